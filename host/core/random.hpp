@@ -1,0 +1,37 @@
+// Fast reproducible random data: SplitMix64 (Steele, Lea and Flood 2014), so a seed gives the same input everywhere.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace cllab {
+
+inline std::uint64_t mix64(std::uint64_t x) {
+    x += 0x9E3779B97F4A7C15ull;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
+    return x ^ (x >> 31);
+}
+
+/// Sequence of 64-bit words; usable as a UniformRandomBitGenerator.
+class Random {
+public:
+    using result_type = std::uint64_t;
+    explicit Random(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15ull) {}
+    static constexpr result_type min() { return 0; }
+    static constexpr result_type max() { return ~result_type{0}; }
+    result_type operator()() { const auto x = mix64(state_); state_ += 0x9E3779B97F4A7C15ull; return x; }
+    /// Uniform in [0, bound), bound > 0, by multiply-shift (bias below 2^-32 for 32-bit bounds).
+    std::uint64_t below(std::uint64_t bound) { return static_cast<std::uint64_t>((static_cast<unsigned __int128>((*this)()) * bound) >> 64); }
+    /// Uniform in [low, high).
+    float real(float low, float high) { return low + (high - low) * static_cast<float>((*this)() >> 40) * 0x1p-24f; }
+
+private:
+    std::uint64_t state_;
+};
+
+/// Fills with random bytes, eight at a time.
+void fill_random(std::span<std::byte> bytes, std::uint64_t seed);
+
+}  // namespace cllab

@@ -1,0 +1,22 @@
+// Numbers with units, for people: three significant digits, SI prefixes for rates and times, binary ones for sizes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cllab {
+
+std::string format_seconds(double seconds);            ///< "12.3 us", "1.05 ms"
+std::string format_bytes(std::uint64_t bytes);         ///< "64 KiB", "1.5 GiB", "137 B"
+std::string format_rate(double value, std::string_view unit);  ///< 1.25e9, "B/s" -> "1.25 GB/s"
+std::string format_significant(double value, int digits);      ///< "0.00123", "12.3", "123"
+
+/// Whole number with optional binary or decimal suffix: 4096, 4Ki, 1Mi, 1Gi, 4K, 1M, 1G. Nothing when malformed or
+/// past 63 bits.
+std::optional<std::int64_t> parse_integer(std::string_view text);
+/// A finite real number, whole text consumed, independent of the locale.
+std::optional<double> parse_real(std::string_view text);
+
+}  // namespace cllab

@@ -1,0 +1,45 @@
+// What CL_PROGRAM_BINARIES gave us, recognised by its bytes alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cllab::inspect {
+
+enum class Kind {
+    empty, unknown,
+    ptx, cubin,
+    amdgpu_code_object, catalyst_amdil, catalyst_hsail,
+    intel_cpu, intel_gpu_patch_tokens, intel_gpu_zebin, ocloc_fat,
+    poclbin, rusticl, clover, spirv, llvm_bitcode, apple_plist, host_elf,
+};
+
+/// Never throws and never reads outside `binary`, whatever the bytes are.
+Kind recognise(std::span<const std::byte> binary);
+
+const char* name(Kind kind);       ///< "ptx", "poclbin": the JSON key
+const char* describe(Kind kind);   ///< "PTX (not SASS)": for people
+const char* file_name(Kind kind);  ///< "program.ptx", "program.co", "program.poclbin", …; "program.bin" when unknown
+
+/// One record of PoCL's container: header "poclbin\0", u64 device hash, u32 version, u32 kernels, u64 flags, then
+/// records u32 length, path, u32 length, content (facts: PoCL 3.1 to 7.1).
+struct PoclEntry {
+    std::string path;  ///< "/vadd/4096-1-1-goffs0/vadd.so"
+    std::span<const std::byte> content;
+};
+struct PoclContainer {
+    std::uint64_t device_hash = 0;
+    std::uint32_t version = 0;
+    std::vector<PoclEntry> entries;
+    bool complete = false;  ///< false: damaged or truncated; entries holds what could be read
+};
+PoclContainer read_poclbin(std::span<const std::byte> binary);
+
+/// PTX without the trailing NULs that NVIDIA's driver appends and ptxas refuses.
+std::string_view ptx_text(std::span<const std::byte> binary);
+
+}  // namespace cllab::inspect

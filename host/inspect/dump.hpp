@@ -1,0 +1,32 @@
+// Writes the sidecars of one cell: what was compiled, what came out, and what it says when read.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/device.hpp"
+#include "model/axes.hpp"
+#include "model/result.hpp"
+
+namespace cllab::inspect {
+
+struct DumpRequest {
+    std::filesystem::path folder;           ///< made when missing; stale files of an earlier dump are removed
+    std::string entry;                      ///< kernel name
+    std::string source, options, build_log;
+    std::span<const std::byte> binary;      ///< of this device; empty when the driver has none
+    const model::Device& device;
+    model::Extent local;                    ///< local size that ran; dims == 0 when unknown
+};
+
+/// Reads code facts (kind, registers, spills …) from the binary and the build log without writing anything.
+model::CodeInfo read_code(const DumpRequest& request);
+
+/// Writes source.cl, options.txt, build.log, the binary under its true kind, isa.txt and stats.json; returns the same
+/// facts as read_code. isa.txt is the disassembly, or a line that says which tool would make it and how to get it.
+/// Throws Error(environment) when the folder cannot be written.
+model::CodeInfo write_dump(const DumpRequest& request);
+
+}  // namespace cllab::inspect

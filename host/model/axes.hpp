@@ -1,0 +1,70 @@
+// Axes and points: what a cell is run with. Plain data and its text form; knows nothing of OpenCL.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace cllab::model {
+
+/// One parameter of a family. `--axis name=values` redefines the values.
+struct Axis {
+    enum class Kind {
+        integer,  ///< whole number; accepts 4096, 4Ki, 4K, and ranges 1Ki:1Mi:*2 or 1:9:+2
+        real,     ///< number with a fraction, e.g. 20.2; ranges likewise
+        choice,   ///< one of `choices`
+        shape,    ///< 64, 64x4 or 8x8x4
+    };
+    std::string name;
+    std::string unit;                 ///< "pixel", "byte"; empty when the value is a pure number
+    std::string meaning;              ///< one clause for `describe`
+    Kind kind = Kind::integer;
+    std::vector<std::string> values;  ///< defaults; more than one makes a sweep. "auto" is resolved by setup().
+    std::vector<std::string> choices{};                            ///< Kind::choice only
+    double least = 0;                                              ///< smallest legal number, inclusive
+    double most = std::numeric_limits<double>::max();              ///< largest legal number, inclusive
+    bool may_be_auto = false;                                      ///< "auto" is a legal value
+};
+
+/// An NDRange extent of one to three dimensions, in work-items. dims == 0: left to the driver.
+struct Extent {
+    std::array<std::size_t, 3> size{1, 1, 1};
+    unsigned dims = 0;
+    Extent() = default;
+    Extent(std::size_t x) : size{x, 1, 1}, dims(1) {}
+    Extent(std::size_t x, std::size_t y) : size{x, y, 1}, dims(2) {}
+    Extent(std::size_t x, std::size_t y, std::size_t z) : size{x, y, z}, dims(3) {}
+    std::size_t count() const { return size[0] * size[1] * size[2]; }
+    std::string text() const;  ///< "64x4"; "driver's choice" when dims == 0
+};
+
+/// The value of every axis of one cell, in the order of the family's axes.
+class Point {
+public:
+    void set(const std::string& axis, std::string value);
+    bool has(std::string_view axis) const;
+    bool is_auto(std::string_view axis) const;
+    const std::string& text(std::string_view axis) const;
+    std::int64_t integer(std::string_view axis) const;
+    double real(std::string_view axis) const;
+    Extent shape(std::string_view axis) const;
+    const std::vector<std::pair<std::string, std::string>>& values() const { return values_; }
+    bool operator==(const Point&) const = default;
+
+private:
+    std::vector<std::pair<std::string, std::string>> values_;
+};
+
+/// Expands one `--axis` value list ("1024,2048", "1Ki:1Mi:*2", "64x4") to canonical values ("1Ki" becomes "1024").
+/// A geometric or stepped range always ends on its last value. Throws Error(usage) naming the axis and what is legal.
+std::vector<std::string> expand_axis(const Axis& axis, std::string_view list);
+
+/// The cartesian product of the axes' values, last axis fastest.
+std::vector<Point> cross(const std::vector<Axis>& axes);
+
+}  // namespace cllab::model

@@ -1,0 +1,50 @@
+// What an experiment may know of a device: plain data, filled by device/platforms.cpp or by a test.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+
+namespace cllab::model {
+
+enum class DeviceType { cpu, gpu, accelerator, other };
+
+/// The OpenCL implementation behind a platform: quirks and vendor paths hang on it.
+enum class Implementation { pocl, nvidia, amd, intel_cpu, intel_gpu, rusticl, clover, oclgrind, other };
+
+struct Device {
+    std::string selector;  ///< "0:0", clinfo's indices
+    std::string platform, platform_version, name, vendor, driver, device_version, c_version;
+    DeviceType type = DeviceType::other;
+    Implementation implementation = Implementation::other;
+
+    unsigned compute_units = 1;
+    unsigned clock_mhz = 0;                        ///< as reported; never used to compute cycles
+    std::uint64_t global_bytes = 0;
+    std::uint64_t max_alloc_bytes = 0;
+    std::uint64_t local_bytes = 0;
+    std::uint64_t constant_bytes = 0;
+    std::uint64_t reported_cache_bytes = 0;        ///< CL_DEVICE_GLOBAL_MEM_CACHE_SIZE; not the last level on NVIDIA
+    std::uint64_t last_level_bytes = 0;            ///< best knowledge of the last-level cache, at least an upper guess
+    unsigned cacheline_bytes = 64;
+    std::size_t max_group = 1;                     ///< work-items
+    std::array<std::size_t, 3> max_items{1, 1, 1}; ///< work-items in each dimension
+    unsigned preferred_multiple = 1;               ///< of a trivial kernel: warp or wavefront on GPUs
+    unsigned base_align_bytes = 128;
+    bool images = false, fp64 = false, fp16 = false, local_is_dedicated = false, little_endian = true;
+    bool unified_memory = false;
+    std::size_t image2d_max_width = 0, image2d_max_height = 0;
+    std::set<std::string> extensions;
+    std::string identity;                          ///< UUID or PCI address where given, else empty
+
+    bool is_gpu() const { return type == DeviceType::gpu; }
+    bool is_cpu() const { return type == DeviceType::cpu; }
+    bool has(const std::string& extension) const { return extensions.count(extension) != 0; }
+};
+
+const char* name(DeviceType type);
+const char* name(Implementation implementation);
+
+}  // namespace cllab::model

@@ -1,0 +1,194 @@
+// An experiment is plain data: a question, axes, variants, and how one cell is set up, what it must do and how its
+// result is proved. No OpenCL here, so every reference is tested with no device present.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "core/error.hpp"
+#include "model/axes.hpp"
+#include "model/device.hpp"
+
+namespace cllab::model {
+
+using Bytes = std::vector<std::byte>;
+using SharedBytes = std::shared_ptr<const Bytes>;  // large inputs are shared by the variants of one point
+
+/// One way to write the kernel. Its entry point, CLI pattern, JSON key and dump folder are all `<family>_<name>`.
+struct Variant {
+    std::string name;
+    std::string meaning;                 ///< one sentence: the one trick of this variant
+    std::vector<std::string> defines{};  ///< "LANES=8" becomes -DLANES=8
+    /// What the device must have, else the cell is `unsupported`: an extension name, "image", "fp64", "fp16", "local"
+    /// (dedicated local memory), "gpu", "cpu", "nvidia", "amd", "subgroups", "clock".
+    std::vector<std::string> needs{};
+};
+
+// --- Arguments, in the kernel's parameter order. Buffers are cl_mem, sizes in bytes. ---------------------------------
+struct Input { std::string name; SharedBytes data; };               ///< read only; never guarded, so that Oclgrind sees reads outside
+struct Output { std::string name; std::size_t size_bytes = 0; };    ///< poisoned before verification, guarded on both sides
+struct InOut { std::string name; SharedBytes data; };               ///< uploaded before verification, guarded on both sides
+struct Scratch { std::string name; std::size_t size_bytes = 0; };   ///< device memory nobody checks; poisoned and guarded
+struct Local { std::string name; std::size_t size_bytes = 0; };     ///< __local memory
+struct Value { std::string name; Bytes data; };                     ///< a scalar or struct passed by value
+/// An image2d_t. data == nullptr: write-only output, poisoned and read back like Output.
+struct Image {
+    enum class Format { r8_unsigned, r8_normalised, r32_float, rgba8_unsigned, rgba32_float };
+    std::string name;
+    std::size_t width = 0, height = 0;  ///< pixels
+    Format format = Format::r8_unsigned;
+    SharedBytes data;
+};
+using Argument = std::variant<Input, Output, InOut, Scratch, Local, Value, Image>;
+
+template <typename T>
+Value value(std::string name, const T& v) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    Value out{std::move(name), Bytes(sizeof(T))};
+    std::memcpy(out.data.data(), &v, sizeof(T));
+    return out;
+}
+
+template <typename T>
+SharedBytes share(const std::vector<T>& v) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const auto* first = reinterpret_cast<const std::byte*>(v.data());
+    return std::make_shared<const Bytes>(first, first + v.size() * sizeof(T));
+}
+
+// --- Steps of one operation. No steps means one Launch of the variant with setup.global, setup.local, all arguments. --
+struct Launch {
+    std::string entry{};              ///< kernel name; empty: the variant's own
+    Extent global, local{};
+    std::vector<std::string> args{};  ///< names from Setup::args; empty: all of them, in order
+};
+struct Upload { std::string buffer; };    ///< host to device, counted in the time
+struct Download { std::string buffer; };  ///< device to host, counted in the time
+struct Swap { std::string a, b; };        ///< the two buffers change places, for this operation and all later ones
+using Step = std::variant<Launch, Upload, Download, Swap>;
+
+/// What one operation must do at the least: bytes that must move to or from memory, floating-point operations, and
+/// steps (whatever the probe counts: chained loads, work-items, barriers). Rates are computed from these elsewhere.
+struct Work {
+    double bytes = 0, flops = 0, steps = 0;
+};
+
+/// Two trip counts of the by-value int argument `argument`. The reported time of a step is
+/// (t(high) - t(low)) / ((high - low) * steps_per_trip), so launch cost and prologue cancel.
+struct Slope {
+    std::string argument;
+    std::int32_t low = 0, high = 0;
+    double steps_per_trip = 1;
+};
+
+/// What a check sees: every Output, InOut and output Image by name, after the operations have run.
+class Buffers {
+public:
+    std::map<std::string, std::span<const std::byte>, std::less<>> data;
+    std::uint64_t poison_seed = 0;
+    std::int32_t trips = 0;  ///< value of Slope::argument in this run; 0 without a slope
+
+    template <typename T>
+    std::span<const T> as(std::string_view name) const {
+        const auto found = data.find(name);
+        if (found == data.end()) throw Error(Blame::result, "check asks for unknown buffer '" + std::string(name) + "'");
+        return {reinterpret_cast<const T*>(found->second.data()), found->second.size() / sizeof(T)};
+    }
+    /// True when byte `i` of an Output still holds its poison, i.e. (almost surely) nobody wrote it.
+    bool untouched(std::string_view name, std::size_t i) const;
+};
+
+/// Poison for a buffer: position-dependent bytes, so that neither a constant nor a shifted copy passes for it.
+std::byte poison_byte(std::uint64_t seed, std::size_t index);
+void poison(std::span<std::byte> bytes, std::uint64_t seed);
+
+/// The first difference from the reference in words ("dst[17]: 3, expected 4"), or nothing.
+using Check = std::function<std::optional<std::string>(const Buffers&)>;
+
+/// A buffer that can be written as a grey picture by --output NAME=FILE.
+struct Picture {
+    std::size_t width = 0, height = 0;
+    std::function<Bytes(std::span<const std::byte>)> grey;  ///< width*height bytes for the file
+};
+
+enum class Transfer { copied, mapped };
+
+struct Setup {
+    std::vector<Argument> args;
+    Extent global, local{};
+    std::vector<Step> steps{};
+    unsigned verify_operations = 1;        ///< operations run before the check
+    Work work;
+    Check check;
+    std::optional<Slope> slope{};
+    std::vector<std::string> defines{};    ///< from the point, added to the variant's
+    std::vector<std::pair<std::string, std::string>> resolved{};  ///< what "auto" axes became; goes into the record's point
+    std::map<std::string, Picture> pictures{};
+    Transfer transfer = Transfer::copied;
+    bool time_transfers = false;           ///< also report upload and download time as metrics
+};
+
+/// A file given by --input NAME=FILE, as one grey byte a pixel.
+struct Loaded {
+    std::string path;
+    std::size_t width = 0, height = 0;
+    SharedBytes grey;
+};
+
+struct Request {
+    const Variant& variant;
+    const Point& point;
+    const Device& device;
+    std::uint64_t seed = 1;
+    const std::map<std::string, Loaded>& files;
+};
+
+enum class Better { lower, higher, neither };
+
+/// A metric beyond the standard ones (bandwidth, flop rate, time per step, which follow from Work).
+struct Metric {
+    std::string name, unit;
+    Better better = Better::higher;
+    std::function<double(const Setup&, double seconds)> compute;  ///< seconds of one operation
+};
+
+/// One measured curve: a variant over the axis named by Experiment::curve_over, all other axes fixed.
+struct Curve {
+    std::string variant;
+    Point fixed;
+    struct Sample { double x = 0; double seconds = 0, low = 0, high = 0; Work work; double per_step = 0; };
+    std::vector<Sample> samples;
+};
+
+/// What a probe concludes from its curves: a knee, a capacity, a rate, with interval and how it was obtained.
+struct Finding {
+    std::string name, unit;
+    double value = 0, low = 0, high = 0;
+    std::string how;
+};
+
+struct Experiment {
+    std::string family;
+    std::string question;  ///< one sentence ending in a question mark
+    std::vector<Axis> axes;
+    std::vector<Variant> variants;
+    std::function<Setup(const Request&)> setup;
+    std::vector<Metric> metrics{};
+    std::string curve_over{};
+    std::function<std::vector<Finding>(const std::vector<Curve>&, const Device&)> conclude{};
+    std::vector<std::string> file_inputs{};  ///< names that --input accepts
+
+    std::string id(const Variant& v) const { return family + "_" + v.name; }
+};
+
+}  // namespace cllab::model

@@ -1,0 +1,81 @@
+// The record of a cell: what a run leaves behind. JSON form in report/json.hpp, schema version 1.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/experiment.hpp"
+
+namespace cllab::model {
+
+inline constexpr int schema_version = 1;
+
+enum class Status { ok, unsupported, build_failed, launch_failed, wrong_result, timed_out };
+const char* name(Status status);
+std::optional<Status> status_from(std::string_view name);
+bool is_failure(Status status);  ///< neither ok nor unsupported
+
+struct MetricValue {
+    double value = 0;
+    std::string unit;
+    Better better = Better::neither;
+};
+const char* name(Better better);
+
+/// Seconds of one operation (or of one step, for a slope). low..high is the 95 % order-statistic interval of the median.
+struct Timing {
+    double median = 0, low = 0, high = 0, min = 0, q1 = 0, q3 = 0, mad = 0;
+    unsigned n = 0;             ///< samples
+    unsigned per_sample = 1;    ///< operations in one sample
+    std::string stop_reason;    ///< "precise", "noise-floor", "timeout", "cap"
+    std::string clock;          ///< "event" or "host"
+    std::string cache;          ///< "hot", "cold", "rotate"
+    bool settled = false;       ///< warm-up ended because two windows agreed
+};
+
+struct BuildInfo {
+    std::string options, source, source_sha256, log;  ///< source: "embedded" or the file's path
+    double seconds = 0;
+    bool cached = false;
+};
+
+/// What is known of the code that ran. Absent numbers stay empty; `origin` says where each came from.
+struct CodeInfo {
+    std::string kind;                                 ///< "ptx", "amdgpu-code-object", "poclbin", …
+    std::optional<std::int64_t> registers, spills, local_bytes, private_bytes, code_bytes;
+    std::map<std::string, std::string> origin;        ///< "registers" -> "ptxas verbose log"
+};
+
+struct DeviceInfo {
+    std::string platform, name, vendor, driver, type, selector, identity;
+};
+
+struct HostInfo {
+    std::string name, cpu, os;
+    unsigned threads = 0;
+};
+
+struct Record {
+    int schema = schema_version;
+    std::string id, family, variant;
+    std::vector<std::pair<std::string, std::string>> point;
+    Status status = Status::ok;
+    std::string reason;                                        ///< one line; never empty unless ok
+    DeviceInfo device;
+    std::vector<std::pair<std::string, MetricValue>> metrics;  ///< in display order
+    std::optional<Timing> time;
+    std::vector<double> samples;                               ///< seconds, in the order taken
+    std::vector<std::string> warnings;                         ///< "short-name: sentence with advice"
+    BuildInfo build;
+    CodeInfo code;
+    std::string dump;                                          ///< folder; empty when nothing was dumped
+    HostInfo host;
+    std::string utc;                                           ///< 2026-11-20T23:59:59Z
+    std::vector<std::string> argv;
+};
+
+}  // namespace cllab::model

@@ -1,0 +1,22 @@
+// The table on stdout: a row a cell, a section a device and family.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "model/result.hpp"
+
+namespace cllab::report {
+
+struct TableStyle {
+    bool colour = false;
+    unsigned width = 0;  ///< terminal columns; 0 when piped: nothing is cut
+};
+
+/// Columns: id (with the axes that vary), status, median ± interval, the headline rates, fraction of the device's own
+/// copy bandwidth, registers where known, dump folder. Failures show their reason on a line of their own; warnings
+/// follow the table, each once, with the rows they belong to.
+void print_table(std::ostream& out, const std::vector<model::Record>& records, const TableStyle& style);
+
+}  // namespace cllab::report
