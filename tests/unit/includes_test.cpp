@@ -45,8 +45,11 @@ std::string code_only(const std::string& text) {
         const bool digit_before = i > 0 && std::isalnum(static_cast<unsigned char>(text[i - 1]));
         if (starts("//")) skip_past("\n", i);
         else if (starts("/*")) skip_past("*/", i + 2);
-        else if (starts("R\"")) skip_past(")" + text.substr(i + 2, text.find('(', i) - i - 2) + "\"", i);
-        else if (text[i] == '"' || (text[i] == '\'' && !digit_before)) {
+        else if (starts("R\"")) {
+            std::string end = text.substr(i + 2, text.find('(', i) - i - 2);  // the delimiter
+            end.insert(end.begin(), ')');
+            skip_past(end += '"', i);
+        } else if (text[i] == '"' || (text[i] == '\'' && !digit_before)) {
             const char quote = text[i++];
             while (i < text.size() && text[i] != quote && text[i] != '\n') i += text[i] == '\\' ? 2 : 1;
             ++i;
