@@ -1,10 +1,15 @@
 // Isolation by fork: the parent never calls OpenCL, so a child starts from a clean process and may crash or hang in a
-// driver without taking the run along. Child to parent: one JSON object a line.
+// driver without taking the run along. Child to parent: one JSON object a line for what is worth a record, and a page of
+// shared memory for where it is now, because a message before each sample would wake the parent and disturb the timing.
+#include <atomic>
 #include <csignal>
 #include <cstring>
 #include <map>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <poll.h>
+#include <set>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +31,33 @@ void send(int fd, const Json& message) {
         at += static_cast<std::size_t>(n);
     }
 }
+
+/// Where the child is: written by the child before each phase of a cell, read by the parent when it stalls or dies.
+struct Position {
+    std::atomic<std::uint64_t> beat{0};
+    std::atomic<std::size_t> group{0}, index{0};
+    std::atomic<bool> in_cell{false};
+    std::atomic<const char*> phase{"start"};  ///< a string literal: same address in parent and child after fork
+};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<const char*>::is_always_lock_free);
+
+class SharedPosition {
+public:
+    SharedPosition() {
+        page_ = mmap(nullptr, sizeof(Position), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (page_ == MAP_FAILED)
+            throw Error(Blame::environment, std::string("no shared memory for a child process: ") + std::strerror(errno));
+        new (page_) Position;
+    }
+    ~SharedPosition() { munmap(page_, sizeof(Position)); }
+    SharedPosition(const SharedPosition&) = delete;
+    SharedPosition& operator=(const SharedPosition&) = delete;
+    Position& operator*() { return *static_cast<Position*>(page_); }
+    Position* operator->() { return static_cast<Position*>(page_); }
+
+private:
+    void* page_;
+};
 
 class Child {
 public:
@@ -58,9 +90,14 @@ public:
     Child& operator=(const Child&) = delete;
 
     enum class Event { line, ended, silent, interrupted };
-    /// The next line within `seconds`, or why there is none.
-    Event next(std::string& line, double seconds) {
+    /// The next line, or why there is none. Silent: neither a line nor a change of `position` for `seconds`.
+    Event next(std::string& line, double seconds, const Position& position) {
+        std::uint64_t beat = position.beat;
         for (double waited = 0;;) {
+            if (position.beat != beat) {
+                beat = position.beat;
+                waited = 0;
+            }
             const auto end = buffer_.find('\n');
             if (end != std::string::npos) {
                 line = buffer_.substr(0, end);
@@ -119,84 +156,112 @@ std::string death(int status) {
 
 using CellNumber = std::pair<std::size_t, std::size_t>;
 
-/// One child's life. Returns true when the plan is finished on this device.
-bool one_child(Job& job, const std::string& selector, const Events& events) {
-    Child child([&](int fd) {
-        const Events to_parent{
-            [fd](std::size_t g, std::size_t i, const model::Record& record, const char* phase) {
-                send(fd, {{"begin", {g, i}}, {"phase", phase}, {"record", Json::parse(report::to_json_line(record))}});
-            },
-            [fd](std::size_t g, std::size_t i, const model::Record& record) {
-                send(fd, {{"done", {g, i}}, {"record", Json::parse(report::to_json_line(record))}});
-            }};
-        run_on(job, selector, to_parent);
-        send(fd, {{"finished", true}});
-    });
-    model::Record current;
-    CellNumber number{0, 0};
-    std::string phase = "start";
-    bool any = false;
-    const auto lost = [&](model::Status status, const std::string& reason) {
-        if (!any) {  // died before the first cell: nothing would change in a second try
-            throw Error(Blame::environment, "device " + selector + ": " + reason + " before the first cell");
-        }
-        current.status = status;
-        current.reason = reason + " in '" + phase + "'";
-        current.samples.clear();
-        current.metrics.clear();
-        current.time.reset();
-        job.options.skip.insert(number);
-        events.done(number.first, number.second, current);
-    };
-    std::string line;
-    for (;;) {
-        switch (child.next(line, job.invocation.timeout_seconds)) {
-            case Child::Event::line: {
-                const auto message = Json::parse(line);
-                if (message.contains("error")) rethrow(message);
-                if (message.contains("finished")) return true;
-                const bool done = message.contains("done");
-                number = message.at(done ? "done" : "begin").get<CellNumber>();
-                current = report::from_json(message.at("record").dump());
-                any = true;
-                if (done) {
-                    job.options.skip.insert(number);
-                    if (current.id == "bandwidth_copy" && number.first == 0) {
-                        for (const auto& [name, metric] : current.metrics) {
-                            if (name == "bandwidth") job.options.copy_bandwidth = metric.value;
-                        }
-                    }
-                    events.done(number.first, number.second, current);
-                } else {
-                    phase = message.at("phase").get<std::string>();
-                    events.begin(number.first, number.second, current, phase.c_str());
+/// One child's life: events become the parent's, a death becomes a record. True when the plan is finished.
+class Supervision {
+public:
+    Supervision(Job& job, const std::string& selector, const Events& events)
+        : job_(job), selector_(selector), events_(events), child_([this](int fd) { child_work(fd); }) {}
+
+    bool watch() {
+        std::string line;
+        for (;;) {
+            switch (child_.next(line, job_.invocation.timeout_seconds, *position_)) {
+                case Child::Event::line: {
+                    const auto message = Json::parse(line);
+                    if (message.contains("error")) rethrow(message);
+                    if (message.contains("finished")) return true;
+                    receive(message);
+                    break;
                 }
-                break;
+                case Child::Event::silent:
+                    child_.kill_now();
+                    lost(model::Status::timed_out,
+                         "no progress for " + format_significant(job_.invocation.timeout_seconds, 3) + " s (--timeout)");
+                    return false;
+                case Child::Event::ended: lost(model::Status::launch_failed, death(child_.reap())); return false;
+                case Child::Event::interrupted: child_.kill_now(); throw run::Interrupted{};
             }
-            case Child::Event::silent:
-                child.kill_now();
-                lost(model::Status::timed_out,
-                     "no progress for " + format_significant(job.invocation.timeout_seconds, 3) + " s (--timeout)");
-                return false;
-            case Child::Event::ended: lost(model::Status::launch_failed, death(child.reap())); return false;
-            case Child::Event::interrupted: child.kill_now(); throw run::Interrupted{};
         }
     }
-}
+
+private:
+    void child_work(int fd) {
+        std::set<CellNumber> announced;
+        const Events to_parent{
+            [&, fd](std::size_t g, std::size_t i, const model::Record& record, const char* phase) {
+                if (announced.insert({g, i}).second)
+                    send(fd, {{"begin", {g, i}}, {"record", Json::parse(report::to_json_line(record))}});
+                position_->group = g;
+                position_->index = i;
+                position_->phase = phase;
+                position_->in_cell = true;
+                ++position_->beat;
+            },
+            [&, fd](std::size_t g, std::size_t i, const model::Record& record) {
+                send(fd, {{"done", {g, i}}, {"record", Json::parse(report::to_json_line(record))}});
+                position_->in_cell = false;
+                ++position_->beat;
+            }};
+        run_on(job_, selector_, to_parent);
+        send(fd, {{"finished", true}});
+    }
+
+    void receive(const Json& message) {
+        const bool done = message.contains("done");
+        const auto cell = message.at(done ? "done" : "begin").get<CellNumber>();
+        const auto record = report::from_json(message.at("record").dump());
+        if (!done) {
+            known_[cell] = record;
+            events_.begin(cell.first, cell.second, record, "build");
+            return;
+        }
+        job_.options.skip.insert(cell);
+        ++finished_;
+        for (const auto& [name, metric] : record.metrics) {
+            if (cell.first == 0 && record.id == "bandwidth_copy" && name == "bandwidth")
+                job_.options.copy_bandwidth = metric.value;
+        }
+        events_.done(cell.first, cell.second, record);
+    }
+
+    void lost(model::Status status, const std::string& reason) {
+        const CellNumber cell{position_->group, position_->index};
+        const auto found = known_.find(cell);
+        if (!position_->in_cell || found == known_.end() || job_.options.skip.count(cell)) {
+            // Between two cells: a new child goes on. Before the first one, a second try would end the same way.
+            if (finished_ > 0) return;
+            throw Error(Blame::environment, "device " + selector_ + ": " + reason + " before its first cell");
+        }
+        auto record = found->second;
+        record.status = status;
+        record.reason = reason + " in phase '" + position_->phase.load() + "'";
+        job_.options.skip.insert(cell);
+        events_.done(cell.first, cell.second, record);
+    }
+
+    Job& job_;
+    const std::string& selector_;
+    const Events& events_;
+    SharedPosition position_;
+    std::map<CellNumber, model::Record> known_;
+    unsigned finished_ = 0;
+    Child child_;  // last: the child starts with everything above in place
+};
 
 }  // namespace
 
 void run_isolated(const Job& job, const std::string& selector, const Events& events) {
     Job rest = job;
     rest.options.skip.clear();
-    while (!one_child(rest, selector, events)) {
+    while (!Supervision(rest, selector, events).watch()) {
     }
 }
 
 std::vector<std::string> resolve_isolated(const Job& job) {
     Child child([&](int fd) { send(fd, {{"selectors", resolve_devices(job)}}); });
     std::string line;
-    switch (child.next(line, job.invocation.timeout_seconds)) {
+    const Position no_position;
+    switch (child.next(line, job.invocation.timeout_seconds, no_position)) {
         case Child::Event::line: {
             const auto message = Json::parse(line);
             if (message.contains("error")) rethrow(message);

@@ -44,6 +44,10 @@ private:
                 observer_.done(number_, i, cell->record());
                 continue;
             }
+            for (const auto& name : options_.pictures) {
+                if (number_ > 0 && !cell->setup().pictures.count(name))
+                    throw Error(Blame::usage, "'" + group_[i].id + "' has no buffer '" + name + "' that can be written as a picture");
+            }
             bytes += cell->device_bytes();
             cells.emplace_back(i, std::move(cell));
         }
