@@ -1,0 +1,65 @@
+#include "core/stats.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/error.hpp"
+
+namespace cllab {
+namespace {
+
+/// Largest k for which [x(k), x(n-1-k)] (indices from 0) holds the median with probability 0.95 or more: the number
+/// of samples below the median is Binomial(n, 1/2), so the interval misses with probability 2 * P(X <= k).
+std::size_t interval_rank(std::size_t n) {
+    double below = 0;
+    std::size_t k = 0;
+    for (std::size_t i = 0; i < n / 2; ++i) {
+        // In logarithms: 0.5^n is below the smallest double from n = 1075 on.
+        const double log_p = std::lgamma(n + 1.0) - std::lgamma(i + 1.0) - std::lgamma(n - i + 1.0) - n * std::log(2.0);
+        below += std::exp(log_p);
+        if (2 * below > 0.05) break;
+        k = i;
+    }
+    return k;
+}
+
+}  // namespace
+
+double quantile(std::span<const double> sorted, double q) {
+    if (sorted.empty()) throw Error(Blame::result, "a quantile was asked of a sample of nothing");
+    const double position = std::clamp(q, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
+    const auto below = static_cast<std::size_t>(position);
+    const auto above = std::min(below + 1, sorted.size() - 1);
+    const double fraction = position - static_cast<double>(below);
+    return sorted[below] + fraction * (sorted[above] - sorted[below]);
+}
+
+Summary summarise(std::span<const double> sample) {
+    if (sample.empty()) throw Error(Blame::result, "there are no samples to summarise");
+    std::vector<double> sorted(sample.begin(), sample.end());
+    std::sort(sorted.begin(), sorted.end());
+    Summary s;
+    s.n = static_cast<unsigned>(sorted.size());
+    s.min = sorted.front();
+    s.max = sorted.back();
+    s.q1 = quantile(sorted, 0.25);
+    s.median = quantile(sorted, 0.5);
+    s.q3 = quantile(sorted, 0.75);
+    const std::size_t k = sorted.size() < 6 ? 0 : interval_rank(sorted.size());
+    s.low = sorted[k];
+    s.high = sorted[sorted.size() - 1 - k];
+    for (double& x : sorted) x = std::abs(x - s.median);
+    std::sort(sorted.begin(), sorted.end());
+    s.mad = quantile(sorted, 0.5);
+    return s;
+}
+
+double relative_half_width(const Summary& s) {
+    const double width = s.high - s.low;
+    if (width == 0) return 0;
+    if (s.median == 0) return std::numeric_limits<double>::infinity();
+    return width / 2 / std::abs(s.median);
+}
+
+}  // namespace cllab

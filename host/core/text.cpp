@@ -1,0 +1,180 @@
+#include "core/text.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+namespace cllab {
+namespace {
+
+bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
+
+/// Matches one "[...]" set that opens at pattern[at]. Returns the index after it, or npos when it never closes (the
+/// bracket then stands for itself, as in a shell). As in a shell, a ']' that comes first is a member.
+std::size_t match_set(std::string_view pattern, std::size_t at, char c, bool& member) {
+    std::size_t i = at + 1;
+    const bool negated = i < pattern.size() && (pattern[i] == '!' || pattern[i] == '^');
+    if (negated) ++i;
+    member = false;
+    for (bool first = true; i < pattern.size(); first = false, ++i) {
+        if (pattern[i] == ']' && !first) {
+            member = member != negated;
+            return i + 1;
+        }
+        if (i + 2 < pattern.size() && pattern[i + 1] == '-' && pattern[i + 2] != ']') {
+            member = member || (pattern[i] <= c && c <= pattern[i + 2]);
+            i += 2;
+        } else {
+            member = member || pattern[i] == c;
+        }
+    }
+    return std::string_view::npos;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            const std::size_t replace = diagonal + (a[i] == b[j] ? 0 : 1);
+            diagonal = row[j + 1];
+            row[j + 1] = std::min({replace, row[j] + 1, row[j + 1] + 1});
+        }
+    }
+    return row.back();
+}
+
+}  // namespace
+
+std::vector<std::string> split(std::string_view text, char separator) {
+    std::vector<std::string> parts;
+    for (std::size_t start = 0;;) {
+        const auto end = text.find(separator, start);
+        parts.emplace_back(text.substr(start, end - start));
+        if (end == std::string_view::npos) return parts;
+        start = end + 1;
+    }
+}
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
+    std::string out;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (i != 0) out += separator;
+        out += parts[i];
+    }
+    return out;
+}
+
+std::string trim(std::string_view text) {
+    while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+    while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+    return std::string(text);
+}
+
+std::string lower(std::string_view text) {
+    std::string out(text);
+    for (char& c : out)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return out;
+}
+
+std::string one_line(std::string_view text) {
+    while (!text.empty()) {
+        const auto end = text.find_first_of("\r\n");
+        const auto line = text.substr(0, end);
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+        std::string clean;
+        for (std::size_t i = 0; i < line.size(); ++i) {
+            // A whole terminal sequence ESC [ ... letter goes, not only its first byte: clang colours its messages.
+            if (line[i] == '\x1b' && i + 1 < line.size() && line[i + 1] == '[') {
+                for (i += 2; i < line.size() && !(line[i] >= '@' && line[i] <= '~');) ++i;
+            } else if (line[i] == '\t') {
+                clean += ' ';
+            } else if (!is_control(line[i])) {
+                clean += line[i];
+            }
+        }
+        if (clean = trim(clean); !clean.empty()) return clean;
+    }
+    return {};
+}
+
+bool glob_match(std::string_view pattern, std::string_view text) {
+    // Greedy with one level of backtracking: on a mismatch the last star takes one more character. Earlier stars never
+    // need to be reconsidered, so the work is at most pattern x text.
+    constexpr auto npos = std::string_view::npos;
+    std::size_t p = 0, t = 0, star = npos, resume = 0;
+    while (t < text.size()) {
+        std::size_t next = npos;
+        if (p < pattern.size()) {
+            if (pattern[p] == '*') {
+                star = p++;
+                resume = t;
+                continue;
+            }
+            if (pattern[p] == '[') {
+                bool member = false;
+                const auto after = match_set(pattern, p, text[t], member);
+                if (after == npos) next = text[t] == '[' ? p + 1 : npos;
+                else if (member) next = after;
+            } else if (pattern[p] == '?' || pattern[p] == text[t]) {
+                next = p + 1;
+            }
+        }
+        if (next != npos) {
+            p = next;
+            ++t;
+        } else if (star != npos) {
+            p = star + 1;
+            t = ++resume;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern.size() && pattern[p] == '*') ++p;
+    return p == pattern.size();
+}
+
+std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates, std::size_t most) {
+    const std::string wanted = lower(word);
+    if (wanted.empty()) return {};
+    std::vector<std::pair<std::size_t, std::string>> ranked;
+    for (const auto& candidate : candidates) {
+        const std::string name = lower(candidate);
+        const std::size_t distance = edit_distance(wanted, name);
+        // One edit in three characters is still a slip of the finger; more is another word. A part of a name (three
+        // characters or more, so that "a" does not match everything) is plausible whatever its distance.
+        const bool similar = distance <= std::max<std::size_t>(1, std::max(wanted.size(), name.size()) / 3);
+        const bool contains = (wanted.size() >= 3 && name.find(wanted) != std::string::npos) ||
+                              (name.size() >= 3 && wanted.find(name) != std::string::npos);
+        if (similar || contains) ranked.emplace_back(distance, candidate);
+    }
+    std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<std::string> out;
+    for (auto& [distance, candidate] : ranked) {
+        if (out.size() == most) break;
+        if (std::find(out.begin(), out.end(), candidate) == out.end()) out.push_back(std::move(candidate));
+    }
+    return out;
+}
+
+std::string folder_name(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_';
+        if (kept) out += c;
+        else if (out.empty() || out.back() != '-') out += '-';
+    }
+    // No hidden folder, no "..", nothing that reads as an option.
+    const auto first = out.find_first_not_of(".-");
+    if (first == std::string::npos) return "unnamed";
+    out.erase(0, first);
+    while (out.back() == '-') out.pop_back();
+    return out;
+}
+
+}  // namespace cllab

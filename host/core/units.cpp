@@ -1,0 +1,115 @@
+#include "core/units.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace cllab {
+namespace {
+
+std::string fixed(double value, int decimals) {
+    std::array<char, 400> buffer;  // the longest double in fixed notation has 309 digits before the point
+    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed, decimals);
+    return {buffer.data(), end.ptr};
+}
+
+/// Decimal exponent of value when rounded to `digits` significant ones: 9.996 at three digits is 1 (10.0).
+int rounded_exponent(double value, int digits) {
+    std::array<char, 64> buffer;
+    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::abs(value), std::chars_format::scientific, digits - 1);
+    const std::string_view text(buffer.data(), static_cast<std::size_t>(end.ptr - buffer.data()));
+    auto exponent = text.substr(text.find('e') + 1);
+    if (exponent.front() == '+') exponent.remove_prefix(1);
+    int result = 0;
+    std::from_chars(exponent.data(), exponent.data() + exponent.size(), result);
+    return result;
+}
+
+struct Prefix {
+    const char* text;
+    double factor;
+};
+
+/// Three digits with the prefix that leaves 1 to 3 digits before the point; `prefixes` ascend.
+template <std::size_t N>
+std::string with_prefix(double value, const std::array<Prefix, N>& prefixes, std::string_view unit) {
+    if (value == 0 || !std::isfinite(value)) return format_significant(value, 3) + " " + std::string(unit);
+    const int exponent = rounded_exponent(value, 3);
+    const Prefix* chosen = &prefixes.front();
+    for (const auto& prefix : prefixes)
+        if (exponent >= std::lround(std::log10(prefix.factor))) chosen = &prefix;
+    return format_significant(value / chosen->factor, 3) + " " + chosen->text + std::string(unit);
+}
+
+}  // namespace
+
+std::string format_significant(double value, int digits) {
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+    if (value == 0) return "0";
+    const int exponent = rounded_exponent(value, digits);
+    // Fixed notation from 0.00001 to a million billions; beyond, zeros are harder to count than an exponent is to read.
+    if (exponent < -5 || exponent >= 15) {
+        const double mantissa = value / std::pow(10.0, exponent);
+        return fixed(mantissa, digits - 1) + "e" + std::to_string(exponent);
+    }
+    return fixed(value, exponent >= digits - 1 ? 0 : digits - 1 - exponent);
+}
+
+std::string format_seconds(double seconds) {
+    static constexpr std::array<Prefix, 5> prefixes{{{"p", 1e-12}, {"n", 1e-9}, {"u", 1e-6}, {"m", 1e-3}, {"", 1}}};
+    return with_prefix(seconds, prefixes, "s");
+}
+
+std::string format_rate(double value, std::string_view unit) {
+    static constexpr std::array<Prefix, 7> prefixes{
+        {{"", 1}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"P", 1e15}, {"E", 1e18}}};
+    return with_prefix(value, prefixes, unit);
+}
+
+std::string format_bytes(std::uint64_t bytes) {
+    static constexpr std::array<const char*, 7> units{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    auto value = static_cast<double>(bytes);
+    std::size_t unit = 0;
+    // 1023.7 KiB would be rounded to four digits: it is 1 MiB.
+    while (unit + 1 < units.size() && value >= (unit == 0 ? 1024 : 1023.5)) value /= 1024, ++unit;
+    auto number = format_significant(value, 3);
+    if (number.find('.') != std::string::npos) {
+        number.erase(number.find_last_not_of('0') + 1);
+        if (number.back() == '.') number.pop_back();
+    }
+    return number + " " + units[unit];
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+    static constexpr std::array<std::pair<std::string_view, std::int64_t>, 9> suffixes{{
+        {"Ki", std::int64_t{1} << 10}, {"Mi", std::int64_t{1} << 20}, {"Gi", std::int64_t{1} << 30},
+        {"Ti", std::int64_t{1} << 40}, {"k", 1'000}, {"K", 1'000}, {"M", 1'000'000}, {"G", 1'000'000'000},
+        {"T", 1'000'000'000'000}}};
+    std::int64_t value = 0;
+    const char* last = text.data() + text.size();
+    const auto [end, fault] = std::from_chars(text.data(), last, value);
+    if (fault != std::errc{}) return std::nullopt;
+    const std::string_view rest(end, static_cast<std::size_t>(last - end));
+    if (rest.empty()) return value;
+    for (const auto& [suffix, factor] : suffixes) {
+        std::int64_t scaled = 0;
+        if (rest == suffix) {
+            if (__builtin_mul_overflow(value, factor, &scaled)) return std::nullopt;
+            return scaled;
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<double> parse_real(std::string_view text) {
+    double value = 0;
+    const char* last = text.data() + text.size();
+    const auto [end, fault] = std::from_chars(text.data(), last, value);
+    if (fault != std::errc{} || end != last || !std::isfinite(value)) return std::nullopt;
+    return value;
+}
+
+}  // namespace cllab

@@ -1,0 +1,274 @@
+#include "model/axes.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+
+namespace cllab::model {
+namespace {
+
+constexpr std::size_t most_values = 10'000;     // of one axis: a slip in a step must not fill the memory
+constexpr std::size_t most_points = 1'000'000;  // of one family
+
+/// Shortest text that reads back as the same number; fixed notation where a person would write it.
+std::string number_text(double value) {
+    if (value == 0) return "0";  // also -0
+    char buffer[64];
+    const double size = std::abs(value);
+    const auto end = size >= 1e-5 && size < 1e15
+                         ? std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed)
+                         : std::to_chars(buffer, buffer + sizeof buffer, value);
+    return {buffer, end.ptr};
+}
+
+std::string legal(const Axis& axis) {
+    std::string bounds;
+    if (axis.kind != Axis::Kind::choice) {
+        if (axis.least > std::numeric_limits<double>::lowest()) bounds += " from " + number_text(axis.least);
+        if (axis.most < std::numeric_limits<double>::max()) bounds += " to " + number_text(axis.most);
+    }
+    std::string text;
+    switch (axis.kind) {
+        case Axis::Kind::integer: text = "whole numbers" + bounds + " such as 4096, 4Ki, 1Ki:1Mi:*2 or 1:9:+2"; break;
+        case Axis::Kind::real: text = "numbers" + bounds + " such as 20.2, 1:64:*2 or 1:2:+0.25"; break;
+        case Axis::Kind::choice: text = "any of " + join(axis.choices, ", "); break;
+        case Axis::Kind::shape: text = "shapes such as 64, 64x4 or 8x8x4 with a product" + bounds; break;
+    }
+    return axis.may_be_auto ? text + ", or auto" : text;
+}
+
+[[noreturn]] void refuse(const Axis& axis, std::string_view found) {
+    throw Error(Blame::usage, "axis '" + axis.name + "' cannot be '" + std::string(found) + "'; it takes " + legal(axis));
+}
+
+[[noreturn]] void too_many(const Axis& axis, std::string_view found) {
+    throw Error(Blame::usage, "axis '" + axis.name + "': '" + std::string(found) + "' makes more than " +
+                                  std::to_string(most_values) + " values");
+}
+
+void require_within(const Axis& axis, double value, std::string_view found) {
+    if (!(value >= axis.least && value <= axis.most)) refuse(axis, found);
+}
+
+/// The three parts of FIRST:LAST:*FACTOR or FIRST:LAST:+STEP, as text.
+struct Range {
+    std::string first, last, step;
+    bool geometric;
+};
+
+std::optional<Range> read_range(const Axis& axis, const std::string& item) {
+    if (item.find(':') == std::string::npos) return std::nullopt;
+    const auto parts = split(item, ':');
+    if (parts.size() != 3 || parts[2].size() < 2 || (parts[2][0] != '*' && parts[2][0] != '+')) refuse(axis, item);
+    return Range{parts[0], parts[1], parts[2].substr(1), parts[2][0] == '*'};
+}
+
+void require_ascending(const Axis& axis, bool ascending, const std::string& item) {
+    if (!ascending)
+        throw Error(Blame::usage, "axis '" + axis.name + "': the range '" + item + "' ends before it starts");
+}
+
+/// The factor of a geometric range, checked, with the number of steps it takes to reach `last`.
+double read_factor(const Axis& axis, const Range& range, double first, double last, const std::string& item) {
+    const auto factor = parse_real(range.step);
+    if (!factor || !(*factor > 1) || !(first > 0))
+        throw Error(Blame::usage, "axis '" + axis.name + "': the range '" + item +
+                                      "' must start above 0 and multiply by a factor above 1");
+    if (std::log(last / first) / std::log(*factor) > 100 * most_values) too_many(axis, item);
+    return *factor;
+}
+
+std::vector<std::string> expand_integers(const Axis& axis, const std::string& item) {
+    const auto range = read_range(axis, item);
+    if (!range) {
+        const auto value = parse_integer(item);
+        if (!value) refuse(axis, item);
+        require_within(axis, static_cast<double>(*value), item);
+        return {std::to_string(*value)};
+    }
+    const auto first = parse_integer(range->first), last = parse_integer(range->last);
+    if (!first || !last) refuse(axis, item);
+    require_ascending(axis, *first <= *last, item);
+    require_within(axis, static_cast<double>(*first), item);
+    require_within(axis, static_cast<double>(*last), item);
+
+    std::vector<std::int64_t> values{*first};
+    if (range->geometric) {
+        const double factor = read_factor(axis, *range, static_cast<double>(*first), static_cast<double>(*last), item);
+        // Each value from the start, not from its rounded predecessor, so that a factor of 1.04 does not drift or stall.
+        for (int i = 1;; ++i) {
+            const long double exact = static_cast<long double>(*first) * std::pow(static_cast<long double>(factor), i);
+            if (!(exact < static_cast<long double>(*last))) break;
+            const auto value = static_cast<std::int64_t>(std::llround(exact));
+            if (value > values.back()) values.push_back(value);
+            if (values.size() > most_values) too_many(axis, item);
+        }
+    } else {
+        const auto step = parse_integer(range->step);
+        if (!step || *step < 1) refuse(axis, item);
+        // Counted before it is walked: last - first may be all of 64 bits, so the difference is taken unsigned.
+        const auto span = static_cast<std::uint64_t>(*last) - static_cast<std::uint64_t>(*first);
+        const auto steps = span / static_cast<std::uint64_t>(*step);
+        if (steps >= most_values) too_many(axis, item);
+        for (std::uint64_t i = 1; i <= steps; ++i) values.push_back(*first + static_cast<std::int64_t>(i) * *step);
+    }
+    if (values.back() != *last) values.push_back(*last);
+    std::vector<std::string> out;
+    for (const auto value : values) out.push_back(std::to_string(value));
+    return out;
+}
+
+std::vector<std::string> expand_reals(const Axis& axis, const std::string& item) {
+    const auto range = read_range(axis, item);
+    if (!range) {
+        const auto value = parse_real(item);
+        if (!value) refuse(axis, item);
+        require_within(axis, *value, item);
+        return {number_text(*value)};
+    }
+    const auto first = parse_real(range->first), last = parse_real(range->last);
+    if (!first || !last) refuse(axis, item);
+    require_ascending(axis, *first <= *last, item);
+    require_within(axis, *first, item);
+    require_within(axis, *last, item);
+
+    double step = 0, steps = 0;
+    if (range->geometric) {
+        step = read_factor(axis, *range, *first, *last, item);
+        steps = std::log(*last / *first) / std::log(step);
+    } else {
+        const auto parsed = parse_real(range->step);
+        if (!parsed || !(*parsed > 0)) refuse(axis, item);
+        step = *parsed;
+        steps = (*last - *first) / step;
+    }
+    if (!(steps < most_values)) too_many(axis, item);
+    std::vector<std::string> out;
+    // A value within a millionth of a step of the end is the end itself, seen through rounding.
+    for (int i = 0; i < steps - 1e-6; ++i) {
+        const double value = range->geometric ? *first * std::pow(step, i) : *first + i * step;
+        char twelve_digits[32];  // 1 + 3 * 0.1 is written 1.3, not 1.3000000000000003
+        const auto end = std::to_chars(twelve_digits, twelve_digits + sizeof twelve_digits, value, std::chars_format::general, 12);
+        out.push_back(number_text(*parse_real({twelve_digits, static_cast<std::size_t>(end.ptr - twelve_digits)})));
+    }
+    out.push_back(number_text(*last));
+    return out;
+}
+
+std::optional<Extent> parse_shape(const std::string& text) {
+    const auto parts = split(text, 'x');
+    if (parts.size() > 3) return std::nullopt;
+    Extent extent;
+    extent.dims = static_cast<unsigned>(parts.size());
+    std::size_t count = 1;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const auto size = parse_integer(parts[i]);
+        if (!size || *size < 1) return std::nullopt;
+        extent.size[i] = static_cast<std::size_t>(*size);
+        if (__builtin_mul_overflow(count, extent.size[i], &count)) return std::nullopt;
+    }
+    return extent;
+}
+
+std::vector<std::string> expand_item(const Axis& axis, const std::string& item) {
+    if (item == "auto" && axis.may_be_auto) return {item};
+    switch (axis.kind) {
+        case Axis::Kind::integer: return expand_integers(axis, item);
+        case Axis::Kind::real: return expand_reals(axis, item);
+        case Axis::Kind::choice:
+            if (std::find(axis.choices.begin(), axis.choices.end(), item) == axis.choices.end()) refuse(axis, item);
+            return {item};
+        case Axis::Kind::shape: break;
+    }
+    const auto shape = parse_shape(item);
+    if (!shape) refuse(axis, item);
+    require_within(axis, static_cast<double>(shape->count()), item);
+    return {shape->text()};
+}
+
+}  // namespace
+
+std::string Extent::text() const {
+    if (dims == 0) return "driver's choice";
+    std::string out = std::to_string(size[0]);
+    for (unsigned i = 1; i < dims; ++i) (out += 'x') += std::to_string(size[i]);
+    return out;
+}
+
+void Point::set(const std::string& axis, std::string value) {
+    for (auto& [name, old] : values_) {
+        if (name != axis) continue;
+        old = std::move(value);
+        return;
+    }
+    values_.emplace_back(axis, std::move(value));
+}
+
+bool Point::has(std::string_view axis) const {
+    return std::any_of(values_.begin(), values_.end(), [&](const auto& v) { return v.first == axis; });
+}
+
+bool Point::is_auto(std::string_view axis) const { return text(axis) == "auto"; }
+
+const std::string& Point::text(std::string_view axis) const {
+    for (const auto& [name, value] : values_)
+        if (name == axis) return value;
+    throw Error(Blame::result, "the point has no axis '" + std::string(axis) + "'");
+}
+
+std::int64_t Point::integer(std::string_view axis) const {
+    if (const auto value = parse_integer(text(axis))) return *value;
+    throw Error(Blame::result, "axis '" + std::string(axis) + "' is '" + text(axis) + "', not a whole number");
+}
+
+double Point::real(std::string_view axis) const {
+    if (const auto value = parse_real(text(axis))) return *value;
+    throw Error(Blame::result, "axis '" + std::string(axis) + "' is '" + text(axis) + "', not a number");
+}
+
+Extent Point::shape(std::string_view axis) const {
+    if (const auto value = parse_shape(text(axis))) return *value;
+    throw Error(Blame::result, "axis '" + std::string(axis) + "' is '" + text(axis) + "', not a shape such as 64x4");
+}
+
+std::vector<std::string> expand_axis(const Axis& axis, std::string_view list) {
+    std::vector<std::string> values;
+    for (const auto& item : split(list, ',')) {
+        for (auto& value : expand_item(axis, trim(item))) {
+            if (std::find(values.begin(), values.end(), value) != values.end())
+                throw Error(Blame::usage, "axis '" + axis.name + "' is given the value " + value + " twice");
+            values.push_back(std::move(value));
+        }
+        if (values.size() > most_values) too_many(axis, list);
+    }
+    return values;
+}
+
+std::vector<Point> cross(const std::vector<Axis>& axes) {
+    std::size_t count = 1;
+    for (const auto& axis : axes) {
+        if (axis.values.empty()) throw Error(Blame::usage, "axis '" + axis.name + "' has no values");
+        if (__builtin_mul_overflow(count, axis.values.size(), &count) || count > most_points)
+            throw Error(Blame::usage, "the axes make more than " + std::to_string(most_points) + " points together");
+    }
+    std::vector<Point> points(1);
+    for (const auto& axis : axes) {
+        std::vector<Point> longer;
+        longer.reserve(points.size() * axis.values.size());
+        for (const auto& point : points) {
+            for (const auto& value : axis.values) {
+                longer.push_back(point);
+                longer.back().set(axis.name, value);
+            }
+        }
+        points = std::move(longer);
+    }
+    return points;
+}
+
+}  // namespace cllab::model

@@ -1,0 +1,45 @@
+#include <algorithm>
+
+#include "core/text.hpp"
+#include "model/registry.hpp"
+
+namespace cllab::model {
+namespace {
+
+[[noreturn]] void nothing_matched(const std::string& pattern, const std::vector<Experiment>& experiments) {
+    std::vector<std::string> families, names;
+    for (const auto& experiment : experiments) {
+        families.push_back(experiment.family);
+        names.push_back(experiment.family);
+        for (const auto& variant : experiment.variants) names.push_back(experiment.id(variant));
+    }
+    std::string sentence = "no kernel matches '" + pattern + "'; ";
+    const auto near = nearest(pattern, names);
+    if (!near.empty()) sentence += "nearest: " + join(near, ", ");
+    else if (families.empty()) sentence += "this build holds no kernels";
+    else sentence += "the families are: " + join(families, ", ");
+    throw Error(Blame::usage, sentence);
+}
+
+}  // namespace
+
+std::vector<Selected> select(const std::vector<Experiment>& experiments, const std::vector<std::string>& patterns) {
+    std::vector<Selected> selected;
+    std::vector<bool> used(patterns.size(), false);
+    for (const auto& experiment : experiments) {
+        for (const auto& variant : experiment.variants) {
+            const std::string id = experiment.id(variant);
+            bool wanted = false;
+            for (std::size_t i = 0; i < patterns.size(); ++i) {
+                if (patterns[i] != experiment.family && !glob_match(patterns[i], id)) continue;
+                used[i] = wanted = true;
+            }
+            if (wanted) selected.push_back({&experiment, &variant, id});
+        }
+    }
+    const auto unused = std::find(used.begin(), used.end(), false);
+    if (unused != used.end()) nothing_matched(patterns[static_cast<std::size_t>(unused - used.begin())], experiments);
+    return selected;
+}
+
+}  // namespace cllab::model

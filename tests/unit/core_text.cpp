@@ -1,0 +1,103 @@
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+#include <vector>
+
+#include "core/hash.hpp"
+#include "core/random.hpp"
+#include "core/text.hpp"
+
+using namespace cllab;
+using Words = std::vector<std::string>;
+
+BOOST_AUTO_TEST_SUITE(core_text)
+
+BOOST_AUTO_TEST_CASE(split_keeps_empty_parts_and_join_undoes_it) {
+    BOOST_TEST(split("a,,b,", ',') == (Words{"a", "", "b", ""}), boost::test_tools::per_element());
+    BOOST_TEST(split("", ',') == Words{""}, boost::test_tools::per_element());
+    BOOST_TEST(join(split("x,y,,z", ','), ",") == "x,y,,z");
+    BOOST_TEST(join({}, ",") == "");
+}
+
+BOOST_AUTO_TEST_CASE(trim_takes_white_space_from_both_ends_only) {
+    BOOST_TEST(trim(" \t a b \r\n") == "a b");
+    BOOST_TEST(trim(" \n ") == "");
+}
+
+BOOST_AUTO_TEST_CASE(one_line_is_the_first_line_with_text_and_without_terminal_codes) {
+    BOOST_TEST(one_line("\n  \n\x1b[1;31merror:\x1b[0m bad\tthing\x07\r\nsecond") == "error: bad thing");
+    BOOST_TEST(one_line("\n\r\n") == "");
+}
+
+BOOST_AUTO_TEST_CASE(glob_matches_the_whole_text_as_a_shell_does) {
+    BOOST_TEST(glob_match("pitch_*", "pitch_short8"));
+    BOOST_TEST(glob_match("*8", "pitch_short8"));
+    BOOST_TEST(glob_match("*_*t8*", "pitch_short8"));
+    BOOST_TEST(glob_match("pitch_short[0-9]", "pitch_short8"));
+    BOOST_TEST(glob_match("pitch_short[!0-7]", "pitch_short8"));
+    BOOST_TEST(glob_match("p?tch*", "pitch"));
+    BOOST_TEST(glob_match("a*b*c", "a_bb_b_c"));
+    BOOST_TEST(glob_match("", ""));
+    BOOST_TEST(!glob_match("pitch", "pitch_short8"));
+    BOOST_TEST(!glob_match("short8", "pitch_short8"));
+    BOOST_TEST(!glob_match("pitch_short[!0-9]", "pitch_short8"));
+    BOOST_TEST(!glob_match("?", ""));
+    BOOST_TEST(!glob_match("a*b*c", "a_bb_b_"));
+}
+
+BOOST_AUTO_TEST_CASE(glob_takes_an_unclosed_bracket_for_itself) {
+    BOOST_TEST(glob_match("a[b", "a[b"));
+    BOOST_TEST(!glob_match("a[b", "ab"));
+    BOOST_TEST(glob_match("[]]", "]"));
+}
+
+BOOST_AUTO_TEST_CASE(glob_with_many_stars_does_not_take_exponential_time) {
+    const std::string text(5000, 'a');
+    std::string pattern;
+    for (int i = 0; i < 30; ++i) pattern += "a*";
+    BOOST_TEST(!glob_match(pattern + "b", text));
+}
+
+BOOST_AUTO_TEST_CASE(nearest_finds_slips_and_parts_but_not_other_words) {
+    const Words names{"pitch_short8", "pitch_float", "latency_global", "bandwidth_copy"};
+    BOOST_TEST(nearest("pitch_shrot8", names).at(0) == "pitch_short8");
+    BOOST_TEST(nearest("Float", names) == Words{"pitch_float"}, boost::test_tools::per_element());
+    BOOST_TEST(nearest("zzzzzz", names).empty());
+    BOOST_TEST(nearest("pitch", names, 1).size() == 1u);
+    BOOST_TEST(nearest("", names).empty());
+}
+
+BOOST_AUTO_TEST_CASE(folder_name_is_safe_whatever_the_device_is_called) {
+    BOOST_TEST(folder_name("Intel(R) Xeon(R) CPU @ 2.20GHz") == "Intel-R-Xeon-R-CPU-2.20GHz");
+    BOOST_TEST(folder_name("../../etc/passwd") == "etc-passwd");
+    BOOST_TEST(folder_name("..") == "unnamed");
+    BOOST_TEST(folder_name("") == "unnamed");
+    BOOST_TEST(folder_name("NVIDIA H200") == "NVIDIA-H200");
+}
+
+BOOST_AUTO_TEST_CASE(sha256_gives_the_digests_of_the_standard) {
+    BOOST_TEST(sha256_hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    BOOST_TEST(sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    BOOST_TEST(sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
+               "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+    BOOST_TEST(sha256_hex(std::string(1'000'000, 'a')) ==
+               "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+BOOST_AUTO_TEST_CASE(random_bytes_depend_on_the_seed_and_a_shorter_fill_is_a_prefix_of_a_longer_one) {
+    std::vector<std::byte> a(29), b(29), c(13);
+    fill_random(a, 1);
+    fill_random(b, 2);
+    fill_random(c, 1);
+    BOOST_TEST((a != b));
+    BOOST_TEST(std::equal(c.begin(), c.end(), a.begin()));
+    BOOST_TEST((a[27] != a[28] || a[26] != a[27]));  // the tail past the last whole word is filled too
+    std::vector<int> seen(256);
+    std::vector<std::byte> many(100'003);
+    fill_random(many, 3);
+    for (const auto byte : many) ++seen[static_cast<std::size_t>(byte)];
+    for (const int count : seen) BOOST_TEST((count > 250 && count < 550));  // 391 each, sigma 20
+}
+
+BOOST_AUTO_TEST_SUITE_END()

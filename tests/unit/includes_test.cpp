@@ -1,0 +1,171 @@
+// Who may include whom. The table of design.md, with one relaxation the team took: device may use core and model, inspect
+// core, model and device. An experiment thus cannot leak a handle, and references are tested with no device present.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using Names = std::set<std::string>;
+
+const std::map<std::string, Names> may_include{
+    {"core", {}},
+    {"model", {"core"}},
+    {"experiments", {"core", "model"}},
+    {"report", {"core", "model"}},
+    {"device", {"core", "model"}},
+    {"inspect", {"core", "model", "device"}},
+    {"run", {"core", "model", "device", "inspect"}},
+    {"app", {"core", "model", "experiments", "report", "device", "inspect", "run"}},
+};
+
+/// The text with comments and literals replaced by one space. A scanner, not a regular expression: libstdc++ recurses for
+/// every character, and a long raw string would overflow the stack.
+std::string code_only(const std::string& text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size();) {
+        const auto starts = [&](const char* s) { return text.compare(i, std::char_traits<char>::length(s), s) == 0; };
+        const auto skip_past = [&](const std::string& end, std::size_t from) {
+            const auto at = text.find(end, from);
+            i = at == std::string::npos ? text.size() : at + end.size();
+            out += ' ';
+        };
+        // An apostrophe inside a number (1'000) opens no literal.
+        const bool digit_before = i > 0 && std::isalnum(static_cast<unsigned char>(text[i - 1]));
+        if (starts("//")) skip_past("\n", i);
+        else if (starts("/*")) skip_past("*/", i + 2);
+        else if (starts("R\"")) {
+            std::string end = text.substr(i + 2, text.find('(', i) - i - 2);  // the delimiter
+            end.insert(end.begin(), ')');
+            skip_past(end += '"', i);
+        } else if (text[i] == '"' || (text[i] == '\'' && !digit_before)) {
+            const char quote = text[i++];
+            while (i < text.size() && text[i] != quote && text[i] != '\n') i += text[i] == '\\' ? 2 : 1;
+            ++i;
+            out += ' ';
+        } else {
+            out += text[i++];
+        }
+    }
+    return out;
+}
+
+/// Broken rules of one file, each as a sentence. `path` is relative to host/, e.g. "model/axes.cpp".
+std::vector<std::string> violations(const std::string& path, const std::string& text) {
+    std::vector<std::string> found;
+    const std::string module = path.substr(0, path.find('/'));
+    const auto rule = may_include.find(module);
+    if (rule == may_include.end()) return {path + " is in no known module"};
+    const bool standard_only = module == "core" || module == "model" || module == "experiments";
+
+    static const std::regex include(R"re(^\s*#\s*include\s*([<"])([^>"]+)[>"])re");
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        std::smatch match;
+        if (!std::regex_search(line, match, include)) continue;
+        const bool quoted = match[1] == "\"";
+        const std::string header = match[2];
+        const bool opencl = header.rfind("CL/", 0) == 0 || header.rfind("OpenCL/", 0) == 0;
+        if (opencl && module != "device") found.push_back(path + " includes " + header + ": OpenCL headers belong to device/");
+        if (quoted) {
+            const std::string other = header.substr(0, header.find('/'));
+            if (other == header) found.push_back(path + " includes \"" + header + "\" without its module's name");
+            else if (other != module && rule->second.count(other) == 0)
+                found.push_back(path + " includes " + header + ": " + module + " may not know " + other);
+        } else if (standard_only && header.find_first_of("/.") != std::string::npos) {
+            found.push_back(path + " includes <" + header + ">: " + module + " uses the standard library only");
+        }
+        if ((header == "iostream" || header == "print") && module != "app")
+            found.push_back(path + " includes <" + header + ">: only app prints");
+    }
+
+    static const std::regex prints(R"re(\bstd::(cout|cerr|clog)\b|\b(f|v|vf)?printf\s*\(|\bf?puts\s*\(|\bputchar\s*\(|\bfmt::print\b|\bperror\s*\()re");
+    static const std::regex ends(R"re(\bstd::(exit|quick_exit|abort|terminate)\s*\()re");
+    const std::string code = code_only(text);
+    std::smatch match;
+    if (module != "app" && std::regex_search(code, match, prints))
+        found.push_back(path + " uses " + match.str() + ": only app prints");
+    if (module != "app" && std::regex_search(code, match, ends))
+        found.push_back(path + " uses " + match.str() + "): a library never ends the program");
+    return found;
+}
+
+std::string read(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(includes_test)
+
+BOOST_AUTO_TEST_CASE(every_file_of_host_keeps_the_include_rules) {
+    const std::filesystem::path host = std::filesystem::path(CLLAB_SOURCE_DIR) / "host";
+    std::size_t files = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(host)) {
+        const auto extension = entry.path().extension();
+        if (!entry.is_regular_file() || (extension != ".cpp" && extension != ".hpp")) continue;
+        ++files;
+        for (const auto& sentence : violations(entry.path().lexically_relative(host).generic_string(), read(entry.path())))
+            BOOST_ERROR(sentence);
+    }
+    BOOST_TEST(files >= 20u);  // the rule was applied to the real tree, not to an empty folder
+}
+
+BOOST_AUTO_TEST_CASE(clhpp_is_included_from_one_header) {
+    const std::filesystem::path host = std::filesystem::path(CLLAB_SOURCE_DIR) / "host";
+    std::vector<std::string> including;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(host))
+        if (entry.is_regular_file() && std::regex_search(read(entry.path()), std::regex(R"re(#\s*include\s*[<"]CL/(opencl|cl2)\.hpp)re")))
+            including.push_back(entry.path().lexically_relative(host).generic_string());
+    BOOST_TEST(including.size() <= 1u);
+    for (std::size_t i = 1; i < including.size(); ++i) BOOST_ERROR(including[i] + " includes CLHPP beside " + including[0]);
+}
+
+BOOST_AUTO_TEST_CASE(a_forbidden_include_is_found) {
+    BOOST_TEST(violations("model/a.cpp", "#include \"device/queue.hpp\"\n").size() == 1u);
+    BOOST_TEST(violations("core/a.cpp", "  #  include \"model/axes.hpp\"\n").size() == 1u);
+    BOOST_TEST(violations("experiments/a.cpp", "#include \"run/executor.hpp\"\n").size() == 1u);
+    BOOST_TEST(violations("report/a.cpp", "#include \"app/options.hpp\"\n").size() == 1u);
+    BOOST_TEST(violations("device/a.cpp", "#include \"inspect/dump.hpp\"\n").size() == 1u);
+    BOOST_TEST(violations("model/a.cpp", "#include \"axes.hpp\"\n").size() == 1u);
+    BOOST_TEST(violations("core/a.cpp", "#include <fmt/core.h>\n").size() == 1u);
+    BOOST_TEST(violations("gadgets/a.cpp", "").size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(opencl_outside_device_is_found) {
+    BOOST_TEST(violations("run/a.cpp", "#include <CL/opencl.hpp>\n").size() == 1u);
+    BOOST_TEST(violations("device/opencl.hpp", "#include <CL/opencl.hpp>\n").empty());
+}
+
+BOOST_AUTO_TEST_CASE(printing_outside_app_is_found) {
+    BOOST_TEST(violations("run/a.cpp", "#include <iostream>\n").size() == 1u);
+    BOOST_TEST(violations("run/a.cpp", "void f() { std::cerr << 1; }\n").size() == 1u);
+    BOOST_TEST(violations("report/a.cpp", "void f() { printf (\"x\"); }\n").size() == 1u);
+    BOOST_TEST(violations("report/a.cpp", "void f() { fmt::print(\"x\"); }\n").size() == 1u);
+    BOOST_TEST(violations("run/a.cpp", "void f() { std::exit(1); }\n").size() == 1u);
+    BOOST_TEST(violations("app/a.cpp", "#include <iostream>\nint f() { std::cout << 1; std::exit(1); }\n").empty());
+}
+
+BOOST_AUTO_TEST_CASE(what_is_allowed_or_only_mentioned_is_not_found) {
+    BOOST_TEST(violations("report/a.cpp", "#include <fmt/format.h>\n#include <ostream>\n#include \"report/a.hpp\"\n#include \"core/text.hpp\"\n").empty());
+    BOOST_TEST(violations("run/a.cpp", "// std::cout is for app\nauto s = \"printf(\"; auto r = R\"(std::cerr)\"; snprintf(b, 1, s);\n").empty());
+    BOOST_TEST(violations("app/a.cpp", "#include \"run/executor.hpp\"\n#include \"report/table.hpp\"\n").empty());
+}
+
+BOOST_AUTO_TEST_CASE(code_after_a_comment_or_a_string_is_still_read) {
+    BOOST_TEST(violations("run/a.cpp", "/* a\n b */ auto c = '\"'; auto n = 1'000; std::cout << \"\\\"\"; // done\n").size() == 1u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,116 @@
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "model/registry.hpp"
+#include "model/result.hpp"
+
+using namespace cllab;
+using namespace cllab::model;
+
+namespace {
+
+std::vector<Experiment> two_families() {
+    Experiment pitch, latency;
+    pitch.family = "pitch";
+    pitch.variants = {{.name = "float"}, {.name = "short8"}};
+    latency.family = "latency";
+    latency.variants = {{.name = "global"}, {.name = "pitch"}};
+    return {latency, pitch};
+}
+
+std::string ids(const std::vector<Experiment>& experiments, const std::vector<std::string>& patterns) {
+    std::string out;
+    for (const auto& s : select(experiments, patterns)) out += s.id + " ";
+    return out;
+}
+
+std::string refusal(const std::vector<std::string>& patterns) {
+    try {
+        select(two_families(), patterns);
+    } catch (const Error& e) {
+        return e.what();
+    }
+    return {};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(model_experiment)
+
+BOOST_AUTO_TEST_CASE(a_pattern_is_a_glob_over_ids_or_a_bare_family_name) {
+    const auto all = two_families();
+    BOOST_TEST(ids(all, {"pitch_short8"}) == "pitch_short8 ");
+    BOOST_TEST(ids(all, {"pitch"}) == "pitch_float pitch_short8 ");  // and not latency_pitch
+    BOOST_TEST(ids(all, {"*t*8", "latency_g*"}) == "latency_global pitch_short8 ");
+    BOOST_TEST(ids(all, {"*", "pitch", "pitch_float"}) == "latency_global latency_pitch pitch_float pitch_short8 ");
+}
+
+BOOST_AUTO_TEST_CASE(a_selection_points_at_its_experiment_and_variant) {
+    const auto all = two_families();
+    const auto chosen = select(all, {"pitch_short8"});
+    BOOST_TEST(chosen.at(0).experiment == &all[1]);
+    BOOST_TEST(chosen.at(0).variant == &all[1].variants[1]);
+}
+
+BOOST_AUTO_TEST_CASE(a_pattern_that_matches_nothing_is_an_error_with_the_nearest_names) {
+    BOOST_TEST(refusal({"pitch", "pitch_shrot8"}) == "no kernel matches 'pitch_shrot8'; nearest: pitch_short8, pitch");
+    BOOST_TEST(refusal({"zzzzzzzz"}) == "no kernel matches 'zzzzzzzz'; the families are: latency, pitch");
+}
+
+BOOST_AUTO_TEST_CASE(poison_fills_every_byte_and_is_recognised_byte_by_byte) {
+    std::vector<std::byte> bytes(37);
+    poison(bytes, 5);
+    Buffers buffers;
+    buffers.poison_seed = 5;
+    buffers.data["dst"] = bytes;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        BOOST_TEST((bytes[i] == poison_byte(5, i)));
+        BOOST_TEST(buffers.untouched("dst", i));
+    }
+    bytes[36] ^= std::byte{1};
+    BOOST_TEST(!buffers.untouched("dst", 36));
+    BOOST_CHECK_THROW(buffers.untouched("dst", 37), Error);
+    BOOST_CHECK_THROW(buffers.untouched("src", 0), Error);
+}
+
+BOOST_AUTO_TEST_CASE(neither_a_constant_nor_a_shifted_copy_nor_another_seed_passes_for_poison) {
+    std::vector<std::byte> bytes(4096), other(4096);
+    poison(bytes, 1);
+    poison(other, 2);
+    for (const std::size_t shift : {1, 4, 8, 64, 1024}) {
+        std::size_t equal = 0;
+        for (std::size_t i = shift; i < bytes.size(); ++i) equal += bytes[i] == bytes[i - shift];
+        BOOST_TEST(equal < bytes.size() / 100);  // 1 in 256 by chance
+    }
+    std::size_t equal = 0, zeros = 0;
+    for (std::size_t i = 0; i < bytes.size(); ++i) equal += bytes[i] == other[i], zeros += bytes[i] == std::byte{0};
+    BOOST_TEST(equal < bytes.size() / 100);
+    BOOST_TEST(zeros < bytes.size() / 100);
+}
+
+BOOST_AUTO_TEST_CASE(status_names_read_back_and_only_ok_and_unsupported_are_no_failure) {
+    for (const auto status : {Status::ok, Status::unsupported, Status::build_failed, Status::launch_failed, Status::wrong_result, Status::timed_out}) {
+        BOOST_TEST((status_from(name(status)) == status));
+        BOOST_TEST(is_failure(status) == (status != Status::ok && status != Status::unsupported));
+    }
+    BOOST_TEST(!status_from("OK").has_value());
+    BOOST_TEST(name(Status::wrong_result) == std::string("wrong_result"));
+}
+
+BOOST_AUTO_TEST_CASE(enum_names_are_the_ones_of_the_command_line) {
+    BOOST_TEST(name(DeviceType::accelerator) == std::string("accelerator"));
+    BOOST_TEST(name(Implementation::intel_cpu) == std::string("intel-cpu"));
+    BOOST_TEST(name(Better::neither) == std::string("neither"));
+}
+
+BOOST_AUTO_TEST_CASE(a_check_that_asks_for_an_unknown_buffer_is_told_its_name) {
+    Buffers buffers;
+    BOOST_CHECK_EXCEPTION(buffers.as<int>("dst"), Error, [](const Error& e) { return std::string(e.what()).find("'dst'") != std::string::npos; });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
