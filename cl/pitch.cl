@@ -21,7 +21,7 @@ static inline uchar fixed_pixel(__global const uchar* p, int n, short f, short c
 }
 
 static inline float float_difference(float centre, float e0, float e1, float w0, float w1, float f, float c) {
-    return fabs(2.0f * centre - (f * e0 + c * e1 + f * w0 + c * w1)) / 2.0f;
+    return fabs(2.0f * centre - (f * e0 + c * e1 + f * w0 + c * w1)) * 0.5f;
 }
 
 static inline uchar float_pixel(__global const uchar* p, int n, float f, float c) {
