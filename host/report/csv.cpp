@@ -1,0 +1,98 @@
+#include "report/csv.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include "core/text.hpp"
+
+namespace cllab::report {
+namespace {
+
+/// Quoted where RFC 4180 asks for it: separator, quote, line break; and at blanks a reader might trim.
+std::string field(const std::string& text) {
+    if (text.find_first_of(",\"\r\n") == std::string::npos && trim(text) == text) return text;
+    std::string out = "\"";
+    for (const char c : text) {
+        if (c == '"') out += '"';
+        out += c;
+    }
+    return out += '"';
+}
+
+/// Shortest text that reads back as the same number, whatever the locale; empty when there is none.
+std::string number(double value) {
+    if (!std::isfinite(value)) return {};
+    std::array<char, 32> buffer;
+    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+    return {buffer.data(), end.ptr};
+}
+
+std::string number(const std::optional<std::int64_t>& value) { return value ? std::to_string(*value) : std::string(); }
+
+struct MetricColumn {
+    std::string_view metric, title;
+};
+constexpr std::array<MetricColumn, 6> metric_columns{{{"bandwidth", "bandwidth_bytes_per_s"},
+                                                      {"flops", "flop_per_s"},
+                                                      {"step_time", "step_time_s"},
+                                                      {"of_copy", "of_copy_percent"},
+                                                      {"upload", "upload_s"},
+                                                      {"download", "download_s"}}};
+
+const model::MetricValue* find(const model::Record& record, std::string_view metric) {
+    for (const auto& [name, value] : record.metrics)
+        if (name == metric) return &value;
+    return nullptr;
+}
+
+std::string join_fields(std::vector<std::string> fields) {
+    for (auto& text : fields) text = field(text);
+    return join(fields, ",");
+}
+
+}  // namespace
+
+std::string csv_header() {
+    std::vector<std::string> titles{"id",       "family", "variant", "point",  "selector", "device", "platform", "driver", "status",
+                                    "reason",   "median_s", "low_s", "high_s", "min_s",    "q1_s",   "q3_s",     "mad_s",  "n",
+                                    "clock",    "cache"};
+    for (const auto& column : metric_columns) titles.emplace_back(column.title);
+    for (const char* title : {"other_metrics", "registers", "spills", "code", "dump", "warnings", "utc"}) titles.emplace_back(title);
+    return join_fields(titles);
+}
+
+std::string to_csv_line(const model::Record& r) {
+    std::vector<std::string> point, others;
+    for (const auto& [axis, value] : r.point) point.push_back(axis + "=" + value);
+    std::vector<std::string> fields{r.id, r.family, r.variant, join(point, ";"), r.device.selector, r.device.name,
+                                    r.device.platform, r.device.driver, model::name(r.status), one_line(r.reason)};
+    const model::Timing t = r.time.value_or(model::Timing{});
+    for (const double seconds : {t.median, t.low, t.high, t.min, t.q1, t.q3, t.mad})
+        fields.push_back(r.time ? number(seconds) : std::string());
+    fields.push_back(r.time ? std::to_string(t.n) : std::string());
+    fields.push_back(t.clock);
+    fields.push_back(t.cache);
+    for (const auto& column : metric_columns) {
+        const auto* metric = find(r, column.metric);
+        fields.push_back(metric ? number(metric->value) : std::string());
+    }
+    for (const auto& [name, metric] : r.metrics) {
+        bool has_column = false;
+        for (const auto& column : metric_columns) has_column = has_column || column.metric == name;
+        if (!has_column && std::isfinite(metric.value))
+            others.push_back(name + "=" + number(metric.value) + (metric.unit.empty() ? "" : " " + metric.unit));
+    }
+    fields.push_back(join(others, ";"));
+    fields.push_back(number(r.code.registers));
+    fields.push_back(number(r.code.spills));
+    fields.push_back(r.code.kind);
+    fields.push_back(r.dump);
+    fields.push_back(join(r.warnings, "; "));
+    fields.push_back(r.utc);
+    return join_fields(fields);
+}
+
+}  // namespace cllab::report

@@ -1,0 +1,182 @@
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "core/text.hpp"
+#include "report/csv.hpp"
+#include "report/json.hpp"
+#include "unit/report_records.hpp"
+
+using namespace cllab;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+model::Record full() {
+    auto r = test::moving(test::cell("pitch", "short8", 1.23e-3), 3e8, 4e12);
+    r.point = {{"width", "8192"}, {"pitch", "20.2"}, {"local", "64x4"}, {"weights", "linear"}, {"odd", "007"}};
+    r.metrics.push_back({"pixels", {5.4e10, "pixel/s", model::Better::higher}});
+    r.samples = {1.24e-3, 1.23e-3, 1.22e-3};
+    r.warnings = {"throttled: the clock fell; run again when the machine is idle"};
+    r.build = {.options = "-DLANES=8", .source = "embedded", .source_sha256 = std::string(64, 'a'), .log = "line 1\nline \"2\"\t", .seconds = 0.25, .cached = true};
+    r.code.kind = "ptx";
+    r.code.registers = 32;
+    r.code.spills = 0;
+    r.code.origin = {{"registers", "ptxas verbose log"}};
+    r.dump = "dumps/NVIDIA-H200/pitch_short8";
+    r.host = {.name = "box", .cpu = "EPYC", .os = "Debian 12", .threads = 16};
+    r.utc = "2026-11-20T23:59:59Z";
+    r.argv = {"cllab", "--device", "cpu"};
+    return r;
+}
+
+std::string refusal(std::string_view line) {
+    try {
+        report::from_json(line);
+    } catch (const Error& e) {
+        BOOST_TEST((e.blame() == Blame::usage));
+        return e.what();
+    }
+    return {};
+}
+
+/// The refusal of a good record after `change`.
+template <typename F>
+std::string refusal_after(F change) {
+    Json j = Json::parse(report::to_json_line(full()));
+    change(j);
+    return refusal(j.dump());
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(report_json)
+
+BOOST_AUTO_TEST_CASE(a_record_is_one_line_with_the_keys_of_the_schema_in_order) {
+    const auto line = report::to_json_line(full());
+    BOOST_TEST(line.find('\n') == std::string::npos);
+    std::string keys;
+    const Json j = Json::parse(line);  // named: a loop over a temporary's items() would outlive it
+    for (const auto& [key, value] : j.items()) keys += key + " ";
+    BOOST_TEST(keys == "schema id family variant point status reason device metrics time samples warnings build code dump host utc argv ");
+}
+
+BOOST_AUTO_TEST_CASE(numbers_are_numbers_and_other_point_values_are_texts) {
+    const auto j = Json::parse(report::to_json_line(full()));
+    BOOST_TEST(j["schema"] == 1);
+    BOOST_TEST(j["point"]["width"] == 8192);
+    BOOST_TEST(j["point"]["pitch"] == 20.2);
+    BOOST_TEST(j["point"]["local"] == "64x4");
+    BOOST_TEST(j["point"]["odd"] == "007");
+    BOOST_TEST(j["time"]["median"] == 1.23e-3);
+    BOOST_TEST(j["time"]["unit"] == "s");
+    BOOST_TEST(j["time"]["n"] == 20);
+    BOOST_TEST(j["metrics"]["bandwidth"]["value"] == 3e8 / 1.23e-3);
+    BOOST_TEST(j["metrics"]["bandwidth"]["better"] == "higher");
+    BOOST_TEST(j["code"]["registers"] == 32);
+    BOOST_TEST(!j["code"].contains("local_bytes"));
+    BOOST_TEST(j["build"]["cached"] == true);
+}
+
+BOOST_AUTO_TEST_CASE(a_record_survives_the_round_trip) {
+    auto r = full();
+    const auto line = report::to_json_line(r);
+    const auto back = report::from_json(line);
+    BOOST_TEST(report::to_json_line(back) == line);  // everything that is written
+    BOOST_TEST((back.point == r.point));
+    BOOST_TEST(back.time->median == r.time->median);
+    BOOST_TEST(back.time->settled);
+    BOOST_TEST(back.samples == r.samples, boost::test_tools::per_element());
+    BOOST_TEST(back.metrics.at(2).first == "pixels");
+    BOOST_TEST(back.build.log == r.build.log);
+    BOOST_TEST(back.code.registers.value() == 32);
+    BOOST_TEST(!back.code.local_bytes.has_value());
+    BOOST_TEST(back.host.threads == 16u);
+    const auto failed = report::from_json(report::to_json_line(test::failed(r, model::Status::wrong_result, "dst[17]: 3, expected 4")));
+    BOOST_TEST((failed.status == model::Status::wrong_result));
+    BOOST_TEST(failed.reason == "dst[17]: 3, expected 4");
+    BOOST_TEST(!failed.time.has_value());
+    BOOST_TEST(report::to_json_line(report::from_json(report::to_json_pretty(r))) == line);
+}
+
+BOOST_AUTO_TEST_CASE(non_finite_numbers_are_never_written) {
+    auto r = full();
+    r.time->mad = std::numeric_limits<double>::quiet_NaN();
+    r.time->high = std::numeric_limits<double>::infinity();
+    r.samples.push_back(std::numeric_limits<double>::infinity());
+    r.metrics.push_back({"broken", {std::nan(""), "B/s", model::Better::higher}});
+    r.build.seconds = std::nan("");
+    const auto j = Json::parse(report::to_json_line(r));
+    BOOST_TEST(!j["time"].contains("mad"));
+    BOOST_TEST(!j["time"].contains("high"));
+    BOOST_TEST(j["samples"].size() == 3u);
+    BOOST_TEST(!j["metrics"].contains("broken"));
+    BOOST_TEST(!j["build"].contains("seconds"));
+    BOOST_TEST(report::to_json_line(r).find("null") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_reason_is_one_line_and_a_log_of_any_bytes_is_written) {
+    auto r = full();
+    r.reason = "\nfirst\nsecond";
+    r.build.log = "caf\xe9 \xff";
+    const auto j = Json::parse(report::to_json_line(r));
+    BOOST_TEST(j["reason"] == "first");
+    BOOST_TEST(j["build"]["log"] == "caf\xEF\xBF\xBD \xEF\xBF\xBD");
+}
+
+BOOST_AUTO_TEST_CASE(an_unknown_schema_is_refused_by_number) {
+    BOOST_TEST(refusal_after([](Json& j) { j["schema"] = 2; }) == "the record has schema 2; this build reads schema 1");
+    BOOST_TEST(refusal_after([](Json& j) { j.erase("schema"); }) == "this is not a record: it has no 'schema'");
+}
+
+BOOST_AUTO_TEST_CASE(damaged_lines_are_refused_with_the_place_of_the_damage) {
+    const auto line = report::to_json_line(full());
+    for (std::size_t size = 0; size < line.size(); ++size) BOOST_REQUIRE(!refusal(line.substr(0, size)).empty());
+    BOOST_TEST(refusal("{\"schema\":1,") == "this is not a record: its JSON is damaged at byte 13 of 12");
+    BOOST_TEST(refusal("[]") == "this is not a record: the line is not an object");
+    BOOST_TEST(refusal("{\"schema\":1e999}") == "this is not a record: a number in it is too large");
+    BOOST_TEST(refusal_after([](Json& j) { j.erase("id"); }) == "this is not a record: it has no 'id'");
+    BOOST_TEST(refusal_after([](Json& j) { j["status"] = "fine"; }) == "this is not a record: the status 'fine' is unknown");
+    BOOST_TEST(refusal_after([](Json& j) { j["time"]["median"] = "1"; }) == "this is not a record: 'time.median' is not a number");
+    BOOST_TEST(refusal_after([](Json& j) { j["time"]["n"] = -1; }) == "this is not a record: 'time.n' is not a whole number from 0 to 2^32-1");
+    BOOST_TEST(refusal_after([](Json& j) { j["samples"] = 3; }) == "this is not a record: 'samples' is not a list of numbers");
+    BOOST_TEST(refusal_after([](Json& j) { j["metrics"]["bandwidth"]["better"] = "no"; }) ==
+               "this is not a record: 'metrics.bandwidth.better' is 'no', not one of lower, higher, neither");
+    BOOST_TEST(refusal_after([](Json& j) { j["point"]["width"] = Json::array(); }) == "this is not a record: 'point.width' is neither a text nor a number");
+    BOOST_TEST(refusal_after([](Json& j) { j["device"] = 1; }) == "this is not a record: 'device' is not an object");
+}
+
+BOOST_AUTO_TEST_CASE(a_later_writer_may_add_keys) {
+    BOOST_TEST(refusal_after([](Json& j) { j["new"] = 1; j["time"]["new"] = "x"; }) == "");
+}
+
+BOOST_AUTO_TEST_CASE(csv_lines_have_as_many_fields_as_the_header_and_quote_what_must_be) {
+    auto r = full();
+    r.reason = "said \"no\", twice";
+    r.warnings = {"a: b", "c: d"};
+    const auto header = split(report::csv_header(), ',');
+    const auto line = report::to_csv_line(r);
+    BOOST_TEST(line.find("\"said \"\"no\"\", twice\"") != std::string::npos);
+    r.reason.clear();
+    const auto fields = split(report::to_csv_line(r), ',');
+    BOOST_TEST(fields.size() == header.size());
+    const auto value = [&](const std::string& title) { return fields.at(static_cast<std::size_t>(std::find(header.begin(), header.end(), title) - header.begin())); };
+    BOOST_TEST(value("id") == "pitch_short8");
+    BOOST_TEST(value("point") == "width=8192;pitch=20.2;local=64x4;weights=linear;odd=007");
+    BOOST_TEST(value("median_s") == "0.00123");
+    BOOST_TEST(value("other_metrics") == "pixels=5.4e+10 pixel/s");
+    BOOST_TEST(value("registers") == "32");
+    BOOST_TEST(value("warnings") == "a: b; c: d");
+    const auto failed = split(report::to_csv_line(test::failed(r, model::Status::timed_out, "60 s")), ',');
+    BOOST_TEST(failed.size() == header.size());
+    BOOST_TEST(failed.at(8) == "timed_out");
+    BOOST_TEST(failed.at(10) == "");  // a failed cell has no time
+}
+
+BOOST_AUTO_TEST_SUITE_END()
