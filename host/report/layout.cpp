@@ -1,0 +1,172 @@
+#include "report/layout.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "core/text.hpp"
+#include "core/units.hpp"
+
+namespace cllab::report {
+namespace {
+
+constexpr std::string_view gap = "  ";
+constexpr double widest_common_range = 1e4;
+
+std::string padded(const std::string& text, std::size_t width, bool right) {
+    const std::string space(width - std::min(width, display_width(text)), ' ');
+    return right ? space + text : text + space;
+}
+
+std::size_t width_of(const Column& column) {
+    std::size_t width = display_width(column.title);
+    for (const auto& cell : column.cells) width = std::max(width, display_width(cell));
+    return width;
+}
+
+std::size_t width_of(const std::vector<Column>& columns) {
+    std::size_t width = 0;
+    for (const auto& column : columns) width += width_of(column) + gap.size();
+    return width;
+}
+
+/// One line of the table; what(column) gives text and tone.
+template <typename F>
+std::string line(const std::vector<Column>& columns, bool colour, F what) {
+    std::string out, spaces;
+    for (const auto& column : columns) {
+        const auto [text, tone] = what(column);
+        std::string cell = padded(text, width_of(column), column.right);
+        // Blanks are held back until something follows them, so that no line ends in blanks.
+        const auto first = cell.find_first_not_of(' ');
+        out += first == std::string::npos ? "" : spaces + gap.data() + cell.substr(0, first);
+        if (first == std::string::npos) {
+            spaces += gap.data() + cell;
+            continue;
+        }
+        const auto last = cell.find_last_not_of(' ');
+        out += paint(cell.substr(first, last + 1 - first), tone, colour);
+        spaces = cell.substr(last + 1);
+    }
+    return out;
+}
+
+/// Pads the part after the decimal point, so that right alignment puts the points in line.
+void align_points(std::vector<std::string>& cells) {
+    const auto tail = [](const std::string& cell) {
+        const auto point = cell.find('.');
+        return point == std::string::npos ? 0 : cell.size() - point;
+    };
+    std::size_t longest = 0;
+    for (const auto& cell : cells) longest = std::max(longest, tail(cell));
+    for (auto& cell : cells) cell += std::string(longest - tail(cell), ' ');
+}
+
+struct Scale {
+    double factor = 1;
+    std::string prefix;
+};
+
+Scale si_scale(double value, bool seconds) {
+    static constexpr std::array<std::string_view, 11> prefixes{"p", "n", "u", "m", "", "k", "M", "G", "T", "P", "E"};
+    // Times stop at seconds, rates start at one a second: kiloseconds and millibytes are nobody's units.
+    const int power = static_cast<int>(std::floor(std::log10(value) / 3 + 1e-9));
+    const int index = std::clamp(power + 4, seconds ? 0 : 4, seconds ? 4 : 10);
+    return {std::pow(1000.0, index - 4), std::string(prefixes[static_cast<std::size_t>(index)])};
+}
+
+/// The scale of a column whose absolute values are `sizes`, ascending.
+Scale common_scale(const std::vector<double>& sizes, const std::string& unit) {
+    // Memory bandwidth is talked about in GB/s, from a hundredth of one to thousands of them.
+    if (unit == "B/s" && sizes.back() >= 1e7) return {1e9, "G"};
+    return si_scale(sizes[sizes.size() / 2], unit == "s");
+}
+
+std::string fixed(double value, int decimals) {
+    char buffer[400];  // 309 digits before the point at the most
+    const auto end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed, decimals);
+    return {buffer, end.ptr};
+}
+
+std::string own_unit(double value, const std::string& unit, bool prefixed) {
+    if (unit == "s") return format_seconds(value);
+    if (prefixed) return format_rate(value, unit);
+    if (unit == "byte") return format_bytes(static_cast<std::uint64_t>(std::max(0.0, value)));
+    return format_significant(value, 3) + (unit.empty() ? "" : " " + unit);
+}
+
+}  // namespace
+
+std::string paint(std::string_view text, Tone tone, bool colour) {
+    if (!colour || tone == Tone::plain || text.empty()) return std::string(text);
+    static constexpr std::array<const char*, 5> codes{"", "\x1b[1m", "\x1b[1;32m", "\x1b[1;31m", "\x1b[2m"};
+    return codes[static_cast<std::size_t>(tone)] + std::string(text) + "\x1b[0m";
+}
+
+std::size_t display_width(std::string_view text) {
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+Column quantity_column(const std::string& name, const std::vector<std::optional<double>>& values, const std::string& unit) {
+    Column column{.title = name, .right = true, .cells = {}};
+    std::vector<double> sizes;
+    for (const auto& value : values)
+        if (value && std::isfinite(*value) && *value != 0) sizes.push_back(std::abs(*value));
+    std::sort(sizes.begin(), sizes.end());
+    const bool prefixed = unit == "s" || unit.find("/s") != std::string::npos;
+    const bool common = unit != "byte" && (sizes.empty() || sizes.back() / sizes.front() <= widest_common_range);
+    const bool counts = !prefixed && std::all_of(sizes.begin(), sizes.end(), [](double x) { return x == std::floor(x) && x < 1e15; });
+    const Scale scale = prefixed && common && !sizes.empty() ? common_scale(sizes, unit) : Scale{};
+    for (const auto& value : values) {
+        if (!value || !std::isfinite(*value)) column.cells.push_back("-");
+        else if (!common) column.cells.push_back(own_unit(*value, unit, prefixed));
+        else if (unit == "%") column.cells.push_back(fixed(*value, 1) + "%");
+        else if (counts) column.cells.push_back(fixed(*value, 0));
+        else column.cells.push_back(format_significant(*value / scale.factor, 3));
+    }
+    if (!common || unit == "%") return column;
+    const std::string full_unit = scale.prefix + unit;
+    if (name.empty()) column.title = full_unit;
+    else if (!full_unit.empty()) column.title += " [" + full_unit + "]";
+    align_points(column.cells);
+    return column;
+}
+
+std::vector<std::string> drop_to_fit(std::vector<Column>& columns, std::size_t width) {
+    std::vector<std::string> dropped;
+    while (width != 0 && width_of(columns) > width) {
+        const auto least = std::min_element(columns.rbegin(), columns.rend(), [](const Column& a, const Column& b) { return a.keep < b.keep; });
+        if (least == columns.rend() || least->keep >= 100) break;
+        dropped.push_back(least->title);
+        columns.erase(std::next(least).base());
+    }
+    return dropped;
+}
+
+std::string header_line(const std::vector<Column>& columns, bool colour) {
+    return line(columns, colour, [](const Column& c) { return std::pair(c.title, Tone::dim); });
+}
+
+std::string row_line(const std::vector<Column>& columns, std::size_t row, bool colour) {
+    return line(columns, colour, [row](const Column& c) {
+        return std::pair(c.cells.at(row), c.tones.empty() ? Tone::plain : c.tones.at(row));
+    });
+}
+
+std::string wrap(std::string_view text, std::string_view indent, std::size_t width) {
+    std::string out, current;
+    for (const auto& word : split(text, ' ')) {
+        if (word.empty()) continue;
+        if (!current.empty() && display_width(indent) + display_width(current) + 1 + display_width(word) > width) {
+            out.append(indent).append(current) += '\n';
+            current.clear();
+        }
+        if (!current.empty()) current += ' ';
+        current += word;
+    }
+    if (!current.empty()) out.append(indent).append(current) += '\n';
+    return out;
+}
+
+}  // namespace cllab::report

@@ -1,0 +1,45 @@
+// Aligned columns of UTF-8 text for a terminal or a pipe. Knows nothing of records.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cllab::report {
+
+enum class Tone { plain, strong, good, bad, dim };
+
+/// The text in the tone's terminal colour; unchanged without colour.
+std::string paint(std::string_view text, Tone tone, bool colour);
+
+/// Columns that UTF-8 text takes on a terminal: one a code point (no wide or combining characters are printed here).
+std::size_t display_width(std::string_view text);
+
+struct Column {
+    std::string title;
+    bool right = false;              ///< numbers are right-aligned
+    int keep = 100;                  ///< the column with the smallest value is the first to go when the room is short
+    std::vector<std::string> cells;  ///< one a row
+    std::vector<Tone> tones{};       ///< one a row, or none at all
+};
+
+/// A column of numbers under one unit with one SI prefix (that of the median), three significant digits each, decimal
+/// points in line. Values more than a factor 10^4 apart carry their own unit each, so that no row shows 0.00. Absent
+/// values show as "-". `unit` "s" and units with "/s" take prefixes (B/s is always GB/s unless tiny), "byte" binary ones,
+/// "%" stands in the cell with one decimal; any other is printed as it is, whole numbers as such. The unit stands in the
+/// title: "time [ms]"; with an empty `name` alone: "GB/s".
+Column quantity_column(const std::string& name, const std::vector<std::optional<double>>& values, const std::string& unit);
+
+/// Takes away columns of least `keep` (later ones first) with keep < 100 until a row fits `width`; 0 keeps all.
+/// Returns the titles of those taken.
+std::vector<std::string> drop_to_fit(std::vector<Column>& columns, std::size_t width);
+
+std::string header_line(const std::vector<Column>& columns, bool colour);
+std::string row_line(const std::vector<Column>& columns, std::size_t row, bool colour);
+
+/// Words of `text` broken into lines of at most `width` columns, each after `indent`. A longer word gets its own line.
+std::string wrap(std::string_view text, std::string_view indent, std::size_t width);
+
+}  // namespace cllab::report

@@ -1,0 +1,33 @@
+// Which cells of one device and family may be compared, and how far each is from the fastest of its group.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "model/result.hpp"
+
+namespace cllab::report {
+
+struct Rank {
+    bool compared = false;    ///< ok, timed, and not alone in its group
+    bool fastest = false;
+    bool indistinct = false;  ///< not the fastest, but its interval overlaps that of the fastest
+    double ratio = 1;         ///< cost over that of the fastest, >= 1
+};
+
+struct Comparison {
+    std::vector<const model::Record*> rows;  ///< the given rows, those of one group together, else in the given order
+    std::vector<std::size_t> group;          ///< of each row
+    std::vector<Rank> ranks;                 ///< of each row
+    std::vector<std::string> axes;           ///< those that tell the groups apart
+    bool groups_of_several = false;          ///< some group has more than one row, and there is more than one group
+};
+
+/// A group is every variant at one point. An axis whose value each variant chose for itself ("auto": the number of
+/// items, the local size) does not split groups: it differs between the variants and follows from the other axes.
+/// Cost is the time for the same work: by bandwidth where every row of the group has one, else by flop rate, else by
+/// time. All rows are of one device and family.
+Comparison compare(const std::vector<const model::Record*>& rows);
+
+}  // namespace cllab::report

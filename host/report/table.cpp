@@ -1,0 +1,276 @@
+#include "report/table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <ostream>
+#include <set>
+
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "report/layout.hpp"
+#include "report/ranking.hpp"
+
+namespace cllab::report {
+namespace {
+
+using model::Record;
+using Rows = std::vector<const Record*>;
+
+constexpr std::size_t piped_text_width = 100;  // sentences are wrapped here when there is no terminal to ask
+
+/// Warnings of all records, numbered in the order they appear; the rows carry the numbers.
+class Footnotes {
+public:
+    explicit Footnotes(const std::vector<Record>& records) {
+        for (const auto& record : records) {
+            for (const auto& warning : record.warnings) {
+                auto note = std::find_if(notes_.begin(), notes_.end(), [&](const Note& n) { return n.text == warning; });
+                if (note == notes_.end()) note = notes_.insert(note, {warning, {}, 0});
+                ++note->cells;
+                if (std::find(note->ids.begin(), note->ids.end(), record.id) == note->ids.end()) note->ids.push_back(record.id);
+            }
+        }
+    }
+    std::string of(const Record& record) const {
+        std::vector<std::string> numbers;
+        for (std::size_t i = 0; i < notes_.size(); ++i)
+            if (std::find(record.warnings.begin(), record.warnings.end(), notes_[i].text) != record.warnings.end())
+                numbers.push_back(std::to_string(i + 1));
+        return join(numbers, ",");
+    }
+    void print(std::ostream& out, std::size_t cells, std::size_t width, bool colour) const {
+        for (std::size_t i = 0; i < notes_.size(); ++i) {
+            const Note& note = notes_[i];
+            std::vector<std::string> ids(note.ids.begin(), note.ids.begin() + static_cast<long>(std::min<std::size_t>(4, note.ids.size())));
+            std::string whom = join(ids, ", ");
+            if (note.ids.size() > ids.size()) whom += " and " + std::to_string(note.ids.size() - ids.size()) + " more";
+            if (note.cells == cells && cells > 1) whom = "all " + std::to_string(cells) + " cells";
+            const std::string number = "[" + std::to_string(i + 1) + "] ";
+            std::string text = wrap(note.text + " (" + whom + ")", std::string(number.size(), ' '), width);
+            out << paint(number, Tone::strong, colour) << text.substr(number.size());
+        }
+    }
+    bool empty() const { return notes_.empty(); }
+
+private:
+    struct Note {
+        std::string text;
+        std::vector<std::string> ids;
+        std::size_t cells;
+    };
+    std::vector<Note> notes_;
+};
+
+template <typename F>
+std::vector<std::optional<double>> values_of(const Rows& rows, F value) {
+    std::vector<std::optional<double>> out;
+    for (const auto* row : rows) out.push_back(value(*row));
+    return out;
+}
+
+bool any(const std::vector<std::optional<double>>& values) {
+    return std::any_of(values.begin(), values.end(), [](const auto& v) { return v.has_value(); });
+}
+
+bool any_row(const Rows& rows, const std::function<bool(const Record&)>& holds) {
+    return std::any_of(rows.begin(), rows.end(), [&](const Record* r) { return holds(*r); });
+}
+
+/// Appends a text column when any row has something to say in it.
+void add_text(std::vector<Column>& columns, const std::string& title, const Rows& rows, int keep, bool right,
+              const std::function<std::string(const Record&)>& text) {
+    Column column{.title = title, .right = right, .keep = keep, .cells = {}};
+    for (const auto* row : rows) column.cells.push_back(text(*row));
+    if (std::any_of(column.cells.begin(), column.cells.end(), [](const auto& c) { return !c.empty(); }))
+        columns.push_back(std::move(column));
+}
+
+/// The larger half of the interval relative to the median, in percent.
+std::optional<double> spread_percent(const Record& r) {
+    if (!r.time || r.time->median <= 0) return std::nullopt;
+    return 100 * std::max(r.time->median - r.time->low, r.time->high - r.time->median) / r.time->median;
+}
+
+std::optional<double> value_of(const Record& r, const std::string& metric) {
+    for (const auto& [name, value] : r.metrics)
+        if (name == metric) return value.value;
+    return std::nullopt;
+}
+
+void add_times(std::vector<Column>& columns, const Rows& rows) {
+    const auto medians = values_of(rows, [](const Record& r) { return r.time ? std::optional(r.time->median) : std::nullopt; });
+    if (!any(medians)) return;
+    // The time of a slope is the time of a step already: one column says so instead of two that agree.
+    const bool per_step = std::all_of(rows.begin(), rows.end(), [](const Record* r) {
+        const auto step = value_of(*r, "step_time");
+        return !r->time || (step && std::abs(*step - r->time->median) <= 1e-9 * r->time->median);
+    });
+    columns.push_back(quantity_column(per_step ? "per step" : "time", medians, "s"));
+    columns.push_back(quantity_column("±", values_of(rows, spread_percent), "%"));
+    if (const auto steps = values_of(rows, [](const Record& r) { return value_of(r, "step_time"); }); any(steps) && !per_step)
+        columns.push_back(quantity_column("per step", steps, "s"));
+    // The usual clock and cache state go without saying; anything else is part of what the number means.
+    if (any_row(rows, [](const Record& r) { return r.time && r.time->clock != "event"; }))
+        add_text(columns, "clock", rows, 100, false, [](const Record& r) { return r.time ? r.time->clock : ""; });
+    if (any_row(rows, [](const Record& r) { return r.time && !r.time->cache.empty() && r.time->cache != "hot"; }))
+        add_text(columns, "cache", rows, 100, false, [](const Record& r) { return r.time ? r.time->cache : ""; });
+}
+
+void add_metrics(std::vector<Column>& columns, const Rows& rows) {
+    std::vector<std::pair<std::string, std::string>> names;  // name and unit, standard ones first
+    for (const char* standard : {"bandwidth", "flops", "of_copy", "upload", "download", "step_time"}) names.emplace_back(standard, "");
+    for (const auto* row : rows) {
+        for (const auto& [name, metric] : row->metrics) {
+            const auto known = std::find_if(names.begin(), names.end(), [&](const auto& n) { return n.first == name; });
+            if (known == names.end()) names.emplace_back(name, metric.unit);
+            else if (known->second.empty()) known->second = metric.unit;
+        }
+    }
+    for (const auto& [name, unit] : names) {
+        const auto values = values_of(rows, [&](const Record& r) { return value_of(r, name); });
+        if (!any(values) || name == "step_time") continue;
+        const bool headline = name == "bandwidth" || name == "flops";
+        auto column = quantity_column(headline ? "" : name == "of_copy" ? "of copy" : name, values, unit);
+        if (column.title.empty()) column.title = name;
+        column.keep = headline || name == "of_copy" ? 100 : name == "upload" || name == "download" ? 40 : 10;
+        columns.push_back(std::move(column));
+    }
+}
+
+void add_comparison(std::vector<Column>& columns, const Rows& rows, const std::vector<Rank>& ranks) {
+    if (std::none_of(ranks.begin(), ranks.end(), [](const Rank& r) { return r.compared; })) return;
+    Column column{.title = "vs best", .right = true, .cells = {}};
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const Rank& rank = ranks[i];
+        std::string text;
+        if (rank.fastest) text = "fastest";
+        else if (rank.compared) text = (rank.indistinct ? "~" : "") + format_significant(rank.ratio, 3) + "x";
+        column.cells.push_back(text);
+        column.tones.push_back(rank.fastest ? Tone::good : Tone::plain);
+    }
+    columns.push_back(std::move(column));
+}
+
+std::vector<Column> columns_of(const Comparison& comparison, const std::set<std::string>& varying, const Footnotes& notes) {
+    const Rows& rows = comparison.rows;
+    std::vector<Column> columns;
+    add_text(columns, "kernel", rows, 100, false, [](const Record& r) { return r.id; });
+    std::vector<std::string> axes;  // in the order of the point
+    for (const auto* row : rows)
+        for (const auto& [axis, value] : row->point)
+            if (varying.count(axis) && std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(axis);
+    for (const auto& axis : axes) {
+        const bool identifies = std::find(comparison.axes.begin(), comparison.axes.end(), axis) != comparison.axes.end();
+        add_text(columns, axis, rows, identifies ? 100 : 50, true, [&](const Record& r) {
+            for (const auto& [name, value] : r.point)
+                if (name == axis) return value;
+            return std::string();
+        });
+    }
+    add_text(columns, "status", rows, 100, false, [](const Record& r) { return model::name(r.status); });
+    for (const auto* row : rows)
+        columns.back().tones.push_back(is_failure(row->status) ? Tone::bad : row->status == model::Status::ok ? Tone::plain : Tone::dim);
+    add_times(columns, rows);
+    add_comparison(columns, rows, comparison.ranks);
+    add_metrics(columns, rows);
+    const auto count = [](const std::optional<std::int64_t>& n) { return n ? std::to_string(*n) : std::string(); };
+    add_text(columns, "regs", rows, 30, true, [&](const Record& r) { return count(r.code.registers); });
+    if (any_row(rows, [](const Record& r) { return r.code.spills.value_or(0) != 0; }))
+        add_text(columns, "spills", rows, 20, true, [&](const Record& r) { return count(r.code.spills); });
+    add_text(columns, "note", rows, 100, false, [&](const Record& r) { return notes.of(r); });
+    add_text(columns, "dump", rows, 0, false, [](const Record& r) { return r.dump; });
+    return columns;
+}
+
+/// Axes on which the rows differ; the others are said once, above them.
+std::set<std::string> varying_axes(const Rows& rows) {
+    std::map<std::string, std::set<std::string>> values;
+    std::map<std::string, std::size_t> present;
+    for (const auto* row : rows)
+        for (const auto& [axis, value] : row->point) values[axis].insert(value), ++present[axis];
+    std::set<std::string> varying;
+    for (const auto& [axis, different] : values)
+        if (different.size() > 1 || present[axis] != rows.size()) varying.insert(axis);
+    return varying;
+}
+
+/// Where the dumps of rows are, without the last folder.
+std::string dump_parents(const Rows& rows) {
+    std::vector<std::string> parents;
+    for (const auto* row : rows) {
+        if (row->dump.empty()) continue;
+        const auto parent = row->dump.substr(0, row->dump.rfind('/') + 1);
+        if (std::find(parents.begin(), parents.end(), parent) == parents.end()) parents.push_back(parent);
+    }
+    return join(parents, ", ");
+}
+
+void print_family(std::ostream& out, const Rows& unordered, const Footnotes& notes, const TableStyle& style, bool& any_indistinct) {
+    const std::size_t text_width = style.width ? style.width : piped_text_width;
+    const Comparison comparison = compare(unordered);
+    const Rows& rows = comparison.rows;
+    const auto varying = varying_axes(rows);
+    std::string title = rows.front()->family;
+    for (const auto& [axis, value] : rows.front()->point)
+        if (!varying.count(axis)) title += (title == rows.front()->family ? ": " : " ") + axis + "=" + value;
+    out << '\n' << wrap(title, "", text_width);
+
+    auto columns = columns_of(comparison, varying, notes);
+    auto dropped = drop_to_fit(columns, style.width);
+    out << header_line(columns, style.colour) << '\n';
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (i > 0 && comparison.groups_of_several && comparison.group[i] != comparison.group[i - 1]) out << '\n';
+        out << row_line(columns, i, style.colour) << '\n';
+        if (rows[i]->status != model::Status::ok) out << wrap(one_line(rows[i]->reason), "      ", text_width);
+        any_indistinct = any_indistinct || comparison.ranks[i].indistinct;
+    }
+    const auto dump = std::find(dropped.begin(), dropped.end(), "dump");
+    if (dump != dropped.end()) {
+        dropped.erase(dump);
+        out << wrap("dumps in " + dump_parents(rows), "  ", text_width);
+    }
+    if (!dropped.empty()) out << wrap("no room for: " + join(dropped, ", ") + " (--csv FILE writes them)", "  ", text_width);
+}
+
+void print_totals(std::ostream& out, const std::vector<Record>& records, bool colour) {
+    if (records.size() < 2) return;
+    std::map<model::Status, std::size_t> counts;
+    for (const auto& record : records) ++counts[record.status];
+    std::vector<std::string> parts;
+    for (const auto& [status, count] : counts)
+        parts.push_back(paint(std::to_string(count) + " " + model::name(status), is_failure(status) ? Tone::bad : Tone::plain, colour));
+    out << '\n' << records.size() << " cells: " << join(parts, ", ") << '\n';
+}
+
+}  // namespace
+
+void print_table(std::ostream& out, const std::vector<Record>& records, const TableStyle& style) {
+    const Footnotes notes(records);
+    const auto same_device = [](const Record& a, const Record& b) {
+        return a.device.selector == b.device.selector && a.device.name == b.device.name && a.device.platform == b.device.platform;
+    };
+    // Sections in the order of first appearance: interleaved measurement does not scatter them.
+    std::vector<std::vector<Rows>> devices;
+    for (const auto& record : records) {
+        auto device = std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return same_device(*d.front().front(), record); });
+        if (device == devices.end()) device = devices.insert(device, std::vector<Rows>{});
+        auto family = std::find_if(device->begin(), device->end(), [&](const Rows& f) { return f.front()->family == record.family; });
+        if (family == device->end()) family = device->insert(family, Rows{});
+        family->push_back(&record);
+    }
+    bool any_indistinct = false;
+    for (const auto& device : devices) {
+        const auto& info = device.front().front()->device;
+        if (&device != &devices.front()) out << '\n';
+        out << paint(info.name, Tone::strong, style.colour) << " (" << info.selector << "), " << info.platform << ", driver " << info.driver << '\n';
+        for (const auto& family : device) print_family(out, family, notes, style, any_indistinct);
+    }
+    print_totals(out, records, style.colour);
+    if (any_indistinct) out << "~ its 95 % interval overlaps that of the fastest: not told apart by this run\n";
+    if (!notes.empty()) out << '\n';
+    notes.print(out, records.size(), style.width ? style.width : piped_text_width, style.colour);
+}
+
+}  // namespace cllab::report
