@@ -31,12 +31,13 @@ struct Device {
     unsigned cacheline_bytes = 64;
     std::size_t max_group = 1;                     ///< work-items
     std::array<std::size_t, 3> max_items{1, 1, 1}; ///< work-items in each dimension
-    unsigned preferred_multiple = 1;               ///< of a trivial kernel: warp or wavefront on GPUs
+    unsigned preferred_multiple = 0;               ///< of a trivial kernel: warp or wavefront on GPUs; 0 until a session asked
     unsigned base_align_bytes = 128;
     bool images = false, fp64 = false, fp16 = false, local_is_dedicated = false, little_endian = true;
     bool unified_memory = false;
     std::size_t image2d_max_width = 0, image2d_max_height = 0;
     std::set<std::string> extensions;
+    int compute_capability = 0;                    ///< NVIDIA: 90 for sm_90; 0 elsewhere
     std::string identity;                          ///< UUID or PCI address where given, else empty
 
     bool is_gpu() const { return type == DeviceType::gpu; }

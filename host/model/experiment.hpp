@@ -28,7 +28,7 @@ using SharedBytes = std::shared_ptr<const Bytes>;  // large inputs are shared by
 struct Variant {
     std::string name;
     std::string meaning;                 ///< one sentence: the one trick of this variant
-    std::vector<std::string> defines{};  ///< "LANES=8" becomes -DLANES=8
+    std::vector<std::string> defines{};  ///< "LANES=8" becomes -DLANES=8; "-cl-std=CL2.0" goes in as it is
     /// What the device must have, else the cell is `unsupported`: an extension name, "image", "fp64", "fp16", "local"
     /// (dedicated local memory), "gpu", "cpu", "nvidia", "amd", "subgroups", "clock".
     std::vector<std::string> needs{};
@@ -183,6 +183,8 @@ struct Experiment {
     std::vector<Axis> axes;
     std::vector<Variant> variants;
     std::function<Setup(const Request&)> setup;
+    /// Optional and cheap: throws Error(usage) for a point that makes no sense, before anything is built.
+    std::function<void(const Request&)> validate{};
     std::vector<Metric> metrics{};
     std::string curve_over{};
     std::function<std::vector<Finding>(const std::vector<Curve>&, const Device&)> conclude{};

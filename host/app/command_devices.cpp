@@ -1,0 +1,134 @@
+// `cllab devices`: every device with how to select it and whether its numbers can be believed.
+#include <fmt/format.h>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "app/commands.hpp"
+#include "core/units.hpp"
+#include "device/program.hpp"
+#include "device/quirks.hpp"
+#include "device/session.hpp"
+#include "inspect/binary.hpp"
+
+namespace cllab::app {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct Row {
+    model::Device facts;
+    device::TimerAudit timer;
+    std::size_t preferred_multiple = 0, sub_group = 0;
+    std::string binary, trouble;
+};
+
+/// A small kernel answers what the device query does not: preferred multiple, sub-group size, kind of binary.
+void probe(device::Session& session, Row& row) {
+    const auto built = device::build(session, "kernel void lab_probe(global uint* out) { out[get_global_id(0)] = 1; }", "");
+    if (!built.ok) {
+        row.binary = "none: a trivial kernel does not build (" + device::error_name(built.code) + ")";
+        return;
+    }
+    cl::Kernel kernel(built.program, "lab_probe");
+    std::size_t multiple = 0;
+    if (clGetKernelWorkGroupInfo(kernel(), session.device()(), CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, sizeof multiple,
+                                 &multiple, nullptr) == CL_SUCCESS)
+        row.preferred_multiple = multiple;
+    if (session.facts().has("cl_khr_subgroups")) {
+        const std::size_t local[1] = {256};
+        std::size_t size = 0;
+        constexpr cl_kernel_sub_group_info max_sub_group_size_khr = 0x2033;
+        const auto ask = reinterpret_cast<clGetKernelSubGroupInfoKHR_fn>(clGetExtensionFunctionAddressForPlatform(
+            session.device().getInfo<CL_DEVICE_PLATFORM>(), "clGetKernelSubGroupInfoKHR"));
+        if (ask && ask(kernel(), session.device()(), max_sub_group_size_khr, sizeof local, local, sizeof size, &size, nullptr) ==
+                       CL_SUCCESS)
+            row.sub_group = size;
+    }
+    const auto binary = device::program_binary(built);
+    row.binary = inspect::describe(inspect::recognise(binary));
+}
+
+Row look_at(const device::Found& found) {
+    Row row;
+    row.facts = found.facts;
+    try {
+        device::Session session(found);
+        row.timer = session.timer();
+        probe(session, row);
+    } catch (const std::exception& e) {
+        row.trouble = e.what();
+    }
+    return row;
+}
+
+std::string timer_line(const device::TimerAudit& t) {
+    return fmt::format("events {}; step {} ns (reported {} ns), {}, events/host {:.2f}, 10x work takes {:.1f}x, empty kernel {}, "
+                       "launch to launch {}",
+                       t.verdict, t.step_ns, t.reported_step_ns, t.ordered ? "in order" : "out of order", t.event_over_host,
+                       t.tenfold, format_seconds(t.empty_seconds), format_seconds(t.gap_seconds));
+}
+
+std::string group_width(const Row& row) {
+    return row.sub_group ? fmt::format("sub-group {}", row.sub_group) : fmt::format("preferred multiple {}", row.preferred_multiple);
+}
+
+ordered_json to_json(const Row& row) {
+    const auto& d = row.facts;
+    const auto& t = row.timer;
+    ordered_json quirks = ordered_json::array();
+    for (const auto* quirk : device::quirks_of(d)) quirks.push_back({{"name", quirk->name}, {"fault", quirk->fault}, {"handling", quirk->handling}});
+    ordered_json out{{"selector", d.selector}, {"name", d.name}, {"type", model::name(d.type)}, {"platform", d.platform},
+                     {"vendor", d.vendor}, {"driver", d.driver}, {"opencl_c", d.c_version}, {"compute_units", d.compute_units},
+                     {"global_bytes", d.global_bytes}, {"max_alloc_bytes", d.max_alloc_bytes}, {"local_bytes", d.local_bytes},
+                     {"max_group", d.max_group}, {"preferred_multiple", row.preferred_multiple}, {"sub_group", row.sub_group},
+                     {"fp64", d.fp64}, {"fp16", d.fp16}, {"images", d.images}, {"identity", d.identity}, {"binary", row.binary},
+                     {"timer", {{"trusted", t.trusted}, {"verdict", t.verdict}, {"step_ns", t.step_ns},
+                                {"reported_step_ns", t.reported_step_ns}, {"ordered", t.ordered},
+                                {"event_over_host", t.event_over_host}, {"tenfold", t.tenfold},
+                                {"empty_seconds", t.empty_seconds}, {"gap_seconds", t.gap_seconds}}},
+                     {"quirks", quirks}};
+    if (!row.trouble.empty()) out["trouble"] = row.trouble;
+    return out;
+}
+
+void print(const Row& row) {
+    const auto& d = row.facts;
+    const auto line = [](const char* label, const std::string& text) { std::cout << fmt::format("    {:<14}{}\n", label, text); };
+    std::cout << fmt::format("{}  {}\n", d.selector, d.name);
+    line("select with", fmt::format("--device {}{}", d.selector,
+                                    d.type == model::DeviceType::other ? "" : fmt::format(", or {} when it is the first trusted one", model::name(d.type))));
+    line("platform", d.platform + ", " + d.vendor + ", driver " + d.driver);
+    line("language", d.c_version + (d.fp64 ? ", double" : ", no double") + (d.fp16 ? ", half" : "") + (d.images ? ", images" : ", no images"));
+    line("compute", fmt::format("{} units, {} work-items a group, {}", d.compute_units, d.max_group, group_width(row)));
+    line("memory", fmt::format("{} ({} in one buffer), local {}{}", format_bytes(d.global_bytes), format_bytes(d.max_alloc_bytes),
+                               format_bytes(d.local_bytes), d.local_is_dedicated ? "" : " (ordinary memory)"));
+    if (!row.trouble.empty()) {
+        line("trouble", row.trouble);
+    } else {
+        line("timer", timer_line(row.timer));
+        line("binary", row.binary);
+    }
+    for (const auto* quirk : device::quirks_of(d)) line("quirk", quirk->name + ": " + quirk->fault);
+    std::cout << '\n';
+}
+
+}  // namespace
+
+int command_devices(const Invocation& invocation) {
+    std::vector<std::string> troubles;
+    const auto found = device::discover(&troubles);
+    auto json = ordered_json::array();
+    for (const auto& f : found) {
+        const auto row = look_at(f);
+        if (invocation.as_json)
+            json.push_back(to_json(row));
+        else
+            print(row);
+        std::cout.flush();
+    }
+    if (invocation.as_json) std::cout << json.dump(2) << '\n';
+    for (const auto& trouble : troubles) std::cerr << "cllab: " << trouble << '\n';
+    return 0;
+}
+
+}  // namespace cllab::app

@@ -1,0 +1,83 @@
+// `cllab list` and `cllab describe`: what the registry knows, no device needed.
+#include <fmt/format.h>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "app/commands.hpp"
+#include "core/text.hpp"
+#include "model/registry.hpp"
+
+namespace cllab::app {
+namespace {
+
+using nlohmann::ordered_json;
+
+const char* kind_name(model::Axis::Kind kind) {
+    switch (kind) {
+        case model::Axis::Kind::integer: return "integer";
+        case model::Axis::Kind::real: return "real";
+        case model::Axis::Kind::choice: return "choice";
+        case model::Axis::Kind::shape: return "shape";
+    }
+    return "";
+}
+
+std::string legal_values(const model::Axis& axis) {
+    if (axis.kind == model::Axis::Kind::choice) return "one of " + join(axis.choices, ", ");
+    if (axis.kind == model::Axis::Kind::shape) return std::string("a shape such as 64x4") + (axis.may_be_auto ? " or auto" : "");
+    std::string out = axis.least > 0 ? fmt::format("{} {:g} or more", kind_name(axis.kind), axis.least) : kind_name(axis.kind);
+    return out + (axis.may_be_auto ? ", or auto" : "");
+}
+
+}  // namespace
+
+int command_list(const Invocation& invocation) {
+    const auto& all = model::registry();
+    const auto selected = model::select(all, invocation.patterns.empty() ? std::vector<std::string>{"*"} : invocation.patterns);
+    if (invocation.as_json) {
+        auto out = ordered_json::array();
+        for (const auto& s : selected)
+            out.push_back({{"id", s.id}, {"family", s.experiment->family}, {"variant", s.variant->name},
+                           {"meaning", s.variant->meaning}, {"question", s.experiment->question}, {"needs", s.variant->needs}});
+        std::cout << out.dump(2) << '\n';
+        return 0;
+    }
+    std::size_t width = 0;
+    for (const auto& s : selected) width = std::max(width, s.id.size());
+    const model::Experiment* last = nullptr;
+    for (const auto& s : selected) {
+        if (s.experiment != last) std::cout << fmt::format("{}{}: {}\n", last ? "\n" : "", s.experiment->family, s.experiment->question);
+        last = s.experiment;
+        std::cout << fmt::format("  {:<{}}  {}\n", s.id, width, s.variant->meaning);
+    }
+    return 0;
+}
+
+int command_describe(const Invocation& invocation) {
+    if (invocation.patterns.size() != 1)
+        throw Error(Blame::usage, "`cllab describe` takes one FAMILY; found " + std::to_string(invocation.patterns.size()));
+    const auto& wanted = invocation.patterns.front();
+    std::vector<std::string> families;
+    for (const auto& e : model::registry()) {
+        families.push_back(e.family);
+        if (e.family != wanted) continue;
+        std::cout << fmt::format("{}: {}\n\nAxes (--axis NAME=VALUES)\n", e.family, e.question);
+        for (const auto& axis : e.axes) {
+            std::cout << fmt::format("  {} = {}{}\n      {}; {}\n", axis.name, join(axis.values, ","),
+                                     axis.unit.empty() ? "" : " [" + axis.unit + "]", axis.meaning, legal_values(axis));
+        }
+        std::cout << "\nMetrics\n  time, with the 95 % interval of its median; bandwidth, flops and step_time where the work is stated\n";
+        for (const auto& metric : e.metrics) std::cout << fmt::format("  {} [{}]\n", metric.name, metric.unit);
+        if (!e.curve_over.empty()) std::cout << fmt::format("  a curve over axis '{}'\n", e.curve_over);
+        if (!e.file_inputs.empty()) std::cout << fmt::format("\nInput files (--input NAME=FILE): {}\n", join(e.file_inputs, ", "));
+        std::cout << "\nVariants\n";
+        for (const auto& v : e.variants)
+            std::cout << fmt::format("  {}\n      {}{}\n", e.id(v), v.meaning, v.needs.empty() ? "" : " Needs " + join(v.needs, ", ") + ".");
+        return 0;
+    }
+    const auto near = nearest(wanted, families);
+    throw Error(Blame::usage, "there is no family '" + wanted + "'; " +
+                                  (near.empty() ? "the families are " + join(families, ", ") : "did you mean " + join(near, ", ") + "?"));
+}
+
+}  // namespace cllab::app

@@ -1,0 +1,265 @@
+// `cllab run` and `cllab dump`: everything is resolved and opened before the first build, each cell is on disk before
+// the next starts, and what can be saved is saved however the run ends.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "app/commands.hpp"
+#include "app/image_file.hpp"
+#include "app/job.hpp"
+#include "app/sink.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "report/table.hpp"
+
+namespace cllab::app {
+namespace {
+
+/// One status line on a terminal, nothing when piped.
+class Progress {
+public:
+    explicit Progress(std::size_t cells) : shown_(isatty(STDERR_FILENO) != 0), cells_(cells) {}
+    ~Progress() { clear(); }
+    void phase(const model::Record& record, const char* phase) {
+        if (!shown_) return;
+        const auto now = std::chrono::steady_clock::now();
+        if (last_id_ == record.id && now - last_ < std::chrono::milliseconds(100)) return;
+        last_ = now;
+        last_id_ = record.id;
+        std::fprintf(stderr, "\r\033[K[%zu/%zu] %s on %s: %s", done_ + 1, cells_, record.id.c_str(), record.device.name.c_str(), phase);
+        std::fflush(stderr);
+    }
+    void finished() { ++done_; }
+    void clear() {
+        if (shown_) std::fputs("\r\033[K", stderr);
+    }
+
+private:
+    bool shown_;
+    std::size_t cells_, done_ = 0;
+    std::string last_id_;
+    std::chrono::steady_clock::time_point last_{};
+};
+
+/// Without --isolate a stalled driver cannot be stopped, only left: after `seconds` without a new phase this records the
+/// cell and ends the process.
+class Watchdog {
+public:
+    Watchdog(double seconds, std::function<void(const model::Record&)> give_up)
+        : seconds_(seconds), give_up_(std::move(give_up)), thread_([this] { watch(); }) {}
+    ~Watchdog() {
+        {
+            const std::lock_guard lock(mutex_);
+            stop_ = true;
+        }
+        wake_.notify_all();
+        thread_.join();
+    }
+    void enter(const model::Record& record) {
+        const std::lock_guard lock(mutex_);
+        ++beat_;
+        if (!in_cell_ || record.id != current_.id || record.point != current_.point) {
+            current_ = record;
+            current_.samples.clear();
+        }
+        in_cell_ = true;
+    }
+    void leave() {
+        const std::lock_guard lock(mutex_);
+        ++beat_;
+        in_cell_ = false;
+    }
+
+private:
+    void watch() {
+        std::unique_lock lock(mutex_);
+        while (!stop_) {
+            const auto beat = beat_;
+            if (wake_.wait_for(lock, std::chrono::duration<double>(seconds_), [&] { return stop_; })) return;
+            if (beat == beat_ && in_cell_) give_up_(current_);
+        }
+    }
+
+    double seconds_;
+    std::function<void(const model::Record&)> give_up_;
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::uint64_t beat_ = 0;
+    bool stop_ = false, in_cell_ = false;
+    model::Record current_;
+    std::thread thread_;
+};
+
+/// What the signal handler prints when a driver crashes in this process; prepared beforehand, because a handler may do
+/// almost nothing.
+char crash_message[512];
+
+void on_crash(int signal) {
+    [[maybe_unused]] const auto n = write(STDERR_FILENO, crash_message, std::strlen(crash_message));
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+}
+
+void describe_crash(const model::Record& record) {
+    std::snprintf(crash_message, sizeof crash_message,
+                  "\ncllab: the process crashed in %s on '%s'. Finished cells are on disk; --isolate goes on past a crash.\n",
+                  record.id.c_str(), record.device.name.c_str());
+}
+
+void catch_crashes() {
+    for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) std::signal(signal, on_crash);
+}
+
+Job make_job(const Invocation& invocation) {
+    Job job;
+    job.invocation = invocation;
+    const auto selected = model::select(model::registry(), invocation.patterns);
+    auto plan = model::make_plan(selected, invocation.axes);
+    const bool has_yardstick = std::any_of(selected.begin(), selected.end(), [](const auto& s) { return s.id == "bandwidth_copy"; });
+    job.plan.emplace_back();
+    if (!has_yardstick) {
+        const auto yardstick = model::select(model::registry(), {"bandwidth_copy"});
+        job.plan.front() = model::make_plan(yardstick, {}).front();
+    }
+    for (auto& group : plan) job.plan.push_back(std::move(group));
+
+    auto& options = job.options;
+    options.seed = invocation.seed;
+    options.measure = !invocation.verify_only;
+    options.sampling_seconds = invocation.sampling_seconds;
+    options.build_options = invocation.build_options;
+    options.cl_dir = invocation.cl_dir;
+    if (!invocation.no_dumps) options.dumps = invocation.dumps;
+    options.argv = invocation.argv;
+    for (const auto& [name, path] : invocation.inputs) {
+        const bool known = std::any_of(selected.begin(), selected.end(), [&](const auto& s) {
+            const auto& inputs = s.experiment->file_inputs;
+            return std::find(inputs.begin(), inputs.end(), name) != inputs.end();
+        });
+        if (!known) throw Error(Blame::usage, "none of the selected families takes an input file '" + name + "'");
+        options.files[name] = load_grey(path);
+    }
+    for (const auto& [name, path] : invocation.outputs) {
+        if (job.plan.size() != 2 || job.plan.back().size() != 1)
+            throw Error(Blame::usage, "--output needs a run of one cell; this plan has " +
+                                          std::to_string([&] {
+                                              std::size_t n = 0;
+                                              for (std::size_t g = 1; g < job.plan.size(); ++g) n += job.plan[g].size();
+                                              return n;
+                                          }()));
+        options.pictures.insert(name);
+    }
+    return job;
+}
+
+void check_dumps(const Job& job) {
+    if (!job.options.dumps) return;
+    std::error_code code;
+    std::filesystem::create_directories(*job.options.dumps, code);
+    if (code || access(job.options.dumps->c_str(), W_OK) != 0)
+        throw Error(Blame::environment, "the dumps folder '" + job.options.dumps->string() + "' cannot be written: " +
+                                            (code ? code.message() : std::strerror(errno)) +
+                                            "; --dumps DIR names another, --no-dumps writes none");
+}
+
+int exit_status_of(const std::vector<model::Record>& records, bool require_all) {
+    return std::any_of(records.begin(), records.end(), [&](const auto& r) {
+        return model::is_failure(r.status) || (require_all && r.status == model::Status::unsupported);
+    });
+}
+
+void print_results(const Sink& sink) {
+    if (sink.uses_stdout() || sink.records().empty()) return;
+    report::print_table(std::cout, sink.records(), {wants_colour(STDOUT_FILENO), terminal_width(STDOUT_FILENO)});
+    std::cout.flush();
+}
+
+}  // namespace
+
+bool wants_colour(int fd) {
+    const char* no_colour = std::getenv("NO_COLOR");
+    return isatty(fd) && !(no_colour && *no_colour);
+}
+
+unsigned terminal_width(int fd) {
+    winsize size{};
+    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+int command_run(const Invocation& invocation) {
+    auto job = make_job(invocation);
+    check_dumps(job);
+    Sink sink(invocation.json, invocation.csv);
+    catch_interrupts();
+    const auto selectors = invocation.isolate ? resolve_isolated(job) : resolve_devices(job);
+    if (!invocation.outputs.empty() && selectors.size() != 1)
+        throw Error(Blame::usage, "--output needs one device; " + std::to_string(selectors.size()) + " are selected");
+
+    std::size_t cells = 0;
+    for (const auto& group : job.plan) cells += group.size() * selectors.size();
+    Progress progress(cells);
+    std::unique_ptr<Watchdog> watchdog;
+    if (!invocation.isolate) {
+        catch_crashes();
+        watchdog = std::make_unique<Watchdog>(invocation.timeout_seconds, [&](const model::Record& stuck) {
+            auto record = stuck;
+            record.status = model::Status::timed_out;
+            record.reason = "no progress for " + format_significant(invocation.timeout_seconds, 3) + " s (--timeout)";
+            sink.take(record);
+            progress.clear();
+            print_results(sink);
+            std::fprintf(stderr, "cllab: %s on '%s' does not end and a driver cannot be stopped from inside; --isolate goes on "
+                                 "with the next cell.\n", record.id.c_str(), record.device.name.c_str());
+            std::fflush(stderr);
+            _exit(1);
+        });
+    }
+    const Events events{
+        [&](std::size_t, std::size_t, const model::Record& record, const char* phase) {
+            if (watchdog) {
+                watchdog->enter(record);
+                describe_crash(record);
+            }
+            progress.phase(record, phase);
+        },
+        [&](std::size_t, std::size_t, const model::Record& record) {
+            if (watchdog) watchdog->leave();
+            progress.clear();
+            sink.take(record);
+            progress.finished();
+        }};
+    try {
+        for (const auto& selector : selectors) {
+            if (invocation.isolate)
+                run_isolated(job, selector, events);
+            else
+                run_on(job, selector, events);
+        }
+    } catch (const run::Interrupted&) {
+        progress.clear();
+        print_results(sink);
+        std::fprintf(stderr, "cllab: interrupted; %zu finished cell(s) kept\n", sink.records().size());
+        return 130;
+    } catch (...) {
+        progress.clear();
+        print_results(sink);  // nothing finished is lost
+        throw;
+    }
+    watchdog.reset();
+    progress.clear();
+    print_results(sink);
+    return exit_status_of(sink.records(), invocation.require_all);
+}
+
+}  // namespace cllab::app

@@ -1,0 +1,280 @@
+#include "app/image_file.hpp"
+
+#include <unistd.h>
+
+#define STBI_ONLY_PNG
+#define STBI_ONLY_JPEG
+#define STBI_ONLY_BMP
+#define STBI_NO_STDIO
+#include <stb_image.h>
+#define STBI_WRITE_NO_STDIO
+#include <stb_image_write.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "core/text.hpp"
+#include "core/units.hpp"
+
+namespace cllab::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string readable = "PNG, JPEG, BMP, PGM or PPM";
+
+[[noreturn]] void refuse(const fs::path& path, const std::string& why) {
+    throw Error(Blame::usage, "input file '" + path.string() + "' " + why);
+}
+
+std::string system_message() { return std::strerror(errno); }
+
+/// The whole file. A pipe is fine, so the size is not asked for beforehand.
+std::string read_file(const fs::path& path) {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) refuse(path, "is a folder, not an image");
+    errno = 0;
+    std::ifstream in(path, std::ios::binary);
+    if (!in) refuse(path, "cannot be opened: " + system_message());
+    std::string bytes;
+    const auto size = fs::file_size(path, ignored);
+    if (!ignored) bytes.reserve(size);
+    std::vector<char> chunk(1 << 20);
+    while (in.read(chunk.data(), static_cast<std::streamsize>(chunk.size())) || in.gcount() > 0)
+        bytes.append(chunk.data(), static_cast<std::size_t>(in.gcount()));
+    if (in.bad()) refuse(path, "cannot be read: " + system_message());
+    if (bytes.empty()) refuse(path, "is empty");
+    return bytes;
+}
+
+/// Throws unless width*height pixels of `bytes_each` fit this machine's memory; the header's word is not trusted.
+void require_memory(const fs::path& path, std::uint64_t width, std::uint64_t height, std::uint64_t bytes_each) {
+    const auto memory =
+        static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    if (width > memory / bytes_each / height)
+        refuse(path, "claims " + std::to_string(width) + "x" + std::to_string(height) +
+                         " pixels, more than this machine's memory of " + format_bytes(memory) + " holds");
+}
+
+std::byte to_grey(std::uint64_t sample, std::uint64_t most) {
+    return static_cast<std::byte>((sample * 255 + most / 2) / most);
+}
+
+/// The same weights and cut as stb_image's, so that a colour picture gives the same bytes as PNG and as PPM.
+std::byte to_luma(const std::uint64_t (&rgb)[3], std::uint64_t most) {
+    return static_cast<std::byte>((rgb[0] * 77 + rgb[1] * 150 + rgb[2] * 29) * 255 / (most * 256));
+}
+
+/// The Netpbm formats PGM and PPM, text (P2, P3) and binary (P5, P6), any maxval; stb ignores maxval and has no text.
+/// https://netpbm.sourceforge.net/doc/pgm.html
+class Netpbm {
+public:
+    Netpbm(const fs::path& path, const std::string& bytes) : path_(path), bytes_(bytes), at_(2) {}
+
+    static bool is(const std::string& bytes) {
+        return bytes.size() > 2 && bytes[0] == 'P' && std::strchr("2356", bytes[1]) &&
+               std::isspace(static_cast<unsigned char>(bytes[2]));
+    }
+
+    model::Loaded read() {
+        const bool text = bytes_[1] == '2' || bytes_[1] == '3';
+        const std::size_t channels = bytes_[1] == '3' || bytes_[1] == '6' ? 3 : 1;
+        const auto width = number("width"), height = number("height");
+        most_ = number("maxval");
+        if (width == 0 || height == 0)
+            refuse(path_, "has no pixels (" + std::to_string(width) + "x" + std::to_string(height) + ")");
+        if (most_ == 0 || most_ > 65535)
+            refuse(path_, "has maxval " + std::to_string(most_) + "; possible are 1 to 65535");
+        // A text sample takes two characters at least, but for the last; a binary header ends in one white space.
+        const std::size_t sample_bytes = text ? 2 : most_ > 255 ? 2 : 1;
+        if (!text) ++at_;
+        const std::size_t left = bytes_.size() - std::min(at_, bytes_.size()) + (text ? 1 : 0);
+        if (width > left / sample_bytes / channels / height)
+            refuse(path_, "is cut short: its header claims " + std::to_string(width) + "x" + std::to_string(height) +
+                              " pixels, but only " + std::to_string(left) + " bytes follow");
+        require_memory(path_, width, height, 1);
+        model::Bytes grey(width * height);
+        if (!text && channels == 1 && most_ == 255) {  // already what is wanted, and large panels come so
+            std::memcpy(grey.data(), bytes_.data() + at_, grey.size());
+        } else {
+            for (auto& pixel : grey) {
+                std::uint64_t rgb[3] = {};
+                for (std::size_t c = 0; c < channels; ++c) rgb[c] = text ? number("sample") : binary(sample_bytes);
+                pixel = channels == 1 ? to_grey(rgb[0], most_) : to_luma(rgb, most_);
+            }
+        }
+        return {path_.string(), width, height, std::make_shared<const model::Bytes>(std::move(grey))};
+    }
+
+private:
+    /// A decimal number after white space and # comments. Headers and text samples.
+    std::uint64_t number(const char* what) {
+        while (at_ < bytes_.size() && (std::isspace(static_cast<unsigned char>(bytes_[at_])) || bytes_[at_] == '#')) {
+            if (bytes_[at_] == '#') at_ = std::min(bytes_.find('\n', at_), bytes_.size() - 1);
+            ++at_;
+        }
+        std::uint64_t value = 0;
+        const auto first = at_;
+        for (; at_ < bytes_.size() && bytes_[at_] >= '0' && bytes_[at_] <= '9'; ++at_)
+            value = std::min<std::uint64_t>(value * 10 + static_cast<std::uint64_t>(bytes_[at_] - '0'), 4'000'000'000);
+        if (at_ == first)
+            refuse(path_, std::string("is a damaged PGM or PPM: no number where its ") + what + " should stand");
+        return in_range(value);
+    }
+
+    /// 8-bit sample, or 16-bit with the high byte first.
+    std::uint64_t binary(std::size_t sample_bytes) {
+        std::uint64_t value = static_cast<unsigned char>(bytes_[at_++]);
+        if (sample_bytes == 2) value = value << 8 | static_cast<unsigned char>(bytes_[at_++]);
+        return in_range(value);
+    }
+
+    std::uint64_t in_range(std::uint64_t value) const {
+        if (most_ != 0 && value > most_)
+            refuse(path_,
+                   "has a sample of " + std::to_string(value) + ", above its maxval of " + std::to_string(most_));
+        return value;
+    }
+
+    const fs::path& path_;
+    const std::string& bytes_;
+    std::size_t at_;
+    std::uint64_t most_ = 0;  // 0 until the header is read
+};
+
+/// stb_image fills the rest of a JPEG or BMP that is cut short with grey or black and calls it a success.
+void require_whole(const fs::path& path, const std::string& bytes) {
+    const auto u32 = [&](std::size_t at) {
+        std::uint32_t v = 0;
+        for (std::size_t i = 4; i-- > 0;) v = v << 8 | static_cast<unsigned char>(bytes[at + i]);
+        return v;
+    };
+    bool whole = true;
+    if (bytes.starts_with("\xFF\xD8")) {
+        // The end marker must follow the last scan. Neither marker can occur inside a scan, where FF is stuffed; an
+        // embedded thumbnail has both, ahead of the scan that counts.
+        const auto end = bytes.rfind("\xFF\xD9"), scan = bytes.rfind("\xFF\xDA");
+        whole = end != std::string::npos && (scan == std::string::npos || end > scan);
+    } else if (bytes.starts_with("BM") && bytes.size() >= 38 && u32(14) >= 40 && u32(30) != 1 && u32(30) != 2) {
+        // Uncompressed (compression 0 or 3): rows are padded to four bytes, from the offset at byte 10.
+        const auto width = static_cast<std::uint64_t>(static_cast<std::int32_t>(u32(18)));
+        const auto height =
+            static_cast<std::uint64_t>(std::abs(static_cast<std::int64_t>(static_cast<std::int32_t>(u32(22)))));
+        const auto bits = static_cast<std::uint64_t>(u32(28) & 0xffff);
+        whole = width > INT_MAX || bits > 32 || u32(10) + (width * bits + 31) / 32 * 4 * height <= bytes.size();
+    }
+    if (!whole) refuse(path, "is cut short: its last pixels are missing");
+}
+
+/// stb_image refuses a PNG of more than 2^30 samples as if it were no image at all. Width and height stand at 16
+/// and 20.
+void require_size_of_png(const fs::path& path, const std::string& bytes) {
+    if (!bytes.starts_with("\x89PNG\r\n\x1a\n") || bytes.size() < 26) return;
+    const auto u32 = [&](std::size_t at) {
+        std::uint64_t v = 0;
+        for (std::size_t i = 0; i < 4; ++i) v = v << 8 | static_cast<unsigned char>(bytes[at + i]);
+        return v;
+    };
+    const auto channels = std::array<std::uint64_t, 7>{1, 1, 3, 4, 2, 1, 4}[std::min(bytes[25] & 7, 6)];
+    if (u32(20) != 0 && u32(16) > (std::uint64_t{1} << 30) / channels / u32(20))
+        refuse(path, "claims " + std::to_string(u32(16)) + "x" + std::to_string(u32(20)) +
+                         " pixels, more than the PNG reader's limit of 2^30 samples; only PGM and PPM may be larger");
+}
+
+/// The rest, through stb_image.
+model::Loaded read_stb(const fs::path& path, const std::string& bytes) {
+    if (bytes.size() > INT_MAX) refuse(path, "is larger than 2 GiB; only PGM and PPM may be");
+    const auto* data = reinterpret_cast<const stbi_uc*>(bytes.data());
+    const auto size = static_cast<int>(bytes.size());
+    const auto damaged = [&] { refuse(path, "cannot be read as " + readable + ": " + lower(stbi_failure_reason())); };
+    require_size_of_png(path, bytes);
+    int width = 0, height = 0, channels = 0;
+    if (!stbi_info_from_memory(data, size, &width, &height, &channels)) damaged();
+    if (width <= 0 || height <= 0)
+        refuse(path, "has no pixels (" + std::to_string(width) + "x" + std::to_string(height) + ")");
+    const bool deep = stbi_is_16_bit_from_memory(data, size) != 0;
+    require_memory(path, static_cast<std::uint64_t>(width), static_cast<std::uint64_t>(height),
+                   static_cast<std::uint64_t>(channels) * (deep ? 2 : 1));
+    require_whole(path, bytes);
+
+    model::Bytes grey;
+    const auto take = [&]<typename T>(T* loaded, std::uint64_t most) {
+        const std::unique_ptr<T, void (*)(void*)> pixels(loaded, stbi_image_free);
+        if (!pixels) damaged();
+        grey.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+        for (std::size_t i = 0; i < grey.size(); ++i) grey[i] = to_grey(pixels.get()[i], most);
+    };
+    if (deep)
+        take(stbi_load_16_from_memory(data, size, &width, &height, &channels, 1), 65535);
+    else
+        take(stbi_load_from_memory(data, size, &width, &height, &channels, 1), 255);
+    return {path.string(), static_cast<std::size_t>(width), static_cast<std::size_t>(height),
+            std::make_shared<const model::Bytes>(std::move(grey))};
+}
+
+/// The bytes of a PNG file. stb counts in int and keeps the filtered image beside the compressed one.
+std::string png(const fs::path& path, std::size_t width, std::size_t height, std::span<const std::byte> grey) {
+    constexpr std::size_t limit = std::size_t{1} << 30;
+    if (grey.size() + height > limit)
+        throw Error(Blame::usage, "output file '" + path.string() + "' would have " + std::to_string(width) + "x" +
+                                      std::to_string(height) +
+                                      " pixels, above the PNG writer's limit of 1 GiB; name it .pgm");
+    std::string file;
+    const auto append = [](void* to, void* bytes, int size) {
+        static_cast<std::string*>(to)->append(static_cast<const char*>(bytes), static_cast<std::size_t>(size));
+    };
+    if (!stbi_write_png_to_func(append, &file, static_cast<int>(width), static_cast<int>(height), 1, grey.data(),
+                                static_cast<int>(width)))
+        throw std::bad_alloc();
+    return file;
+}
+
+}  // namespace
+
+model::Loaded load_grey(const fs::path& path) {
+    try {
+        const auto bytes = read_file(path);
+        return Netpbm::is(bytes) ? Netpbm(path, bytes).read() : read_stb(path, bytes);
+    } catch (const std::bad_alloc&) {
+        refuse(path, "does not fit in memory");
+    }
+}
+
+void save_grey(const fs::path& path, std::size_t width, std::size_t height, std::span<const std::byte> grey) {
+    if (width == 0 || height == 0 || grey.size() / width != height || grey.size() % width != 0)
+        throw std::invalid_argument("save_grey: the bytes given are not width*height");
+    const auto extension = lower(path.extension().string());
+    if (extension != ".png" && extension != ".pgm")
+        throw Error(Blame::usage, "output file '" + path.string() + "' must end in .png or .pgm");
+    const auto head = extension == ".pgm" ? "P5\n" + std::to_string(width) + " " + std::to_string(height) + "\n255\n"
+                                          : png(path, width, height, grey);
+
+    auto beside = path;
+    beside += "." + std::to_string(getpid()) + ".part";
+    errno = 0;
+    std::ofstream out(beside, std::ios::binary);
+    out << head;
+    if (extension == ".pgm")
+        out.write(reinterpret_cast<const char*>(grey.data()), static_cast<std::streamsize>(grey.size()));
+    out.close();  // a full disk may show only here
+    auto failure = out ? std::string() : system_message();
+    if (failure.empty() && std::rename(beside.c_str(), path.c_str()) != 0) failure = system_message();
+    if (failure.empty()) return;
+    std::error_code ignored;
+    fs::remove(beside, ignored);
+    throw Error(Blame::environment, "output file '" + path.string() + "' cannot be written: " + failure);
+}
+
+}  // namespace cllab::app

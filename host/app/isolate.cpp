@@ -1,0 +1,278 @@
+// Isolation by fork: the parent never calls OpenCL, so a child starts from a clean process and may crash or hang in a
+// driver without taking the run along. Child to parent: one JSON object a line for what is worth a record, and a page of
+// shared memory for where it is now, because a message before each sample would wake the parent and disturb the timing.
+#include <atomic>
+#include <csignal>
+#include <cstring>
+#include <map>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <poll.h>
+#include <set>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "app/job.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "report/json.hpp"
+
+namespace cllab::app {
+namespace {
+
+using Json = nlohmann::json;
+
+void send(int fd, const Json& message) {
+    const auto line = message.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    for (std::size_t at = 0; at < line.size();) {
+        const auto n = write(fd, line.data() + at, line.size() - at);
+        if (n <= 0) _exit(3);  // the parent is gone
+        at += static_cast<std::size_t>(n);
+    }
+}
+
+/// Where the child is: written by the child before each phase of a cell, read by the parent when it stalls or dies.
+struct Position {
+    std::atomic<std::uint64_t> beat{0};
+    std::atomic<std::size_t> group{0}, index{0};
+    std::atomic<bool> in_cell{false};
+    std::atomic<const char*> phase{"start"};  ///< a string literal: same address in parent and child after fork
+};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<const char*>::is_always_lock_free);
+
+class SharedPosition {
+public:
+    SharedPosition() {
+        page_ = mmap(nullptr, sizeof(Position), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (page_ == MAP_FAILED)
+            throw Error(Blame::environment, std::string("no shared memory for a child process: ") + std::strerror(errno));
+        new (page_) Position;
+    }
+    ~SharedPosition() { munmap(page_, sizeof(Position)); }
+    SharedPosition(const SharedPosition&) = delete;
+    SharedPosition& operator=(const SharedPosition&) = delete;
+    Position& operator*() { return *static_cast<Position*>(page_); }
+    Position* operator->() { return static_cast<Position*>(page_); }
+
+private:
+    void* page_;
+};
+
+class Child {
+public:
+    explicit Child(const std::function<void(int)>& work) {
+        int ends[2];
+        if (pipe(ends) != 0) throw Error(Blame::environment, std::string("no pipe for a child process: ") + std::strerror(errno));
+        pid_ = fork();
+        if (pid_ < 0) throw Error(Blame::environment, std::string("no child process: ") + std::strerror(errno));
+        if (pid_ == 0) {
+            close(ends[0]);
+            std::signal(SIGINT, SIG_IGN);  // the parent decides
+            std::signal(SIGPIPE, SIG_IGN);
+            try {
+                work(ends[1]);
+            } catch (const Error& e) {
+                send(ends[1], {{"error", e.what()}, {"blame", static_cast<int>(e.blame())}});
+            } catch (const std::exception& e) {
+                send(ends[1], {{"error", e.what()}, {"blame", static_cast<int>(Blame::result)}});
+            }
+            _exit(0);  // destructors of drivers hang now and then; everything is on its way already
+        }
+        close(ends[1]);
+        fd_ = ends[0];
+    }
+    ~Child() {
+        kill_now();
+        close(fd_);
+    }
+    Child(const Child&) = delete;
+    Child& operator=(const Child&) = delete;
+
+    enum class Event { line, ended, silent, interrupted };
+    /// The next line, or why there is none. Silent: neither a line nor a change of `position` for `seconds`.
+    Event next(std::string& line, double seconds, const Position& position) {
+        std::uint64_t beat = position.beat;
+        for (double waited = 0;;) {
+            if (position.beat != beat) {
+                beat = position.beat;
+                waited = 0;
+            }
+            const auto end = buffer_.find('\n');
+            if (end != std::string::npos) {
+                line = buffer_.substr(0, end);
+                buffer_.erase(0, end + 1);
+                return Event::line;
+            }
+            if (interrupted()) return Event::interrupted;
+            pollfd wait{fd_, POLLIN, 0};
+            constexpr int slice_ms = 100;
+            const int ready = poll(&wait, 1, slice_ms);
+            if (ready == 0) {
+                waited += slice_ms * 1e-3;
+                if (waited >= seconds) return Event::silent;
+                continue;
+            }
+            if (ready < 0) continue;  // a signal; looked at above
+            char chunk[65536];
+            const auto n = read(fd_, chunk, sizeof chunk);
+            if (n <= 0) return Event::ended;
+            buffer_.append(chunk, static_cast<std::size_t>(n));
+        }
+    }
+    void kill_now() {
+        if (pid_ <= 0) return;
+        kill(pid_, SIGKILL);
+        reap();
+    }
+    /// The wait status of the child, once.
+    int reap() {
+        int status = 0;
+        while (pid_ > 0 && waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+        }
+        pid_ = -1;
+        return status;
+    }
+
+private:
+    pid_t pid_ = -1;
+    int fd_ = -1;
+    std::string buffer_;
+};
+
+std::string death(int status) {
+    if (WIFSIGNALED(status)) {
+        const int signal = WTERMSIG(status);
+        const char* name = sigabbrev_np(signal);
+        return std::string("the driver's process was killed by SIG") + (name ? name : std::to_string(signal)) + " (" +
+               strsignal(signal) + ")";
+    }
+    return "the driver ended the process with exit status " + std::to_string(WEXITSTATUS(status));
+}
+
+[[noreturn]] void rethrow(const Json& message) {
+    throw Error(static_cast<Blame>(message.at("blame").get<int>()), message.at("error").get<std::string>());
+}
+
+using CellNumber = std::pair<std::size_t, std::size_t>;
+
+/// One child's life: events become the parent's, a death becomes a record. True when the plan is finished.
+class Supervision {
+public:
+    Supervision(Job& job, const std::string& selector, const Events& events)
+        : job_(job), selector_(selector), events_(events), child_([this](int fd) { child_work(fd); }) {}
+
+    bool watch() {
+        std::string line;
+        for (;;) {
+            switch (child_.next(line, job_.invocation.timeout_seconds, *position_)) {
+                case Child::Event::line: {
+                    const auto message = Json::parse(line);
+                    if (message.contains("error")) rethrow(message);
+                    if (message.contains("finished")) return true;
+                    receive(message);
+                    break;
+                }
+                case Child::Event::silent:
+                    child_.kill_now();
+                    lost(model::Status::timed_out,
+                         "no progress for " + format_significant(job_.invocation.timeout_seconds, 3) + " s (--timeout)");
+                    return false;
+                case Child::Event::ended: lost(model::Status::launch_failed, death(child_.reap())); return false;
+                case Child::Event::interrupted: child_.kill_now(); throw run::Interrupted{};
+            }
+        }
+    }
+
+private:
+    void child_work(int fd) {
+        std::set<CellNumber> announced;
+        const Events to_parent{
+            [&, fd](std::size_t g, std::size_t i, const model::Record& record, const char* phase) {
+                if (announced.insert({g, i}).second)
+                    send(fd, {{"begin", {g, i}}, {"record", Json::parse(report::to_json_line(record))}});
+                position_->group = g;
+                position_->index = i;
+                position_->phase = phase;
+                position_->in_cell = true;
+                ++position_->beat;
+            },
+            [&, fd](std::size_t g, std::size_t i, const model::Record& record) {
+                send(fd, {{"done", {g, i}}, {"record", Json::parse(report::to_json_line(record))}});
+                position_->in_cell = false;
+                ++position_->beat;
+            }};
+        run_on(job_, selector_, to_parent);
+        send(fd, {{"finished", true}});
+    }
+
+    void receive(const Json& message) {
+        const bool done = message.contains("done");
+        const auto cell = message.at(done ? "done" : "begin").get<CellNumber>();
+        const auto record = report::from_json(message.at("record").dump());
+        if (!done) {
+            known_[cell] = record;
+            events_.begin(cell.first, cell.second, record, "build");
+            return;
+        }
+        job_.options.skip.insert(cell);
+        ++finished_;
+        for (const auto& [name, metric] : record.metrics) {
+            if (cell.first == 0 && record.id == "bandwidth_copy" && name == "bandwidth")
+                job_.options.copy_bandwidth = metric.value;
+        }
+        events_.done(cell.first, cell.second, record);
+    }
+
+    void lost(model::Status status, const std::string& reason) {
+        const CellNumber cell{position_->group, position_->index};
+        const auto found = known_.find(cell);
+        if (!position_->in_cell || found == known_.end() || job_.options.skip.count(cell)) {
+            // Between two cells: a new child goes on. Before the first one, a second try would end the same way.
+            if (finished_ > 0) return;
+            throw Error(Blame::environment, "device " + selector_ + ": " + reason + " before its first cell");
+        }
+        auto record = found->second;
+        record.status = status;
+        record.reason = reason + " in phase '" + position_->phase.load() + "'";
+        job_.options.skip.insert(cell);
+        events_.done(cell.first, cell.second, record);
+    }
+
+    Job& job_;
+    const std::string& selector_;
+    const Events& events_;
+    SharedPosition position_;
+    std::map<CellNumber, model::Record> known_;
+    unsigned finished_ = 0;
+    Child child_;  // last: the child starts with everything above in place
+};
+
+}  // namespace
+
+void run_isolated(const Job& job, const std::string& selector, const Events& events) {
+    Job rest = job;
+    rest.options.skip.clear();
+    while (!Supervision(rest, selector, events).watch()) {
+    }
+}
+
+std::vector<std::string> resolve_isolated(const Job& job) {
+    Child child([&](int fd) { send(fd, {{"selectors", resolve_devices(job)}}); });
+    std::string line;
+    const Position no_position;
+    switch (child.next(line, job.invocation.timeout_seconds, no_position)) {
+        case Child::Event::line: {
+            const auto message = Json::parse(line);
+            if (message.contains("error")) rethrow(message);
+            return message.at("selectors").get<std::vector<std::string>>();
+        }
+        case Child::Event::interrupted: throw run::Interrupted{};
+        case Child::Event::silent:
+            throw Error(Blame::environment, "the OpenCL drivers here did not list their devices within the --timeout");
+        case Child::Event::ended: break;
+    }
+    throw Error(Blame::environment, "while the devices were listed " + death(child.reap()));
+}
+
+}  // namespace cllab::app

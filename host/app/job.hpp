@@ -1,0 +1,46 @@
+// A run as data: what is shared by the in-process and the isolated way to carry it out.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/options.hpp"
+#include "device/platforms.hpp"
+#include "run/executor.hpp"
+
+namespace cllab::app {
+
+/// Called for each cell event; cell = (group, index).
+struct Events {
+    std::function<void(std::size_t, std::size_t, const model::Record&, const char*)> begin;
+    std::function<void(std::size_t, std::size_t, const model::Record&)> done;
+};
+
+struct Job {
+    Invocation invocation;
+    std::vector<model::Group> plan;
+    run::Options options;
+};
+
+/// Set by SIGINT; asked between samples.
+bool interrupted();
+void catch_interrupts();
+
+/// Selectors "P:D" of the devices that the invocation names. Throws as device::resolve.
+std::vector<std::string> resolve_devices(const Job& job);
+
+/// All cells of the plan on the device "P:D", in this process. Checks every point with Experiment::validate first.
+void run_on(const Job& job, const std::string& selector, const Events& events);
+
+/// The same in a child process for each attempt: a child that dies or stalls costs the cell it was in, and a new child
+/// goes on with the rest. Throws Error when the child reports one.
+void run_isolated(const Job& job, const std::string& selector, const Events& events);
+
+/// resolve_devices in a child process, so that a driver that crashes while loading is an Error and not a crash.
+std::vector<std::string> resolve_isolated(const Job& job);
+
+/// True when bandwidth_copy must run in front of the plan on this device.
+bool wants_yardstick(const Job& job, const model::Device& device);
+
+}  // namespace cllab::app

@@ -1,0 +1,48 @@
+#include <cstdio>
+#include <exception>
+
+#include "app/commands.hpp"
+#include "core/error.hpp"
+#include "device/quirks.hpp"
+
+namespace {
+
+int exit_status(cllab::Blame blame) {
+    switch (blame) {
+        case cllab::Blame::usage: return 2;
+        case cllab::Blame::environment: return 3;
+        case cllab::Blame::result: return 1;
+    }
+    return 1;
+}
+
+int dispatch(const cllab::app::Invocation& invocation) {
+    using namespace cllab::app;
+    if (invocation.command == "version") {
+        std::puts("cllab " CLLAB_VERSION);
+        return 0;
+    }
+    if (invocation.help) {
+        std::fputs(help_text(invocation.command).c_str(), stdout);
+        return 0;
+    }
+    if (invocation.command == "devices") return command_devices(invocation);
+    if (invocation.command == "list") return command_list(invocation);
+    if (invocation.command == "describe") return command_describe(invocation);
+    return command_run(invocation);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        cllab::device::prepare_environment();
+        return dispatch(cllab::app::parse(argc, argv));
+    } catch (const cllab::Error& e) {
+        std::fprintf(stderr, "cllab: %s\n", e.what());
+        return exit_status(e.blame());
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "cllab: %s\n", e.what());
+        return 1;
+    }
+}

@@ -1,0 +1,220 @@
+#include "app/options.hpp"
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <random>
+#include <sstream>
+
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+
+namespace cllab::app {
+namespace {
+
+namespace po = boost::program_options;
+
+const std::vector<std::string> commands{"run", "devices", "list", "describe", "dump"};
+
+struct Page {
+    const char* usage;
+    const char* about;
+    const char* example;
+};
+
+Page page_of(const std::string& command) {
+    if (command == "run")
+        return {"cllab [run] [PATTERN...] [options]",
+                "Verifies each kernel variant against independent host code, times it, and writes its binary and\n"
+                "disassembly beside the time. A PATTERN is a shell glob over <family>_<variant>, or a family's name.",
+                "cllab run 'pitch_*' --device cpu --axis width=4096,8192 --json results.jsonl"};
+    if (command == "devices")
+        return {"cllab devices [--json]",
+                "Lists every OpenCL device: how to select it, what it offers, whether its event timer can be trusted,\n"
+                "the kind of program binary it returns, and the driver quirks that cllab works around.",
+                "cllab devices"};
+    if (command == "list")
+        return {"cllab list [PATTERN...] [--json]", "Lists families with their questions, and the variants of each.",
+                "cllab list 'pitch_*'"};
+    if (command == "describe")
+        return {"cllab describe FAMILY", "Prints a family's question, its axes with their defaults, its metrics and its variants.",
+                "cllab describe pitch"};
+    return {"cllab dump PATTERN... [options]",
+            "Builds each variant, verifies it once so that the driver makes the code it would run, and writes source,\n"
+            "options, build log, binary, disassembly and statistics. Takes no time measurements.",
+            "cllab dump pitch_short8 --device cpu"};
+}
+
+using Strings = std::vector<std::string>;
+
+po::options_description options_of(const std::string& command) {
+    po::options_description out("Options", 110, 70);
+    auto add = out.add_options();
+    add("help,h", "Prints this page.");
+    if (command == "run" || command == "dump") {
+        add("kernel,k", po::value<Strings>()->composing()->value_name("PATTERN"),
+            "Selects variants, like a positional PATTERN. Repeats.");
+        add("device,d", po::value<Strings>()->composing()->value_name("D"),
+            "Selects devices: cpu, gpu, accelerator (the first of that type whose timer can be trusted), all, P or P:D "
+            "(clinfo's indices), or part of a name. Repeats. Default: the first GPU, else the first CPU.");
+        add("axis,a", po::value<Strings>()->composing()->value_name("NAME=VALUES"),
+            "Redefines an axis: a list (width=1024,2048), a geometric range (size=1Ki:1Mi:*2) or a stepped one "
+            "(items=1:9:+2). Repeats. See `cllab describe FAMILY`.");
+        add("input", po::value<Strings>()->composing()->value_name("NAME=FILE"),
+            "Uses an image file (PNG, JPEG, PGM; grey or colour) as the buffer NAME, e.g. src=panel.png.");
+        add("output", po::value<Strings>()->composing()->value_name("NAME=FILE"),
+            "Writes the buffer NAME as a picture (.png or .pgm), e.g. dst=map.png. Needs a run of one cell.");
+        add("dumps", po::value<std::string>()->value_name("DIR")->default_value("dumps"),
+            "Writes source, binary, disassembly and records below DIR.");
+        add("no-dumps", "Writes no dumps.");
+        add("cl-dir", po::value<std::string>()->value_name("DIR"),
+            "Reads the kernel text from DIR/<family>.cl instead of the text embedded in the program: edit and run, "
+            "no rebuild.");
+        add("build-options", po::value<std::string>()->value_name("TEXT"),
+            "Appends TEXT to the build options of every kernel, e.g. -cl-opt-disable.");
+        add("json", po::value<std::string>()->value_name("FILE"),
+            "Writes one JSON record a cell, each flushed as soon as its cell is done.");
+        add("csv", po::value<std::string>()->value_name("FILE"), "Writes one CSV line a cell, likewise.");
+        add("isolate", "Runs each device's work in a child process: a driver that crashes or hangs costs one cell.");
+        add("timeout", po::value<double>()->value_name("SECONDS")->default_value(60, "60"),
+            "Ends a cell that shows no progress for SECONDS as timed_out. With --isolate the run goes on; without it the "
+            "program stops there, with everything finished on disk.");
+        add("seed", po::value<std::uint64_t>()->value_name("N"),
+            "Seeds the random inputs. Default: a fresh one each run, kept in the record's argv when given.");
+        add("require-all", "Counts unsupported cells as failed.");
+    }
+    if (command == "run") {
+        add("max-time", po::value<double>()->value_name("SECONDS")->default_value(0.5, "0.5"),
+            "Caps the sampling of one cell. It ends earlier when the median is known within 1 %.");
+        add("verify", "Verifies and dumps only; takes no time measurements.");
+        add("no-yardstick", "Leaves out bandwidth_copy, which runs first on each device and gives the column 'of copy'.");
+    }
+    if (command == "devices" || command == "list") add("json", "Prints JSON instead of text.");
+    return out;
+}
+
+std::pair<std::string, std::string> key_value(const std::string& option, const std::string& text) {
+    const auto at = text.find('=');
+    if (at == 0 || at == std::string::npos || at + 1 == text.size())
+        throw Error(Blame::usage, "option '--" + option + "' takes NAME=VALUE; found '" + text + "'");
+    return {text.substr(0, at), text.substr(at + 1)};
+}
+
+/// Boost's sentences, without its capital letters and with the nearest option.
+std::string explain(const std::string& command, const po::error& e) {
+    std::string out = e.what();
+    if (const auto* unknown = dynamic_cast<const po::unknown_option*>(&e)) {
+        std::vector<std::string> known;
+        const auto described = options_of(command);  // named: the range-for would outlive a temporary's options
+        for (const auto& option : described.options()) known.push_back("--" + option->long_name());
+        const auto near = nearest(unknown->get_option_name(), known);
+        out = "option '" + unknown->get_option_name() + "' is unknown to `cllab " + command + "`" +
+              (near.empty() ? "" : "; did you mean " + join(near, ", ") + "?");
+    }
+    return out + (out.back() == '?' ? " " : ". ") + "See `cllab " + command + " --help`.";
+}
+
+void positive(const char* option, double value) {
+    if (!(value > 0) || value > 1e6)
+        throw Error(Blame::usage, std::string("option '--") + option + "' is " + format_significant(value, 6) +
+                                      "; possible are seconds above 0, at most 1000000");
+}
+
+}  // namespace
+
+Invocation parse(int argc, char** argv) {
+    Invocation out;
+    out.argv.assign(argv, argv + argc);
+    Strings args(argv + 1, argv + argc);
+    if (args.empty() || args.front() == "--help" || args.front() == "-h" || args.front() == "help") {
+        out.help = true;
+        out.command.clear();
+        if (args.size() > 1 && args.front() == "help") out.command = args[1];
+        return out;
+    }
+    if (args.front() == "--version") {
+        out.command = "version";
+        return out;
+    }
+    if (std::find(commands.begin(), commands.end(), args.front()) != commands.end()) {
+        out.command = args.front();
+        args.erase(args.begin());
+    }
+    const auto described = options_of(out.command);
+    po::options_description hidden;
+    hidden.add_options()("pattern", po::value<Strings>());
+    po::options_description all;
+    all.add(described).add(hidden);
+    po::positional_options_description positional;
+    positional.add("pattern", -1);
+    po::variables_map values;
+    try {
+        using namespace po::command_line_style;
+        const int style = (default_style & ~allow_guessing);
+        po::store(po::command_line_parser(args).options(all).positional(positional).style(style).run(), values);
+        po::notify(values);
+    } catch (const po::error& e) {
+        throw Error(Blame::usage, explain(out.command, e));
+    }
+    const auto strings = [&](const char* name) { return values.count(name) ? values[name].as<Strings>() : Strings{}; };
+    const auto text = [&](const char* name, std::string& to) {
+        if (values.count(name)) to = values[name].as<std::string>();
+    };
+    out.help = values.count("help") != 0;
+    out.patterns = strings("pattern");
+    if (out.command == "devices" && !out.patterns.empty())
+        throw Error(Blame::usage, "`cllab devices` takes no argument; found '" + out.patterns.front() + "'");
+    if (out.command == "devices" || out.command == "list" || out.command == "describe") {
+        out.as_json = values.count("json") != 0;
+        return out;
+    }
+    for (const auto& pattern : strings("kernel")) out.patterns.push_back(pattern);
+    out.devices = strings("device");
+    for (const auto& axis : strings("axis")) out.axes.push_back(key_value("axis", axis));
+    for (const auto& input : strings("input")) out.inputs.push_back(key_value("input", input));
+    for (const auto& output : strings("output")) out.outputs.push_back(key_value("output", output));
+    text("dumps", out.dumps);
+    text("cl-dir", out.cl_dir);
+    text("build-options", out.build_options);
+    text("json", out.json);
+    text("csv", out.csv);
+    out.no_dumps = values.count("no-dumps") != 0;
+    out.isolate = values.count("isolate") != 0;
+    out.require_all = values.count("require-all") != 0;
+    out.verify_only = out.command == "dump" || values.count("verify") != 0;
+    out.no_yardstick = values.count("no-yardstick") != 0;
+    out.timeout_seconds = values["timeout"].as<double>();
+    positive("timeout", out.timeout_seconds);
+    if (values.count("max-time")) out.sampling_seconds = values["max-time"].as<double>();
+    positive("max-time", out.sampling_seconds);
+    out.seed = values.count("seed") ? values["seed"].as<std::uint64_t>() : std::random_device{}();
+    if (!out.help && out.patterns.empty())
+        throw Error(Blame::usage, "`cllab " + out.command + "` needs a PATTERN, e.g. 'pitch_*'; `cllab list` shows what there is");
+    return out;
+}
+
+std::string help_text(const std::string& command) {
+    std::ostringstream out;
+    if (command.empty()) {
+        out << "cllab: an OpenCL kernel lab. It runs kernel variants on any OpenCL device, proves each right, times it,\n"
+               "and keeps the program binary with its disassembly beside the time.\n\n"
+               "  cllab --device cpu --kernel pitch_short8    verify, time and dump one variant (same as `cllab run ...`)\n"
+               "  cllab devices                               what is here, and whether its timer can be trusted\n"
+               "  cllab list [PATTERN]                        families, variants, questions\n"
+               "  cllab describe FAMILY                       question, axes with defaults, metrics, variants\n"
+               "  cllab run PATTERN...                        verify, time, dump\n"
+               "  cllab dump PATTERN...                       build, verify once, dump; no timing\n\n"
+               "`cllab COMMAND --help` explains a command. `cllab --version` prints the version.\n\n"
+               "Exit status: 0 every cell ok or unsupported; 1 some cell failed, was wrong or timed out; 2 the command line\n"
+               "or an input is wrong, or nothing matched; 3 no platform, no such device, or a file cannot be written;\n"
+               "130 interrupted.\n";
+        return out.str();
+    }
+    if (std::find(commands.begin(), commands.end(), command) == commands.end())
+        throw Error(Blame::usage, "there is no command '" + command + "'; the commands are " + join(commands, ", "));
+    const auto page = page_of(command);
+    out << "Usage: " << page.usage << "\n\n" << page.about << "\n\nExample: " << page.example << "\n\n" << options_of(command);
+    return out.str();
+}
+
+}  // namespace cllab::app

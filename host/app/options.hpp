@@ -1,0 +1,33 @@
+// The command line of every command, parsed and explained. --help is the manual.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cllab::app {
+
+struct Invocation {
+    std::string command = "run";  ///< run, devices, list, describe, dump, isa
+    bool help = false;
+    std::vector<std::string> argv;
+
+    std::vector<std::string> patterns, devices;
+    std::vector<std::pair<std::string, std::string>> axes, inputs, outputs;
+    std::string json, csv, dumps = "dumps", cl_dir, build_options;
+    bool no_dumps = false, isolate = false, require_all = false, verify_only = false, no_yardstick = false, as_json = false;
+    double timeout_seconds = 60, sampling_seconds = 0.5;
+    std::uint64_t seed = 1;
+    std::string target, versus;
+    bool targets = false;
+};
+
+/// Throws Error(usage) for anything it does not understand.
+Invocation parse(int argc, char** argv);
+
+/// The text of `cllab COMMAND --help`; the overview for "".
+std::string help_text(const std::string& command);
+
+}  // namespace cllab::app

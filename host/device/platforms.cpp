@@ -1,0 +1,198 @@
+#include "device/platforms.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "core/error.hpp"
+#include "core/text.hpp"
+
+namespace cllab::device {
+namespace {
+
+using model::Implementation;
+
+// cl_nv_device_attribute_query and its pci extension; not in every header set.
+constexpr cl_device_info nv_compute_capability_major = 0x4000;
+constexpr cl_device_info nv_compute_capability_minor = 0x4001;
+constexpr cl_device_info nv_pci_bus_id = 0x4008;
+constexpr cl_device_info nv_pci_slot_id = 0x4009;
+constexpr cl_device_info khr_uuid = 0x106A;
+
+template <typename T>
+T query(const cl::Device& device, cl_device_info what, T otherwise) {
+    T out{};
+    std::size_t size = 0;
+    if (clGetDeviceInfo(device(), what, sizeof(T), &out, &size) != CL_SUCCESS || size != sizeof(T)) return otherwise;
+    return out;
+}
+
+std::string text(const cl::Device& device, cl_device_info what) {
+    std::size_t size = 0;
+    if (clGetDeviceInfo(device(), what, 0, nullptr, &size) != CL_SUCCESS || size == 0) return {};
+    std::string out(size, '\0');
+    if (clGetDeviceInfo(device(), what, size, out.data(), nullptr) != CL_SUCCESS) return {};
+    out.resize(std::strlen(out.c_str()));
+    return trim(out);
+}
+
+Implementation implementation_of(const std::string& platform, const std::string& vendor, model::DeviceType type) {
+    const auto p = lower(platform), v = lower(vendor);
+    const auto has = [](const std::string& s, const char* part) { return s.find(part) != std::string::npos; };
+    if (has(p, "portable computing")) return Implementation::pocl;
+    if (has(p, "oclgrind")) return Implementation::oclgrind;
+    if (has(p, "rusticl")) return Implementation::rusticl;
+    if (has(p, "clover")) return Implementation::clover;
+    if (has(p, "nvidia")) return Implementation::nvidia;
+    if (has(p, "amd accelerated") || has(v, "advanced micro")) return Implementation::amd;
+    if (has(p, "intel")) return type == model::DeviceType::cpu ? Implementation::intel_cpu : Implementation::intel_gpu;
+    return Implementation::other;
+}
+
+model::DeviceType type_of(cl_device_type type) {
+    if (type & CL_DEVICE_TYPE_GPU) return model::DeviceType::gpu;
+    if (type & CL_DEVICE_TYPE_CPU) return model::DeviceType::cpu;
+    if (type & CL_DEVICE_TYPE_ACCELERATOR) return model::DeviceType::accelerator;
+    return model::DeviceType::other;
+}
+
+std::string identity_of(const cl::Device& device, const model::Device& facts) {
+    char line[48];
+    if (facts.has("cl_khr_device_uuid")) {
+        const auto uuid = query<std::array<unsigned char, 16>>(device, khr_uuid, {});
+        std::string out = "UUID ";
+        for (unsigned char byte : uuid) {
+            std::snprintf(line, sizeof line, "%02x", byte);
+            out += line;
+        }
+        return out;
+    }
+    if (facts.implementation == Implementation::nvidia) {
+        const auto bus = query<cl_uint>(device, nv_pci_bus_id, ~0u), slot = query<cl_uint>(device, nv_pci_slot_id, ~0u);
+        if (bus != ~0u && slot != ~0u) {
+            std::snprintf(line, sizeof line, "PCI %02x:%02x.0", bus, slot >> 3);
+            return line;
+        }
+    }
+    return {};
+}
+
+model::Device facts_of(const cl::Platform& platform, const cl::Device& device, std::size_t p, std::size_t d) {
+    model::Device out;
+    out.selector = std::to_string(p) + ":" + std::to_string(d);
+    out.platform = trim(platform.getInfo<CL_PLATFORM_NAME>().c_str());
+    out.platform_version = trim(platform.getInfo<CL_PLATFORM_VERSION>().c_str());
+    out.name = text(device, CL_DEVICE_NAME);
+    out.vendor = text(device, CL_DEVICE_VENDOR);
+    out.driver = text(device, CL_DRIVER_VERSION);
+    out.device_version = text(device, CL_DEVICE_VERSION);
+    out.c_version = text(device, CL_DEVICE_OPENCL_C_VERSION);
+    out.type = type_of(query<cl_device_type>(device, CL_DEVICE_TYPE, 0));
+    out.implementation = implementation_of(out.platform, out.vendor, out.type);
+    // Oclgrind claims to be CPU, GPU and accelerator at once; a simulator must not be picked as a GPU.
+    if (out.implementation == Implementation::oclgrind) out.type = model::DeviceType::accelerator;
+    for (const auto& extension : split(text(device, CL_DEVICE_EXTENSIONS), ' ')) {
+        if (!extension.empty()) out.extensions.insert(extension);
+    }
+
+    out.compute_units = std::max(1u, query<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS, 1));
+    out.clock_mhz = query<cl_uint>(device, CL_DEVICE_MAX_CLOCK_FREQUENCY, 0);
+    out.global_bytes = query<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE, 0);
+    out.max_alloc_bytes = query<cl_ulong>(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, 0);
+    out.local_bytes = query<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE, 0);
+    out.constant_bytes = query<cl_ulong>(device, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE, 0);
+    out.reported_cache_bytes = query<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, 0);
+    out.cacheline_bytes = std::max(1u, query<cl_uint>(device, CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE, 64));
+    out.max_group = query<std::size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, 1);
+    const auto items = device.getInfo<CL_DEVICE_MAX_WORK_ITEM_SIZES>();
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, items.size()); ++i) out.max_items[i] = items[i];
+    out.base_align_bytes = std::max(1u, query<cl_uint>(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 1024) / 8);
+    out.images = query<cl_bool>(device, CL_DEVICE_IMAGE_SUPPORT, CL_FALSE) == CL_TRUE;
+    out.image2d_max_width = query<std::size_t>(device, CL_DEVICE_IMAGE2D_MAX_WIDTH, 0);
+    out.image2d_max_height = query<std::size_t>(device, CL_DEVICE_IMAGE2D_MAX_HEIGHT, 0);
+    out.fp64 = query<cl_device_fp_config>(device, CL_DEVICE_DOUBLE_FP_CONFIG, 0) != 0;
+    out.fp16 = out.has("cl_khr_fp16");
+    out.local_is_dedicated = query<cl_device_local_mem_type>(device, CL_DEVICE_LOCAL_MEM_TYPE, 0) == CL_LOCAL;
+    out.little_endian = query<cl_bool>(device, CL_DEVICE_ENDIAN_LITTLE, CL_TRUE) == CL_TRUE;
+    out.unified_memory = query<cl_bool>(device, CL_DEVICE_HOST_UNIFIED_MEMORY, CL_FALSE) == CL_TRUE;
+    out.identity = identity_of(device, out);
+
+    if (out.implementation == Implementation::nvidia) {
+        // NVIDIA reports 16 to 32 KiB times the SM count, which is no cache level; its largest L2 so far is 126 MB.
+        const auto major = query<cl_uint>(device, nv_compute_capability_major, 0);
+        const auto minor = query<cl_uint>(device, nv_compute_capability_minor, 0);
+        out.compute_capability = static_cast<int>(major * 10 + minor);
+        out.last_level_bytes = 128ull << 20;
+    } else if (out.is_gpu()) {
+        out.last_level_bytes = std::max<std::uint64_t>(out.reported_cache_bytes, 256ull << 20);  // MI300X: 256 MB
+    } else {
+        out.last_level_bytes = std::max<std::uint64_t>(out.reported_cache_bytes, 8ull << 20);
+    }
+    out.preferred_multiple = out.implementation == Implementation::nvidia ? query<cl_uint>(device, 0x4003, 32) : 0;
+    return out;
+}
+
+}  // namespace
+
+std::vector<Found> discover(std::vector<std::string>* troubles) {
+    const auto note = [&](const std::string& line) {
+        if (troubles) troubles->push_back(line);
+    };
+    std::vector<cl::Platform> platforms;
+    try {
+        cl::Platform::get(&platforms);
+    } catch (const cl::Error&) {
+        // The loader answers CL_PLATFORM_NOT_FOUND_KHR when no ICD is registered: same as an empty list.
+    }
+    std::vector<Found> out;
+    for (std::size_t p = 0; p < platforms.size(); ++p) {
+        std::vector<cl::Device> devices;
+        try {
+            platforms[p].getDevices(CL_DEVICE_TYPE_ALL, &devices);
+        } catch (const cl::Error& e) {
+            if (e.err() != CL_DEVICE_NOT_FOUND)
+                note("platform " + std::to_string(p) + " cannot list its devices: " + error_name(e.err()));
+            continue;
+        }
+        for (std::size_t d = 0; d < devices.size(); ++d) {
+            try {
+                out.push_back({platforms[p], devices[d], facts_of(platforms[p], devices[d], p, d)});
+            } catch (const cl::Error& e) {
+                note("device " + std::to_string(p) + ":" + std::to_string(d) + " is left out, it fails " + e.what() + " with " +
+                     error_name(e.err()));
+            }
+        }
+    }
+    if (out.empty()) {
+        throw Error(Blame::environment,
+                    platforms.empty() ? "no OpenCL platform is registered; on Debian or Ubuntu `apt-get install "
+                                        "pocl-opencl-icd` gives one that runs on any CPU"
+                                      : "the " + std::to_string(platforms.size()) +
+                                            " OpenCL platform(s) here have no device; on Debian or Ubuntu `apt-get install "
+                                            "pocl-opencl-icd` gives one that runs on any CPU");
+    }
+    return out;
+}
+
+std::string error_name(cl_int code) {
+    static const std::pair<cl_int, const char*> names[] = {
+        {-1, "CL_DEVICE_NOT_FOUND"}, {-2, "CL_DEVICE_NOT_AVAILABLE"}, {-3, "CL_COMPILER_NOT_AVAILABLE"},
+        {-4, "CL_MEM_OBJECT_ALLOCATION_FAILURE"}, {-5, "CL_OUT_OF_RESOURCES"}, {-6, "CL_OUT_OF_HOST_MEMORY"},
+        {-7, "CL_PROFILING_INFO_NOT_AVAILABLE"}, {-9, "CL_IMAGE_FORMAT_MISMATCH"}, {-10, "CL_IMAGE_FORMAT_NOT_SUPPORTED"},
+        {-11, "CL_BUILD_PROGRAM_FAILURE"}, {-13, "CL_MISALIGNED_SUB_BUFFER_OFFSET"},
+        {-14, "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST"}, {-30, "CL_INVALID_VALUE"}, {-33, "CL_INVALID_DEVICE"},
+        {-34, "CL_INVALID_CONTEXT"}, {-36, "CL_INVALID_COMMAND_QUEUE"}, {-37, "CL_INVALID_HOST_PTR"},
+        {-38, "CL_INVALID_MEM_OBJECT"}, {-40, "CL_INVALID_IMAGE_SIZE"}, {-42, "CL_INVALID_BINARY"},
+        {-43, "CL_INVALID_BUILD_OPTIONS"}, {-44, "CL_INVALID_PROGRAM"}, {-45, "CL_INVALID_PROGRAM_EXECUTABLE"},
+        {-46, "CL_INVALID_KERNEL_NAME"}, {-48, "CL_INVALID_KERNEL"}, {-49, "CL_INVALID_ARG_INDEX"},
+        {-50, "CL_INVALID_ARG_VALUE"}, {-51, "CL_INVALID_ARG_SIZE"}, {-52, "CL_INVALID_KERNEL_ARGS"},
+        {-54, "CL_INVALID_WORK_GROUP_SIZE"}, {-55, "CL_INVALID_WORK_ITEM_SIZE"}, {-59, "CL_INVALID_OPERATION"},
+        {-61, "CL_INVALID_BUFFER_SIZE"}, {-63, "CL_INVALID_GLOBAL_WORK_SIZE"}, {-1001, "CL_PLATFORM_NOT_FOUND_KHR"},
+    };
+    for (const auto& [known, text] : names) {
+        if (known == code) return std::string(text) + " (" + std::to_string(code) + ")";
+    }
+    return "OpenCL error " + std::to_string(code);
+}
+
+}  // namespace cllab::device

@@ -1,0 +1,54 @@
+#include "device/program.hpp"
+
+#include "core/error.hpp"
+
+namespace cllab::device {
+
+Built build(Session& session, const std::string& source, const std::string& options) {
+    Built out;
+    const auto start = std::chrono::steady_clock::now();
+    try {
+        out.program = cl::Program(session.context(), source);
+        out.program.build(session.device(), options.c_str());
+        out.ok = true;
+    } catch (const cl::Error& e) {
+        out.code = e.err();
+        out.ok = false;
+    }
+    out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    // A refused option leaves no program object to ask on some drivers.
+    if (out.program() != nullptr) {
+        std::size_t size = 0;
+        if (clGetProgramBuildInfo(out.program(), session.device()(), CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) == CL_SUCCESS &&
+            size > 1) {
+            out.log.resize(size);
+            if (clGetProgramBuildInfo(out.program(), session.device()(), CL_PROGRAM_BUILD_LOG, size, out.log.data(),
+                                      nullptr) != CL_SUCCESS)
+                out.log.clear();
+            while (!out.log.empty() && (out.log.back() == '\0' || out.log.back() == '\n')) out.log.pop_back();
+        }
+    }
+    return out;
+}
+
+std::vector<std::byte> program_binary(const Built& built) {
+    if (!built.ok) return {};  // rusticl aborts the process when asked before a build
+    const cl_program program = built.program();
+    cl_uint devices = 0;
+    cl_int code = clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof devices, &devices, nullptr);
+    if (code != CL_SUCCESS) throw cl::Error(code, "clGetProgramInfo(CL_PROGRAM_NUM_DEVICES)");
+    if (devices != 1) throw Error(Blame::result, "the program belongs to " + std::to_string(devices) + " devices instead of one");
+    std::size_t size = 0;
+    code = clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr);
+    if (code != CL_SUCCESS) throw cl::Error(code, "clGetProgramInfo(CL_PROGRAM_BINARY_SIZES)");
+    std::vector<std::byte> out(size);
+    if (size == 0) return out;
+    // PoCL 5 writes NULL over the caller's pointer when it has nothing; `out` keeps the memory either way.
+    unsigned char* pointer = reinterpret_cast<unsigned char*>(out.data());
+    code = clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof pointer, &pointer, nullptr);
+    if (code != CL_SUCCESS) throw cl::Error(code, "clGetProgramInfo(CL_PROGRAM_BINARIES)");
+    if (pointer == nullptr) out.clear();
+    return out;
+}
+
+}  // namespace cllab::device

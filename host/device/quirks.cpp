@@ -1,0 +1,130 @@
+#include "device/quirks.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "core/text.hpp"
+
+namespace cllab::device {
+namespace {
+
+using model::Device;
+using model::Implementation;
+
+bool is(const Device& d, Implementation implementation) { return d.implementation == implementation; }
+
+/// Mesa's version from "Mesa 22.3.6 …" or "22.3.6"; 0 when there is none, e.g. 2203.
+int mesa_version(const Device& d) {
+    for (const auto& source : {d.driver, d.platform_version, d.device_version}) {
+        for (const auto& word : split(source, ' ')) {
+            int major = 0, minor = 0;
+            if (std::sscanf(word.c_str(), "%d.%d", &major, &minor) == 2 && major >= 20) return major * 100 + minor;
+        }
+    }
+    return 0;
+}
+
+}  // namespace
+
+const std::vector<Quirk>& quirks() {
+    static const std::vector<Quirk> all{
+        {"rusticl-stub-timer", Implementation::rusticl, "Mesa 22.3; gone in later Mesa by its sources",
+         "every event says QUEUED 0, SUBMIT 1, START 2, END 3, and the reported resolution is 0",
+         "the timer audit fails it, so every row is timed by the host clock and says so",
+         "Mesa 22.3.6 on llvmpipe, Debian 12", "cllab devices: the timer line says 'events trusted'",
+         [](const Device& d) { return is(d, Implementation::rusticl) && mesa_version(d) < 2400; }},
+        {"rusticl-binary-abort", Implementation::rusticl, "Mesa 22.3",
+         "asking CL_PROGRAM_BINARY_SIZES before a build aborts the process; so does a damaged binary at creation",
+         "binaries are asked only after a successful build (device/program.cpp), and never created from a file",
+         "Mesa 22.3.6, Debian 12", "tests/device: binary_is_asked_only_after_a_build, on a newer Mesa without the guard",
+         [](const Device& d) { return is(d, Implementation::rusticl); }},
+        {"pocl-first-launch-compiles", Implementation::pocl, "all seen, 3.1 to 7.1",
+         "a work-group function is compiled at the first launch of each local size, outside START..END",
+         "verification launches come before warm-up, with the local size that is timed",
+         "PoCL 3.1: 31.8 ms before the first START, 25 to 40 us later", "SUBMIT..START of a first launch below 1 ms",
+         [](const Device& d) { return is(d, Implementation::pocl); }},
+        {"pocl-growing-binary", Implementation::pocl, "all seen, 3.1 to 7.1",
+         "the binary grows with what has run: generic work-group function after the build, one more for each local size",
+         "the dump is written after timing, picks the function of the local size that ran, else says 'generic'",
+         "PoCL 3.1: 64 002 bytes after the build, 91 221 after one launch",
+         "cllab dump and cllab run give binaries of one size",
+         [](const Device& d) { return is(d, Implementation::pocl); }},
+        {"pocl-unknown-options", Implementation::pocl, "all seen",
+         "an unknown build option, e.g. -cl-nv-verbose, fails the build with CL_INVALID_BUILD_OPTIONS (-43)",
+         "vendor options are added by implementation only (extra_build_options)", "PoCL 3.1",
+         "a build with -cl-nv-verbose succeeds", [](const Device& d) { return is(d, Implementation::pocl); }},
+        {"oclgrind-timer", Implementation::oclgrind, "21.10",
+         "stamps are gettimeofday in a double (256 ns steps) of a simulation, given before completion and without a "
+         "profiling queue",
+         "times are kept but every row is marked 'simulated': use it for races and bounds, never for speed",
+         "Oclgrind 21.10, Debian 12", "no version is known to time real work",
+         [](const Device& d) { return is(d, Implementation::oclgrind); }},
+        {"nvidia-trailing-nuls", Implementation::nvidia, "580.159.04; a 2023 driver likewise",
+         "the PTX of CL_PROGRAM_BINARIES ends in two NULs, which ptxas refuses",
+         "the dump cuts them (inspect/binary.hpp, ptx_text)", "H200, driver 580.159.04",
+         "tail -c 2 of a raw binary is not 00 00", [](const Device& d) { return is(d, Implementation::nvidia); }},
+        {"nvidia-timer-step", Implementation::nvidia, "580.159.04",
+         "the reported resolution is 1000 ns while stamps step by 32 ns",
+         "the audit measures the step (gcd of the stamps) and sizes samples by it", "H200, driver 580.159.04",
+         "cllab devices: reported resolution equals the step",
+         [](const Device& d) { return is(d, Implementation::nvidia); }},
+        {"nvidia-log-from-cache", Implementation::nvidia, "driver family unknown",
+         "the build log, and the registers in it, is empty when the driver's compile cache answers",
+         "CUDA_CACHE_DISABLE=1 is set before the first call unless the user set it",
+         "known issue of -cl-nv-verbose", "registers shown on a second run with CUDA_CACHE_DISABLE=0",
+         [](const Device& d) { return is(d, Implementation::nvidia); }},
+        {"clover-binaries", Implementation::clover, "all", "the binary is Mesa's own serialised module without a magic",
+         "recognised as a fall-through by an ELF inside", "Mesa sources", "Clover was removed in Mesa 25",
+         [](const Device& d) { return is(d, Implementation::clover); }},
+    };
+    return all;
+}
+
+std::vector<const Quirk*> quirks_of(const Device& device) {
+    std::vector<const Quirk*> out;
+    for (const auto& quirk : quirks()) {
+        if (quirk.applies(device)) out.push_back(&quirk);
+    }
+    return out;
+}
+
+bool has_quirk(const Device& device, const std::string& name) {
+    for (const auto* quirk : quirks_of(device)) {
+        if (quirk->name == name) return true;
+    }
+    return false;
+}
+
+void prepare_environment() { setenv("CUDA_CACHE_DISABLE", "1", 0); }
+
+std::string extra_build_options(const Device& device) {
+    return is(device, Implementation::nvidia) ? "-cl-nv-verbose" : "";
+}
+
+std::vector<std::string> device_defines(const Device& device) {
+    std::vector<std::string> out;
+    switch (device.type) {
+        case model::DeviceType::cpu: out.push_back("LAB_CPU"); break;
+        case model::DeviceType::gpu: out.push_back("LAB_GPU"); break;
+        default: out.push_back("LAB_ACCELERATOR"); break;
+    }
+    switch (device.implementation) {
+        case Implementation::pocl: out.push_back("LAB_POCL"); break;
+        case Implementation::nvidia: out.push_back("LAB_NVIDIA"); break;
+        case Implementation::amd: out.push_back("LAB_AMD"); break;
+        case Implementation::intel_cpu:
+        case Implementation::intel_gpu: out.push_back("LAB_INTEL"); break;
+        case Implementation::rusticl: out.push_back("LAB_RUSTICL"); break;
+        case Implementation::clover: out.push_back("LAB_CLOVER"); break;
+        case Implementation::oclgrind: out.push_back("LAB_OCLGRIND"); break;
+        case Implementation::other: break;
+    }
+    // Packed vector types need a clang front end and hardware that takes any address: CPUs, whose OpenCL compilers all
+    // are clang. Oclgrind simulates bytes, so it takes them too and checks the same code.
+    const bool clang_cpu = device.is_cpu() && (is(device, Implementation::pocl) || is(device, Implementation::intel_cpu));
+    if (clang_cpu || is(device, Implementation::oclgrind)) out.push_back("LAB_UNALIGNED=1");
+    if (device.compute_capability > 0) out.push_back("LAB_SM=" + std::to_string(device.compute_capability));
+    return out;
+}
+
+}  // namespace cllab::device

@@ -1,0 +1,37 @@
+// What drivers really do, one entry each. The rest of the lab asks here and nowhere else.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/device.hpp"
+
+namespace cllab::device {
+
+struct Quirk {
+    std::string name;
+    model::Implementation implementation;
+    std::string versions;   ///< which were seen, in words
+    std::string fault;      ///< what it does
+    std::string handling;   ///< what is withheld or worked around, and where
+    std::string seen;       ///< where and when
+    std::string gone_when;  ///< the command that shows the entry can go
+    bool (*applies)(const model::Device&);
+};
+
+const std::vector<Quirk>& quirks();
+std::vector<const Quirk*> quirks_of(const model::Device& device);
+bool has_quirk(const model::Device& device, const std::string& name);
+
+/// Environment settings that drivers read when they load; called once before the first OpenCL call. Leaves variables
+/// alone that the user has set.
+void prepare_environment();
+
+/// Build options that only this implementation understands, e.g. -cl-nv-verbose; empty elsewhere, because PoCL and
+/// others refuse unknown options.
+std::string extra_build_options(const model::Device& device);
+
+/// The LAB_* defines of cl/include/lab.h for this device.
+std::vector<std::string> device_defines(const model::Device& device);
+
+}  // namespace cllab::device

@@ -1,0 +1,97 @@
+#include "device/selectors.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+
+namespace cllab::device {
+namespace {
+
+std::string listing(const std::vector<model::Device>& devices, const std::vector<std::size_t>& which) {
+    std::string out;
+    for (std::size_t i : which) {
+        out += (out.empty() ? "" : ", ") + devices[i].selector + " '" + devices[i].name + "' (" + devices[i].platform + ", " +
+               model::name(devices[i].type) + ")";
+    }
+    return out;
+}
+
+std::vector<std::size_t> all_of(const std::vector<model::Device>& devices) {
+    std::vector<std::size_t> out(devices.size());
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = i;
+    return out;
+}
+
+[[noreturn]] void no_match(const std::vector<model::Device>& devices, const std::string& selector) {
+    throw Error(Blame::environment, "no device matches '" + selector + "'; there " +
+                                        (devices.size() == 1 ? "is 1: " : "are " + std::to_string(devices.size()) + ": ") +
+                                        listing(devices, all_of(devices)));
+}
+
+std::optional<std::size_t> of_type(const std::vector<model::Device>& devices, model::DeviceType type,
+                                   const std::function<bool(std::size_t)>& trusted) {
+    std::vector<std::size_t> candidates;
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+        if (devices[i].type == type) candidates.push_back(i);
+    }
+    if (candidates.empty()) return std::nullopt;
+    if (candidates.size() > 1) {
+        for (std::size_t i : candidates) {
+            if (trusted(i)) return i;
+        }
+    }
+    return candidates.front();
+}
+
+std::vector<std::size_t> resolve_one(const std::vector<model::Device>& devices, const std::string& selector,
+                                     const std::function<bool(std::size_t)>& trusted) {
+    const auto wanted = lower(selector);
+    if (wanted == "all") return all_of(devices);
+    for (const auto type : {model::DeviceType::cpu, model::DeviceType::gpu, model::DeviceType::accelerator}) {
+        if (wanted != model::name(type)) continue;
+        const auto found = of_type(devices, type, trusted);
+        if (!found) no_match(devices, selector);
+        return {*found};
+    }
+    std::vector<std::size_t> matches;
+    const auto parts = split(wanted, ':');
+    const bool numeric = parts.size() <= 2 && std::all_of(parts.begin(), parts.end(), [](const auto& part) {
+        return parse_integer(part).has_value();
+    });
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+        const auto& d = devices[i];
+        const bool match = numeric ? d.selector == wanted || (parts.size() == 1 && split(d.selector, ':')[0] == wanted)
+                                   : lower(d.name).find(wanted) != std::string::npos ||
+                                         lower(d.platform).find(wanted) != std::string::npos ||
+                                         wanted == model::name(d.implementation);
+        if (match) matches.push_back(i);
+    }
+    if (matches.empty()) no_match(devices, selector);
+    if (matches.size() > 1 && !numeric)
+        throw Error(Blame::usage, "device '" + selector + "' is ambiguous; it matches " + listing(devices, matches));
+    return matches;  // a platform index alone names all its devices
+}
+
+}  // namespace
+
+std::vector<std::size_t> resolve(const std::vector<model::Device>& devices, const std::vector<std::string>& selectors,
+                                 const std::function<bool(std::size_t)>& trusted) {
+    std::vector<std::size_t> out;
+    if (selectors.empty()) {
+        for (const auto type : {model::DeviceType::gpu, model::DeviceType::cpu}) {
+            if (const auto found = of_type(devices, type, trusted)) return {*found};
+        }
+        return {0};
+    }
+    for (const auto& selector : selectors) {
+        for (std::size_t i : resolve_one(devices, selector, trusted)) {
+            if (std::find(out.begin(), out.end(), i) == out.end()) out.push_back(i);
+        }
+    }
+    return out;
+}
+
+}  // namespace cllab::device

@@ -1,0 +1,109 @@
+#include "device/session.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/error.hpp"
+
+namespace cllab::device {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+constexpr std::size_t guard_bytes = 4096;
+
+std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
+
+}  // namespace
+
+Session::Session(const Found& found) : facts_(found.facts), device_(found.device) {
+    try {
+        context_ = cl::Context(device_);
+        queue_ = cl::CommandQueue(context_, device_, CL_QUEUE_PROFILING_ENABLE);
+    } catch (const cl::Error& e) {
+        throw Error(Blame::environment, "device '" + facts_.name + "' gives no context with a profiling queue: " +
+                                            error_name(e.err()) + " from " + e.what());
+    }
+}
+
+const TimerAudit& Session::timer() {
+    if (!timer_) timer_ = audit_timer(*this);
+    return *timer_;
+}
+
+GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, bool guarded, bool mapped)
+    : session_(&session), size_(size_bytes) {
+    const cl_mem_flags flags = CL_MEM_READ_WRITE | (mapped ? CL_MEM_ALLOC_HOST_PTR : 0);
+    if (guarded) {
+        guard_ = round_up(guard_bytes, session.facts().base_align_bytes);
+        tail_ = guard_;
+        whole_ = cl::Buffer(session.context(), flags, guard_ + size_ + tail_);
+        cl_buffer_region region{guard_, size_};
+        inner_ = whole_.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region);
+    } else {
+        whole_ = inner_ = cl::Buffer(session.context(), flags, size_);
+    }
+}
+
+void GuardedBuffer::arm(std::uint64_t seed) {
+    seed_ = seed;
+    if (guard_ == 0) return;
+    std::vector<std::byte> pattern(guard_ + tail_);
+    model::poison(pattern, seed_);
+    session_->queue().enqueueWriteBuffer(whole_, CL_TRUE, 0, guard_, pattern.data());
+    session_->queue().enqueueWriteBuffer(whole_, CL_TRUE, guard_ + size_, tail_, pattern.data() + guard_);
+}
+
+std::optional<std::string> GuardedBuffer::guard_damage() const {
+    if (guard_ == 0) return std::nullopt;
+    std::vector<std::byte> found(guard_ + tail_), expected(guard_ + tail_);
+    session_->queue().enqueueReadBuffer(whole_, CL_TRUE, 0, guard_, found.data());
+    session_->queue().enqueueReadBuffer(whole_, CL_TRUE, guard_ + size_, tail_, found.data() + guard_);
+    model::poison(expected, seed_);
+    for (std::size_t i = guard_; i-- > 0;) {
+        if (found[i] != expected[i])
+            return "wrote outside: " + std::to_string(guard_ - i) + " byte(s) before the buffer's first byte";
+    }
+    for (std::size_t i = guard_; i < guard_ + tail_; ++i) {
+        if (found[i] != expected[i])
+            return "wrote outside: " + std::to_string(i - guard_ + 1) + " byte(s) past the buffer's last byte";
+    }
+    return std::nullopt;
+}
+
+double upload(Session& session, const cl::Buffer& buffer, std::span<const std::byte> data, model::Transfer how) {
+    const auto& queue = session.queue();
+    queue.finish();
+    auto start = Clock::now();
+    if (how == model::Transfer::copied) {
+        queue.enqueueWriteBuffer(buffer, CL_TRUE, 0, data.size(), data.data());
+        return since(start);
+    }
+    void* mapped = queue.enqueueMapBuffer(buffer, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, data.size());
+    double seconds = since(start);
+    std::memcpy(mapped, data.data(), data.size());
+    start = Clock::now();
+    queue.enqueueUnmapMemObject(buffer, mapped);
+    queue.finish();
+    return seconds + since(start);
+}
+
+double download(Session& session, const cl::Buffer& buffer, std::span<std::byte> data, model::Transfer how) {
+    const auto& queue = session.queue();
+    queue.finish();
+    auto start = Clock::now();
+    if (how == model::Transfer::copied) {
+        queue.enqueueReadBuffer(buffer, CL_TRUE, 0, data.size(), data.data());
+        return since(start);
+    }
+    void* mapped = queue.enqueueMapBuffer(buffer, CL_TRUE, CL_MAP_READ, 0, data.size());
+    double seconds = since(start);
+    std::memcpy(data.data(), mapped, data.size());
+    start = Clock::now();
+    queue.enqueueUnmapMemObject(buffer, mapped);
+    queue.finish();
+    return seconds + since(start);
+}
+
+}  // namespace cllab::device

@@ -1,0 +1,64 @@
+// One device in use: its own context and in-order profiling queue, so that no query ever sees two devices.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "device/cl.hpp"
+#include "device/platforms.hpp"
+#include "device/timer.hpp"
+#include "model/experiment.hpp"
+
+namespace cllab::device {
+
+class Session {
+public:
+    /// Throws Error(environment) when the device gives no context or queue.
+    explicit Session(const Found& found);
+
+    const model::Device& facts() const { return facts_; }
+    const cl::Device& device() const { return device_; }
+    const cl::Context& context() const { return context_; }
+    const cl::CommandQueue& queue() const { return queue_; }
+    /// The timer audit, made at the first call (about 0.1 s on a CPU) and kept.
+    const TimerAudit& timer();
+
+private:
+    model::Device facts_;
+    cl::Device device_;
+    cl::Context context_;
+    cl::CommandQueue queue_;
+    std::optional<TimerAudit> timer_;
+};
+
+/// Device memory between two guard zones. `buffer()` is the sub-buffer kernels get; without guards it is the buffer.
+class GuardedBuffer {
+public:
+    GuardedBuffer() = default;
+    /// `size_bytes` > 0. mapped: allocated where the host can map it (CL_MEM_ALLOC_HOST_PTR).
+    /// Throws cl::Error when the device has no room.
+    GuardedBuffer(Session& session, std::size_t size_bytes, bool guarded, bool mapped);
+
+    const cl::Buffer& buffer() const { return inner_; }
+    std::size_t size_bytes() const { return size_; }
+    /// Writes the guard pattern; call before each verification.
+    void arm(std::uint64_t seed);
+    /// Nothing, or which side was written and how far from the buffer ("3 bytes before the first byte").
+    std::optional<std::string> guard_damage() const;
+
+private:
+    Session* session_ = nullptr;
+    cl::Buffer whole_, inner_;
+    std::size_t size_ = 0, guard_ = 0, tail_ = 0;
+    std::uint64_t seed_ = 0;
+};
+
+/// Host to device and back, blocking; returns seconds by the host clock of what a program that fills and reads in place
+/// would pay: the whole copy for Transfer::copied, map plus unmap without the fill for Transfer::mapped.
+double upload(Session& session, const cl::Buffer& buffer, std::span<const std::byte> data, model::Transfer how);
+double download(Session& session, const cl::Buffer& buffer, std::span<std::byte> data, model::Transfer how);
+
+}  // namespace cllab::device

@@ -1,0 +1,151 @@
+#include "device/timer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+#include "core/stats.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "device/program.hpp"
+#include "device/session.hpp"
+
+namespace cllab::device {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// A chain of dependent integer steps: its time grows with `trips` on every device and no compiler can shorten it.
+const char* const source =
+    "kernel void lab_audit(global uint* out, int trips, uint seed) {\n"
+    "    uint x = seed;\n"
+    "    for (int i = 0; i < trips; ++i) x = (x ^ (x >> 7)) * 1664525u + 1013904223u;\n"
+    "    if (get_global_id(0) == 0) out[0] = x;\n"
+    "}\n";
+
+double event_seconds(const Stamps& s) { return s.end >= s.start ? static_cast<double>(s.end - s.start) * 1e-9 : 0; }
+
+}  // namespace
+
+Stamps stamps_of(const cl::Event& event) {
+    Stamps out;
+    const auto ask = [&](cl_profiling_info what, std::uint64_t& to) {
+        cl_ulong value = 0;
+        if (clGetEventProfilingInfo(event(), what, sizeof value, &value, nullptr) == CL_SUCCESS) to = value;
+    };
+    ask(CL_PROFILING_COMMAND_QUEUED, out.queued);
+    ask(CL_PROFILING_COMMAND_SUBMIT, out.submit);
+    ask(CL_PROFILING_COMMAND_START, out.start);
+    ask(CL_PROFILING_COMMAND_END, out.end);
+    return out;
+}
+
+void judge_stamps(TimerAudit& audit, const std::vector<Stamps>& stamps) {
+    audit.launches = static_cast<unsigned>(stamps.size());
+    audit.ordered = !stamps.empty();
+    audit.varied = false;
+    std::uint64_t step = 0;
+    std::vector<double> empty;
+    for (const auto& s : stamps) {
+        audit.ordered = audit.ordered && s.queued <= s.submit && s.submit <= s.start && s.start <= s.end;
+        const auto& first = stamps.front();
+        audit.varied = audit.varied || s.start != first.start || s.end != first.end;
+        // QUEUED and SUBMIT come from the host's clock on many drivers: the step is that of START and END.
+        step = std::gcd(step, std::gcd(s.start, s.end));
+        empty.push_back(event_seconds(s));
+    }
+    audit.step_ns = step;
+    if (!empty.empty()) audit.empty_seconds = summarise(empty).median;
+}
+
+void judge(TimerAudit& audit) {
+    audit.trusted = false;
+    if (!audit.varied) {
+        audit.verdict = "not trusted: all " + std::to_string(audit.launches) + " launches gave the same stamps";
+    } else if (!audit.ordered) {
+        audit.verdict = "not trusted: stamps are out of order (QUEUED <= SUBMIT <= START <= END does not hold)";
+    } else if (audit.event_over_host < 0.80 || audit.event_over_host > 1.02) {
+        audit.verdict = "not trusted: a batch took " + format_significant(audit.event_over_host, 3) +
+                        " of the host's time by events (0.80 to 1.02 is believable)";
+    } else if (audit.tenfold < 3) {
+        audit.verdict = "not trusted: ten times the work took only " + format_significant(audit.tenfold, 3) + " times as long";
+    } else {
+        audit.trusted = true;
+        audit.verdict = "trusted";
+    }
+}
+
+TimerAudit audit_timer(Session& session) {
+    TimerAudit audit;
+    audit.reported_step_ns = session.device().getInfo<CL_DEVICE_PROFILING_TIMER_RESOLUTION>();
+    const auto built = build(session, source, "");
+    if (!built.ok) {
+        audit.verdict = "not trusted: the audit kernel does not build (" + error_name(built.code) + ")";
+        return audit;
+    }
+    try {
+        cl::Kernel kernel(built.program, "lab_audit");
+        cl::Buffer out(session.context(), CL_MEM_READ_WRITE, 64);
+        const auto& queue = session.queue();
+        const auto launch = [&](int trips, cl::Event* event) {
+            kernel.setArg(0, out);
+            kernel.setArg(1, cl_int{trips});
+            kernel.setArg(2, cl_uint{12345});
+            queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(1), cl::NDRange(1), nullptr, event);
+        };
+        launch(0, nullptr);  // compiles on PoCL
+        queue.finish();
+
+        std::vector<Stamps> stamps(400);
+        for (auto& s : stamps) {
+            cl::Event event;
+            launch(0, &event);
+            event.wait();
+            s = stamps_of(event);
+        }
+        judge_stamps(audit, stamps);
+
+        constexpr int batch = 200;
+        auto start = Clock::now();
+        for (int i = 0; i < batch; ++i) launch(0, nullptr);
+        queue.finish();
+        audit.gap_seconds = since(start) / batch;
+
+        // Trips for about 2 ms, found by the host clock, which needs no trust.
+        const auto host_seconds = [&](int trips) {
+            start = Clock::now();
+            launch(trips, nullptr);
+            queue.finish();
+            return since(start);
+        };
+        int trips = 1000;
+        while (trips < 100'000'000 && host_seconds(trips) < 1e-3) trips *= 2;
+
+        // A preempted host loses a batch now and then: the best of three agreements counts.
+        for (int attempt = 0; attempt < 3; ++attempt) {
+            std::vector<cl::Event> events(10);
+            start = Clock::now();
+            for (auto& event : events) launch(trips * 2, &event);
+            queue.finish();
+            const double host = since(start);
+            const auto first = stamps_of(events.front()), last = stamps_of(events.back());
+            const double ratio = last.end > first.start ? static_cast<double>(last.end - first.start) * 1e-9 / host : 0;
+            if (attempt == 0 || std::abs(ratio - 1) < std::abs(audit.event_over_host - 1)) audit.event_over_host = ratio;
+            if (audit.event_over_host >= 0.80 && audit.event_over_host <= 1.02) break;
+        }
+        cl::Event one, ten;
+        launch(trips / 4 + 1, &one);
+        launch((trips / 4 + 1) * 10, &ten);
+        queue.finish();
+        const double one_seconds = event_seconds(stamps_of(one));
+        audit.tenfold = one_seconds > 0 ? event_seconds(stamps_of(ten)) / one_seconds : 0;
+    } catch (const cl::Error& e) {
+        audit.verdict = "not trusted: the audit failed with " + error_name(e.err()) + " in " + e.what();
+        return audit;
+    }
+    judge(audit);
+    return audit;
+}
+
+}  // namespace cllab::device

@@ -1,0 +1,42 @@
+// The timer audit: can this device's event stamps be believed? Made once a device, before anything is timed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "device/cl.hpp"
+
+namespace cllab::device {
+
+class Session;
+
+struct TimerAudit {
+    std::uint64_t reported_step_ns = 0;  ///< CL_DEVICE_PROFILING_TIMER_RESOLUTION
+    std::uint64_t step_ns = 0;           ///< greatest common divisor of all stamps
+    unsigned launches = 0;               ///< empty launches made
+    bool ordered = false;                ///< QUEUED <= SUBMIT <= START <= END in every one
+    bool varied = false;                 ///< not all launches gave the same stamps
+    double empty_seconds = 0;            ///< median START..END of an empty launch
+    double gap_seconds = 0;              ///< median wall time of one more back-to-back empty launch
+    double event_over_host = 0;          ///< a batch of about 20 ms by events over the same by the host clock
+    double tenfold = 0;                  ///< time of ten times the work over the time of one
+    bool trusted = false;
+    std::string verdict;                 ///< one sentence
+};
+
+struct Stamps {
+    std::uint64_t queued = 0, submit = 0, start = 0, end = 0;  ///< ns, device or host epoch
+};
+
+/// The four stamps of a completed event; zeros where the driver refuses. Never throws.
+Stamps stamps_of(const cl::Event& event);
+
+TimerAudit audit_timer(Session& session);
+
+/// The audit's arithmetic on stamps, separate so that it is tested without a device.
+void judge_stamps(TimerAudit& audit, const std::vector<Stamps>& stamps);
+/// Fills `trusted` and `verdict` from the numbers.
+void judge(TimerAudit& audit);
+
+}  // namespace cllab::device

@@ -1,0 +1,61 @@
+// A binary as text, with whatever disassembler this machine has.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "inspect/binary.hpp"
+#include "inspect/bytes.hpp"
+#include "inspect/nvidia.hpp"
+#include "model/axes.hpp"
+
+namespace cllab::inspect {
+
+enum class Isa { none, x86, other_host, gcn, sass, ptx, spirv, llvm_ir };
+const char* name(Isa isa);  ///< "x86", "gcn", "sass": the JSON value
+
+/// One text of isa.txt. Either `text` or `note` is filled: the note is the sentence that says why there is no text and
+/// what would make it.
+struct Listing {
+    std::string title;     ///< "PTX (not SASS)", "work-group function specialised for local size 64x4x1 (…)"
+    Isa isa = Isa::none;
+    std::string text, note;
+    std::string function;  ///< name of the entry point inside the text
+    std::string made_by;   ///< "llvm-objdump-15"; empty when the binary itself is text
+};
+
+/// A part of the binary worth keeping as a file of its own: the shared object out of PoCL's container, for example.
+struct Part {
+    std::string file;  ///< "program.so"
+    std::string bytes;
+};
+
+struct Disassembly {
+    std::vector<Listing> listings;
+    std::vector<Part> parts;
+    std::int64_t code_bytes = 0;  ///< size of the entry point's machine code; 0 when unknown
+    PtxasFacts ptxas;             ///< from running ptxas on PTX; empty otherwise
+};
+
+/// Never throws for what is in `binary`: a damaged file, a missing tool and a failing tool all become notes.
+/// Throws Error(environment) when a temporary file cannot be written.
+Disassembly disassemble(Kind kind, ByteSpan binary, const std::string& entry, const model::Extent& local);
+
+/// Disassembly of an ELF file for the host's processor family, cut to `function` and what it calls (all of it when
+/// `function` is empty or not there).
+Listing disassemble_host_elf(ByteSpan elf, const std::string& function);
+
+/// Disassembly of an AMDGPU code object, cut to kernel `entry`.
+Listing disassemble_code_object(ByteSpan elf, const std::string& entry);
+
+/// PTX, then SASS re-assembled by ptxas where the tools are there. `arch` is "sm_90"; empty: the .target of the text.
+Disassembly disassemble_ptx(std::string_view ptx, const std::string& entry, const std::string& arch = {});
+
+/// The lines of `function` in an objdump-style listing, and of every function it calls, in the listing's order. All
+/// lines when the function is not there.
+std::string cut_function(const std::string& listing, const std::string& function);
+
+/// The .text.<function> section of a listing by nvdisasm, or the "Function : <function>" block of one by cuobjdump.
+std::string cut_sass(const std::string& listing, const std::string& function);
+
+}  // namespace cllab::inspect

@@ -1,0 +1,403 @@
+#include "run/cell_run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <fstream>
+#include <thread>
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "core/hash.hpp"
+#include "core/stats.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "device/quirks.hpp"
+#include "inspect/dump.hpp"
+#include "run/kernel_source.hpp"
+
+namespace cllab::run {
+namespace {
+
+using namespace model;
+using Clock = std::chrono::steady_clock;
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+std::string utc_now() {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    gmtime_r(&now, &parts);
+    char out[32];
+    std::strftime(out, sizeof out, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return out;
+}
+
+const HostInfo& this_host() {
+    static const HostInfo host = [] {
+        HostInfo out;
+        char name[256] = "";
+        gethostname(name, sizeof name - 1);
+        out.name = name;
+        std::ifstream cpuinfo("/proc/cpuinfo");
+        for (std::string line; std::getline(cpuinfo, line);) {
+            if (line.rfind("model name", 0) == 0) {
+                out.cpu = trim(line.substr(line.find(':') + 1));
+                break;
+            }
+        }
+        utsname system{};
+        if (uname(&system) == 0) out.os = std::string(system.sysname) + " " + system.release;
+        out.threads = std::thread::hardware_concurrency();
+        return out;
+    }();
+    return host;
+}
+
+MeasureRules rules_for(const Device& device, const Options& options) {
+    MeasureRules rules;
+    if (device.is_gpu()) {
+        rules.warm_seconds = 0.25;  // GPUs raise their clock over some 100 ms
+    } else {
+        rules.warm_cap_seconds = 0.5;  // a busy host never settles within 1 %, and waiting does not help it
+    }
+    rules.sampling_seconds = options.sampling_seconds;
+    return rules;
+}
+
+double total_bytes(const std::vector<Argument>& args) {
+    double out = 0;
+    for (const auto& argument : args) {
+        if (const auto* a = std::get_if<Input>(&argument)) out += static_cast<double>(a->data->size());
+        if (const auto* a = std::get_if<Output>(&argument)) out += static_cast<double>(a->size_bytes);
+        if (const auto* a = std::get_if<InOut>(&argument)) out += static_cast<double>(a->data->size());
+        if (const auto* a = std::get_if<Scratch>(&argument)) out += static_cast<double>(a->size_bytes);
+        if (const auto* a = std::get_if<Image>(&argument)) out += static_cast<double>(a->width * a->height);
+    }
+    return out;
+}
+
+}  // namespace
+
+CellRun::CellRun(device::Session& session, const Cell& cell, const Options& options, Phase phase)
+    : session_(session),
+      cell_(cell),
+      options_(options),
+      phase_(std::move(phase)),
+      rules_(rules_for(session.facts(), options)),
+      stop_(rules_) {
+    const auto& facts = session.facts();
+    record_.id = cell.id;
+    record_.family = cell.experiment->family;
+    record_.variant = cell.variant->name;
+    record_.point = cell.point.values();
+    record_.device = {facts.platform, facts.name, facts.vendor, facts.driver, name(facts.type), facts.selector, facts.identity};
+    record_.host = this_host();
+    record_.utc = utc_now();
+    record_.argv = options.argv;
+}
+
+bool CellRun::fail(Status status, const std::string& reason) {
+    record_.status = status;
+    record_.reason = one_line(reason);
+    // A wrong kernel has no time.
+    record_.time.reset();
+    record_.samples.clear();
+    record_.metrics.clear();
+    return false;
+}
+
+void CellRun::warn(const std::string& warning) {
+    if (std::find(record_.warnings.begin(), record_.warnings.end(), warning) == record_.warnings.end())
+        record_.warnings.push_back(warning);
+}
+
+bool CellRun::guarded(const std::function<void()>& work) {
+    try {
+        work();
+        return record_.status == Status::ok;
+    } catch (const Unsupported& e) {
+        return fail(Status::unsupported, e.what());
+    } catch (const cl::Error& e) {
+        return fail(Status::launch_failed, std::string(e.what()) + " gives " + device::error_name(e.err()));
+    } catch (const Error& e) {
+        if (e.blame() != Blame::result) throw;
+        return fail(Status::launch_failed, e.what());
+    } catch (const std::bad_alloc&) {
+        return fail(Status::launch_failed, "the host has no memory left for this point");
+    }
+}
+
+std::optional<std::string> CellRun::missing_need() const {
+    const auto& d = session_.facts();
+    for (const auto& need : cell_.variant->needs) {
+        bool has = d.has(need);
+        std::string what = "extension " + need;
+        if (need == "image") has = d.images, what = "images";
+        else if (need == "fp64") has = d.fp64, what = "double precision";
+        else if (need == "fp16") has = d.fp16, what = "half precision";
+        else if (need == "local") has = d.local_is_dedicated, what = "dedicated local memory";
+        else if (need == "gpu") has = d.is_gpu(), what = "GPU";
+        else if (need == "cpu") has = d.is_cpu(), what = "CPU";
+        else if (need == "nvidia") has = d.implementation == Implementation::nvidia, what = "NVIDIA driver";
+        else if (need == "amd") has = d.implementation == Implementation::amd, what = "AMD driver";
+        else if (need == "subgroups") has = d.has("cl_khr_subgroups") || d.has("cl_intel_subgroups"), what = "sub-groups";
+        else if (need == "clock")
+            has = d.implementation == Implementation::nvidia || d.implementation == Implementation::amd ||
+                  d.has("cl_khr_kernel_clock"),
+            what = "in-kernel clock";
+        if (!has) return "the device has no " + what;
+    }
+    return std::nullopt;
+}
+
+void CellRun::build() {
+    const auto& facts = session_.facts();
+    auto source = kernel_source(record_.family, options_.cl_dir);
+    source_ = std::move(source.text);
+    auto extra = device::extra_build_options(facts);
+    if (!options_.build_options.empty()) extra += (extra.empty() ? "" : " ") + options_.build_options;
+    record_.build.options = build_options(cell_, setup_.defines, device::device_defines(facts), extra);
+    record_.build.source = source.origin;
+    record_.build.source_sha256 = sha256_hex(source_);
+    built_ = device::build(session_, source_, record_.build.options);
+    record_.build.seconds = built_.seconds;
+    record_.build.log = built_.log;
+    // The fastest compile seen from text took 20 ms; an answer in 5 ms came from the driver's own cache.
+    record_.build.cached = built_.ok && built_.seconds < 5e-3;
+    if (!built_.ok) {
+        std::string first;
+        for (const auto& line : split(built_.log, '\n')) {
+            if (lower(line).find("error") != std::string::npos) {
+                first = trim(line);
+                break;
+            }
+        }
+        if (first.empty()) first = one_line(built_.log);
+        fail(Status::build_failed, device::error_name(built_.code) + (first.empty() ? "" : ": " + first));
+    }
+}
+
+bool CellRun::prepare() {
+    phase_("build");
+    const bool built = guarded([&] {
+        if (const auto reason = missing_need()) {
+            fail(Status::unsupported, *reason);
+            return;
+        }
+        setup_ = cell_.experiment->setup({*cell_.variant, cell_.point, session_.facts(), options_.seed, options_.files});
+        for (const auto& [axis, value] : setup_.resolved) {
+            for (auto& [known, shown] : record_.point) {
+                if (known == axis) shown = value;
+            }
+        }
+        device_bytes_ = total_bytes(setup_.args);
+        const auto room = static_cast<double>(session_.facts().global_bytes);
+        if (room > 0 && device_bytes_ > room)
+            throw Unsupported("it needs " + format_bytes(static_cast<std::uint64_t>(device_bytes_)) + "; the device has " +
+                              format_bytes(session_.facts().global_bytes));
+        build();
+        if (record_.status == Status::ok) operation_ = std::make_unique<Operation>(session_, built_, setup_, cell_.id);
+    });
+    if (!built) {
+        if (record_.status == Status::build_failed) guarded([&] { dump(); });
+        return false;
+    }
+    phase_("verify");
+    const bool right = guarded([&] {
+        if (!verify_with(options_.seed)) return;
+        if (options_.measure) verify_with(options_.seed + 1);
+    });
+    if (!right) guarded([&] { dump(); });  // the code of a wrong kernel is what its author wants to see
+    return right;
+}
+
+bool CellRun::verify_with(std::uint64_t seed) {
+    if (seed != options_.seed)
+        setup_ = cell_.experiment->setup({*cell_.variant, cell_.point, session_.facts(), seed, options_.files});
+    return verify_loaded(seed);
+}
+
+bool CellRun::verify_loaded(std::uint64_t seed) {
+    loaded_seed_ = seed;
+    std::vector<std::int32_t> trip_counts{0};
+    if (setup_.slope) trip_counts = {setup_.slope->low, setup_.slope->high};
+    for (const auto trips : trip_counts) {
+        operation_->load(setup_, seed);
+        if (setup_.slope) operation_->set_trips(trips);
+        for (unsigned i = 0; i < setup_.verify_operations; ++i) operation_->enqueue(nullptr);
+        session_.queue().finish();
+        auto wrong = operation_->read_back(buffers_);
+        if (!wrong) wrong = setup_.check(buffers_);
+        if (wrong) return fail(Status::wrong_result, *wrong);
+    }
+    return true;
+}
+
+double CellRun::timed(unsigned operations) {
+    auto& queue = session_.queue();
+    if (!event_clock_) {
+        queue.finish();
+        const auto start = Clock::now();
+        for (unsigned i = 0; i < operations; ++i) operation_->enqueue(nullptr);
+        queue.finish();
+        return since(start) / operations;
+    }
+    std::vector<cl::Event> events;
+    const auto start = Clock::now();
+    for (unsigned i = 0; i < operations; ++i) operation_->enqueue(&events);
+    queue.finish();
+    const double host = since(start);
+    double seconds = 0;
+    if (operation_->single_launch()) {
+        // Launches one by one: the gaps between them are the queue's, not the kernel's.
+        for (const auto& event : events) {
+            const auto s = device::stamps_of(event);
+            if (s.end < s.start || s.start == 0) throw Error(Blame::result, "the driver gave an event that ends before it starts");
+            seconds += static_cast<double>(s.end - s.start) * 1e-9;
+        }
+    } else {
+        const auto first = device::stamps_of(events.front()), last = device::stamps_of(events.back());
+        if (last.end < first.start || first.start == 0)
+            throw Error(Blame::result, "the driver gave events that end before they start");
+        seconds = static_cast<double>(last.end - first.start) * 1e-9;
+    }
+    if (seconds > host * 1.05 + 20e-6)
+        warn("event-exceeds-host: an event interval was longer than the host clock around it; distrust this row");
+    return seconds / operations;
+}
+
+double CellRun::one_sample(unsigned operations) {
+    if (!setup_.slope) return timed(operations);
+    const auto& slope = *setup_.slope;
+    operation_->set_trips(slope.low);
+    const double low = timed(operations);
+    operation_->set_trips(slope.high);
+    const double high = timed(operations);
+    return (high - low) / (static_cast<double>(slope.high - slope.low) * slope.steps_per_trip);
+}
+
+bool CellRun::warm_up() {
+    phase_("warm up");
+    return guarded([&] {
+        const auto& audit = session_.timer();
+        event_clock_ = audit.trusted;
+        if (setup_.slope) operation_->set_trips(setup_.slope->high);
+        std::vector<double> launches;
+        const auto start = Clock::now();
+        double last = timed(1);
+        // Very short launches are warmed up a handful at a time, or the loop itself would be what runs.
+        const unsigned handful = operations_per_sample(std::max(last, 1e-9), 0, 0, rules_);
+        do {
+            last = timed(handful);
+            launches.push_back(last);
+            settled_ = settled(launches, rules_);
+        } while ((launches.size() < 2 || since(start) < rules_.warm_seconds || !settled_) &&
+                 since(start) < rules_.warm_cap_seconds);
+        const auto tail = std::span<const double>(launches).last(std::min<std::size_t>(launches.size(), rules_.window));
+        const double operation = std::max(summarise(tail).median, 1e-9);
+        per_sample_ = operations_per_sample(operation, static_cast<double>(audit.step_ns) * 1e-9, audit.empty_seconds, rules_);
+    });
+}
+
+bool CellRun::sample() {
+    bool more = false;
+    const auto start = Clock::now();
+    const bool fine = guarded([&] { record_.samples.push_back(one_sample(per_sample_)); });
+    spent_ += since(start);
+    if (fine) more = !stop_.enough(record_.samples, spent_);
+    return more;
+}
+
+void CellRun::fill_metrics() {
+    auto timing = to_timing(record_.samples);
+    timing.per_sample = per_sample_;
+    timing.stop_reason = stop_.reason();
+    timing.clock = event_clock_ ? "event" : "host";
+    timing.cache = "hot";
+    timing.settled = settled_;
+    record_.time = timing;
+    const auto& audit = session_.timer();
+    const double t = timing.median;
+    if (!(t > 0) || !std::isfinite(t)) {
+        fail(Status::wrong_result, "the time of a step is " + format_significant(t, 3) +
+                                       " s, which cannot be: the work is not in the code or the clock is wrong");
+        return;
+    }
+    const auto add = [&](const std::string& metric, double value, const std::string& unit, Better better) {
+        if (std::isfinite(value)) record_.metrics.push_back({metric, {value, unit, better}});
+    };
+    const auto& work = setup_.work;
+    if (setup_.slope) {
+        add("step_time", t, "s", Better::lower);
+    } else {
+        if (work.bytes > 0) add("bandwidth", work.bytes / t, "B/s", Better::higher);
+        if (work.bytes > 0 && options_.copy_bandwidth > 0)
+            add("of_copy", 100 * work.bytes / t / options_.copy_bandwidth, "%", Better::higher);
+        if (work.flops > 0) add("flops", work.flops / t, "FLOP/s", Better::higher);
+        if (work.steps > 0) add("step_time", t / work.steps, "s", Better::lower);
+        if (event_clock_ && t < 3 * audit.empty_seconds)
+            warn("below-floor: shorter than three empty launches (" + format_seconds(audit.empty_seconds) +
+                 " each); make the work larger");
+    }
+    for (const auto& metric : cell_.experiment->metrics) add(metric.name, metric.compute(setup_, t), metric.unit, metric.better);
+    if (!event_clock_) warn("host-clock: " + audit.verdict + "; timed by the host clock, launch cost included");
+    if (device::has_quirk(session_.facts(), "oclgrind-timer"))
+        warn("simulated: Oclgrind's times are of a simulation; use it for races and bounds");
+    if (!settled_)
+        warn("not-settled: the warm-up ended before two windows agreed within 1 %; the device or the host is busy");
+    if (timing.stop_reason == "noise-floor")
+        warn("noise-floor: more samples no longer narrow the interval; look for other load on the device");
+}
+
+void CellRun::transfers() {
+    if (!setup_.time_transfers) return;
+    std::vector<double> up, down;
+    for (int i = 0; i < 5; ++i) {
+        up.push_back(operation_->time_upload(setup_));
+        down.push_back(operation_->time_download());
+    }
+    record_.metrics.push_back({"upload", {summarise(up).median, "s", Better::lower}});
+    record_.metrics.push_back({"download", {summarise(down).median, "s", Better::lower}});
+}
+
+void CellRun::dump() {
+    std::vector<std::byte> binary;
+    try {
+        binary = device::program_binary(built_);
+    } catch (const cl::Error& e) {
+        warn("no-binary: " + std::string(e.what()) + " gives " + device::error_name(e.err()));
+    }
+    inspect::DumpRequest request{
+        options_.dumps ? dump_folder(*options_.dumps, session_.facts(), cell_) : std::filesystem::path{},
+        cell_.id, source_, record_.build.options, built_.log, binary, session_.facts(),
+        operation_ ? operation_->local() : Extent{}};
+    record_.code = options_.dumps ? inspect::write_dump(request) : inspect::read_code(request);
+    if (options_.dumps) record_.dump = request.folder.string();
+    if (!operation_) return;
+    cl_ulong local = 0;
+    if (!record_.code.local_bytes &&
+        clGetKernelWorkGroupInfo(operation_->kernel()(), session_.device()(), CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local,
+                                 nullptr) == CL_SUCCESS) {
+        record_.code.local_bytes = static_cast<std::int64_t>(local);
+        record_.code.origin["local_bytes"] = "CL_KERNEL_LOCAL_MEM_SIZE";
+    }
+}
+
+const Record& CellRun::finish() {
+    if (options_.measure && record_.status == Status::ok) {
+        phase_("verify again");
+        guarded([&] {
+            fill_metrics();
+            if (record_.status != Status::ok) return;
+            transfers();
+            verify_loaded(loaded_seed_);
+        });
+    }
+    phase_("dump");
+    guarded([&] { dump(); });
+    return record_;
+}
+
+}  // namespace cllab::run

@@ -1,0 +1,67 @@
+// One cell on one device, from its text to its record.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "run/executor.hpp"
+#include "run/measure.hpp"
+#include "run/operation.hpp"
+
+namespace cllab::run {
+
+class CellRun {
+public:
+    using Phase = std::function<void(const char*)>;
+
+    CellRun(device::Session& session, const model::Cell& cell, const Options& options, Phase phase);
+
+    /// needs -> setup -> build -> verify. False: the record has a final status and the cell is finished.
+    bool prepare();
+    /// Rules 4 and 5: warm up by time, then fix the operations of a sample. False as in prepare().
+    bool warm_up();
+    /// Takes one sample. False: enough, or failed.
+    bool sample();
+    /// Verifies once more, dumps, fills the record. Never throws for what a driver did.
+    const model::Record& finish();
+
+    const model::Record& record() const { return record_; }
+    double device_bytes() const { return device_bytes_; }
+    const model::Setup& setup() const { return setup_; }
+    const model::Buffers& buffers() const { return buffers_; }
+
+private:
+    bool guarded(const std::function<void()>& work);  ///< turns what drivers throw into a status
+    bool fail(model::Status status, const std::string& reason);
+    std::optional<std::string> missing_need() const;
+    void build();
+    bool verify_with(std::uint64_t seed);
+    bool verify_loaded(std::uint64_t seed);
+    double timed(unsigned operations);
+    double one_sample(unsigned operations);
+    void warn(const std::string& warning);
+    void fill_metrics();
+    void transfers();
+    void dump();
+
+    device::Session& session_;
+    const model::Cell& cell_;
+    const Options& options_;
+    Phase phase_;
+    MeasureRules rules_;
+    StopRule stop_;
+    model::Record record_;
+    model::Setup setup_;
+    model::Buffers buffers_;
+    std::string source_;
+    device::Built built_;
+    std::unique_ptr<Operation> operation_;
+    std::uint64_t loaded_seed_ = 0;
+    double device_bytes_ = 0;
+    bool event_clock_ = false, settled_ = false;
+    unsigned per_sample_ = 1;
+    double spent_ = 0;
+};
+
+}  // namespace cllab::run

@@ -1,0 +1,122 @@
+#include "run/executor.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "core/text.hpp"
+#include "run/cell_run.hpp"
+
+namespace cllab::run {
+namespace {
+
+/// Cells of one comparison are held on the device together; what does not fit is measured in a second batch.
+double memory_budget(const model::Device& device) {
+    // A CPU device's buffers, the host's copies and the references share one memory.
+    return static_cast<double>(device.global_bytes) * (device.is_cpu() ? 0.35 : 0.7);
+}
+
+class GroupRun {
+public:
+    GroupRun(device::Session& session, std::size_t number, const model::Group& group, Options& options, Observer& observer)
+        : session_(session), number_(number), group_(group), options_(options), observer_(observer) {}
+
+    void run() {
+        for (std::size_t i = 0; i < group_.size();) i = batch(i);
+    }
+
+private:
+    /// Runs the cells from `first` that fit on the device together; returns the first that did not.
+    std::size_t batch(std::size_t first) {
+        std::vector<std::pair<std::size_t, std::unique_ptr<CellRun>>> cells;
+        double bytes = 0;
+        std::size_t i = first;
+        for (; i < group_.size(); ++i) {
+            if (options_.skip.count({number_, i})) continue;
+            if (!cells.empty() && bytes + bytes / static_cast<double>(cells.size()) > memory_budget(session_.facts())) break;
+            cancel_point();
+            // The callback needs the record of the cell that is being made: it reaches it through `held`.
+            auto held = std::make_shared<CellRun*>(nullptr);
+            auto cell = std::make_unique<CellRun>(session_, group_[i], options_, [this, i, held](const char* phase) {
+                observer_.begin(number_, i, (*held)->record(), phase);
+            });
+            *held = cell.get();
+            if (!cell->prepare()) {
+                observer_.done(number_, i, cell->record());
+                continue;
+            }
+            for (const auto& name : options_.pictures) {
+                if (number_ > 0 && !cell->setup().pictures.count(name))
+                    throw Error(Blame::usage, "'" + group_[i].id + "' has no buffer '" + name + "' that can be written as a picture");
+            }
+            bytes += cell->device_bytes();
+            cells.emplace_back(i, std::move(cell));
+        }
+        if (options_.measure) measure(cells);
+        for (auto& [index, cell] : cells) finish(index, *cell);
+        return i;
+    }
+
+    void measure(std::vector<std::pair<std::size_t, std::unique_ptr<CellRun>>>& cells) {
+        std::erase_if(cells, [&](auto& entry) {
+            cancel_point();
+            if (entry.second->warm_up()) return false;
+            observer_.done(number_, entry.first, entry.second->record());
+            return true;
+        });
+        // Round by round, so that drift hits every cell of the comparison alike.
+        std::vector<std::size_t> active(cells.size());
+        for (std::size_t i = 0; i < active.size(); ++i) active[i] = i;
+        while (!active.empty()) {
+            std::erase_if(active, [&](std::size_t i) {
+                cancel_point();
+                auto& [index, cell] = cells[i];
+                observer_.begin(number_, index, cell->record(), "sample");
+                return !cell->sample();
+            });
+        }
+    }
+
+    void finish(std::size_t index, CellRun& cell) {
+        const auto& record = cell.finish();
+        if (record.status == model::Status::ok && record.id == "bandwidth_copy" && options_.copy_bandwidth == 0) {
+            for (const auto& [name, metric] : record.metrics) {
+                if (name == "bandwidth") options_.copy_bandwidth = metric.value;
+            }
+        }
+        observer_.done(number_, index, record);
+        if (record.status != model::Status::ok) return;
+        for (const auto& name : options_.pictures) {
+            const auto picture = cell.setup().pictures.find(name);
+            const auto data = cell.buffers().data.find(name);
+            if (picture == cell.setup().pictures.end() || data == cell.buffers().data.end()) continue;
+            observer_.picture(name, picture->second.width, picture->second.height, picture->second.grey(data->second));
+        }
+    }
+
+    void cancel_point() {
+        if (observer_.cancelled()) throw Interrupted{};
+    }
+
+    device::Session& session_;
+    std::size_t number_;
+    const model::Group& group_;
+    Options& options_;
+    Observer& observer_;
+};
+
+}  // namespace
+
+void execute(device::Session& session, const std::vector<model::Group>& plan, const Options& options, Observer& observer) {
+    Options own = options;
+    for (std::size_t g = 0; g < plan.size(); ++g) {
+        GroupRun(session, g, plan[g], own, observer).run();
+    }
+}
+
+std::filesystem::path dump_folder(const std::filesystem::path& root, const model::Device& device, const model::Cell& cell) {
+    auto out = root / folder_name(device.name) / cell.id;
+    if (!cell.label.empty()) out /= folder_name(cell.label);
+    return out;
+}
+
+}  // namespace cllab::run

@@ -1,0 +1,23 @@
+// The text and options a cell is built from: exactly the same for `run`, `dump` and the offline compilers of `isa`.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "model/plan.hpp"
+
+namespace cllab::run {
+
+struct KernelSource {
+    std::string text;    ///< lab.h, a #line directive, the family's text
+    std::string origin;  ///< "embedded", or the file's path
+};
+
+/// Throws Error(environment) when --cl-dir lacks the family's file.
+KernelSource kernel_source(const std::string& family, const std::filesystem::path& cl_dir);
+
+/// "-cl-std=CL1.2 -DKERNEL=pitch_wide -DPITCH_WIDE …": variant's, point's and device's defines, then `extra`.
+std::string build_options(const model::Cell& cell, const std::vector<std::string>& setup_defines,
+                          const std::vector<std::string>& device_defines, const std::string& extra);
+
+}  // namespace cllab::run

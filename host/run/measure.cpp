@@ -1,0 +1,67 @@
+#include "run/measure.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/stats.hpp"
+
+namespace cllab::run {
+
+unsigned operations_per_sample(double operation, double timer_step, double empty_launch, const MeasureRules& rules) {
+    const double wanted = std::max({200 * timer_step, 20 * empty_launch, rules.sample_least_seconds});
+    const double least = std::ceil(wanted / operation), most = std::floor(rules.sample_most_seconds / operation);
+    return static_cast<unsigned>(std::clamp(std::min(least, most), 1.0, 1e6));
+}
+
+bool settled(std::span<const double> launches, const MeasureRules& rules) {
+    if (launches.size() < 2 * rules.window) return false;
+    const auto last = summarise(launches.last(rules.window)).median;
+    const auto before = summarise(launches.last(2 * rules.window).first(rules.window)).median;
+    return std::abs(last - before) <= rules.settled_within * before;
+}
+
+bool StopRule::enough(std::span<const double> samples, double spent) {
+    const auto n = static_cast<unsigned>(samples.size());
+    if (next_check_ == 0) next_check_ = rules_.first_check;
+    if (n >= next_check_) {
+        const double half_width = relative_half_width(summarise(samples));
+        if (half_width <= rules_.precise_within) {
+            reason_ = "precise";
+            return true;
+        }
+        // Twice the samples should narrow the interval by about 0.7; one that stays shows noise that more cannot cure.
+        if (next_check_ > rules_.first_check && half_width > 0.9 * last_half_width_) {
+            reason_ = "noise-floor";
+            return true;
+        }
+        if (n >= rules_.last_check) {
+            reason_ = "cap";
+            return true;
+        }
+        last_half_width_ = half_width;
+        next_check_ *= 2;
+    }
+    // Never end with too little to have a spread, unless one sample alone is very long.
+    const unsigned least = n > 0 && spent / n > 1 ? 3 : 5;
+    if (spent >= rules_.sampling_seconds && n >= least) {
+        reason_ = "timeout";
+        return true;
+    }
+    return false;
+}
+
+model::Timing to_timing(std::span<const double> samples) {
+    const auto s = summarise(samples);
+    model::Timing out;
+    out.median = s.median;
+    out.low = s.low;
+    out.high = s.high;
+    out.min = s.min;
+    out.q1 = s.q1;
+    out.q3 = s.q3;
+    out.mad = s.mad;
+    out.n = s.n;
+    return out;
+}
+
+}  // namespace cllab::run

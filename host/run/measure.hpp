@@ -1,0 +1,49 @@
+// When to stop and what to report: the arithmetic of method rules 4 to 7, free of OpenCL so that it is tested alone.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/result.hpp"
+
+namespace cllab::run {
+
+struct MeasureRules {
+    double warm_seconds = 0.1;          ///< at least this long (0.25 on a GPU)
+    double warm_cap_seconds = 3;        ///< at most this long
+    unsigned window = 8;                ///< launches of a warm-up window
+    double settled_within = 0.01;       ///< medians of the last two windows agree within this
+    double sample_least_seconds = 100e-6;
+    double sample_most_seconds = 100e-3;
+    double sampling_seconds = 0.5;      ///< cap of the sampling of one cell
+    double precise_within = 0.01;       ///< half-width of the interval over the median
+    unsigned first_check = 20, last_check = 320;
+};
+
+/// Operations in one sample: the smallest k for which k operations last at least 200 timer steps, 20 empty launches and
+/// 100 us, but no longer than 100 ms; at least 1. All times in seconds, `operation` > 0.
+unsigned operations_per_sample(double operation, double timer_step, double empty_launch, const MeasureRules& rules);
+
+/// True when the medians of the last two windows agree.
+bool settled(std::span<const double> launches, const MeasureRules& rules);
+
+/// Decides after each sample whether a cell has enough; keeps what it decided.
+class StopRule {
+public:
+    explicit StopRule(const MeasureRules& rules) : rules_(rules) {}
+    /// `spent`: seconds this cell's sampling has taken. True: stop, and reason() says why.
+    bool enough(std::span<const double> samples, double spent);
+    const std::string& reason() const { return reason_; }
+
+private:
+    MeasureRules rules_;
+    unsigned next_check_ = 0;
+    double last_half_width_ = 0;
+    std::string reason_;
+};
+
+model::Timing to_timing(std::span<const double> samples);
+
+}  // namespace cllab::run

@@ -1,0 +1,308 @@
+#include "run/operation.hpp"
+
+#include <algorithm>
+
+#include "core/text.hpp"
+#include "core/units.hpp"
+
+namespace cllab::run {
+namespace {
+
+using namespace model;
+
+template <typename... F>
+struct Overloaded : F... {
+    using F::operator()...;
+};
+template <typename... F>
+Overloaded(F...) -> Overloaded<F...>;
+
+const std::string& argument_name(const Argument& argument) {
+    return std::visit([](const auto& a) -> const std::string& { return a.name; }, argument);
+}
+
+cl::NDRange nd_range(const Extent& extent) {
+    switch (extent.dims) {
+        case 1: return cl::NDRange(extent.size[0]);
+        case 2: return cl::NDRange(extent.size[0], extent.size[1]);
+        case 3: return cl::NDRange(extent.size[0], extent.size[1], extent.size[2]);
+        default: return cl::NullRange;
+    }
+}
+
+cl::ImageFormat image_format(Image::Format format) {
+    switch (format) {
+        case Image::Format::r8_unsigned: return {CL_R, CL_UNSIGNED_INT8};
+        case Image::Format::r8_normalised: return {CL_R, CL_UNORM_INT8};
+        case Image::Format::r32_float: return {CL_R, CL_FLOAT};
+        case Image::Format::rgba8_unsigned: return {CL_RGBA, CL_UNSIGNED_INT8};
+        case Image::Format::rgba32_float: return {CL_RGBA, CL_FLOAT};
+    }
+    return {CL_R, CL_UNSIGNED_INT8};
+}
+
+std::size_t pixel_bytes(Image::Format format) {
+    switch (format) {
+        case Image::Format::r8_unsigned:
+        case Image::Format::r8_normalised: return 1;
+        case Image::Format::rgba32_float: return 16;
+        default: return 4;
+    }
+}
+
+}  // namespace
+
+Operation::Operation(device::Session& session, const device::Built& built, const Setup& setup, const std::string& entry)
+    : session_(session), args_(setup.args), mapped_(setup.transfer == Transfer::mapped), slope_(setup.slope) {
+    make_steps(built, setup, entry);
+    make_memory(setup);
+    if (slope_) trips_ = slope_->low;
+    for (const auto& step : steps_) bind(step);
+}
+
+void Operation::make_memory(const Setup& setup) {
+    const auto buffer = [&](const std::string& name, std::size_t bytes, bool guarded, bool read_back, bool poisoned) {
+        if (bytes == 0) throw Error(Blame::result, "argument '" + name + "' has size 0");
+        Memory m;
+        m.name = name;
+        m.size_bytes = bytes;
+        m.buffer = device::GuardedBuffer(session_, bytes, guarded, mapped_);
+        m.read_back = read_back;
+        m.poisoned = poisoned;
+        if (read_back || poisoned) m.host.resize(bytes);
+        memories_[name] = std::move(m);
+        alias_[name] = name;
+    };
+    for (const auto& argument : setup.args) {
+        std::visit(Overloaded{
+                       [&](const Input& a) { buffer(a.name, a.data->size(), false, false, false); },
+                       [&](const Output& a) { buffer(a.name, a.size_bytes, true, true, true); },
+                       [&](const InOut& a) { buffer(a.name, a.data->size(), true, true, false); },
+                       [&](const Scratch& a) { buffer(a.name, a.size_bytes, true, false, true); },
+                       [&](const Local&) {}, [&](const Value&) {},
+                       [&](const Image& a) {
+                           const auto& facts = session_.facts();
+                           if (a.width > facts.image2d_max_width || a.height > facts.image2d_max_height)
+                               throw Unsupported("an image of " + std::to_string(a.width) + "x" + std::to_string(a.height) +
+                                                 " is larger than the device's " + std::to_string(facts.image2d_max_width) +
+                                                 "x" + std::to_string(facts.image2d_max_height));
+                           Memory m;
+                           m.name = a.name;
+                           m.is_image = true;
+                           m.width = a.width;
+                           m.height = a.height;
+                           m.size_bytes = a.width * a.height * pixel_bytes(a.format);
+                           m.read_back = m.poisoned = a.data == nullptr;
+                           if (m.read_back) m.host.resize(m.size_bytes);
+                           try {
+                               m.image = cl::Image2D(session_.context(), a.data ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY,
+                                                     image_format(a.format), a.width, a.height);
+                           } catch (const cl::Error& e) {
+                               if (e.err() != CL_IMAGE_FORMAT_NOT_SUPPORTED && e.err() != CL_INVALID_OPERATION) throw;
+                               throw Unsupported("the device has no image of this format: " + device::error_name(e.err()));
+                           }
+                           memories_[a.name] = std::move(m);
+                           alias_[a.name] = a.name;
+                       }},
+                   argument);
+    }
+}
+
+void Operation::make_steps(const device::Built& built, const Setup& setup, const std::string& entry) {
+    auto steps = setup.steps;
+    if (steps.empty()) steps.push_back(Launch{{}, setup.global, setup.local, {}});
+    for (auto& step : steps) {
+        BoundStep bound{step, 0, {}};
+        if (auto* launch = std::get_if<Launch>(&bound.step)) {
+            const auto& name = launch->entry.empty() ? entry : launch->entry;
+            try {
+                kernels_.emplace_back(built.program, name.c_str());
+            } catch (const cl::Error& e) {
+                throw Error(Blame::result, "kernel '" + name + "' is not in the program: " + device::error_name(e.err()));
+            }
+            bound.kernel = kernels_.size() - 1;
+            bound.arg_names = launch->args;
+            if (bound.arg_names.empty()) {
+                for (const auto& argument : setup.args) bound.arg_names.push_back(argument_name(argument));
+            }
+            if (launches_ == 0) local_ = launch->local;
+            ++launches_;
+            check_launch(kernels_.back(), *launch);
+        } else if (std::holds_alternative<Swap>(step)) {
+            swaps_ = true;
+        }
+        steps_.push_back(std::move(bound));
+    }
+}
+
+void Operation::check_launch(const cl::Kernel& kernel, const Launch& launch) const {
+    const auto& facts = session_.facts();
+    if (launch.local.dims == 0) return;
+    std::size_t most = 0;
+    if (clGetKernelWorkGroupInfo(kernel(), session_.device()(), CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, nullptr) ==
+            CL_SUCCESS &&
+        most > 0 && launch.local.count() > most)
+        throw Unsupported("a work-group of " + launch.local.text() + " is larger than the " + std::to_string(most) +
+                          " work-items this kernel can have here");
+    for (unsigned d = 0; d < launch.local.dims; ++d) {
+        if (launch.local.size[d] > facts.max_items[d])
+            throw Unsupported("a work-group of " + launch.local.text() + " exceeds the device's " +
+                              std::to_string(facts.max_items[d]) + " work-items in dimension " + std::to_string(d));
+        if (launch.local.size[d] == 0 || launch.global.size[d] % launch.local.size[d] != 0)
+            throw Error(Blame::result, "the global size " + launch.global.text() + " is not a multiple of the local size " +
+                                           launch.local.text());
+    }
+    cl_ulong local_memory = 0;
+    if (clGetKernelWorkGroupInfo(kernel(), session_.device()(), CL_KERNEL_LOCAL_MEM_SIZE, sizeof local_memory, &local_memory,
+                                 nullptr) != CL_SUCCESS)
+        local_memory = 0;
+    for (const auto& argument : args_) {
+        if (const auto* local = std::get_if<Local>(&argument)) local_memory += local->size_bytes;
+    }
+    if (facts.local_bytes > 0 && local_memory > facts.local_bytes)
+        throw Unsupported("it needs " + format_bytes(local_memory) + " of local memory; the device has " +
+                          format_bytes(facts.local_bytes));
+}
+
+Operation::Memory& Operation::memory(const std::string& name) {
+    const auto alias = alias_.find(name);
+    if (alias == alias_.end()) throw Error(Blame::result, "a step names '" + name + "', which is no buffer argument");
+    return memories_.at(alias->second);
+}
+
+void Operation::bind(const BoundStep& step) {
+    const auto* launch = std::get_if<Launch>(&step.step);
+    if (!launch) return;
+    auto& kernel = kernels_[step.kernel];
+    cl_uint index = 0;
+    for (const auto& name : step.arg_names) {
+        const auto found = std::find_if(args_.begin(), args_.end(), [&](const auto& a) { return argument_name(a) == name; });
+        if (found == args_.end()) throw Error(Blame::result, "a step names the unknown argument '" + name + "'");
+        if (const auto* local = std::get_if<Local>(&*found)) {
+            kernel.setArg(index, local->size_bytes, nullptr);
+        } else if (const auto* scalar = std::get_if<Value>(&*found)) {
+            if (slope_ && slope_->argument == name)
+                kernel.setArg(index, cl_int{trips_});
+            else
+                kernel.setArg(index, scalar->data.size(), scalar->data.data());
+        } else {
+            auto& m = memory(name);
+            if (m.is_image)
+                kernel.setArg(index, m.image);
+            else
+                kernel.setArg(index, m.buffer.buffer());
+        }
+        ++index;
+    }
+}
+
+void Operation::set_trips(std::int32_t trips) {
+    if (trips == trips_) return;
+    trips_ = trips;
+    for (const auto& step : steps_) bind(step);
+}
+
+void Operation::load(const Setup& setup, std::uint64_t seed) {
+    seed_ = seed;
+    args_ = setup.args;
+    if (swaps_) {
+        for (auto& [name, target] : alias_) target = name;
+    }
+    const auto& queue = session_.queue();
+    for (const auto& argument : setup.args) {
+        const auto found = memories_.find(argument_name(argument));
+        if (found == memories_.end()) continue;
+        auto& m = found->second;
+        if (const auto* input = std::get_if<Input>(&argument)) m.data = input->data;
+        if (const auto* inout = std::get_if<InOut>(&argument)) m.data = inout->data;
+        if (const auto* image = std::get_if<Image>(&argument)) m.data = image->data;
+        if (m.poisoned) poison(m.host, seed);
+        const auto* from = m.poisoned ? &m.host : m.data.get();
+        if (from->size() != m.size_bytes)
+            throw Error(Blame::result, "argument '" + m.name + "' has " + std::to_string(from->size()) + " bytes, expected " +
+                                           std::to_string(m.size_bytes));
+        if (m.is_image) {
+            queue.enqueueWriteImage(m.image, CL_TRUE, {0, 0, 0}, {m.width, m.height, 1}, 0, 0, from->data());
+        } else {
+            device::upload(session_, m.buffer.buffer(), *from, mapped_ ? Transfer::mapped : Transfer::copied);
+            m.buffer.arm(seed);
+        }
+    }
+    for (const auto& step : steps_) bind(step);
+}
+
+void Operation::enqueue(std::vector<cl::Event>* events) {
+    const auto& queue = session_.queue();
+    const auto slot = [&]() -> cl::Event* {
+        if (!events) return nullptr;
+        events->emplace_back();
+        return &events->back();
+    };
+    for (const auto& bound : steps_) {
+        std::visit(Overloaded{
+                       [&](const Launch& launch) {
+                           queue.enqueueNDRangeKernel(kernels_[bound.kernel], cl::NullRange, nd_range(launch.global),
+                                                      nd_range(launch.local), nullptr, slot());
+                       },
+                       [&](const Upload& u) {
+                           auto& m = memory(u.buffer);
+                           const auto* from = m.data ? m.data.get() : &m.host;
+                           queue.enqueueWriteBuffer(m.buffer.buffer(), CL_FALSE, 0, m.size_bytes, from->data(), nullptr, slot());
+                       },
+                       [&](const Download& d) {
+                           auto& m = memory(d.buffer);
+                           m.host.resize(m.size_bytes);
+                           queue.enqueueReadBuffer(m.buffer.buffer(), CL_FALSE, 0, m.size_bytes, m.host.data(), nullptr, slot());
+                       },
+                       [&](const Swap& swap) {
+                           std::swap(alias_.at(swap.a), alias_.at(swap.b));
+                           for (const auto& other : steps_) bind(other);
+                       }},
+                   bound.step);
+    }
+}
+
+std::optional<std::string> Operation::read_back(Buffers& buffers) {
+    buffers.data.clear();
+    buffers.trips = slope_ ? trips_ : 0;
+    buffers.poison_seed = seed_;
+    const auto& queue = session_.queue();
+    queue.finish();
+    for (auto& [name, m] : memories_) {
+        if (m.is_image) continue;
+        if (const auto damage = m.buffer.guard_damage()) return "'" + name + "' " + *damage;
+    }
+    for (const auto& [argument, target] : alias_) {
+        if (!memories_.at(argument).read_back) continue;
+        auto& m = memories_.at(target);  // a Swap may have put a scratch buffer where the output was
+        m.host.resize(m.size_bytes);
+        if (m.is_image)
+            queue.enqueueReadImage(m.image, CL_TRUE, {0, 0, 0}, {m.width, m.height, 1}, 0, 0, m.host.data());
+        else
+            device::download(session_, m.buffer.buffer(), m.host, mapped_ ? Transfer::mapped : Transfer::copied);
+        buffers.data.emplace(argument, m.host);
+    }
+    return std::nullopt;
+}
+
+double Operation::time_upload(const Setup& setup) {
+    double seconds = 0;
+    for (const auto& argument : setup.args) {
+        const auto found = memories_.find(argument_name(argument));
+        if (found == memories_.end() || found->second.is_image || !found->second.data) continue;
+        seconds += device::upload(session_, found->second.buffer.buffer(), *found->second.data,
+                                  mapped_ ? Transfer::mapped : Transfer::copied);
+    }
+    return seconds;
+}
+
+double Operation::time_download() {
+    double seconds = 0;
+    for (auto& [name, m] : memories_) {
+        if (!m.read_back || m.is_image) continue;
+        seconds += device::download(session_, m.buffer.buffer(), m.host, mapped_ ? Transfer::mapped : Transfer::copied);
+    }
+    return seconds;
+}
+
+}  // namespace cllab::run

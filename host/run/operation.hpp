@@ -1,0 +1,75 @@
+// One operation of a cell, ready to be enqueued: kernels with bound arguments, buffers between guards, images.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/program.hpp"
+#include "device/session.hpp"
+#include "model/experiment.hpp"
+
+namespace cllab::run {
+
+class Operation {
+public:
+    /// Makes kernels, buffers and images. Throws model-level Unsupported when the kernel or device cannot do the
+    /// local size, local memory or image; cl::Error when the driver refuses.
+    Operation(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry);
+
+    /// Uploads inputs and poisons outputs of `setup` (same shape as the constructor's, other data), arms the guards.
+    void load(const model::Setup& setup, std::uint64_t seed);
+    /// Enqueues one operation. `events`, when given, gets one event a step that makes one.
+    void enqueue(std::vector<cl::Event>* events);
+    /// Value of Slope::argument for the next operations.
+    void set_trips(std::int32_t trips);
+    /// Reads every output back and looks at the guards. The spans stay valid until the next call.
+    std::optional<std::string> read_back(model::Buffers& buffers);
+
+    std::size_t launches_in_operation() const { return launches_; }
+    bool single_launch() const { return steps_.size() == 1 && launches_ == 1; }
+    const cl::Kernel& kernel() const { return kernels_.front(); }
+    model::Extent local() const { return local_; }
+    /// Seconds of one upload of all inputs and one download of all outputs, by the host clock.
+    double time_upload(const model::Setup& setup);
+    double time_download();
+
+private:
+    struct Memory {
+        std::string name;
+        device::GuardedBuffer buffer;
+        cl::Image2D image;
+        bool is_image = false, read_back = false, poisoned = false;
+        std::size_t width = 0, height = 0, size_bytes = 0;
+        model::Bytes host;  ///< staging of what comes back
+        model::SharedBytes data;
+    };
+    struct BoundStep {
+        model::Step step;
+        std::size_t kernel = 0;               ///< Launch only
+        std::vector<std::string> arg_names{};
+    };
+
+    void make_memory(const model::Setup& setup);
+    void make_steps(const device::Built& built, const model::Setup& setup, const std::string& entry);
+    void bind(const BoundStep& step);
+    void check_launch(const cl::Kernel& kernel, const model::Launch& launch) const;
+    Memory& memory(const std::string& name);
+
+    device::Session& session_;
+    std::vector<model::Argument> args_;
+    std::map<std::string, Memory> memories_;   ///< by argument name
+    std::map<std::string, std::string> alias_; ///< argument name -> memory it holds now (Swap)
+    std::vector<cl::Kernel> kernels_;
+    std::vector<BoundStep> steps_;
+    std::size_t launches_ = 0;
+    bool swaps_ = false, mapped_ = false;
+    std::optional<model::Slope> slope_;
+    std::int32_t trips_ = 0;
+    model::Extent local_;
+    std::uint64_t seed_ = 0;
+};
+
+}  // namespace cllab::run

@@ -1,0 +1,192 @@
+// Image files: what is read is what was meant, and whatever else the bytes are, one sentence says so.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "app/image_file.hpp"
+#include "core/random.hpp"
+
+using namespace cllab;
+using app::load_grey, app::save_grey;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Folder {
+    Folder() { fs::create_directories(path); }
+    ~Folder() { fs::remove_all(path); }
+    fs::path put(const std::string& name, const std::string& bytes) const {
+        std::ofstream(path / name, std::ios::binary) << bytes;
+        return path / name;
+    }
+    std::string get(const fs::path& file) const {
+        std::ifstream in(file, std::ios::binary);
+        return {std::istreambuf_iterator<char>(in), {}};
+    }
+    fs::path path = fs::temp_directory_path() / ("cllab-image-test-" + std::to_string(getpid()));
+};
+
+std::vector<int> pixels(const model::Loaded& image) {
+    std::vector<int> out;
+    for (const auto b : *image.grey) out.push_back(std::to_integer<int>(b));
+    return out;
+}
+
+/// The sentence of the Error(blame) that `call` must throw.
+template <typename Call>
+std::string sentence(Blame blame, Call call) {
+    try {
+        call();
+    } catch (const Error& e) {
+        BOOST_TEST((e.blame() == blame), "wrong blame for: " << e.what());
+        const std::string text = e.what();
+        BOOST_TEST(text.find('\n') == std::string::npos, "more than one line: " << text);
+        return text;
+    }
+    BOOST_ERROR("nothing was thrown");
+    return {};
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::string from_hex(const std::string& hex) {
+    std::string out;
+    for (std::size_t i = 0; i + 1 < hex.size(); i += 2) out += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+    return out;
+}
+
+// Written by Pillow and by zlib, not by the code under test.
+const std::string jpeg_40_and_200 = from_hex(  // 16x8: the left half 40, the right half 200
+    "ffd8ffe000104a46494600010100000100010000ffdb0043000302020302020303030304030304050805050404050a070706080c0a0c0c0b0a0b0b"
+    "0d0e12100d0e110e0b0b1016101113141515150c0f171816141812141514ffc0000b080008001001011100ffc40015000101000000000000000000"
+    "00000000000809ffc40014100100000000000000000000000000000000ffda0008010100003f000a2d5bffd9");
+const std::string png_16_bit = from_hex(  // 3x1: 0, 0x8080, 0xfffe
+    "89504e470d0a1a0a0000000d49484452000000030000000110000000006e1b972b0000000f4944415478da6360606868f8ff0f00068302fe8e8546"
+    "790000000049454e44ae426082");
+const std::string png_rgba = from_hex(  // 2x2: red, green at alpha 128, blue at alpha 0, white
+    "89504e470d0a1a0a0000000d494844520000000200000002080600000072b60d24000000144944415478da63f8cfc0f01f081b18c0341000003fd7"
+    "08795fc76db10000000049454e44ae426082");
+const std::string png_palette = from_hex(  // 4x1: red, green, blue, white
+    "89504e470d0a1a0a0000000d4948445200000004000000010803000000cee2ffff0000000c504c5445ff000000ff000000fffffffffb0060f60000"
+    "000d4944415478da63606064620600000f00075bd08b7d0000000049454e44ae426082");
+const std::string bmp_colours(  // 4x1, 24 bits, blue first
+    "BM\x42\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\4\0\0\0\1\0\0\0\1\0\x18\0\0\0\0\0\x0c\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+    "\0\0\xff\0\xff\0\xff\0\0\xff\xff\xff", 66);
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(image_file, Folder)
+
+BOOST_AUTO_TEST_CASE(what_is_saved_is_loaded_again_bit_for_bit) {
+    for (const std::string extension : {"png", "pgm", "PNG"}) {
+        for (const auto& [width, height] : {std::pair<std::size_t, std::size_t>{1, 1}, {7, 3}, {3, 7}, {640, 33}}) {
+            model::Bytes grey(width * height);
+            fill_random(grey, width);
+            const auto file = path / ("a." + extension);
+            save_grey(file, width, height, grey);
+            const auto again = load_grey(file);
+            BOOST_TEST(again.width == width);
+            BOOST_TEST(again.height == height);
+            BOOST_TEST((*again.grey == grey), extension << " " << width << "x" << height << " differs");
+        }
+    }
+    BOOST_TEST(std::distance(fs::directory_iterator(path), fs::directory_iterator()) == 3, "a part file was left behind");
+}
+
+BOOST_AUTO_TEST_CASE(pgm_is_scaled_by_its_maxval) {
+    BOOST_TEST(pixels(load_grey(put("a.pgm", "P2\n# from a camera\n3 2 # size\n15\n0 1 7\n8 14 15\n"))) ==
+                   (std::vector<int>{0, 17, 119, 136, 238, 255}), boost::test_tools::per_element());
+    const std::string twelve_bit("P5 3 1 4095\n\x00\x00\x08\x00\x0f\xff", 18);
+    BOOST_TEST(pixels(load_grey(put("b.pgm", twelve_bit))) == (std::vector<int>{0, 128, 255}), boost::test_tools::per_element());
+    BOOST_TEST(pixels(load_grey(put("c.pgm", "P5 2 1 255 \x0a\xff"))) == (std::vector<int>{10, 255}),
+               boost::test_tools::per_element());  // the first pixel looks like white space
+}
+
+BOOST_AUTO_TEST_CASE(colour_becomes_bt601_luma_in_every_format) {
+    // 255 times the weights 77, 150 and 29 of 256
+    const std::vector<int> expected{76, 149, 28, 255};
+    const std::string rgb("\xff\0\0\0\xff\0\0\0\xff\xff\xff\xff", 12);
+    BOOST_TEST(pixels(load_grey(put("a.ppm", "P6 4 1 255\n" + rgb))) == expected, boost::test_tools::per_element());
+    BOOST_TEST(pixels(load_grey(put("b.ppm", "P3 4 1 1 1 0 0 0 1 0 0 0 1 1 1 1"))) == expected, boost::test_tools::per_element());
+    for (const auto& bytes : {bmp_colours, png_palette, png_rgba})
+        BOOST_TEST(pixels(load_grey(put("c", bytes))) == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(sixteen_bit_png_is_scaled_and_rounded) {
+    BOOST_TEST(pixels(load_grey(put("a.png", png_16_bit))) == (std::vector<int>{0, 128, 255}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(jpeg_is_read_with_its_own_small_losses) {
+    const auto image = load_grey(put("a.jpg", jpeg_40_and_200));
+    BOOST_TEST_REQUIRE(image.width == 16);
+    BOOST_TEST_REQUIRE(image.height == 8);
+    const auto grey = pixels(image);
+    for (std::size_t i = 0; i < grey.size(); ++i) BOOST_TEST(std::abs(grey[i] - (i % 16 < 8 ? 40 : 200)) <= 2);
+}
+
+BOOST_AUTO_TEST_CASE(a_file_cut_short_anywhere_is_refused) {
+    const std::string pgm = "P2 2 2 9 1 2 3 4", deep("P5 2 2 300\n\0\1\0\2\0\3\0\4", 19);
+    for (const auto& whole : {jpeg_40_and_200, png_16_bit, png_rgba, bmp_colours, pgm, deep}) {
+        const auto expected = pixels(load_grey(put("whole", whole)));
+        for (std::size_t size = 0; size < whole.size(); ++size) {
+            const auto file = put("cut", whole.substr(0, size));
+            // The checksum of PNG's empty last chunk carries no pixel.
+            if (whole[1] == 'P' && size + 4 >= whole.size()) {
+                BOOST_TEST(pixels(load_grey(file)) == expected, boost::test_tools::per_element());
+                continue;
+            }
+            BOOST_TEST_CONTEXT("first " << size << " of " << whole.size() << " bytes of " << whole.substr(1, 3))
+            sentence(Blame::usage, [&] { load_grey(file); });
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_image_gets_its_sentence) {
+    const auto why = [&](const fs::path& file) { return sentence(Blame::usage, [&] { load_grey(file); }); };
+    BOOST_TEST(has(why(path / "absent.png"), "absent.png' cannot be opened: No such file"));
+    BOOST_TEST(has(why(path), "is a folder"));
+    BOOST_TEST(has(why(put("e.png", "")), "is empty"));
+    BOOST_TEST(has(why(put("t.png", "hello, this is text\n")), "cannot be read as PNG, JPEG, BMP, PGM or PPM"));
+    BOOST_TEST(has(why(put("z.png", std::string(4096, '\0'))), "cannot be read as PNG"));
+    BOOST_TEST(has(why(put("n.pgm", "P5 0 4 255 ")), "has no pixels (0x4)"));
+    BOOST_TEST(has(why(put("m.pgm", "P5 1 1 70000 abc")), "maxval 70000"));
+    BOOST_TEST(has(why(put("s.pgm", "P2 2 1 9 3 12")), "sample of 12, above its maxval of 9"));
+    BOOST_TEST(has(why(put("w.pgm", "P5 wide 4 255 ")), "no number where its width"));
+    BOOST_TEST(has(why(put("zero.png", from_hex("89504e470d0a1a0a0000000d49484452000000000000000508000000004e2db27d"))), "cannot be read"));
+}
+
+BOOST_AUTO_TEST_CASE(a_header_that_claims_more_than_there_is_costs_no_memory) {
+    const auto why = [&](const fs::path& file) { return sentence(Blame::usage, [&] { load_grey(file); }); };
+    BOOST_TEST(has(why(put("a.pgm", "P5 999999999 999999999 255 abc")), "claims 999999999x999999999 pixels, but only 3 bytes follow"));
+    BOOST_TEST(has(why(put("b.pgm", "P5 99999999999999999999999 1 255 abc")), "cut short"));
+    BOOST_TEST(has(why(put("c.ppm", "P3 4000000 4000000 1 0 1")), "cut short"));
+    const std::string tail = "0000000a4944415478da6360040000030002e67da7670000000049454e44ae426082";
+    BOOST_TEST(has(why(put("a.png", from_hex("89504e470d0a1a0a0000000d4948445200f4240000f4240008000000002ffd0dcf" + tail))),
+                   "claims 16000000x16000000 pixels"));
+    BOOST_TEST(has(why(put("b.png", from_hex("89504e470d0a1a0a0000000d4948445200008000000080000800000000e117fca3" + tail))), "cannot be read"));
+}
+
+BOOST_AUTO_TEST_CASE(saving_fails_with_its_sentence_and_leaves_nothing) {
+    const model::Bytes grey(6);
+    BOOST_TEST(has(sentence(Blame::usage, [&] { save_grey(path / "a.jpg", 3, 2, grey); }), "must end in .png or .pgm"));
+    BOOST_TEST(has(sentence(Blame::usage, [&] { save_grey(path / "png", 3, 2, grey); }), "must end in .png or .pgm"));
+    BOOST_TEST(has(sentence(Blame::environment, [&] { save_grey(path / "absent" / "a.png", 3, 2, grey); }), "No such file"));
+    fs::create_directory(path / "taken.pgm");
+    BOOST_TEST(has(sentence(Blame::environment, [&] { save_grey(path / "taken.pgm", 3, 2, grey); }), "cannot be written"));
+    BOOST_CHECK_THROW(save_grey(path / "a.png", 4, 2, grey), std::invalid_argument);
+    BOOST_TEST(std::distance(fs::directory_iterator(path), fs::directory_iterator()) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(an_older_file_is_replaced_only_by_a_whole_one) {
+    const auto file = path / "map.pgm";
+    save_grey(file, 2, 1, model::Bytes(2, std::byte{7}));
+    save_grey(file, 1, 1, model::Bytes(1, std::byte{9}));
+    BOOST_TEST(get(file) == "P5\n1 1\n255\n\x09");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,177 @@
+// The sidecars of a cell, and the tools that make them.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "core/error.hpp"
+#include "inspect/disassemble.hpp"
+#include "inspect/dump.hpp"
+#include "inspect/tool.hpp"
+#include "unit/inspect_build.hpp"
+
+using namespace cllab::inspect;
+using namespace std::string_literals;
+namespace fs = std::filesystem;
+
+namespace {
+
+const cllab::model::Device no_device;
+
+/// PATH with nothing on it, for the length of a test.
+struct EmptyPath {
+    std::string path = std::getenv("PATH") ? std::getenv("PATH") : "";
+    EmptyPath() { ::setenv("PATH", "", 1); }
+    ~EmptyPath() { ::setenv("PATH", path.c_str(), 1); }
+};
+
+DumpRequest request(const fs::path& folder, const std::string& binary, cllab::model::Extent local = {}) {
+    return {folder, "vadd", "kernel text", "-DX=1", "log", build::span(binary), no_device, local};
+}
+
+std::string text_of(const fs::path& file) { return read_file(file).value_or("missing " + file.string()); }
+
+/// Two builds of vadd. The specialised one calls helper; the instruction of each function tells it apart: ud2 in the
+/// generic one, hlt in the unrelated one, cpuid in helper.
+std::string pocl_sample() {
+    const std::string generic = build::x86_object({{"_pocl_kernel_vadd_workgroup", "\x0f\x0b\xc3"s}});
+    const std::string special = build::x86_object({{"unrelated", "\xf4\xc3"s}, {"_pocl_kernel_vadd_workgroup", "\xe8\x01\0\0\0\xc3"s}, {"helper", "\x0f\xa2\xc3"s}});
+    return build::PoclFile{.kernels = {{"vadd", {{"/vadd/0-0-0/vadd.so", generic}, {"/vadd/64-1-1-goffs0/vadd.so", special}}}}}.bytes();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(inspect_dump)
+
+BOOST_AUTO_TEST_CASE(a_tool_gets_its_arguments_unchanged_and_gives_its_output_and_status) {
+    const auto echo = find_tool({"no-such-tool-anywhere", "printf"});
+    BOOST_TEST_REQUIRE(echo.has_value());
+    const auto result = run_tool(*echo, {"[%s]", "a b; $(c) '\"*"});
+    BOOST_TEST(result.ok());
+    BOOST_TEST(result.out == "[a b; $(c) '\"*]");
+    BOOST_TEST(run_tool(*find_tool({"false"}), {}).status == 1);
+    BOOST_TEST(run_tool("/no/such/program", {}).status == 127);
+}
+
+BOOST_AUTO_TEST_CASE(a_tool_that_does_not_end_is_killed_at_its_limit) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto result = run_tool(*find_tool({"sleep"}), {"30"}, std::chrono::milliseconds(100));
+    BOOST_TEST(result.timed_out);
+    BOOST_TEST(!result.ok());
+    BOOST_TEST((std::chrono::steady_clock::now() - begin < std::chrono::seconds(5)));
+}
+
+BOOST_AUTO_TEST_CASE(more_output_than_a_pipe_holds_arrives_whole) {
+    const auto result = run_tool(*find_tool({"seq"}), {"200000"});
+    BOOST_TEST(result.ok());
+    BOOST_TEST(result.out.ends_with("\n200000\n"));
+}
+
+BOOST_AUTO_TEST_CASE(the_dump_holds_every_sidecar_and_the_binary_unchanged) {
+    const TempFolder temp;
+    const std::string binary = "\0\x1a\r\n\xff binary"s;
+    const auto info = write_dump(request(temp.path() / "a" / "b", binary));
+    const auto folder = temp.path() / "a" / "b";
+    BOOST_TEST(text_of(folder / "source.cl") == "kernel text");
+    BOOST_TEST(text_of(folder / "options.txt") == "-DX=1\n");
+    BOOST_TEST(text_of(folder / "build.log") == "log");
+    BOOST_TEST(text_of(folder / "program.bin") == binary);
+    BOOST_TEST(info.kind == "unknown");
+    BOOST_TEST(text_of(folder / "isa.txt").find("no disassembly") != std::string::npos);
+    const auto stats = nlohmann::json::parse(text_of(folder / "stats.json"));
+    BOOST_TEST(stats["kind"] == "unknown");
+    BOOST_TEST(stats["binary_bytes"] == binary.size());
+}
+
+BOOST_AUTO_TEST_CASE(a_driver_without_a_binary_leaves_a_sentence_and_no_program_file) {
+    const TempFolder temp;
+    BOOST_TEST(write_dump(request(temp.path(), "")).kind == "empty");
+    BOOST_TEST(text_of(temp.path() / "isa.txt").find("the driver returned no binary") != std::string::npos);
+    for (const auto& file : fs::directory_iterator(temp.path())) BOOST_TEST(!file.path().filename().string().starts_with("program"));
+}
+
+BOOST_AUTO_TEST_CASE(files_of_an_earlier_dump_go_and_foreign_files_stay) {
+    const TempFolder temp;
+    temp.write("program.ptx", build::span("old"));
+    temp.write("timing.json", build::span("old"));
+    temp.write("notes.md", build::span("mine"));
+    write_dump(request(temp.path(), "\1\2\3"));
+    BOOST_TEST(!fs::exists(temp.path() / "program.ptx"));
+    BOOST_TEST(!fs::exists(temp.path() / "timing.json"));
+    BOOST_TEST(text_of(temp.path() / "notes.md") == "mine");
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_made_is_an_error_of_the_environment) {
+    const TempFolder temp;
+    const auto file = temp.write("file", build::span("x"));
+    BOOST_CHECK_EXCEPTION(write_dump(request(file / "under", "x")), cllab::Error,
+                          [](const cllab::Error& e) { return e.blame() == cllab::Blame::environment && std::string(e.what()).find("under") != std::string::npos; });
+}
+
+BOOST_AUTO_TEST_CASE(ptx_is_written_without_its_nuls_and_labelled_as_not_sass) {
+    const TempFolder temp;
+    const std::string ptx = "//\n.version 7.5\n.target sm_80, texmode_independent\n.address_size 64\n.entry vadd()\n{\n\tret;\n}\n";
+    const auto info = write_dump(request(temp.path(), ptx + "\0\0"s));
+    BOOST_TEST(info.kind == "ptx");
+    BOOST_TEST(text_of(temp.path() / "program.ptx") == ptx);
+    BOOST_TEST(text_of(temp.path() / "isa.txt").starts_with("// PTX (not SASS)\n//\n.version 7.5"));
+}
+
+BOOST_AUTO_TEST_CASE(the_drivers_verbose_log_is_preferred_to_ptxas_of_this_machine) {
+    const TempFolder temp;
+    const std::string ptx = "//\n.version 7.5\n.target sm_80, texmode_independent\n.address_size 64\n.entry vadd()\n{\n\tret;\n}\n";
+    auto r = request(temp.path(), ptx);
+    r.build_log = "ptxas info    : Compiling entry function 'vadd' for 'sm_90'\nptxas info    : Used 77 registers, used 0 barriers, 384 bytes cmem[0]\n";
+    const auto info = read_code(r);
+    BOOST_TEST(info.registers.value() == 77);
+    BOOST_TEST(info.origin.at("registers").starts_with("driver's ptxas verbose log"));
+}
+
+BOOST_AUTO_TEST_CASE(pocl_code_is_cut_to_the_specialised_function_and_what_it_calls) {
+    if (!find_tool({"objdump"}) && !find_tool(llvm_names("llvm-objdump"))) {
+        BOOST_TEST_MESSAGE("skipped: no objdump on PATH");
+        return;
+    }
+    const TempFolder temp;
+    const auto info = write_dump(request(temp.path(), pocl_sample(), cllab::model::Extent(64)));
+    const std::string isa = text_of(temp.path() / "isa.txt");
+    BOOST_TEST(info.code_bytes.value() == 6);
+    BOOST_TEST(isa.starts_with("// work-group function specialised for local size 64x1x1 (64-1-1-goffs0)"));
+    BOOST_TEST(isa.find("call") != std::string::npos);
+    BOOST_TEST(isa.find("cpuid") != std::string::npos);
+    BOOST_TEST(isa.find("hlt") == std::string::npos);
+    BOOST_TEST(isa.find("ud2") == std::string::npos);
+    BOOST_TEST(isa.find("cllab-") == std::string::npos);
+    BOOST_TEST(text_of(temp.path() / "program.so").starts_with("\x7f" "ELF"));
+    write_dump(request(temp.path(), pocl_sample(), cllab::model::Extent(32)));
+    BOOST_TEST(text_of(temp.path() / "isa.txt").find("ud2") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(without_a_tool_isa_txt_names_it_and_its_package) {
+    const TempFolder temp;
+    const EmptyPath none;
+    const auto info = write_dump(request(temp.path(), pocl_sample(), cllab::model::Extent(64)));
+    BOOST_TEST(info.code_bytes.value() == 6);
+    const std::string isa = text_of(temp.path() / "isa.txt");
+    BOOST_TEST(isa.find("needs objdump or llvm-objdump, which is not on PATH (Debian package binutils)") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(damaged_binaries_of_every_kind_become_a_sentence) {
+    const TempFolder temp;
+    const std::vector<std::string> damaged{
+        pocl_sample().substr(0, 200), "BC\xc0\xde" "broken", "\x03\x02\x23\x07", "\1\0\0\0\x08\0\0\0\4\0\0\0\x03\x02\x23\x07"s,
+        build::ElfFile{.osabi = 0x40, .type = 3, .machine = 0xE0}.bytes().substr(0, 70), build::ElfFile{.type = 2, .machine = 190}.bytes(),
+        build::ElfFile{.type = 0xff04, .machine = 62, .sections = {{".ocl.obj", 1, "junk"}}}.bytes(), "bplist00", "!<arch>\n",
+        "//\n.version 99.9\n.target sm_80\nthis is no PTX\n"};
+    for (const auto& binary : damaged) {
+        write_dump(request(temp.path(), binary, cllab::model::Extent(64)));
+        BOOST_TEST(text_of(temp.path() / "isa.txt").find("no disassembly: ") != std::string::npos, "no sentence for " << binary.substr(0, 8));
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

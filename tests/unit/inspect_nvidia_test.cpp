@@ -1,0 +1,84 @@
+// What ptxas and the driver print with --verbose. The lines are those of ptxas 13.0.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+
+#include "inspect/nvidia.hpp"
+#include "unit/inspect_build.hpp"
+
+using namespace cllab::inspect;
+
+namespace {
+
+const std::string log_of_two =
+    "ptxas info    : Overriding maximum register limit 256 for 'z' with  32 of maxrregcount option\n"
+    "ptxas info    : 0 bytes gmem\n"
+    "ptxas info    : Compiling entry function 'z' for 'sm_90'\n"
+    "ptxas info    : Function properties for z\n"
+    "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+    "ptxas info    : Used 18 registers, used 0 barriers\n"
+    "ptxas info    : Compile time = 29.372 ms\n"
+    "ptxas info    : Compiling entry function 'spill' for 'sm_90'\n"
+    "ptxas info    : Function properties for spill\n"
+    "    256 bytes stack frame, 24 bytes spill stores, 48 bytes spill loads\n"
+    "ptxas info    : Function properties for helper\n"
+    "    512 bytes stack frame, 7 bytes spill stores, 7 bytes spill loads\n"
+    "ptxas info    : Used 32 registers, used 1 barriers, 256 bytes cumulative stack size, 1024 bytes smem, 384 bytes cmem[0]\n";
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(inspect_nvidia)
+
+BOOST_AUTO_TEST_CASE(the_block_of_the_entry_is_read_and_no_other) {
+    const auto facts = parse_ptxas_log(log_of_two, "spill");
+    BOOST_TEST(facts.registers.value() == 32);
+    BOOST_TEST(facts.stack_bytes.value() == 256);
+    BOOST_TEST(facts.spill_store_bytes.value() == 24);
+    BOOST_TEST(facts.spill_load_bytes.value() == 48);
+    BOOST_TEST(facts.shared_bytes.value() == 1024);
+    BOOST_TEST(facts.barriers.value() == 1);
+    BOOST_TEST(parse_ptxas_log(log_of_two, "z").registers.value() == 18);
+    BOOST_TEST(parse_ptxas_log(log_of_two, "z").shared_bytes.value() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(an_entry_that_is_not_in_the_log_has_no_facts) {
+    BOOST_TEST(parse_ptxas_log(log_of_two, "spil").empty());
+    BOOST_TEST(parse_ptxas_log("", "z").empty());
+    BOOST_TEST(parse_ptxas_log("Invalid build option: -cl-nv-verbose", "z").empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_log_that_names_no_entry_is_about_the_only_one) {
+    const auto facts = parse_ptxas_log("ptxas info : 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+                                       "ptxas info : Used 17 registers, used 0 barriers, 384 bytes cmem[0]\n", "k");
+    BOOST_TEST(facts.registers.value() == 17);
+    BOOST_TEST(facts.spill_store_bytes.value() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(the_target_of_ptx_is_its_number) {
+    BOOST_TEST(ptx_target(".version 9.0\n.target sm_90, texmode_independent\n") == 90);
+    BOOST_TEST(ptx_target(".target sm_100a\n") == 100);
+    BOOST_TEST(ptx_target("no target") == 0);
+    BOOST_TEST(ptx_target(".target sm_") == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_cubin_tells_registers_by_its_symbol_index) {
+    std::string info, names("\0other\0kernel\0", 14), symbols(72, '\0');
+    build::put_at(symbols, 24, std::uint32_t{1});
+    build::put_at(symbols, 48, std::uint32_t{7});
+    const auto attribute = [&](std::uint8_t id, std::uint32_t symbol, std::uint32_t value) {
+        build::put(info, std::uint8_t{4}), build::put(info, id), build::put(info, std::uint16_t{8});
+        build::put(info, symbol), build::put(info, value);
+    };
+    attribute(0x2f, 1, 99);
+    attribute(0x11, 2, 16);
+    attribute(0x2f, 2, 31);
+    const std::string cubin = build::ElfFile{.type = 2, .machine = 190, .sections = {{".nv.info", 0x70000000, info},
+        {".symtab", 2, symbols, 3}, {".strtab", 3, names}}}.bytes();
+    const auto facts = read_cubin(build::span(cubin), "kernel");
+    BOOST_TEST(facts.registers.value() == 31);
+    BOOST_TEST(facts.stack_bytes.value() == 16);
+    BOOST_TEST(read_cubin(build::span("no ELF"), "kernel").empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

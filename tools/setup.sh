@@ -1,0 +1,95 @@
+# Sourced by tools/cllab and tools/test: installs what is missing, configures and builds. Everything it says goes to
+# stderr, so that stdout stays the program's own. Needs bash, which every Debian has.
+# shellcheck shell=bash
+
+set -u -o pipefail
+
+root=$(cd -P -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." && pwd)
+build=$root/build
+
+# What the program needs: compiler, build tools, OpenCL loader and headers, a CPU device (PoCL), libraries, objdump.
+# Other OpenCL implementations (GPU drivers, Mesa's rusticl) are the user's own business and never installed.
+packages=(build-essential cmake ninja-build ocl-icd-opencl-dev opencl-headers opencl-clhpp-headers pocl-opencl-icd
+    libboost-program-options-dev libboost-test-dev nlohmann-json3-dev libfmt-dev libstb-dev binutils)
+# What the regression needs besides: the simulator that sees races and stray reads, and Python for the command line.
+test_packages=(oclgrind python3)
+
+say() { printf 'cllab: %s\n' "$*" >&2; }
+
+# Exit status 3: the environment is to blame, as in the program itself.
+fail() {
+    say "$*"
+    exit 3
+}
+
+# missing_packages PACKAGE…: those that dpkg does not hold as installed.
+missing_packages() {
+    local held package
+    held=$'\n'$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "$@" 2>/dev/null)$'\n'
+    for package; do
+        [[ $held == *$'\n'"$package installed"$'\n'* ]] || echo "$package"
+    done
+}
+
+# install_packages PACKAGE…: installs the missing ones with apt-get, through sudo unless we are root. Removes nothing;
+# with nothing missing it costs one dpkg query.
+install_packages() {
+    if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+        command -v cmake >/dev/null || fail "this is not a Debian system; install yourself what is in: $*"
+        return 0  # CMake names the package that holds what it does not find
+    fi
+    local missing absent=() as_root=() package
+    mapfile -t missing < <(missing_packages "$@")
+    [ ${#missing[@]} -gt 0 ] || return 0
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null ||
+            fail "packages are missing and there is no sudo; run as root: apt-get install ${missing[*]}"
+        as_root=(sudo)
+    fi
+    local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0
+        -o DPkg::Lock::Timeout=300)
+    say "installing ${missing[*]}"
+    "${apt[@]}" update >&2 || say "apt-get update failed (its message is above); going on with the package lists of before"
+    "${apt[@]}" install --no-install-recommends --no-remove "${missing[@]}" >&2 && return 0
+    for package in "${missing[@]}"; do
+        LC_ALL=C apt-cache policy "$package" | grep -q 'Candidate: [^(]' || absent+=("$package")
+    done
+    [ ${#absent[@]} -eq 0 ] || fail "apt-get knows no package ${absent[*]}; Debian 12's main archive has it"
+    fail "apt-get could not install ${missing[*]} (its message is above)"
+}
+
+# configure_build: makes build/ when there is none; "configure_build again" also when there is one, so that programs
+# installed since are found. A build folder that came from another place (the tree was moved) is configured afresh.
+configure_build() {
+    local first=() home
+    mkdir -p -- "$build" 2>/dev/null && [ -w "$build" ] || fail "cannot write $build, where the program is built"
+    # One set-up at a time: two shells that start together must not build into the same files.
+    exec 9>"$build/.lock" || fail "cannot write $build/.lock"
+    if command -v flock >/dev/null && ! flock -n 9; then
+        say "waiting for another set-up of this tree"
+        flock 9
+    fi
+    home=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache.txt" 2>/dev/null)
+    if [ "$home" != "$root" ]; then
+        rm -rf -- "$build/CMakeCache.txt" "$build/CMakeFiles" "$build/build.ninja" "$build/Makefile"
+        first=(-DCMAKE_BUILD_TYPE=Release)
+        command -v ninja >/dev/null && first+=(-G Ninja)
+    elif [ "${1-}" != again ] && { [ -e "$build/build.ninja" ] || [ -e "$build/Makefile" ]; }; then
+        return 0  # the build step itself configures again when a CMake file changed
+    fi
+    say "configuring"
+    cmake -S "$root" -B "$build" "${first[@]}" 2>&1 | changes_only || fail "CMake could not configure (its message is above)"
+}
+
+# build_target NAME
+build_target() {
+    cmake --build "$build" --parallel "$(nproc)" --target "$1" 2>&1 | changes_only ||
+        fail "the build failed (the message is above)"
+    exec 9>&-
+}
+
+# Passes build output on to stderr, without the lines that only say that nothing is to be done.
+changes_only() {
+    sed -u -e '/^ninja: no work to do/d' -e '/Re-checking globbed directories/d' -e '/Built target /d' \
+        -e '/Consolidate compiler generated/d' -e '/^-- /d' >&2
+}
