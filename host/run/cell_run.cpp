@@ -311,9 +311,13 @@ bool CellRun::sample() {
 }
 
 void CellRun::fill_metrics() {
+    if (record_.samples.empty()) {
+        fail(Status::timed_out, "interrupted before its first sample");
+        return;
+    }
     auto timing = to_timing(record_.samples);
     timing.per_sample = per_sample_;
-    timing.stop_reason = stop_.reason();
+    timing.stop_reason = interrupted_ ? "interrupted" : stop_.reason();
     timing.clock = event_clock_ ? "event" : "host";
     timing.cache = "hot";
     timing.settled = settled_;
