@@ -232,10 +232,10 @@ __kernel void pitch_wide(__global const uchar* restrict src, __global uchar* res
 }
 #endif
 
-// Packed 32-bit arithmetic, for GPUs: a work-item makes sixteen neighbouring pixels that begin at a multiple of 16 bytes
-// of the buffer, with 128-bit loads and one 128-bit store; the neighbours at any byte offset are put together from two
-// aligned loads each, which the level-1 cache answers. A 32-bit word then holds two pixels as 16-bit fields, so
-// one multiply-add serves two pixels, and since no field exceeds 65535 none carries into the next:
+// Packed 32-bit arithmetic, for GPUs: a work-item makes sixteen neighbouring pixels that begin at a multiple of 16
+// bytes of the buffer, with 128-bit loads and one 128-bit store; the neighbours at any byte offset are put together
+// from two aligned loads each, which the level-1 cache answers. A 32-bit word then holds two pixels as 16-bit fields,
+// so one multiply-add serves two pixels, and since no field exceeds 65535 none carries into the next:
 //   E = f E0 + c E1 <= 32640 (twice e when its lowest bit is cleared), W likewise, S = E + W <= 65280, 256 C <= 65280,
 //   D = |256 C - S| >> 8, that is max - min and then the upper byte of each field.
 #if defined(PITCH_SWAR) || (defined(PITCH_WIDE) && !defined(LAB_CPU))
@@ -260,7 +260,8 @@ static inline uint4 interleave_upper(uint4 even, uint4 odd) {
 static inline uint odd_bytes(uint v) { return (v >> 8) & LOW_BYTES; }
 static inline uint even_bytes_up(uint v) { return (v << 8) & ~LOW_BYTES; }
 static inline uint middle_fields(uint low, uint high) {
-    return as_uint((ushort2)(as_ushort2(low).y, as_ushort2(high).x));  // shifts would be a funnel shift, unknown to Oclgrind 21.10
+    // Two shifts would become a funnel shift, which Oclgrind 21.10 does not know.
+    return as_uint((ushort2)(as_ushort2(low).y, as_ushort2(high).x));
 }
 static inline uint4 interleave_upper(uint4 even, uint4 odd) { return ((even >> 8) & LOW_BYTES) | (odd & ~LOW_BYTES); }
 #endif
@@ -328,9 +329,9 @@ static inline uint4 sixteen_packed(__global const uchar* p) {
 }
 
 // Work-item (i, j) makes the i-th block that touches the ROI in its row j. Blocks are aligned in the buffer and not in
-// the row, so their columns differ from row to row where the width is no multiple of 16. A block that lies wholly inside
-// the ROI and whose aligned loads end inside the buffer (they begin inside it because the neighbours do) takes the fast
-// way, the others go pixel by pixel.
+// the row, so their columns differ from row to row where the width is no multiple of 16. A block that lies wholly
+// inside the ROI and whose aligned loads end inside the buffer (they begin inside it because the neighbours do) takes
+// the fast way, the others go pixel by pixel.
 __kernel void KERNEL(__global const uchar* restrict src, __global uchar* restrict dst, int width, int left, int top,
                      int right, int bottom, int height) {
     const int y = top + (int)get_global_id(1);
