@@ -17,7 +17,7 @@ static inline uchar fixed_pixel(__global const uchar* p, int n, short f, short c
     const ushort e = (ushort)(f * p[n] + c * p[n + 1]);
     const ushort w = (ushort)(f * p[-n] + c * p[-n - 1]);
     const short d = (short)(128 * p[0] - ((e >> 1) + (w >> 1)));
-    return (uchar)((ushort)(d < 0 ? -d : d) >> 7);
+    return (uchar)((ushort)max(d, (short)-d) >> 7);
 }
 
 static inline float float_difference(float centre, float e0, float e1, float w0, float w1, float f, float c) {
@@ -148,10 +148,11 @@ __kernel void pitch_loop(__global const uchar* restrict src, __global uchar* res
 
 // The strip in steps of eight pixels, the remainder one by one.
 //
-// pitch_vload8 is the published form. Under PoCL two of its library calls spoil it, as its disassembly shows (PoCL 3.1,
-// LLVM 15, AVX2): vstore8 of uchar takes the vector apart and stays eight byte stores (movb), and abs_diff is written
-// for pairs of elements, 60 instructions of shuffles where one subtraction and one vpabsw would do. vload8 is innocent:
-// its eight element loads become one vpmovzxbw. pitch_short8 differs in these two places only, and stores through a packed type.
+// pitch_vload8 is the published form. Two library calls spoil it under PoCL, as its disassembly shows (PoCL 3.1, LLVM
+// 15, AVX2): vstore8 of uchar takes the vector apart and stays eight byte stores (movb), and abs_diff, like abs, is
+// written for pairs of elements and becomes 50 instructions of shuffles. vload8 is innocent: LLVM puts its eight byte
+// loads together again (vpmovzxbw). pitch_short8 differs in these places only: it stores through a packed type, one
+// vmovq, and max(d, -d) is one vpabsw. So is d < 0 ? -d : d for a scalar, but for a vector clang blends by hand.
 #if defined(PITCH_SHORT8) || defined(PITCH_VLOAD8)
 #if defined(PITCH_SHORT8) && LAB_UNALIGNED
 #define LOAD8(p) (*(__global const uchar8_packed*)(p))
@@ -163,9 +164,8 @@ __kernel void pitch_loop(__global const uchar* restrict src, __global uchar* res
 
 static inline ushort8 distance8(short8 a, short8 b) {
 #if defined(PITCH_SHORT8)
-    // Not d < 0 ? -d : d, which clang turns into a blend of both, five instructions.
-    const short8 d = a - b, sign = d >> (short8)15;
-    return as_ushort8((d + sign) ^ sign);
+    const short8 d = a - b;
+    return as_ushort8(max(d, -d));
 #else
     return abs_diff(a, b);
 #endif
@@ -211,9 +211,7 @@ static inline uchar16 sixteen_pixels(__global const uchar* p) {
     const ushort16 e = convert_ushort16(LOAD16(p + PITCH_N)) * f + convert_ushort16(LOAD16(p + PITCH_N + 1)) * c;
     const ushort16 w = convert_ushort16(LOAD16(p - PITCH_N)) * f + convert_ushort16(LOAD16(p - PITCH_N - 1)) * c;
     const short16 d = convert_short16(LOAD16(p)) * (short16)128 - as_short16((e >> (ushort16)1) + (w >> (ushort16)1));
-    // A select, not abs() or abs_diff(): see pitch_short8.
-    const short16 sign = d >> (short16)15;
-    return convert_uchar16(as_ushort16((d + sign) ^ sign) >> (ushort16)7);
+    return convert_uchar16(as_ushort16(max(d, -d)) >> (ushort16)7);  // not abs_diff: see pitch_vload8
 }
 
 __kernel void pitch_wide(__global const uchar* restrict src, __global uchar* restrict dst, int width, int left, int top,
