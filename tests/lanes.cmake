@@ -27,17 +27,21 @@ if(NOT CLLAB_SANITIZE AND Python3_Interpreter_FOUND)
   set(sanitized ${CMAKE_BINARY_DIR}/sanitized)
   add_test(NAME sanitized_build COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${CMAKE_SOURCE_DIR} ${sanitized}
     --build-generator ${CMAKE_GENERATOR} --build-noclean --build-target cllab --build-target make-panel --build-target cllab_unit
+    --build-target cllab_device_tests
     --build-options -DCLLAB_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O1\ -g1
                     -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER})
   set_tests_properties(sanitized_build PROPERTIES LABELS sanitized TIMEOUT 1800 FIXTURES_SETUP sanitized)
   add_test(NAME sanitized_unit COMMAND ${sanitized}/tests/cllab_unit --report_level=short)
   set_tests_properties(sanitized_unit PROPERTIES LABELS sanitized TIMEOUT 600)
+  add_test(NAME sanitized_session COMMAND ${sanitized}/tests/device/cllab_device_tests --report_level=short)
+  set_tests_properties(sanitized_session PROPERTIES LABELS sanitized TIMEOUT 600)
   cllab_script(sanitized_faults LABEL sanitized SCRIPT cli/test_faults.py PROGRAMS ${sanitized} TIMEOUT 900)
   cllab_script(sanitized_panel LABEL sanitized SCRIPT cli/test_panel.py PROGRAMS ${sanitized} TIMEOUT 600)
   cllab_script(sanitized_device LABEL sanitized SCRIPT device/test_kernels.py ARGS tiny PROGRAMS ${sanitized} TIMEOUT 1200)
   set_property(TEST sanitized_unit APPEND PROPERTY ENVIRONMENT "UBSAN_OPTIONS=print_stacktrace=1")
   # PoCL and LLVM keep memory until the process ends; that is not this program's leak.
-  set_property(TEST sanitized_faults sanitized_panel sanitized_device APPEND PROPERTY
+  set_property(TEST sanitized_session sanitized_faults sanitized_panel sanitized_device APPEND PROPERTY
     ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0" "UBSAN_OPTIONS=print_stacktrace=1")
-  set_tests_properties(sanitized_unit sanitized_faults sanitized_panel sanitized_device PROPERTIES FIXTURES_REQUIRED sanitized)
+  set_tests_properties(sanitized_unit sanitized_session sanitized_faults sanitized_panel sanitized_device
+    PROPERTIES FIXTURES_REQUIRED sanitized)
 endif()
