@@ -87,16 +87,16 @@ class Faults(LabTest):
         self.assertIn("SIGSEGV", out)
 
     def test_a_crash_without_isolation_keeps_what_is_finished(self):
-        text = muladd("*(volatile __global int*)(size_t)8 = 1").replace("#ifdef MULADD_FMA\n#define", "#ifdef MULADD_MAD\n#define", 1)
-        cl = self.kernels(muladd=text)
-        process = self.start("run", "muladd", "--device", "cpu", "--axis", "items=64", "--cl-dir", cl, "--json", "r.jsonl",
+        cl = self.kernels(muladd=muladd("if (get_global_size(0) == 128) *(volatile __global int*)(size_t)8 = 1"))
+        process = self.start("run", "muladd", "--device", "cpu", "--axis", "items=64,128", "--cl-dir", cl, "--json", "r.jsonl",
                              "--verify", "--no-dumps")
         _, err = process.communicate(timeout=120)
         # A sanitizer's own handler exits instead of passing the signal on.
         self.assertIn(process.returncode, (-signal.SIGSEGV, 1))
-        self.assertEqual([(r["id"], r["status"]) for r in self.records()], [("muladd_fma", "ok")])
+        self.assertEqual([(r["id"], r["point"]["items"], r["status"]) for r in self.records()],
+                         [("muladd_fma", 64, "ok"), ("muladd_mad", 64, "ok")])
         if process.returncode < 0:
-            self.assertIn("crashed in muladd_mad", err)
+            self.assertIn("crashed in muladd_fma", err)
 
     def test_an_unwritable_dumps_folder_is_said_before_the_first_build(self):
         (self.folder / "file").write_text("")
