@@ -232,10 +232,10 @@ __kernel void pitch_wide(__global const uchar* restrict src, __global uchar* res
 }
 #endif
 
-// Packed 32-bit arithmetic, for GPUs: a work-item makes sixteen neighbouring pixels that begin at a multiple of 16 bytes
-// of the buffer, with 128-bit loads and one 128-bit store; the neighbours at any byte offset are put together from two
-// aligned loads each, which the level-1 cache answers. A 32-bit word then holds two pixels as 16-bit fields, so
-// one multiply-add serves two pixels, and since no field exceeds 65535 none carries into the next:
+// Packed 32-bit arithmetic, for GPUs: a work-item makes sixteen neighbouring pixels that begin at a multiple of 16
+// bytes of the buffer, with 128-bit loads and one 128-bit store; the neighbours at any byte offset are put together
+// from two aligned loads each, which the level-1 cache answers. A 32-bit word then holds two pixels as 16-bit fields,
+// so one multiply-add serves two pixels, and since no field exceeds 65535 none carries into the next:
 //   E = f E0 + c E1 <= 32640 (twice e when its lowest bit is cleared), W likewise, S = E + W <= 65280, 256 C <= 65280,
 //   D = |256 C - S| >> 8, that is max - min and then the upper byte of each field.
 #if defined(PITCH_SWAR) || (defined(PITCH_WIDE) && !defined(LAB_CPU))
@@ -252,12 +252,18 @@ static inline uint permute_bytes(uint low, uint high, uint pick) {
 static inline uint odd_bytes(uint v) { return permute_bytes(v, 0, 0x4341); }
 static inline uint even_bytes_up(uint v) { return permute_bytes(v, 0, 0x2404); }
 static inline uint middle_fields(uint low, uint high) { return permute_bytes(low, high, 0x5432); }
-static inline uint interleave_upper(uint even, uint odd) { return permute_bytes(even, odd, 0x7351); }
+static inline uint4 interleave_upper(uint4 even, uint4 odd) {
+    return (uint4)(permute_bytes(even.x, odd.x, 0x7351), permute_bytes(even.y, odd.y, 0x7351),
+                   permute_bytes(even.z, odd.z, 0x7351), permute_bytes(even.w, odd.w, 0x7351));
+}
 #else
 static inline uint odd_bytes(uint v) { return (v >> 8) & LOW_BYTES; }
 static inline uint even_bytes_up(uint v) { return (v << 8) & ~LOW_BYTES; }
-static inline uint middle_fields(uint low, uint high) { return (low >> 16) | (high << 16); }
-static inline uint interleave_upper(uint even, uint odd) { return ((even >> 8) & LOW_BYTES) | (odd & ~LOW_BYTES); }
+static inline uint middle_fields(uint low, uint high) {
+    // Two shifts would become a funnel shift, which Oclgrind 21.10 does not know.
+    return as_uint((ushort2)(as_ushort2(low).y, as_ushort2(high).x));
+}
+static inline uint4 interleave_upper(uint4 even, uint4 odd) { return ((even >> 8) & LOW_BYTES) | (odd & ~LOW_BYTES); }
 #endif
 
 // |a - b| in both fields. max.u16x2 needs sm_90; elsewhere ushort2, which AMD packs as well.
@@ -300,26 +306,32 @@ static inline void two_blocks(__global const uchar* p, uint* v) {
     v[4] = b.x; v[5] = b.y; v[6] = b.z; v[7] = b.w;
 }
 
-static inline uint four_pixels(uint centre, const uint* east, const uint* west, int j) {
-    const int e = EAST_SHIFT + 4 * j, w = WEST_SHIFT + 4 * j;
-    const uint even = interpolate(east, e, PITCH_F, PITCH_C) + interpolate(west, w, PITCH_C, PITCH_F);
-    const uint odd = interpolate(east, e + 1, PITCH_F, PITCH_C) + interpolate(west, w + 1, PITCH_C, PITCH_F);
-    return interleave_upper(field_distance(even_bytes_up(centre), even), field_distance(centre & ~LOW_BYTES, odd));
+// 256 D (and a rest below) of pixels 4 j and 4 j + 2 in two fields, then of the two odd ones.
+static inline uint even_pixels(uint centre, const uint* east, const uint* west, int j) {
+    return field_distance(even_bytes_up(centre), interpolate(east, EAST_SHIFT + 4 * j, PITCH_F, PITCH_C) +
+                                                     interpolate(west, WEST_SHIFT + 4 * j, PITCH_C, PITCH_F));
+}
+static inline uint odd_pixels(uint centre, const uint* east, const uint* west, int j) {
+    return field_distance(centre & ~LOW_BYTES, interpolate(east, EAST_SHIFT + 4 * j + 1, PITCH_F, PITCH_C) +
+                                                   interpolate(west, WEST_SHIFT + 4 * j + 1, PITCH_C, PITCH_F));
 }
 
 static inline uint4 sixteen_packed(__global const uchar* p) {
-    const uint4 centre = *(__global const uint4*)p;
+    const uint4 c = *(__global const uint4*)p;
     uint east[8], west[8];
     two_blocks(p + EAST, east);
     two_blocks(p - WEST, west);
-    return (uint4)(four_pixels(centre.x, east, west, 0), four_pixels(centre.y, east, west, 1),
-                   four_pixels(centre.z, east, west, 2), four_pixels(centre.w, east, west, 3));
+    const uint4 even = (uint4)(even_pixels(c.x, east, west, 0), even_pixels(c.y, east, west, 1),
+                               even_pixels(c.z, east, west, 2), even_pixels(c.w, east, west, 3));
+    const uint4 odd = (uint4)(odd_pixels(c.x, east, west, 0), odd_pixels(c.y, east, west, 1),
+                              odd_pixels(c.z, east, west, 2), odd_pixels(c.w, east, west, 3));
+    return interleave_upper(even, odd);
 }
 
 // Work-item (i, j) makes the i-th block that touches the ROI in its row j. Blocks are aligned in the buffer and not in
-// the row, so their columns differ from row to row where the width is no multiple of 16. A block that lies wholly inside
-// the ROI and whose aligned loads end inside the buffer (they begin inside it because the neighbours do) takes the fast
-// way, the others go pixel by pixel.
+// the row, so their columns differ from row to row where the width is no multiple of 16. A block that lies wholly
+// inside the ROI and whose aligned loads end inside the buffer (they begin inside it because the neighbours do) takes
+// the fast way, the others go pixel by pixel.
 __kernel void KERNEL(__global const uchar* restrict src, __global uchar* restrict dst, int width, int left, int top,
                      int right, int bottom, int height) {
     const int y = top + (int)get_global_id(1);

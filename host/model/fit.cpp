@@ -149,14 +149,14 @@ Plateaus find_plateaus(std::span<const double> xs, std::span<const double> ys, c
     return result;
 }
 
-std::optional<Step> fit_step(std::span<const double> xs, std::span<const double> ys) {
+std::optional<StepFit> fit_step(std::span<const double> xs, std::span<const double> ys) {
     const auto [x, y] = fit::clean(xs, ys, true);
-    std::optional<Step> best;
+    std::optional<StepFit> best;
     for (std::size_t split = 1; split < x.size(); ++split) {
         if (x[split] == x[split - 1]) continue;
         std::vector<double> right(x.size(), 0.0);
         std::fill(right.begin() + static_cast<long>(split), right.end(), 1.0);
-        Step step;
+        StepFit step;
         step.before = summarise(std::span(y).first(split)).median;
         step.after = summarise(std::span(y).subspan(split)).median;
         step.position = {x[split - 1], x[split - 1], x[split]};

@@ -1,13 +1,12 @@
-// pitch_wide and pitch_short8 against their opponents on the first CPU device, round by round in one process, so that whatever
-// else the machine does hits all of them. Prints a line each and fails when a bound of the project is missed:
+// pitch_wide and pitch_short8 against their opponents on the first CPU device, round by round in one process, so that
+// whatever else the machine does hits all of them. Prints a line each and fails when a bound of the project is missed:
 // pitch_wide at most 1.1 times the hand-written C++ loop, pitch_vload8 at least 3 times pitch_short8.
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
 #define BOOST_TEST_MODULE pitch_speed
-#include <boost/test/unit_test.hpp>
-
 #include <algorithm>
+#include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <cstring>
 #include <iostream>
@@ -57,7 +56,8 @@ BOOST_AUTO_TEST_CASE(pitch_wide_keeps_up_with_the_hand_written_loop_and_short8_b
     device::Session session(*cpu);
 
     const auto& families = model::registry();
-    const auto family = std::find_if(families.begin(), families.end(), [](const auto& e) { return e.family == "pitch"; });
+    const auto family =
+        std::find_if(families.begin(), families.end(), [](const auto& e) { return e.family == "pitch"; });
     BOOST_REQUIRE(family != families.end());
     model::Point point;
     for (const auto& axis : family->axes) point.set(axis.name, axis.values.front());
@@ -91,8 +91,8 @@ BOOST_AUTO_TEST_CASE(pitch_wide_keeps_up_with_the_hand_written_loop_and_short8_b
     std::vector<std::uint8_t> dst(g.bytes());
     const auto& src = *std::get<model::Input>(contenders["pitch_wide"].setup.args.front()).data;
     const auto peer_round = [&] {
-        peer::peer_pitch(reinterpret_cast<const std::uint8_t*>(src.data()), dst.data(), g.width, g.left, g.top, g.right, g.bottom, g.n,
-                         w.floor, w.ceiling, std::max(1u, std::thread::hardware_concurrency()));
+        peer::peer_pitch(reinterpret_cast<const std::uint8_t*>(src.data()), dst.data(), g.width, g.left, g.top, g.right,
+                         g.bottom, g.n, w.floor, w.ceiling, std::max(1u, std::thread::hardware_concurrency()));
     };
     peer_round();
 
@@ -106,7 +106,9 @@ BOOST_AUTO_TEST_CASE(pitch_wide_keeps_up_with_the_hand_written_loop_and_short8_b
             }));
         }
     }
-    const auto least = [&](const std::string& name) { return *std::min_element(times[name].begin(), times[name].end()); };
+    const auto least = [&](const std::string& name) {
+        return *std::min_element(times[name].begin(), times[name].end());
+    };
     for (const auto& [name, samples] : times) {
         const auto s = summarise(samples);
         std::cout << name << ": least " << format_seconds(s.min) << ", median " << format_seconds(s.median) << ", "
