@@ -28,8 +28,7 @@ bool has_quirk(const model::Device& device, const std::string& name);
 void prepare_environment();
 
 /// Build options that this implementation needs and others refuse or do without: -cl-nv-verbose on NVIDIA, -cl-opt-disable
-/// under Oclgrind (see its quirk); empty elsewhere, because PoCL and
-/// others refuse unknown options.
+/// under Oclgrind (see its quirk). Empty elsewhere: PoCL and others refuse unknown options.
 std::string extra_build_options(const model::Device& device);
 
 /// The LAB_* defines of cl/include/lab.h for this device.
