@@ -49,7 +49,7 @@ class Lane(LabTest):
             args += ["--axis", axis]
         if cl_dir:
             args += ["--cl-dir", cl_dir]
-        if LANE in ("opt-disable", "oclgrind"):  # Oclgrind lacks the llvm.abs that clang's optimiser makes of a difference
+        if LANE == "opt-disable":
             args.append("--build-options=-cl-opt-disable")
         out, err = self.lab(*args, status=status, timeout=900, env=self.environment(**environment))
         self.assertEqual(err, "")
@@ -100,7 +100,7 @@ class Simulator(Lane):
                   f"    {fault}\n    out[get_global_id(0)] = fma(a, b, c);\n}}\n")
         log, environment = self.simulator()
         self.lab("run", "muladd_fma", "--verify", "--no-dumps", "--device", "oclgrind", "--axis", "items=64", "--cl-dir",
-                 self.kernels(muladd=source), "--build-options=-cl-opt-disable", env=self.environment(**environment), status=None)
+                 self.kernels(muladd=source), env=self.environment(**environment), status=None)
         return log.read_text()
 
     def test_a_race_is_seen(self):
