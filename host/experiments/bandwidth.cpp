@@ -68,7 +68,7 @@ Shape shape_of(const Request& request) {
     s.count = s.bytes / s.width;
     const auto round_up = [](std::uint64_t n, std::uint64_t to) { return (n + to - 1) / to * to; };
     if (is_reread(request)) s.items = is_simulator(device) ? 2 * s.lanes : device.compute_units * (s.runs ? 1 : 8) * s.lanes;
-    else if (s.runs && request.variant.name != "batch") s.items = device.compute_units * 4ull;
+    else if (s.runs) s.items = device.compute_units * 4ull;
     // Four accesses an item keep enough bytes in flight; fewer items when the buffer is small.
     else s.items = round_up(std::max<std::uint64_t>(1, (s.count + 3) / 4), s.lanes);
     return s;
@@ -173,6 +173,8 @@ void validate(const Request& request) {
 
 Setup setup(const Request& request) {
     validate(request);
+    if (request.device.is_cpu() && request.variant.name == "batch")
+        throw Unsupported("a CPU keeps lines in flight by itself along the run of each work-item: bandwidth_copy is its copy");
     const auto s = shape_of(request);
     Setup out;
     if (is_reread(request)) set_up_reread(request, s, out);
