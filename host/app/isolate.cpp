@@ -31,7 +31,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Device, selector, platform, platform_version,
 namespace cllab::app {
 namespace {
 
-using Json = nlohmann::ordered_json;  // keeps the order of axes and metrics; Device's conversions are for json only
+using Json = nlohmann::ordered_json;  // keeps the order of axes and metrics
 
 void send(int fd, const Json& message) {
     const auto line = message.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -277,7 +277,7 @@ void run_isolated(const Job& job, const std::string& selector, const Events& eve
 }
 
 std::vector<model::Device> resolve_isolated(const Job& job) {
-    Child child([&](int fd) { send(fd, {{"devices", nlohmann::json(resolve_devices(job))}}); });
+    Child child([&](int fd) { send(fd, {{"devices", Json(nlohmann::json(resolve_devices(job)))}}); });
     std::string line;
     const Position no_position;
     switch (child.next(line, job.invocation.timeout_seconds, no_position)) {
