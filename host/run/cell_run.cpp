@@ -60,7 +60,7 @@ MeasureRules rules_for(const Device& device, const Options& options) {
     if (device.is_gpu()) {
         rules.warm_seconds = 0.25;  // GPUs raise their clock over some 100 ms
     } else {
-        rules.warm_cap_seconds = 0.5;  // a busy host never settles within 1 %, and waiting does not help it
+        rules.warm_cap_seconds = 0.25;  // a busy host never settles within 1 %, and waiting does not help it
     }
     rules.sampling_seconds = options.sampling_seconds;
     return rules;
