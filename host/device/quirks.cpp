@@ -59,11 +59,6 @@ const std::vector<Quirk>& quirks() {
          "times are kept but every row is marked 'simulated': use it for races and bounds, never for speed",
          "Oclgrind 21.10, Debian 12", "no version is known to time real work",
          [](const Device& d) { return is(d, Implementation::oclgrind); }},
-        {"oclgrind-no-abs-intrinsic", Implementation::oclgrind, "21.10",
-         "a difference that clang's optimiser turns into llvm.abs is 'Undefined external function' and the kernel is missing",
-         "kernels are built with -cl-opt-disable (extra_build_options)", "Oclgrind 21.10, Debian 12, pitch_implicit",
-         "cllab dump pitch_implicit --device oclgrind, without the option",
-         [](const Device& d) { return is(d, Implementation::oclgrind); }},
         {"nvidia-trailing-nuls", Implementation::nvidia, "580.159.04; a 2023 driver likewise",
          "the PTX of CL_PROGRAM_BINARIES ends in two NULs, which ptxas refuses",
          "the dump cuts them (inspect/binary.hpp, ptx_text)", "H200, driver 580.159.04",
@@ -103,8 +98,7 @@ bool has_quirk(const Device& device, const std::string& name) {
 void prepare_environment() { setenv("CUDA_CACHE_DISABLE", "1", 0); }
 
 std::string extra_build_options(const Device& device) {
-    if (is(device, Implementation::nvidia)) return "-cl-nv-verbose";
-    return is(device, Implementation::oclgrind) ? "-cl-opt-disable" : "";
+    return is(device, Implementation::nvidia) ? "-cl-nv-verbose" : "";
 }
 
 std::vector<std::string> device_defines(const Device& device) {

@@ -27,8 +27,8 @@ bool has_quirk(const model::Device& device, const std::string& name);
 /// alone that the user has set.
 void prepare_environment();
 
-/// Build options that this implementation needs and others refuse or do without: -cl-nv-verbose on NVIDIA, -cl-opt-disable
-/// under Oclgrind (see its quirk). Empty elsewhere: PoCL and others refuse unknown options.
+/// Build options that only this implementation understands, e.g. -cl-nv-verbose; empty elsewhere, because PoCL and
+/// others refuse unknown options.
 std::string extra_build_options(const model::Device& device);
 
 /// The LAB_* defines of cl/include/lab.h for this device.

@@ -45,9 +45,10 @@ SIZES = {
         ],
     },
 }
-# Where Oclgrind 21.10 calls initialised values uninitialised, so that only races and bounds are watched: what read_image
-# returns, and a global word that the same work-item has stored since the last barrier (as atomics and chases do).
-FALSE_ALARMS = ("pitch_image", "atomic_*", "cacheline_*", "latency_*")
+# Where Oclgrind 21.10 cannot watch for uninitialised values, so that only races and bounds are watched: it does not know
+# that read_image gives any, it forgets a global word that the same work-item has stored since the last barrier (as atomics
+# and chases do), and its check crashes in channels_load (memcpy below oclgrind::Uninitialized::instructionExecuted).
+UNWATCHED = ("pitch_image", "atomic_*", "cacheline_*", "latency_*", "channels_load")
 
 
 class Lane(LabTest):
@@ -89,8 +90,8 @@ class Kernels(Lane):
             for axes in SIZES[family]["tiny"] + (SIZES[family]["small"] if LANE in ("pocl", "opt-disable") else []):
                 groups = [ids]
                 if LANE == "oclgrind":
-                    alarming = [i for i in ids if any(fnmatch.fnmatch(i, pattern) for pattern in FALSE_ALARMS)]
-                    groups = [[i for i in ids if i not in alarming], alarming]
+                    unwatched = [i for i in ids if any(fnmatch.fnmatch(i, pattern) for pattern in UNWATCHED)]
+                    groups = [[i for i in ids if i not in unwatched], unwatched]
                 for i, group in enumerate(groups):
                     if not group:
                         continue
@@ -111,7 +112,8 @@ class Simulator(Lane):
                   f"    {fault}\n    out[get_global_id(0)] = fma(a, b, c);\n}}\n")
         log, environment = self.simulator()
         self.lab("run", "muladd_fma", "--verify", "--no-dumps", "--device", "oclgrind", "--axis", "items=64", "--cl-dir",
-                 self.kernels(muladd=source), env=self.environment(**environment), status=None)
+                 # The optimiser would take the fault away.
+                 self.kernels(muladd=source), "--build-options=-cl-opt-disable", env=self.environment(**environment), status=None)
         return log.read_text()
 
     def test_a_race_is_seen(self):
