@@ -45,8 +45,9 @@ Disassembly disassemble(Kind kind, ByteSpan binary, const std::string& entry, co
 /// `function` is empty or not there).
 Listing disassemble_host_elf(ByteSpan elf, const std::string& function);
 
-/// Disassembly of an AMDGPU code object, cut to kernel `entry`.
-Listing disassemble_code_object(ByteSpan elf, const std::string& entry);
+/// Disassembly of an AMDGPU code object, cut to kernel `entry`. By llvm-objdump in a process of its own, for a damaged file
+/// may bring a disassembler down; `own_make` (just compiled here) goes to amd_comgr in this process, which is faster.
+Listing disassemble_code_object(ByteSpan elf, const std::string& entry, bool own_make = false);
 
 /// PTX, then SASS re-assembled by ptxas where the tools are there. `arch` is "sm_90"; empty: the .target of the text.
 Disassembly disassemble_ptx(std::string_view ptx, const std::string& entry, const std::string& arch = {});
