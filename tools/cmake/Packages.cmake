@@ -48,5 +48,8 @@ if(CLLAB_COMGR_DIR)
   endif()
 endif()
 
+# A binary that is carried to another machine takes fmt along in its headers.
+add_library(cllab_fmt INTERFACE)
+target_link_libraries(cllab_fmt INTERFACE $<IF:$<BOOL:${CLLAB_STATIC}>,fmt::fmt-header-only,fmt::fmt>)
 add_library(cllab_stb INTERFACE)
 target_include_directories(cllab_stb SYSTEM INTERFACE ${CLLAB_STB_DIR})

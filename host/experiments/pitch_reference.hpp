@@ -1,0 +1,146 @@
+// The pitch comparison on the host, written from its definition (cl/pitch.cl, first comment) and from nothing else, and
+// the check that holds a device's answer against it.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "experiments/pitch_geometry.hpp"
+#include "model/experiment.hpp"
+
+namespace cllab::model::pitch {
+
+/// Runs row_work(y) for every row of the ROI, on several threads when the ROI is large. row_work must not throw.
+template <typename RowWork>
+void for_rows(const Geometry& g, const RowWork& row_work) {
+    constexpr std::size_t worth_a_thread = 1 << 21;  // pixels, about a millisecond of work
+    const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+    const std::size_t parts = std::clamp<std::size_t>(g.pixels() / worth_a_thread, 1, std::min<std::size_t>(cores, 32));
+    const auto part = [&](std::size_t i) {
+        const int end = g.top + static_cast<int>(g.rows() * (i + 1) / parts);
+        for (int y = g.top + static_cast<int>(g.rows() * i / parts); y < end; ++y) row_work(y);
+    };
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < parts; ++i) others.emplace_back(part, i);
+    part(0);
+}
+
+/// D of the fixed-point definition for every pixel of the ROI, row by row and without gaps: g.pixels() bytes.
+/// src: g.bytes() grey pixels. 16-bit unsigned arithmetic, so that compilers make narrow vectors; no value exceeds
+/// 128 * 255 = 32640 (the unit test holds it against 64-bit arithmetic).
+inline std::vector<std::uint8_t> reference(std::span<const std::uint8_t> src, const Geometry& g, FixedWeights weights) {
+    std::vector<std::uint8_t> out(g.pixels());
+    const auto f = static_cast<std::uint16_t>(weights.floor), c = static_cast<std::uint16_t>(weights.ceiling);
+    for_rows(g, [&](int y) {
+        const std::uint8_t* centre =
+            src.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(g.width) + g.left;
+        const std::uint8_t *east = centre + g.n, *west = centre - g.n;
+        std::uint8_t* d = out.data() + static_cast<std::size_t>(y - g.top) * g.columns();
+        const std::ptrdiff_t count = static_cast<std::ptrdiff_t>(g.columns());
+        for (std::ptrdiff_t i = 0; i < count; ++i) {
+            const auto e = static_cast<std::uint16_t>(f * east[i] + c * east[i + 1]);
+            const auto w = static_cast<std::uint16_t>(f * west[i] + c * west[i - 1]);
+            const auto expected = static_cast<std::uint16_t>(e / 2 + w / 2),
+                       found = static_cast<std::uint16_t>(128 * centre[i]);
+            d[i] = static_cast<std::uint8_t>((std::max(found, expected) - std::min(found, expected)) / 128);
+        }
+    });
+    return out;
+}
+
+/// The same of the float definition; this file is built with contraction off, so every operation rounds by itself.
+inline std::vector<std::uint8_t> reference(std::span<const std::uint8_t> src, const Geometry& g, FloatWeights weights) {
+    std::vector<std::uint8_t> out(g.pixels());
+    const float f = weights.floor, c = weights.ceiling;
+    for_rows(g, [&](int y) {
+        const std::uint8_t* centre =
+            src.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(g.width) + g.left;
+        const std::uint8_t *east = centre + g.n, *west = centre - g.n;
+        std::uint8_t* d = out.data() + static_cast<std::size_t>(y - g.top) * g.columns();
+        const std::ptrdiff_t count = static_cast<std::ptrdiff_t>(g.columns());
+        for (std::ptrdiff_t i = 0; i < count; ++i) {
+            const float sum = f * static_cast<float>(east[i]) + c * static_cast<float>(east[i + 1]) +
+                              f * static_cast<float>(west[i]) + c * static_cast<float>(west[i - 1]);
+            d[i] = static_cast<std::uint8_t>(
+                static_cast<int>(std::fabs(2.0f * static_cast<float>(centre[i]) - sum) / 2.0f));
+        }
+    });
+    return out;
+}
+
+/// Compares `dst` of a run (g.bytes() bytes) with the expected ROI, and every byte outside the ROI with its poison.
+/// Returns the first difference in reading order as a sentence.
+inline std::optional<std::string> check(const Buffers& buffers, const Geometry& g,
+                                        std::span<const std::uint8_t> expected) {
+    const auto dst = buffers.as<std::uint8_t>("dst");
+    if (dst.size() != g.bytes())
+        return "dst has " + std::to_string(dst.size()) + " bytes, expected " + std::to_string(g.bytes());
+    const auto place = [&](int x, int y) { return "dst(x " + std::to_string(x) + ", y " + std::to_string(y) + ")"; };
+    const auto written = [&](int y, int begin, int end) -> std::optional<std::string> {
+        for (int x = begin; x < end; ++x) {
+            const std::size_t at =
+                static_cast<std::size_t>(y) * static_cast<std::size_t>(g.width) + static_cast<std::size_t>(x);
+            if (!buffers.untouched("dst", at))
+                return place(x, y) + " is outside the ROI and was overwritten with " + std::to_string(dst[at]);
+        }
+        return std::nullopt;
+    };
+    for (int y = 0; y < g.height; ++y) {
+        if (y < g.top || y > g.bottom) {
+            if (auto wrong = written(y, 0, g.width)) return wrong;
+            continue;
+        }
+        if (auto wrong = written(y, 0, g.left)) return wrong;
+        const std::size_t at =
+            static_cast<std::size_t>(y) * static_cast<std::size_t>(g.width) + static_cast<std::size_t>(g.left);
+        const auto* row = expected.data() + static_cast<std::size_t>(y - g.top) * g.columns();
+        if (std::memcmp(dst.data() + at, row, g.columns()) != 0) {
+            const auto i = static_cast<std::size_t>(std::mismatch(row, row + g.columns(), dst.data() + at).first - row);
+            const auto where = place(g.left + static_cast<int>(i), y);
+            if (buffers.untouched("dst", at + i))
+                return where + " was left unwritten, expected " + std::to_string(row[i]);
+            return where + " is " + std::to_string(dst[at + i]) + ", expected " + std::to_string(row[i]);
+        }
+        if (auto wrong = written(y, g.right + 1, g.width)) return wrong;
+    }
+    return std::nullopt;
+}
+
+/// One image with what every variant must make of it, computed when first asked for. Not for use by two threads at
+/// once.
+class Scene {
+public:
+    Scene(SharedBytes image, const Geometry& geometry, double pitch, Weights weights)
+        : src(std::move(image)), g(geometry), pitch_(pitch), weights_(weights) {}
+
+    const SharedBytes src;  ///< g.bytes() grey pixels
+    const Geometry g;
+
+    std::span<const std::uint8_t> pixels() const {
+        return {reinterpret_cast<const std::uint8_t*>(src->data()), src->size()};
+    }
+    const std::vector<std::uint8_t>& fixed() {
+        if (fixed_.empty()) fixed_ = reference(pixels(), g, fixed_weights(pitch_, weights_));
+        return fixed_;
+    }
+    const std::vector<std::uint8_t>& floating() {
+        if (floating_.empty()) floating_ = reference(pixels(), g, float_weights(pitch_, weights_));
+        return floating_;
+    }
+
+private:
+    double pitch_;
+    Weights weights_;
+    std::vector<std::uint8_t> fixed_, floating_;
+};
+
+}  // namespace cllab::model::pitch
