@@ -1,5 +1,7 @@
 #include "inspect/analysis.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "inspect/amd_metadata.hpp"
@@ -31,13 +33,14 @@ void add_nvidia_facts(Analysis& a, json& facts, const PtxasFacts& from, const st
     if (from.barriers) facts["barriers"] = *from.barriers;
 }
 
-void add_nvidia(Analysis& a, json& facts, ByteSpan binary, const std::string& entry, std::string_view log, std::size_t group_items) {
+void add_nvidia(Analysis& a, json& facts, ByteSpan binary, const std::string& entry, std::string_view log, std::size_t group_items,
+                const std::string& arch) {
     // The driver's own log describes the code that ran; ptxas of another release is the second choice.
     const PtxasFacts driver = parse_ptxas_log(log, entry);
     if (!driver.empty()) add_nvidia_facts(a, facts, driver, "driver's ptxas verbose log");
     else if (a.kind == Kind::cubin) add_nvidia_facts(a, facts, read_cubin(binary, entry), "cubin .nv.info");
     else if (!a.disassembly.ptxas.empty()) add_nvidia_facts(a, facts, a.disassembly.ptxas, "ptxas -v of this machine, may differ from the driver's");
-    const int sm = a.kind == Kind::ptx ? ptx_target(ptx_text(binary)) : 0;
+    const int sm = !arch.empty() ? ptx_target(".target " + arch) : a.kind == Kind::ptx ? ptx_target(ptx_text(binary)) : 0;
     if (sm) facts["processor"] = "sm_" + std::to_string(sm);
     if (!a.info.registers) return;
     if (const auto o = nvidia_occupancy(sm, {*a.info.registers, 0, a.info.local_bytes.value_or(0), 32, group_items})) facts["occupancy"] = to_json(*o);
@@ -92,12 +95,13 @@ const FunctionStats* Analysis::best() const {
     return found;
 }
 
-Analysis analyse(ByteSpan binary, const std::string& entry, std::string_view build_log, const model::Extent& local) {
+Analysis analyse(ByteSpan binary, const std::string& entry, std::string_view build_log, const model::Extent& local,
+                 const DisassembleOptions& options) {
     Analysis a;
     a.kind = recognise(binary);
     a.info.kind = name(a.kind);
     try {
-        a.disassembly = disassemble(a.kind, binary, entry, local);
+        a.disassembly = disassemble(a.kind, binary, entry, local, options);
     } catch (const Error& error) {  // no room for a temporary file: the facts that need no tool are still worth having
         a.disassembly.listings.push_back({describe(a.kind), Isa::none, {}, std::string("no disassembly: ") + error.what()});
     }
@@ -107,9 +111,11 @@ Analysis analyse(ByteSpan binary, const std::string& entry, std::string_view bui
             a.kind == Kind::ptx ? "cubin re-assembled by ptxas" : "symbol table");
     json facts = json::object();
     const std::size_t group_items = local.dims ? local.count() : 0;
-    if (a.kind == Kind::ptx || a.kind == Kind::cubin) add_nvidia(a, facts, binary, entry, build_log, group_items);
+    if (a.kind == Kind::ptx || a.kind == Kind::cubin) add_nvidia(a, facts, binary, entry, build_log, group_items, options.arch);
     if (a.kind == Kind::amdgpu_code_object) add_amd(a, facts, binary, entry, group_items);
-    a.stats = make_stats(a, facts, binary.size(), entry);
+    if (facts.contains("occupancy")) a.occupancy = facts["occupancy"]["formula"].get<std::string>();
+    // Names come out of the binary: bytes that are not UTF-8 are replaced, not thrown over.
+    a.stats = make_stats(a, facts, binary.size(), entry).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
     return a;
 }
 
@@ -119,13 +125,12 @@ std::string isa_text(const Analysis& a) {
         const Listing& listing = a.disassembly.listings[i];
         text += "// " + listing.title + (listing.made_by.empty() ? "" : ", by " + listing.made_by) + "\n";
         for (const auto line : lines_of(summary(a.counts[i]))) text += "// " + std::string(line) + "\n";
+        if (!a.occupancy.empty() && i + 1 == a.disassembly.listings.size()) text += "// occupancy " + a.occupancy + "\n";
         text += listing.text.empty() ? "// " + listing.note + "\n" : listing.text;
         if (!text.ends_with('\n')) text += "\n";
         text += "\n";
     }
     return text;
 }
-
-std::string stats_text(const Analysis& a) { return a.stats.dump(2, ' ', false, json::error_handler_t::replace) + "\n"; }
 
 }  // namespace cllab::inspect

@@ -2,7 +2,6 @@
 // and for one that an offline compiler made.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "inspect/binary.hpp"
@@ -17,18 +16,17 @@ struct Analysis {
     model::CodeInfo info;
     Disassembly disassembly;
     std::vector<FunctionStats> counts;  ///< one a listing, in the same order; empty ones for what is not counted
-    nlohmann::json stats;               ///< the content of stats.json
+    std::string stats;                  ///< the content of stats.json
+    std::string occupancy;              ///< the formula, "min(10, …) = 10 wavefronts per SIMD"; empty when unknown
     /// The counts closest to the hardware: machine code before PTX. nullptr when nothing was counted.
     const FunctionStats* best() const;
 };
 
 /// Never throws for what is in `binary`. `local` is the local size that ran; dims == 0 when unknown.
-Analysis analyse(ByteSpan binary, const std::string& entry, std::string_view build_log, const model::Extent& local);
+Analysis analyse(ByteSpan binary, const std::string& entry, std::string_view build_log, const model::Extent& local,
+                 const DisassembleOptions& options = {});
 
 /// The content of isa.txt.
 std::string isa_text(const Analysis& analysis);
-
-/// stats.json as text; bytes of names that are not UTF-8 are replaced.
-std::string stats_text(const Analysis& analysis);
 
 }  // namespace cllab::inspect

@@ -221,14 +221,15 @@ Disassembly disassemble_ptx(std::string_view ptx, const std::string& entry, cons
     return out;
 }
 
-Disassembly disassemble(Kind kind, ByteSpan binary, const std::string& entry, const model::Extent& local) {
+Disassembly disassemble(Kind kind, ByteSpan binary, const std::string& entry, const model::Extent& local,
+                        const DisassembleOptions& options) {
     switch (kind) {
         case Kind::empty: return note_only(kind, "the driver returned no binary for this device");
         case Kind::unknown: return note_only(kind, "the binary is of no kind this lab knows, or it is damaged");
-        case Kind::ptx: return disassemble_ptx(ptx_text(binary), entry);
+        case Kind::ptx: return disassemble_ptx(ptx_text(binary), entry, options.arch);
         case Kind::cubin: return disassemble_cubin(binary, entry, describe(kind));
         case Kind::amdgpu_code_object: {
-            Disassembly out = only(disassemble_code_object(binary, entry));
+            Disassembly out = only(disassemble_code_object(binary, entry, options.own_make));
             out.code_bytes = symbol_size(binary, entry);
             return out;
         }

@@ -37,9 +37,15 @@ struct Disassembly {
     PtxasFacts ptxas;             ///< from running ptxas on PTX; empty otherwise
 };
 
+struct DisassembleOptions {
+    std::string arch{};     ///< assemble PTX for this processor, "sm_90"; empty: its own .target
+    bool own_make = false;  ///< the binary was compiled in this process just now, so it is not damaged
+};
+
 /// Never throws for what is in `binary`: a damaged file, a missing tool and a failing tool all become notes.
 /// Throws Error(environment) when a temporary file cannot be written.
-Disassembly disassemble(Kind kind, ByteSpan binary, const std::string& entry, const model::Extent& local);
+Disassembly disassemble(Kind kind, ByteSpan binary, const std::string& entry, const model::Extent& local,
+                        const DisassembleOptions& options = {});
 
 /// Disassembly of an ELF file for the host's processor family, cut to `function` and what it calls (all of it when
 /// `function` is empty or not there).

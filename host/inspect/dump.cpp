@@ -41,7 +41,7 @@ model::CodeInfo write_dump(const DumpRequest& request) {
     else if (a.kind != Kind::empty) put(file_name(a.kind), as_text(request.binary));
     for (const auto& part : a.disassembly.parts) put(part.file, part.bytes);
     put("isa.txt", isa_text(a));
-    put("stats.json", stats_text(a));
+    put("stats.json", a.stats);
     return a.info;
 }
 

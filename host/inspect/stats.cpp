@@ -1,6 +1,7 @@
 #include "inspect/stats.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "core/text.hpp"
 #include "inspect/cfg.hpp"
