@@ -50,17 +50,18 @@ struct PlateauOptions {
     std::size_t least_points = 3;
 };
 /// Plateaus of a curve that rises with x (both positive). Noise and upward spikes are taken out by isotonic regression
-/// with medians; a stretch that climbs evenly through the whole tolerance is a slope, not a plateau.
+/// with medians; a stretch that climbs evenly through the whole tolerance is a slope, and one whose points scatter by more
+/// than the tolerance (median deviation) is noise: neither is a plateau.
 Plateaus find_plateaus(std::span<const double> x, std::span<const double> y, const PlateauOptions& options = {});
 
 /// y = before up to the position, after beyond it: the width probe of divergence, the knee of the register sweep.
-struct Step {
+struct StepFit {
     double before = 0, after = 0;
     Estimate position;    ///< last x of the first part; high is the next x sampled
     double residual = 0;  ///< mean |y / model - 1|
 };
 /// Nothing when the two parts differ by less than four residuals, or with fewer than two points. y positive.
-std::optional<Step> fit_step(std::span<const double> x, std::span<const double> y);
+std::optional<StepFit> fit_step(std::span<const double> x, std::span<const double> y);
 
 /// t(G) = overhead + step * ceil(G / period): time over the number of saturating work-groups.
 struct Staircase {
