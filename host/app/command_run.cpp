@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "app/commands.hpp"
+#include "app/conclude.hpp"
 #include "app/image_file.hpp"
 #include "app/job.hpp"
 #include "app/sink.hpp"
@@ -179,9 +180,18 @@ int exit_status_of(const std::vector<model::Record>& records, bool require_all) 
     });
 }
 
-void print_results(const Sink& sink) {
+void print_results(const Sink& sink, const std::vector<model::Device>& devices) {
     if (sink.uses_stdout() || sink.records().empty()) return;
-    report::print_table(std::cout, sink.records(), {wants_colour(STDOUT_FILENO), terminal_width(STDOUT_FILENO)});
+    const report::TableStyle style{wants_colour(STDOUT_FILENO), terminal_width(STDOUT_FILENO)};
+    std::vector<Conclusion> conclusions;
+    for (const auto& device : devices) {
+        for (auto& conclusion : conclude(sink.records(), device)) conclusions.push_back(std::move(conclusion));
+    }
+    std::vector<model::Record> rows;
+    std::copy_if(sink.records().begin(), sink.records().end(), std::back_inserter(rows),
+                 [&](const auto& record) { return !shown_as_curve(record, conclusions); });
+    report::print_table(std::cout, rows, style);
+    print_conclusions(std::cout, conclusions, style);
     std::cout.flush();
 }
 
@@ -202,12 +212,12 @@ int command_run(const Invocation& invocation) {
     check_dumps(job);
     Sink sink(invocation.json, invocation.csv);
     catch_interrupts();
-    const auto selectors = invocation.isolate ? resolve_isolated(job) : resolve_devices(job);
-    if (!invocation.outputs.empty() && selectors.size() != 1)
-        throw Error(Blame::usage, "--output needs one device; " + std::to_string(selectors.size()) + " are selected");
+    const auto devices = invocation.isolate ? resolve_isolated(job) : resolve_devices(job);
+    if (!invocation.outputs.empty() && devices.size() != 1)
+        throw Error(Blame::usage, "--output needs one device; " + std::to_string(devices.size()) + " are selected");
 
     std::size_t cells = 0;
-    for (const auto& group : job.plan) cells += group.size() * selectors.size();
+    for (const auto& group : job.plan) cells += group.size() * devices.size();
     Progress progress(cells);
     std::unique_ptr<Watchdog> watchdog;
     if (!invocation.isolate) {
@@ -218,7 +228,7 @@ int command_run(const Invocation& invocation) {
             record.reason = "no progress for " + format_significant(invocation.timeout_seconds, 3) + " s (--timeout)";
             sink.take(record);
             progress.clear();
-            print_results(sink);
+            print_results(sink, devices);
             std::fprintf(stderr, "cllab: %s on '%s' does not end and a driver cannot be stopped from inside; --isolate goes on "
                                  "with the next cell.\n", record.id.c_str(), record.device.name.c_str());
             std::fflush(stderr);
@@ -240,25 +250,25 @@ int command_run(const Invocation& invocation) {
             progress.finished();
         }};
     try {
-        for (const auto& selector : selectors) {
+        for (const auto& device : devices) {
             if (invocation.isolate)
-                run_isolated(job, selector, events);
+                run_isolated(job, device.selector, events);
             else
-                run_on(job, selector, events);
+                run_on(job, device.selector, events);
         }
     } catch (const run::Interrupted&) {
         progress.clear();
-        print_results(sink);
+        print_results(sink, devices);
         std::fprintf(stderr, "cllab: interrupted; %zu finished cell(s) kept\n", sink.records().size());
         return 130;
     } catch (...) {
         progress.clear();
-        print_results(sink);  // nothing finished is lost
+        print_results(sink, devices);  // nothing finished is lost
         throw;
     }
     watchdog.reset();
     progress.clear();
-    print_results(sink);
+    print_results(sink, devices);
     return exit_status_of(sink.records(), invocation.require_all);
 }
 

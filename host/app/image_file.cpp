@@ -154,42 +154,36 @@ private:
     std::uint64_t most_ = 0;  // 0 until the header is read
 };
 
-/// stb_image fills the rest of a JPEG or BMP that is cut short with grey or black and calls it a success.
-void require_whole(const fs::path& path, const std::string& bytes) {
-    const auto u32 = [&](std::size_t at) {
-        std::uint32_t v = 0;
-        for (std::size_t i = 4; i-- > 0;) v = v << 8 | static_cast<unsigned char>(bytes[at + i]);
-        return v;
-    };
-    bool whole = true;
-    if (bytes.starts_with("\xFF\xD8")) {
-        // The end marker must follow the last scan. Neither marker can occur inside a scan, where FF is stuffed; an
-        // embedded thumbnail has both, ahead of the scan that counts.
-        const auto end = bytes.rfind("\xFF\xD9"), scan = bytes.rfind("\xFF\xDA");
-        whole = end != std::string::npos && (scan == std::string::npos || end > scan);
-    } else if (bytes.starts_with("BM") && bytes.size() >= 38 && u32(14) >= 40 && u32(30) != 1 && u32(30) != 2) {
-        // Uncompressed (compression 0 or 3): rows are padded to four bytes, from the offset at byte 10.
-        const auto width = static_cast<std::uint64_t>(static_cast<std::int32_t>(u32(18)));
-        const auto height =
-            static_cast<std::uint64_t>(std::abs(static_cast<std::int64_t>(static_cast<std::int32_t>(u32(22)))));
-        const auto bits = static_cast<std::uint64_t>(u32(28) & 0xffff);
-        whole = width > INT_MAX || bits > 32 || u32(10) + (width * bits + 31) / 32 * 4 * height <= bytes.size();
-    }
-    if (!whole) refuse(path, "is cut short: its last pixels are missing");
+/// The whole number of `count` bytes at `at`, which lie inside `bytes`.
+std::uint64_t little_endian(const std::string& bytes, std::size_t at, std::size_t count) {
+    std::uint64_t v = 0;
+    while (count-- > 0) v = v << 8 | static_cast<unsigned char>(bytes[at + count]);
+    return v;
+}
+
+std::uint64_t big_endian(const std::string& bytes, std::size_t at, std::size_t count) {
+    std::uint64_t v = 0;
+    for (std::size_t i = 0; i < count; ++i) v = v << 8 | static_cast<unsigned char>(bytes[at + i]);
+    return v;
+}
+
+/// stb_image fills the rest of a BMP that is cut short with black and calls it a success. It takes uncompressed ones
+/// only: rows of whole 32-bit words, from the offset at byte 10; bits a pixel at 24 in the oldest header, else at 28.
+void require_whole_bmp(const fs::path& path, const std::string& bytes, std::uint64_t width, std::uint64_t height) {
+    if (!bytes.starts_with("BM") || bytes.size() < 30) return;
+    const auto bits = little_endian(bytes, little_endian(bytes, 14, 4) == 12 ? 24 : 28, 2);
+    if (little_endian(bytes, 10, 4) + (width * bits + 31) / 32 * 4 * height > bytes.size())
+        refuse(path, "is cut short: its last pixels are missing");
 }
 
 /// stb_image refuses a PNG of more than 2^30 samples as if it were no image at all. Width and height stand at 16
 /// and 20.
 void require_size_of_png(const fs::path& path, const std::string& bytes) {
     if (!bytes.starts_with("\x89PNG\r\n\x1a\n") || bytes.size() < 26) return;
-    const auto u32 = [&](std::size_t at) {
-        std::uint64_t v = 0;
-        for (std::size_t i = 0; i < 4; ++i) v = v << 8 | static_cast<unsigned char>(bytes[at + i]);
-        return v;
-    };
+    const auto width = big_endian(bytes, 16, 4), height = big_endian(bytes, 20, 4);
     const auto channels = std::array<std::uint64_t, 7>{1, 1, 3, 4, 2, 1, 4}[std::min(bytes[25] & 7, 6)];
-    if (u32(20) != 0 && u32(16) > (std::uint64_t{1} << 30) / channels / u32(20))
-        refuse(path, "claims " + std::to_string(u32(16)) + "x" + std::to_string(u32(20)) +
+    if (height != 0 && width > (std::uint64_t{1} << 30) / channels / height)
+        refuse(path, "claims " + std::to_string(width) + "x" + std::to_string(height) +
                          " pixels, more than the PNG reader's limit of 2^30 samples; only PGM and PPM may be larger");
 }
 
@@ -205,23 +199,22 @@ model::Loaded read_stb(const fs::path& path, const std::string& bytes) {
     if (width <= 0 || height <= 0)
         refuse(path, "has no pixels (" + std::to_string(width) + "x" + std::to_string(height) + ")");
     const bool deep = stbi_is_16_bit_from_memory(data, size) != 0;
-    require_memory(path, static_cast<std::uint64_t>(width), static_cast<std::uint64_t>(height),
-                   static_cast<std::uint64_t>(channels) * (deep ? 2 : 1));
-    require_whole(path, bytes);
+    const auto columns = static_cast<std::size_t>(width), rows = static_cast<std::size_t>(height);
+    require_memory(path, columns, rows, static_cast<std::uint64_t>(channels) * (deep ? 2 : 1));
+    require_whole_bmp(path, bytes, columns, rows);
 
     model::Bytes grey;
     const auto take = [&]<typename T>(T* loaded, std::uint64_t most) {
         const std::unique_ptr<T, void (*)(void*)> pixels(loaded, stbi_image_free);
         if (!pixels) damaged();
-        grey.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+        grey.resize(columns * rows);
         for (std::size_t i = 0; i < grey.size(); ++i) grey[i] = to_grey(pixels.get()[i], most);
     };
     if (deep)
         take(stbi_load_16_from_memory(data, size, &width, &height, &channels, 1), 65535);
     else
         take(stbi_load_from_memory(data, size, &width, &height, &channels, 1), 255);
-    return {path.string(), static_cast<std::size_t>(width), static_cast<std::size_t>(height),
-            std::make_shared<const model::Bytes>(std::move(grey))};
+    return {path.string(), columns, rows, std::make_shared<const model::Bytes>(std::move(grey))};
 }
 
 /// The bytes of a PNG file. stb counts in int and keeps the filtered image beside the compressed one.

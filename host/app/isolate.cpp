@@ -18,6 +18,16 @@
 #include "core/units.hpp"
 #include "report/json.hpp"
 
+namespace cllab::model {
+// Facts cross from the child that asked the drivers to the parent that must not.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Device, selector, platform, platform_version, name, vendor, driver, device_version, c_version,
+                                   type, implementation, compute_units, clock_mhz, global_bytes, max_alloc_bytes, local_bytes,
+                                   constant_bytes, reported_cache_bytes, last_level_bytes, cacheline_bytes, max_group, max_items,
+                                   preferred_multiple, base_align_bytes, images, fp64, fp16, local_is_dedicated, little_endian,
+                                   unified_memory, image2d_max_width, image2d_max_height, extensions, compute_capability,
+                                   identity)
+}  // namespace cllab::model
+
 namespace cllab::app {
 namespace {
 
@@ -68,10 +78,12 @@ public:
         if (pid_ < 0) throw Error(Blame::environment, std::string("no child process: ") + std::strerror(errno));
         if (pid_ == 0) {
             close(ends[0]);
-            std::signal(SIGINT, SIG_IGN);  // the parent decides
+            note_interrupts();
             std::signal(SIGPIPE, SIG_IGN);
             try {
                 work(ends[1]);
+            } catch (const run::Interrupted&) {
+                send(ends[1], {{"interrupted", true}});
             } catch (const Error& e) {
                 send(ends[1], {{"error", e.what()}, {"blame", static_cast<int>(e.blame())}});
             } catch (const std::exception& e) {
@@ -89,7 +101,7 @@ public:
     Child(const Child&) = delete;
     Child& operator=(const Child&) = delete;
 
-    enum class Event { line, ended, silent, interrupted };
+    enum class Event { line, ended, silent };
     /// The next line, or why there is none. Silent: neither a line nor a change of `position` for `seconds`.
     Event next(std::string& line, double seconds, const Position& position) {
         std::uint64_t beat = position.beat;
@@ -104,7 +116,12 @@ public:
                 buffer_.erase(0, end + 1);
                 return Event::line;
             }
-            if (interrupted()) return Event::interrupted;
+            if (interrupted() && !told_) {
+                kill(pid_, SIGINT);  // winds down: finishes cells that have samples
+                told_ = true;
+                waited = 0;
+                seconds = 10;
+            }
             pollfd wait{fd_, POLLIN, 0};
             constexpr int slice_ms = 100;
             const int ready = poll(&wait, 1, slice_ms);
@@ -138,6 +155,7 @@ private:
     pid_t pid_ = -1;
     int fd_ = -1;
     std::string buffer_;
+    bool told_ = false;
 };
 
 std::string death(int status) {
@@ -169,17 +187,18 @@ public:
                 case Child::Event::line: {
                     const auto message = Json::parse(line);
                     if (message.contains("error")) rethrow(message);
+                    if (message.contains("interrupted")) throw run::Interrupted{};
                     if (message.contains("finished")) return true;
                     receive(message);
                     break;
                 }
                 case Child::Event::silent:
                     child_.kill_now();
+                    if (interrupted()) throw run::Interrupted{};
                     lost(model::Status::timed_out,
                          "no progress for " + format_significant(job_.invocation.timeout_seconds, 3) + " s (--timeout)");
                     return false;
                 case Child::Event::ended: lost(model::Status::launch_failed, death(child_.reap())); return false;
-                case Child::Event::interrupted: child_.kill_now(); throw run::Interrupted{};
             }
         }
     }
@@ -257,17 +276,17 @@ void run_isolated(const Job& job, const std::string& selector, const Events& eve
     }
 }
 
-std::vector<std::string> resolve_isolated(const Job& job) {
-    Child child([&](int fd) { send(fd, {{"selectors", resolve_devices(job)}}); });
+std::vector<model::Device> resolve_isolated(const Job& job) {
+    Child child([&](int fd) { send(fd, {{"devices", resolve_devices(job)}}); });
     std::string line;
     const Position no_position;
     switch (child.next(line, job.invocation.timeout_seconds, no_position)) {
         case Child::Event::line: {
             const auto message = Json::parse(line);
             if (message.contains("error")) rethrow(message);
-            return message.at("selectors").get<std::vector<std::string>>();
+            if (message.contains("interrupted")) throw run::Interrupted{};
+            return message.at("devices").get<std::vector<model::Device>>();
         }
-        case Child::Event::interrupted: throw run::Interrupted{};
         case Child::Event::silent:
             throw Error(Blame::environment, "the OpenCL drivers here did not list their devices within the --timeout");
         case Child::Event::ended: break;

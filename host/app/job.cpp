@@ -41,13 +41,17 @@ bool interrupted() { return interrupt_seen; }
 
 void catch_interrupts() { std::signal(SIGINT, on_interrupt); }
 
+void note_interrupts() {
+    std::signal(SIGINT, [](int) { interrupt_seen = true; });
+}
+
 bool wants_yardstick(const Job& job, const model::Device& device) {
     // A simulator's bandwidth means nothing and takes minutes.
     return !job.invocation.no_yardstick && !job.invocation.verify_only &&
            device.implementation != model::Implementation::oclgrind;
 }
 
-std::vector<std::string> resolve_devices(const Job& job) {
+std::vector<model::Device> resolve_devices(const Job& job) {
     const auto found = device::discover();
     std::vector<model::Device> facts;
     for (const auto& f : found) facts.push_back(f.facts);
@@ -58,8 +62,8 @@ std::vector<std::string> resolve_devices(const Job& job) {
             return false;
         }
     };
-    std::vector<std::string> out;
-    for (const auto i : device::resolve(facts, job.invocation.devices, trusted)) out.push_back(facts[i].selector);
+    std::vector<model::Device> out;
+    for (const auto i : device::resolve(facts, job.invocation.devices, trusted)) out.push_back(facts[i]);
     return out;
 }
 

@@ -25,10 +25,11 @@ struct Job {
 
 /// Set by SIGINT; asked between samples.
 bool interrupted();
-void catch_interrupts();
+void catch_interrupts();   ///< first SIGINT: wind down; second: end at once
+void note_interrupts();    ///< for child processes: SIGINT only winds down, the parent kills
 
-/// Selectors "P:D" of the devices that the invocation names. Throws as device::resolve.
-std::vector<std::string> resolve_devices(const Job& job);
+/// Facts of the devices that the invocation names. Throws as device::resolve.
+std::vector<model::Device> resolve_devices(const Job& job);
 
 /// All cells of the plan on the device "P:D", in this process. Checks every point with Experiment::validate first.
 void run_on(const Job& job, const std::string& selector, const Events& events);
@@ -38,7 +39,7 @@ void run_on(const Job& job, const std::string& selector, const Events& events);
 void run_isolated(const Job& job, const std::string& selector, const Events& events);
 
 /// resolve_devices in a child process, so that a driver that crashes while loading is an Error and not a crash.
-std::vector<std::string> resolve_isolated(const Job& job);
+std::vector<model::Device> resolve_isolated(const Job& job);
 
 /// True when bandwidth_copy must run in front of the plan on this device.
 bool wants_yardstick(const Job& job, const model::Device& device);

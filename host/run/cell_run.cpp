@@ -315,9 +315,13 @@ bool CellRun::sample() {
 }
 
 void CellRun::fill_metrics() {
+    if (record_.samples.empty()) {
+        fail(Status::timed_out, "interrupted before its first sample");
+        return;
+    }
     auto timing = to_timing(record_.samples);
     timing.per_sample = per_sample_;
-    timing.stop_reason = stop_.reason();
+    timing.stop_reason = interrupted_ ? "interrupted" : stop_.reason();
     timing.clock = event_clock_ ? "event" : "host";
     timing.cache = "hot";
     timing.settled = settled_;
@@ -341,6 +345,10 @@ void CellRun::fill_metrics() {
             add("of_copy", 100 * work.bytes / t / options_.copy_bandwidth, "%", Better::higher);
         if (work.flops > 0) add("flops", work.flops / t, "FLOP/s", Better::higher);
         if (work.steps > 0) add("step_time", t / work.steps, "s", Better::lower);
+        if (work.bytes > 0 && options_.copy_bandwidth > 0 && work.bytes / t > 1.1 * options_.copy_bandwidth &&
+            device_bytes_ <= static_cast<double>(session_.facts().last_level_bytes))
+            warn("cache-resident: the data (" + format_bytes(static_cast<std::uint64_t>(device_bytes_)) +
+                 ") fits in the last-level cache, so 'of copy' is against slower memory; a larger point shows the memory");
         if (event_clock_ && t < 3 * audit.empty_seconds)
             warn("below-floor: shorter than three empty launches (" + format_seconds(audit.empty_seconds) +
                  " each); make the work larger");

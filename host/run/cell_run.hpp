@@ -23,6 +23,8 @@ public:
     bool warm_up();
     /// Takes one sample. False: enough, or failed.
     bool sample();
+    /// Ends the sampling with the samples there are; the record says `interrupted`.
+    void stop_early() { interrupted_ = true; }
     /// Verifies once more, dumps, fills the record. Never throws for what a driver did.
     const model::Record& finish();
 
@@ -59,7 +61,7 @@ private:
     std::unique_ptr<Operation> operation_;
     std::uint64_t loaded_seed_ = 0;
     double device_bytes_ = 0;
-    bool event_clock_ = false, settled_ = false;
+    bool event_clock_ = false, settled_ = false, interrupted_ = false;
     unsigned per_sample_ = 1;
     double spent_ = 0;
 };

@@ -53,6 +53,7 @@ private:
         }
         if (options_.measure) measure(cells);
         for (auto& [index, cell] : cells) finish(index, *cell);
+        cancel_point();
         return i;
     }
 
@@ -66,14 +67,15 @@ private:
         // Round by round, so that drift hits every cell of the comparison alike.
         std::vector<std::size_t> active(cells.size());
         for (std::size_t i = 0; i < active.size(); ++i) active[i] = i;
-        while (!active.empty()) {
+        while (!active.empty() && !observer_.cancelled()) {
             std::erase_if(active, [&](std::size_t i) {
-                cancel_point();
                 auto& [index, cell] = cells[i];
                 observer_.begin(number_, index, cell->record(), "sample");
                 return !cell->sample();
             });
         }
+        // An interrupt ends the sampling, not the cells: what has samples is finished with what it has.
+        for (const auto i : active) cells[i].second->stop_early();
     }
 
     void finish(std::size_t index, CellRun& cell) {

@@ -65,9 +65,9 @@ const std::string jpeg_40_and_200 = from_hex(  // 16x8: the left half 40, the ri
     "ffd8ffe000104a46494600010100000100010000ffdb0043000302020302020303030304030304050805050404050a070706080c0a0c0c0b0a0b0b"
     "0d0e12100d0e110e0b0b1016101113141515150c0f171816141812141514ffc0000b080008001001011100ffc40015000101000000000000000000"
     "00000000000809ffc40014100100000000000000000000000000000000ffda0008010100003f000a2d5bffd9");
-const std::string png_16_bit = from_hex(  // 3x1: 0, 0x8080, 0xfffe
-    "89504e470d0a1a0a0000000d49484452000000030000000110000000006e1b972b0000000f4944415478da6360606868f8ff0f00068302fe8e8546"
-    "790000000049454e44ae426082");
+const std::string png_16_bit = from_hex(  // 3x1: 0x00ff, 0x8080, 0xfffe
+    "89504e470d0a1a0a0000000d49484452000000030000000110000000006e1b972b0000000f4944415478da6360f8dfd0f0ff1f000b7e03fd6d90e526"
+    "0000000049454e44ae426082");
 const std::string png_rgba = from_hex(  // 2x2: red, green at alpha 128, blue at alpha 0, white
     "89504e470d0a1a0a0000000d494844520000000200000002080600000072b60d24000000144944415478da63f8cfc0f01f081b18c0341000003fd7"
     "08795fc76db10000000049454e44ae426082");
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(colour_becomes_bt601_luma_in_every_format) {
 }
 
 BOOST_AUTO_TEST_CASE(sixteen_bit_png_is_scaled_and_rounded) {
-    BOOST_TEST(pixels(load_grey(put("a.png", png_16_bit))) == (std::vector<int>{0, 128, 255}), boost::test_tools::per_element());
+    BOOST_TEST(pixels(load_grey(put("a.png", png_16_bit))) == (std::vector<int>{1, 128, 255}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(jpeg_is_read_with_its_own_small_losses) {

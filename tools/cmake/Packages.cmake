@@ -35,5 +35,8 @@ target_link_libraries(cllab_opencl INTERFACE OpenCL::OpenCL)
 # The lab runs on OpenCL 1.2 devices and asks newer things only after it has looked.
 target_compile_definitions(cllab_opencl INTERFACE CL_HPP_ENABLE_EXCEPTIONS CL_HPP_TARGET_OPENCL_VERSION=300
   CL_HPP_MINIMUM_OPENCL_VERSION=110 CL_TARGET_OPENCL_VERSION=300)
+# A binary that is carried to another machine takes fmt along in its headers.
+add_library(cllab_fmt INTERFACE)
+target_link_libraries(cllab_fmt INTERFACE $<IF:$<BOOL:${CLLAB_STATIC}>,fmt::fmt-header-only,fmt::fmt>)
 add_library(cllab_stb INTERFACE)
 target_include_directories(cllab_stb SYSTEM INTERFACE ${CLLAB_STB_DIR})

@@ -1,0 +1,29 @@
+// From finished cells to curves and conclusions: what a family with an axis to sweep answers.
+#pragma once
+
+#include <iosfwd>
+#include <vector>
+
+#include "model/experiment.hpp"
+#include "model/result.hpp"
+#include "report/table.hpp"
+
+namespace cllab::app {
+
+/// What one family says on one device.
+struct Conclusion {
+    const model::Experiment* experiment = nullptr;
+    std::vector<model::Curve> curves;      ///< one a variant and setting of the other axes; samples by ascending x
+    std::vector<model::Finding> findings;
+};
+
+/// Conclusions of every family among `records` that has a curve axis or a conclude function. Only cells that are ok
+/// take part, and only those of `device`.
+std::vector<Conclusion> conclude(const std::vector<model::Record>& records, const model::Device& device);
+
+/// True when the cell is a point of a curve long enough to be shown as one (three points).
+bool shown_as_curve(const model::Record& record, const std::vector<Conclusion>& conclusions);
+
+void print_conclusions(std::ostream& out, const std::vector<Conclusion>& conclusions, const report::TableStyle& style);
+
+}  // namespace cllab::app

@@ -1,0 +1,90 @@
+// A device session and a scratch family for the suites: one kernel text, written to a folder of its own.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/selectors.hpp"
+#include "device/session.hpp"
+#include "run/executor.hpp"
+
+namespace cllab::test {
+
+/// The device under test; one session for the whole program.
+inline device::Session& session() {
+    static device::Session one = [] {
+        const auto found = device::discover();
+        std::vector<model::Device> facts;
+        for (const auto& f : found) facts.push_back(f.facts);
+        const char* wanted = std::getenv("CLLAB_TEST_DEVICE");
+        const auto which = device::resolve(facts, {wanted ? wanted : "cpu"}, [](std::size_t) { return true; });
+        return device::Session(found[which.front()]);
+    }();
+    return one;
+}
+
+struct Folder {
+    std::filesystem::path path = std::filesystem::temp_directory_path() / ("cllab-test-" + std::to_string(getpid()));
+    Folder() { std::filesystem::create_directories(path); }
+    ~Folder() { std::filesystem::remove_all(path); }
+};
+
+/// Keeps every record.
+struct Recorder : run::Observer {
+    std::vector<model::Record> records;
+    std::vector<std::string> phases;
+    bool stop = false;
+    void begin(std::size_t, std::size_t, const model::Record& r, const char* phase) override { phases.push_back(r.id + " " + phase); }
+    void done(std::size_t, std::size_t, const model::Record& r) override { records.push_back(r); }
+    void picture(const std::string&, std::size_t, std::size_t, const model::Bytes&) override {}
+    bool cancelled() override { return stop; }
+};
+
+/// Runs `variants` (entry points scratch_<name>) of a family whose kernels take (global const uint* src, global uint* dst,
+/// int n) and must write dst[i] = 2 * src[i] + 1.
+inline std::vector<model::Record> run_scratch(const std::string& kernels, const std::vector<model::Variant>& variants,
+                                              run::Options options = {}, Recorder* recorder = nullptr) {
+    static Folder folder;
+    std::ofstream(folder.path / "scratch.cl") << kernels;
+    model::Experiment experiment;
+    experiment.family = "scratch";
+    experiment.question = "Does the executor see what a kernel did?";
+    experiment.axes = {{"n", "", "words", model::Axis::Kind::integer, {"1000"}}};
+    experiment.variants = variants;
+    experiment.setup = [](const model::Request& request) {
+        const auto n = static_cast<std::size_t>(request.point.integer("n"));
+        std::vector<std::uint32_t> src(n);
+        for (std::size_t i = 0; i < n; ++i) src[i] = static_cast<std::uint32_t>(i * 2654435761u + request.seed);
+        model::Setup out;
+        out.args = {model::Input{"src", model::share(src)}, model::Output{"dst", n * 4}, model::value("n", static_cast<std::int32_t>(n))};
+        out.global = model::Extent(n);
+        out.work.bytes = 8.0 * static_cast<double>(n);
+        out.check = [src](const model::Buffers& buffers) -> std::optional<std::string> {
+            const auto dst = buffers.as<std::uint32_t>("dst");
+            for (std::size_t i = 0; i < src.size(); ++i) {
+                if (dst[i] != 2 * src[i] + 1) return "dst[" + std::to_string(i) + "] differs";
+            }
+            return std::nullopt;
+        };
+        return out;
+    };
+    model::Group group;
+    model::Point point;
+    point.set("n", "1000");
+    for (const auto& variant : experiment.variants) group.push_back({&experiment, &variant, experiment.id(variant), point, ""});
+    options.cl_dir = folder.path;
+    options.sampling_seconds = 0.05;
+    if (const char* more = std::getenv("CLLAB_TEST_BUILD_OPTIONS")) options.build_options = more;
+    Recorder own;
+    auto& use = recorder ? *recorder : own;
+    run::execute(session(), {group}, options, use);
+    return use.records;
+}
+
+}  // namespace cllab::test

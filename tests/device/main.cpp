@@ -1,0 +1,25 @@
+// The one main of the device lane; every other file here is a suite. Skipped (exit 77) when there is no device at all;
+// CLLAB_REQUIRE_DEVICE=1 makes that a failure. CLLAB_TEST_DEVICE selects the device (default cpu), and
+// CLLAB_TEST_BUILD_OPTIONS is appended to every build, e.g. -cl-opt-disable.
+#define BOOST_TEST_NO_MAIN
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+#include <cstdio>
+#include <cstdlib>
+
+#include "core/error.hpp"
+#include "device/platforms.hpp"
+#include "device/quirks.hpp"
+
+int main(int argc, char** argv) {
+    cllab::device::prepare_environment();
+    try {
+        cllab::device::discover();
+    } catch (const cllab::Error& e) {
+        std::fprintf(stderr, "no device: %s\n", e.what());
+        return std::getenv("CLLAB_REQUIRE_DEVICE") ? 1 : 77;
+    }
+    return boost::unit_test::unit_test_main([] { return true; }, argc, argv);
+}

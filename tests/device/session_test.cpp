@@ -1,0 +1,55 @@
+#include <boost/test/unit_test.hpp>
+
+#include "bench.hpp"
+#include "device/program.hpp"
+#include "inspect/binary.hpp"
+
+using namespace cllab;
+using cllab::test::session;
+
+BOOST_AUTO_TEST_SUITE(sessions)
+
+BOOST_AUTO_TEST_CASE(the_binary_of_an_unbuilt_program_is_never_asked_for) {
+    device::Built never;
+    BOOST_TEST(device::program_binary(never).empty());
+}
+
+BOOST_AUTO_TEST_CASE(the_binary_of_a_built_program_has_a_known_kind) {
+    const auto built = device::build(session(), "kernel void k(global uint* out) { out[get_global_id(0)] = 1; }", "");
+    BOOST_REQUIRE(built.ok);
+    const auto binary = device::program_binary(built);
+    BOOST_TEST(!binary.empty());
+    BOOST_TEST((inspect::recognise(binary) != inspect::Kind::unknown));
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_build_is_an_answer_with_the_drivers_words) {
+    const auto built = device::build(session(), "kernel void k( {", "");
+    BOOST_TEST(!built.ok);
+    BOOST_TEST(!built.log.empty());
+}
+
+BOOST_AUTO_TEST_CASE(the_audit_measures_order_step_and_agreement) {
+    const auto& audit = session().timer();
+    BOOST_TEST(audit.launches == 400u);
+    BOOST_TEST(!audit.verdict.empty());
+    if (session().facts().implementation == model::Implementation::pocl) {
+        BOOST_TEST(audit.ordered);
+        BOOST_TEST(audit.step_ns == 1u);
+        BOOST_TEST(audit.tenfold > 5);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(mapped_and_copied_transfers_bring_the_same_bytes) {
+    for (const auto how : {model::Transfer::copied, model::Transfer::mapped}) {
+        device::GuardedBuffer buffer(session(), 5000, true, how == model::Transfer::mapped);
+        model::Bytes out(5000), back(5000);
+        model::poison(out, 99);
+        buffer.arm(1);
+        BOOST_TEST(device::upload(session(), buffer.buffer(), out, how) >= 0);
+        BOOST_TEST(device::download(session(), buffer.buffer(), back, how) >= 0);
+        BOOST_TEST((out == back));
+        BOOST_TEST(!buffer.guard_damage().has_value());
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,159 @@
+// The parts of the device module that need no device: selectors, the audit's arithmetic, quirks.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+#include <set>
+
+#include "core/error.hpp"
+#include "device/quirks.hpp"
+#include "device/selectors.hpp"
+#include "device/timer.hpp"
+
+using namespace cllab;
+using model::DeviceType;
+using model::Implementation;
+
+namespace {
+
+model::Device make(const char* selector, const char* name, const char* platform, DeviceType type, Implementation implementation) {
+    model::Device d;
+    d.selector = selector;
+    d.name = name;
+    d.platform = platform;
+    d.type = type;
+    d.implementation = implementation;
+    return d;
+}
+
+const std::vector<model::Device> bench{
+    make("0:0", "cpu-haswell-AMD EPYC", "Portable Computing Language", DeviceType::cpu, Implementation::pocl),
+    make("1:0", "llvmpipe (LLVM 15)", "rusticl", DeviceType::cpu, Implementation::rusticl),
+    make("2:0", "NVIDIA H200", "NVIDIA CUDA", DeviceType::gpu, Implementation::nvidia),
+    make("2:1", "NVIDIA H200", "NVIDIA CUDA", DeviceType::gpu, Implementation::nvidia),
+};
+
+std::vector<std::size_t> pick(const std::vector<std::string>& selectors, std::set<std::size_t> distrusted = {}) {
+    return device::resolve(bench, selectors, [&](std::size_t i) { return distrusted.count(i) == 0; });
+}
+
+std::string sentence(const std::vector<std::string>& selectors) {
+    try {
+        pick(selectors);
+    } catch (const Error& e) {
+        return e.what();
+    }
+    return "no error";
+}
+
+using Picked = std::vector<std::size_t>;
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(selectors)
+
+BOOST_AUTO_TEST_CASE(no_selector_means_the_first_gpu) { BOOST_TEST((pick({}) == Picked{2})); }
+
+BOOST_AUTO_TEST_CASE(a_type_means_the_first_of_it_whose_timer_is_trusted) {
+    BOOST_TEST((pick({"cpu"}) == Picked{0}));
+    BOOST_TEST((pick({"cpu"}, {0}) == Picked{1}));
+    BOOST_TEST((pick({"cpu"}, {0, 1}) == Picked{0}));
+}
+
+BOOST_AUTO_TEST_CASE(indices_name_a_platform_or_one_device) {
+    BOOST_TEST((pick({"2:1"}) == Picked{3}));
+    BOOST_TEST((pick({"2"}) == Picked{2, 3}));
+}
+
+BOOST_AUTO_TEST_CASE(part_of_a_name_matches_without_case_and_repeats_count_once) {
+    BOOST_TEST((pick({"llvmPIPE"}) == Picked{1}));
+    BOOST_TEST((pick({"epyc", "cpu", "0:0"}) == Picked{0}));
+    BOOST_TEST((pick({"all"}) == Picked{0, 1, 2, 3}));
+}
+
+BOOST_AUTO_TEST_CASE(an_ambiguous_name_lists_its_candidates) {
+    BOOST_TEST(sentence({"H200"}) == "device 'H200' is ambiguous; it matches 2:0 'NVIDIA H200' (NVIDIA CUDA, gpu), "
+                                     "2:1 'NVIDIA H200' (NVIDIA CUDA, gpu)");
+}
+
+BOOST_AUTO_TEST_CASE(an_unknown_name_lists_what_there_is) {
+    BOOST_TEST(sentence({"H100"}).find("no device matches 'H100'; there are 4: 0:0 'cpu-haswell-AMD EPYC'") == 0u);
+    BOOST_TEST(sentence({"accelerator"}).find("no device matches 'accelerator'") == 0u);
+    BOOST_TEST(sentence({"7:0"}).find("no device matches '7:0'") == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(timer_audit)
+
+BOOST_AUTO_TEST_CASE(the_step_is_the_gcd_of_the_stamps_not_what_the_driver_reports) {
+    device::TimerAudit audit;
+    device::judge_stamps(audit, {{10, 20, 3200, 3296}, {10, 20, 6400, 6528}, {10, 20, 9600, 9632}});
+    BOOST_TEST(audit.step_ns == 32u);
+    BOOST_TEST(audit.ordered);
+    BOOST_TEST(audit.varied);
+    BOOST_TEST(audit.empty_seconds == 96e-9, boost::test_tools::tolerance(1e-9));
+}
+
+BOOST_AUTO_TEST_CASE(a_stub_that_always_says_0_1_2_3_is_not_trusted) {
+    device::TimerAudit audit;
+    device::judge_stamps(audit, std::vector<device::Stamps>(400, {0, 1, 2, 3}));
+    audit.event_over_host = 0.9;
+    audit.tenfold = 10;
+    device::judge(audit);
+    BOOST_TEST(!audit.trusted);
+    BOOST_TEST(audit.verdict.find("same stamps") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(an_end_before_its_start_is_out_of_order) {
+    device::TimerAudit audit;
+    device::judge_stamps(audit, {{1, 2, 10, 20}, {1, 2, 30, 29}});
+    audit.event_over_host = 0.9;
+    audit.tenfold = 10;
+    device::judge(audit);
+    BOOST_TEST(!audit.trusted);
+}
+
+BOOST_AUTO_TEST_CASE(events_that_disagree_with_the_host_or_do_not_grow_with_the_work_are_not_trusted) {
+    device::TimerAudit audit;
+    audit.varied = audit.ordered = true;
+    audit.tenfold = 10;
+    for (const double ratio : {0.5, 0.79, 1.03, 7.0}) {
+        audit.event_over_host = ratio;
+        device::judge(audit);
+        BOOST_TEST(!audit.trusted, ratio);
+    }
+    audit.event_over_host = 0.95;
+    device::judge(audit);
+    BOOST_TEST(audit.trusted);
+    audit.tenfold = 1.1;
+    device::judge(audit);
+    BOOST_TEST(!audit.trusted);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(quirk_table)
+
+BOOST_AUTO_TEST_CASE(every_entry_says_what_it_does_where_it_was_seen_and_when_it_can_go) {
+    std::set<std::string> names;
+    for (const auto& q : device::quirks()) {
+        BOOST_TEST(names.insert(q.name).second, q.name);
+        for (const auto* field : {&q.versions, &q.fault, &q.handling, &q.seen, &q.gone_when}) BOOST_TEST(!field->empty(), q.name);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(rusticl_22_3_has_a_stub_timer_and_a_later_mesa_has_not) {
+    auto d = make("0:0", "llvmpipe", "rusticl", DeviceType::cpu, Implementation::rusticl);
+    d.driver = "22.3.6";
+    BOOST_TEST(device::has_quirk(d, "rusticl-stub-timer"));
+    d.driver = "25.0.1";
+    BOOST_TEST(!device::has_quirk(d, "rusticl-stub-timer"));
+}
+
+BOOST_AUTO_TEST_CASE(vendor_options_go_to_their_vendor_only) {
+    BOOST_TEST(device::extra_build_options(bench[2]) == "-cl-nv-verbose");
+    BOOST_TEST(device::extra_build_options(bench[0]) == "");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

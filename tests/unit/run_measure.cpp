@@ -1,0 +1,74 @@
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+
+#include "run/measure.hpp"
+
+using namespace cllab::run;
+
+BOOST_AUTO_TEST_SUITE(measure)
+
+BOOST_AUTO_TEST_CASE(a_sample_of_short_kernels_lasts_100_us) {
+    BOOST_TEST(operations_per_sample(1e-6, 1e-9, 0, {}) == 100u);
+}
+
+BOOST_AUTO_TEST_CASE(a_coarse_timer_asks_for_200_of_its_steps) {
+    BOOST_TEST(operations_per_sample(10e-6, 1e-6, 0, {}) == 20u);
+}
+
+BOOST_AUTO_TEST_CASE(a_sample_lasts_at_least_20_empty_launches) {
+    BOOST_TEST(operations_per_sample(10e-6, 0, 5e-5, {}) == 100u);
+}
+
+BOOST_AUTO_TEST_CASE(a_long_kernel_is_a_sample_of_its_own_and_no_sample_exceeds_100_ms) {
+    BOOST_TEST(operations_per_sample(3.0, 1e-9, 1e-6, {}) == 1u);
+    BOOST_TEST(operations_per_sample(60e-3, 1e-3, 0, {}) == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(two_windows_that_agree_are_settled_and_a_drift_is_not) {
+    std::vector<double> flat(16, 1.0), drift;
+    for (int i = 0; i < 16; ++i) drift.push_back(1.0 - 0.01 * i);
+    BOOST_TEST(settled(flat, {}));
+    BOOST_TEST(!settled(drift, {}));
+    BOOST_TEST(!settled(std::vector<double>(15, 1.0), {}));
+}
+
+BOOST_AUTO_TEST_CASE(quiet_samples_stop_at_the_first_check_as_precise) {
+    StopRule rule{{}};
+    std::vector<double> samples;
+    unsigned n = 0;
+    do samples.push_back(1.0 + 1e-4 * (samples.size() % 3));
+    while (!rule.enough(samples, 0.001) && ++n < 1000);
+    BOOST_TEST(samples.size() == 20u);
+    BOOST_TEST(rule.reason() == "precise");
+}
+
+BOOST_AUTO_TEST_CASE(noise_that_more_samples_do_not_cure_stops_as_noise_floor) {
+    StopRule rule{{}};
+    std::vector<double> samples;
+    // Two modes, equally often: the interval of the median spans both however many samples there are.
+    do samples.push_back(samples.size() % 2 ? 1.0 : 1.5);
+    while (!rule.enough(samples, 0.001) && samples.size() < 1000);
+    BOOST_TEST(rule.reason() == "noise-floor");
+    BOOST_TEST(samples.size() == 40u);
+}
+
+BOOST_AUTO_TEST_CASE(the_time_cap_ends_sampling_with_at_least_five_samples) {
+    StopRule rule{{}};
+    std::vector<double> samples;
+    do samples.push_back(1.0 + 0.1 * (samples.size() % 2));
+    while (!rule.enough(samples, 0.9) && samples.size() < 1000);
+    BOOST_TEST(samples.size() == 5u);
+    BOOST_TEST(rule.reason() == "timeout");
+}
+
+BOOST_AUTO_TEST_CASE(very_long_kernels_end_with_three_samples) {
+    StopRule rule{{}};
+    std::vector<double> samples;
+    do samples.push_back(2.0 + 0.2 * (samples.size() % 2));
+    while (!rule.enough(samples, 2.0 * samples.size()) && samples.size() < 1000);
+    BOOST_TEST(samples.size() == 3u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
