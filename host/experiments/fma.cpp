@@ -290,7 +290,7 @@ Experiment describe_fma() {
         {.name = "loop", .meaning = "The same steps with 1 to 64 of them between two branches.", .axes = {{"unroll", "1,2,4,8,16,32,64"}}, .curve_over = "unroll"},
         {.name = "nested", .meaning = "64 steps in a rolled inner loop.", .axes = {{"unroll", "64"}}, .curve_over = "unroll"},
         {.name = "code", .meaning = "A straight line of growing length, until it no longer fits the instruction caches.",
-         .axes = {{"code", "256:16384:*2"}}, .curve_over = "code"},
+         .axes = {{"code", "256:8192:*2"}}, .curve_over = "code"},
         {.name = "peak", .meaning = "All units at once, with chains enough to hide every latency.",
          .axes = {{"type", "float,double,half,uint"}, {"width", "1,4,16"}}, .curve_over = "width"},
         {.name = "units", .meaning = "Work-groups that fill a unit each: time rises by a step with every full round of units.",
