@@ -1,18 +1,109 @@
 // bandwidth: how fast memory moves when nothing else is in the way. The copy is the yardstick of every other kernel.
+//   WIDTH     bytes of an element
+//   ELEMENT   its type: uint, uint2, uint4, uint8 or uint16; arithmetic is modulo 2^32, so every bit can be checked
+//   STREAMED  1 where what is written will not be read before the caches have lost it
+#if WIDTH == 4
+#define SUM_OF(v) (v)
+#elif WIDTH == 8
+#define SUM_OF(v) ((v).x + (v).y)
+#else
+#define SUM_4(v) ((v).x + (v).y + (v).z + (v).w)
+#if WIDTH == 16
+#define SUM_OF(v) SUM_4(v)
+#elif WIDTH == 32
+#define SUM_OF(v) (SUM_4((v).lo) + SUM_4((v).hi))
+#else
+#define SUM_OF(v) (SUM_4((v).lo.lo) + SUM_4((v).lo.hi) + SUM_4((v).hi.lo) + SUM_4((v).hi.hi))
+#endif
+#endif
+
+// A plain store reads the line first, a third of a copy's traffic; PoCL's clang has the store that does not.
+#if STREAMED && defined(LAB_POCL)
+#define PUT(place, v) __builtin_nontemporal_store(v, &(place))
+#else
+#define PUT(place, v) (place) = (v)
+#endif
+
+// On CPUs one contiguous run a work-item: hardware prefetchers follow it, and 4 KiB pages are visited once. On GPUs
+// neighbours next to each other: one full 512-byte row of a warp at 16 bytes a work-item.
+#if defined(LAB_CPU)
+#define FOR_EACH(i) \
+    const ulong run = (count + get_global_size(0) - 1) / get_global_size(0); \
+    const ulong first = get_global_id(0) * run, last = min(first + run, count); \
+    for (ulong i = first; i < last; ++i)
+#else
+#define FOR_EACH(i) for (ulong i = get_global_id(0); i < count; i += get_global_size(0))
+#endif
 
 #ifdef BANDWIDTH_COPY
-// 16 bytes a work-item and access, neighbours next to each other: one full 512-byte row of a warp, two AVX registers of
-// a CPU. `per_item` strides keep enough requests in flight on GPUs and make one long stream a work-item on CPUs.
-kernel void bandwidth_copy(global const uint4* restrict src, global uint4* restrict dst, ulong count) {
-#if defined(LAB_CPU)
-    // One contiguous run a work-item: hardware prefetchers follow it, and 4 KiB pages are visited once.
-    const ulong items = get_global_size(0);
-    const ulong run = (count + items - 1) / items;
-    const ulong first = get_global_id(0) * run;
-    const ulong last = min(first + run, count);
-    for (ulong i = first; i < last; ++i) dst[i] = src[i];
-#else
-    for (ulong i = get_global_id(0); i < count; i += get_global_size(0)) dst[i] = src[i];
+kernel void bandwidth_copy(global const ELEMENT* restrict src, global ELEMENT* restrict dst, ulong count) {
+    FOR_EACH(i) PUT(dst[i], src[i]);
+}
 #endif
+
+#ifdef BANDWIDTH_BATCH
+// Four loads in flight before the first store waits, a work-group's all in one block of memory.
+kernel void bandwidth_batch(global const ELEMENT* restrict src, global ELEMENT* restrict dst, ulong count) {
+    const ulong lanes = get_local_size(0);
+    const ulong i = get_group_id(0) * lanes * 4 + get_local_id(0);
+    if (i + 3 * lanes < count) {
+        const ELEMENT a = src[i], b = src[i + lanes], c = src[i + 2 * lanes], d = src[i + 3 * lanes];
+        PUT(dst[i], a);
+        PUT(dst[i + lanes], b);
+        PUT(dst[i + 2 * lanes], c);
+        PUT(dst[i + 3 * lanes], d);
+    } else {
+        for (ulong k = i; k < count; k += lanes) PUT(dst[k], src[k]);
+    }
+}
+#endif
+
+#ifdef BANDWIDTH_READ
+// Each work-item's sum is stored, so no load can be left out.
+kernel void bandwidth_read(global const ELEMENT* restrict src, global uint* restrict sums, ulong count) {
+    ELEMENT sum = (ELEMENT)(0);
+    FOR_EACH(i) sum += src[i];
+    sums[get_global_id(0)] = SUM_OF(sum);
+}
+#endif
+
+#ifdef BANDWIDTH_WRITE
+kernel void bandwidth_write(global ELEMENT* restrict dst, ulong count, uint key) {
+    FOR_EACH(i) {
+        const ELEMENT v = (ELEMENT)((uint)i * 0x9E3779B1u ^ key);
+        PUT(dst[i], v);
+    }
+}
+#endif
+
+#ifdef BANDWIDTH_TRIAD
+// STREAM's third loop: a = b + factor * c, in whole numbers.
+kernel void bandwidth_triad(global const ELEMENT* restrict b, global const ELEMENT* restrict c, global ELEMENT* restrict a,
+                            ulong count, uint factor) {
+    FOR_EACH(i) {
+        const ELEMENT v = b[i] + factor * c[i];
+        PUT(a[i], v);
+    }
+}
+#endif
+
+#ifdef BANDWIDTH_REREAD
+// Every work-group walks round the same region, a block a trip, each from its own start: the region's bytes come from the
+// level that holds it. Groups that started together would share what the first of them fetched.
+//   LANES  work-items of a group; DEPTH  loads of a work-item and trip, so a block is LANES * DEPTH elements
+kernel void bandwidth_reread(global const ELEMENT* restrict src, global uint* restrict sums, uint blocks, int trips) {
+    uint block = (uint)((ulong)get_group_id(0) * blocks / get_num_groups(0));
+    ELEMENT sum_0 = (ELEMENT)(0), sum_1 = (ELEMENT)(0), sum_2 = (ELEMENT)(0), sum_3 = (ELEMENT)(0);
+    for (int trip = 0; trip < trips; ++trip) {
+        global const ELEMENT* from = src + (size_t)block * (LANES * DEPTH) + get_local_id(0);
+        for (int i = 0; i < DEPTH; i += 4) {
+            sum_0 += from[i * LANES];
+            sum_1 += from[(i + 1) * LANES];
+            sum_2 += from[(i + 2) * LANES];
+            sum_3 += from[(i + 3) * LANES];
+        }
+        block = block + 1 == blocks ? 0 : block + 1;
+    }
+    sums[get_global_id(0)] = SUM_OF(sum_0) + SUM_OF(sum_1) + SUM_OF(sum_2) + SUM_OF(sum_3);
 }
 #endif

@@ -1,5 +1,5 @@
-// muladd.cl: one multiply-add and one store, the least code from which to read how a device addresses memory: everything
-// else in the disassembly is get_global_id and the arguments.
+// muladd.cl: one multiply-add and one store, the least code from which to read how a device addresses memory:
+// everything else in the disassembly is get_global_id and the arguments.
 #if defined(MULADD_FMA)
 #define MULADD(a, b, c) fma(a, b, c)  // one rounding
 #else

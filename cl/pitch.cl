@@ -17,7 +17,7 @@ static inline uchar fixed_pixel(__global const uchar* p, int n, short f, short c
     const ushort e = (ushort)(f * p[n] + c * p[n + 1]);
     const ushort w = (ushort)(f * p[-n] + c * p[-n - 1]);
     const short d = (short)(128 * p[0] - ((e >> 1) + (w >> 1)));
-    return (uchar)((ushort)(d < 0 ? -d : d) >> 7);
+    return (uchar)((ushort)max(d, (short)-d) >> 7);
 }
 
 static inline float float_difference(float centre, float e0, float e1, float w0, float w1, float f, float c) {
@@ -148,10 +148,11 @@ __kernel void pitch_loop(__global const uchar* restrict src, __global uchar* res
 
 // The strip in steps of eight pixels, the remainder one by one.
 //
-// pitch_vload8 is the published form. Under PoCL two of its library calls spoil it, as its disassembly shows (PoCL 3.1,
-// LLVM 15, AVX2): vstore8 of uchar takes the vector apart and stays eight byte stores (movb), and abs_diff is written
-// for pairs of elements, 60 instructions of shuffles where one subtraction and one vpabsw would do. vload8 is innocent:
-// its eight element loads become one vpmovzxbw. pitch_short8 differs in these two places only, and stores through a packed type.
+// pitch_vload8 is the published form. Two library calls spoil it under PoCL, as its disassembly shows (PoCL 3.1, LLVM
+// 15, AVX2): vstore8 of uchar takes the vector apart and stays eight byte stores (movb), and abs_diff, like abs, is
+// written for pairs of elements and becomes 50 instructions of shuffles. vload8 is innocent: LLVM puts its eight byte
+// loads together again (vpmovzxbw). pitch_short8 differs in these places only: it stores through a packed type, one
+// vmovq, and max(d, -d) is one vpabsw. So is d < 0 ? -d : d for a scalar, but for a vector clang blends by hand.
 #if defined(PITCH_SHORT8) || defined(PITCH_VLOAD8)
 #if defined(PITCH_SHORT8) && LAB_UNALIGNED
 #define LOAD8(p) (*(__global const uchar8_packed*)(p))
@@ -163,9 +164,8 @@ __kernel void pitch_loop(__global const uchar* restrict src, __global uchar* res
 
 static inline ushort8 distance8(short8 a, short8 b) {
 #if defined(PITCH_SHORT8)
-    // Not d < 0 ? -d : d, which clang turns into a blend of both, five instructions.
-    const short8 d = a - b, sign = d >> (short8)15;
-    return as_ushort8((d + sign) ^ sign);
+    const short8 d = a - b;
+    return as_ushort8(max(d, -d));
 #else
     return abs_diff(a, b);
 #endif
@@ -211,9 +211,7 @@ static inline uchar16 sixteen_pixels(__global const uchar* p) {
     const ushort16 e = convert_ushort16(LOAD16(p + PITCH_N)) * f + convert_ushort16(LOAD16(p + PITCH_N + 1)) * c;
     const ushort16 w = convert_ushort16(LOAD16(p - PITCH_N)) * f + convert_ushort16(LOAD16(p - PITCH_N - 1)) * c;
     const short16 d = convert_short16(LOAD16(p)) * (short16)128 - as_short16((e >> (ushort16)1) + (w >> (ushort16)1));
-    // A select, not abs() or abs_diff(): see pitch_short8.
-    const short16 sign = d >> (short16)15;
-    return convert_uchar16(as_ushort16((d + sign) ^ sign) >> (ushort16)7);
+    return convert_uchar16(as_ushort16(max(d, -d)) >> (ushort16)7);  // not abs_diff: see pitch_vload8
 }
 
 __kernel void pitch_wide(__global const uchar* restrict src, __global uchar* restrict dst, int width, int left, int top,
@@ -234,10 +232,10 @@ __kernel void pitch_wide(__global const uchar* restrict src, __global uchar* res
 }
 #endif
 
-// Packed 32-bit arithmetic, for GPUs: a work-item makes sixteen neighbouring pixels that begin at a multiple of 16 bytes
-// of the buffer, with 128-bit loads and one 128-bit store; the neighbours at any byte offset are put together from two
-// aligned loads each, which the level-1 cache answers. A 32-bit word then holds two pixels as 16-bit fields, so
-// one multiply-add serves two pixels, and since no field exceeds 65535 none carries into the next:
+// Packed 32-bit arithmetic, for GPUs: a work-item makes sixteen neighbouring pixels that begin at a multiple of 16
+// bytes of the buffer, with 128-bit loads and one 128-bit store; the neighbours at any byte offset are put together
+// from two aligned loads each, which the level-1 cache answers. A 32-bit word then holds two pixels as 16-bit fields,
+// so one multiply-add serves two pixels, and since no field exceeds 65535 none carries into the next:
 //   E = f E0 + c E1 <= 32640 (twice e when its lowest bit is cleared), W likewise, S = E + W <= 65280, 256 C <= 65280,
 //   D = |256 C - S| >> 8, that is max - min and then the upper byte of each field.
 #if defined(PITCH_SWAR) || (defined(PITCH_WIDE) && !defined(LAB_CPU))
@@ -254,12 +252,18 @@ static inline uint permute_bytes(uint low, uint high, uint pick) {
 static inline uint odd_bytes(uint v) { return permute_bytes(v, 0, 0x4341); }
 static inline uint even_bytes_up(uint v) { return permute_bytes(v, 0, 0x2404); }
 static inline uint middle_fields(uint low, uint high) { return permute_bytes(low, high, 0x5432); }
-static inline uint interleave_upper(uint even, uint odd) { return permute_bytes(even, odd, 0x7351); }
+static inline uint4 interleave_upper(uint4 even, uint4 odd) {
+    return (uint4)(permute_bytes(even.x, odd.x, 0x7351), permute_bytes(even.y, odd.y, 0x7351),
+                   permute_bytes(even.z, odd.z, 0x7351), permute_bytes(even.w, odd.w, 0x7351));
+}
 #else
 static inline uint odd_bytes(uint v) { return (v >> 8) & LOW_BYTES; }
 static inline uint even_bytes_up(uint v) { return (v << 8) & ~LOW_BYTES; }
-static inline uint middle_fields(uint low, uint high) { return (low >> 16) | (high << 16); }
-static inline uint interleave_upper(uint even, uint odd) { return ((even >> 8) & LOW_BYTES) | (odd & ~LOW_BYTES); }
+static inline uint middle_fields(uint low, uint high) {
+    // Two shifts would become a funnel shift, which Oclgrind 21.10 does not know.
+    return as_uint((ushort2)(as_ushort2(low).y, as_ushort2(high).x));
+}
+static inline uint4 interleave_upper(uint4 even, uint4 odd) { return ((even >> 8) & LOW_BYTES) | (odd & ~LOW_BYTES); }
 #endif
 
 // |a - b| in both fields. max.u16x2 needs sm_90; elsewhere ushort2, which AMD packs as well.
@@ -302,26 +306,32 @@ static inline void two_blocks(__global const uchar* p, uint* v) {
     v[4] = b.x; v[5] = b.y; v[6] = b.z; v[7] = b.w;
 }
 
-static inline uint four_pixels(uint centre, const uint* east, const uint* west, int j) {
-    const int e = EAST_SHIFT + 4 * j, w = WEST_SHIFT + 4 * j;
-    const uint even = interpolate(east, e, PITCH_F, PITCH_C) + interpolate(west, w, PITCH_C, PITCH_F);
-    const uint odd = interpolate(east, e + 1, PITCH_F, PITCH_C) + interpolate(west, w + 1, PITCH_C, PITCH_F);
-    return interleave_upper(field_distance(even_bytes_up(centre), even), field_distance(centre & ~LOW_BYTES, odd));
+// 256 D (and a rest below) of pixels 4 j and 4 j + 2 in two fields, then of the two odd ones.
+static inline uint even_pixels(uint centre, const uint* east, const uint* west, int j) {
+    return field_distance(even_bytes_up(centre), interpolate(east, EAST_SHIFT + 4 * j, PITCH_F, PITCH_C) +
+                                                     interpolate(west, WEST_SHIFT + 4 * j, PITCH_C, PITCH_F));
+}
+static inline uint odd_pixels(uint centre, const uint* east, const uint* west, int j) {
+    return field_distance(centre & ~LOW_BYTES, interpolate(east, EAST_SHIFT + 4 * j + 1, PITCH_F, PITCH_C) +
+                                                   interpolate(west, WEST_SHIFT + 4 * j + 1, PITCH_C, PITCH_F));
 }
 
 static inline uint4 sixteen_packed(__global const uchar* p) {
-    const uint4 centre = *(__global const uint4*)p;
+    const uint4 c = *(__global const uint4*)p;
     uint east[8], west[8];
     two_blocks(p + EAST, east);
     two_blocks(p - WEST, west);
-    return (uint4)(four_pixels(centre.x, east, west, 0), four_pixels(centre.y, east, west, 1),
-                   four_pixels(centre.z, east, west, 2), four_pixels(centre.w, east, west, 3));
+    const uint4 even = (uint4)(even_pixels(c.x, east, west, 0), even_pixels(c.y, east, west, 1),
+                               even_pixels(c.z, east, west, 2), even_pixels(c.w, east, west, 3));
+    const uint4 odd = (uint4)(odd_pixels(c.x, east, west, 0), odd_pixels(c.y, east, west, 1),
+                              odd_pixels(c.z, east, west, 2), odd_pixels(c.w, east, west, 3));
+    return interleave_upper(even, odd);
 }
 
 // Work-item (i, j) makes the i-th block that touches the ROI in its row j. Blocks are aligned in the buffer and not in
-// the row, so their columns differ from row to row where the width is no multiple of 16. A block that lies wholly inside
-// the ROI and whose aligned loads end inside the buffer (they begin inside it because the neighbours do) takes the fast
-// way, the others go pixel by pixel.
+// the row, so their columns differ from row to row where the width is no multiple of 16. A block that lies wholly
+// inside the ROI and whose aligned loads end inside the buffer (they begin inside it because the neighbours do) takes
+// the fast way, the others go pixel by pixel.
 __kernel void KERNEL(__global const uchar* restrict src, __global uchar* restrict dst, int width, int left, int top,
                      int right, int bottom, int height) {
     const int y = top + (int)get_global_id(1);

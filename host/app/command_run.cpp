@@ -159,6 +159,7 @@ Job make_job(const Invocation& invocation) {
                                               for (std::size_t g = 1; g < job.plan.size(); ++g) n += job.plan[g].size();
                                               return n;
                                           }()));
+        require_savable(path);
         options.pictures.insert(name);
     }
     return job;

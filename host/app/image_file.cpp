@@ -245,21 +245,29 @@ model::Loaded load_grey(const fs::path& path) {
     }
 }
 
-void save_grey(const fs::path& path, std::size_t width, std::size_t height, std::span<const std::byte> grey) {
-    if (width == 0 || height == 0 || grey.size() / width != height || grey.size() % width != 0)
-        throw std::invalid_argument("save_grey: the bytes given are not width*height");
+void require_savable(const fs::path& path) {
     const auto extension = lower(path.extension().string());
     if (extension != ".png" && extension != ".pgm")
         throw Error(Blame::usage, "output file '" + path.string() + "' must end in .png or .pgm");
-    const auto head = extension == ".pgm" ? "P5\n" + std::to_string(width) + " " + std::to_string(height) + "\n255\n"
-                                          : png(path, width, height, grey);
+    const auto folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    if (access(folder.c_str(), W_OK | X_OK) != 0)
+        throw Error(Blame::environment, "output file '" + path.string() + "' cannot be written: " + system_message());
+}
+
+void save_grey(const fs::path& path, std::size_t width, std::size_t height, std::span<const std::byte> grey) {
+    if (width == 0 || height == 0 || grey.size() / width != height || grey.size() % width != 0)
+        throw std::invalid_argument("save_grey: the bytes given are not width*height");
+    require_savable(path);
+    const bool pgm = lower(path.extension().string()) == ".pgm";
+    const auto head = pgm ? "P5\n" + std::to_string(width) + " " + std::to_string(height) + "\n255\n"
+                          : png(path, width, height, grey);
 
     auto beside = path;
     beside += "." + std::to_string(getpid()) + ".part";
     errno = 0;
     std::ofstream out(beside, std::ios::binary);
     out << head;
-    if (extension == ".pgm")
+    if (pgm)
         out.write(reinterpret_cast<const char*>(grey.data()), static_cast<std::streamsize>(grey.size()));
     out.close();  // a full disk may show only here
     auto failure = out ? std::string() : system_message();

@@ -16,6 +16,10 @@ namespace cllab::app {
 /// an image, or whose pixels do not fit this machine's memory.
 model::Loaded load_grey(const std::filesystem::path& path);
 
+/// What save_grey would refuse, known before the long part: Error(usage) unless the extension is .png or .pgm,
+/// Error(environment) unless the folder of `path` exists and can be written.
+void require_savable(const std::filesystem::path& path);
+
 /// Writes width*height grey bytes, rows from the top, as PNG or PGM by the extension. The file appears complete or not
 /// at all: it is written beside its final name and renamed.
 /// Throws Error(usage) for another extension and for a PNG above the writer's limit of 1 GiB; Error(environment) when

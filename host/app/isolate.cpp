@@ -31,7 +31,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Device, selector, platform, platform_version,
 namespace cllab::app {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;  // keeps the order of axes and metrics
 
 void send(int fd, const Json& message) {
     const auto line = message.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";

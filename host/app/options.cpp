@@ -148,6 +148,12 @@ Invocation parse(int argc, char** argv) {
     po::positional_options_description positional;
     positional.add("pattern", -1);
     po::variables_map values;
+    // Boost takes whatever comes next for an option's value, so that `--json --no-dumps` would write a file "--no-dumps".
+    for (std::size_t i = 0; i + 1 < args.size(); ++i) {
+        const auto* option = args[i].rfind("--", 0) == 0 ? described.find_nothrow(args[i].substr(2), false) : nullptr;
+        if (option && option->semantic()->max_tokens() > 0 && args[i + 1].rfind("--", 0) == 0)
+            throw Error(Blame::usage, "option '" + args[i] + "' needs a value; found '" + args[i + 1] + "'");
+    }
     try {
         using namespace po::command_line_style;
         const int style = (default_style & ~allow_guessing);

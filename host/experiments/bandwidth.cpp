@@ -1,55 +1,232 @@
-// bandwidth: the copy that every other family is measured against.
-#include <algorithm>
+// bandwidth: reads, writes, the copy that every other family is measured against, and the levels in between.
+#include <cmath>
 
-#include "core/random.hpp"
-#include "model/experiment.hpp"
+#include "experiments/memory_probe.hpp"
+#include "model/fit.hpp"
 
 namespace cllab::model {
 namespace {
 
+using namespace memory_probe;
+
+using Words = std::span<const std::uint32_t>;
+
+constexpr std::uint32_t factor = 0x9E3779B1u;  // as in bandwidth.cl
+
+Words words_of(const SharedBytes& bytes) { return {reinterpret_cast<const std::uint32_t*>(bytes->data()), bytes->size() / 4}; }
+
+SharedBytes random_bytes(std::uint64_t size, std::uint64_t seed) {
+    Bytes data(size);
+    fill_random(data, seed);
+    return std::make_shared<const Bytes>(std::move(data));
+}
+
+bool is_reread(const Request& request) { return request.variant.name == "reread"; }
+
+std::uint64_t width_of(const Request& request) {
+    if (!request.point.is_auto("width")) return static_cast<std::uint64_t>(request.point.integer("width"));
+    // 16 bytes a work-item everywhere, but a CPU's first level only shows its width to whole vectors.
+    return is_reread(request) && request.device.is_cpu() ? 64 : 16;
+}
+
+/// Sizes of one cell. For a stream: `bytes` of each buffer. For reread: of the region all groups walk round.
+struct Shape {
+    std::uint64_t bytes = 0, width = 16, count = 0;  ///< count: elements
+    std::size_t items = 1, lanes = 1;
+    std::uint64_t depth = 4;  ///< reread: loads of a work-item and trip
+    bool runs = false;        ///< each work-item has one contiguous run, as on CPUs
+};
+
 /// Bytes of one buffer when the axis says auto: source and destination together are four times the last-level cache,
 /// within what the device can allocate.
-std::uint64_t automatic_bytes(const Device& device) {
+std::uint64_t automatic_bytes(const Request& request, std::uint64_t block) {
+    const auto& device = request.device;
+    if (is_reread(request)) return std::max<std::uint64_t>(16 << 10, block);
+    if (is_simulator(device)) return 64 << 10;
     const std::uint64_t wanted = std::max<std::uint64_t>(2 * device.last_level_bytes, 16ull << 20);
     const std::uint64_t room = device.max_alloc_bytes > 0 ? device.max_alloc_bytes : wanted;
     return std::min(wanted, room) / 4096 * 4096;
 }
 
-Setup setup(const Request& request) {
-    const auto& point = request.point;
-    const std::uint64_t bytes =
-        point.is_auto("size") ? automatic_bytes(request.device) : static_cast<std::uint64_t>(point.integer("size"));
-    if (bytes % 16 != 0)
-        throw Error(Blame::usage, "axis 'size' is " + std::to_string(bytes) + " byte; the copy moves multiples of 16 byte");
-    if (request.device.max_alloc_bytes > 0 && bytes > request.device.max_alloc_bytes)
-        throw Error(Blame::usage, "axis 'size' is " + std::to_string(bytes) + " byte; device '" + request.device.name +
-                                      "' allocates at most " + std::to_string(request.device.max_alloc_bytes) + " byte at once");
-    Bytes data(bytes);
-    fill_random(data, request.seed);
-    const auto src = std::make_shared<const Bytes>(std::move(data));
-    const std::uint64_t count = bytes / 16;
+Shape shape_of(const Request& request) {
+    const auto& device = request.device;
+    Shape s;
+    s.width = width_of(request);
+    s.runs = device.is_cpu();
+    s.lanes = s.runs ? 1 : std::min<std::size_t>(256, device.max_group);
+    // A block of reread: 4 KiB a work-item on a CPU, where loops cost more than loads in flight.
+    s.depth = s.runs ? 4096 / s.width : 4;
+    const auto block = s.lanes * s.depth * s.width;
+    s.bytes = request.point.is_auto("size") ? automatic_bytes(request, block) : static_cast<std::uint64_t>(request.point.integer("size"));
+    const auto step = is_reread(request) ? block : s.width;
+    if (s.bytes % step != 0)
+        throw Error(Blame::usage, "axis 'size' is " + std::to_string(s.bytes) + " byte; bandwidth_" + request.variant.name +
+                                      " moves multiples of " + std::to_string(step) + " byte");
+    if (device.max_alloc_bytes > 0 && s.bytes > device.max_alloc_bytes)
+        throw Error(Blame::usage, "axis 'size' is " + std::to_string(s.bytes) + " byte; device '" + device.name +
+                                      "' allocates at most " + std::to_string(device.max_alloc_bytes) + " byte at once");
+    s.count = s.bytes / s.width;
+    const auto round_up = [](std::uint64_t n, std::uint64_t to) { return (n + to - 1) / to * to; };
+    if (is_reread(request)) s.items = is_simulator(device) ? 2 * s.lanes : device.compute_units * (s.runs ? 1 : 8) * s.lanes;
+    else if (s.runs && request.variant.name != "batch") s.items = device.compute_units * 4ull;
+    // Four accesses an item keep enough bytes in flight; fewer items when the buffer is small.
+    else s.items = round_up(std::max<std::uint64_t>(1, (s.count + 3) / 4), s.lanes);
+    return s;
+}
 
-    Setup out;
-    out.args = {Input{"src", src}, Output{"dst", bytes}, value("count", count)};
-    if (request.device.is_cpu()) {
-        out.global = Extent(request.device.compute_units * 4ull);
-        out.local = Extent(1);
-    } else {
-        const std::size_t local = std::min<std::size_t>(256, request.device.max_group);
-        // Four accesses an item keep enough bytes in flight; fewer items when the buffer is small.
-        const std::size_t items = std::max<std::size_t>(1, (count + 3) / 4);
-        out.global = Extent((items + local - 1) / local * local);
-        out.local = Extent(local);
+/// Compares word by word with `expected(word number)` without a second buffer of the same size.
+template <typename Expected>
+std::optional<std::string> compare(const Buffers& buffers, const char* name, std::size_t words, Expected expected) {
+    const auto got = buffers.as<std::uint32_t>(name);
+    for (std::size_t i = 0; i < words; ++i) {
+        if (got[i] == expected(i)) continue;
+        return std::string(name) + "[" + std::to_string(i) + "] is " + std::to_string(got[i]) + ", expected " + std::to_string(expected(i));
     }
-    out.work.bytes = 2.0 * static_cast<double>(bytes);
-    out.resolved = {{"size", std::to_string(bytes)}};
-    out.check = [src](const Buffers& buffers) -> std::optional<std::string> {
-        const auto dst = buffers.as<std::byte>("dst");
-        if (std::memcmp(dst.data(), src->data(), src->size()) == 0) return std::nullopt;
-        const auto at = std::mismatch(dst.begin(), dst.end(), src->begin()).first - dst.begin();
-        return "dst[" + std::to_string(at) + "] is " + std::to_string(std::to_integer<int>(dst[at])) + ", expected " +
-               std::to_string(std::to_integer<int>((*src)[at]));
+    return std::nullopt;
+}
+
+/// Sum of the words that each work-item of the read reads.
+std::vector<std::uint32_t> read_sums(const Shape& s, Words src) {
+    const auto words = s.width / 4, run = (s.count + s.items - 1) / s.items;
+    std::vector<std::uint32_t> sums(s.items);
+    for (std::uint64_t i = 0; i < s.count; ++i) {
+        auto& sum = sums[s.runs ? i / run : i % s.items];
+        for (std::uint64_t k = 0; k < words; ++k) sum += src[i * words + k];
+    }
+    return sums;
+}
+
+/// Sum of the words that each work-item of reread reads in `trips` trips.
+std::vector<std::uint32_t> reread_sums(const Shape& s, Words src, std::int32_t trips) {
+    const std::uint64_t words = s.width / 4, blocks = s.count / (s.lanes * s.depth), groups = s.items / s.lanes;
+    std::vector<std::uint32_t> sums(s.items);
+    for (std::uint64_t lane = 0; lane < s.lanes; ++lane) {
+        std::vector<std::uint32_t> up_to(blocks + 1);  // of blocks 0 .. b-1
+        for (std::uint64_t b = 0; b < blocks; ++b) {
+            up_to[b + 1] = up_to[b];
+            for (std::uint64_t d = 0; d < s.depth; ++d)
+                for (std::uint64_t k = 0; k < words; ++k) up_to[b + 1] += src[((b * s.depth + d) * s.lanes + lane) * words + k];
+        }
+        for (std::uint64_t g = 0; g < groups; ++g) {
+            const auto first = g * blocks / groups, end = first + static_cast<std::uint64_t>(trips);
+            sums[g * s.lanes + lane] = static_cast<std::uint32_t>(end / blocks) * up_to[blocks] + up_to[end % blocks] - up_to[first];
+        }
+    }
+    return sums;
+}
+
+void set_up_stream(const Request& request, const Shape& s, Setup& out) {
+    const auto& variant = request.variant.name;
+    const auto count = value("count", s.count);
+    const auto bytes = static_cast<double>(s.bytes);
+    const std::size_t words = s.bytes / 4, words_of_element = s.width / 4;
+    if (variant == "write") {
+        const auto key = static_cast<std::uint32_t>(mix64(request.seed));
+        out.args = {Output{"dst", s.bytes}, count, value("key", key)};
+        out.work.bytes = bytes;
+        out.check = [=](const Buffers& buffers) {
+            return compare(buffers, "dst", words, [&](std::size_t i) { return static_cast<std::uint32_t>(i / words_of_element) * factor ^ key; });
+        };
+        return;
+    }
+    const auto src = random_bytes(s.bytes, request.seed);
+    if (variant == "read") {
+        out.args = {Input{"src", src}, Output{"sums", s.items * 4}, count};
+        out.work.bytes = bytes;
+        out.check = [s, src](const Buffers& buffers) { return first_difference(buffers, "sums", read_sums(s, words_of(src))); };
+    } else if (variant == "triad") {
+        const auto c = random_bytes(s.bytes, request.seed + 1000);
+        const auto scale = static_cast<std::uint32_t>(mix64(request.seed)) | 1;
+        out.args = {Input{"b", src}, Input{"c", c}, Output{"a", s.bytes}, count, value("factor", scale)};
+        out.work.bytes = 3 * bytes;
+        out.check = [=](const Buffers& buffers) {
+            const auto left = words_of(src), right = words_of(c);
+            return compare(buffers, "a", words, [&](std::size_t i) { return left[i] + scale * right[i]; });
+        };
+    } else {
+        out.args = {Input{"src", src}, Output{"dst", s.bytes}, count};
+        out.work.bytes = 2 * bytes;
+        out.check = [=](const Buffers& buffers) -> std::optional<std::string> {
+            if (std::memcmp(buffers.as<std::byte>("dst").data(), src->data(), src->size()) == 0) return std::nullopt;
+            const auto from = words_of(src);
+            return compare(buffers, "dst", words, [&](std::size_t i) { return from[i]; });
+        };
+    }
+}
+
+void set_up_reread(const Request& request, const Shape& s, Setup& out) {
+    const auto src = random_bytes(s.bytes, request.seed);
+    out.args = {Input{"src", src}, Output{"sums", s.items * 4},
+                value("blocks", static_cast<std::uint32_t>(s.count / (s.lanes * s.depth))), value("trips", std::int32_t{0})};
+    out.defines = {"LANES=" + std::to_string(s.lanes), "DEPTH=" + std::to_string(s.depth)};
+    const double bytes_per_trip = static_cast<double>(s.items * s.depth * s.width);
+    const std::int32_t low = s.runs ? 256 : 64;
+    out.slope = is_simulator(request.device) ? Slope{"trips", 1, 2, bytes_per_trip} : Slope{"trips", low, 5 * low, bytes_per_trip};
+    out.check = [s, src](const Buffers& buffers) {
+        return first_difference(buffers, "sums", reread_sums(s, words_of(src), buffers.trips));
     };
+}
+
+void validate(const Request& request) {
+    if (!request.point.is_auto("width")) require_power(request.point, "width");
+}
+
+Setup setup(const Request& request) {
+    validate(request);
+    const auto s = shape_of(request);
+    Setup out;
+    if (is_reread(request)) set_up_reread(request, s, out);
+    else set_up_stream(request, s, out);
+    out.global = Extent(s.items);
+    out.local = Extent(s.lanes);
+    out.defines.push_back("WIDTH=" + std::to_string(s.width));
+    out.defines.push_back("ELEMENT=uint" + (s.width == 4 ? std::string() : std::to_string(s.width / 4)));
+    out.defines.push_back(std::string("STREAMED=") + (out.work.bytes > static_cast<double>(request.device.last_level_bytes) ? "1" : "0"));
+    out.resolved = {{"size", std::to_string(s.bytes)}, {"width", std::to_string(s.width)}};
+    return out;
+}
+
+/// Levels that reread found, or its one number.
+void conclude_levels(const Curve& curve, std::vector<Finding>& out) {
+    const std::string how = "all work-groups walk round one region, elements of " + curve.fixed.text("width") + " byte";
+    if (curve.samples.size() < 3) {
+        const auto& s = curve.samples.front();
+        out.push_back(rate_finding("read bandwidth at " + format_bytes(static_cast<std::uint64_t>(s.x)), "B/s", s, 1, how));
+        return;
+    }
+    PlateauOptions options;
+    options.tolerance = 1.1;
+    const auto found = find_plateaus(xs(curve), steps(curve), options);
+    for (std::size_t i = 0; i < found.levels.size(); ++i) {
+        const auto& time = found.levels[i].value;
+        const auto rate = [&](double seconds) { return 1 / (seconds > 0 ? seconds : time.value); };
+        out.push_back({"level " + std::to_string(i + 1) + " read bandwidth", "B/s", rate(time.value), rate(time.high), rate(time.low),
+                       how + "; holds to " + format_bytes(static_cast<std::uint64_t>(found.levels[i].capacity.value))});
+    }
+}
+
+std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
+    std::vector<Finding> out;
+    // The yardstick alone, in front of another family's run, is no sweep to conclude from.
+    if (curves.size() == 1 && curves.front().variant == "copy" && curves.front().samples.size() == 1) return out;
+    for (const auto* variant : {"copy", "batch", "read", "write", "triad"}) {
+        const Curve::Sample* best = nullptr;
+        std::string width;
+        for (const auto& curve : curves) {
+            if (curve.variant != variant || curve.samples.empty()) continue;
+            const auto& largest = curve.samples.back();
+            if (best && largest.work.bytes / largest.seconds <= best->work.bytes / best->seconds) continue;
+            best = &largest;
+            width = curve.fixed.text("width");
+        }
+        if (best)
+            out.push_back({std::string(variant) + " bandwidth", "B/s", best->work.bytes / best->seconds, best->work.bytes / best->high,
+                           best->work.bytes / best->low,
+                           "largest size, " + format_bytes(static_cast<std::uint64_t>(best->x)) + " a buffer, elements of " + width + " byte"});
+    }
+    for (const auto& curve : curves) {
+        if (curve.variant == "reread" && !curve.samples.empty()) conclude_levels(curve, out);
+    }
     return out;
 }
 
@@ -59,10 +236,22 @@ Experiment describe_bandwidth() {
     Experiment out;
     out.family = "bandwidth";
     out.question = "How many bytes a second does memory move when a kernel does nothing else?";
-    out.axes = {{"size", "byte", "size of each of the two buffers; auto is twice the last-level cache", Axis::Kind::integer,
-                 {"auto"}, {}, 16, 1e15, true}};
-    out.variants = {{"copy", "Reads every 16-byte word of one buffer once and writes it to another; both directions count."}};
+    out.axes = {{"size", "byte", "size of each buffer; auto is twice the last-level cache, and 16 KiB for reread, whose sweep is "
+                 "16Ki:256Mi:*2", Axis::Kind::integer, {"auto"}, {}, 16, 1e15, true},
+                {"width", "byte", "size of an element, a power of two; auto is 16, and 64 for reread on a CPU", Axis::Kind::integer,
+                 {"auto"}, {}, 4, 64, true}};
+    out.variants = {
+        {"copy", "Reads every element of one buffer once and writes it to another; both directions count."},
+        {"batch", "The copy with four loads in flight a work-item, neighbours in one block."},
+        {"read", "Reads every element of a buffer once and keeps a sum."},
+        {"write", "Writes every element of a buffer once."},
+        {"triad", "Reads two buffers and writes a third, as STREAM's last loop; all three count."},
+        {"reread", "All work-groups walk round one region: the bandwidth of the level that holds it."}};
     out.setup = setup;
+    out.validate = validate;
+    out.metrics = {{"bandwidth", "B/s", Better::higher, [](const Setup& s, double seconds) { return s.slope ? 1 / seconds : NAN; }}};
+    out.curve_over = "size";
+    out.conclude = conclude;
     return out;
 }
 

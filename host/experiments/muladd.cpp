@@ -12,7 +12,9 @@ namespace {
 
 /// Three numbers for which fma(a, b, c) and a * b + c differ, so that a check can tell one from the other: a * b needs
 /// more than 24 bits and c cancels its leading ones.
-struct Operands { float a, b, c; };
+struct Operands {
+    float a, b, c;
+};
 
 Operands operands(std::uint64_t seed) {
     Random random(seed);
@@ -45,7 +47,8 @@ Setup setup(const Request& request) {
         const auto found = buffers.as<float>("out");
         for (std::size_t i = 0; i < found.size(); ++i) {
             if (std::bit_cast<std::uint32_t>(found[i]) != std::bit_cast<std::uint32_t>(expected))
-                return "out[" + std::to_string(i) + "] is " + hexadecimal(found[i]) + ", expected " + hexadecimal(expected);
+                return "out[" + std::to_string(i) + "] is " + hexadecimal(found[i]) + ", expected " +
+                       hexadecimal(expected);
         }
         return std::nullopt;
     };
@@ -58,9 +61,9 @@ Experiment describe_muladd() {
     Experiment out;
     out.family = "muladd";
     out.question = "What does a device make of one multiply-add and one store?";
-    out.axes = {{"items", "work-item", "work-items, each writing one float", Axis::Kind::integer, {"1048576"}, {}, 1, 1 << 28}};
-    out.variants = {{"fma", "fma(a, b, c): one rounding."},
-                    {"mad", "a * b + c with contraction off: two roundings."}};
+    out.axes = {
+        {"items", "work-item", "work-items, each writing one float", Axis::Kind::integer, {"1048576"}, {}, 1, 1 << 28}};
+    out.variants = {{"fma", "fma(a, b, c): one rounding."}, {"mad", "a * b + c with contraction off: two roundings."}};
     out.setup = setup;
     return out;
 }

@@ -49,7 +49,8 @@ inline std::string number(double value) {
     return text;
 }
 
-inline int edge(const char* name, long long asked, long long automatic, long long least, long long most, const std::string& where) {
+inline int edge(const char* name, long long asked, long long automatic, long long least, long long most,
+                const std::string& where) {
     const long long value = asked < 0 ? automatic : asked;
     if (value < least || value > most)
         throw Error(Blame::usage, std::string(name) + " is " + std::to_string(value) + "; " + where + " it can be " +
@@ -59,17 +60,19 @@ inline int edge(const char* name, long long asked, long long automatic, long lon
 }  // namespace detail
 
 /// The geometry with every edge known: column x is legal when x - n - 1 and x + n + 1 lie in the image.
-/// width and height in pixels, pitch in pixels. Throws Error(usage) for a pitch below 1, an image too narrow for the pitch, and
-/// an edge outside the legal columns or rows.
+/// width and height in pixels, pitch in pixels. Throws Error(usage) for a pitch below 1, an image too narrow for the
+/// pitch, and an edge outside the legal columns or rows.
 inline Geometry resolve(long long width, long long height, double pitch, const Region& region) {
-    if (!(pitch >= 1)) throw Error(Blame::usage, "pitch is " + detail::number(pitch) + " pixels; it must be at least 1");
+    if (!(pitch >= 1))
+        throw Error(Blame::usage, "pitch is " + detail::number(pitch) + " pixels; it must be at least 1");
     if (width < 1 || height < 1 || width > 0x3fffffff || height > 0x3fffffff)
         throw Error(Blame::usage, "the image is " + std::to_string(width) + "x" + std::to_string(height) +
                                       " pixels; each side can be 1 to 1073741823");
     // Compared as doubles first: the pitch may be past any integer.
     if (2 * std::floor(pitch) + 3 > static_cast<double>(width))
-        throw Error(Blame::usage, "an image " + std::to_string(width) + " pixels wide is too narrow for pitch " + detail::number(pitch) +
-                                      ", which takes at least " + detail::number(2 * std::floor(pitch) + 3));
+        throw Error(Blame::usage, "an image " + std::to_string(width) + " pixels wide is too narrow for pitch " +
+                                      detail::number(pitch) + ", which takes at least " +
+                                      detail::number(2 * std::floor(pitch) + 3));
     Geometry g;
     g.width = static_cast<int>(width);
     g.height = static_cast<int>(height);

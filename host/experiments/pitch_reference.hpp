@@ -41,14 +41,16 @@ inline std::vector<std::uint8_t> reference(std::span<const std::uint8_t> src, co
     std::vector<std::uint8_t> out(g.pixels());
     const auto f = static_cast<std::uint16_t>(weights.floor), c = static_cast<std::uint16_t>(weights.ceiling);
     for_rows(g, [&](int y) {
-        const std::uint8_t* centre = src.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(g.width) + g.left;
+        const std::uint8_t* centre =
+            src.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(g.width) + g.left;
         const std::uint8_t *east = centre + g.n, *west = centre - g.n;
         std::uint8_t* d = out.data() + static_cast<std::size_t>(y - g.top) * g.columns();
         const std::ptrdiff_t count = static_cast<std::ptrdiff_t>(g.columns());
         for (std::ptrdiff_t i = 0; i < count; ++i) {
             const auto e = static_cast<std::uint16_t>(f * east[i] + c * east[i + 1]);
             const auto w = static_cast<std::uint16_t>(f * west[i] + c * west[i - 1]);
-            const auto expected = static_cast<std::uint16_t>(e / 2 + w / 2), found = static_cast<std::uint16_t>(128 * centre[i]);
+            const auto expected = static_cast<std::uint16_t>(e / 2 + w / 2),
+                       found = static_cast<std::uint16_t>(128 * centre[i]);
             d[i] = static_cast<std::uint8_t>((std::max(found, expected) - std::min(found, expected)) / 128);
         }
     });
@@ -60,14 +62,16 @@ inline std::vector<std::uint8_t> reference(std::span<const std::uint8_t> src, co
     std::vector<std::uint8_t> out(g.pixels());
     const float f = weights.floor, c = weights.ceiling;
     for_rows(g, [&](int y) {
-        const std::uint8_t* centre = src.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(g.width) + g.left;
+        const std::uint8_t* centre =
+            src.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(g.width) + g.left;
         const std::uint8_t *east = centre + g.n, *west = centre - g.n;
         std::uint8_t* d = out.data() + static_cast<std::size_t>(y - g.top) * g.columns();
         const std::ptrdiff_t count = static_cast<std::ptrdiff_t>(g.columns());
         for (std::ptrdiff_t i = 0; i < count; ++i) {
             const float sum = f * static_cast<float>(east[i]) + c * static_cast<float>(east[i + 1]) +
                               f * static_cast<float>(west[i]) + c * static_cast<float>(west[i - 1]);
-            d[i] = static_cast<std::uint8_t>(static_cast<int>(std::fabs(2.0f * static_cast<float>(centre[i]) - sum) / 2.0f));
+            d[i] = static_cast<std::uint8_t>(
+                static_cast<int>(std::fabs(2.0f * static_cast<float>(centre[i]) - sum) / 2.0f));
         }
     });
     return out;
@@ -75,13 +79,16 @@ inline std::vector<std::uint8_t> reference(std::span<const std::uint8_t> src, co
 
 /// Compares `dst` of a run (g.bytes() bytes) with the expected ROI, and every byte outside the ROI with its poison.
 /// Returns the first difference in reading order as a sentence.
-inline std::optional<std::string> check(const Buffers& buffers, const Geometry& g, std::span<const std::uint8_t> expected) {
+inline std::optional<std::string> check(const Buffers& buffers, const Geometry& g,
+                                        std::span<const std::uint8_t> expected) {
     const auto dst = buffers.as<std::uint8_t>("dst");
-    if (dst.size() != g.bytes()) return "dst has " + std::to_string(dst.size()) + " bytes, expected " + std::to_string(g.bytes());
+    if (dst.size() != g.bytes())
+        return "dst has " + std::to_string(dst.size()) + " bytes, expected " + std::to_string(g.bytes());
     const auto place = [&](int x, int y) { return "dst(x " + std::to_string(x) + ", y " + std::to_string(y) + ")"; };
     const auto written = [&](int y, int begin, int end) -> std::optional<std::string> {
         for (int x = begin; x < end; ++x) {
-            const std::size_t at = static_cast<std::size_t>(y) * static_cast<std::size_t>(g.width) + static_cast<std::size_t>(x);
+            const std::size_t at =
+                static_cast<std::size_t>(y) * static_cast<std::size_t>(g.width) + static_cast<std::size_t>(x);
             if (!buffers.untouched("dst", at))
                 return place(x, y) + " is outside the ROI and was overwritten with " + std::to_string(dst[at]);
         }
@@ -93,12 +100,14 @@ inline std::optional<std::string> check(const Buffers& buffers, const Geometry& 
             continue;
         }
         if (auto wrong = written(y, 0, g.left)) return wrong;
-        const std::size_t at = static_cast<std::size_t>(y) * static_cast<std::size_t>(g.width) + static_cast<std::size_t>(g.left);
+        const std::size_t at =
+            static_cast<std::size_t>(y) * static_cast<std::size_t>(g.width) + static_cast<std::size_t>(g.left);
         const auto* row = expected.data() + static_cast<std::size_t>(y - g.top) * g.columns();
         if (std::memcmp(dst.data() + at, row, g.columns()) != 0) {
             const auto i = static_cast<std::size_t>(std::mismatch(row, row + g.columns(), dst.data() + at).first - row);
             const auto where = place(g.left + static_cast<int>(i), y);
-            if (buffers.untouched("dst", at + i)) return where + " was left unwritten, expected " + std::to_string(row[i]);
+            if (buffers.untouched("dst", at + i))
+                return where + " was left unwritten, expected " + std::to_string(row[i]);
             return where + " is " + std::to_string(dst[at + i]) + ", expected " + std::to_string(row[i]);
         }
         if (auto wrong = written(y, g.right + 1, g.width)) return wrong;
@@ -106,7 +115,8 @@ inline std::optional<std::string> check(const Buffers& buffers, const Geometry& 
     return std::nullopt;
 }
 
-/// One image with what every variant must make of it, computed when first asked for. Not for use by two threads at once.
+/// One image with what every variant must make of it, computed when first asked for. Not for use by two threads at
+/// once.
 class Scene {
 public:
     Scene(SharedBytes image, const Geometry& geometry, double pitch, Weights weights)
@@ -115,7 +125,9 @@ public:
     const SharedBytes src;  ///< g.bytes() grey pixels
     const Geometry g;
 
-    std::span<const std::uint8_t> pixels() const { return {reinterpret_cast<const std::uint8_t*>(src->data()), src->size()}; }
+    std::span<const std::uint8_t> pixels() const {
+        return {reinterpret_cast<const std::uint8_t*>(src->data()), src->size()};
+    }
     const std::vector<std::uint8_t>& fixed() {
         if (fixed_.empty()) fixed_ = reference(pixels(), g, fixed_weights(pitch_, weights_));
         return fixed_;

@@ -70,15 +70,11 @@ void read_symbols(Elf& elf) {
         ElfSymbol symbol;
         symbol.name = string_at(strings, *load<std::uint32_t>(raw, 0));
         if (elf.is64) {
-            symbol.type = *load<std::uint8_t>(raw, 4) & 15;
-            symbol.section = *load<std::uint16_t>(raw, 6);
             symbol.value = *load<std::uint64_t>(raw, 8);
             symbol.size = *load<std::uint64_t>(raw, 16);
         } else {
             symbol.value = *load<std::uint32_t>(raw, 4);
             symbol.size = *load<std::uint32_t>(raw, 8);
-            symbol.type = *load<std::uint8_t>(raw, 12) & 15;
-            symbol.section = *load<std::uint16_t>(raw, 14);
         }
         elf.symbols.push_back(symbol);
     }

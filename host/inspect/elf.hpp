@@ -21,8 +21,6 @@ struct ElfSection {
 struct ElfSymbol {
     std::string_view name;
     std::uint64_t value = 0, size = 0;  ///< value: virtual address, or offset in the section of a relocatable file
-    std::uint8_t type = 0;              ///< STT_FUNC is 2
-    std::uint16_t section = 0;
 };
 
 struct Elf {

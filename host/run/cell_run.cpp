@@ -370,8 +370,10 @@ void CellRun::transfers() {
         up.push_back(operation_->time_upload(setup_));
         down.push_back(operation_->time_download());
     }
-    record_.metrics.push_back({"upload", {summarise(up).median, "s", Better::lower}});
-    record_.metrics.push_back({"download", {summarise(down).median, "s", Better::lower}});
+    // Images have no upload of this kind; no figure beats a zero.
+    const double in = summarise(up).median, back = summarise(down).median;
+    if (in > 0) record_.metrics.push_back({"upload", {in, "s", Better::lower}});
+    if (back > 0) record_.metrics.push_back({"download", {back, "s", Better::lower}});
 }
 
 void CellRun::dump() {

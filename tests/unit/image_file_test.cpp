@@ -176,6 +176,10 @@ BOOST_AUTO_TEST_CASE(saving_fails_with_its_sentence_and_leaves_nothing) {
     BOOST_TEST(has(sentence(Blame::usage, [&] { save_grey(path / "a.jpg", 3, 2, grey); }), "must end in .png or .pgm"));
     BOOST_TEST(has(sentence(Blame::usage, [&] { save_grey(path / "png", 3, 2, grey); }), "must end in .png or .pgm"));
     BOOST_TEST(has(sentence(Blame::environment, [&] { save_grey(path / "absent" / "a.png", 3, 2, grey); }), "No such file"));
+    BOOST_TEST(has(sentence(Blame::environment, [&] { app::require_savable(path / "absent" / "a.png"); }), "No such file"));
+    BOOST_TEST(has(sentence(Blame::usage, [&] { app::require_savable(path / "a.gif"); }), "must end in .png or .pgm"));
+    app::require_savable(path / "a.PNG");
+    app::require_savable("a.pgm");
     fs::create_directory(path / "taken.pgm");
     BOOST_TEST(has(sentence(Blame::environment, [&] { save_grey(path / "taken.pgm", 3, 2, grey); }), "cannot be written"));
     BOOST_CHECK_THROW(save_grey(path / "a.png", 4, 2, grey), std::invalid_argument);

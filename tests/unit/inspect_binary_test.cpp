@@ -91,7 +91,9 @@ BOOST_AUTO_TEST_CASE(type_ff04_is_split_by_section_names_between_intel_cpu_and_g
     const auto gpu = ElfFile{.type = 0xff04, .machine = 0, .sections = {{"SPIRV Object", 0xff000009, "x"},
                              {"Intel(R) OpenCL Device Binary", 0xff000005, "CTNI"}}}.bytes();
     BOOST_TEST(kind_of(cpu) == Kind::intel_cpu);
+    const auto unnamed = ElfFile{.type = 0xff04, .machine = 0, .sections = {{"", 0xff000005, "CTNI"}}}.bytes();
     BOOST_TEST(kind_of(gpu) == Kind::intel_gpu_patch_tokens);
+    BOOST_TEST(kind_of(unnamed) == Kind::intel_gpu_patch_tokens);
     BOOST_TEST(kind_of(ElfFile{.type = 0xff04, .machine = 62}.bytes()) == Kind::unknown);
     BOOST_TEST(kind_of("CTNI\0\0\0\0"s) == Kind::intel_gpu_patch_tokens);
 }

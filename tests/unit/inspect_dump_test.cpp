@@ -37,10 +37,10 @@ DumpRequest request(const fs::path& folder, const std::string& binary, cllab::mo
 std::string text_of(const fs::path& file) { return read_file(file).value_or("missing " + file.string()); }
 
 /// Two builds of vadd. The specialised one calls helper; the instruction of each function tells it apart: ud2 in the
-/// generic one, hlt in the unrelated one, cpuid in helper.
+/// generic one, hlt in the unrelated one, cpuid in what helper calls.
 std::string pocl_sample() {
     const std::string generic = build::x86_object({{"_pocl_kernel_vadd_workgroup", "\x0f\x0b\xc3"s}});
-    const std::string special = build::x86_object({{"unrelated", "\xf4\xc3"s}, {"_pocl_kernel_vadd_workgroup", "\xe8\x01\0\0\0\xc3"s}, {"helper", "\x0f\xa2\xc3"s}});
+    const std::string special = build::x86_object({{"unrelated", "\xf4\xc3"s}, {"_pocl_kernel_vadd_workgroup", "\xe8\x01\0\0\0\xc3"s}, {"helper", "\xe8\x01\0\0\0\xc3"s}, {"inner", "\x0f\xa2\xc3"s}});
     return build::PoclFile{.kernels = {{"vadd", {{"/vadd/0-0-0/vadd.so", generic}, {"/vadd/64-1-1-goffs0/vadd.so", special}}}}}.bytes();
 }
 

@@ -70,9 +70,9 @@ BOOST_AUTO_TEST_CASE(a_cubin_tells_registers_by_its_symbol_index) {
         build::put(info, std::uint8_t{4}), build::put(info, id), build::put(info, std::uint16_t{8});
         build::put(info, symbol), build::put(info, value);
     };
-    attribute(0x2f, 1, 99);
     attribute(0x11, 2, 16);
     attribute(0x2f, 2, 31);
+    attribute(0x2f, 1, 99);
     const std::string cubin = build::ElfFile{.type = 2, .machine = 190, .sections = {{".nv.info", 0x70000000, info},
         {".symtab", 2, symbols, 3}, {".strtab", 3, names}}}.bytes();
     const auto facts = read_cubin(build::span(cubin), "kernel");

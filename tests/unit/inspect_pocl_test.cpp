@@ -59,7 +59,8 @@ BOOST_AUTO_TEST_CASE(the_function_specialised_for_the_local_size_is_chosen) {
 BOOST_AUTO_TEST_CASE(a_local_size_is_not_taken_for_a_longer_one_that_starts_alike) {
     BOOST_TEST(choose("vadd", Extent(6, 4)).path == "/vadd/0-0-0/vadd.so");
     BOOST_TEST(choose("vadd", Extent(16)).path == "/vadd/16-1-1/vadd.so");
-    BOOST_TEST(choose("vadd", Extent(16, 1, 10)).path == "/vadd/0-0-0/vadd.so");
+    const std::string deep = build::PoclFile{.kernels = {{"k", {{"/k/16-1-16/k.so", "deep"}}}}}.bytes();
+    BOOST_TEST(choose_pocl_code(read_poclbin(build::span(deep)), "k", Extent(16)).path.empty());
 }
 
 BOOST_AUTO_TEST_CASE(without_its_specialisation_the_generic_function_is_labelled_as_such) {

@@ -3,7 +3,6 @@
 #define BOOST_TEST_DYN_LINK
 #endif
 #include <boost/test/unit_test.hpp>
-
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -59,8 +58,11 @@ template <typename AnyWeights>
 void require_five(const AnyWeights& weights, const std::vector<int>& values, int background) {
     const auto g = resolve(article_width, article_height, 20.2, {});
     const auto found = defects(reference(article_image(), g, weights), g);
-    const std::map<std::pair<int, int>, int> expected{
-        {{29, 50}, values[0]}, {{30, 50}, values[1]}, {{50, 50}, values[2]}, {{70, 50}, values[3]}, {{71, 50}, values[4]}};
+    const std::map<std::pair<int, int>, int> expected{{{29, 50}, values[0]},
+                                                      {{30, 50}, values[1]},
+                                                      {{50, 50}, values[2]},
+                                                      {{70, 50}, values[3]},
+                                                      {{71, 50}, values[4]}};
     BOOST_TEST((found.above == expected), "found " << found.above.size() << " pixels above 5");
     for (const auto& [place, value] : expected) {
         const auto at = found.above.find(place);
@@ -83,7 +85,9 @@ struct Run {
         buffers.poison_seed = 7;
         buffers.data["dst"] = dst;
     }
-    std::size_t at(int x, int y) const { return static_cast<std::size_t>(y) * static_cast<std::size_t>(g.width) + static_cast<std::size_t>(x); }
+    std::size_t at(int x, int y) const {
+        return static_cast<std::size_t>(y) * static_cast<std::size_t>(g.width) + static_cast<std::size_t>(x);
+    }
 };
 
 const std::string* sentence(const std::optional<std::string>& s) { return s ? &*s : nullptr; }
@@ -188,7 +192,8 @@ BOOST_AUTO_TEST_CASE(a_reference_made_by_several_threads_equals_one_made_row_by_
     for (int y = 0; y < g.height; ++y) {
         const auto row = resolve(g.width, g.height, 20.2, {g.left, y, g.right, y});
         const auto one = reference(src, row, w);
-        BOOST_TEST_REQUIRE(std::equal(one.begin(), one.end(), whole.begin() + y * static_cast<std::ptrdiff_t>(g.columns())));
+        BOOST_TEST_REQUIRE(
+            std::equal(one.begin(), one.end(), whole.begin() + y * static_cast<std::ptrdiff_t>(g.columns())));
     }
 }
 
@@ -214,7 +219,8 @@ BOOST_AUTO_TEST_CASE(a_region_that_cannot_be_is_refused_in_one_sentence_with_wha
 }
 
 BOOST_AUTO_TEST_CASE(an_image_too_narrow_for_the_pitch_is_refused_and_one_column_more_is_accepted) {
-    BOOST_TEST(refusal(42, 1, 20.2, {}) == "an image 42 pixels wide is too narrow for pitch 20.2, which takes at least 43");
+    BOOST_TEST(refusal(42, 1, 20.2, {}) ==
+               "an image 42 pixels wide is too narrow for pitch 20.2, which takes at least 43");
     BOOST_TEST(refusal(43, 1, 20.2, {}) == "accepted");
     BOOST_TEST(refusal(100, 1, 1e30, {}).find("too narrow for pitch") != std::string::npos);
 }
@@ -249,7 +255,8 @@ BOOST_AUTO_TEST_CASE(the_check_names_a_write_outside_on_each_side_of_the_region)
         Run run(g, expected);
         run.dst[run.at(x, y)] = ~run.dst[run.at(x, y)];
         const auto wrong = check(run.buffers, g, expected).value_or("nothing");
-        const auto place = "dst(x " + std::to_string(x) + ", y " + std::to_string(y) + ") is outside the ROI and was overwritten";
+        const auto place =
+            "dst(x " + std::to_string(x) + ", y " + std::to_string(y) + ") is outside the ROI and was overwritten";
         BOOST_TEST(wrong.find(place) == 0u, wrong);
     }
 }
@@ -309,9 +316,10 @@ BOOST_AUTO_TEST_CASE(a_file_decides_the_size_and_the_picture_is_black_outside_th
         BOOST_TEST(std::to_integer<int>(grey[static_cast<std::size_t>(i)]) == (i % 12 >= 3 && i % 12 <= 8 ? 200 : 0));
     files["src"].width = 4;
     files["src"].height = 6;
-    BOOST_CHECK_EXCEPTION(family->validate({family->variants.front(), point, device, 1, files}), Error, [](const Error& e) {
-        return e.blame() == Blame::usage && std::string(e.what()).find("panel.png: an image 4 pixels wide") == 0;
-    });
+    BOOST_CHECK_EXCEPTION(
+        family->validate({family->variants.front(), point, device, 1, files}), Error, [](const Error& e) {
+            return e.blame() == Blame::usage && std::string(e.what()).find("panel.png: an image 4 pixels wide") == 0;
+        });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,36 @@
+// atomic: additions to shared counters. Work-item i adds to counter (i + trip) % n: with n = 1 all meet on one word, with n
+// at least the number of work-items no two meet. Counters lie side by side, as in a histogram. The sums prove that no
+// addition was lost.
+#ifdef ATOMIC_GLOBAL
+kernel void atomic_global(global uint* counter, uint counter_mask, int trips) {
+    const uint item = get_global_id(0);
+    for (int trip = 0; trip < trips; ++trip) atomic_add(&counter[(item + (uint)trip) & counter_mask], 1u + item % 3u);
+}
+#endif
+
+#ifdef ATOMIC_LOCAL
+// COUNTERS: words of local memory. Each group brings its sums together by plain stores, a group's in its own row.
+kernel void atomic_local(global uint* out, uint counter_mask, int trips) {
+    local uint counter[COUNTERS];
+    const uint lane = get_local_id(0), lanes = get_local_size(0);
+    for (uint i = lane; i < COUNTERS; i += lanes) counter[i] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int trip = 0; trip < trips; ++trip) atomic_add(&counter[(lane + (uint)trip) & counter_mask], 1u + lane % 3u);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = lane; i < COUNTERS; i += lanes) out[get_group_id(0) * COUNTERS + i] = counter[i];
+}
+#endif
+
+#ifdef ATOMIC_CHAIN
+// One work-item goes round the counters. Each address depends on the value that the addition before returned, so the times
+// of single additions add up: a counter starts at `key`, and the one of the trip before has been round trip / n times, so
+// the difference is always 0, which no compiler knows.
+kernel void atomic_chain(global uint* counter, uint counter_mask, uint counter_log2, uint key, int trips) {
+    uint rounds = 0;
+    for (int trip = 0; trip < trips; ++trip) {
+        const uint expected = trip == 0 ? 0u : (uint)(trip - 1) >> counter_log2;
+        const uint at = ((uint)trip + (rounds - expected)) & counter_mask;
+        rounds = atomic_add(&counter[at], 1u) - key;
+    }
+}
+#endif

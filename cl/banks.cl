@@ -1,0 +1,20 @@
+// banks: one wave reads local memory at a stride. Every word holds the address of the word SHIFT further on, so a step is
+// one load that the next one waits for, and all lanes move together: what conflicts at the first step conflicts at all.
+// The ring is the same for every stride; only where the lanes start differs, and that comes from a buffer, so no compiler
+// knows the pattern. 4096 words: a multiple of every number of banks, and strides up to 64 do not wrap into each other.
+#if defined(BANKS_WORD) || defined(BANKS_PAIR)
+#define LOAD p = *(local const ADDRESS*)(size_t)p;
+#define LOAD_4 LOAD LOAD LOAD LOAD
+
+kernel void KERNEL(global const uint* restrict start, global uint* restrict out, int trips) {
+    local ADDRESS ring[WORDS];
+    const uint lane = get_local_id(0);
+    for (uint i = lane; i < WORDS; i += get_local_size(0)) ring[i] = (ADDRESS)(size_t)(ring + (i + SHIFT) % WORDS);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    ADDRESS p = (ADDRESS)(size_t)(ring + start[lane]);
+    for (int i = 0; i < trips; ++i) {
+        LOAD_4 LOAD_4 LOAD_4 LOAD_4
+    }
+    out[lane] = (uint)(p - (ADDRESS)(size_t)ring) / sizeof(ADDRESS);
+}
+#endif

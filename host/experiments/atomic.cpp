@@ -1,0 +1,117 @@
+// atomic: rate of additions to shared counters over the number of counters, and the latency of one.
+#include <bit>
+
+#include "experiments/memory_probe.hpp"
+
+namespace cllab::model {
+namespace {
+
+using namespace memory_probe;
+
+/// Sums that `items` work-items leave in counters 0..mask after `trips` additions each.
+std::vector<std::uint32_t> sums(std::uint32_t items, std::uint32_t counters, std::int32_t trips) {
+    std::vector<std::uint32_t> out(counters);
+    // Over `counters` trips every item visits each counter once; only the rest has to be walked.
+    const auto rounds = static_cast<std::uint32_t>(trips) / counters, rest = static_cast<std::uint32_t>(trips) % counters;
+    std::uint32_t all = 0;
+    for (std::uint32_t item = 0; item < items; ++item) {
+        const auto addend = 1 + item % 3;
+        all += addend;
+        for (std::uint32_t trip = 0; trip < rest; ++trip) out[(item + trip) % counters] += addend;
+    }
+    for (auto& counter : out) counter += rounds * all;
+    return out;
+}
+
+std::uint32_t group_of(const Device& device) {
+    return device.is_cpu() ? 1 : std::min<std::uint32_t>(256, static_cast<std::uint32_t>(std::bit_floor(device.max_group)));
+}
+
+void validate(const Request& request) { require_power(request.point, "counters"); }
+
+Setup setup(const Request& request) {
+    validate(request);
+    const auto& device = request.device;
+    const auto& variant = request.variant.name;
+    const auto counters = static_cast<std::uint32_t>(request.point.integer("counters"));
+    const bool simulator = is_simulator(device);
+    const auto group = variant == "local" && device.is_cpu() ? 16 : group_of(device);
+    const std::uint32_t groups = simulator ? 2 : device.compute_units * (device.is_cpu() ? 1 : 4);
+    const auto items = variant == "chain" ? 1 : group * groups;
+    Setup out;
+    const auto mask = value("counter_mask", counters - 1);
+    const auto trips = value("trips", std::int32_t{0});
+    out.global = Extent(items);
+    out.local = Extent(variant == "chain" ? 1 : group);
+    if (variant == "local") {
+        if (counters > group * 4 || counters * 4ull > device.local_bytes)
+            throw Unsupported(std::to_string(counters) + " counters are far more than the " + std::to_string(group) +
+                              " work-items of a group, none would be shared");
+        out.args = {Output{"out", counters * 4ull * groups}, mask, trips};
+        out.defines = {"COUNTERS=" + std::to_string(counters)};
+        out.check = [=](const Buffers& buffers) {
+            const auto one = sums(group, counters, buffers.trips);
+            std::vector<std::uint32_t> expected;
+            for (std::uint32_t g = 0; g < groups; ++g) expected.insert(expected.end(), one.begin(), one.end());
+            return first_difference(buffers, "out", expected);
+        };
+    } else {
+        // Counters do not start at zero, so that a sum cannot be right by having been cleared.
+        const auto key = static_cast<std::uint32_t>(mix64(request.seed));
+        out.args = {InOut{"counter", share(std::vector<std::uint32_t>(counters, key))}, mask};
+        if (variant == "chain") {
+            out.args.push_back(value("counter_log2", static_cast<std::uint32_t>(std::countr_zero(counters))));
+            out.args.push_back(value("key", key));
+        }
+        out.args.push_back(trips);
+        out.check = [=](const Buffers& buffers) {
+            auto expected = sums(items, counters, buffers.trips);
+            for (auto& counter : expected) counter += key;
+            return first_difference(buffers, "counter", expected);
+        };
+    }
+    out.slope = simulator ? Slope{"trips", 1, 2, 1.0 * items}
+                          : Slope{"trips", device.is_gpu() ? 32 : 4096, device.is_gpu() ? 160 : 20480, 1.0 * items};
+    if (variant == "chain" && !simulator) out.slope = Slope{"trips", 512, 2560, 1};
+    return out;
+}
+
+std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
+    std::vector<Finding> out;
+    for (const auto& curve : curves) {
+        if (curve.samples.empty()) continue;
+        const auto &least = curve.samples.front(), &most = curve.samples.back();
+        if (curve.variant == "chain") {
+            out.push_back(step_finding("atomic latency", least, "dependent global additions of one work-item"));
+            continue;
+        }
+        const auto place = [](const Curve::Sample& s) { return format_significant(s.x, 8); };
+        if (least.x == 1)
+            out.push_back(rate_finding(curve.variant + " atomics, one address", "op/s", least, 1, "all work-items add to one word"));
+        if (most.x > 1)
+            out.push_back(rate_finding(curve.variant + " atomics, " + place(most) + " addresses", "op/s", most, 1,
+                                       "work-items spread over the most counters of the sweep"));
+    }
+    return out;
+}
+
+}  // namespace
+
+Experiment describe_atomic() {
+    Experiment out;
+    out.family = "atomic";
+    out.question = "How many atomic additions a second, shared and apart, and how long does one take?";
+    out.axes = {{"counters", "address", "words that the additions go to, a power of two", Axis::Kind::integer,
+                 {"1", "4", "32", "256", "4096", "65536"}, {}, 1, 1 << 24}};
+    out.variants = {{"global", "Every work-item adds to counters in global memory, each trip to the next."},
+                    {"local", "Every work-item adds to counters in local memory, each trip to the next."},
+                    {"chain", "One work-item goes round the counters; each addition waits for what the one before returned."}};
+    out.setup = setup;
+    out.validate = validate;
+    out.metrics = {{"rate", "op/s", Better::higher, [](const Setup&, double seconds) { return 1 / seconds; }}};
+    out.curve_over = "counters";
+    out.conclude = conclude;
+    return out;
+}
+
+}  // namespace cllab::model

@@ -1,0 +1,101 @@
+// banks: local-memory time over the stride between lanes, and the banks that explain it.
+//
+// The usual probe multiplies by the stride inside the chain and so times the multiplier too; some feed one stride's result
+// into the next. Here the pattern is in a read-only table of starts and the chain is loads only.
+#include "experiments/memory_probe.hpp"
+#include "model/fit.hpp"
+
+namespace cllab::model {
+namespace {
+
+using namespace memory_probe;
+
+constexpr std::uint32_t words = 4096;  // strides to 64 of a 64-lane wave do not wrap
+constexpr std::uint32_t shift = 37;
+constexpr std::int32_t loads_per_trip = 16;
+
+std::uint32_t word_bytes(const std::string& variant, const Device& device) {
+    return variant == "word" && short_local_address(device) ? 4 : 8;
+}
+
+std::vector<std::uint32_t> starts(std::uint32_t lanes, std::uint32_t stride, std::uint32_t seed) {
+    std::vector<std::uint32_t> out(lanes);
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) out[lane] = (seed + lane * stride) % words;
+    return out;
+}
+
+Setup setup(const Request& request) {
+    const auto& device = request.device;
+    if (device.is_cpu())
+        throw Unsupported("local memory is ordinary memory in the processor's caches: no banks between work-items; "
+                          "latency_global's first level is its latency");
+    const auto bytes = word_bytes(request.variant.name, device);
+    const auto lanes = std::min<std::uint32_t>(wave_width(device), static_cast<std::uint32_t>(device.max_group));
+    // The seed moves the whole pattern, by a multiple of 64 words: other data, the same conflicts.
+    const auto start = starts(lanes, static_cast<std::uint32_t>(request.point.integer("stride")),
+                              static_cast<std::uint32_t>(mix64(request.seed) % 64 * 64));
+    Setup out;
+    out.args = {Input{"start", share(start)}, Output{"out", lanes * 4ull}, value("trips", std::int32_t{0})};
+    out.global = out.local = Extent(lanes);
+    out.defines = {"WORDS=" + std::to_string(words), "SHIFT=" + std::to_string(shift),
+                   bytes == 4 ? "ADDRESS=uint" : "ADDRESS=ulong"};
+    out.slope = is_simulator(device) ? Slope{"trips", 1, 2, loads_per_trip} : Slope{"trips", 256, 1280, loads_per_trip};
+    out.check = [start](const Buffers& buffers) {
+        const auto moved = static_cast<std::uint64_t>(buffers.trips) * loads_per_trip * shift;
+        auto expected = start;
+        for (auto& word : expected) word = static_cast<std::uint32_t>((word + moved) % words);
+        return first_difference(buffers, "out", expected);
+    };
+    return out;
+}
+
+void conclude_one(const Curve& curve, const Device& device, std::vector<Finding>& out) {
+    const auto bytes = word_bytes(curve.variant, device);
+    const auto label = std::to_string(bytes) + "-byte ";
+    if (const auto* one = sample_at(curve, 1))
+        out.push_back(step_finding(label + "local load", *one, "dependent loads of one wave at stride 1, no conflict"));
+    std::vector<BankCase> cases;
+    for (const auto& s : curve.samples) {
+        auto addresses = starts(wave_width(device), static_cast<std::uint32_t>(s.x), 0);
+        for (auto& a : addresses) a *= bytes;
+        cases.push_back({std::move(addresses), s.per_step});
+    }
+    // Words of 8 bytes are served by half waves; lanes of a pass read 128 bytes together.
+    const auto fit = fit_banks(cases, bytes == 4 ? 32 : 16);
+    if (!fit) return;
+    const auto how = "fit of base + cost * (ways - 1) over " + std::to_string(cases.size()) + " strides, residual " +
+                     format_significant(100 * fit->residual, 2) + " %";
+    std::string also;
+    for (const auto& [banks, width] : fit->alternatives)
+        also += (also.empty() ? "; as good: " : ", ") + std::to_string(banks) + " of " + std::to_string(width) + " byte";
+    const double banks = fit->banks, width = fit->bank_bytes;
+    out.push_back({label + "banks", "bank", banks, banks, banks, how + also});
+    out.push_back({label + "bank width", "byte", width, width, width, how});
+    out.push_back({label + "time per way", "s", fit->per_slot, fit->per_slot, fit->per_slot, how});
+}
+
+std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
+    std::vector<Finding> out;
+    for (const auto& curve : curves) conclude_one(curve, device, out);
+    return out;
+}
+
+}  // namespace
+
+Experiment describe_banks() {
+    Experiment out;
+    out.family = "banks";
+    out.question = "How many banks has local memory, how wide are they, and what does a conflict cost?";
+    out.axes = {{"stride", "word", "between the words of neighbouring lanes; 0 is one word for all, 33 is padded 32",
+                 Axis::Kind::integer,
+                 {"0", "1", "2", "3", "4", "5", "6", "7", "8", "10", "12", "14", "15", "16", "17", "20", "24", "31", "32", "33", "48", "64"},
+                 {}, 0, 64}};
+    out.variants = {{"word", "One wave chases addresses of 4 bytes (8 where local addresses are long)."},
+                    {"pair", "The same with words of 8 bytes."}};
+    out.setup = setup;
+    out.curve_over = "stride";
+    out.conclude = conclude;
+    return out;
+}
+
+}  // namespace cllab::model

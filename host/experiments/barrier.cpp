@@ -1,0 +1,89 @@
+// barrier: time of a work-group barrier over the size of the group.
+#include "experiments/memory_probe.hpp"
+
+namespace cllab::model {
+namespace {
+
+using namespace memory_probe;
+
+constexpr std::int32_t passes_per_trip = 8;
+
+std::vector<std::uint32_t> results(const std::string& variant, std::uint32_t lanes, std::uint32_t c, std::int32_t trips) {
+    const auto passes = static_cast<std::uint32_t>(trips) * passes_per_trip;
+    std::vector<std::uint32_t> out(lanes);
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+        if (variant == "exchange") {
+            out[lane] = static_cast<std::uint32_t>((lane + static_cast<std::uint64_t>(passes)) % lanes) + passes * c;
+        } else {
+            std::uint32_t x = lane;
+            for (std::uint32_t i = 0; i < passes; ++i) x = x * 5 + c;
+            out[lane] = x;
+        }
+    }
+    return out;
+}
+
+Setup setup(const Request& request) {
+    const auto& device = request.device;
+    const auto& variant = request.variant.name;
+    const auto lanes = static_cast<std::uint32_t>(request.point.integer("group"));
+    if (lanes > device.max_group)
+        throw Unsupported("a work-group of " + std::to_string(lanes) + " is larger than the device's " + std::to_string(device.max_group));
+    const auto c = static_cast<std::uint32_t>(mix64(request.seed));
+    Setup out;
+    out.args = {Output{"out", lanes * 4ull}};
+    if (variant == "exchange") out.args.push_back(Local{"place", lanes * 8ull});
+    out.args.push_back(value("c", c));
+    out.args.push_back(value("trips", std::int32_t{0}));
+    out.global = out.local = Extent(lanes);
+    // A CPU walks through the work-items at each barrier, so that the time follows their number.
+    const std::int32_t low = device.is_cpu() ? std::clamp<std::int32_t>(static_cast<std::int32_t>(65536 / lanes), 64, 4096) : 256;
+    out.slope = is_simulator(device) ? Slope{"trips", 1, 2, passes_per_trip} : Slope{"trips", low, 4 * low, passes_per_trip};
+    out.check = [=](const Buffers& buffers) { return first_difference(buffers, "out", results(variant, lanes, c, buffers.trips)); };
+    return out;
+}
+
+std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
+    std::vector<Finding> out;
+    const auto* none = curve_of(curves, "none");
+    for (const auto& curve : curves) {
+        if (curve.samples.empty() || curve.variant == "none") continue;
+        const auto& largest = curve.samples.back();
+        const auto size = format_significant(largest.x, 6);
+        const auto name = curve.variant == "plain" ? "barrier of " + size : "exchange among " + size;
+        const std::string how = curve.variant == "plain" ? "one work-group of " + size + ", barriers in a row"
+                                                         : "store, barrier and load from the neighbour through local memory";
+        if (!device.is_cpu()) {
+            out.push_back(step_finding(name, largest, how));
+            if (curve.samples.size() > 1)
+                out.push_back(step_finding(curve.variant + " of the smallest group", curve.samples.front(),
+                                           "the same in a group of " + format_significant(curve.samples.front().x, 6)));
+            continue;
+        }
+        const auto* base = none ? sample_at(*none, largest.x) : nullptr;
+        if (curve.variant == "plain" && base)
+            out.push_back({"barrier a work-item", "s", (largest.per_step - base->per_step) / largest.x,
+                           (largest.low - base->high) / largest.x, (largest.high - base->low) / largest.x,
+                           "group of " + size + " with barriers less without: the loop is split and private variables go through memory"});
+    }
+    return out;
+}
+
+}  // namespace
+
+Experiment describe_barrier() {
+    Experiment out;
+    out.family = "barrier";
+    out.question = "What does a work-group barrier cost?";
+    out.axes = {{"group", "item", "work-items in the group", Axis::Kind::integer,
+                 {"32", "64", "128", "256", "512", "1024"}, {}, 1, 1 << 16}};
+    out.variants = {{"plain", "A multiply-add and a barrier, over and over."},
+                    {"exchange", "A value handed to the neighbour through local memory, one barrier a step."},
+                    {"none", "The loop of plain without barriers: what is left when they cost nothing."}};
+    out.setup = setup;
+    out.curve_over = "group";
+    out.conclude = conclude;
+    return out;
+}
+
+}  // namespace cllab::model

@@ -1,0 +1,104 @@
+// cacheline: pairs of loads at a distance. The time of a pair less the time of a lone miss is the time of the second load,
+// and it jumps where the distance leaves what the first one filled. No model of averages is needed, and sector, fetch and
+// line show separately; a strided walk mixes them.
+#include "experiments/cacheline_granules.hpp"
+#include "experiments/memory_probe.hpp"
+
+namespace cllab::model {
+namespace {
+
+using namespace memory_probe;
+
+constexpr std::uint64_t granule = 128;  // a home every 128 bytes, as in cacheline.cl
+constexpr std::int32_t visits_per_trip = 8;
+
+std::uint64_t footprint_of(const Request& request) {
+    if (!request.point.is_auto("footprint")) return static_cast<std::uint64_t>(request.point.integer("footprint"));
+    return is_simulator(request.device) ? 16 << 10 : std::max<std::uint64_t>(beyond_caches(request.device), 1 << 20);
+}
+
+void validate(const Request& request) {
+    const auto& point = request.point;
+    for (const auto* axis : {"distance", "offset"}) require_multiple(point, axis, 8);
+    require_multiple(point, "footprint", granule);
+    const auto distance = point.integer("distance");
+    if (distance > 0 && distance % static_cast<std::int64_t>(granule) == 0)
+        throw Error(Blame::usage, "axis 'distance' is " + point.text("distance") +
+                                      "; multiples of 128 would fall on the first words of other pairs, 8 more do not");
+}
+
+Setup setup(const Request& request) {
+    validate(request);
+    const auto& device = request.device;
+    const auto footprint = footprint_of(request);
+    const auto distance = static_cast<std::uint64_t>(request.point.integer("distance"));
+    const auto offset = static_cast<std::uint64_t>(request.point.integer("offset"));
+    const auto bytes = footprint + distance + granule;  // the last pair's second word lies beyond the last home
+    require_room(device, bytes);
+
+    auto slot = random_order(footprint / granule, request.seed);
+    Setup out;
+    out.args = {Input{"slot", share(slot)}, Scratch{"chain", bytes},
+                InOut{"state", share(std::vector<std::uint64_t>{slot[0] * granule + offset, 0})},
+                value("count", static_cast<std::uint32_t>(slot.size())), value("trips", std::int32_t{0})};
+    out.steps = {Launch{"cacheline_link", Extent(is_simulator(device) ? 64 : 4096), {}, {"slot", "chain", "state", "count"}},
+                 Launch{{}, Extent(1), Extent(1), {"chain", "state", "trips"}}};
+    out.defines = {"DISTANCE=" + std::to_string(distance), "OFFSET=" + std::to_string(offset)};
+    out.slope = is_simulator(device) ? Slope{"trips", 1, 2, visits_per_trip} : Slope{"trips", 32, 544, visits_per_trip};
+    out.check = [slot = std::move(slot), offset](const Buffers& buffers) -> std::optional<std::string> {
+        const auto visits = static_cast<std::uint64_t>(buffers.trips) * visits_per_trip;
+        const std::uint64_t expected = slot[visits % slot.size()] * granule + offset, got = buffers.as<std::uint64_t>("state")[0];
+        if (got == expected) return std::nullopt;
+        return "after " + std::to_string(visits) + " visits the chase stands at byte " + std::to_string(got) + ", expected " +
+               std::to_string(expected);
+    };
+    out.resolved = {{"footprint", std::to_string(footprint)}};
+    return out;
+}
+
+std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
+    std::vector<Finding> out;
+    for (const auto& curve : curves) {
+        const auto* lone = sample_at(curve, 0);
+        if (!lone || curve.fixed.integer("offset") != 0) continue;
+        out.push_back(step_finding("lone miss", *lone, "random chase, one load a 128-byte block, beyond the caches"));
+        std::vector<double> distance, second;
+        for (const auto& s : curve.samples) {
+            if (s.x <= 0) continue;
+            distance.push_back(s.x);
+            second.push_back(s.per_step - lone->per_step);
+        }
+        const auto found = cacheline::granules(distance, second, lone->per_step);
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            const auto& g = found[i];
+            const auto name = i + 1 == found.size() ? "line" : i == 0 ? "sector" : "fetch";
+            const auto bytes = static_cast<double>(g.bytes);
+            out.push_back({name, "byte", bytes, bytes, bytes,
+                           "a second load within costs " + format_seconds(std::max(g.before, 0.0)) + ", beyond " +
+                               format_seconds(g.after) + "; time of the pair less the lone miss"});
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+Experiment describe_cacheline() {
+    Experiment out;
+    out.family = "cacheline";
+    out.question = "How many bytes does one miss bring: sector, fetch and line?";
+    out.axes = {{"distance", "byte", "from the first word of a pair to the second; 0 is a lone load", Axis::Kind::integer,
+                 {"0", "8", "24", "40", "72", "136", "264"}, {}, 0, 4096},
+                {"offset", "byte", "of the pair in its 128-byte block; half a line moves the thresholds by half a line",
+                 Axis::Kind::integer, {"0"}, {}, 0, 120},
+                {"footprint", "byte", "memory the chase goes through; auto is beyond all caches", Axis::Kind::integer,
+                 {"auto"}, {}, 1024, 1e12, true}};
+    out.variants = {{"pair", "Visits a random block, then a word a fixed distance behind it, then the next random block."}};
+    out.setup = setup;
+    out.validate = validate;
+    out.curve_over = "distance";
+    out.conclude = conclude;
+    return out;
+}
+
+}  // namespace cllab::model

@@ -1,0 +1,146 @@
+// channels: bandwidth of the second level and what lies behind it over the spacing of lines.
+//
+// Masking the address to a window, as is often done, changes with the spacing how many times each address is written and
+// so how many writes merge. Here the set of lines has one size; only where they lie changes.
+#include <bit>
+
+#include "experiments/channels_dips.hpp"
+#include "experiments/memory_probe.hpp"
+
+namespace cllab::model {
+namespace {
+
+using namespace memory_probe;
+
+constexpr std::uint32_t line_words = 4, pass_step = 1021, factor = 0x9E3779B1u;  // as in channels.cl; words of 16 bytes
+
+struct Layout {
+    std::uint32_t lines = 0, spacing_words = 0, items = 0;
+    std::uint32_t line_of(std::uint32_t item, std::uint32_t pass) const {
+        return static_cast<std::uint32_t>((item / line_words + static_cast<std::uint64_t>(pass) * pass_step) % lines);
+    }
+    std::size_t bytes() const { return static_cast<std::size_t>(lines) * spacing_words * 16; }
+};
+
+std::optional<std::string> check_store(const Layout& layout, std::uint32_t key, const Buffers& buffers) {
+    Bytes raw(layout.bytes());
+    poison(raw, buffers.poison_seed);
+    std::vector<std::uint32_t> expected(raw.size() / 4);
+    std::memcpy(expected.data(), raw.data(), raw.size());
+    std::vector<bool> reached(static_cast<std::size_t>(layout.lines) * line_words);
+    for (std::uint32_t pass = 0; pass < static_cast<std::uint32_t>(buffers.trips); ++pass)
+        for (std::uint32_t item = 0; item < layout.items; ++item)
+            reached[layout.line_of(item, pass) * line_words + item % line_words] = true;
+    for (std::size_t i = 0; i < reached.size(); ++i) {
+        if (!reached[i]) continue;
+        const std::size_t at = i / line_words * layout.spacing_words + i % line_words;
+        for (std::uint32_t k = 0; k < 4; ++k) expected[at * 4 + k] = (static_cast<std::uint32_t>(at) * factor ^ key) + k;
+    }
+    return first_difference(buffers, "out", expected);
+}
+
+std::optional<std::string> check_load(const Layout& layout, std::span<const std::uint32_t> word_sums, const Buffers& buffers) {
+    std::vector<std::uint32_t> expected(layout.items);
+    for (std::uint32_t pass = 0; pass < static_cast<std::uint32_t>(buffers.trips); ++pass)
+        for (std::uint32_t item = 0; item < layout.items; ++item)
+            expected[item] += word_sums[layout.line_of(item, pass) * line_words + item % line_words];
+    return first_difference(buffers, "out", expected);
+}
+
+std::vector<std::string> spacings() {
+    std::vector<std::string> out;
+    for (int bytes = 64; bytes <= 32768; bytes *= 2) {
+        out.push_back(std::to_string(bytes));
+        if (bytes >= 256) out.push_back(std::to_string(bytes + 64));  // an odd number of lines
+    }
+    return out;
+}
+
+void validate(const Request& request) {
+    require_multiple(request.point, "spacing", 16);
+    require_power(request.point, "lines");
+}
+
+Setup setup(const Request& request) {
+    validate(request);
+    const auto& device = request.device;
+    if (device.is_cpu())
+        throw Unsupported("address hashing and prefetching hide a CPU's channels; the curve of latency_global with "
+                          "--axis line=4096 shows its pages and sets");
+    Layout layout;
+    layout.lines = is_simulator(device) ? 64 : static_cast<std::uint32_t>(request.point.integer("lines"));
+    layout.spacing_words = static_cast<std::uint32_t>(request.point.integer("spacing") / 16);
+    const auto group = std::min<std::uint32_t>(256, static_cast<std::uint32_t>(std::bit_floor(device.max_group)));
+    layout.items = is_simulator(device) ? group : device.compute_units * 4 * group;
+    require_room(device, layout.bytes());
+
+    Setup out;
+    const auto mask = value("line_mask", layout.lines - 1);
+    const auto spacing = value("spacing_words", layout.spacing_words);
+    const auto trips = value("trips", std::int32_t{0});
+    if (request.variant.name == "store") {
+        const auto key = static_cast<std::uint32_t>(mix64(request.seed));
+        out.args = {Output{"out", layout.bytes()}, mask, spacing, value("key", key), trips};
+        out.check = [layout, key](const Buffers& buffers) { return check_store(layout, key, buffers); };
+    } else {
+        std::vector<std::uint32_t> in(layout.bytes() / 4);
+        fill_random(std::as_writable_bytes(std::span(in)), request.seed);
+        std::vector<std::uint32_t> sums(static_cast<std::size_t>(layout.lines) * line_words);
+        for (std::size_t i = 0; i < sums.size(); ++i) {
+            const auto* word = &in[(i / line_words * layout.spacing_words + i % line_words) * 4];
+            sums[i] = word[0] + word[1] + word[2] + word[3];
+        }
+        out.args = {Input{"in", share(in)}, Output{"out", layout.items * 4ull}, mask, spacing, trips};
+        out.check = [layout, sums = std::move(sums)](const Buffers& buffers) { return check_load(layout, sums, buffers); };
+    }
+    out.global = Extent(layout.items);
+    out.local = Extent(group);
+    const double bytes_per_trip = 16.0 * layout.items;
+    out.slope = is_simulator(device) ? Slope{"trips", 1, 2, bytes_per_trip} : Slope{"trips", 32, 160, bytes_per_trip};
+    out.resolved = {{"lines", std::to_string(layout.lines)}};
+    return out;
+}
+
+std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
+    std::vector<Finding> out;
+    for (const auto& curve : curves) {
+        if (curve.samples.size() < 3) continue;
+        std::vector<double> bandwidth;
+        for (const auto& s : curve.samples) bandwidth.push_back(1 / s.per_step);
+        const auto faster = [](const auto& a, const auto& b) { return a.per_step < b.per_step; };
+        const auto [best, worst] = std::minmax_element(curve.samples.begin(), curve.samples.end(), faster);
+        const auto place = [](const Curve::Sample& s) { return format_bytes(static_cast<std::uint64_t>(s.x)); };
+        out.push_back(rate_finding(curve.variant + " bandwidth of the second level", "B/s", *best, 1,
+                                   "best spacing, " + place(*best) + ", of " + curve.fixed.text("lines") + " lines of 64 byte"));
+        out.push_back({curve.variant + " worst spacing", "x", worst->per_step / best->per_step, worst->low / best->high,
+                       worst->high / best->low, "time at " + place(*worst) + " over that at the best spacing"});
+        if (const auto found = channels::find_interleave(xs(curve), bandwidth)) {
+            const auto bytes = static_cast<double>(found->bytes);
+            out.push_back({curve.variant + " interleave", "byte", bytes, bytes, 2 * bytes,
+                           "largest power-of-two spacing at full bandwidth; worst beyond it " +
+                               format_significant(found->ratio, 3) + " times slower"});
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+Experiment describe_channels() {
+    Experiment out;
+    out.family = "channels";
+    out.question = "Which distances between lines crowd onto the same memory channels?";
+    out.axes = {{"spacing", "byte", "from line to line; powers of two, and those an odd number of lines off", Axis::Kind::integer,
+                 spacings(), {}, 64, 1 << 24},
+                {"lines", "line", "lines of 64 byte visited, a power of two", Axis::Kind::integer, {"4096"}, {}, 4, 1 << 24}};
+    out.variants = {{"store", "The whole device stores to the lines, 16 byte a work-item and pass."},
+                    {"load", "The whole device loads from the lines past the first level, 16 byte a work-item and pass."}};
+    out.setup = setup;
+    out.validate = validate;
+    out.metrics = {{"bandwidth", "B/s", Better::higher, [](const Setup&, double seconds) { return 1 / seconds; }}};
+    out.curve_over = "spacing";
+    out.conclude = conclude;
+    return out;
+}
+
+}  // namespace cllab::model

@@ -1,0 +1,163 @@
+// latency: a pointer chase over footprints, so that each cache level shows as a plateau of the time per load.
+//
+// The usual chase strides through memory from one fixed start. Strides are prefetched and meet the same pages, and from a
+// fixed start a chain shorter than the footprint only ever meets the lines of the launch before, so "memory" is a cache.
+// Here the order is random, one visit a line, and each launch goes on where the last one stopped.
+#include "experiments/memory_probe.hpp"
+#include "model/fit.hpp"
+
+namespace cllab::model {
+namespace {
+
+using namespace memory_probe;
+
+constexpr std::int32_t loads_per_trip = 16;
+
+std::vector<std::string> footprints() {
+    std::vector<std::string> out;
+    for (std::uint64_t bytes = 2048; bytes <= 512ull << 20; bytes *= 2) {
+        out.push_back(std::to_string(bytes));
+        if (bytes < 512ull << 20) out.push_back(std::to_string(bytes / 2 * 3));
+    }
+    return out;
+}
+
+/// The word of each visit, in visiting order: one random word of every line, lines in random order.
+std::vector<std::uint32_t> visits(std::size_t lines, std::uint32_t words_per_line, std::uint64_t seed) {
+    auto slot = random_order(lines, seed);
+    Random random(seed + 1);
+    for (auto& s : slot) s = s * words_per_line + static_cast<std::uint32_t>(random.below(words_per_line));
+    return slot;
+}
+
+/// The chase must stand on the word that so many loads from the first lead to.
+Check chase_check(std::vector<std::uint32_t> slot, std::uint64_t word_bytes) {
+    return [slot = std::move(slot), word_bytes](const Buffers& buffers) -> std::optional<std::string> {
+        const auto loads = static_cast<std::uint64_t>(buffers.trips) * loads_per_trip;
+        const std::uint64_t expected = slot[loads % slot.size()] * word_bytes, got = buffers.as<std::uint64_t>("state")[0];
+        if (got == expected) return std::nullopt;
+        return "after " + std::to_string(loads) + " loads the chase stands at byte " + std::to_string(got) + ", expected " +
+               std::to_string(expected);
+    };
+}
+
+Slope trips(const Device& device, std::uint64_t footprint, std::uint64_t count) {
+    if (is_simulator(device)) return {"trips", 1, 2, loads_per_trip};
+    // Small footprints are walked once before the difference begins: a first level may be empty at each launch, and a
+    // launch may meet another core. Larger ones stay in levels that outlast a launch.
+    const bool small = footprint <= 1 << 20;
+    const auto pass = static_cast<std::int32_t>((count + loads_per_trip - 1) / loads_per_trip);
+    const std::int32_t low = small ? std::max(64, pass) : 64;
+    const std::int32_t measured = small ? (device.is_gpu() ? 1024 : 4096) : 512;
+    return {"trips", low, low + measured, loads_per_trip};
+}
+
+Setup setup_local(const Request& request, std::uint64_t footprint) {
+    const auto& device = request.device;
+    if (!device.local_is_dedicated)
+        throw Unsupported("local memory is ordinary memory here: the first level of latency_global is its latency");
+    if (footprint > device.local_bytes)
+        throw Unsupported("a footprint of " + format_bytes(footprint) + " is beyond the " + format_bytes(device.local_bytes) +
+                          " of local memory");
+    const std::uint64_t word = short_local_address(device) ? 4 : 8, count = footprint / word;
+    auto slot = visits(count, 1, request.seed);
+    Setup out;
+    out.args = {Input{"slot", share(slot)}, InOut{"state", share(std::vector<std::uint64_t>{slot[0] * word})},
+                value("count", static_cast<std::uint32_t>(count)), value("trips", std::int32_t{0})};
+    out.global = out.local = Extent(std::min<std::size_t>(64, device.max_group));
+    out.defines = {"WORDS=" + std::to_string(count), word == 4 ? "ADDRESS=uint" : "ADDRESS=ulong"};
+    out.slope = is_simulator(device) ? Slope{"trips", 1, 2, loads_per_trip} : Slope{"trips", 256, 1280, loads_per_trip};
+    out.check = chase_check(std::move(slot), word);
+    return out;
+}
+
+void validate(const Request& request) {
+    require_multiple(request.point, "line", 8);
+    if (request.point.is_auto("line") || request.point.integer("line") <= request.point.integer("footprint")) return;
+    throw Error(Blame::usage, "axis 'line' is " + request.point.text("line") + " byte, more than the footprint of " +
+                                  request.point.text("footprint"));
+}
+
+Setup setup(const Request& request) {
+    validate(request);
+    const auto& device = request.device;
+    const auto asked = static_cast<std::uint64_t>(request.point.integer("footprint"));
+    const std::uint64_t line = request.point.is_auto("line") ? std::max(8u, device.cacheline_bytes)
+                                                             : static_cast<std::uint64_t>(request.point.integer("line"));
+    const auto lines = std::max<std::uint64_t>(1, asked / line);
+    const auto footprint = lines * line;
+    if (request.variant.name == "local") return setup_local(request, footprint);
+    if (is_simulator(device) && footprint > 64 << 10)
+        throw Unsupported("a simulator has no caches; footprints above 64 KiB would only take time");
+    if (footprint > std::max<std::uint64_t>(beyond_caches(device), 1 << 20))
+        throw Unsupported("a footprint of " + format_bytes(footprint) + " is far beyond the last-level cache, at most " +
+                          format_bytes(device.last_level_bytes) + " here");
+    require_room(device, footprint);
+
+    auto slot = visits(lines, static_cast<std::uint32_t>(line / 8), request.seed);
+    Setup out;
+    out.args = {Input{"slot", share(slot)}, Scratch{"chain", footprint},
+                InOut{"state", share(std::vector<std::uint64_t>{slot[0] * 8ull, 0})},
+                value("count", static_cast<std::uint32_t>(lines)), value("trips", std::int32_t{0})};
+    out.steps = {Launch{"latency_link", Extent(is_simulator(device) ? 64 : 4096), {}, {"slot", "chain", "state", "count"}},
+                 Launch{{}, Extent(1), Extent(1), {"chain", "state", "trips"}}};
+    out.slope = trips(device, footprint, lines);
+    out.check = chase_check(std::move(slot), 8);
+    out.resolved = {{"footprint", std::to_string(footprint)}, {"line", std::to_string(line)}};
+    return out;
+}
+
+/// Levels of one chase, named in order; the last is memory when the sweep went far beyond the last-level cache.
+void add_levels(const Curve& curve, const Device& device, const std::string& prefix, std::vector<Finding>& out) {
+    const auto found = find_plateaus(xs(curve), steps(curve));
+    std::string how = "plateau of a random pointer chase (stored addresses, one visit a line), ";
+    for (std::size_t i = 0; i < found.levels.size(); ++i) {
+        const auto& level = found.levels[i];
+        const bool memory = level.open && level.capacity.value >= static_cast<double>(beyond_caches(device)) / 2;
+        const auto name = prefix + (memory ? "memory" : "L" + std::to_string(i + 1));
+        out.push_back({name + " latency", "s", level.value.value, level.value.low, level.value.high,
+                       how + std::to_string(level.points) + " sizes, residual " +
+                           format_significant(100 * found.residual, 2) + " %"});
+        if (!level.open)
+            out.push_back({name + " capacity", "byte", level.capacity.value, level.capacity.low, level.capacity.high,
+                           "last footprint within 5 % of the plateau" +
+                               (level.transition > 0 ? "; the next begins at " + format_significant(level.transition, 3) +
+                                                           " times that"
+                                                     : std::string())});
+    }
+}
+
+std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
+    std::vector<Finding> out;
+    if (const auto* c = curve_of(curves, "global")) add_levels(*c, device, "", out);
+    if (const auto* c = curve_of(curves, "bypass")) add_levels(*c, device, "past-L1 ", out);
+    if (const auto* c = curve_of(curves, "scalar")) add_levels(*c, device, "scalar ", out);
+    if (const auto* c = curve_of(curves, "local"); c && !c->samples.empty())
+        out.push_back(step_finding("local memory latency", c->samples.back(),
+                                   "random chase through " + format_bytes(static_cast<std::uint64_t>(c->samples.back().x)) +
+                                       " of local memory, stored addresses"));
+    return out;
+}
+
+}  // namespace
+
+Experiment describe_latency() {
+    Experiment out;
+    out.family = "latency";
+    out.question = "How long does a load take, and where do the cache levels end?";
+    out.axes = {{"footprint", "byte", "memory the chase goes through", Axis::Kind::integer, footprints(), {}, 64, 1e12},
+                {"line", "byte", "distance of the words visited; auto is the line the device reports, 4096 shows pages and sets",
+                 Axis::Kind::integer, {"auto"}, {}, 8, 1e9, true}};
+    out.variants = {
+        {"global", "One work-item chases stored addresses through global memory by the vector path."},
+        {"bypass", "The same past the first level (ld.global.cg), so the second shows from the smallest size.", {}, {"nvidia"}},
+        {"scalar", "The same by wave-uniform addresses: AMD's scalar cache.", {}, {"amd"}},
+        {"local", "One work-item chases stored addresses through local memory."}};
+    out.setup = setup;
+    out.validate = validate;
+    out.curve_over = "footprint";
+    out.conclude = conclude;
+    return out;
+}
+
+}  // namespace cllab::model

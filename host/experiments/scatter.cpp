@@ -1,0 +1,120 @@
+// scatter: time of a wave's load or store over the number of memory blocks its lanes touch.
+#include <bit>
+
+#include "experiments/memory_probe.hpp"
+#include "model/fit.hpp"
+
+namespace cllab::model {
+namespace {
+
+using namespace memory_probe;
+
+constexpr std::uint32_t factor = 0x9E3779B1u;  // as in scatter.cl
+
+/// The places a cell touches; mirrors nothing of the kernel but its definition: lane l, word l / K of block l % K.
+struct Layout {
+    std::uint32_t wave = 32, spread = 1, waves = 1, blocks = 1;
+
+    std::uint32_t word(std::uint32_t wave_number, std::uint32_t lane, std::uint32_t trip) const {
+        const std::uint64_t first = static_cast<std::uint64_t>(trip) * waves * spread;
+        const auto block = static_cast<std::uint32_t>((first + static_cast<std::uint64_t>(wave_number) * spread + lane % spread) % blocks);
+        return block * wave + lane / spread;
+    }
+    template <typename Visit>
+    void each(std::int32_t trips, Visit visit) const {
+        for (std::uint32_t trip = 0; trip < static_cast<std::uint32_t>(trips); ++trip)
+            for (std::uint32_t w = 0; w < waves; ++w)
+                for (std::uint32_t lane = 0; lane < wave; ++lane) visit(w, lane, word(w, lane, trip));
+    }
+};
+
+std::optional<std::string> check_store(const Layout& layout, std::uint32_t key, const Buffers& buffers) {
+    Bytes raw(buffers.as<std::byte>("out").size());
+    poison(raw, buffers.poison_seed);
+    std::vector<std::uint32_t> expected(raw.size() / 4);
+    std::memcpy(expected.data(), raw.data(), raw.size());
+    layout.each(buffers.trips, [&](std::uint32_t, std::uint32_t, std::uint32_t at) { expected[at] = at * factor ^ key; });
+    return first_difference(buffers, "out", expected);
+}
+
+std::optional<std::string> check_load(const Layout& layout, std::span<const std::uint32_t> in, const Buffers& buffers) {
+    std::vector<std::uint32_t> expected(static_cast<std::size_t>(layout.waves) * layout.wave);
+    layout.each(buffers.trips, [&](std::uint32_t w, std::uint32_t lane, std::uint32_t at) { expected[w * layout.wave + lane] += in[at]; });
+    return first_difference(buffers, "out", expected);
+}
+
+void validate(const Request& request) { require_power(request.point, "spread"); }
+
+Setup setup(const Request& request) {
+    validate(request);
+    const auto& device = request.device;
+    if (device.is_cpu())
+        throw Unsupported("work-items are iterations of a loop in one thread, no wave whose accesses could be joined; "
+                          "cacheline tells what a scattered access moves");
+    Layout layout;
+    layout.wave = std::bit_floor(std::max(8u, wave_width(device)));
+    layout.spread = static_cast<std::uint32_t>(request.point.integer("spread"));
+    if (layout.spread > layout.wave)
+        throw Unsupported("a wave has " + std::to_string(layout.wave) + " lanes; they cannot touch " +
+                          std::to_string(layout.spread) + " blocks");
+    const bool simulator = is_simulator(device);
+    const std::uint32_t group = std::min<std::uint32_t>(256, static_cast<std::uint32_t>(std::bit_floor(device.max_group)));
+    layout.waves = simulator ? 4 : device.compute_units * 2 * group / layout.wave;
+    // One trip at the widest spread touches every block at most once, so that a trip's addresses are distinct.
+    layout.blocks = std::bit_ceil(layout.waves * layout.wave);
+    const std::size_t words = static_cast<std::size_t>(layout.blocks) * layout.wave;
+    require_room(device, words * 4);
+
+    Setup out;
+    const auto mask = value("block_mask", layout.blocks - 1);
+    const auto trips = value("trips", std::int32_t{0});
+    if (request.variant.name == "store") {
+        const auto key = static_cast<std::uint32_t>(mix64(request.seed));
+        out.args = {Output{"out", words * 4}, mask, value("key", key), trips};
+        out.check = [layout, key](const Buffers& buffers) { return check_store(layout, key, buffers); };
+    } else {
+        std::vector<std::uint32_t> in(words);
+        fill_random(std::as_writable_bytes(std::span(in)), request.seed);
+        out.args = {Input{"in", share(in)}, Output{"out", static_cast<std::size_t>(layout.waves) * layout.wave * 4}, mask, trips};
+        out.check = [layout, in = std::move(in)](const Buffers& buffers) { return check_load(layout, in, buffers); };
+    }
+    out.global = Extent(static_cast<std::size_t>(layout.waves) * layout.wave);
+    out.local = Extent(simulator ? layout.wave : group);
+    out.defines = {"WAVE=" + std::to_string(layout.wave) + "u", "SPREAD=" + std::to_string(layout.spread) + "u"};
+    out.slope = simulator ? Slope{"trips", 1, 2, 1.0 * layout.waves} : Slope{"trips", 64, 448, 1.0 * layout.waves};
+    return out;
+}
+
+std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
+    std::vector<Finding> out;
+    for (const auto& curve : curves) {
+        if (curve.samples.size() < 2 || curve.samples.front().x != 1) continue;
+        const auto &one = curve.samples.front(), &most = curve.samples.back();
+        const auto label = curve.variant;
+        out.push_back({label + " cost of " + format_significant(most.x, 3) + " blocks", "x", most.per_step / one.per_step,
+                       most.low / one.high, most.high / one.low, "time of a wave's access over that of a coalesced one"});
+        if (const auto line = fit_line(xs(curve), steps(curve)); line && line->slope.low > 0)
+            out.push_back({label + " block rate", "block/s", 1 / line->slope.value, 1 / line->slope.high, 1 / line->slope.low,
+                           "slope of a wave's time over the blocks it touches, whole device, second level"});
+    }
+    return out;
+}
+
+}  // namespace
+
+Experiment describe_scatter() {
+    Experiment out;
+    out.family = "scatter";
+    out.question = "What does a wave pay for touching many blocks of memory instead of one?";
+    out.axes = {{"spread", "block", "blocks that the lanes of one wave touch, a power of two", Axis::Kind::integer,
+                 {"1", "2", "4", "8", "16", "32", "64"}, {}, 1, 128}};
+    out.variants = {{"store", "Every lane stores one word, the wave's words spread over so many blocks."},
+                    {"load", "Every lane loads one word, the wave's words spread over so many blocks."}};
+    out.setup = setup;
+    out.validate = validate;
+    out.curve_over = "spread";
+    out.conclude = conclude;
+    return out;
+}
+
+}  // namespace cllab::model

@@ -1,0 +1,78 @@
+"""Runs the built programs the way a user does, for the tests in tests/cli and tests/device.
+
+The programs' paths come from the environment: CLLAB, CLLAB_MAKE_PANEL; CLLAB_SOURCE_DIR is the source tree. Every run has
+a time limit, PoCL as its only OpenCL platform (unless a test says otherwise), and a folder of its own as current folder.
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(os.environ["CLLAB_SOURCE_DIR"])
+CLLAB = os.environ["CLLAB"]
+POCL_ICD = pathlib.Path("/etc/OpenCL/vendors/pocl.icd")
+OCLGRIND_LIBRARY = next((p for p in (pathlib.Path("/usr/lib/oclgrind/liboclgrind-rt-icd.so"),
+                                     pathlib.Path("/usr/lib/liboclgrind-rt-icd.so")) if p.exists()), None)
+
+
+class LabTest(unittest.TestCase):
+    """A test with a folder of its own, removed afterwards."""
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="cllab-test-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def environment(self, **changes):
+        # A missing device is a failure of this lane, never a reason to skip.
+        self.assertTrue(POCL_ICD.exists(), f"{POCL_ICD} is not there; apt-get install pocl-opencl-icd")
+        env = dict(os.environ)
+        env.pop("OCL_ICD_FILENAMES", None)
+        return env | {"OCL_ICD_VENDORS": str(POCL_ICD), "LC_ALL": "C.UTF-8"} | changes
+
+    def start(self, *args, program=CLLAB, env=None, **more):
+        return subprocess.Popen([program, *map(str, args)], cwd=self.folder, env=env or self.environment(),
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+
+    def lab(self, *args, status=0, timeout=120, **more):
+        """Runs to the end, asserts the exit status unless None, and returns (stdout, stderr)."""
+        process = self.start(*args, **more)
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, err = process.communicate()
+            self.fail(f"cllab {' '.join(map(str, args))} did not end in {timeout} s\n{out}\n{err}")
+        if status is not None:
+            self.assertEqual(process.returncode, status, f"exit status of cllab {' '.join(map(str, args))}\n{out}\n{err}")
+        return out, err
+
+    def records(self, name="r.jsonl"):
+        """The JSON lines of a run; every line must be whole."""
+        text = (self.folder / name).read_text()
+        self.assertTrue(text == "" or text.endswith("\n"), "the last JSON line is cut")
+        return [json.loads(line) for line in text.splitlines()]
+
+    def kernels(self, **texts):
+        """A copy of cl/ with <family>.cl replaced by the text given; for --cl-dir."""
+        folder = self.folder / "cl"
+        shutil.copytree(SOURCE / "cl", folder)
+        for family, text in texts.items():
+            (folder / f"{family}.cl").write_text(text)
+        return folder
+
+    def assert_one_sentence(self, err, *parts):
+        """stderr is one line `cllab: ...` that holds every part."""
+        self.assertRegex(err, r"\Acllab: [^\n]+\n\Z")
+        for part in parts:
+            self.assertIn(part, err)
+
+    def assert_golden(self, name, text):
+        """Equal to tests/golden/cli/NAME; CLLAB_UPDATE_GOLDEN=1 rewrites the file instead."""
+        path = SOURCE / "tests" / "golden" / "cli" / name
+        if os.environ.get("CLLAB_UPDATE_GOLDEN") == "1":
+            path.write_text(text)
+        self.assertEqual(text, path.read_text(), f"{path.name} differs; CLLAB_UPDATE_GOLDEN=1 rewrites it")

@@ -1,0 +1,129 @@
+"""The command line as a contract: help pages, lists, exit statuses, and the sentence for each mistake."""
+import json
+import unittest
+
+from lab import LabTest
+
+COMMANDS = ["run", "devices", "list", "describe", "dump"]
+
+# (arguments, what the one sentence on stderr must hold)
+MISTAKES = [
+    (["--devcie", "cpu", "muladd_fma"], ["'--devcie'", "did you mean --device"]),
+    (["run", "--dev", "cpu", "muladd_fma"], ["'--dev'"]),  # no guessing from a prefix
+    (["run", "muladd_fmaa"], ["muladd_fmaa", "muladd_fma"]),
+    (["run", "nothing_*"], ["nothing_*"]),
+    (["run"], ["PATTERN"]),
+    (["run", "muladd_fma", "--axis", "itmes=4"], ["itmes", "items"]),
+    (["run", "muladd_fma", "--axis", "items=four"], ["items", "four"]),
+    (["run", "muladd_fma", "--axis", "items=0"], ["items", "0"]),
+    (["run", "muladd_fma", "--axis", "items"], ["NAME=VALUE", "'items'"]),
+    (["run", "muladd_fma", "--timeout", "0"], ["--timeout"]),
+    (["run", "muladd_fma", "--timeout", "soon"], ["soon", "--timeout"]),
+    (["run", "muladd_fma", "--json"], ["--json"]),
+    (["describe", "pich"], ["pich", "pitch"]),
+    (["describe"], ["FAMILY"]),
+    (["devices", "cpu"], ["takes no argument", "'cpu'"]),
+    (["help", "dance"], ["dance", "describe"]),
+    (["run", "muladd_fma", "--input", "src=a.png"], ["src"]),
+    (["run", "pitch_wide", "--input", "src=absent.png"], ["absent.png"]),
+    (["run", "pitch_wide", "--input", "src=text.png"], ["text.png", "PNG"]),
+    (["run", "pitch_wide", "--input", "src=empty.png"], ["empty.png", "empty"]),
+    (["run", "pitch_*", "--output", "dst=map.png"], ["--output", "one cell"]),
+    (["run", "pitch_wide", "--output", "dst=map.gif", "--axis", "width=64", "--axis", "height=4", "--device", "cpu"],
+     ["map.gif", ".png or .pgm"]),
+    (["run", "pitch_wide", "--device", "cpu", "--axis", "width=20"], ["20"]),
+]
+
+
+class CommandLine(LabTest):
+    def test_help_pages_are_as_recorded(self):
+        self.assert_golden("help.txt", self.lab("--help")[0])
+        for command in COMMANDS:
+            out, err = self.lab(command, "--help")
+            self.assertEqual(err, "")
+            self.assert_golden(f"help_{command}.txt", out)
+
+    def test_no_arguments_print_the_overview(self):
+        self.assertEqual(self.lab(), self.lab("--help"))
+
+    def test_list_and_describe_are_as_recorded(self):
+        self.assert_golden("list_muladd.txt", self.lab("list", "muladd")[0])
+        self.assert_golden("describe_muladd.txt", self.lab("describe", "muladd")[0])
+
+    def test_list_needs_no_platform(self):
+        out, err = self.lab("list", env=self.environment(OCL_ICD_VENDORS=str(self.folder)))
+        self.assertIn("pitch_short8", out)
+        self.assertEqual(err, "")
+
+    def test_list_as_json_has_every_variant_once(self):
+        listed = json.loads(self.lab("list", "--json")[0])
+        ids = [entry["id"] for entry in listed]
+        self.assertEqual(len(ids), len(set(ids)))
+        for entry in listed:
+            self.assertEqual(entry["id"], f"{entry['family']}_{entry['variant']}")
+            self.assertTrue(entry["question"].endswith("?"), entry["question"])
+
+    def test_devices_as_json_names_pocl_and_its_timer(self):
+        devices = json.loads(self.lab("devices", "--json")[0])
+        self.assertEqual([d["platform"] for d in devices], ["Portable Computing Language"])
+        self.assertIs(type(devices[0]["timer"]["trusted"]), bool)
+
+    def test_each_mistake_exits_2_with_its_sentence(self):
+        (self.folder / "text.png").write_text("not a picture\n")
+        (self.folder / "empty.png").write_text("")
+        for args, parts in MISTAKES:
+            with self.subTest(args=" ".join(args)):
+                out, err = self.lab(*args, "--no-dumps" if "muladd_fma" in args else "--", status=2)
+                self.assertEqual(out, "")
+                self.assert_one_sentence(err, *parts)
+
+    def test_results_go_to_stdout_and_nothing_else_does(self):
+        out, err = self.lab("--device", "cpu", "--kernel", "muladd_fma", "--axis", "items=64", "--verify", "--no-dumps",
+                            "--json", "-")
+        self.assertEqual([json.loads(line)["status"] for line in out.splitlines()], ["ok"])
+        self.assertEqual(err, "")
+
+    def test_the_users_own_line_answers_and_dumps(self):
+        out, err = self.lab("--device", "cpu", "--kernel", "pitch_short8", "--json", "r.jsonl", "--csv", "r.csv",
+                            "--axis", "width=256", "--axis", "height=64")
+        self.assertIn("pitch_short8", out)
+        self.assertEqual(err, "")
+        record = self.records()[-1]
+        self.assertEqual((record["id"], record["status"], record["schema"]), ("pitch_short8", "ok", 1))
+        self.assertGreater(record["time"]["median"], 0)
+        self.assertEqual(record["time"]["n"], len(record["samples"]))
+        self.assertLessEqual(record["time"]["low"], record["time"]["median"])
+        self.assertGreaterEqual(record["time"]["high"], record["time"]["median"])
+        for name in ("source.cl", "options.txt", "build.log", "program.poclbin", "isa.txt", "stats.json", "timing.json"):
+            self.assertTrue((self.folder / record["dump"] / name).exists(), f"{name} is not in the dump")
+        self.assertEqual(len((self.folder / "r.csv").read_text().splitlines()), 1 + len(self.records()))
+
+    def test_no_escape_codes_when_piped(self):
+        out, err = self.lab("run", "muladd", "--device", "cpu", "--axis", "items=64", "--no-dumps", "--max-time", "0.05")
+        self.assertNotIn("\033", out + err)
+
+
+class Status3(LabTest):
+    def test_no_platform_says_how_to_get_one(self):
+        out, err = self.lab("--device", "cpu", "--kernel", "pitch_short8", status=3,
+                            env=self.environment(OCL_ICD_VENDORS=str(self.folder)))
+        self.assertEqual(out, "")
+        self.assert_one_sentence(err, "pocl-opencl-icd")
+
+    def test_an_unknown_device_lists_those_there_are(self):
+        _, err = self.lab("--device", "H100", "--kernel", "muladd_fma", status=3)
+        self.assertRegex(err, r"\Acllab: no device matches 'H100'; there is 1: ")
+
+    def test_a_selector_past_the_last_device_is_named(self):
+        _, err = self.lab("--device", "7:0", "--kernel", "muladd_fma", status=3)
+        self.assertIn("7:0", err)
+
+    def test_output_files_are_opened_before_the_first_build(self):
+        for option in ("--json", "--csv"):
+            out, err = self.lab("run", "muladd_fma", "--device", "cpu", "--no-dumps", option, "absent/r", status=3)
+            self.assertEqual(out, "")
+            self.assert_one_sentence(err, "absent/r", option, "No such file")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,47 @@
+# Lanes that drive the built programs. cllab_script(NAME LABEL label SCRIPT file [PROGRAMS folder] [ARGS …] [TIMEOUT s]).
+find_package(Python3 3.9 COMPONENTS Interpreter)
+function(cllab_script name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;SCRIPT;PROGRAMS;TIMEOUT" "ARGS")
+  if(NOT arg_PROGRAMS)
+    set(arg_PROGRAMS ${CMAKE_BINARY_DIR})
+  endif()
+  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SCRIPT} ${arg_ARGS})
+  # Compiled kernels stay in the build folder, out of the user's own cache.
+  set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} ENVIRONMENT
+    "CLLAB=${arg_PROGRAMS}/cllab;CLLAB_MAKE_PANEL=${arg_PROGRAMS}/make-panel;CLLAB_SOURCE_DIR=${CMAKE_SOURCE_DIR};POCL_CACHE_DIR=${CMAKE_BINARY_DIR}/pocl-cache")
+endfunction()
+
+if(Python3_Interpreter_FOUND)
+  cllab_script(cli_command_line LABEL cli SCRIPT cli/test_command_line.py TIMEOUT 300)
+  cllab_script(cli_faults LABEL cli SCRIPT cli/test_faults.py TIMEOUT 600)
+  cllab_script(cli_panel LABEL cli SCRIPT cli/test_panel.py TIMEOUT 300)
+  cllab_script(device_pocl LABEL device SCRIPT device/test_kernels.py ARGS pocl TIMEOUT 1200)
+  cllab_script(device_opt_disable LABEL device SCRIPT device/test_kernels.py ARGS opt-disable TIMEOUT 1200)
+  cllab_script(device_oclgrind LABEL device SCRIPT device/test_kernels.py ARGS oclgrind TIMEOUT 1200)
+else()
+  message(STATUS "no Python 3: the command line and device lanes are left out (tools/test installs it)")
+endif()
+
+# AddressSanitizer and UBSan: a second build below this one, made by a test of its own so that plain builds stay quick.
+if(NOT CLLAB_SANITIZE AND Python3_Interpreter_FOUND)
+  set(sanitized ${CMAKE_BINARY_DIR}/sanitized)
+  add_test(NAME sanitized_build COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${CMAKE_SOURCE_DIR} ${sanitized}
+    --build-generator ${CMAKE_GENERATOR} --build-noclean --build-target cllab --build-target make-panel --build-target cllab_unit
+    --build-target cllab_device_tests
+    --build-options -DCLLAB_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O1\ -g1
+                    -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER})
+  set_tests_properties(sanitized_build PROPERTIES LABELS sanitized TIMEOUT 1800 FIXTURES_SETUP sanitized)
+  add_test(NAME sanitized_unit COMMAND ${sanitized}/tests/cllab_unit --report_level=short)
+  set_tests_properties(sanitized_unit PROPERTIES LABELS sanitized TIMEOUT 600)
+  add_test(NAME sanitized_session COMMAND ${sanitized}/tests/device/cllab_device_tests --report_level=short)
+  set_tests_properties(sanitized_session PROPERTIES LABELS sanitized TIMEOUT 600)
+  cllab_script(sanitized_faults LABEL sanitized SCRIPT cli/test_faults.py PROGRAMS ${sanitized} TIMEOUT 900)
+  cllab_script(sanitized_panel LABEL sanitized SCRIPT cli/test_panel.py PROGRAMS ${sanitized} TIMEOUT 600)
+  cllab_script(sanitized_device LABEL sanitized SCRIPT device/test_kernels.py ARGS tiny PROGRAMS ${sanitized} TIMEOUT 1200)
+  set_property(TEST sanitized_unit APPEND PROPERTY ENVIRONMENT "UBSAN_OPTIONS=print_stacktrace=1")
+  # PoCL and LLVM keep memory until the process ends; that is not this program's leak.
+  set_property(TEST sanitized_session sanitized_faults sanitized_panel sanitized_device APPEND PROPERTY
+    ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0" "UBSAN_OPTIONS=print_stacktrace=1")
+  set_tests_properties(sanitized_unit sanitized_session sanitized_faults sanitized_panel sanitized_device
+    PROPERTIES FIXTURES_REQUIRED sanitized)
+endif()

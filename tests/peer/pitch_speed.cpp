@@ -1,0 +1,119 @@
+// pitch_wide and pitch_short8 against their opponents on the first CPU device, round by round in one process, so that
+// whatever else the machine does hits all of them. Prints a line each and fails when a bound of the project is missed:
+// pitch_wide at most 1.1 times the hand-written C++ loop, pitch_vload8 at least 3 times pitch_short8.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#define BOOST_TEST_MODULE pitch_speed
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <cstring>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/stats.hpp"
+#include "core/units.hpp"
+#include "device/platforms.hpp"
+#include "device/program.hpp"
+#include "device/quirks.hpp"
+#include "device/session.hpp"
+#include "experiments/pitch_geometry.hpp"
+#include "model/registry.hpp"
+#include "peer/pitch_peer.hpp"
+#include "run/kernel_source.hpp"
+#include "run/operation.hpp"
+
+using namespace cllab;
+
+namespace {
+
+double seconds_of(const auto& work) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// One variant at 8192x8192, built, loaded and proved right.
+struct Contender {
+    model::Setup setup;
+    device::Built built;
+    std::unique_ptr<run::Operation> operation;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(pitch_wide_keeps_up_with_the_hand_written_loop_and_short8_beats_its_naive_port) {
+    const device::Found* cpu = nullptr;
+    const auto found = device::discover();
+    for (const auto& f : found)
+        if (!cpu && f.facts.implementation == model::Implementation::pocl && f.facts.is_cpu()) cpu = &f;
+    BOOST_REQUIRE_MESSAGE(cpu != nullptr, "no PoCL CPU device");
+    device::Session session(*cpu);
+
+    const auto& families = model::registry();
+    const auto family =
+        std::find_if(families.begin(), families.end(), [](const auto& e) { return e.family == "pitch"; });
+    BOOST_REQUIRE(family != families.end());
+    model::Point point;
+    for (const auto& axis : family->axes) point.set(axis.name, axis.values.front());
+    point.set("width", "8192");
+    point.set("height", "8192");
+    const std::map<std::string, model::Loaded> no_files;
+
+    std::map<std::string, Contender> contenders;
+    for (const auto* name : {"pitch_wide", "pitch_short8", "pitch_vload8"}) {
+        const auto variant = std::find_if(family->variants.begin(), family->variants.end(),
+                                          [&](const auto& v) { return family->id(v) == name; });
+        auto& c = contenders[name];
+        c.setup = family->setup({*variant, point, session.facts(), 1, no_files});
+        const model::Cell cell{&*family, &*variant, name, point, {}};
+        c.built = device::build(session, run::kernel_source("pitch", {}).text,
+                                run::build_options(cell, c.setup.defines, device::device_defines(session.facts()), ""));
+        BOOST_REQUIRE_MESSAGE(c.built.ok, c.built.log);
+        c.operation = std::make_unique<run::Operation>(session, c.built, c.setup, name);
+        c.operation->load(c.setup, 1);
+        c.operation->enqueue(nullptr);
+        session.queue().finish();
+        model::Buffers buffers;
+        auto wrong = c.operation->read_back(buffers);
+        if (!wrong) wrong = c.setup.check(buffers);
+        BOOST_REQUIRE_MESSAGE(!wrong, *wrong);
+    }
+
+    // The peer works on ordinary memory of the process, as its user would have it, aligned as PoCL's buffers are.
+    const auto g = model::pitch::resolve(8192, 8192, 20.2, {});
+    const auto w = model::pitch::fixed_weights(20.2, model::pitch::Weights::linear);
+    std::vector<std::uint8_t> dst(g.bytes());
+    const auto& src = *std::get<model::Input>(contenders["pitch_wide"].setup.args.front()).data;
+    const auto peer_round = [&] {
+        peer::peer_pitch(reinterpret_cast<const std::uint8_t*>(src.data()), dst.data(), g.width, g.left, g.top, g.right,
+                         g.bottom, g.n, w.floor, w.ceiling, std::max(1u, std::thread::hardware_concurrency()));
+    };
+    peer_round();
+
+    std::map<std::string, std::vector<double>> times;
+    for (int round = 0; round < 40; ++round) {
+        times["peer"].push_back(seconds_of(peer_round));
+        for (auto& [name, c] : contenders) {
+            times[name].push_back(seconds_of([&] {
+                c.operation->enqueue(nullptr);
+                session.queue().finish();
+            }));
+        }
+    }
+    const auto least = [&](const std::string& name) {
+        return *std::min_element(times[name].begin(), times[name].end());
+    };
+    for (const auto& [name, samples] : times) {
+        const auto s = summarise(samples);
+        std::cout << name << ": least " << format_seconds(s.min) << ", median " << format_seconds(s.median) << ", "
+                  << format_rate(static_cast<double>(g.pixels()) / s.min, "pixel/s") << '\n';
+    }
+    BOOST_TEST(least("pitch_wide") <= 1.1 * least("peer"));
+    BOOST_TEST(least("pitch_vload8") >= 3 * least("pitch_short8"));
+}
