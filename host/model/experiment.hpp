@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct Variant {
     /// What the device must have, else the cell is `unsupported`: an extension name, "image", "fp64", "fp16", "local"
     /// (dedicated local memory), "gpu", "cpu", "nvidia", "amd", "subgroups", "clock".
     std::vector<std::string> needs{};
+    /// Defaults of axes that differ from the family's for this variant, as --axis would give them: {"ilp", "1,2,4,8"}.
+    std::vector<std::pair<std::string, std::string>> axes{};
+    std::string curve_over{};            ///< the axis this variant sweeps, when it is not the family's
 };
 
 // --- Arguments, in the kernel's parameter order. Buffers are cl_mem, sizes in bytes. ---------------------------------
@@ -143,6 +147,8 @@ struct Setup {
     /// Optional: numbers in the outputs as sampling left them, `operations` operations after the data was loaded. They
     /// become metrics under their names, without unit and neither better nor worse.
     std::function<std::vector<std::pair<std::string, double>>(const Buffers&, std::uint64_t operations)> observe{};
+    /// Numbers that `check` finds besides right or wrong, e.g. the largest error in ulp; for Metric::compute to report.
+    std::shared_ptr<std::map<std::string, double>> observed{};
 };
 
 /// A file given by --input NAME=FILE, as one grey byte a pixel.
@@ -176,7 +182,12 @@ struct Metric {
 struct Curve {
     std::string variant;
     Point fixed;
-    struct Sample { double x = 0; double seconds = 0, low = 0, high = 0; Work work; double per_step = 0; };
+    struct Sample {
+        double x = 0, seconds = 0, low = 0, high = 0;
+        Work work{};
+        double per_step = 0;
+        std::map<std::string, double> metrics{};  ///< every metric of the record; also registers and spills where known
+    };
     std::vector<Sample> samples;
 };
 
@@ -206,6 +217,7 @@ struct Experiment {
     std::vector<std::string> file_inputs{};  ///< names that --input accepts
 
     std::string id(const Variant& v) const { return family + "_" + v.name; }
+    const std::string& swept_axis(const Variant& v) const { return v.curve_over.empty() ? curve_over : v.curve_over; }
 };
 
 }  // namespace cllab::model

@@ -62,6 +62,10 @@ MeasureRules rules_for(const Device& device, const Options& options) {
     } else {
         rules.warm_cap_seconds = 0.25;  // a busy host never settles within 1 %, and waiting does not help it
     }
+    if (options.warm_seconds > 0) {
+        rules.warm_seconds = options.warm_seconds;
+        rules.warm_cap_seconds = 4 * options.warm_seconds;
+    }
     rules.sampling_seconds = options.sampling_seconds;
     return rules;
 }
