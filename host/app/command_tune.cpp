@@ -197,7 +197,7 @@ int command_tune(const Invocation& invocation) {
     bool fine = true;
     try {
         for (const auto& device : devices) {
-            for (const auto& s : selected) fine = Tuning(invocation, s, device, sink).run() && fine;
+            for (const auto& s : selected) fine = Tuning(invocation, s, device.selector, sink).run() && fine;
         }
     } catch (const run::Interrupted&) {
         std::fprintf(stderr, "cllab: interrupted; %zu measured point(s) kept\n", sink.records().size());
