@@ -27,6 +27,7 @@ int dispatch(const cllab::app::Invocation& invocation) {
         return 0;
     }
     if (invocation.command == "devices") return command_devices(invocation);
+    if (invocation.command == "profile") return command_profile(invocation);
     if (invocation.command == "list") return command_list(invocation);
     if (invocation.command == "describe") return command_describe(invocation);
     return command_run(invocation);
