@@ -277,7 +277,7 @@ void run_isolated(const Job& job, const std::string& selector, const Events& eve
 }
 
 std::vector<model::Device> resolve_isolated(const Job& job) {
-    Child child([&](int fd) { send(fd, {{"devices", resolve_devices(job)}}); });
+    Child child([&](int fd) { send(fd, {{"devices", Json(nlohmann::json(resolve_devices(job)))}}); });
     std::string line;
     const Position no_position;
     switch (child.next(line, job.invocation.timeout_seconds, no_position)) {
@@ -285,7 +285,7 @@ std::vector<model::Device> resolve_isolated(const Job& job) {
             const auto message = Json::parse(line);
             if (message.contains("error")) rethrow(message);
             if (message.contains("interrupted")) throw run::Interrupted{};
-            return message.at("devices").get<std::vector<model::Device>>();
+            return nlohmann::json(message.at("devices")).get<std::vector<model::Device>>();
         }
         case Child::Event::silent:
             throw Error(Blame::environment, "the OpenCL drivers here did not list their devices within the --timeout");

@@ -14,7 +14,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-const std::vector<std::string> commands{"run", "devices", "list", "describe", "dump", "profile"};
+const std::vector<std::string> commands{"run", "devices", "list", "describe", "dump", "tune", "profile"};
 
 struct Page {
     const char* usage;
@@ -45,6 +45,13 @@ Page page_of(const std::string& command) {
                 "registers, caches, local memory, launching; each with its interval, what the driver says, and how it was\n"
                 "found. The same goes to DIR/<device>/profile.json, where later commands find it.",
                 "cllab profile --device gpu --budget 300"};
+    if (command == "tune")
+        return {"cllab tune PATTERN... [options]",
+                "For each variant tries the axes that change no answer, such as the work-group's shape: every combination up\n"
+                "to 300, above that 48 drawn at random and then from the fastest one axis after the other. Each point is\n"
+                "verified; the best few and the default are measured again side by side before a winner is named with the\n"
+                "command that reproduces it. --axis on a tuned axis gives its candidates, on another one its value.",
+                "cllab tune himeno_wide --device gpu --axis size=M --axis local=32x4,64x4,128x2"};
     return {"cllab dump PATTERN... [options]",
             "Builds each variant, verifies it once so that the driver makes the code it would run, and writes source,\n"
             "options, build log, binary, disassembly and statistics. Takes no time measurements.",
@@ -57,7 +64,7 @@ po::options_description options_of(const std::string& command) {
     po::options_description out("Options", 110, 70);
     auto add = out.add_options();
     add("help,h", "Prints this page.");
-    if (command == "run" || command == "dump") {
+    if (command == "run" || command == "dump" || command == "tune") {
         add("kernel,k", po::value<Strings>()->composing()->value_name("PATTERN"),
             "Selects variants, like a positional PATTERN. Repeats.");
         add("device,d", po::value<Strings>()->composing()->value_name("D"),
@@ -66,6 +73,8 @@ po::options_description options_of(const std::string& command) {
         add("axis,a", po::value<Strings>()->composing()->value_name("NAME=VALUES"),
             "Redefines an axis: a list (width=1024,2048), a geometric range (size=1Ki:1Mi:*2) or a stepped one "
             "(items=1:9:+2). Repeats. See `cllab describe FAMILY`.");
+    }
+    if (command == "run" || command == "dump") {
         add("input", po::value<Strings>()->composing()->value_name("NAME=FILE"),
             "Uses an image file (PNG, JPEG, PGM; grey or colour) as the buffer NAME, e.g. src=panel.png.");
         add("output", po::value<Strings>()->composing()->value_name("NAME=FILE"),
@@ -73,6 +82,8 @@ po::options_description options_of(const std::string& command) {
         add("dumps", po::value<std::string>()->value_name("DIR")->default_value("dumps"),
             "Writes source, binary, disassembly and records below DIR.");
         add("no-dumps", "Writes no dumps.");
+    }
+    if (command == "run" || command == "dump" || command == "tune") {
         add("cl-dir", po::value<std::string>()->value_name("DIR"),
             "Reads the kernel text from DIR/<family>.cl instead of the text embedded in the program: edit and run, "
             "no rebuild.");
@@ -81,17 +92,23 @@ po::options_description options_of(const std::string& command) {
         add("json", po::value<std::string>()->value_name("FILE"),
             "Writes one JSON record a cell, each flushed as soon as its cell is done.");
         add("csv", po::value<std::string>()->value_name("FILE"), "Writes one CSV line a cell, likewise.");
+    }
+    if (command == "run" || command == "dump") {
         add("isolate", "Runs each device's work in a child process: a driver that crashes or hangs costs one cell.");
+    }
+    if (command == "run" || command == "dump" || command == "tune") {
         add("timeout", po::value<double>()->value_name("SECONDS")->default_value(60, "60"),
             "Ends a cell that shows no progress for SECONDS as timed_out. With --isolate the run goes on; without it the "
             "program stops there, with everything finished on disk.");
         add("seed", po::value<std::uint64_t>()->value_name("N"),
             "Seeds the random inputs. Default: a fresh one each run, kept in the record's argv when given.");
-        add("require-all", "Counts unsupported cells as failed.");
     }
-    if (command == "run") {
+    if (command == "run" || command == "dump") add("require-all", "Counts unsupported cells as failed.");
+    if (command == "run" || command == "tune") {
         add("max-time", po::value<double>()->value_name("SECONDS")->default_value(0.5, "0.5"),
             "Caps the sampling of one cell. It ends earlier when the median is known within 1 %.");
+    }
+    if (command == "run") {
         add("verify", "Verifies and dumps only; takes no time measurements.");
         add("no-yardstick", "Leaves out bandwidth_copy, which runs first on each device and gives the column 'of copy'.");
     }
@@ -239,6 +256,7 @@ std::string help_text(const std::string& command) {
                "  cllab describe FAMILY                       question, axes with defaults, metrics, variants\n"
                "  cllab run PATTERN...                        verify, time, dump\n"
                "  cllab dump PATTERN...                       build, verify once, dump; no timing\n"
+               "  cllab tune PATTERN...                       try the axes that change no answer, name the fastest\n"
                "  cllab profile [--device D]                  the device's portrait from all probes, on one page\n\n"
                "`cllab COMMAND --help` explains a command. `cllab --version` prints the version.\n\n"
                "Exit status: 0 every cell ok or unsupported; 1 some cell failed, was wrong or timed out; 2 the command line\n"

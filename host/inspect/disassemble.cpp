@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "core/text.hpp"
+#include "inspect/amd_metadata.hpp"
+#include "inspect/comgr.hpp"
 #include "inspect/elf.hpp"
 #include "inspect/pocl_code.hpp"
 #include "inspect/tool.hpp"
@@ -16,7 +18,7 @@ struct Command {
 };
 
 std::string needs(const std::string& what, const std::string& tools, const std::string& package) {
-    return "no disassembly: " + what + " needs " + tools + ", which is not on PATH (Debian package " + package + ")";
+    return "no disassembly: " + what + " needs " + tools + ", which is not on PATH (Debian " + package + ")";
 }
 
 /// Drops the "file format" line of objdump and the blank lines behind it.
@@ -176,9 +178,19 @@ Listing disassemble_host_elf(ByteSpan file, const std::string& function) {
     return listing;
 }
 
-Listing disassemble_code_object(ByteSpan file, const std::string& entry) {
-    Listing listing = run_on_file({describe(Kind::amdgpu_code_object), Isa::gcn, {}, {}, entry}, {{llvm_names("llvm-objdump"), {"-d"}}},
-                                  "program.co", file, needs("GCN code", "llvm-objdump", "llvm"));
+Listing disassemble_code_object(ByteSpan file, const std::string& entry, bool own_make) {
+    Listing listing{describe(Kind::amdgpu_code_object), Isa::gcn, {}, {}, entry};
+    const auto by_comgr = [&] {
+        ComgrOutput text = comgr_disassemble(file, amd_processor(file));
+        if (text.ok) listing.text = std::move(text.bytes), listing.made_by = "amd_comgr";
+        return text.ok;
+    };
+    if (!own_make || !by_comgr()) {
+        listing = run_on_file(std::move(listing), {{llvm_names("llvm-objdump"), {"-d"}}}, "program.co", file,
+                              needs("GCN code", "llvm-objdump or the library amd_comgr", "llvm, libamd-comgr2"));
+        // Metadata that can be read to its end is as good a sign as any that the file is whole.
+        if (listing.text.empty() && read_amd_metadata(file) && by_comgr()) listing.note.clear();
+    }
     listing.text = cut_function(without_file_line(listing.text), entry);
     return listing;
 }
@@ -209,14 +221,15 @@ Disassembly disassemble_ptx(std::string_view ptx, const std::string& entry, cons
     return out;
 }
 
-Disassembly disassemble(Kind kind, ByteSpan binary, const std::string& entry, const model::Extent& local) {
+Disassembly disassemble(Kind kind, ByteSpan binary, const std::string& entry, const model::Extent& local,
+                        const DisassembleOptions& options) {
     switch (kind) {
         case Kind::empty: return note_only(kind, "the driver returned no binary for this device");
         case Kind::unknown: return note_only(kind, "the binary is of no kind this lab knows, or it is damaged");
-        case Kind::ptx: return disassemble_ptx(ptx_text(binary), entry);
+        case Kind::ptx: return disassemble_ptx(ptx_text(binary), entry, options.arch);
         case Kind::cubin: return disassemble_cubin(binary, entry, describe(kind));
         case Kind::amdgpu_code_object: {
-            Disassembly out = only(disassemble_code_object(binary, entry));
+            Disassembly out = only(disassemble_code_object(binary, entry, options.own_make));
             out.code_bytes = symbol_size(binary, entry);
             return out;
         }

@@ -37,16 +37,23 @@ struct Disassembly {
     PtxasFacts ptxas;             ///< from running ptxas on PTX; empty otherwise
 };
 
+struct DisassembleOptions {
+    std::string arch{};     ///< assemble PTX for this processor, "sm_90"; empty: its own .target
+    bool own_make = false;  ///< the binary was compiled in this process just now, so it is not damaged
+};
+
 /// Never throws for what is in `binary`: a damaged file, a missing tool and a failing tool all become notes.
 /// Throws Error(environment) when a temporary file cannot be written.
-Disassembly disassemble(Kind kind, ByteSpan binary, const std::string& entry, const model::Extent& local);
+Disassembly disassemble(Kind kind, ByteSpan binary, const std::string& entry, const model::Extent& local,
+                        const DisassembleOptions& options = {});
 
 /// Disassembly of an ELF file for the host's processor family, cut to `function` and what it calls (all of it when
 /// `function` is empty or not there).
 Listing disassemble_host_elf(ByteSpan elf, const std::string& function);
 
-/// Disassembly of an AMDGPU code object, cut to kernel `entry`.
-Listing disassemble_code_object(ByteSpan elf, const std::string& entry);
+/// Disassembly of an AMDGPU code object, cut to kernel `entry`. By llvm-objdump in a process of its own, for a damaged file
+/// may bring a disassembler down; `own_make` (just compiled here) goes to amd_comgr in this process, which is faster.
+Listing disassemble_code_object(ByteSpan elf, const std::string& entry, bool own_make = false);
 
 /// PTX, then SASS re-assembled by ptxas where the tools are there. `arch` is "sm_90"; empty: the .target of the text.
 Disassembly disassemble_ptx(std::string_view ptx, const std::string& entry, const std::string& arch = {});

@@ -1,25 +1,13 @@
 // Cutting one function out of the text that a disassembler printed for a whole file.
-#include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 #include <string_view>
 
 #include "core/text.hpp"
-#include "inspect/disassemble.hpp"
+#include "inspect/code.hpp"
 
 namespace cllab::inspect {
 namespace {
-
-/// "0000000000001160 <name>:" gives name, anything else nothing. GNU and LLVM print the same header.
-std::string_view function_header(std::string_view line) {
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
-    const auto open = line.find(" <");
-    if (open == std::string_view::npos || open == 0 || !line.ends_with(">:")) return {};
-    const auto digits = line.substr(0, open);
-    if (!std::all_of(digits.begin(), digits.end(), [](unsigned char c) { return std::isxdigit(c); })) return {};
-    return line.substr(open + 2, line.size() - open - 4);
-}
 
 /// The function called or jumped to in "call 1000 <foo>" or "jmp 0x1000 <foo@plt>"; a target inside a function
 /// ("<foo+0x20>") names foo too.
@@ -35,16 +23,6 @@ struct Block {
     std::string_view name;
     std::vector<std::string_view> lines;
 };
-
-std::vector<std::string_view> lines_of(std::string_view text) {
-    std::vector<std::string_view> lines;
-    while (!text.empty()) {
-        const auto end = std::min(text.find('\n'), text.size());
-        lines.push_back(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return lines;
-}
 
 }  // namespace
 

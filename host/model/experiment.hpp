@@ -76,7 +76,11 @@ struct Launch {
     Extent global, local{};
     std::vector<std::string> args{};  ///< names from Setup::args; empty: all of them, in order
 };
-struct Upload { std::string buffer; };    ///< host to device, counted in the time
+/// Host to device, counted in the time: what the last Download of this buffer brought, else the argument's own data.
+struct Upload {
+    std::string buffer;
+    std::size_t piece_bytes = 0;  ///< transferred in pieces of this many bytes, the last one shorter; 0: all at once
+};
 struct Download { std::string buffer; };  ///< device to host, counted in the time
 struct Swap { std::string a, b; };        ///< the two buffers change places, for this operation and all later ones
 using Step = std::variant<Launch, Upload, Download, Swap>;
@@ -140,6 +144,9 @@ struct Setup {
     std::map<std::string, Picture> pictures{};
     Transfer transfer = Transfer::copied;
     bool time_transfers = false;           ///< also report upload and download time as metrics
+    /// Optional: numbers in the outputs as sampling left them, `operations` operations after the data was loaded. They
+    /// become metrics under their names, without unit and neither better nor worse.
+    std::function<std::vector<std::pair<std::string, double>>(const Buffers&, std::uint64_t operations)> observe{};
     /// Numbers that `check` finds besides right or wrong, e.g. the largest error in ulp; for Metric::compute to report.
     std::shared_ptr<std::map<std::string, double>> observed{};
 };
@@ -157,6 +164,9 @@ struct Request {
     const Device& device;
     std::uint64_t seed = 1;
     const std::map<std::string, Loaded>& files;
+    /// 0: the first verification, 1: the second, whose data is then timed. A family whose timed data is prescribed, and
+    /// so hides mistakes, takes random data in the first.
+    unsigned verification = 0;
 };
 
 enum class Better { lower, higher, neither };
@@ -188,6 +198,8 @@ struct Finding {
     std::string how;
 };
 
+struct Record;
+
 struct Experiment {
     std::string family;
     std::string question;  ///< one sentence ending in a question mark
@@ -199,6 +211,9 @@ struct Experiment {
     std::vector<Metric> metrics{};
     std::string curve_over{};
     std::function<std::vector<Finding>(const std::vector<Curve>&, const Device&)> conclude{};
+    /// Optional: lines for people after the table, e.g. what a known benchmark prints. Gets the family's timed records
+    /// that are ok, at least one, of all devices.
+    std::function<std::string(const std::vector<const Record*>&)> summary{};
     std::vector<std::string> file_inputs{};  ///< names that --input accepts
 
     std::string id(const Variant& v) const { return family + "_" + v.name; }

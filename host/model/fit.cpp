@@ -126,10 +126,18 @@ Plateaus find_plateaus(std::span<const double> xs, std::span<const double> ys, c
     const auto smooth = isotonic(y);
     std::vector<Run> runs;
     RunFinder(x, smooth, options).find(0, x.size(), runs);
-    // What the longest-first search cut in two is one level still.
+    const auto points_of = [&, &yv = y](const Run& r) { return std::span(yv).subspan(r.first, r.last + 1 - r.first); };
+    // The isotonic curve is flat wherever its points scatter without order: half of them must lie near the level.
+    std::erase_if(runs, [&](const Run& r) {
+        const Summary s = summarise(points_of(r));
+        return s.mad > s.median * (options.tolerance - 1);
+    });
+    // What the longest-first search cut in two is one level still: within the width of the band, and nothing between.
     for (std::size_t i = 0; i + 1 < runs.size();) {
-        const auto level = [&, &yv = y](const Run& r) { return summarise(std::span(yv).subspan(r.first, r.last + 1 - r.first)).median; };
-        if (level(runs[i + 1]) <= level(runs[i]) * options.tolerance) {
+        const auto level = [&](const Run& r) { return summarise(points_of(r)).median; };
+        const bool touching = runs[i + 1].first == runs[i].last + 1;
+        const double limit = touching ? options.tolerance * options.tolerance : options.tolerance;
+        if (level(runs[i + 1]) <= level(runs[i]) * limit) {
             runs[i].last = runs[i + 1].last;
             runs.erase(runs.begin() + static_cast<long>(i) + 1);
         } else {
@@ -154,8 +162,6 @@ std::optional<StepFit> fit_step(std::span<const double> xs, std::span<const doub
     std::optional<StepFit> best;
     for (std::size_t split = 1; split < x.size(); ++split) {
         if (x[split] == x[split - 1]) continue;
-        std::vector<double> right(x.size(), 0.0);
-        std::fill(right.begin() + static_cast<long>(split), right.end(), 1.0);
         StepFit step;
         step.before = summarise(std::span(y).first(split)).median;
         step.after = summarise(std::span(y).subspan(split)).median;

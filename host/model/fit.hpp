@@ -50,7 +50,8 @@ struct PlateauOptions {
     std::size_t least_points = 3;
 };
 /// Plateaus of a curve that rises with x (both positive). Noise and upward spikes are taken out by isotonic regression
-/// with medians; a stretch that climbs evenly through the whole tolerance is a slope, not a plateau.
+/// with medians; a stretch that climbs evenly through the whole tolerance is a slope, and one whose points scatter by more
+/// than the tolerance (median deviation) is noise: neither is a plateau.
 Plateaus find_plateaus(std::span<const double> x, std::span<const double> y, const PlateauOptions& options = {});
 
 /// y = before up to the position, after beyond it: the width probe of divergence, the knee of the register sweep.

@@ -12,7 +12,7 @@ namespace cllab::report {
 namespace {
 
 constexpr std::string_view gap = "  ";
-constexpr double widest_common_range = 1e4;
+constexpr double widest_common_range = 1e3;
 
 std::string padded(const std::string& text, std::size_t width, bool right) {
     const std::string space(width - std::min(width, display_width(text)), ' ');

@@ -26,7 +26,7 @@ struct Column {
 };
 
 /// A column of numbers under one unit with one SI prefix (that of the median), three significant digits each, decimal
-/// points in line. Values more than a factor 10^4 apart carry their own unit each, so that no row shows 0.00. Absent
+/// points in line. Values more than a factor 1000 apart carry their own unit each, so that no row shows 0.00. Absent
 /// values show as "-". `unit` "s" and units with "/s" take prefixes (B/s is always GB/s unless tiny), "byte" binary ones,
 /// "%" stands in the cell with one decimal; any other is printed as it is, whole numbers as such. The unit stands in the
 /// title: "time [ms]"; with an empty `name` alone: "GB/s".

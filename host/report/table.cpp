@@ -109,8 +109,10 @@ void add_times(std::vector<Column>& columns, const Rows& rows) {
     });
     columns.push_back(quantity_column(per_step ? "per step" : "time", medians, "s"));
     columns.push_back(quantity_column("±", values_of(rows, spread_percent), "%"));
-    if (const auto steps = values_of(rows, [](const Record& r) { return value_of(r, "step_time"); }); any(steps) && !per_step)
-        columns.push_back(quantity_column("per step", steps, "s"));
+    // Where there is a rate, the time per step is the same figure turned round.
+    const auto steps = values_of(rows, [](const Record& r) { return value_of(r, "step_time"); });
+    const bool has_rate = any_row(rows, [](const Record& r) { return value_of(r, "bandwidth") || value_of(r, "flops"); });
+    if (any(steps) && !per_step && !has_rate) columns.push_back(quantity_column("per step", steps, "s"));
     // The usual clock and cache state go without saying; anything else is part of what the number means.
     if (any_row(rows, [](const Record& r) { return r.time && r.time->clock != "event"; }))
         add_text(columns, "clock", rows, 100, false, [](const Record& r) { return r.time ? r.time->clock : ""; });

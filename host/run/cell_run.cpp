@@ -60,7 +60,7 @@ MeasureRules rules_for(const Device& device, const Options& options) {
     if (device.is_gpu()) {
         rules.warm_seconds = 0.25;  // GPUs raise their clock over some 100 ms
     } else {
-        rules.warm_cap_seconds = 0.5;  // a busy host never settles within 1 %, and waiting does not help it
+        rules.warm_cap_seconds = 0.25;  // a busy host never settles within 1 %, and waiting does not help it
     }
     if (options.warm_seconds > 0) {
         rules.warm_seconds = options.warm_seconds;
@@ -210,16 +210,16 @@ bool CellRun::prepare() {
     }
     phase_("verify");
     const bool right = guarded([&] {
-        if (!verify_with(options_.seed)) return;
-        if (options_.measure) verify_with(options_.seed + 1);
+        if (!verify_with(options_.seed, 0)) return;
+        if (options_.measure) verify_with(options_.seed + 1, 1);
     });
     if (!right) guarded([&] { dump(); });  // the code of a wrong kernel is what its author wants to see
     return right;
 }
 
-bool CellRun::verify_with(std::uint64_t seed) {
-    if (seed != options_.seed)
-        setup_ = cell_.experiment->setup({*cell_.variant, cell_.point, session_.facts(), seed, options_.files});
+bool CellRun::verify_with(std::uint64_t seed, unsigned verification) {
+    if (verification > 0)
+        setup_ = cell_.experiment->setup({*cell_.variant, cell_.point, session_.facts(), seed, options_.files, verification});
     return verify_loaded(seed);
 }
 
@@ -231,6 +231,7 @@ bool CellRun::verify_loaded(std::uint64_t seed) {
         operation_->load(setup_, seed);
         if (setup_.slope) operation_->set_trips(trips);
         for (unsigned i = 0; i < setup_.verify_operations; ++i) operation_->enqueue(nullptr);
+        operations_ = setup_.verify_operations;
         session_.queue().finish();
         auto wrong = operation_->read_back(buffers_);
         if (!wrong) wrong = setup_.check(buffers_);
@@ -241,6 +242,7 @@ bool CellRun::verify_loaded(std::uint64_t seed) {
 
 double CellRun::timed(unsigned operations) {
     auto& queue = session_.queue();
+    operations_ += operations;
     if (!event_clock_) {
         queue.finish();
         const auto start = Clock::now();
@@ -376,6 +378,17 @@ void CellRun::transfers() {
     if (back > 0) record_.metrics.push_back({"download", {back, "s", Better::lower}});
 }
 
+void CellRun::observe() {
+    if (!setup_.observe) return;
+    if (const auto wrong = operation_->read_back(buffers_)) {
+        fail(Status::wrong_result, *wrong);
+        return;
+    }
+    for (const auto& [name, value] : setup_.observe(buffers_, operations_)) {
+        if (std::isfinite(value)) record_.metrics.push_back({name, {value, "", Better::neither}});
+    }
+}
+
 void CellRun::dump() {
     std::vector<std::byte> binary;
     try {
@@ -404,6 +417,8 @@ const Record& CellRun::finish() {
         phase_("verify again");
         guarded([&] {
             fill_metrics();
+            if (record_.status != Status::ok) return;
+            observe();
             if (record_.status != Status::ok) return;
             transfers();
             verify_loaded(loaded_seed_);

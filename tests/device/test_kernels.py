@@ -6,6 +6,7 @@ Oclgrind watching for races, uninitialised values and accesses outside.
 
 A family without sizes here fails the lane: choose some when you add one.
 """
+import fnmatch
 import json
 import os
 import sys
@@ -19,6 +20,13 @@ LANE = "pocl"
 # Per family, axis settings of one run each. `tiny` is what Oclgrind can simulate in seconds; PoCL's lanes run both.
 PITCH = ["pitch=5.2", "width=96", "height=3", "weights=linear,published"]
 SIZES = {
+    "atomic": {"tiny": [["counters=1,4"]], "small": [["counters=4096"]]},
+    "banks": {"tiny": [["stride=0,1,33"]], "small": [["stride=2,32"]]},
+    "barrier": {"tiny": [["group=32"]], "small": [["group=64,256"]]},
+    "cacheline": {"tiny": [["distance=0,24", "footprint=4096"]], "small": [["distance=136", "footprint=65536"]]},
+    "channels": {"tiny": [["spacing=64,320", "lines=16"]], "small": [["spacing=4160", "lines=256"]]},
+    "latency": {"tiny": [["footprint=2048", "line=64"]], "small": [["footprint=65536", "line=auto"]]},
+    "scatter": {"tiny": [["spread=1,64"]], "small": [["spread=8"]]},
     "bandwidth": {"tiny": [["size=16,1040"]], "small": [["size=65536"]]},
     "muladd": {"tiny": [["items=1,7,64"]], "small": [["items=1000,4096"]]},
     "pitch": {
@@ -37,8 +45,10 @@ SIZES = {
         ],
     },
 }
-# Oclgrind 21.10 leaves the shadow state of read_image's result unset, so any branch on a pixel counts as uninitialised.
-READS_IMAGES = {"pitch_image"}
+# Where Oclgrind 21.10 cannot watch for uninitialised values, so that only races and bounds are watched: it does not know
+# that read_image gives any, it forgets a global word that the same work-item has stored since the last barrier (as atomics
+# and chases do), and its check crashes in channels_load (memcpy below oclgrind::Uninitialized::instructionExecuted).
+UNWATCHED = ("pitch_image", "atomic_*", "cacheline_*", "latency_*", "channels_load")
 
 
 class Lane(LabTest):
@@ -49,7 +59,7 @@ class Lane(LabTest):
             args += ["--axis", axis]
         if cl_dir:
             args += ["--cl-dir", cl_dir]
-        if LANE in ("opt-disable", "oclgrind"):  # Oclgrind lacks the llvm.abs that clang's optimiser makes of a difference
+        if LANE == "opt-disable":
             args.append("--build-options=-cl-opt-disable")
         out, err = self.lab(*args, status=status, timeout=900, env=self.environment(**environment))
         self.assertEqual(err, "")
@@ -80,14 +90,16 @@ class Kernels(Lane):
             for axes in SIZES[family]["tiny"] + (SIZES[family]["small"] if LANE in ("pocl", "opt-disable") else []):
                 groups = [ids]
                 if LANE == "oclgrind":
-                    groups = [[i for i in ids if i not in READS_IMAGES], [i for i in ids if i in READS_IMAGES]]
+                    unwatched = [i for i in ids if any(fnmatch.fnmatch(i, pattern) for pattern in UNWATCHED)]
+                    groups = [[i for i in ids if i not in unwatched], unwatched]
                 for i, group in enumerate(groups):
                     if not group:
                         continue
                     with self.subTest(family=family, axes=" ".join(axes)):
                         log, environment = self.simulator(i == 0) if LANE == "oclgrind" else (None, {})
                         for record in self.run_lane(group, axes, **environment):
-                            self.assertEqual(record["status"], "ok", f"{record['id']} {record['point']}: {record['reason']}")
+                            # A probe may need what a CPU lacks; it says so in its reason.
+                            self.assertIn(record["status"], ("ok", "unsupported"), f"{record['id']} {record['point']}: {record['reason']}")
                         if log:
                             self.assertEqual(log.read_text(), "")
 
@@ -100,6 +112,7 @@ class Simulator(Lane):
                   f"    {fault}\n    out[get_global_id(0)] = fma(a, b, c);\n}}\n")
         log, environment = self.simulator()
         self.lab("run", "muladd_fma", "--verify", "--no-dumps", "--device", "oclgrind", "--axis", "items=64", "--cl-dir",
+                 # The optimiser would take the fault away.
                  self.kernels(muladd=source), "--build-options=-cl-opt-disable", env=self.environment(**environment), status=None)
         return log.read_text()
 

@@ -114,6 +114,10 @@ BOOST_AUTO_TEST_CASE(one_wild_sample_moves_neither_median_nor_spread) {
     BOOST_CHECK_THROW(summarise({}), Error);
 }
 
+BOOST_AUTO_TEST_CASE(the_mad_is_the_median_distance_from_the_median) {
+    BOOST_TEST(summarise(std::vector<double>{1, 2, 4, 8, 16}).mad == 3);  // distances 3 2 0 4 12
+}
+
 BOOST_AUTO_TEST_CASE(the_relative_half_width_is_half_the_interval_over_the_median) {
     Summary s;
     s.median = 10, s.low = 9, s.high = 12;

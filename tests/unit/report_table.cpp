@@ -116,6 +116,14 @@ BOOST_AUTO_TEST_CASE(steps_of_a_slope_are_the_time_and_are_not_shown_twice) {
     test::matches_golden("table_steps.txt", table(records));
 }
 
+BOOST_AUTO_TEST_CASE(the_time_of_a_step_is_shown_only_where_no_rate_says_it) {
+    auto r = test::cell("barrier", "local", 1e-3);
+    r.metrics.push_back({"step_time", {2e-8, "s", model::Better::lower}});
+    BOOST_TEST(table({r}).find("per step [ns]") != std::string::npos);
+    r = test::moving(r, 1e9, 1e12);
+    BOOST_TEST(table({r}).find("per step") == std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(a_dump_without_timing_prints_no_empty_columns) {
     auto r = test::cell("muladd", "float", 1);
     r.time.reset();

@@ -35,6 +35,19 @@ target_link_libraries(cllab_opencl INTERFACE OpenCL::OpenCL)
 # The lab runs on OpenCL 1.2 devices and asks newer things only after it has looked.
 target_compile_definitions(cllab_opencl INTERFACE CL_HPP_ENABLE_EXCEPTIONS CL_HPP_TARGET_OPENCL_VERSION=300
   CL_HPP_MINIMUM_OPENCL_VERSION=110 CL_TARGET_OPENCL_VERSION=300)
+# Optional: amd_comgr's header, for code of AMD GPUs that are not here. The library itself is loaded when first used.
+find_path(CLLAB_COMGR_DIR NAMES amd_comgr/amd_comgr.h amd_comgr.h HINTS /opt/rocm/include)
+add_library(cllab_comgr INTERFACE)
+target_link_libraries(cllab_comgr INTERFACE ${CMAKE_DL_LIBS})
+if(CLLAB_COMGR_DIR)
+  target_include_directories(cllab_comgr SYSTEM INTERFACE ${CLLAB_COMGR_DIR})
+  if(EXISTS ${CLLAB_COMGR_DIR}/amd_comgr/amd_comgr.h)
+    target_compile_definitions(cllab_comgr INTERFACE "CLLAB_COMGR_HEADER=<amd_comgr/amd_comgr.h>")
+  else()
+    target_compile_definitions(cllab_comgr INTERFACE "CLLAB_COMGR_HEADER=<amd_comgr.h>")
+  endif()
+endif()
+
 # A binary that is carried to another machine takes fmt along in its headers.
 add_library(cllab_fmt INTERFACE)
 target_link_libraries(cllab_fmt INTERFACE $<IF:$<BOOL:${CLLAB_STATIC}>,fmt::fmt-header-only,fmt::fmt>)

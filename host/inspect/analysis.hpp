@@ -1,0 +1,32 @@
+// Everything that can be said of one program binary: text, facts, counts. The same for a binary that a driver returned
+// and for one that an offline compiler made.
+#pragma once
+
+#include <string>
+
+#include "inspect/binary.hpp"
+#include "inspect/disassemble.hpp"
+#include "inspect/stats.hpp"
+#include "model/result.hpp"
+
+namespace cllab::inspect {
+
+struct Analysis {
+    Kind kind = Kind::empty;
+    model::CodeInfo info;
+    Disassembly disassembly;
+    std::vector<FunctionStats> counts;  ///< one a listing, in the same order; empty ones for what is not counted
+    std::string stats;                  ///< the content of stats.json
+    std::string occupancy;              ///< the formula, "min(10, …) = 10 wavefronts per SIMD"; empty when unknown
+    /// The counts closest to the hardware: machine code before PTX. nullptr when nothing was counted.
+    const FunctionStats* best() const;
+};
+
+/// Never throws for what is in `binary`. `local` is the local size that ran; dims == 0 when unknown.
+Analysis analyse(ByteSpan binary, const std::string& entry, std::string_view build_log, const model::Extent& local,
+                 const DisassembleOptions& options = {});
+
+/// The content of isa.txt.
+std::string isa_text(const Analysis& analysis);
+
+}  // namespace cllab::inspect

@@ -1,0 +1,72 @@
+// objdump and llvm-objdump, Intel syntax: "    1160:\tmov    rax,QWORD PTR [rdi]" and "    1160:      \tmov\trax, qword ptr [rdi]".
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "core/text.hpp"
+#include "inspect/code.hpp"
+
+namespace cllab::inspect {
+namespace {
+
+bool is_prefix(std::string_view word) {
+    constexpr std::array<std::string_view, 12> prefixes{"lock", "rep", "repz", "repnz", "repe", "repne", "bnd", "notrack",
+                                                        "data16", "cs", "xacquire", "xrelease"};
+    return std::find(prefixes.begin(), prefixes.end(), word) != prefixes.end();
+}
+
+void set_flow(Instruction& i) {
+    const std::string_view m = i.mnemonic;
+    if (m.starts_with("ret") || m == "ud2" || m == "hlt" || m == "iretq") i.flow = Flow::stop;
+    else if (m.starts_with("jmp")) i.flow = Flow::jump;
+    else if (m.starts_with("j") || m.starts_with("loop")) i.flow = Flow::branch;
+    else return;
+    // A direct target is a number; "rax" and "QWORD PTR [rax*8+0x10]" are indirect, and "a" to "f" would read as hex.
+    const std::string_view target = i.operands;
+    const bool number = !target.empty() && std::isxdigit(static_cast<unsigned char>(target[0])) &&
+                        (target.starts_with("0x") || target.find('<') != std::string_view::npos);
+    if (i.flow == Flow::stop || !number) return;
+    if (const auto address = leading_hex(target)) i.targets.push_back(*address);
+}
+
+}  // namespace
+
+std::vector<Function> parse_x86(std::string_view text) {
+    std::vector<Function> functions;
+    for (const auto line : lines_of(text)) {
+        if (const auto header = function_header(line); !header.empty()) {
+            functions.push_back({std::string(header), {}});
+            continue;
+        }
+        const auto first = line.find_first_not_of(" ");
+        const auto colon = line.find(':');
+        if (functions.empty() || first == std::string_view::npos || colon == std::string_view::npos || colon <= first) continue;
+        const auto digits = line.substr(first, colon - first);
+        if (!std::all_of(digits.begin(), digits.end(), [](unsigned char c) { return std::isxdigit(c); })) continue;
+
+        std::string body = std::string(line.substr(colon + 1));
+        std::replace(body.begin(), body.end(), '\t', ' ');
+        if (const auto comment = body.find(" #"); comment != std::string::npos) body.resize(comment);
+        body = trim(body);
+        if (body.empty()) continue;
+        Instruction i;
+        i.address = leading_hex(digits).value_or(0);
+        std::string rest = body;
+        for (;;) {
+            const auto space = std::min(rest.find(' '), rest.size());
+            i.mnemonic = lower(rest.substr(0, space));
+            rest = trim(rest.substr(space));
+            if (rest.empty() || !is_prefix(i.mnemonic)) break;
+        }
+        i.operands = rest;
+        i.text = i.mnemonic + (rest.empty() ? "" : " " + rest);
+        set_flow(i);
+        auto& list = functions.back().instructions;
+        if (!list.empty() && i.address > list.back().address)
+            list.back().bytes = static_cast<std::uint32_t>(i.address - list.back().address);
+        list.push_back(std::move(i));
+    }
+    return functions;
+}
+
+}  // namespace cllab::inspect

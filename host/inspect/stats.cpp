@@ -1,0 +1,145 @@
+#include "inspect/stats.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/text.hpp"
+#include "inspect/cfg.hpp"
+
+namespace cllab::inspect {
+namespace {
+
+using nlohmann::json;
+
+std::string address_text(Isa isa, std::uint64_t address) {
+    if (isa == Isa::ptx) return "statement " + std::to_string(address);
+    char text[24];
+    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
+    return text;
+}
+
+std::string listed(const std::map<std::string, unsigned>& counts) {
+    std::vector<std::string> parts;
+    for (const auto& [name, count] : counts) parts.push_back(name + " " + std::to_string(count));
+    return join(parts, ", ");
+}
+
+json to_json(Isa isa, const Counts& counts) {
+    json out = {{"instructions", counts.instructions}, {"classes", counts.classes}, {"memory", counts.memory}};
+    if (isa != Isa::ptx) out["bytes"] = counts.bytes;
+    if (isa == Isa::gcn) out["v"] = counts.v, out["s"] = counts.s;
+    if (isa == Isa::sass) out["reuse"] = counts.reuse;
+    return out;
+}
+
+/// Deepest first, then most instructions: a vector body is longer than the scalar remainder beside it.
+int hottest(const std::vector<LoopStats>& loops) {
+    int hot = -1;
+    for (int i = 0; i < static_cast<int>(loops.size()); ++i) {
+        const auto& loop = loops[static_cast<std::size_t>(i)];
+        if (!loop.innermost) continue;
+        if (hot < 0) {
+            hot = i;
+            continue;
+        }
+        const auto& best = loops[static_cast<std::size_t>(hot)];
+        if (std::pair(loop.depth, loop.own.instructions) > std::pair(best.depth, best.own.instructions)) hot = i;
+    }
+    return hot;
+}
+
+}  // namespace
+
+void Counts::add(Isa isa, const Instruction& instruction) {
+    const Class c = classify(isa, instruction);
+    if (c.name == "padding") return;
+    ++instructions;
+    bytes += instruction.bytes;
+    ++classes[c.name];
+    for (const auto& access : c.memory) ++memory[access];
+    if (isa == Isa::gcn) v += instruction.mnemonic.starts_with("v_"), s += instruction.mnemonic.starts_with("s_");
+    reuse += c.reuse;
+}
+
+FunctionStats count_function(Isa isa, std::string_view text, const std::string& entry) {
+    FunctionStats stats;
+    stats.isa = isa;
+    auto functions = parse_listing(isa, text);
+    auto chosen = std::find_if(functions.begin(), functions.end(), [&](const Function& f) { return f.name == entry; });
+    if (chosen == functions.end()) chosen = functions.begin();
+    if (chosen == functions.end()) return stats;
+    stats.code = std::move(*chosen);
+    const auto& code = stats.code.instructions;
+    for (const auto& instruction : code) stats.total.add(isa, instruction);
+
+    const FlowGraph graph = analyse_flow(stats.code);
+    stats.irreducible_edges = graph.irreducible_edges;
+    for (const auto& loop : graph.loops) {
+        LoopStats out;
+        out.header = address_text(isa, code[graph.blocks[loop.header].first].address);
+        out.depth = loop.depth;
+        out.parent = loop.parent;
+        std::vector<bool> inner(graph.blocks.size(), false);
+        for (const auto& other : graph.loops) {
+            const bool inside = &other != &loop && other.blocks.size() < loop.blocks.size() &&
+                                std::binary_search(loop.blocks.begin(), loop.blocks.end(), other.header);
+            if (!inside) continue;
+            out.innermost = false;
+            for (const auto b : other.blocks) inner[b] = true;
+        }
+        for (const auto b : loop.blocks) {
+            if (inner[b]) continue;
+            for (std::size_t i = graph.blocks[b].first; i < graph.blocks[b].end; ++i) {
+                out.own.add(isa, code[i]);
+                out.body.push_back(i);
+            }
+        }
+        stats.loops.push_back(std::move(out));
+    }
+    stats.hot = hottest(stats.loops);
+    return stats;
+}
+
+json to_json(const FunctionStats& stats) {
+    json out = to_json(stats.isa, stats.total);
+    out["function"] = stats.code.name;
+    out["isa"] = name(stats.isa);
+    out["rule"] = counting_rule(stats.isa);
+    out["loops"] = json::array();
+    for (const auto& loop : stats.loops) {
+        json entry = to_json(stats.isa, loop.own);
+        entry["header"] = loop.header;
+        entry["depth"] = loop.depth;
+        entry["innermost"] = loop.innermost;
+        if (loop.parent >= 0) entry["parent"] = loop.parent;
+        out["loops"].push_back(std::move(entry));
+    }
+    if (stats.hot >= 0) out["hot_loop"] = stats.hot;
+    if (stats.irreducible_edges) out["irreducible_edges"] = stats.irreducible_edges;
+    return out;
+}
+
+std::string one_line_counts(Isa isa, const Counts& counts) {
+    std::string text = std::to_string(counts.instructions) + " instructions";
+    if (isa == Isa::gcn) text += ", v " + std::to_string(counts.v) + ", s " + std::to_string(counts.s);
+    text += ": " + listed(counts.classes);
+    if (!counts.memory.empty()) text += "; " + listed(counts.memory);
+    if (counts.reuse) text += "; .reuse " + std::to_string(counts.reuse);
+    return text;
+}
+
+std::string summary(const FunctionStats& stats) {
+    if (stats.code.instructions.empty()) return {};
+    std::string text = stats.code.name + (stats.isa == Isa::ptx ? "" : ", " + std::to_string(stats.total.bytes) + " bytes") + ", " +
+                       one_line_counts(stats.isa, stats.total) + "\n";
+    for (std::size_t i = 0; i < stats.loops.size(); ++i) {
+        const auto& loop = stats.loops[i];
+        text += std::string(2 * loop.depth, ' ') + "loop at " + loop.header + (static_cast<int>(i) == stats.hot ? " (hot)" : "") +
+                ", an iteration " + one_line_counts(stats.isa, loop.own) + "\n";
+    }
+    if (stats.loops.empty()) text += "  no loop\n";
+    if (stats.irreducible_edges) text += "  " + std::to_string(stats.irreducible_edges) + " jumps back into a cycle with two entries, not counted as loops\n";
+    return text;
+}
+
+}  // namespace cllab::inspect

@@ -1,0 +1,53 @@
+// Instruction counts of a function and of each of its loops.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "inspect/code.hpp"
+
+namespace cllab::inspect {
+
+struct Counts {
+    unsigned instructions = 0;  ///< without padding
+    std::uint64_t bytes = 0;
+    std::map<std::string, unsigned> classes, memory;
+    unsigned v = 0, s = 0;      ///< GCN: mnemonics beginning with v_ and s_
+    unsigned reuse = 0;         ///< SASS: operands marked .reuse
+    void add(Isa isa, const Instruction& instruction);
+};
+
+struct LoopStats {
+    std::string header;                 ///< "0x1a68" (PTX: "statement 17")
+    unsigned depth = 1;
+    int parent = -1;
+    bool innermost = true;
+    Counts own;                         ///< one iteration, without what inner loops do
+    std::vector<std::size_t> body;      ///< indices of those instructions, in order
+};
+
+struct FunctionStats {
+    Isa isa = Isa::none;
+    Function code;
+    Counts total;
+    std::vector<LoopStats> loops;
+    int hot = -1;                       ///< the deepest loop, of these the one with most instructions; -1 without loops
+    unsigned irreducible_edges = 0;
+};
+
+/// Counts of function `entry` of a listing, of the first function when it has no such name; of nothing when the ISA is
+/// not counted or the text has no instruction.
+FunctionStats count_function(Isa isa, std::string_view text, const std::string& entry);
+
+nlohmann::json to_json(const FunctionStats& stats);
+
+/// "k: 60 instructions, 272 bytes; v 20, s 30", then a line a loop, indented by its depth.
+std::string summary(const FunctionStats& stats);
+
+/// "v 5, s 4 · v_alu 5, s_alu 2 …": the counts of one iteration in one line.
+std::string one_line_counts(Isa isa, const Counts& counts);
+
+}  // namespace cllab::inspect
