@@ -28,6 +28,7 @@ int dispatch(const cllab::app::Invocation& invocation) {
     }
     if (invocation.command == "tune") return command_tune(invocation);
     if (invocation.command == "devices") return command_devices(invocation);
+    if (invocation.command == "profile") return command_profile(invocation);
     if (invocation.command == "list") return command_list(invocation);
     if (invocation.command == "describe") return command_describe(invocation);
     return command_run(invocation);
