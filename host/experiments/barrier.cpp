@@ -49,7 +49,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     for (const auto& curve : curves) {
         if (curve.samples.empty() || curve.variant == "none") continue;
         const auto& largest = curve.samples.back();
-        const auto size = format_significant(largest.x, 6);
+        const auto size = whole(largest.x);
         const auto name = curve.variant == "plain" ? "barrier of " + size : "exchange among " + size;
         const std::string how = curve.variant == "plain" ? "one work-group of " + size + ", barriers in a row"
                                                          : "store, barrier and load from the neighbour through local memory";
@@ -57,7 +57,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
             out.push_back(step_finding(name, largest, how));
             if (curve.samples.size() > 1)
                 out.push_back(step_finding(curve.variant + " of the smallest group", curve.samples.front(),
-                                           "the same in a group of " + format_significant(curve.samples.front().x, 6)));
+                                           "the same in a group of " + whole(curve.samples.front().x)));
             continue;
         }
         const auto* base = none ? sample_at(*none, largest.x) : nullptr;
