@@ -21,7 +21,7 @@ struct Invocation {
     double timeout_seconds = 60, sampling_seconds = 0.5;
     std::uint64_t seed = 1;
     std::string target, versus;
-    bool targets = false;
+    bool targets = false, summary = false;  ///< of isa
 };
 
 /// Throws Error(usage) for anything it does not understand.
