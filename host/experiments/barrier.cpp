@@ -27,8 +27,8 @@ Setup setup(const Request& request) {
     const auto& device = request.device;
     const auto& variant = request.variant.name;
     const auto lanes = static_cast<std::uint32_t>(request.point.integer("group"));
-    if (lanes > device.max_group)
-        throw Unsupported("a work-group of " + std::to_string(lanes) + " is larger than the device's " + std::to_string(device.max_group));
+    if (lanes > device.max_group_promised)
+        throw Unsupported("a work-group of " + std::to_string(lanes) + " is larger than the device's " + std::to_string(device.max_group_promised));
     const auto c = static_cast<std::uint32_t>(mix64(request.seed));
     Setup out;
     out.args = {Output{"out", lanes * 4ull}};
