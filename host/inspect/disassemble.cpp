@@ -151,26 +151,6 @@ Disassembly note_only(Kind kind, const std::string& note) {
 
 }  // namespace
 
-const char* name(Isa isa) {
-    switch (isa) {
-        case Isa::none: return "none";
-        case Isa::x86: return "x86";
-        case Isa::other_host: return "host";
-        case Isa::gcn: return "gcn";
-        case Isa::sass: return "sass";
-        case Isa::ptx: return "ptx";
-        case Isa::spirv: return "spirv";
-        case Isa::llvm_ir: return "llvm-ir";
-    }
-    return "none";
-}
-
-Isa isa_from(std::string_view text) {
-    for (const Isa isa : {Isa::x86, Isa::other_host, Isa::gcn, Isa::sass, Isa::ptx, Isa::spirv, Isa::llvm_ir})
-        if (text == name(isa)) return isa;
-    return Isa::none;
-}
-
 Listing disassemble_host_elf(ByteSpan file, const std::string& function) {
     const auto elf = read_elf(file);
     if (!elf) return {"machine code", Isa::none, {}, "no disassembly: the machine code is not a readable ELF file", function};

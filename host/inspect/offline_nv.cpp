@@ -54,7 +54,8 @@ PtxBuild compile_ptx(int sm, const std::string& source, const std::vector<std::s
     const TempFolder folder;
     const auto text = folder.write("kernel.cl", as_bytes(source));
     const auto ptx = folder.path() / "program.ptx";
-    std::vector<std::string> arguments{"-x", "cl", "-target", "nvptx64-nvidia-nvcl", "-nogpulib", "-Xclang", "-target-cpu", "-Xclang", build.made_for,
+    // -fgnu-keywords: NVIDIA's compiler takes `asm` in OpenCL C, clang only with this.
+    std::vector<std::string> arguments{"-x", "cl", "-fgnu-keywords", "-target", "nvptx64-nvidia-nvcl", "-nogpulib", "-Xclang", "-target-cpu", "-Xclang", build.made_for,
         "-Xclang", "-finclude-default-header", "-Xclang", "-mlink-builtin-bitcode", "-Xclang", library->string(), "-S", "-fno-caret-diagnostics",
         "-Wno-linker-warnings", "-o", ptx.string()};
     if (std::find(options.begin(), options.end(), "-cl-opt-disable") == options.end()) arguments.push_back("-O3");
