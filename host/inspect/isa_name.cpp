@@ -4,14 +4,22 @@ namespace cllab::inspect {
 
 const char* name(Isa isa) {
     switch (isa) {
-        case Isa::none: return "none";
-        case Isa::x86: return "x86";
-        case Isa::other_host: return "host";
-        case Isa::gcn: return "gcn";
-        case Isa::sass: return "sass";
-        case Isa::ptx: return "ptx";
-        case Isa::spirv: return "spirv";
-        case Isa::llvm_ir: return "llvm-ir";
+        case Isa::none:
+            return "none";
+        case Isa::x86:
+            return "x86";
+        case Isa::other_host:
+            return "host";
+        case Isa::gcn:
+            return "gcn";
+        case Isa::sass:
+            return "sass";
+        case Isa::ptx:
+            return "ptx";
+        case Isa::spirv:
+            return "spirv";
+        case Isa::llvm_ir:
+            return "llvm-ir";
     }
     return "none";
 }

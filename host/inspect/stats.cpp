@@ -131,15 +131,19 @@ std::string one_line_counts(Isa isa, const Counts& counts) {
 
 std::string summary(const FunctionStats& stats) {
     if (stats.code.instructions.empty()) return {};
-    std::string text = stats.code.name + (stats.isa == Isa::ptx ? "" : ", " + std::to_string(stats.total.bytes) + " bytes") + ", " +
+    std::string text = stats.code.name +
+                       (stats.isa == Isa::ptx ? "" : ", " + std::to_string(stats.total.bytes) + " bytes") + ", " +
                        one_line_counts(stats.isa, stats.total) + "\n";
     for (std::size_t i = 0; i < stats.loops.size(); ++i) {
         const auto& loop = stats.loops[i];
-        text += std::string(2 * loop.depth, ' ') + "loop at " + loop.header + (static_cast<int>(i) == stats.hot ? " (hot)" : "") +
-                ", an iteration " + one_line_counts(stats.isa, loop.own) + "\n";
+        text += std::string(2 * loop.depth, ' ') + "loop at " + loop.header +
+                (static_cast<int>(i) == stats.hot ? " (hot)" : "") + ", an iteration " +
+                one_line_counts(stats.isa, loop.own) + "\n";
     }
     if (stats.loops.empty()) text += "  no loop\n";
-    if (stats.irreducible_edges) text += "  " + std::to_string(stats.irreducible_edges) + " jumps back into a cycle with two entries, not counted as loops\n";
+    if (stats.irreducible_edges)
+        text += "  " + std::to_string(stats.irreducible_edges) +
+                " jumps back into a cycle with two entries, not counted as loops\n";
     return text;
 }
 

@@ -55,14 +55,30 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (size == 0) return 0;
     const ByteSpan bytes = ByteSpan(reinterpret_cast<const std::byte*>(data), size).subspan(1);
     switch (data[0] % 8) {
-        case 0: listing(Isa::x86, bytes); break;
-        case 1: listing(Isa::gcn, bytes); break;
-        case 2: listing(Isa::sass, bytes); break;
-        case 3: listing(Isa::ptx, bytes); break;
-        case 4: parse_ptxas_log(as_text(bytes), "k"); break;
-        case 5: read_msgpack(bytes); break;
-        case 6: cut_function(std::string(as_text(bytes)), "k"), cut_sass(std::string(as_text(bytes)), "k"); break;
-        default: binaries(bytes); break;
+        case 0:
+            listing(Isa::x86, bytes);
+            break;
+        case 1:
+            listing(Isa::gcn, bytes);
+            break;
+        case 2:
+            listing(Isa::sass, bytes);
+            break;
+        case 3:
+            listing(Isa::ptx, bytes);
+            break;
+        case 4:
+            parse_ptxas_log(as_text(bytes), "k");
+            break;
+        case 5:
+            read_msgpack(bytes);
+            break;
+        case 6:
+            cut_function(std::string(as_text(bytes)), "k"), cut_sass(std::string(as_text(bytes)), "k");
+            break;
+        default:
+            binaries(bytes);
+            break;
     }
     return 0;
 }

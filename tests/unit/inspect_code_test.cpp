@@ -27,10 +27,18 @@ std::string told(const Class& c) {
     return text;
 }
 
-std::string x86(const std::string& mnemonic, const std::string& operands) { return told(classify_x86(make(mnemonic, operands))); }
-std::string gcn(const std::string& mnemonic, const std::string& operands = "") { return told(classify_gcn(make(mnemonic, operands))); }
-std::string sass(const std::string& mnemonic, const std::string& operands = "") { return told(classify_sass(make(mnemonic, operands))); }
-std::string ptx(const std::string& mnemonic, const std::string& operands = "") { return told(classify_ptx(make(mnemonic, operands))); }
+std::string x86(const std::string& mnemonic, const std::string& operands) {
+    return told(classify_x86(make(mnemonic, operands)));
+}
+std::string gcn(const std::string& mnemonic, const std::string& operands = "") {
+    return told(classify_gcn(make(mnemonic, operands)));
+}
+std::string sass(const std::string& mnemonic, const std::string& operands = "") {
+    return told(classify_sass(make(mnemonic, operands)));
+}
+std::string ptx(const std::string& mnemonic, const std::string& operands = "") {
+    return told(classify_ptx(make(mnemonic, operands)));
+}
 
 // The article's forms f and g as amd_comgr 2.4 compiles them for gfx900.
 const std::string gcn_f = R"(
@@ -150,14 +158,18 @@ BOOST_AUTO_TEST_CASE(gnu_and_llvm_listings_of_the_same_x86_code_count_the_same) 
 
 BOOST_AUTO_TEST_CASE(a_branch_to_itself_behind_the_return_is_no_loop) {
     BOOST_TEST(count_function(Isa::x86, gnu_x86, "k").loops.size() == 1u);
-    const std::string sass_text = "//--- .text.k ---\nk:\n        /*0000*/   EXIT ;\n.L_x_0:\n        /*0010*/   BRA `(.L_x_0);\n        /*0020*/   NOP;\n";
+    const std::string sass_text =
+        "//--- .text.k ---\nk:\n        /*0000*/   EXIT ;\n.L_x_0:\n        /*0010*/   BRA `(.L_x_0);\n        "
+        "/*0020*/   NOP;\n";
     const auto stats = count_function(Isa::sass, sass_text, "k");
     BOOST_TEST(stats.loops.empty());
     BOOST_TEST(stats.total.instructions == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(an_indirect_x86_jump_through_a_register_has_no_target) {
-    const auto functions = parse_x86("0000000000001000 <k>:\n  1000:\tjmp    rax\n  1002:\tnotrack jmp QWORD PTR [rax*8+0x10]\n  1009:\tjmp 1000 <k>\n");
+    const auto functions = parse_x86(
+        "0000000000001000 <k>:\n  1000:\tjmp    rax\n  1002:\tnotrack jmp QWORD PTR [rax*8+0x10]\n  1009:\tjmp 1000 "
+        "<k>\n");
     BOOST_TEST(functions[0].instructions[0].targets.empty());
     BOOST_TEST(functions[0].instructions[1].targets.empty());
     BOOST_TEST(functions[0].instructions[1].mnemonic == "jmp");
@@ -179,7 +191,8 @@ BOOST_AUTO_TEST_CASE(ptx_loops_nest_and_calls_and_scopes_are_single_statements) 
 }
 
 BOOST_AUTO_TEST_CASE(a_ptx_switch_reaches_every_target_of_its_table) {
-    const auto functions = parse_ptx(".entry k()\n{\n$T: .branchtargets $A, $B;\n brx.idx %r1, $T;\n$A:\n bra.uni $B;\n$B:\n ret;\n}\n");
+    const auto functions =
+        parse_ptx(".entry k()\n{\n$T: .branchtargets $A, $B;\n brx.idx %r1, $T;\n$A:\n bra.uni $B;\n$B:\n ret;\n}\n");
     BOOST_TEST_REQUIRE(functions.size() == 1u);
     BOOST_TEST(functions[0].instructions[0].targets.size() == 2u);
 }
@@ -339,7 +352,8 @@ BOOST_AUTO_TEST_CASE(two_branches_back_to_one_header_are_one_loop) {
 
 BOOST_AUTO_TEST_CASE(text_that_is_no_listing_has_no_instruction) {
     for (const Isa isa : {Isa::x86, Isa::gcn, Isa::sass, Isa::ptx})
-        for (const char* text : {"", "\n\n", "nonsense", ".entry", ".entry k() {", "/*zz*/ X ;", "0000 <k>:\n:\n  12 :\n", "@", ".entry k(){@;}", "\t// 12: 34"})
+        for (const char* text : {"", "\n\n", "nonsense", ".entry", ".entry k() {", "/*zz*/ X ;",
+                                 "0000 <k>:\n:\n  12 :\n", "@", ".entry k(){@;}", "\t// 12: 34"})
             BOOST_TEST(count_function(isa, text, "k").total.instructions <= 1u);
 }
 

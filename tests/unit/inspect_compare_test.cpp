@@ -63,7 +63,9 @@ BOOST_AUTO_TEST_CASE(cdna2_has_512_vgprs_and_eight_wavefronts_and_rdna2_1024_and
 
 BOOST_AUTO_TEST_CASE(nvidia_warps_follow_the_occupancy_calculator) {
     // CUDA's occupancy calculator for compute capability 9.0, 256 threads a block.
-    const auto warps = [](std::int64_t registers, std::int64_t shared, std::size_t items) { return nvidia_occupancy(90, {registers, 0, shared, 32, items})->waves; };
+    const auto warps = [](std::int64_t registers, std::int64_t shared, std::size_t items) {
+        return nvidia_occupancy(90, {registers, 0, shared, 32, items})->waves;
+    };
     BOOST_TEST(warps(32, 0, 256) == 64u);
     BOOST_TEST(warps(33, 0, 256) == 48u);
     BOOST_TEST(warps(64, 0, 256) == 32u);
@@ -76,7 +78,9 @@ BOOST_AUTO_TEST_CASE(nvidia_warps_follow_the_occupancy_calculator) {
 
 BOOST_AUTO_TEST_CASE(the_formula_ends_on_its_result) {
     const auto o = amd_occupancy("gfx900", {30, 10, 0, 64, 0});
-    BOOST_TEST(o->formula == "min(10, floor(256 VGPRs / roundup(30, 4)) = 8, floor(800 SGPRs / roundup(10, 16)) = 50) = 8 wavefronts per SIMD");
+    BOOST_TEST(o->formula ==
+               "min(10, floor(256 VGPRs / roundup(30, 4)) = 8, floor(800 SGPRs / roundup(10, 16)) = 50) = 8 wavefronts "
+               "per SIMD");
 }
 
 BOOST_AUTO_TEST_CASE(equal_code_aligns_line_by_line) {

@@ -2,8 +2,8 @@
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
-#include <boost/test/unit_test.hpp>
 #include <algorithm>
+#include <boost/test/unit_test.hpp>
 
 #include "core/error.hpp"
 #include "inspect/offline.hpp"
@@ -18,7 +18,8 @@ const std::string copy_kernel =
 
 bool can_make(const std::string& target) {
     const auto all = offline_targets();
-    const bool can = std::any_of(all.begin(), all.end(), [&](const OfflineTarget& t) { return t.name == target && t.available(); });
+    const bool can =
+        std::any_of(all.begin(), all.end(), [&](const OfflineTarget& t) { return t.name == target && t.available(); });
     if (!can) BOOST_TEST_MESSAGE("skipped: nothing here makes code for " << target);
     return can;
 }
@@ -35,9 +36,10 @@ BOOST_AUTO_TEST_CASE(every_target_is_available_or_says_what_would_enable_it) {
 }
 
 BOOST_AUTO_TEST_CASE(a_target_nobody_knows_is_an_error_of_usage_with_the_nearest_names) {
-    BOOST_CHECK_EXCEPTION(compile_offline("gfx90", copy_kernel, "", "copy", {}), cllab::Error, [](const cllab::Error& e) {
-        return e.blame() == cllab::Blame::usage && std::string(e.what()).find("gfx900") != std::string::npos;
-    });
+    BOOST_CHECK_EXCEPTION(
+        compile_offline("gfx90", copy_kernel, "", "copy", {}), cllab::Error, [](const cllab::Error& e) {
+            return e.blame() == cllab::Blame::usage && std::string(e.what()).find("gfx900") != std::string::npos;
+        });
     BOOST_CHECK_THROW(offline_device("sm_"), cllab::Error);
 }
 
@@ -78,7 +80,8 @@ BOOST_AUTO_TEST_CASE(ptx_is_compiled_with_128_bit_loads_and_registers_where_ptxa
 BOOST_AUTO_TEST_CASE(a_source_that_does_not_compile_is_an_answer_with_the_line_of_the_error) {
     for (const char* target : {"gfx900", "sm_80"}) {
         if (!can_make(target)) continue;
-        const auto built = compile_offline(target, "#line 7 \"family.cl\"\nkernel void k(global int* a) { a[0] = missing; }\n", "", "k", {});
+        const auto built = compile_offline(
+            target, "#line 7 \"family.cl\"\nkernel void k(global int* a) { a[0] = missing; }\n", "", "k", {});
         BOOST_TEST(!built.ok);
         BOOST_TEST(built.log.find("family.cl:7:") != std::string::npos, built.log);
     }
