@@ -17,7 +17,7 @@ inline model::Device probe_gpu() {
     d.type = model::DeviceType::gpu;
     d.implementation = model::Implementation::nvidia;
     d.compute_units = 4;
-    d.max_group = 1024;
+    d.max_group = d.max_group_promised = 1024;
     d.max_items = {1024, 1024, 64};
     d.preferred_multiple = 32;
     d.fp64 = d.fp16 = true;
@@ -30,7 +30,7 @@ inline model::Device probe_cpu() {
     d.type = model::DeviceType::cpu;
     d.implementation = model::Implementation::pocl;
     d.compute_units = 2;
-    d.max_group = 4096;
+    d.max_group = d.max_group_promised = 4096;
     d.max_items = {4096, 4096, 4096};
     d.fp16 = false;
     return d;
