@@ -1,22 +1,6 @@
 // bandwidth: how fast memory moves when nothing else is in the way. The copy is the yardstick of every other kernel.
-//   WIDTH     bytes of an element
-//   ELEMENT   its type: uint, uint2, uint4, uint8 or uint16; arithmetic is modulo 2^32, so every bit can be checked
+//   ELEMENT   uint, uint2, uint4, uint8 or uint16; arithmetic is modulo 2^32, so every bit can be checked
 //   STREAMED  1 where what is written will not be read before the caches have lost it
-#if WIDTH == 4
-#define SUM_OF(v) (v)
-#elif WIDTH == 8
-#define SUM_OF(v) ((v).x + (v).y)
-#else
-#define SUM_4(v) ((v).x + (v).y + (v).z + (v).w)
-#if WIDTH == 16
-#define SUM_OF(v) SUM_4(v)
-#elif WIDTH == 32
-#define SUM_OF(v) (SUM_4((v).lo) + SUM_4((v).hi))
-#else
-#define SUM_OF(v) (SUM_4((v).lo.lo) + SUM_4((v).lo.hi) + SUM_4((v).hi.lo) + SUM_4((v).hi.hi))
-#endif
-#endif
-
 // A plain store reads the line first, a third of a copy's traffic; PoCL's clang has the store that does not.
 #if STREAMED && defined(LAB_POCL)
 #define PUT(place, v) __builtin_nontemporal_store(v, &(place))
@@ -60,10 +44,10 @@ kernel void bandwidth_batch(global const ELEMENT* restrict src, global ELEMENT* 
 
 #ifdef BANDWIDTH_READ
 // Each work-item's sum is stored, so no load can be left out.
-kernel void bandwidth_read(global const ELEMENT* restrict src, global uint* restrict sums, ulong count) {
+kernel void bandwidth_read(global const ELEMENT* restrict src, global ELEMENT* restrict sums, ulong count) {
     ELEMENT sum = (ELEMENT)(0);
     FOR_EACH(i) sum += src[i];
-    sums[get_global_id(0)] = SUM_OF(sum);
+    sums[get_global_id(0)] = sum;
 }
 #endif
 
@@ -91,7 +75,7 @@ kernel void bandwidth_triad(global const ELEMENT* restrict b, global const ELEME
 // Every work-group walks round the same region, a block a trip, each from its own start: the region's bytes come from the
 // level that holds it. Groups that started together would share what the first of them fetched.
 //   LANES  work-items of a group; DEPTH  loads of a work-item and trip, so a block is LANES * DEPTH elements
-kernel void bandwidth_reread(global const ELEMENT* restrict src, global uint* restrict sums, uint blocks, int trips) {
+kernel void bandwidth_reread(global const ELEMENT* restrict src, global ELEMENT* restrict sums, uint blocks, int trips) {
     uint block = (uint)((ulong)get_group_id(0) * blocks / get_num_groups(0));
     ELEMENT sum_0 = (ELEMENT)(0), sum_1 = (ELEMENT)(0), sum_2 = (ELEMENT)(0), sum_3 = (ELEMENT)(0);
     for (int trip = 0; trip < trips; ++trip) {
@@ -104,6 +88,6 @@ kernel void bandwidth_reread(global const ELEMENT* restrict src, global uint* re
         }
         block = block + 1 == blocks ? 0 : block + 1;
     }
-    sums[get_global_id(0)] = SUM_OF(sum_0) + SUM_OF(sum_1) + SUM_OF(sum_2) + SUM_OF(sum_3);
+    sums[get_global_id(0)] = sum_0 + sum_1 + sum_2 + sum_3;
 }
 #endif

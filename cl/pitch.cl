@@ -123,36 +123,37 @@ __kernel void pitch_image(__read_only image2d_t src, __global uchar* restrict ds
 }
 #endif
 
-// --- One work-item a strip of columns ------------------------------------------------------------------------------
+// --- One work-item a band of rows or a strip of columns --------------------------------------------------------------
 
-#if defined(PITCH_LOOP) || defined(PITCH_SHORT8) || defined(PITCH_VLOAD8)
-// First column of strip i of `strips` equal ones (to a pixel): strip i ends where strip i + 1 begins, so that no column
-// is lost and none is written twice, as happened in the published code.
-static inline int strip_begin(int left, int right, size_t i, size_t strips) {
-    return left + (int)((ulong)(right - left + 1) * i / strips);
+#if defined(PITCH_LOOP) || defined(PITCH_SHORT8) || defined(PITCH_VLOAD8) || (defined(PITCH_WIDE) && defined(LAB_CPU))
+// Where part i of [first, last] begins, in `parts` parts equal to a pixel. Part i ends where part i + 1 begins, so that
+// nothing is lost and nothing is written twice, as columns were in the published code.
+static inline int part_begin(int first, int last, size_t i, size_t parts) {
+    return first + (int)((ulong)(last - first + 1) * i / parts);
 }
 #endif
 
 #if defined(PITCH_LOOP)
 __kernel void pitch_loop(__global const uchar* restrict src, __global uchar* restrict dst, int width, int left, int top,
                          int right, int bottom, int n, short f, short c) {
-    const size_t i = get_global_id(0), strips = get_global_size(0);
-    const int begin = strip_begin(left, right, i, strips), end = strip_begin(left, right, i + 1, strips);
-    for (int y = top; y <= bottom; ++y) {
+    const size_t i = get_global_id(0), parts = get_global_size(0);
+    const int end = part_begin(top, bottom, i + 1, parts);
+    for (int y = part_begin(top, bottom, i, parts); y < end; ++y) {
         __global const uchar* from = src + (size_t)y * width;
         __global uchar* to = dst + (size_t)y * width;
-        for (int x = begin; x < end; ++x) to[x] = fixed_pixel(from + x, n, f, c);
+        for (int x = left; x <= right; ++x) to[x] = fixed_pixel(from + x, n, f, c);
     }
 }
 #endif
 
-// The strip in steps of eight pixels, the remainder one by one.
-//
-// pitch_vload8 is the published form. Two library calls spoil it under PoCL, as its disassembly shows (PoCL 3.1, LLVM
-// 15, AVX2): vstore8 of uchar takes the vector apart and stays eight byte stores (movb), and abs_diff, like abs, is
-// written for pairs of elements and becomes 50 instructions of shuffles. vload8 is innocent: LLVM puts its eight byte
-// loads together again (vpmovzxbw). pitch_short8 differs in these places only: it stores through a packed type, one
-// vmovq, and max(d, -d) is one vpabsw. So is d < 0 ? -d : d for a scalar, but for a vector clang blends by hand.
+// Steps of eight pixels, the remainder one by one: pitch_vload8 as it was published, pitch_short8 as it should be on a
+// CPU. They differ in three things, each seen under PoCL (3.1, LLVM 15, AVX2):
+// * vstore8 of uchar takes the vector apart and stays eight byte stores (movb). A store through a packed type is one
+//   vmovq. vload8 is innocent: LLVM puts its eight byte loads together again (vpmovzxbw).
+// * abs_diff, like abs, is written for pairs of elements and becomes 50 instructions of shuffles. max(d, -d) is one
+//   vpabsw. (So is d < 0 ? -d : d of scalars, but of vectors clang makes a blend of five instructions.)
+// * Published, a work-item makes a strip of columns, so that its reads jump from page to page with every row and the
+//   prefetcher starts anew. A band of rows is one stream.
 #if defined(PITCH_SHORT8) || defined(PITCH_VLOAD8)
 #if defined(PITCH_SHORT8) && LAB_UNALIGNED
 #define LOAD8(p) (*(__global const uchar8_packed*)(p))
@@ -173,9 +174,15 @@ static inline ushort8 distance8(short8 a, short8 b) {
 
 __kernel void KERNEL(__global const uchar* restrict src, __global uchar* restrict dst, int width, int left, int top,
                      int right, int bottom, int n, short f, short c) {
-    const size_t i = get_global_id(0), strips = get_global_size(0);
-    const int begin = strip_begin(left, right, i, strips), end = strip_begin(left, right, i + 1, strips);
-    for (int y = top; y <= bottom; ++y) {
+    const size_t i = get_global_id(0), parts = get_global_size(0);
+#if defined(PITCH_SHORT8)
+    const int first_row = part_begin(top, bottom, i, parts), end_row = part_begin(top, bottom, i + 1, parts);
+    const int begin = left, end = right + 1;
+#else
+    const int first_row = top, end_row = bottom + 1;
+    const int begin = part_begin(left, right, i, parts), end = part_begin(left, right, i + 1, parts);
+#endif
+    for (int y = first_row; y < end_row; ++y) {
         __global const uchar* from = src + (size_t)y * width;
         __global uchar* to = dst + (size_t)y * width;
         int x = begin;
@@ -201,7 +208,14 @@ __kernel void KERNEL(__global const uchar* restrict src, __global uchar* restric
 #if LAB_UNALIGNED
 #define LOAD16(p) (*(__global const uchar16_packed*)(p))
 #define STORE16(v, p) (*(__global uchar16_packed*)(p) = (v))
+// Thirty-two bytes in one store: clang may be asked for a vector that OpenCL C has no name for.
+typedef uchar uchar32_packed __attribute__((ext_vector_type(32), aligned(1)));
+#define STORE32(a, b, p)                                                                                             \
+    (*(__global uchar32_packed*)(p) = __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, \
+                                                              15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, \
+                                                              29, 30, 31))
 #else
+#define STORE32(a, b, p) (STORE16(a, p), STORE16(b, (p) + 16))
 #define LOAD16(p) vload16(0, p)
 #define STORE16(v, p) vstore16(v, 0, p)
 #endif
@@ -216,9 +230,9 @@ static inline uchar16 sixteen_pixels(__global const uchar* p) {
 
 __kernel void pitch_wide(__global const uchar* restrict src, __global uchar* restrict dst, int width, int left, int top,
                          int right, int bottom) {
-    const ulong rows = (ulong)(bottom - top + 1), i = get_global_id(0), bands = get_global_size(0);
-    const int end = top + (int)(rows * (i + 1) / bands), last = right - 15;
-    for (int y = top + (int)(rows * i / bands); y < end; ++y) {
+    const size_t i = get_global_id(0), parts = get_global_size(0);
+    const int end = part_begin(top, bottom, i + 1, parts), last = right - 15;
+    for (int y = part_begin(top, bottom, i, parts); y < end; ++y) {
         __global const uchar* from = src + (size_t)y * width;
         __global uchar* to = dst + (size_t)y * width;
         if (last < left) {
@@ -226,7 +240,9 @@ __kernel void pitch_wide(__global const uchar* restrict src, __global uchar* res
             continue;
         }
         STORE16(sixteen_pixels(from + left), to + left);
-        for (int x = left + 16; x <= last; x += 16) STORE16(sixteen_pixels(from + x), to + x);
+        int x = left + 16;
+        for (; x + 16 <= last; x += 32) STORE32(sixteen_pixels(from + x), sixteen_pixels(from + x + 16), to + x);
+        if (x < last) STORE16(sixteen_pixels(from + x), to + x);
         STORE16(sixteen_pixels(from + last), to + last);
     }
 }

@@ -71,8 +71,11 @@ int command_describe(const Invocation& invocation) {
         if (!e.curve_over.empty()) std::cout << fmt::format("  a curve over axis '{}'\n", e.curve_over);
         if (!e.file_inputs.empty()) std::cout << fmt::format("\nInput files (--input NAME=FILE): {}\n", join(e.file_inputs, ", "));
         std::cout << "\nVariants\n";
-        for (const auto& v : e.variants)
+        for (const auto& v : e.variants) {
             std::cout << fmt::format("  {}\n      {}{}\n", e.id(v), v.meaning, v.needs.empty() ? "" : " Needs " + join(v.needs, ", ") + ".");
+            for (const auto& [axis, values] : v.axes) std::cout << fmt::format("      {} = {}\n", axis, values);
+            if (!v.curve_over.empty()) std::cout << fmt::format("      a curve over axis '{}'\n", v.curve_over);
+        }
         return 0;
     }
     const auto near = nearest(wanted, families);

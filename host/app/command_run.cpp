@@ -181,6 +181,19 @@ int exit_status_of(const std::vector<model::Record>& records, bool require_all) 
     });
 }
 
+void print_summaries(const std::vector<model::Record>& records) {
+    for (const auto& experiment : model::registry()) {
+        if (!experiment.summary) continue;
+        std::vector<const model::Record*> own;
+        for (const auto& record : records) {
+            if (record.family == experiment.family && record.status == model::Status::ok && record.time) own.push_back(&record);
+        }
+        if (own.empty()) continue;
+        const auto text = experiment.summary(own);
+        if (!text.empty()) std::cout << '\n' << text;
+    }
+}
+
 void print_results(const Sink& sink, const std::vector<model::Device>& devices) {
     if (sink.uses_stdout() || sink.records().empty()) return;
     const report::TableStyle style{wants_colour(STDOUT_FILENO), terminal_width(STDOUT_FILENO)};
@@ -193,6 +206,7 @@ void print_results(const Sink& sink, const std::vector<model::Device>& devices) 
                  [&](const auto& record) { return !shown_as_curve(record, conclusions); });
     report::print_table(std::cout, rows, style);
     print_conclusions(std::cout, conclusions, style);
+    print_summaries(sink.records());
     std::cout.flush();
 }
 

@@ -28,6 +28,29 @@ const std::string* coordinate(const Record& record, const std::string& axis) {
     return nullptr;
 }
 
+/// The axis that a record's variant sweeps; nothing when its family knows no such variant or axis.
+const Axis* swept_axis(const Experiment& experiment, const std::string& variant) {
+    for (const auto& v : experiment.variants) {
+        if (v.name != variant) continue;
+        for (const auto& axis : experiment.axes) {
+            if (axis.name == experiment.swept_axis(v)) return &axis;
+        }
+    }
+    return nullptr;
+}
+
+/// x of a curve: a number, the work-items of a shape, the place of a choice among the axis' choices; 0 without an axis.
+double position(const Axis* axis, const Record& record) {
+    const auto* text = axis ? coordinate(record, axis->name) : nullptr;
+    if (!text) return 0;
+    if (axis->kind == Axis::Kind::choice)
+        return static_cast<double>(std::find(axis->choices.begin(), axis->choices.end(), *text) - axis->choices.begin());
+    if (axis->kind != Axis::Kind::shape) return parse_real(*text).value_or(0);
+    Point point;
+    point.set(axis->name, *text);
+    return *text == "auto" ? 0 : static_cast<double>(point.shape(axis->name).count());
+}
+
 Curve::Sample sample_of(const Record& record, double x) {
     Curve::Sample out;
     const auto& t = *record.time;
@@ -39,13 +62,16 @@ Curve::Sample sample_of(const Record& record, double x) {
     out.work.bytes = metric(record, "bandwidth") * t.median;
     out.work.flops = metric(record, "flops") * t.median;
     if (out.per_step > 0) out.work.steps = t.median / out.per_step;
+    for (const auto& [name, value] : record.metrics) out.metrics[name] = value.value;
+    if (record.code.registers) out.metrics["registers"] = static_cast<double>(*record.code.registers);
+    if (record.code.spills) out.metrics["spills"] = static_cast<double>(*record.code.spills);
     return out;
 }
 
-Point without(const Record& record, const std::string& axis) {
+Point without(const Record& record, const Axis* axis) {
     Point out;
     for (const auto& [name, value] : record.point) {
-        if (name != axis) out.set(name, value);
+        if (!axis || name != axis->name) out.set(name, value);
     }
     return out;
 }
@@ -56,13 +82,12 @@ std::vector<Curve> curves_of(const Experiment& experiment, const std::vector<Rec
         if (record.family != experiment.family || record.device.selector != device.selector || record.status != Status::ok ||
             !record.time)
             continue;
-        double x = 0;
-        if (const auto* text = coordinate(record, experiment.curve_over)) x = parse_real(*text).value_or(0);
-        const auto fixed = without(record, experiment.curve_over);
+        const auto* axis = swept_axis(experiment, record.variant);
+        const auto fixed = without(record, axis);
         auto curve = std::find_if(out.begin(), out.end(),
                                   [&](const auto& c) { return c.variant == record.variant && c.fixed == fixed; });
         if (curve == out.end()) curve = out.insert(out.end(), Curve{record.variant, fixed, {}});
-        curve->samples.push_back(sample_of(record, x));
+        curve->samples.push_back(sample_of(record, position(axis, record)));
     }
     for (auto& curve : out) {
         std::stable_sort(curve.samples.begin(), curve.samples.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
@@ -88,8 +113,10 @@ bool shown_as_curve(const Record& record, const std::vector<Conclusion>& conclus
     if (record.status != Status::ok) return false;
     return std::any_of(conclusions.begin(), conclusions.end(), [&](const auto& conclusion) {
         const auto& experiment = *conclusion.experiment;
-        if (experiment.family != record.family || experiment.curve_over.empty()) return false;
-        const auto fixed = without(record, experiment.curve_over);
+        if (experiment.family != record.family) return false;
+        const auto* axis = swept_axis(experiment, record.variant);
+        if (!axis) return false;
+        const auto fixed = without(record, axis);
         return std::any_of(conclusion.curves.begin(), conclusion.curves.end(), [&](const auto& curve) {
             return curve.variant == record.variant && curve.fixed == fixed && curve.samples.size() >= least_points;
         });
@@ -99,15 +126,12 @@ bool shown_as_curve(const Record& record, const std::vector<Conclusion>& conclus
 void print_conclusions(std::ostream& out, const std::vector<Conclusion>& conclusions, const report::TableStyle& style) {
     for (const auto& conclusion : conclusions) {
         const auto& experiment = *conclusion.experiment;
-        std::string unit;
-        for (const auto& axis : experiment.axes) {
-            if (axis.name == experiment.curve_over) unit = axis.unit;
-        }
         bool any = false;
         for (const auto& curve : conclusion.curves) {
-            if (experiment.curve_over.empty() || curve.samples.size() < least_points) continue;
+            const auto* axis = swept_axis(experiment, curve.variant);
+            if (!axis || curve.samples.size() < least_points) continue;
             out << '\n';
-            report::print_curve(out, curve, {experiment.family + "_" + curve.variant, experiment.curve_over, unit},
+            report::print_curve(out, curve, {experiment.family + "_" + curve.variant, axis->name, axis->unit},
                                 conclusion.findings, style);
             any = true;
         }

@@ -26,7 +26,9 @@ int dispatch(const cllab::app::Invocation& invocation) {
         std::fputs(help_text(invocation.command).c_str(), stdout);
         return 0;
     }
+    if (invocation.command == "tune") return command_tune(invocation);
     if (invocation.command == "devices") return command_devices(invocation);
+    if (invocation.command == "profile") return command_profile(invocation);
     if (invocation.command == "list") return command_list(invocation);
     if (invocation.command == "describe") return command_describe(invocation);
     if (invocation.command == "isa") return command_isa(invocation);

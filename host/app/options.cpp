@@ -14,7 +14,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-const std::vector<std::string> commands{"run", "devices", "list", "describe", "dump", "isa"};
+const std::vector<std::string> commands{"run", "devices", "list", "describe", "dump", "isa", "tune", "profile"};
 
 struct Page {
     const char* usage;
@@ -39,6 +39,19 @@ Page page_of(const std::string& command) {
     if (command == "describe")
         return {"cllab describe FAMILY", "Prints a family's question, its axes with their defaults, its metrics and its variants.",
                 "cllab describe pitch"};
+    if (command == "profile")
+        return {"cllab profile [--device D] [--budget S] [--json]",
+                "Runs the probes within a budget and prints the device's portrait on one page: units, clock, latencies, rates,\n"
+                "registers, caches, local memory, launching; each with its interval, what the driver says, and how it was\n"
+                "found. The same goes to DIR/<device>/profile.json, where later commands find it.",
+                "cllab profile --device gpu --budget 300"};
+    if (command == "tune")
+        return {"cllab tune PATTERN... [options]",
+                "For each variant tries the axes that change no answer, such as the work-group's shape: every combination up\n"
+                "to 300, above that 48 drawn at random and then from the fastest one axis after the other. Each point is\n"
+                "verified; the best few and the default are measured again side by side before a winner is named with the\n"
+                "command that reproduces it. --axis on a tuned axis gives its candidates, on another one its value.",
+                "cllab tune himeno_wide --device gpu --axis size=M --axis local=32x4,64x4,128x2"};
     if (command == "isa")
         return {"cllab isa PATTERN... [--target T | --device D] [--vs PATTERN] [options]",
                 "Prints the machine code of each variant with its registers, instruction classes and the counts of one\n"
@@ -74,7 +87,7 @@ po::options_description options_of(const std::string& command) {
         add("build-options", po::value<std::string>()->value_name("TEXT"), "Appends TEXT to the build options of every kernel.");
         add("require-all", "Counts variants that the target cannot have as failed.");
     }
-    if (command == "run" || command == "dump") {
+    if (command == "run" || command == "dump" || command == "tune") {
         add("kernel,k", po::value<Strings>()->composing()->value_name("PATTERN"),
             "Selects variants, like a positional PATTERN. Repeats.");
         add("device,d", po::value<Strings>()->composing()->value_name("D"),
@@ -83,6 +96,8 @@ po::options_description options_of(const std::string& command) {
         add("axis,a", po::value<Strings>()->composing()->value_name("NAME=VALUES"),
             "Redefines an axis: a list (width=1024,2048), a geometric range (size=1Ki:1Mi:*2) or a stepped one "
             "(items=1:9:+2). Repeats. See `cllab describe FAMILY`.");
+    }
+    if (command == "run" || command == "dump") {
         add("input", po::value<Strings>()->composing()->value_name("NAME=FILE"),
             "Uses an image file (PNG, JPEG, PGM; grey or colour) as the buffer NAME, e.g. src=panel.png.");
         add("output", po::value<Strings>()->composing()->value_name("NAME=FILE"),
@@ -90,6 +105,8 @@ po::options_description options_of(const std::string& command) {
         add("dumps", po::value<std::string>()->value_name("DIR")->default_value("dumps"),
             "Writes source, binary, disassembly and records below DIR.");
         add("no-dumps", "Writes no dumps.");
+    }
+    if (command == "run" || command == "dump" || command == "tune") {
         add("cl-dir", po::value<std::string>()->value_name("DIR"),
             "Reads the kernel text from DIR/<family>.cl instead of the text embedded in the program: edit and run, "
             "no rebuild.");
@@ -98,19 +115,40 @@ po::options_description options_of(const std::string& command) {
         add("json", po::value<std::string>()->value_name("FILE"),
             "Writes one JSON record a cell, each flushed as soon as its cell is done.");
         add("csv", po::value<std::string>()->value_name("FILE"), "Writes one CSV line a cell, likewise.");
+    }
+    if (command == "run" || command == "dump") {
         add("isolate", "Runs each device's work in a child process: a driver that crashes or hangs costs one cell.");
+    }
+    if (command == "run" || command == "dump" || command == "tune") {
         add("timeout", po::value<double>()->value_name("SECONDS")->default_value(60, "60"),
             "Ends a cell that shows no progress for SECONDS as timed_out. With --isolate the run goes on; without it the "
             "program stops there, with everything finished on disk.");
         add("seed", po::value<std::uint64_t>()->value_name("N"),
             "Seeds the random inputs. Default: a fresh one each run, kept in the record's argv when given.");
-        add("require-all", "Counts unsupported cells as failed.");
     }
-    if (command == "run") {
+    if (command == "run" || command == "dump") add("require-all", "Counts unsupported cells as failed.");
+    if (command == "run" || command == "tune") {
         add("max-time", po::value<double>()->value_name("SECONDS")->default_value(0.5, "0.5"),
             "Caps the sampling of one cell. It ends earlier when the median is known within 1 %.");
+    }
+    if (command == "run") {
         add("verify", "Verifies and dumps only; takes no time measurements.");
         add("no-yardstick", "Leaves out bandwidth_copy, which runs first on each device and gives the column 'of copy'.");
+    }
+    if (command == "profile") {
+        add("device,d", po::value<Strings>()->composing()->value_name("D"),
+            "Selects devices as for `cllab run`. Repeats. Default: the first GPU, else the first CPU.");
+        add("budget", po::value<double>()->value_name("SECONDS")->default_value(120, "120"),
+            "Shares SECONDS out among the probes of a device. What it does not reach is named on the page.");
+        add("dumps", po::value<std::string>()->value_name("DIR")->default_value("dumps"), "Writes profile.json below DIR.");
+        add("no-dumps", "Writes no file.");
+        add("cl-dir", po::value<std::string>()->value_name("DIR"), "Reads the kernel text from DIR/<family>.cl.");
+        add("build-options", po::value<std::string>()->value_name("TEXT"), "Appends TEXT to the build options of every kernel.");
+        add("isolate", "Runs each probe in a child process: a driver that crashes or hangs costs one cell.");
+        add("timeout", po::value<double>()->value_name("SECONDS")->default_value(60, "60"),
+            "With --isolate, ends a cell that shows no progress for SECONDS.");
+        add("seed", po::value<std::uint64_t>()->value_name("N"), "Seeds the random inputs. Default: a fresh one each run.");
+        add("json", "Prints JSON instead of the page, every curve included.");
     }
     if (command == "devices" || command == "list") add("json", "Prints JSON instead of text.");
     return out;
@@ -217,13 +255,21 @@ Invocation parse(int argc, char** argv) {
         return out;
     }
     out.devices = strings("device");
+    if (out.command == "profile" && !out.patterns.empty())
+        throw Error(Blame::usage, "`cllab profile` takes no PATTERN; found '" + out.patterns.front() + "'");
     for (const auto& axis : strings("axis")) out.axes.push_back(key_value("axis", axis));
     for (const auto& input : strings("input")) out.inputs.push_back(key_value("input", input));
     for (const auto& output : strings("output")) out.outputs.push_back(key_value("output", output));
     text("dumps", out.dumps);
     text("cl-dir", out.cl_dir);
     text("build-options", out.build_options);
-    text("json", out.json);
+    if (out.command == "profile") {
+        out.as_json = values.count("json") != 0;
+        out.budget_seconds = values["budget"].as<double>();
+        positive("budget", out.budget_seconds);
+    } else {
+        text("json", out.json);
+    }
     text("csv", out.csv);
     out.no_dumps = values.count("no-dumps") != 0;
     out.isolate = values.count("isolate") != 0;
@@ -235,7 +281,7 @@ Invocation parse(int argc, char** argv) {
     if (values.count("max-time")) out.sampling_seconds = values["max-time"].as<double>();
     positive("max-time", out.sampling_seconds);
     out.seed = values.count("seed") ? values["seed"].as<std::uint64_t>() : std::random_device{}();
-    if (!out.help && out.patterns.empty())
+    if (!out.help && out.patterns.empty() && out.command != "profile")
         throw Error(Blame::usage, "`cllab " + out.command + "` needs a PATTERN, e.g. 'pitch_*'; `cllab list` shows what there is");
     return out;
 }
@@ -251,7 +297,9 @@ std::string help_text(const std::string& command) {
                "  cllab describe FAMILY                       question, axes with defaults, metrics, variants\n"
                "  cllab run PATTERN...                        verify, time, dump\n"
                "  cllab dump PATTERN...                       build, verify once, dump; no timing\n"
-               "  cllab isa PATTERN... [--target T]           machine code and its counts, also for devices that are not here\n\n"
+               "  cllab isa PATTERN... [--target T]           machine code and its counts, also for devices that are not here\n"
+               "  cllab tune PATTERN...                       try the axes that change no answer, name the fastest\n"
+               "  cllab profile [--device D]                  the device's portrait from all probes, on one page\n\n"
                "`cllab COMMAND --help` explains a command. `cllab --version` prints the version.\n\n"
                "Exit status: 0 every cell ok or unsupported; 1 some cell failed, was wrong or timed out; 2 the command line\n"
                "or an input is wrong, or nothing matched; 3 no platform, no such device, or a file cannot be written;\n"

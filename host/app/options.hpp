@@ -10,7 +10,7 @@
 namespace cllab::app {
 
 struct Invocation {
-    std::string command = "run";  ///< run, devices, list, describe, dump, isa
+    std::string command = "run";  ///< run, devices, list, describe, dump, isa, profile
     bool help = false;
     std::vector<std::string> argv;
 
@@ -19,6 +19,7 @@ struct Invocation {
     std::string json, csv, dumps = "dumps", cl_dir, build_options;
     bool no_dumps = false, isolate = false, require_all = false, verify_only = false, no_yardstick = false, as_json = false;
     double timeout_seconds = 60, sampling_seconds = 0.5;
+    double budget_seconds = 120;  ///< profile
     std::uint64_t seed = 1;
     std::string target, versus;
     bool targets = false, summary = false;  ///< of isa

@@ -68,7 +68,7 @@ Shape shape_of(const Request& request) {
     s.count = s.bytes / s.width;
     const auto round_up = [](std::uint64_t n, std::uint64_t to) { return (n + to - 1) / to * to; };
     if (is_reread(request)) s.items = is_simulator(device) ? 2 * s.lanes : device.compute_units * (s.runs ? 1 : 8) * s.lanes;
-    else if (s.runs && request.variant.name != "batch") s.items = device.compute_units * 4ull;
+    else if (s.runs) s.items = device.compute_units * 4ull;
     // Four accesses an item keep enough bytes in flight; fewer items when the buffer is small.
     else s.items = round_up(std::max<std::uint64_t>(1, (s.count + 3) / 4), s.lanes);
     return s;
@@ -85,31 +85,31 @@ std::optional<std::string> compare(const Buffers& buffers, const char* name, std
     return std::nullopt;
 }
 
-/// Sum of the words that each work-item of the read reads.
+/// Sum of the elements that each work-item of the read reads, word by word.
 std::vector<std::uint32_t> read_sums(const Shape& s, Words src) {
     const auto words = s.width / 4, run = (s.count + s.items - 1) / s.items;
-    std::vector<std::uint32_t> sums(s.items);
+    std::vector<std::uint32_t> sums(s.items * words);
     for (std::uint64_t i = 0; i < s.count; ++i) {
-        auto& sum = sums[s.runs ? i / run : i % s.items];
-        for (std::uint64_t k = 0; k < words; ++k) sum += src[i * words + k];
+        auto* sum = &sums[(s.runs ? i / run : i % s.items) * words];
+        for (std::uint64_t k = 0; k < words; ++k) sum[k] += src[i * words + k];
     }
     return sums;
 }
 
-/// Sum of the words that each work-item of reread reads in `trips` trips.
+/// Sum of the elements that each work-item of reread reads in `trips` trips, word by word.
 std::vector<std::uint32_t> reread_sums(const Shape& s, Words src, std::int32_t trips) {
     const std::uint64_t words = s.width / 4, blocks = s.count / (s.lanes * s.depth), groups = s.items / s.lanes;
-    std::vector<std::uint32_t> sums(s.items);
-    for (std::uint64_t lane = 0; lane < s.lanes; ++lane) {
-        std::vector<std::uint32_t> up_to(blocks + 1);  // of blocks 0 .. b-1
+    std::vector<std::uint32_t> sums(s.items * words);
+    for (std::uint64_t at = 0; at < s.lanes * words; ++at) {  // one word of one lane's elements
+        std::vector<std::uint32_t> up_to(blocks + 1);         // of blocks 0 .. b-1
         for (std::uint64_t b = 0; b < blocks; ++b) {
             up_to[b + 1] = up_to[b];
-            for (std::uint64_t d = 0; d < s.depth; ++d)
-                for (std::uint64_t k = 0; k < words; ++k) up_to[b + 1] += src[((b * s.depth + d) * s.lanes + lane) * words + k];
+            for (std::uint64_t d = 0; d < s.depth; ++d) up_to[b + 1] += src[(b * s.depth + d) * s.lanes * words + at];
         }
         for (std::uint64_t g = 0; g < groups; ++g) {
             const auto first = g * blocks / groups, end = first + static_cast<std::uint64_t>(trips);
-            sums[g * s.lanes + lane] = static_cast<std::uint32_t>(end / blocks) * up_to[blocks] + up_to[end % blocks] - up_to[first];
+            sums[g * s.lanes * words + at] =
+                static_cast<std::uint32_t>(end / blocks) * up_to[blocks] + up_to[end % blocks] - up_to[first];
         }
     }
     return sums;
@@ -131,7 +131,7 @@ void set_up_stream(const Request& request, const Shape& s, Setup& out) {
     }
     const auto src = random_bytes(s.bytes, request.seed);
     if (variant == "read") {
-        out.args = {Input{"src", src}, Output{"sums", s.items * 4}, count};
+        out.args = {Input{"src", src}, Output{"sums", s.items * s.width}, count};
         out.work.bytes = bytes;
         out.check = [s, src](const Buffers& buffers) { return first_difference(buffers, "sums", read_sums(s, words_of(src))); };
     } else if (variant == "triad") {
@@ -156,7 +156,7 @@ void set_up_stream(const Request& request, const Shape& s, Setup& out) {
 
 void set_up_reread(const Request& request, const Shape& s, Setup& out) {
     const auto src = random_bytes(s.bytes, request.seed);
-    out.args = {Input{"src", src}, Output{"sums", s.items * 4},
+    out.args = {Input{"src", src}, Output{"sums", s.items * s.width},
                 value("blocks", static_cast<std::uint32_t>(s.count / (s.lanes * s.depth))), value("trips", std::int32_t{0})};
     out.defines = {"LANES=" + std::to_string(s.lanes), "DEPTH=" + std::to_string(s.depth)};
     const double bytes_per_trip = static_cast<double>(s.items * s.depth * s.width);
@@ -173,13 +173,14 @@ void validate(const Request& request) {
 
 Setup setup(const Request& request) {
     validate(request);
+    if (request.device.is_cpu() && request.variant.name == "batch")
+        throw Unsupported("a CPU keeps lines in flight by itself along the run of each work-item: bandwidth_copy is its copy");
     const auto s = shape_of(request);
     Setup out;
     if (is_reread(request)) set_up_reread(request, s, out);
     else set_up_stream(request, s, out);
     out.global = Extent(s.items);
     out.local = Extent(s.lanes);
-    out.defines.push_back("WIDTH=" + std::to_string(s.width));
     out.defines.push_back("ELEMENT=uint" + (s.width == 4 ? std::string() : std::to_string(s.width / 4)));
     out.defines.push_back(std::string("STREAMED=") + (out.work.bytes > static_cast<double>(request.device.last_level_bytes) ? "1" : "0"));
     out.resolved = {{"size", std::to_string(s.bytes)}, {"width", std::to_string(s.width)}};

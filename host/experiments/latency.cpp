@@ -3,6 +3,7 @@
 // The usual chase strides through memory from one fixed start. Strides are prefetched and meet the same pages, and from a
 // fixed start a chain shorter than the footprint only ever meets the lines of the launch before, so "memory" is a cache.
 // Here the order is random, one visit a line, and each launch goes on where the last one stopped.
+#include "core/stats.hpp"
 #include "experiments/memory_probe.hpp"
 #include "model/fit.hpp"
 
@@ -107,20 +108,30 @@ Setup setup(const Request& request) {
     return out;
 }
 
+/// Two levels can only be told apart by more than the noise: 5 % on a quiet device, more where the intervals are wider.
+double tolerance(const Curve& curve) {
+    std::vector<double> half_widths;
+    for (const auto& s : curve.samples) half_widths.push_back((s.high - s.low) / 2 / s.per_step);
+    return half_widths.empty() ? 1.05 : 1 + std::clamp(2 * summarise(half_widths).median, 0.05, 0.25);
+}
+
 /// Levels of one chase, named in order; the last is memory when the sweep went far beyond the last-level cache.
 void add_levels(const Curve& curve, const Device& device, const std::string& prefix, std::vector<Finding>& out) {
-    const auto found = find_plateaus(xs(curve), steps(curve));
-    std::string how = "plateau of a random pointer chase (stored addresses, one visit a line), ";
+    PlateauOptions options;
+    options.tolerance = tolerance(curve);
+    const auto found = find_plateaus(xs(curve), steps(curve), options);
+    const std::string how = "plateau of a random pointer chase (stored addresses, one visit a line), ";
     for (std::size_t i = 0; i < found.levels.size(); ++i) {
         const auto& level = found.levels[i];
         const bool memory = level.open && level.capacity.value >= static_cast<double>(beyond_caches(device)) / 2;
         const auto name = prefix + (memory ? "memory" : "L" + std::to_string(i + 1));
         out.push_back({name + " latency", "s", level.value.value, level.value.low, level.value.high,
                        how + std::to_string(level.points) + " sizes, residual " +
-                           format_significant(100 * found.residual, 2) + " %"});
+                           format_significant(100 * found.residual, 2) + " %" +
+                           (memory && device.is_cpu() ? "; pages of 4 KiB, so most loads miss the TLB as well" : "")});
         if (!level.open)
             out.push_back({name + " capacity", "byte", level.capacity.value, level.capacity.low, level.capacity.high,
-                           "last footprint within 5 % of the plateau" +
+                           "last footprint within " + format_significant(100 * (options.tolerance - 1), 2) + " % of the plateau" +
                                (level.transition > 0 ? "; the next begins at " + format_significant(level.transition, 3) +
                                                            " times that"
                                                      : std::string())});

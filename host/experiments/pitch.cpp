@@ -192,8 +192,8 @@ void set_up_tile(Assembly& cell) {
     cell.launch(cell.g.columns(), cell.g.rows(), local);
 }
 
-/// loop, short8, vload8: one work-item a strip of columns.
-void set_up_strips(Assembly& cell) {
+/// loop, short8, vload8: one work-item a band of rows or a strip of columns.
+void set_up_parts(Assembly& cell) {
     cell.add_region();
     cell.add_interpolation();
     cell.launch_items(items_of(cell.request, cell.request.device.compute_units));
@@ -249,7 +249,7 @@ Setup setup(const Request& request) {
     else if (is({"local"}))
         set_up_tile(cell);
     else if (is({"loop", "short8", "vload8"}))
-        set_up_strips(cell);
+        set_up_parts(cell);
     else
         set_up_specialised(cell);
 
@@ -343,9 +343,11 @@ Experiment describe_pitch() {
     out.variants = {
         {"implicit", "One work-item a pixel in 16-bit integers; the compiler is left to vectorise."},
         {"float", "One work-item a pixel in float, launched over the region of interest."},
-        {"loop", "An explicit loop over a strip of columns in each work-item."},
+        {"loop", "An explicit loop over a band of rows in each work-item; the compiler is left to vectorise it."},
         {"short8", "The loop in steps of eight pixels, with vectors loaded and stored whole."},
-        {"vload8", "short8 as published: vload8, vstore8 and abs_diff, which PoCL takes apart."},
+        {"vload8",
+         "short8 as published: strips of columns, vload8, vstore8 and abs_diff, of which PoCL makes byte moves and "
+         "shuffles."},
         {"roi", "float launched over the whole image, with the bounds test in the kernel."},
         {"struct", "roi with its arguments behind pointers to structs in global memory."},
         {"local", "float from a tile in local memory, each byte fetched once a work-group."},

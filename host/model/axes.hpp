@@ -29,6 +29,9 @@ struct Axis {
     double least = 0;                                              ///< smallest legal number, inclusive
     double most = std::numeric_limits<double>::max();              ///< largest legal number, inclusive
     bool may_be_auto = false;                                      ///< "auto" is a legal value
+    /// What `cllab tune` tries, in the syntax of --axis, e.g. {"auto", "8:64:*2"}. Only for an axis that changes no answer.
+    std::vector<std::string> tune{};
+    std::vector<std::string> tune_only{};                          ///< the variants that look at the axis; empty: all
 };
 
 /// An NDRange extent of one to three dimensions, in work-items. dims == 0: left to the driver.

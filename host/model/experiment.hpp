@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct Variant {
     /// What the device must have, else the cell is `unsupported`: an extension name, "image", "fp64", "fp16", "local"
     /// (dedicated local memory), "gpu", "cpu", "nvidia", "amd", "subgroups", "clock".
     std::vector<std::string> needs{};
+    /// Defaults of axes that differ from the family's for this variant, as --axis would give them: {"ilp", "1,2,4,8"}.
+    std::vector<std::pair<std::string, std::string>> axes{};
+    std::string curve_over{};            ///< the axis this variant sweeps, when it is not the family's
 };
 
 // --- Arguments, in the kernel's parameter order. Buffers are cl_mem, sizes in bytes. ---------------------------------
@@ -72,7 +76,11 @@ struct Launch {
     Extent global, local{};
     std::vector<std::string> args{};  ///< names from Setup::args; empty: all of them, in order
 };
-struct Upload { std::string buffer; };    ///< host to device, counted in the time
+/// Host to device, counted in the time: what the last Download of this buffer brought, else the argument's own data.
+struct Upload {
+    std::string buffer;
+    std::size_t piece_bytes = 0;  ///< transferred in pieces of this many bytes, the last one shorter; 0: all at once
+};
 struct Download { std::string buffer; };  ///< device to host, counted in the time
 struct Swap { std::string a, b; };        ///< the two buffers change places, for this operation and all later ones
 using Step = std::variant<Launch, Upload, Download, Swap>;
@@ -136,6 +144,11 @@ struct Setup {
     std::map<std::string, Picture> pictures{};
     Transfer transfer = Transfer::copied;
     bool time_transfers = false;           ///< also report upload and download time as metrics
+    /// Optional: numbers in the outputs as sampling left them, `operations` operations after the data was loaded. They
+    /// become metrics under their names, without unit and neither better nor worse.
+    std::function<std::vector<std::pair<std::string, double>>(const Buffers&, std::uint64_t operations)> observe{};
+    /// Numbers that `check` finds besides right or wrong, e.g. the largest error in ulp; for Metric::compute to report.
+    std::shared_ptr<std::map<std::string, double>> observed{};
 };
 
 /// A file given by --input NAME=FILE, as one grey byte a pixel.
@@ -151,6 +164,9 @@ struct Request {
     const Device& device;
     std::uint64_t seed = 1;
     const std::map<std::string, Loaded>& files;
+    /// 0: the first verification, 1: the second, whose data is then timed. A family whose timed data is prescribed, and
+    /// so hides mistakes, takes random data in the first.
+    unsigned verification = 0;
 };
 
 enum class Better { lower, higher, neither };
@@ -166,7 +182,12 @@ struct Metric {
 struct Curve {
     std::string variant;
     Point fixed;
-    struct Sample { double x = 0; double seconds = 0, low = 0, high = 0; Work work; double per_step = 0; };
+    struct Sample {
+        double x = 0, seconds = 0, low = 0, high = 0;
+        Work work{};
+        double per_step = 0;
+        std::map<std::string, double> metrics{};  ///< every metric of the record; also registers and spills where known
+    };
     std::vector<Sample> samples;
 };
 
@@ -176,6 +197,8 @@ struct Finding {
     double value = 0, low = 0, high = 0;
     std::string how;
 };
+
+struct Record;
 
 struct Experiment {
     std::string family;
@@ -188,9 +211,13 @@ struct Experiment {
     std::vector<Metric> metrics{};
     std::string curve_over{};
     std::function<std::vector<Finding>(const std::vector<Curve>&, const Device&)> conclude{};
+    /// Optional: lines for people after the table, e.g. what a known benchmark prints. Gets the family's timed records
+    /// that are ok, at least one, of all devices.
+    std::function<std::string(const std::vector<const Record*>&)> summary{};
     std::vector<std::string> file_inputs{};  ///< names that --input accepts
 
     std::string id(const Variant& v) const { return family + "_" + v.name; }
+    const std::string& swept_axis(const Variant& v) const { return v.curve_over.empty() ? curve_over : v.curve_over; }
 };
 
 }  // namespace cllab::model

@@ -162,8 +162,6 @@ std::optional<StepFit> fit_step(std::span<const double> xs, std::span<const doub
     std::optional<StepFit> best;
     for (std::size_t split = 1; split < x.size(); ++split) {
         if (x[split] == x[split - 1]) continue;
-        std::vector<double> right(x.size(), 0.0);
-        std::fill(right.begin() + static_cast<long>(split), right.end(), 1.0);
         StepFit step;
         step.before = summarise(std::span(y).first(split)).median;
         step.after = summarise(std::span(y).subspan(split)).median;

@@ -8,11 +8,15 @@
 namespace cllab::model {
 namespace {
 
-std::vector<Axis> redefine(const Experiment& experiment, const std::vector<std::pair<std::string, std::string>>& overrides) {
+/// The family's axes with the variant's own defaults, then the command line's values.
+std::vector<Axis> redefine(const Experiment& experiment, const Variant& variant,
+                           const std::vector<std::pair<std::string, std::string>>& overrides) {
     auto axes = experiment.axes;
     for (auto& axis : axes) {
-        for (const auto& [name, list] : overrides) {
-            if (name == axis.name) axis.values = expand_axis(axis, list);
+        for (const auto* settings : {&variant.axes, &overrides}) {
+            for (const auto& [name, list] : *settings) {
+                if (name == axis.name) axis.values = expand_axis(axis, list);
+            }
         }
     }
     return axes;
@@ -53,13 +57,17 @@ std::vector<Group> make_plan(const std::vector<Selected>& selected,
     reject_unknown_axes(families, overrides);
     std::vector<Group> out;
     for (const auto* family : families) {
-        const auto axes = redefine(*family, overrides);
-        for (const auto& point : cross(axes)) {
-            Group group;
-            for (const auto& s : selected) {
-                if (s.experiment == family) group.push_back({family, s.variant, s.id, point, label_of(point, axes)});
+        // Variants with the same point are one group: a comparison. Those with axes of their own make groups of their own.
+        const auto first = out.size();
+        for (const auto& s : selected) {
+            if (s.experiment != family) continue;
+            const auto axes = redefine(*family, *s.variant, overrides);
+            for (const auto& point : cross(axes)) {
+                auto group = std::find_if(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(),
+                                          [&](const Group& g) { return g.front().point == point; });
+                if (group == out.end()) group = out.emplace(out.end());
+                group->push_back({family, s.variant, s.id, point, label_of(point, axes)});
             }
-            out.push_back(std::move(group));
         }
     }
     return out;

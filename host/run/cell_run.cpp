@@ -61,10 +61,28 @@ MeasureRules rules_for(const Device& device, const Options& options) {
     if (device.is_gpu()) {
         rules.warm_seconds = 0.25;  // GPUs raise their clock over some 100 ms
     } else {
-        rules.warm_cap_seconds = 0.5;  // a busy host never settles within 1 %, and waiting does not help it
+        rules.warm_cap_seconds = 0.25;  // a busy host never settles within 1 %, and waiting does not help it
+    }
+    if (options.warm_seconds > 0) {
+        rules.warm_seconds = options.warm_seconds;
+        rules.warm_cap_seconds = 4 * options.warm_seconds;
     }
     rules.sampling_seconds = options.sampling_seconds;
     return rules;
+}
+
+/// LAB_GROUP_X, _Y and _Z when all launches share one local size that the device takes only from a kernel that promises it.
+std::vector<std::string> promised_group(const Setup& setup, const Device& device) {
+    std::vector<Extent> locals;
+    for (const auto& step : setup.steps) {
+        if (const auto* launch = std::get_if<Launch>(&step)) locals.push_back(launch->local);
+    }
+    if (locals.empty()) locals.push_back(setup.local);
+    const auto& local = locals.front();
+    const bool shared = std::all_of(locals.begin(), locals.end(), [&](const auto& l) { return l.dims > 0 && l.size == local.size; });
+    if (!shared || local.count() <= device.max_group) return {};
+    return {"LAB_GROUP_X=" + std::to_string(local.size[0]), "LAB_GROUP_Y=" + std::to_string(local.size[1]),
+            "LAB_GROUP_Z=" + std::to_string(local.size[2])};
 }
 
 double total_bytes(const std::vector<Argument>& args) {
@@ -137,7 +155,9 @@ void CellRun::build() {
     source_ = std::move(source.text);
     auto extra = device::extra_build_options(facts);
     if (!options_.build_options.empty()) extra += (extra.empty() ? "" : " ") + options_.build_options;
-    record_.build.options = build_options(cell_, setup_.defines, device::device_defines(facts), extra);
+    auto defines = setup_.defines;
+    for (const auto& define : promised_group(setup_, facts)) defines.push_back(define);
+    record_.build.options = build_options(cell_, defines, device::device_defines(facts), extra);
     record_.build.source = source.origin;
     record_.build.source_sha256 = sha256_hex(source_);
     built_ = device::build(session_, source_, record_.build.options);
@@ -185,16 +205,16 @@ bool CellRun::prepare() {
     }
     phase_("verify");
     const bool right = guarded([&] {
-        if (!verify_with(options_.seed)) return;
-        if (options_.measure) verify_with(options_.seed + 1);
+        if (!verify_with(options_.seed, 0)) return;
+        if (options_.measure) verify_with(options_.seed + 1, 1);
     });
     if (!right) guarded([&] { dump(); });  // the code of a wrong kernel is what its author wants to see
     return right;
 }
 
-bool CellRun::verify_with(std::uint64_t seed) {
-    if (seed != options_.seed)
-        setup_ = cell_.experiment->setup({*cell_.variant, cell_.point, session_.facts(), seed, options_.files});
+bool CellRun::verify_with(std::uint64_t seed, unsigned verification) {
+    if (verification > 0)
+        setup_ = cell_.experiment->setup({*cell_.variant, cell_.point, session_.facts(), seed, options_.files, verification});
     return verify_loaded(seed);
 }
 
@@ -206,6 +226,7 @@ bool CellRun::verify_loaded(std::uint64_t seed) {
         operation_->load(setup_, seed);
         if (setup_.slope) operation_->set_trips(trips);
         for (unsigned i = 0; i < setup_.verify_operations; ++i) operation_->enqueue(nullptr);
+        operations_ = setup_.verify_operations;
         session_.queue().finish();
         auto wrong = operation_->read_back(buffers_);
         if (!wrong) wrong = setup_.check(buffers_);
@@ -216,6 +237,7 @@ bool CellRun::verify_loaded(std::uint64_t seed) {
 
 double CellRun::timed(unsigned operations) {
     auto& queue = session_.queue();
+    operations_ += operations;
     if (!event_clock_) {
         queue.finish();
         const auto start = Clock::now();
@@ -351,6 +373,17 @@ void CellRun::transfers() {
     if (back > 0) record_.metrics.push_back({"download", {back, "s", Better::lower}});
 }
 
+void CellRun::observe() {
+    if (!setup_.observe) return;
+    if (const auto wrong = operation_->read_back(buffers_)) {
+        fail(Status::wrong_result, *wrong);
+        return;
+    }
+    for (const auto& [name, value] : setup_.observe(buffers_, operations_)) {
+        if (std::isfinite(value)) record_.metrics.push_back({name, {value, "", Better::neither}});
+    }
+}
+
 void CellRun::dump() {
     std::vector<std::byte> binary;
     try {
@@ -379,6 +412,8 @@ const Record& CellRun::finish() {
         phase_("verify again");
         guarded([&] {
             fill_metrics();
+            if (record_.status != Status::ok) return;
+            observe();
             if (record_.status != Status::ok) return;
             transfers();
             verify_loaded(loaded_seed_);

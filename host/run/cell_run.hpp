@@ -37,13 +37,14 @@ private:
     bool guarded(const std::function<void()>& work);  ///< turns what drivers throw into a status
     bool fail(model::Status status, const std::string& reason);
     void build();
-    bool verify_with(std::uint64_t seed);
+    bool verify_with(std::uint64_t seed, unsigned verification);
     bool verify_loaded(std::uint64_t seed);
     double timed(unsigned operations);
     double one_sample(unsigned operations);
     void warn(const std::string& warning);
     void fill_metrics();
     void transfers();
+    void observe();
     void dump();
 
     device::Session& session_;
@@ -59,6 +60,7 @@ private:
     device::Built built_;
     std::unique_ptr<Operation> operation_;
     std::uint64_t loaded_seed_ = 0;
+    std::uint64_t operations_ = 0;  ///< since the data was loaded
     double device_bytes_ = 0;
     bool event_clock_ = false, settled_ = false, interrupted_ = false;
     unsigned per_sample_ = 1;

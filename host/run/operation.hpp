@@ -42,6 +42,7 @@ private:
         device::GuardedBuffer buffer;
         cl::Image2D image;
         bool is_image = false, read_back = false, poisoned = false;
+        bool downloaded = false;  ///< `host` has what a Download step brought: an Upload step sends it back
         std::size_t width = 0, height = 0, size_bytes = 0;
         model::Bytes host;  ///< staging of what comes back
         model::SharedBytes data;

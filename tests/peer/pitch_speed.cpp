@@ -5,6 +5,8 @@
 #define BOOST_TEST_DYN_LINK
 #endif
 #define BOOST_TEST_MODULE pitch_speed
+#include <time.h>
+
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <chrono>
@@ -32,10 +34,24 @@ using namespace cllab;
 
 namespace {
 
-double seconds_of(const auto& work) {
-    const auto start = std::chrono::steady_clock::now();
+struct Cost {
+    std::vector<double> wall, cpu;  ///< seconds of each round; cpu is the sum over the process's threads
+    double least_wall() const { return *std::min_element(wall.begin(), wall.end()); }
+    double least_cpu() const { return *std::min_element(cpu.begin(), cpu.end()); }
+};
+
+double cpu_seconds() {
+    timespec t{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+void measure(Cost& cost, const auto& work) {
+    const auto wall = std::chrono::steady_clock::now();
+    const double cpu = cpu_seconds();
     work();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    cost.wall.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count());
+    cost.cpu.push_back(cpu_seconds() - cpu);
 }
 
 /// One variant at 8192x8192, built, loaded and proved right.
@@ -90,29 +106,35 @@ BOOST_AUTO_TEST_CASE(pitch_wide_keeps_up_with_the_hand_written_loop_and_short8_b
     const auto w = model::pitch::fixed_weights(20.2, model::pitch::Weights::linear);
     std::vector<std::uint8_t> dst(g.bytes());
     const auto& src = *std::get<model::Input>(contenders["pitch_wide"].setup.args.front()).data;
+    const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
     const auto peer_round = [&] {
         peer::peer_pitch(reinterpret_cast<const std::uint8_t*>(src.data()), dst.data(), g.width, g.left, g.top, g.right,
-                         g.bottom, g.n, w.floor, w.ceiling, std::max(1u, std::thread::hardware_concurrency()));
+                         g.bottom, g.n, w.floor, w.ceiling, threads);
     };
     peer_round();
 
-    std::map<std::string, std::vector<double>> times;
+    std::map<std::string, Cost> costs;
     for (int round = 0; round < 40; ++round) {
-        times["peer"].push_back(seconds_of(peer_round));
+        measure(costs["peer"], peer_round);
         for (auto& [name, c] : contenders) {
-            times[name].push_back(seconds_of([&] {
+            measure(costs[name], [&] {
                 c.operation->enqueue(nullptr);
                 session.queue().finish();
-            }));
+            });
         }
     }
+    // Waiting for a core counts as wall time. When others take the cores, compare processor time, which is this
+    // process's own.
+    const auto& peer = costs["peer"];
+    const bool busy = peer.least_wall() * threads > 1.25 * peer.least_cpu();
     const auto least = [&](const std::string& name) {
-        return *std::min_element(times[name].begin(), times[name].end());
+        return busy ? costs[name].least_cpu() : costs[name].least_wall();
     };
-    for (const auto& [name, samples] : times) {
-        const auto s = summarise(samples);
-        std::cout << name << ": least " << format_seconds(s.min) << ", median " << format_seconds(s.median) << ", "
-                  << format_rate(static_cast<double>(g.pixels()) / s.min, "pixel/s") << '\n';
+    if (busy) std::cout << "other programs keep the cores busy: the bounds are held against processor time\n";
+    for (const auto& [name, cost] : costs) {
+        std::cout << name << ": least " << format_seconds(cost.least_wall()) << " (" << format_seconds(cost.least_cpu())
+                  << " of processor time), median " << format_seconds(summarise(cost.wall).median) << ", "
+                  << format_rate(static_cast<double>(g.pixels()) / cost.least_wall(), "pixel/s") << '\n';
     }
     BOOST_TEST(least("pitch_wide") <= 1.1 * least("peer"));
     BOOST_TEST(least("pitch_vload8") >= 3 * least("pitch_short8"));

@@ -1,0 +1,109 @@
+// fma: what one fused multiply-add costs. Every variant runs chains x <- x * x + c, whose end value depends on every step
+// (a quadratic map on [-2, 2]), so the host can prove that all of them were done. The host defines, from the point:
+//   TYPE    float, double, half or uint       WIDTH   1, 2, 4, 8 or 16 elements a vector
+//   ILP     independent chains a work-item    UNROLL  steps of each chain between two loop branches
+
+#define PASTE_(a, b) a##b
+#define PASTE(a, b) PASTE_(a, b)
+
+// X written n times, by text: `#pragma unroll` is a wish, this is not.
+#define R1(X) X
+#define R2(X) R1(X) R1(X)
+#define R4(X) R2(X) R2(X)
+#define R8(X) R4(X) R4(X)
+#define R16(X) R8(X) R8(X)
+#define R32(X) R16(X) R16(X)
+#define R64(X) R32(X) R32(X)
+#define R128(X) R64(X) R64(X)
+#define R256(X) R128(X) R128(X)
+#define R512(X) R256(X) R256(X)
+#define R1024(X) R512(X) R512(X)
+#define R2048(X) R1024(X) R1024(X)
+#define R4096(X) R2048(X) R2048(X)
+#define R8192(X) R4096(X) R4096(X)
+#define R16384(X) R8192(X) R8192(X)
+
+// M(j) for each chain j.
+#define CHAINS1(M) M(0)
+#define CHAINS2(M) CHAINS1(M) M(1)
+#define CHAINS4(M) CHAINS2(M) M(2) M(3)
+#define CHAINS8(M) CHAINS4(M) M(4) M(5) M(6) M(7)
+#define CHAINS16(M) CHAINS8(M) M(8) M(9) M(10) M(11) M(12) M(13) M(14) M(15)
+
+#if defined(TYPE)
+#if defined(TYPE_half)
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#endif
+
+#if WIDTH == 1
+#define VALUE TYPE
+#define LOAD(offset, p) (p)[offset]
+#define STORE(v, offset, p) (p)[offset] = (v)
+#else
+#define VALUE PASTE(TYPE, WIDTH)
+#define LOAD(offset, p) PASTE(vload, WIDTH)(0, (p) + (offset))
+#define STORE(v, offset, p) PASTE(vstore, WIDTH)(v, 0, (p) + (offset))
+#endif
+
+#if defined(TYPE_uint)
+#define STEP(j) x##j = x##j * x##j + c;
+#else
+#define STEP(j) x##j = fma(x##j, x##j, c);
+#endif
+// Chain j of work-item i starts at its own scalar for each element, so that no two chains can be merged into one.
+#define BEGIN(j) VALUE x##j = LOAD((get_global_id(0) % 4) + (j) * WIDTH, start);
+#define ADD(j) sum += x##j;
+#define ONCE PASTE(CHAINS, ILP)(STEP)
+#define MANY PASTE(R, UNROLL)(ONCE)
+
+// The parts every kernel here has in common.
+#define PROLOGUE                \
+    const VALUE c = (VALUE)(constant_c); \
+    PASTE(CHAINS, ILP)(BEGIN)
+#define EPILOGUE                \
+    VALUE sum = (VALUE)(0);     \
+    PASTE(CHAINS, ILP)(ADD)     \
+    STORE(sum, get_global_id(0) * WIDTH, out);
+#endif
+
+#if defined(FMA_LATENCY) || defined(FMA_ILP) || defined(FMA_LOOP) || defined(FMA_CODE) || defined(FMA_PEAK) || \
+    defined(FMA_UNITS)
+// One loop; which variant it is lies in ILP, UNROLL and the launch. The branch is paid once every UNROLL steps.
+kernel void KERNEL(global const TYPE* restrict start, global TYPE* restrict out, TYPE constant_c, int trips) {
+    PROLOGUE
+#pragma unroll 1
+    for (int i = 0; i < trips; ++i) {
+        MANY
+    }
+    EPILOGUE
+}
+#endif
+
+#ifdef FMA_NESTED
+// The same number of steps in two loops, as in the tutorial: the inner one has no straight-line code to fetch.
+kernel void KERNEL(global const TYPE* restrict start, global TYPE* restrict out, TYPE constant_c, int trips) {
+    PROLOGUE
+#pragma unroll 1
+    for (int i = 0; i < trips; ++i) {
+#pragma unroll 1
+        for (int k = 0; k < UNROLL; ++k) {
+            ONCE
+        }
+    }
+    EPILOGUE
+}
+#endif
+
+#ifdef FMA_CLOCK
+#if LAB_HAS_CLOCK
+// Waits until the device's own counter has advanced by `trips` times 1024: the time of that is the counter's period.
+// `most` bounds the wait, in case the counter stands still.
+kernel void KERNEL(global ulong* restrict out, int most, int trips) {
+    const ulong begin = lab_clock();
+    const ulong wanted = (ulong)trips * 1024;
+    ulong now = begin;
+    for (int i = 0; i < most && now - begin < wanted; ++i) now = lab_clock();
+    out[0] = now - begin;
+}
+#endif
+#endif

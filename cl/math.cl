@@ -1,0 +1,78 @@
+// math: what a call of a built-in function costs, and how far its result is from the truth. The host defines
+//   TYPE, BITS, AS_TYPE, AS_BITS   float, uint, as_float, as_uint; or the same of double
+//   F                              the function's full name, e.g. native_sin; F_pow and the like where it needs a second
+//                                  argument or is no function at all
+//   REPEAT                         1 or 4 rounds of four calls between two branches: 1 for the long functions
+// A chain x <- sin(x) would run into a fixed point. Here every call has an argument of its class: the result of the call
+// before enters through `mask`, which is zero, but only the host knows that. In bits, so that an infinity stays harmless.
+
+#ifdef TYPE
+#if defined(F_identity)
+#define CALL(x) (x)
+#elif defined(F_divide)
+#define CALL(x) ((TYPE)1 / (x))
+#elif defined(F_native_divide) || defined(F_half_divide)
+#define CALL(x) F((TYPE)1, x)
+#elif defined(F_fma)
+#define CALL(x) fma(x, x, (TYPE)0.5)
+#elif defined(F_pow) || defined(F_powr) || defined(F_native_powr) || defined(F_half_powr) || defined(F_atan2) || \
+    defined(F_hypot) || defined(F_fmod)
+#define CALL(x) F(x, (TYPE)1.375)
+#else
+#define CALL(x) F(x)
+#endif
+
+#define NEXT(k, bits) AS_TYPE(AS_BITS(a##k) ^ (bits & mask))
+#define PASTE_(a, b) a##b
+#define PASTE(a, b) PASTE_(a, b)
+#define R1(X) X
+#define R4(X) X X X X
+
+#define PROLOGUE                                                  \
+    const uint first = 4 * ((uint)get_global_id(0) % period);     \
+    const TYPE a0 = args[first], a1 = args[first + 1], a2 = args[first + 2], a3 = args[first + 3]; \
+    TYPE y0 = 0, y1 = 0, y2 = 0, y3 = 0;                          \
+    uint sum = 0;
+// The last results, and a sum that every trip has changed.
+#define EPILOGUE                                                  \
+    const size_t at = 4 * get_global_id(0);                       \
+    out[at] = y0; out[at + 1] = y1; out[at + 2] = y2; out[at + 3] = y3; \
+    sums[get_global_id(0)] = sum;
+#define SUM sum = sum * 3 + (uint)AS_BITS(y3);
+#endif
+
+#if defined(MATH_LATENCY) || defined(MATH_LATENCY_NATIVE) || defined(MATH_LATENCY_HALF) || defined(MATH_LATENCY_FAST) || \
+    defined(MATH_LATENCY_DOUBLE)
+// Each call waits for the one before.
+kernel void KERNEL(global const TYPE* restrict args, global TYPE* restrict out, global uint* restrict sums, BITS mask,
+                   uint period, int trips) {
+    PROLOGUE
+    for (int i = 0; i < trips; ++i) {
+        PASTE(R, REPEAT)(
+           y0 = CALL(NEXT(0, AS_BITS(y3)));
+           y1 = CALL(NEXT(1, AS_BITS(y0)));
+           y2 = CALL(NEXT(2, AS_BITS(y1)));
+           y3 = CALL(NEXT(3, AS_BITS(y2)));
+           SUM)
+    }
+    EPILOGUE
+}
+#endif
+
+#if defined(MATH_RATE) || defined(MATH_RATE_NATIVE) || defined(MATH_RATE_HALF) || defined(MATH_RATE_FAST) || \
+    defined(MATH_RATE_DOUBLE)
+// Four chains a work-item, each waiting only for itself.
+kernel void KERNEL(global const TYPE* restrict args, global TYPE* restrict out, global uint* restrict sums, BITS mask,
+                   uint period, int trips) {
+    PROLOGUE
+    for (int i = 0; i < trips; ++i) {
+        PASTE(R, REPEAT)(
+           y0 = CALL(NEXT(0, AS_BITS(y0)));
+           y1 = CALL(NEXT(1, AS_BITS(y1)));
+           y2 = CALL(NEXT(2, AS_BITS(y2)));
+           y3 = CALL(NEXT(3, AS_BITS(y3)));
+           SUM)
+    }
+    EPILOGUE
+}
+#endif

@@ -1,0 +1,202 @@
+// `cllab profile`: all probes within a budget, then one page. The budget is shared out cell by cell as it is left, so a slow
+// driver shortens the sampling of what comes later before it costs a figure.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+
+#include <unistd.h>
+
+#include "app/commands.hpp"
+#include "app/job.hpp"
+#include "app/profile.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "model/registry.hpp"
+
+namespace cllab::app {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+std::string utc_now() {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    gmtime_r(&now, &parts);
+    char out[32];
+    std::strftime(out, sizeof out, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return out;
+}
+
+/// The cells of a probe; interleaved: one group a variant, so that the samples of its points alternate.
+std::vector<model::Group> plan_of(const ProfileProbe& probe) {
+    std::vector<model::Group> plan;
+    for (const auto& part : probe.parts) {
+        std::map<std::string, std::size_t> of_variant;
+        for (auto& group : model::make_plan(model::select(model::registry(), {part.pattern}), part.axes)) {
+            if (!probe.interleave) {
+                plan.push_back(std::move(group));
+                continue;
+            }
+            for (auto& cell : group) {
+                const auto [at, fresh] = of_variant.emplace(cell.id, plan.size());
+                if (fresh) plan.emplace_back();
+                plan[at->second].push_back(std::move(cell));
+            }
+        }
+    }
+    return plan;
+}
+
+std::size_t cells_in(const std::vector<model::Group>& plan) {
+    std::size_t n = 0;
+    for (const auto& group : plan) n += group.size();
+    return n;
+}
+
+class Budget {
+public:
+    Budget(double seconds, std::size_t cells) : seconds_(seconds), cells_(cells) {}
+    double spent() const { return since(start_); }
+    bool over() const { return spent() >= seconds_; }
+    /// What one of the cells still to come may take.
+    double of_a_cell() const { return std::max(0.0, seconds_ - spent()) / static_cast<double>(std::max<std::size_t>(1, cells_)); }
+    void done(std::size_t cells) { cells_ -= std::min(cells, cells_); }
+
+private:
+    Clock::time_point start_ = Clock::now();
+    double seconds_;
+    std::size_t cells_;
+};
+
+class Profiler {
+public:
+    Profiler(const Invocation& invocation, const model::Device& device) : invocation_(invocation) {
+        profile_.device = device;
+        profile_.budget_seconds = invocation.budget_seconds;
+        profile_.utc = utc_now();
+    }
+
+    /// Runs what the budget allows. Returns false when interrupted.
+    bool run() {
+        std::vector<std::vector<model::Group>> plans;
+        const auto probes = profile_probes(profile_.device);
+        std::size_t cells = 0;
+        for (const auto& probe : probes) {
+            plans.push_back(plan_of(probe));
+            cells += cells_in(plans.back());
+        }
+        total_ = cells;
+        Budget budget(invocation_.budget_seconds, cells);
+        bool finished = true;
+        for (std::size_t i = 0; i < plans.size() && finished && !budget.over(); ++i) finished = run_probe(plans[i], budget);
+        if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
+        profile_.seconds = budget.spent();
+        profile_.conclusions = conclude(profile_.records, profile_.device);
+        return finished;
+    }
+
+    const Profile& profile() const { return profile_; }
+
+private:
+    bool run_probe(const std::vector<model::Group>& plan, Budget& budget) {
+        Job job;
+        job.invocation = invocation_;
+        job.invocation.no_yardstick = true;
+        job.plan.emplace_back();  // the yardstick's place, see run_on
+        job.plan.insert(job.plan.end(), plan.begin(), plan.end());
+        auto& options = job.options;
+        options.seed = invocation_.seed;
+        options.cl_dir = invocation_.cl_dir;
+        options.build_options = invocation_.build_options;
+        options.argv = invocation_.argv;
+        // The device is warm from the cell before. Half of a cell's time goes to building and verifying.
+        options.sampling_seconds = std::clamp(0.35 * budget.of_a_cell(), 0.01, 0.5);
+        options.warm_seconds = std::clamp(0.1 * budget.of_a_cell(), 0.005, 0.25);
+        const Events events{
+            [&](std::size_t, std::size_t, const model::Record& record, const char* phase) { show(record, phase); },
+            [&](std::size_t, std::size_t, const model::Record& record) { profile_.records.push_back(record); }};
+        try {
+            if (invocation_.isolate) run_isolated(job, profile_.device.selector, events);
+            else run_on(job, profile_.device.selector, events);
+        } catch (const run::Interrupted&) {
+            return false;
+        }
+        budget.done(cells_in(plan));
+        return true;
+    }
+
+    void show(const model::Record& record, const char* phase) {
+        if (!isatty(STDERR_FILENO) || since(shown_) < 0.1) return;
+        shown_ = Clock::now();
+        std::fprintf(stderr, "\r\033[K[%zu/%zu] %s: %s", profile_.records.size() + 1, total_, record.id.c_str(), phase);
+        std::fflush(stderr);
+    }
+
+    const Invocation& invocation_;
+    Profile profile_;
+    std::size_t total_ = 0;
+    Clock::time_point shown_{};
+};
+
+/// Where later commands find it: beside the device's dumps.
+std::filesystem::path profile_path(const Invocation& invocation, const model::Device& device) {
+    return std::filesystem::path(invocation.dumps) / folder_name(device.name) / "profile.json";
+}
+
+void open_for_writing(const std::filesystem::path& path, std::ofstream& out) {
+    std::error_code code;
+    std::filesystem::create_directories(path.parent_path(), code);
+    out.open(path, std::ios::binary);
+    if (!out)
+        throw Error(Blame::environment, "file '" + path.string() + "' cannot be written; --dumps DIR names another folder, --no-dumps writes none");
+}
+
+}  // namespace
+
+int command_profile(const Invocation& invocation) {
+    catch_interrupts();
+    Job job;
+    job.invocation = invocation;
+    bool failed = false;
+    for (const auto& device : resolve_devices(job)) {
+        std::ofstream file;
+        const auto path = profile_path(invocation, device);
+        // Beside its final name: a profile that is cut short does not replace the last whole one.
+        const auto part = path.string() + ".part";
+        if (!invocation.no_dumps) open_for_writing(part, file);
+        Profiler profiler(invocation, device);
+        const bool finished = profiler.run();
+        const auto& profile = profiler.profile();
+        const auto json = profile_json(profile);
+        if (invocation.as_json) std::cout << json << '\n';
+        else print_profile(std::cout, profile, {wants_colour(STDOUT_FILENO), terminal_width(STDOUT_FILENO)});
+        std::cout.flush();
+        if (!finished) {
+            std::error_code code;
+            if (!invocation.no_dumps) std::filesystem::remove(part, code);
+            std::fprintf(stderr, "cllab: interrupted; the page shows the %zu cells that were finished\n", profile.records.size());
+            return 130;
+        }
+        if (!invocation.no_dumps) {
+            file << json << '\n';
+            file.close();
+            std::error_code code;
+            std::filesystem::rename(part, path, code);
+            if (!file || code) throw Error(Blame::environment, "file '" + path.string() + "' cannot be written any more");
+        }
+        for (const auto& record : profile.records) {
+            if (!model::is_failure(record.status)) continue;
+            failed = true;
+            std::fprintf(stderr, "cllab: %s is %s: %s\n", record.id.c_str(), model::name(record.status), record.reason.c_str());
+        }
+    }
+    return failed ? 1 : 0;
+}
+
+}  // namespace cllab::app

@@ -1,0 +1,224 @@
+// `cllab tune`: the axes that change no answer, tried and verified; the best few are measured again side by side before a
+// winner is named. Every batch runs in a child process: a candidate that crashes or hangs the driver costs only itself.
+#include <algorithm>
+#include <cstdio>
+#include <fmt/format.h>
+#include <iostream>
+#include <map>
+#include <set>
+#include <unistd.h>
+
+#include "app/commands.hpp"
+#include "app/job.hpp"
+#include "app/sink.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "model/registry.hpp"
+#include "model/tune.hpp"
+
+namespace cllab::app {
+namespace {
+
+using model::Point;
+using model::Record;
+
+constexpr std::size_t finalists = 5;
+constexpr double screening_seconds = 0.1;  // of sampling: enough to find the best few, which are measured again
+
+using Values = std::vector<std::pair<std::string, std::string>>;
+
+class Tuning {
+public:
+    Tuning(const Invocation& invocation, const model::Selected& variant, const std::string& device, Sink& sink)
+        : invocation_(invocation), variant_(variant), device_(device), sink_(sink),
+          space_(model::tune_space(*variant.experiment, *variant.variant, invocation.axes)) {}
+
+    /// False when no point has a time, or a point was wrong.
+    bool run() {
+        const auto screening = model::screen(
+            space_,
+            [&](const std::vector<Point>& points) {
+                std::vector<std::optional<double>> out;
+                for (const auto& record : measure(points, std::min(screening_seconds, invocation_.sampling_seconds)))
+                    out.push_back(seconds(record));
+                return out;
+            },
+            invocation_.seed);
+        clear_line();
+        print_plan(screening);
+        if (screening.ranked.empty()) {
+            std::cout << "  no point has a time, so there is no winner\n";
+            print_failures();
+            return false;
+        }
+        judge(finalists_of(screening), screening);
+        print_failures();
+        return failures_.empty();
+    }
+
+private:
+    static std::optional<double> seconds(const Record& record) {
+        if (record.status != model::Status::ok || !record.time) return std::nullopt;
+        return record.time->median;
+    }
+
+    /// One record a point, in order: one comparison, interleaved by the executor.
+    std::vector<Record> measure(const std::vector<Point>& points, double sampling_seconds) {
+        Job job;
+        job.invocation = invocation_;
+        job.invocation.no_yardstick = true;
+        job.options.seed = invocation_.seed;
+        job.options.sampling_seconds = sampling_seconds;
+        job.options.build_options = invocation_.build_options;
+        job.options.cl_dir = invocation_.cl_dir;
+        job.options.argv = invocation_.argv;
+        model::Group group;
+        for (const auto& point : points)
+            group.push_back({variant_.experiment, variant_.variant, variant_.id, point, text_of(point)});
+        job.plan = {{}, std::move(group)};  // group 0 is the yardstick's place
+        std::vector<Record> out(points.size());
+        run_isolated(job, device_,
+                     {[&](std::size_t, std::size_t index, const Record& record, const char*) {
+                          device_name_ = record.device.name;
+                          progress(points[index]);
+                      },
+                      [&](std::size_t, std::size_t index, const Record& record) {
+                          out.at(index) = record;
+                          resolved_[points[index].values()] = record.point;
+                          sink_.take(record);
+                          if (record.status == model::Status::unsupported) ++unsupported_;
+                          if (model::is_failure(record.status)) failures_[text_of(points[index])] = record.reason;
+                      }});
+        measured_ += points.size();
+        return out;
+    }
+
+    /// The point that `run` would take and the fastest few others. What "auto" became may be what another point says
+    /// outright: such twins are one finalist, the one that stands first.
+    std::vector<Point> finalists_of(const model::Screening& screening) const {
+        std::vector<Point> out;
+        std::set<Values> taken;
+        const auto take = [&](const Point& point) {
+            if (taken.insert(resolved_.at(point.values())).second) out.push_back(point);
+        };
+        for (const auto& [point, time] : screening.ranked) {
+            if (point == space_.initial) take(point);
+        }
+        for (const auto& [point, time] : screening.ranked) {
+            if (out.size() <= finalists) take(point);
+        }
+        return out;
+    }
+
+    void judge(const std::vector<Point>& points, const model::Screening& screening) {
+        const auto records = measure(points, invocation_.sampling_seconds);
+        clear_line();
+        std::vector<std::size_t> order;
+        std::optional<double> initial;
+        for (std::size_t n = 0; n < points.size(); ++n) {
+            if (seconds(records[n])) order.push_back(n);
+            if (points[n] == space_.initial) initial = seconds(records[n]);
+        }
+        if (order.empty()) {
+            std::cout << "  none of the best few had a time when measured again, so there is no winner\n";
+            return;
+        }
+        std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return *seconds(records[a]) < *seconds(records[b]); });
+        std::size_t width = 0;
+        for (const auto n : order) width = std::max(width, text_of(points[n]).size());
+        const auto& winner = *records[order.front()].time;
+        std::cout << "  measured again side by side:\n";
+        for (const auto n : order) {
+            const auto& time = *records[n].time;
+            const auto screened = std::find_if(screening.ranked.begin(), screening.ranked.end(), [&](const auto& r) { return r.first == points[n]; });
+            std::cout << fmt::format("    {:<{}}  {:>8} [{}, {}], first {}{}{}\n", text_of(points[n]), width, format_seconds(time.median),
+                                     format_seconds(time.low), format_seconds(time.high), format_seconds(screened->second),
+                                     points[n] == space_.initial ? ", the default" : "",
+                                     n != order.front() && time.low <= winner.high ? ", not distinct from the winner" : "");
+        }
+        std::cout << fmt::format("  winner: {}", text_of(points[order.front()]));
+        if (points[order.front()] == space_.initial)
+            std::cout << ", the default";
+        else if (initial)
+            std::cout << fmt::format(", {:.3g} times as fast as the default", *initial / winner.median);
+        std::cout << "\n  cllab run " << variant_.id << " --device " << device_ << axis_options(points[order.front()]) << '\n';
+    }
+
+    /// "local=64x4 planes=16": the tuned axes, which are the ones that vary.
+    std::string text_of(const Point& point) const {
+        std::vector<std::string> parts;
+        for (const auto& axis : space_.tuned) parts.push_back(axis + "=" + point.text(axis));
+        return join(parts, " ");
+    }
+
+    /// Every axis that differs from the family's default.
+    std::string axis_options(const Point& point) const {
+        std::string out;
+        for (const auto& axis : variant_.experiment->axes) {
+            const auto& value = point.text(axis.name);
+            if (axis.values.size() != 1 || axis.values.front() != value) out += " --axis " + axis.name + "=" + value;
+        }
+        return out;
+    }
+
+    void print_plan(const model::Screening& screening) const {
+        std::cout << fmt::format("{} on '{}': {:.0f} points of {}\n", variant_.id, device_name_, space_.points(), join(space_.tuned, ", "));
+        if (screening.exhaustive)
+            std::cout << fmt::format("  all of them tried");
+        else
+            std::cout << fmt::format("  {} of them tried: {} drawn at random, then from the fastest one axis after the other until none "
+                                     "gains 1 %",
+                                     screening.tried, model::random_starts);
+        std::cout << fmt::format("; {} have a time", screening.ranked.size());
+        if (unsupported_ > 0) std::cout << ", the device cannot do the others";
+        std::cout << '\n';
+    }
+
+    void print_failures() const {
+        for (const auto& [point, reason] : failures_) std::cout << fmt::format("  failed at {}: {}\n", point, reason);
+    }
+
+    void progress(const Point& point) const {
+        if (!isatty(STDERR_FILENO)) return;
+        std::fprintf(stderr, "\r\033[K%s: %zu measured, now %s", variant_.id.c_str(), measured_, text_of(point).c_str());
+        std::fflush(stderr);
+    }
+    static void clear_line() {
+        if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
+    }
+
+    const Invocation& invocation_;
+    const model::Selected& variant_;
+    const std::string& device_;
+    Sink& sink_;
+    model::TuneSpace space_;
+    std::string device_name_;
+    std::size_t measured_ = 0, unsupported_ = 0;
+    std::map<Values, Values> resolved_;            // the record's point by the requested one
+    std::map<std::string, std::string> failures_;  // the reason by point
+};
+
+}  // namespace
+
+int command_tune(const Invocation& invocation) {
+    const auto selected = model::select(model::registry(), invocation.patterns);
+    // What cannot be tuned is the command line's fault, and said before the first build.
+    for (const auto& s : selected) model::tune_space(*s.experiment, *s.variant, invocation.axes);
+    Sink sink(invocation.json, invocation.csv);
+    catch_interrupts();
+    Job job;
+    job.invocation = invocation;
+    const auto devices = resolve_isolated(job);
+    bool fine = true;
+    try {
+        for (const auto& device : devices) {
+            for (const auto& s : selected) fine = Tuning(invocation, s, device.selector, sink).run() && fine;
+        }
+    } catch (const run::Interrupted&) {
+        std::fprintf(stderr, "cllab: interrupted; %zu measured point(s) kept\n", sink.records().size());
+        return 130;
+    }
+    return fine ? 0 : 1;
+}
+
+}  // namespace cllab::app

@@ -1,0 +1,133 @@
+// batchnorm: the tutorial's per-pixel forms and the per-channel layer, both verified; after section 2.14 of the Vega64
+// tutorial, whose per-pixel statistics are not the layer's and whose four-item variant skips a quarter of the data.
+#include <tuple>
+
+#include "experiments/batchnorm_reference.hpp"
+
+namespace cllab::model {
+namespace {
+
+using namespace support;
+using batchnorm::Data;
+using batchnorm::Shape;
+
+bool by_channel(const Variant& variant) { return variant.name.rfind("channel", 0) == 0; }
+
+Shape shape_of(const Request& request) {
+    const auto& device = request.device;
+    const auto axis = [&](const char* name, int simulated, int cpu, int gpu) {
+        return integer_or(request.point, name, by_scale(device, simulated, cpu, gpu));
+    };
+    const auto n = axis("images", 5, 32, 128), c = axis("channels", 3, 64, 256);
+    const auto h = axis("height", 4, 56, 56), w = axis("width", 6, 56, 56);
+    // Indices within an image and within a channel are 32-bit.
+    const auto pixels = product("one image", {c, h, w}, (1ull << 31) - 1);
+    const auto values = product("one channel", {n, h, w}, (1ull << 31) - 1);
+    if (by_channel(request.variant) && values < 2)
+        throw Error(Blame::usage, "a channel has 1 value, whose deviation is nothing; training takes at least 2 images, rows or columns");
+    require_room(device, "x", product("the tensor", {n, static_cast<std::int64_t>(pixels), 4}, 1ull << 40));
+    return {static_cast<std::size_t>(n), static_cast<std::size_t>(c), static_cast<std::size_t>(h * w)};
+}
+
+std::string define(const char* name, std::size_t v) { return std::string(name) + "=" + std::to_string(v) + "u"; }
+
+void pixel(Setup& out, const Request& request, const Shape& s) {
+    out.args = {out.args[0], Output{"y", s.total() * 4}, Output{"means", s.pixels() * 4}, Output{"scales", s.pixels() * 4}};
+    if (request.variant.name.rfind("pixel_split", 0) == 0) {
+        const std::size_t parts = request.variant.name.back() == '4' ? 4 : 2;
+        const std::size_t places = std::min<std::size_t>(64, request.device.max_group / parts);
+        if (places == 0) throw Unsupported("a place takes " + std::to_string(parts) + " work-items; the device has groups of one");
+        // More would be spilled anyway, and unrolled loops of that length take minutes to compile.
+        if (divide_up(s.images, parts) > 256)
+            throw Unsupported("an item would hold " + std::to_string(divide_up(s.images, parts)) + " values in registers; at most 256");
+        out.defines.push_back(define("PLACES", places));
+        out.local = Extent(places, parts);
+        out.global = Extent(round_up(s.pixels(), places), parts);
+    } else {
+        out.local = Extent(group_of(request.device, request.device.is_cpu() ? 64 : 256));
+        out.global = Extent(round_up(s.pixels(), out.local.size[0]));
+    }
+}
+
+void channel(Setup& out, const Request& request, const Shape& s, const Data& data) {
+    const auto& device = request.device;
+    out.args.insert(out.args.end(), {Output{"y", s.total() * 4}, Output{"means", s.channels * 4}, Output{"scales", s.channels * 4},
+                                     InOut{"running", data.running}, Input{"gamma", data.gamma}, Input{"beta", data.beta}});
+    if (request.variant.name == "channel_wide") {
+        // Enough groups to fill the device four times over, so that the last ones leave little of it idle.
+        const std::size_t wanted = device.is_cpu() ? 4ull * device.compute_units : 32ull * device.compute_units;
+        const auto automatic = static_cast<std::int64_t>(std::clamp<std::size_t>(divide_up(wanted, s.channels), 1, s.images));
+        const auto slices = static_cast<std::size_t>(integer_or(request.point, "slices", automatic));
+        if (slices > s.images)
+            throw Error(Blame::usage, "axis 'slices' is " + std::to_string(slices) + "; there are " + std::to_string(s.images) +
+                                          " images to share");
+        const std::size_t vector = device.is_cpu() && s.plane % 8 == 0 ? 8 : s.plane % 4 == 0 ? 4 : 1;
+        const std::size_t local = device.is_cpu() ? 1 : group_of(device, 256), groups = s.channels * slices;
+        out.defines.insert(out.defines.end(), {"VECTOR=" + std::to_string(vector), define("SLICES", slices)});
+        out.args.insert(out.args.end(), {Scratch{"partial", groups * 8}, Local{"shared_", local * 8}});
+        out.steps = {Launch{"batchnorm_partial", Extent(groups * local), Extent(local), {"x", "partial", "shared_"}},
+                     Launch{"batchnorm_apply", Extent(groups * local), Extent(local),
+                            {"x", "y", "partial", "means", "scales", "running", "gamma", "beta"}}};
+        out.resolved.emplace_back("slices", std::to_string(slices));
+    } else {
+        const std::size_t local = group_of(device, device.is_cpu() ? 64 : 512), own = group_of(device, 256);
+        out.args.push_back(Local{"shared_", local * 4});
+        out.steps = {Launch{"batchnorm_statistics", Extent(s.channels * local), Extent(local), {"x", "means", "scales", "running", "shared_"}},
+                     Launch{"batchnorm_normalise", Extent(round_up(s.total(), own)), Extent(own),
+                            {"x", "y", "means", "scales", "gamma", "beta"}}};
+    }
+}
+
+Setup setup(const Request& request) {
+    const auto s = shape_of(request);
+    static Recent<std::tuple<std::size_t, std::size_t, std::size_t, std::uint64_t>, Data> recent;
+    const auto data = recent.get({s.images, s.channels, s.plane, request.seed},
+                                 [&] { return batchnorm::random_data(s, request.seed); });
+    Setup out;
+    out.args = {Input{"x", data->x}};
+    out.defines = {define("IMAGES", s.images), define("CHANNELS", s.channels), define("PLANE", s.plane)};
+    const auto& device = request.device;
+    const auto text = [&](const char* name, int simulated, int cpu, int gpu) {
+        out.resolved.emplace_back(name, std::to_string(integer_or(request.point, name, by_scale(device, simulated, cpu, gpu))));
+    };
+    text("images", 5, 32, 128), text("channels", 3, 64, 256), text("height", 4, 56, 56), text("width", 6, 56, 56);
+    if (by_channel(request.variant))
+        channel(out, request, s, *data);
+    else
+        pixel(out, request, s);
+    out.work = {8.0 * static_cast<double>(s.total()), 0, static_cast<double>(s.total())};
+    out.check = [data, channels = by_channel(request.variant)](const Buffers& buffers) {
+        return batchnorm::check(*data, channels, buffers);
+    };
+    return out;
+}
+
+}  // namespace
+
+Experiment describe_batchnorm() {
+    Experiment out;
+    out.family = "batchnorm";
+    out.question = "How many times must batch normalisation read its input, and what do registers, splitting and Welford's update buy?";
+    const auto axis = [](const char* name, const char* meaning) {
+        return Axis{name, "", meaning, Axis::Kind::integer, {"auto"}, {}, 1, 1 << 24, true};
+    };
+    out.axes = {axis("images", "N; auto is 128, on a CPU 32"), axis("channels", "C; auto is 256, on a CPU 64"),
+                axis("height", "rows of a plane; auto is 56"), axis("width", "columns of a plane; auto is 56"),
+                axis("slices", "work-groups that share a channel in channel_wide; auto fills the device four times")};
+    out.variants = {
+        {"pixel_three", "Per pixel: mean, variance and result in three passes."},
+        {"pixel_two", "Per pixel: both sums in one pass, shifted against cancellation."},
+        {"pixel_welford", "Per pixel: Welford's update, then the result."},
+        {"pixel_split2", "Per pixel: two items hold its values in registers and read them once.", {"PARTS=2"}},
+        {"pixel_split4", "Per pixel: four items hold its values in registers.", {"PARTS=4"}},
+        {"channel_three", "Per channel: a group a channel, mean and variance in two passes, then the result."},
+        {"channel_two", "Per channel: both sums in one pass, then the result."},
+        {"channel_welford", "Per channel: Welford's update in each item, joined in a tree, then the result."},
+        {"channel_wide", "Per channel: many groups a channel, 128-bit loads, second pass backwards through the cache."},
+    };
+    out.setup = setup;
+    out.validate = [](const Request& request) { shape_of(request); };
+    return out;
+}
+
+}  // namespace cllab::model

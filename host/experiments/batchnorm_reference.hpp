@@ -1,0 +1,127 @@
+// What a batch normalisation must give, in double precision, and how far a float result may be from it.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "experiments/support.hpp"
+
+namespace cllab::model::batchnorm {
+
+inline constexpr double epsilon = 1e-5, momentum = 0.1;
+
+struct Shape {
+    std::size_t images = 0, channels = 0, plane = 0;  ///< plane: rows times columns
+    std::size_t pixels() const { return channels * plane; }
+    std::size_t total() const { return images * pixels(); }
+    bool operator==(const Shape&) const = default;
+};
+
+/// Mean and (biased) variance of each set of values that is normalised together.
+struct Statistics {
+    std::vector<double> mean, variance;
+};
+
+struct Data {
+    Shape shape;
+    SharedBytes x, gamma, beta, running;  ///< floats: NCHW, C, C, 2 C (means, then variances)
+    Statistics pixel, channel;            ///< over the images alone: C * plane sets; over all but the channel: C sets
+};
+
+/// Two passes in double: sums of at most 2^53 ulps of float are exact enough for any float result.
+inline Statistics statistics(const Shape& s, std::span<const float> x, bool by_channel) {
+    const std::size_t sets = by_channel ? s.channels : s.pixels();
+    const double count = static_cast<double>(s.images) * (by_channel ? static_cast<double>(s.plane) : 1.0);
+    Statistics out{std::vector<double>(sets), std::vector<double>(sets)};
+    const auto visit = [&](auto add) {
+        std::size_t at = 0;
+        for (std::size_t n = 0; n < s.images; ++n) {
+            for (std::size_t c = 0; c < s.channels; ++c) {
+                for (std::size_t i = 0; i < s.plane; ++i, ++at) add(by_channel ? c : c * s.plane + i, static_cast<double>(x[at]));
+            }
+        }
+    };
+    visit([&](std::size_t set, double v) { out.mean[set] += v; });
+    for (auto& v : out.mean) v /= count;
+    visit([&](std::size_t set, double v) { out.variance[set] += (v - out.mean[set]) * (v - out.mean[set]); });
+    for (auto& v : out.variance) v /= count;
+    return out;
+}
+
+/// Random input whose channels differ in mean (to several deviations from zero) and deviation.
+inline Data random_data(const Shape& s, std::uint64_t seed) {
+    auto x = std::make_shared<Bytes>(*support::random_floats(s.total(), seed, -1, 1));
+    auto* v = reinterpret_cast<float*>(x->data());
+    Random random(~seed);
+    std::vector<float> centre(s.channels), width(s.channels);
+    for (auto& f : centre) f = random.real(-4, 4);
+    for (auto& f : width) f = random.real(0.5f, 2);
+    for (std::size_t plane = 0; plane < s.images * s.channels; ++plane) {
+        const std::size_t c = plane % s.channels;
+        for (std::size_t i = 0; i < s.plane; ++i) v[plane * s.plane + i] = centre[c] + width[c] * v[plane * s.plane + i];
+    }
+    Data out{s, x, support::random_floats(s.channels, seed + 2, 0.5f, 1.5f), support::random_floats(s.channels, seed + 3, -1, 1),
+             support::random_floats(2 * s.channels, seed + 4, 0.5f, 1.5f), {}, {}};
+    out.pixel = statistics(s, support::view<float>(out.x), false);
+    out.channel = statistics(s, support::view<float>(out.x), true);
+    return out;
+}
+
+/// First difference of one float from `expected` by more than `allowed`, in words.
+inline std::optional<std::string> off(const char* buffer, std::size_t i, float found, double expected, double allowed) {
+    if (std::abs(static_cast<double>(found) - expected) <= allowed) return std::nullopt;  // false for NaN
+    return support::difference(buffer, i, found, static_cast<float>(expected));
+}
+
+/// Checks y, means, scales (1 / sqrt(variance + epsilon)) and, by channel, the running statistics. A mean may be off by
+/// 1e-5 of its set's size, which is what float sums of some hundred thousand values in any order stay below; the rest
+/// follows from that by the derivatives of the formulas.
+inline std::optional<std::string> check(const Data& d, bool by_channel, const Buffers& buffers) {
+    const auto& s = d.shape;
+    const auto& set = by_channel ? d.channel : d.pixel;
+    const auto means = buffers.as<float>("means"), scales = buffers.as<float>("scales"), y = buffers.as<float>("y");
+    const auto gamma = support::view<float>(d.gamma), beta = support::view<float>(d.beta), x = support::view<float>(d.x),
+               before = support::view<float>(d.running);
+    const std::size_t sets = set.mean.size();
+    std::vector<double> scale(sets), mean_off(sets), scale_off(sets);
+    for (std::size_t i = 0; i < sets; ++i) {
+        const double variance = set.variance[i], deviation = std::sqrt(variance);
+        scale[i] = 1 / std::sqrt(variance + epsilon);
+        mean_off[i] = 1e-5 * (std::abs(set.mean[i]) + deviation);
+        scale_off[i] = scale[i] * (1e-4 + deviation * mean_off[i] / (variance + epsilon));
+        if (auto wrong = off("means", i, means[i], set.mean[i], mean_off[i])) return wrong;
+        if (auto wrong = off("scales", i, scales[i], scale[i], scale_off[i])) return wrong;
+    }
+    if (by_channel) {
+        const auto running = buffers.as<float>("running");
+        const double count = static_cast<double>(s.images * s.plane), unbiased = count / std::max(count - 1, 1.0);
+        for (std::size_t c = 0; c < s.channels; ++c) {
+            const double old_mean = before[c], old_variance = before[s.channels + c], variance = set.variance[c] * unbiased;
+            if (auto wrong = off("running", c, running[c], old_mean + momentum * (set.mean[c] - old_mean), 1e-6 + mean_off[c]))
+                return wrong;
+            if (auto wrong = off("running", s.channels + c, running[s.channels + c], old_variance + momentum * (variance - old_variance),
+                                 1e-6 + 1e-4 * variance))
+                return wrong;
+        }
+    }
+    std::size_t at = 0;
+    for (std::size_t n = 0; n < s.images; ++n) {
+        for (std::size_t c = 0; c < s.channels; ++c) {
+            const double g = by_channel ? gamma[c] : 1.0, b = by_channel ? beta[c] : 0.0;
+            for (std::size_t i = 0; i < s.plane; ++i, ++at) {
+                const std::size_t k = by_channel ? c : c * s.plane + i;
+                const double moved = x[at] - set.mean[k];
+                const double allowed = 1e-6 + g * (std::abs(moved) * scale_off[k] + scale[k] * mean_off[k]);
+                if (!(std::abs(y[at] - (moved * scale[k] * g + b)) <= allowed))
+                    return support::difference("y", at, y[at], static_cast<float>(moved * scale[k] * g + b));
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace cllab::model::batchnorm

@@ -1,0 +1,95 @@
+// How a matrix product is proved in time proportional to the matrices: Freivalds' check (1977) with exact arithmetic.
+//
+// All values are whole numbers so small that every sum of products fits into the 24 bits of a float's significand: the
+// product is then exact in whatever order it is summed and with or without fused operations. So C = C0 + A B holds in
+// the integers, hence modulo 2^64, hence C x = C0 x + A (B x) for a random vector x of 64-bit words. A C that is wrong
+// anywhere passes with a probability of 2^-39 or less: its error there is at most 2^25 in size, so at most 25 of the 64 low
+// bits that its product with a random word must have at zero are zero by themselves.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/random.hpp"
+#include "experiments/support.hpp"
+
+namespace cllab::model::gemm {
+
+struct Matrices {
+    std::size_t m = 0, n = 0, k = 0;
+    SharedBytes a, b, c;  ///< floats, row by row: m x k, k x n, m x n
+};
+
+/// Largest size of an element of A and B for which k products and an element of C (below 2^19) stay below 2^24.
+inline std::int32_t largest_element(std::size_t k) {
+    const double room = 0x1p24 - 0x1p19;
+    return std::max(1, std::min(1023, static_cast<int>(std::sqrt(room / static_cast<double>(k)))));
+}
+
+inline Matrices random_matrices(std::size_t m, std::size_t n, std::size_t k, std::uint64_t seed) {
+    const auto whole = [&](std::size_t count, std::uint64_t s, std::int32_t most) {
+        const auto range = static_cast<std::uint64_t>(2 * most + 1);
+        return support::random_values<float>(count, s, [=](std::uint32_t w) {
+            return static_cast<float>(static_cast<std::int32_t>((w * range) >> 32) - most);
+        });
+    };
+    const auto most = largest_element(k);
+    return {m, n, k, whole(m * k, 3 * seed, most), whole(k * n, 3 * seed + 1, most), whole(m * n, 3 * seed + 2, (1 << 19) - 1)};
+}
+
+inline std::uint64_t word(float v) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(v)); }
+
+/// rows x columns times a vector, modulo 2^64.
+inline std::vector<std::uint64_t> times(std::span<const float> matrix, std::size_t rows, std::span<const std::uint64_t> x) {
+    std::vector<std::uint64_t> out(rows);
+    for (std::size_t r = 0; r < rows; ++r) {
+        std::uint64_t sum = 0;
+        const float* row = matrix.data() + r * x.size();
+        for (std::size_t i = 0; i < x.size(); ++i) sum += word(row[i]) * x[i];
+        out[r] = sum;
+    }
+    return out;
+}
+
+/// The first element of row `r` that is not C0 + A B, computed element by element.
+inline std::optional<std::string> difference_in_row(const Matrices& in, std::span<const float> found, std::size_t r) {
+    const auto a = support::view<float>(in.a), b = support::view<float>(in.b), c = support::view<float>(in.c);
+    std::vector<std::int64_t> expected(in.n);
+    for (std::size_t j = 0; j < in.n; ++j) expected[j] = static_cast<std::int64_t>(c[r * in.n + j]);
+    for (std::size_t i = 0; i < in.k; ++i) {
+        const auto factor = static_cast<std::int64_t>(a[r * in.k + i]);
+        for (std::size_t j = 0; j < in.n; ++j) expected[j] += factor * static_cast<std::int64_t>(b[i * in.n + j]);
+    }
+    for (std::size_t j = 0; j < in.n; ++j) {
+        const float v = found[r * in.n + j], e = static_cast<float>(expected[j]);
+        if (!(v == e))
+            return "c[" + std::to_string(r) + "][" + std::to_string(j) + "] is " + support::shown(v) + ", expected " +
+                   support::shown(e);
+    }
+    return std::nullopt;
+}
+
+/// The first difference of `found` (m x n) from C0 + A B in words, or nothing.
+inline std::optional<std::string> check(const Matrices& in, std::span<const float> found, std::uint64_t seed) {
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        // Not a whole number below 2^24 in size (which includes NaN): the row's exact values say what it should be.
+        if (!(std::abs(found[i]) <= 0x1p24f) || found[i] != std::trunc(found[i]))
+            return difference_in_row(in, found, i / in.n);
+    }
+    std::vector<std::uint64_t> x(in.n);
+    Random random(mix64(seed));
+    for (auto& v : x) v = random();
+    const auto expected = times(support::view<float>(in.a), in.m, times(support::view<float>(in.b), in.k, x));
+    const auto before = times(support::view<float>(in.c), in.m, x), after = times(found, in.m, x);
+    for (std::size_t r = 0; r < in.m; ++r) {
+        if (after[r] != before[r] + expected[r]) return difference_in_row(in, found, r);
+    }
+    return std::nullopt;
+}
+
+}  // namespace cllab::model::gemm

@@ -1,0 +1,423 @@
+// himeno: the benchmark's sweep from "everything moves every iteration" to the bandwidth of the memory. The first seven
+// variants are the steps of a 2010 article on OpenACC's forerunner (Softek, PGI accelerator model) in their OpenCL form; the
+// rest is what that compiler could not do.
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "model/himeno_problem.hpp"
+#include "model/result.hpp"
+
+namespace cllab::model {
+namespace {
+
+using namespace himeno;
+
+constexpr unsigned rehearsal = 3;           // iterations before the measured ones, as the benchmark prescribes
+constexpr double pentium_iii_mflops = 82.84;  // the benchmark's unit of score: a Pentium III of 600 MHz
+
+enum class Body { point, interleaved, local, march, rows };
+enum class Transfers { none, every_iteration, around_loop, residual_only };
+
+/// A variant as it will be launched, every "auto" resolved.
+struct Plan {
+    std::string size;
+    Grid grid;
+    Body body = Body::point;
+    Transfers transfers = Transfers::none;
+    bool copy = false;          // p = q by a kernel instead of a swap
+    unsigned sweeps = 1;        // iterations of one operation
+    std::size_t piece_bytes = 0;
+    std::size_t row = 0;        // words from a row to the next
+    Extent local;
+    std::size_t planes = 1, lanes = 1;
+    std::size_t first_k = 0;    // k of the first work-item of a row
+    Extent global;
+    std::size_t groups = 0, gosa_items = 1;
+    double gosa_tolerance = 0;  // relative
+    bool contract = false;
+
+    std::size_t field_bytes() const { return grid.i * grid.j * row * sizeof(float); }
+};
+
+std::size_t ceil_div(std::size_t n, std::size_t d) { return (n + d - 1) / d; }
+std::size_t round_up(std::size_t n, std::size_t step) { return ceil_div(n, step) * step; }
+
+std::string automatic_size(const Device& device) {
+    if (device.implementation == Implementation::oclgrind) return "XXS";
+    if (device.is_cpu()) return "S";
+    // L is the smallest that no cache of today's GPUs holds: 1.9 GB, the host's copies beside it.
+    return device.global_bytes >= (16ull << 30) ? "L" : device.global_bytes >= (2ull << 30) ? "M" : "S";
+}
+
+bool is_one_of(const std::string& name, std::initializer_list<const char*> names) {
+    return std::any_of(names.begin(), names.end(), [&](const char* n) { return name == n; });
+}
+
+/// Work-group of a variant where the point does not say; x is along k.
+Extent automatic_local(const std::string& variant, const Plan& plan, const Device& device) {
+    if (plan.body == Body::rows) return Extent(1, 1, 1);
+    const std::size_t most = std::max<std::size_t>(1, device.max_group);
+    const std::size_t across = plan.grid.k / plan.lanes;
+    if (is_one_of(variant, {"transfers", "region", "whole", "data", "resident"}))
+        return most >= 256 ? Extent(16, 16, 1) : Extent(most, 1, 1);  // what a compiler takes for two loops of unknown length
+    if (device.is_cpu()) return Extent(std::min({across, most, std::size_t{256}}), 1, 1);
+    if (is_one_of(variant, {"schedule", "padded"})) return Extent(std::min({across, most, std::size_t{256}}), 1, 1);
+    const std::size_t x = std::min({across, most, std::size_t{plan.lanes > 1 ? 32u : 64u}});
+    return Extent(x, std::max<std::size_t>(1, std::min<std::size_t>(4, most / x)), 1);
+}
+
+std::size_t automatic_planes(const Plan& plan, const Device& device) {
+    const std::size_t interior = plan.grid.i - 2;
+    // On a CPU four items a core even out what the scheduler does. On a GPU the first two planes of a march are read a
+    // second time, so longer is better as long as there are enough items to fill the device several times.
+    if (plan.body == Body::rows) return ceil_div(interior, std::size_t{4} * device.compute_units);
+    const std::size_t columns = plan.grid.j * plan.grid.k / plan.lanes;
+    const std::size_t wanted_items = std::size_t{device.compute_units} * 4096;
+    return std::clamp<std::size_t>(columns * interior / wanted_items, std::min<std::size_t>(8, interior), interior);
+}
+
+[[noreturn]] void not_used(const std::string& variant, const std::string& axis, const std::string& value) {
+    throw Unsupported("axis '" + axis + "' is " + value + "; himeno_" + variant + " does not use it, leave it at auto");
+}
+
+void choose_layout(Plan& plan, const Request& request) {
+    const auto& variant = request.variant.name;
+    const auto& point = request.point;
+    const bool marches = is_one_of(variant, {"local", "registers", "wide"});
+    if (variant == "wide") {
+        plan.lanes = point.is_auto("lanes") ? (request.device.is_cpu() ? 8 : 4) : static_cast<std::size_t>(point.integer("lanes"));
+    } else if (!point.is_auto("lanes")) {
+        not_used(variant, "lanes", point.text("lanes"));
+    }
+    if (marches)
+        plan.planes = point.is_auto("planes") ? automatic_planes(plan, request.device) : static_cast<std::size_t>(point.integer("planes"));
+    else if (!point.is_auto("planes"))
+        not_used(variant, "planes", point.text("planes"));
+    plan.planes = std::min(plan.planes, plan.grid.i - 2);
+
+    // The static C version has one word more a row than the problem; step 7 of the article rounds that up to 32 words.
+    std::size_t padding = 0;
+    if (plan.copy) padding = variant == "padded" ? 32 : 1;
+    if (!point.is_auto("pad")) padding = static_cast<std::size_t>(point.integer("pad"));
+    plan.row = plan.grid.k + padding;
+    if (plan.row % plan.lanes != 0)
+        throw Unsupported("a row of " + std::to_string(plan.row) + " words (axis 'pad') does not hold whole vectors of " +
+                          std::to_string(plan.lanes));
+}
+
+void choose_groups(Plan& plan, const Request& request) {
+    const auto& device = request.device;
+    const auto& variant = request.variant.name;
+    plan.local = request.point.is_auto("local") ? automatic_local(variant, plan, device) : request.point.shape("local");
+    plan.local.dims = 3;
+    if (plan.local.count() > device.max_group)
+        throw Unsupported("a work-group of " + plan.local.text() + " has " + std::to_string(plan.local.count()) +
+                          " work-items; the device takes " + std::to_string(device.max_group));
+    if (plan.body == Body::rows && plan.local.count() != 1)
+        throw Unsupported("local is " + plan.local.text() + "; on a CPU himeno_wide has one work-item a group");
+    if (plan.body == Body::local && plan.local.size[2] != 1)
+        throw Unsupported("local is " + plan.local.text() + "; a tile of himeno_local is one plane deep");
+    const auto& l = plan.local.size;
+    const std::size_t i = plan.grid.i - 2, j = plan.grid.j - 2;
+    if (plan.body == Body::rows)
+        plan.global = Extent(ceil_div(i, plan.planes), 1, 1);
+    else
+        plan.global = Extent(round_up(plan.grid.k / plan.lanes - (plan.first_k ? 2 : 0), l[0]), round_up(j, l[1]),
+                             round_up(ceil_div(i, plan.planes), l[2]));
+    plan.groups = plan.global.count() / plan.local.count();
+    plan.gosa_items = std::min<std::size_t>(device.is_cpu() ? 64 : 1024, device.max_group);
+
+    // Every term of gosa is positive, so each of the additions on the longest path costs at most half a unit: 2^-24.
+    const auto levels = [](std::size_t n) {
+        double out = 0;
+        for (; n > 1; n = (n + 1) / 2) ++out;
+        return out;
+    };
+    double additions = 2 + levels(plan.local.count());
+    additions += plan.body == Body::rows ? static_cast<double>(plan.grid.k) / static_cast<double>(plan.lanes) : static_cast<double>(plan.planes);
+    additions += levels(plan.lanes);
+    if (!device.fp64) {
+        additions += static_cast<double>(ceil_div(plan.groups, plan.gosa_items)) + levels(plan.gosa_items);
+        if (plan.body == Body::rows) additions += static_cast<double>(plan.planes * plan.grid.j);
+    }
+    plan.gosa_tolerance = plan.contract ? 2e-3 : additions * 0x1p-24;
+}
+
+Plan make_plan(const Request& request) {
+    const auto& variant = request.variant.name;
+    const auto& point = request.point;
+    Plan plan;
+    plan.size = point.is_auto("size") ? automatic_size(request.device) : point.text("size");
+    plan.grid = grid_of(plan.size);
+    plan.contract = point.text("contract") == "on";
+    plan.copy = is_one_of(variant, {"transfers", "region", "whole", "data", "resident", "schedule", "padded"});
+    plan.first_k = plan.copy ? 1 : 0;
+    if (variant == "transfers") plan.transfers = Transfers::every_iteration;
+    if (variant == "data") plan.transfers = Transfers::residual_only;
+    if (is_one_of(variant, {"region", "whole"})) {
+        plan.transfers = Transfers::around_loop;
+        plan.sweeps = static_cast<unsigned>(point.integer("sweeps"));
+    }
+    if (variant == "interleaved") plan.body = Body::interleaved;
+    if (variant == "local") plan.body = Body::local;
+    if (variant == "registers") plan.body = Body::march;
+    if (variant == "wide") plan.body = request.device.is_cpu() ? Body::rows : Body::march;
+    choose_layout(plan, request);
+    choose_groups(plan, request);
+    if (variant == "region") plan.piece_bytes = plan.row * sizeof(float);
+    return plan;
+}
+
+void check_room(const Plan& plan, const Device& device) {
+    const std::size_t largest = plan.field_bytes() * (plan.body == Body::interleaved ? 4 : 1);
+    const auto wanted = "size " + plan.size + " needs ";
+    if (device.max_alloc_bytes > 0 && largest > device.max_alloc_bytes)
+        throw Unsupported(wanted + "a buffer of " + format_bytes(largest) + "; the device allocates at most " +
+                          format_bytes(device.max_alloc_bytes) + " at once");
+    if (device.global_bytes > 0 && 14 * plan.field_bytes() > device.global_bytes)
+        throw Unsupported(wanted + format_bytes(14 * plan.field_bytes()) + "; the device has " + format_bytes(device.global_bytes));
+}
+
+std::vector<std::string> add_arguments(Setup& out, const Plan& plan, const Problem& problem) {
+    std::vector<std::string> coefficients;
+    std::map<SharedBytes, SharedBytes> laid_out;  // equal arrays share one buffer here too
+    const auto lay_out = [&](const SharedBytes& field) {
+        auto& to = laid_out[field];
+        if (!to) to = padded(field, plan.grid, plan.row);
+        return to;
+    };
+    const auto input = [&](const std::string& name, SharedBytes data) {
+        out.args.push_back(Input{name, std::move(data)});
+        coefficients.push_back(name);
+    };
+    const auto field = [&](Array array) { return lay_out(problem.coefficient(array)); };
+    const auto p = lay_out(problem.initial_p());
+    out.args.push_back(InOut{"p", p});
+    // A swap needs the boundary in both; the copy needs nothing there, so a poisoned q shows a kernel that reads it.
+    if (plan.copy)
+        out.args.push_back(Scratch{"q", plan.field_bytes()});
+    else
+        out.args.push_back(InOut{"q", p});
+    if (plan.body == Body::interleaved) {
+        input("a", interleaved(std::vector{field(a0), field(a1), field(a2), field(a3)}));
+        input("b", interleaved(std::vector{field(b0), field(b1), field(b2)}));
+        input("c", interleaved(std::vector{field(c0), field(c1), field(c2)}));
+        input("bnd", field(bnd));
+        input("wrk1", field(wrk1));
+    } else {
+        for (int n = 0; n < arrays; ++n) input(array_names[n], field(static_cast<Array>(n)));
+    }
+    out.args.push_back(Scratch{"partial", plan.groups * sizeof(float)});
+    out.args.push_back(value("count", static_cast<std::int32_t>(plan.groups)));
+    out.args.push_back(Output{"gosa", sizeof(float)});
+    return coefficients;
+}
+
+void add_steps(Setup& out, const Plan& plan, const std::vector<std::string>& coefficients) {
+    std::vector<std::string> sweep_args{"p", "q"};
+    sweep_args.insert(sweep_args.end(), coefficients.begin(), coefficients.end());
+    sweep_args.push_back("partial");
+    const bool all_up = plan.transfers == Transfers::every_iteration || plan.transfers == Transfers::around_loop;
+    if (all_up) {
+        out.steps.push_back(Upload{"p", plan.piece_bytes});
+        for (const auto& name : coefficients) out.steps.push_back(Upload{name, plan.piece_bytes});
+    }
+    for (unsigned n = 0; n < plan.sweeps; ++n) {
+        out.steps.push_back(Launch{{}, plan.global, plan.local, sweep_args});
+        out.steps.push_back(Launch{"himeno_gosa", Extent(plan.gosa_items), Extent(plan.gosa_items), {"partial", "count", "gosa"}});
+        if (plan.copy)
+            out.steps.push_back(Launch{"himeno_copy", plan.global, plan.local, {"p", "q"}});
+        else
+            out.steps.push_back(Swap{"p", "q"});
+    }
+    if (all_up) out.steps.push_back(Download{"p"});
+    if (plan.transfers != Transfers::none) out.steps.push_back(Download{"gosa"});
+}
+
+void add_defines(Setup& out, const Plan& plan) {
+    const auto define = [&](const char* name, std::size_t number) { out.defines.push_back(name + ("=" + std::to_string(number))); };
+    define("GRID_I", plan.grid.i);
+    define("GRID_J", plan.grid.j);
+    define("GRID_K", plan.grid.k);
+    define("ROW", plan.row);
+    define("LX", plan.local.size[0]);
+    define("LY", plan.local.size[1]);
+    define("LZ", plan.local.size[2]);
+    define("LANES", plan.lanes);
+    define("PLANES", plan.planes);
+    define("GOSA_ITEMS", plan.gosa_items);
+    define("HIMENO_CONTRACT", plan.contract);
+}
+
+Check make_check(const Plan& plan, std::shared_ptr<const Problem> problem, unsigned iterations) {
+    return [plan, problem, iterations](const Buffers& buffers) -> std::optional<std::string> {
+        const auto expected = problem->after(iterations);
+        // fma saves one rounding of about 2^-24 of s0 in each of ten places; the iteration is a contraction.
+        const double tolerance = plan.contract ? 1e-6 * iterations : 0;
+        if (auto wrong = compare_field(buffers.as<float>("p"), *expected, plan.grid, plan.row, tolerance)) return wrong;
+        return compare_gosa(buffers.as<float>("gosa")[0], expected->gosa, plan.gosa_tolerance);
+    };
+}
+
+Setup setup(const Request& request) {
+    const auto plan = make_plan(request);
+    check_room(plan, request.device);
+    const bool prescribed = request.point.text("data") == "prescribed" && request.verification > 0;
+    const auto initial = problem(plan.grid, prescribed ? Data::prescribed : Data::random, request.seed);
+
+    Setup out;
+    const auto coefficients = add_arguments(out, plan, *initial);
+    add_steps(out, plan, coefficients);
+    add_defines(out, plan);
+    out.global = plan.global;
+    out.local = plan.local;
+    out.verify_operations = plan.sweeps > 1 ? 1 : rehearsal;
+    out.work.flops = flops(plan.grid) * plan.sweeps;
+    out.work.bytes = traffic(plan.grid) * plan.sweeps;
+    out.work.steps = plan.sweeps;
+    out.check = make_check(plan, initial, out.verify_operations * plan.sweeps);
+    out.resolved = {{"size", plan.size},
+                    {"pad", std::to_string(plan.row - plan.grid.k)},
+                    {"local", plan.local.text()}};
+    if (!request.point.is_auto("planes") || plan.body == Body::local || plan.body == Body::march || plan.body == Body::rows)
+        out.resolved.push_back({"planes", std::to_string(plan.planes)});
+    if (request.variant.name == "wide") out.resolved.push_back({"lanes", std::to_string(plan.lanes)});
+    if (prescribed) {
+        out.observe = [sweeps = plan.sweeps](const Buffers& buffers, std::uint64_t operations) {
+            return std::vector<std::pair<std::string, double>>{
+                {"gosa", buffers.as<float>("gosa")[0]}, {"iterations", static_cast<double>(operations) * sweeps}};
+        };
+    }
+    return out;
+}
+
+double score(const Setup& setup, double seconds) { return setup.work.flops / seconds / 1e6 / pentium_iii_mflops; }
+
+const MetricValue* metric(const Record& record, const std::string& name) {
+    for (const auto& [known, value] : record.metrics) {
+        if (known == name) return &value;
+    }
+    return nullptr;
+}
+
+std::string size_of(const Record& record) {
+    for (const auto& [axis, value] : record.point) {
+        if (axis == "size") return value;
+    }
+    return {};
+}
+
+/// The benchmark's own lines for one record.
+std::string block(const Record& record) {
+    const auto grid = grid_of(size_of(record));
+    const double rate = metric(record, "flops")->value;
+    char text[1024];
+    std::snprintf(text, sizeof text,
+                  "%s on '%s'\n"
+                  " mimax = %zu mjmax = %zu mkmax = %zu (size %s)\n"
+                  " Loop executed for %.0f times, rehearsal and warm-up included; %.3e s each, median of %u samples\n"
+                  " Gosa : %.6e\n"
+                  " MFLOPS measured : %.3f\n"
+                  " Score based on Pentium III 600MHz : %.3f\n",
+                  record.id.c_str(), record.device.name.c_str(), grid.i, grid.j, grid.k, size_of(record).c_str(),
+                  metric(record, "iterations")->value, flops(grid) / rate, record.time->n, metric(record, "gosa")->value, rate / 1e6,
+                  metric(record, "score")->value);
+    return text;
+}
+
+/// What the benchmark prints, for the fastest record of each device and size.
+std::string summary(const std::vector<const Record*>& records) {
+    std::vector<const Record*> best;
+    for (const auto* record : records) {
+        // Random data has no gosa that anyone could compare.
+        if (!metric(*record, "gosa") || !metric(*record, "iterations") || !metric(*record, "flops") || !metric(*record, "score")) continue;
+        const auto same = std::find_if(best.begin(), best.end(), [&](const Record* other) {
+            return other->device.selector == record->device.selector && size_of(*other) == size_of(*record);
+        });
+        if (same == best.end())
+            best.push_back(record);
+        else if (metric(*record, "flops")->value > metric(**same, "flops")->value)
+            *same = record;
+    }
+    std::string out;
+    for (const auto* record : best) out += (out.empty() ? "" : "\n") + block(*record);
+    return out;
+}
+
+Axis make_axis(std::string name, std::string unit, std::string meaning, Axis::Kind kind, std::string initial) {
+    Axis axis;
+    axis.name = std::move(name);
+    axis.unit = std::move(unit);
+    axis.meaning = std::move(meaning);
+    axis.kind = kind;
+    axis.values = {std::move(initial)};
+    axis.may_be_auto = axis.values.front() == "auto";
+    return axis;
+}
+
+std::vector<Axis> make_axes() {
+    auto size = make_axis("size", "", "grid, boundary included; auto: S on a CPU, L on a GPU with room for it", Axis::Kind::choice, "auto");
+    size.choices = {"auto"};
+    for (const auto& [name, grid] : sizes) size.choices.emplace_back(name);
+    auto data = make_axis("data", "", "what is timed: the benchmark's constant coefficients, or random ones (the first verification always has those)",
+                          Axis::Kind::choice, "prescribed");
+    data.choices = {"prescribed", "random"};
+    auto contract = make_axis("contract", "", "whether the compiler may fuse multiply and add; on: compared within a tolerance",
+                              Axis::Kind::choice, "off");
+    contract.choices = {"off", "on"};
+    auto sweeps = make_axis("sweeps", "", "iterations between the transfers of himeno_region and himeno_whole", Axis::Kind::integer, "10");
+    sweeps.least = 1;
+    sweeps.most = 1000;
+    auto local = make_axis("local", "work-item", "work-group, first along k, then along j", Axis::Kind::shape, "auto");
+    local.tune = {"auto", "32x1", "32x2", "32x4", "32x8", "64x1", "64x2", "64x4", "64x8", "128x1", "128x2", "128x4", "256x1", "256x2", "512x1"};
+    auto pad = make_axis("pad", "word", "words added to a row; auto: 1 as in the static C version, 32 for himeno_padded, 0 from himeno_swap on",
+                         Axis::Kind::integer, "auto");
+    pad.most = 1024;
+    pad.tune = {"auto", "0", "8", "16", "32", "64"};
+    auto planes = make_axis("planes", "", "planes that an item or a tile goes through", Axis::Kind::integer, "auto");
+    planes.least = 1;
+    planes.most = 512;
+    planes.tune = {"auto", "1", "4", "8", "16", "32", "64", "128", "254"};
+    planes.tune_only = {"local", "registers", "wide"};
+    auto lanes = make_axis("lanes", "", "points of a row that an item of himeno_wide computes at once", Axis::Kind::choice, "auto");
+    lanes.choices = {"auto", "1", "2", "4", "8"};
+    lanes.tune = {"auto", "1", "2", "4", "8"};
+    lanes.tune_only = {"wide"};
+    return {size, data, contract, sweeps, local, pad, planes, lanes};
+}
+
+}  // namespace
+
+Experiment describe_himeno() {
+    Experiment out;
+    out.family = "himeno";
+    out.question = "How close does a 19-point Jacobi sweep come to the memory's bandwidth, and what does each step towards it gain?";
+    out.axes = make_axes();
+    out.variants = {
+        {"transfers", "Article's step 1: every array goes to the device and p comes back in each iteration."},
+        {"region", "Step 2: transfers only around a loop of iterations, row by row, as a compiler moves sections of arrays."},
+        {"whole", "Step 3: the same with one transfer a whole array."},
+        {"data", "Step 4: arrays stay on the device for ever, the residual comes back in each iteration."},
+        {"resident", "Step 5: nothing comes back inside the loop."},
+        {"schedule", "Step 6: work-groups are rows of up to 256 points instead of tiles of 16x16; `tune` varies them."},
+        {"padded", "Step 7: rows begin at multiples of 32 words."},
+        {"swap", "No copy kernel: old and new p change places, and both have the boundary."},
+        {"interleaved", "As swap, with the coefficients interleaved as in the first C version: a[point][4], b[point][3], c[point][3]."},
+        {"local", "2.5-D blocking: a tile of three planes in local memory goes along i."},
+        {"registers", "2.5-D march with the planes in registers: an item keeps five values of each plane as it goes along i."},
+        {"wide", "The march on vectors of `lanes` points; on a CPU vectors along the rows of an item's planes."},
+    };
+    out.setup = setup;
+    out.validate = [](const Request& request) {
+        if (!request.point.is_auto("size")) grid_of(request.point.text("size"));
+    };
+    out.metrics = {{"score", "", Better::higher, score}};
+    out.summary = summary;
+    return out;
+}
+
+}  // namespace cllab::model

@@ -1,0 +1,218 @@
+// math: latency, throughput and error of the built-in functions, by type, flavour and class of arguments.
+#include "experiments/math_functions.hpp"
+#include "experiments/probe.hpp"
+
+namespace cllab::model {
+namespace {
+
+using namespace probe;
+using math::Function;
+
+constexpr std::size_t most_arguments = 1024;  // work-items share them with this period
+// native_ functions and relaxed mathematics promise nothing. This only tells a wrong function from a coarse one.
+constexpr double coarse = 1.0 / 64;
+
+/// What the variant's name says: "rate_native" is {rate, "native"}.
+struct Kind {
+    bool rate = false;
+    std::string flavour;  ///< "", "native", "half", "fast" or "double"
+};
+
+Kind kind_of(const std::string& variant) {
+    const auto at = variant.find('_');
+    return {variant.substr(0, at) == "rate", at == std::string::npos ? "" : variant.substr(at + 1)};
+}
+
+std::string called_name(const Kind& kind, const Function& f) {
+    const bool prefixed = (kind.flavour == "native" || kind.flavour == "half") && std::string(f.name) != "identity";
+    return (prefixed ? kind.flavour + "_" : std::string()) + f.name;
+}
+
+const Function& function_of(const Request& request, const Kind& kind) {
+    const auto& name = request.point.text("function");
+    const auto* f = math::find(name);
+    if (!f) throw Error(Blame::usage, "axis 'function' is '" + name + "', which this probe does not know");
+    const bool prefixed = kind.flavour == "native" || kind.flavour == "half";
+    if (prefixed && !f->native && name != "identity")
+        throw Unsupported("OpenCL C has no " + kind.flavour + "_" + name);
+    if (!prefixed && name == "recip") throw Unsupported("OpenCL C has recip only as native_recip and half_recip");
+    return *f;
+}
+
+/// True when `error` ulp (of `truth`) is within what the flavour promises.
+template <typename T>
+bool acceptable(const Kind& kind, const Function& f, T got, long double truth, double error) {
+    // Two roundings of the reference and of the argument class leave a correctly rounded result within 0.5001 ulp.
+    const double promised = std::is_same_v<T, double> ? f.ulp_double : f.ulp_float;
+    if (kind.flavour == "half") return error <= 8192;
+    if (kind.flavour == "native" || kind.flavour == "fast")
+        return error <= 8192 || std::abs(static_cast<long double>(got) - truth) <= coarse * std::max(1.0L, std::abs(truth));
+    return error <= std::max(promised, 0.5001);
+}
+
+template <typename T>
+Check check_of(const Kind& kind, const Function& f, std::vector<T> args, std::size_t items, int rounds,
+               const std::shared_ptr<std::map<std::string, double>>& observed) {
+    std::vector<long double> truth;
+    for (const T x : args) truth.push_back(f.reference(static_cast<long double>(x)));
+    return [=, &f, args = std::move(args), truth = std::move(truth)](const Buffers& buffers) -> std::optional<std::string> {
+        const auto out = buffers.as<T>("out");
+        const auto sums = buffers.as<std::uint32_t>("sums");
+        double worst = 0;
+        for (std::size_t i = 0; i < args.size(); ++i) {
+            const double error = math::error_ulp(out[i], truth[i]);
+            if (!acceptable(kind, f, out[i], truth[i], error))
+                return called_name(kind, f) + "(" + show(args[i]) + ") is " + show(out[i]) + ", expected " +
+                       show(static_cast<double>(truth[i])) + ": an error of " + text_of(error) + " ulp";
+            worst = std::max(worst, error);
+        }
+        for (std::size_t i = 0; i < out.size(); ++i) {
+            if (std::memcmp(&out[i], &out[i % args.size()], sizeof(T)) != 0)
+                return "out[" + std::to_string(i) + "] differs from another work-item's result for the same argument";
+        }
+        for (std::size_t i = 0; i < items; ++i) {
+            std::uint64_t bits = 0;
+            std::memcpy(&bits, &out[4 * i + 3], sizeof(T));
+            std::uint32_t sum = 0;
+            for (std::int32_t k = 0; k < buffers.trips * rounds; ++k) sum = sum * 3 + static_cast<std::uint32_t>(bits);
+            if (sums[i] != sum)
+                return "sums[" + std::to_string(i) + "] is " + std::to_string(sums[i]) + ", expected " + std::to_string(sum) +
+                       ": calls were left out or gave other results";
+            if (i >= 64 && buffers.trips > 4) i += 61;  // every work-item of the first waves, then one in 62
+        }
+        (*observed)["error"] = worst;
+        return std::nullopt;
+    };
+}
+
+template <typename T>
+void fill(Setup& out, const Request& request, const Kind& kind, const Function& f, std::size_t items, int rounds) {
+    const double most = kind.flavour == "half" || kind.flavour == "native" ? 65536 : 1e30;  // half_sin is defined up to 2^16
+    const auto range = math::arguments(f, request.point.text("class"), most);
+    const std::size_t period = std::min(items, most_arguments / 4);
+    std::vector<T> args(4 * period);
+    Random random(request.seed);
+    for (auto& x : args) x = static_cast<T>(range.low + (range.high - range.low) * static_cast<double>(random() >> 11) * 0x1p-53);
+    const bool loose = kind.flavour == "native" || kind.flavour == "half" || kind.flavour == "fast";
+    for (const T x : args) {
+        if (loose && !std::isfinite(f.reference(static_cast<long double>(x))))
+            throw Unsupported(called_name(kind, f) + "(" + show(x) + ") is not finite, and such functions promise nothing there");
+    }
+    using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+    out.args = {Input{"args", share(args)}, Output{"out", 4 * items * sizeof(T)}, Output{"sums", items * sizeof(std::uint32_t)},
+                value("mask", Bits{0}), value("period", static_cast<std::uint32_t>(period)), value("trips", std::int32_t{0})};
+    out.observed = std::make_shared<std::map<std::string, double>>();
+    out.check = check_of<T>(kind, f, std::move(args), items, rounds, out.observed);
+}
+
+Setup setup(const Request& request) {
+    const auto kind = kind_of(request.variant.name);
+    const auto& f = function_of(request, kind);
+    const auto& device = request.device;
+    const bool wide = kind.flavour == "double";
+    std::size_t items = 1, groups = 1;
+    if (device.is_gpu()) items = std::min<std::size_t>(kind.rate ? 256 : wave_width(device), device.max_group);
+    if (kind.rate) {
+        if (!device.is_gpu()) items = std::min<std::size_t>(16, device.max_group);
+        groups = is_simulator(device) ? 1 : device.compute_units * (device.is_gpu() ? 8u : 4u);
+    }
+    // Rounds of four calls in a trip. Sixteen copies of a sine take a compiler seconds and gain nothing.
+    const int rounds = f.is_short ? 4 : 1;
+    Setup out;
+    if (wide) fill<double>(out, request, kind, f, items * groups, rounds);
+    else fill<float>(out, request, kind, f, items * groups, rounds);
+    out.global = Extent(items * groups);
+    out.local = Extent(items);
+    // Latency: one call after the other. Rate: all calls of the device, so that a step is 1 / (calls a second).
+    const double calls = 4.0 * rounds * (kind.rate ? static_cast<double>(items * groups) : 1);
+    out.slope = slope(device, (kind.rate ? 64 : 256) / rounds, calls);
+    out.work.steps = kind.rate ? 1 : 0;
+    const auto name = called_name(kind, f);
+    out.defines = wide ? std::vector<std::string>{"TYPE=double", "BITS=ulong", "AS_TYPE=as_double", "AS_BITS=as_ulong"}
+                       : std::vector<std::string>{"TYPE=float", "BITS=uint", "AS_TYPE=as_float", "AS_BITS=as_uint"};
+    out.defines.push_back("REPEAT=" + std::to_string(rounds));
+    out.defines.push_back("F=" + name);
+    out.defines.push_back("F_" + name);
+    return out;
+}
+
+double calls(const Setup& setup, double seconds) { return setup.work.steps > 0 ? 1 / seconds : NAN; }
+
+double error(const Setup& setup, double) {
+    if (!setup.observed) return NAN;
+    const auto found = setup.observed->find("error");
+    return found == setup.observed->end() ? NAN : found->second;
+}
+
+std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
+    std::vector<Finding> out;
+    std::map<std::pair<std::string, std::string>, double> chain;  // variant and class -> time of the chain without a call
+    for (const auto& curve : curves) {
+        if (!curve.samples.empty() && curve.fixed.text("function") == "identity")
+            chain[{curve.variant, curve.fixed.text("class")}] = curve.samples.front().per_step;
+    }
+    for (const auto& curve : curves) {
+        if (curve.samples.empty() || curve.fixed.text("function") == "identity") continue;
+        const auto& s = curve.samples.front();
+        const auto kind = kind_of(curve.variant);
+        const auto* f = math::find(curve.fixed.text("function"));
+        if (!f) continue;
+        const auto of_class = curve.fixed.text("class");
+        const std::string type = kind.flavour == "double" || kind.flavour == "fast" ? " " + kind.flavour : "";
+        const std::string name = called_name(kind, *f) + type + (of_class == "medium" ? "" : " of " + of_class);
+        const auto ulp = metric(s, "error");
+        const std::string error_text = ulp ? "; largest error " + text_of(std::round(100 * *ulp) / 100) + " ulp" : "";
+        const auto without = chain.find({curve.variant, of_class});
+        if (kind.rate) {
+            out.push_back(rate_of(name + " rate", "call/s", s, 1, "all units, four chains a work-item" + error_text));
+        } else if (without != chain.end()) {
+            const double less = without->second;
+            out.push_back({name + " latency", "s", s.per_step - less, s.low - less, s.high - less,
+                           "slope over dependent calls, less the chain's own time" + error_text});
+        } else {
+            out.push_back(from_step(name + " latency with its chain", s, "slope over dependent calls; add function=identity to "
+                                                                         "subtract the chain" + error_text));
+        }
+    }
+    return out;
+}
+
+std::vector<std::string> function_names() {
+    std::vector<std::string> out;
+    for (const auto& f : math::functions()) out.push_back(f.name);
+    return out;
+}
+
+}  // namespace
+
+Experiment describe_math() {
+    Experiment out;
+    out.family = "math";
+    out.question = "What does a call of a built-in function cost, and how exact is it?";
+    out.axes = {
+        {.name = "function", .meaning = "built-in function; identity is the chain without one", .kind = Axis::Kind::choice,
+         .values = {"identity", "divide", "sqrt", "exp", "log", "pow", "sin"}, .choices = function_names()},
+        {.name = "class", .meaning = "arguments: zero, small (below pi/4), medium (1 to 10), large (1e5 to 1e6, less where results would overflow)",
+         .kind = Axis::Kind::choice, .values = {"medium"}, .choices = {"zero", "small", "medium", "large"}},
+    };
+    const std::string fast_ones = "identity,divide,sqrt,exp,log,powr,sin";
+    const std::vector<std::pair<std::string, std::string>> native{{"function", fast_ones}};
+    out.variants = {
+        {.name = "latency", .meaning = "Float calls one after the other."},
+        {.name = "rate", .meaning = "Float calls on all units, four chains a work-item."},
+        {.name = "latency_native", .meaning = "The native_ functions, one after the other.", .axes = native},
+        {.name = "rate_native", .meaning = "The native_ functions on all units.", .axes = native},
+        {.name = "latency_half", .meaning = "The half_ functions (float arguments, 8192 ulp), one after the other.", .axes = native},
+        {.name = "rate_half", .meaning = "The half_ functions on all units.", .axes = native},
+        {.name = "latency_fast", .meaning = "Float calls under -cl-fast-relaxed-math, one after the other.", .defines = {"-cl-fast-relaxed-math"}},
+        {.name = "rate_fast", .meaning = "Float calls under -cl-fast-relaxed-math, on all units.", .defines = {"-cl-fast-relaxed-math"}},
+        {.name = "latency_double", .meaning = "Double calls one after the other.", .needs = {"fp64"}},
+        {.name = "rate_double", .meaning = "Double calls on all units.", .needs = {"fp64"}},
+    };
+    out.setup = setup;
+    out.metrics = {{"calls", "call/s", Better::higher, calls}, {"error", "ulp", Better::lower, error}};
+    out.conclude = conclude;
+    return out;
+}
+
+}  // namespace cllab::model

@@ -1,0 +1,112 @@
+// nchw: index generation, after section 2.8 of the Vega64 tutorial, with a footprint that no cache holds.
+#include "experiments/support.hpp"
+
+namespace cllab::model {
+namespace {
+
+using namespace support;
+
+struct Sizes {
+    std::uint32_t n = 0, c = 0, h = 0, w = 0;
+    std::size_t total() const { return static_cast<std::size_t>(n) * c * h * w; }
+};
+
+Sizes sizes_of(const Request& request) {
+    const auto n = integer_or(request.point, "images", by_scale(request.device, 1, 64, 1024));
+    const auto c = request.point.integer("channels"), h = request.point.integer("height"), w = request.point.integer("width");
+    // Indices are 32-bit, and the division by a reciprocal needs one bit of them.
+    const auto total = product("the tensor", {n, c, h, w}, (1ull << 31) - 1);
+    require_room(request.device, "out", 4 * total);
+    return {static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(h), static_cast<std::uint32_t>(w)};
+}
+
+/// Reciprocal and shift of `quotient` in the kernel.
+std::pair<std::uint32_t, std::uint32_t> reciprocal_of(std::uint32_t d) {
+    std::uint32_t s = 0;
+    while ((1ull << s) < d) ++s;
+    return {static_cast<std::uint32_t>((1ull << (31 + s)) / d + 1), s};
+}
+
+Setup setup(const Request& request) {
+    const auto z = sizes_of(request);
+    const auto& device = request.device;
+    const auto& variant = request.variant.name;
+    const std::size_t local = group_of(device, 256);
+    Setup out;
+    out.args = {Output{"out", z.total() * 4}};
+    const auto add = [&](const char* name, std::uint32_t v) { out.args.push_back(value(name, v)); };
+    const auto sizes = [&] { add("channels", z.c), add("height", z.h), add("width", z.w); };
+    out.local = Extent(local);
+    out.global = Extent(round_up(z.total(), local));
+    if (variant == "divide" || variant == "magic") {
+        add("total", static_cast<std::uint32_t>(z.total()));
+        sizes();
+        if (variant == "magic") {
+            const auto [rc, sc] = reciprocal_of(z.c);
+            const auto [rh, sh] = reciprocal_of(z.h);
+            const auto [rw, sw] = reciprocal_of(z.w);
+            add("rc", rc), add("sc", sc), add("rh", rh), add("sh", sh), add("rw", rw), add("sw", sw);
+        }
+    } else if (variant == "grid") {
+        sizes();
+        const auto row = static_cast<std::size_t>(z.w) * z.c;
+        const std::size_t items = std::min(local, round_up(row, std::min<std::size_t>(32, local)));
+        out.local = Extent(items, 1, 1);
+        out.global = Extent(items, z.h, z.n);
+    } else if (variant == "rows") {
+        const std::size_t rows = static_cast<std::size_t>(z.n) * z.h;
+        add("rows", static_cast<std::uint32_t>(rows));
+        sizes();
+        out.local = Extent(device.is_cpu() ? 1 : std::min<std::size_t>(local, 64));
+        const std::size_t most = device.is_cpu() ? 8ull * device.compute_units : rows;
+        out.global = Extent(round_up(std::min(rows, most), out.local.size[0]));
+    } else {
+        out.defines = {"CHANNELS=" + std::to_string(z.c) + "u", "HEIGHT=" + std::to_string(z.h) + "u", "WIDTH=" + std::to_string(z.w) + "u",
+                       "TOTAL=" + std::to_string(z.total()) + "u"};
+        if (variant == "vector") out.global = Extent(round_up(divide_up(z.total(), 4), local));
+    }
+    out.work = {4.0 * static_cast<double>(z.total()), 0, static_cast<double>(z.total())};
+    out.resolved = {{"images", std::to_string(z.n)}};
+    out.check = [z](const Buffers& buffers) -> std::optional<std::string> {
+        const auto found = buffers.as<std::uint32_t>("out");
+        // Nested loops and one addition a step: no division anywhere.
+        const std::uint32_t plane = z.h * z.w;
+        std::size_t i = 0;
+        for (std::uint32_t n = 0; n < z.n; ++n) {
+            for (std::uint32_t pixel = 0; pixel < plane; ++pixel) {
+                std::uint32_t expected = n * z.c * plane + pixel;
+                for (std::uint32_t c = 0; c < z.c; ++c, ++i, expected += plane) {
+                    if (found[i] != expected) return difference("out", i, found[i], expected);
+                }
+            }
+        }
+        return std::nullopt;
+    };
+    return out;
+}
+
+}  // namespace
+
+Experiment describe_nchw() {
+    Experiment out;
+    out.family = "nchw";
+    out.question = "What does it cost to take a linear index apart into image, row, column and channel?";
+    const auto axis = [](const char* name, const char* meaning, const char* standard, bool may_be_auto) {
+        return Axis{name, "", meaning, Axis::Kind::integer, {standard}, {}, 1, 1 << 30, may_be_auto};
+    };
+    out.axes = {axis("images", "N; auto is 1024, on a CPU 64", "auto", true), axis("channels", "C", "64", false),
+                axis("height", "H", "56", false), axis("width", "W", "56", false)};
+    out.variants = {
+        {"divide", "One element an item, divisors known at run time."},
+        {"constant", "One element an item, divisors known to the compiler."},
+        {"magic", "One element an item, reciprocals from the host."},
+        {"grid", "A group a row of an image: the NDRange takes most of the index apart."},
+        {"rows", "An item a row of an image: nested loops without a division."},
+        {"vector", "Four elements an item: one division chain and one 128-bit store."},
+    };
+    out.setup = setup;
+    out.validate = [](const Request& request) { sizes_of(request); };
+    return out;
+}
+
+}  // namespace cllab::model

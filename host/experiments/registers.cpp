@@ -1,0 +1,146 @@
+// registers: the register limit of a work-item and of a work-group. Naming a high register in assembly tests only the
+// encoding, so the limit is found as its users meet it: more and more live values, until they spill.
+#include "experiments/probe.hpp"
+#include "model/fit.hpp"
+
+namespace cllab::model {
+namespace {
+
+using namespace probe;
+
+constexpr std::size_t most_live = 512;
+
+void validate(const Request& request) {
+    const auto live = request.point.integer("live");
+    if (live % 8 != 0)
+        throw Error(Blame::usage, "axis 'live' is " + std::to_string(live) + "; possible are multiples of 8 up to " + std::to_string(most_live));
+}
+
+/// One store of a known number: what a kernel of the encoding test does besides naming its register.
+Setup setup_encoding(const std::string& variant) {
+    const auto number = static_cast<std::uint32_t>(std::stoul(variant.substr(1)));
+    Setup out;
+    out.args = {Output{"out", 4}};
+    out.global = out.local = Extent(1);
+    out.check = [number](const Buffers& buffers) -> std::optional<std::string> {
+        const auto got = buffers.as<std::uint32_t>("out")[0];
+        if (got == number) return std::nullopt;
+        return "out[0] is " + std::to_string(got) + ", expected " + std::to_string(number);
+    };
+    return out;
+}
+
+Setup setup(const Request& request) {
+    validate(request);
+    const auto& device = request.device;
+    if (request.variant.name != "live") return setup_encoding(request.variant.name);
+    if (device.is_cpu())
+        throw Unsupported("a CPU spills to a stack that its nearest cache holds, so no knee shows a register limit; the SIMD "
+                          "width and the registers follow from the processor's model");
+    const auto live = static_cast<std::size_t>(request.point.integer("live"));
+    const auto items = static_cast<std::size_t>(request.point.integer("items"));
+    if (items > device.max_group_promised)
+        throw Unsupported("a work-group of " + std::to_string(items) + " exceeds the device's " + std::to_string(device.max_group_promised));
+    const std::size_t groups = is_simulator(device) ? 1 : 4ull * device.compute_units;
+
+    std::size_t repeat = 1;
+    while (repeat < 16 && repeat * live < 128) repeat *= 2;
+
+    auto starts = chain_starts<float>(4 + live, request.seed);
+    const auto c = static_cast<float>(chain_constant);
+    Setup out;
+    out.args = {Input{"start", share(starts)}, Output{"out", items * groups * 8 * sizeof(float)}, value("constant_c", c),
+                value("trips", std::int32_t{0})};
+    out.global = Extent(items * groups);
+    out.local = Extent(items);
+    // A step is one multiply-add of every work-item, so that the curve over `live` is flat until values spill.
+    out.slope = slope(device, static_cast<std::int32_t>(std::max<std::size_t>(4, 32768 / live / repeat)),
+                      static_cast<double>(live * repeat));
+    out.work.flops = 2.0 * static_cast<double>(items * groups);
+    out.defines = {"COUNT=" + std::to_string(live / 8), "REPEAT=" + std::to_string(repeat)};
+    out.check = [=, starts = std::move(starts)](const Buffers& buffers) {
+        std::vector<float> ends;
+        for (const float x : starts) ends.push_back(run_chain(x, c, static_cast<std::int64_t>(buffers.trips) * static_cast<std::int64_t>(repeat)));
+        std::vector<float> sums;  // work-items repeat with period 4
+        for (std::size_t i = 0; i < 4; ++i) {
+            for (std::size_t e = 0; e < 8; ++e) {
+                float sum = 0;
+                for (std::size_t k = 0; k < live / 8; ++k) sum += ends[i + 8 * k + e];
+                sums.push_back(sum);
+            }
+        }
+        return first_difference<float>(buffers, "out", [&](std::size_t at) { return sums[at % sums.size()]; });
+    };
+    return out;
+}
+
+double flops(const Setup& setup, double seconds) { return setup.work.flops > 0 ? setup.work.flops / seconds : NAN; }
+
+void conclude_items(const Curve& curve, std::vector<Finding>& out) {
+    const double items = curve.fixed.real("items");
+    const std::string with = " with groups of " + text_of(items);
+    std::vector<double> live, time;
+    double most_registers = 0, last_without_spills = 0, first_with_spills = 0;
+    for (const auto& s : curve.samples) {
+        live.push_back(s.x);
+        time.push_back(s.per_step);
+        if (const auto n = metric(s, "registers")) most_registers = std::max(most_registers, *n);
+        if (const auto n = metric(s, "spills")) {
+            if (*n == 0) last_without_spills = std::max(last_without_spills, s.x);
+            else if (first_with_spills == 0 || s.x < first_with_spills) first_with_spills = s.x;
+        }
+    }
+    if (most_registers > 0)
+        out.push_back({"registers a work-item" + with, "", most_registers, most_registers, most_registers,
+                       "most that the compiler reports over " + text_of(live.front()) + " to " + text_of(live.back()) + " live values"});
+    if (most_registers > 0)
+        out.push_back({"registers a group" + with, "", most_registers * items, most_registers * items, most_registers * items,
+                       "a group of that size was launched with them: the register file holds at least as many"});
+    if (first_with_spills > 0)
+        out.push_back({"live values without spills" + with, "", last_without_spills, last_without_spills, first_with_spills,
+                       "compiler-reported spills; high is the next number tried"});
+    if (const auto knee = fit_step(live, time); knee && knee->after > knee->before)
+        out.push_back({"live values at full speed" + with, "", knee->position.value, knee->position.low, knee->position.high,
+                       "knee of the time of a multiply-add, " + text_of(std::round(10 * knee->after / knee->before) / 10) + " times slower beyond"});
+}
+
+std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
+    std::vector<Finding> out;
+    for (const auto& curve : curves) {
+        if (curve.variant == "live" && !curve.samples.empty()) {
+            conclude_items(curve, out);
+        } else if (!curve.samples.empty()) {
+            const double number = std::stod(curve.variant.substr(1));
+            out.push_back({"assembler takes " + curve.variant, "", number, number, number, "encoding test: it says nothing of the chip"});
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+Experiment describe_registers() {
+    Experiment out;
+    out.family = "registers";
+    out.question = "How many values can a work-item keep in registers, and what happens beyond?";
+    out.axes = {
+        {.name = "live", .unit = "value", .meaning = "32-bit values alive at once", .values = {"64"}, .least = 8, .most = most_live},
+        {.name = "items", .unit = "work-item", .meaning = "work-items in a group", .values = {"256"}, .least = 1, .most = 4096},
+    };
+    out.variants = {
+        {.name = "live", .meaning = "Chains carried round a loop, all needed at its end.",
+         .axes = {{"live", "8,16,32,48,64,96,128,160,192,208,224,232,240,248,256,288,320"}}},
+        {.name = "v255", .meaning = "Encoding test: names vector register 255, which GCN and CDNA have.", .needs = {"amd"}},
+        {.name = "v256", .meaning = "Encoding test: names vector register 256, which must be refused (build_failed is the answer).", .needs = {"amd"}},
+        {.name = "s101", .meaning = "Encoding test: names scalar register 101, the last one of gfx8 and gfx9.", .needs = {"amd"}},
+        {.name = "s102", .meaning = "Encoding test: names scalar register 102, refused on gfx8 and gfx9 (build_failed is the answer).", .needs = {"amd"}},
+    };
+    out.setup = setup;
+    out.validate = validate;
+    out.metrics = {{"flops", "FLOP/s", Better::higher, flops}};
+    out.curve_over = "live";
+    out.conclude = conclude;
+    return out;
+}
+
+}  // namespace cllab::model

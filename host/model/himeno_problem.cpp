@@ -1,0 +1,207 @@
+#include "model/himeno_problem.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "core/random.hpp"
+
+namespace cllab::model::himeno {
+namespace {
+
+std::span<const float> floats(const SharedBytes& bytes) {
+    return {reinterpret_cast<const float*>(bytes->data()), bytes->size() / sizeof(float)};
+}
+
+/// Allocates count floats and lets `value(index)` fill them.
+template <typename F>
+SharedBytes make_field(std::size_t count, F value) {
+    auto bytes = std::make_shared<Bytes>(count * sizeof(float));
+    auto* out = reinterpret_cast<float*>(bytes->data());
+    for (std::size_t x = 0; x < count; ++x) out[x] = value(x);
+    return bytes;
+}
+
+SharedBytes random_field(std::size_t count, std::uint64_t seed, float low, float high) {
+    Random random(seed);
+    return make_field(count, [&](std::size_t) { return random.real(low, high); });
+}
+
+SharedBytes prescribed_p(const Grid& grid) {
+    const std::size_t plane = grid.j * grid.k;
+    const auto last = static_cast<float>((grid.i - 1) * (grid.i - 1));
+    return make_field(grid.points(), [&](std::size_t x) {
+        const std::size_t i = x / plane;
+        return static_cast<float>(i * i) / last;
+    });
+}
+
+/// Planes [first, last) of a sweep; sums[i] receives the residual of plane i.
+void sweep_planes(const Problem& problem, const float* p, float* to, std::size_t first, std::size_t last, double* sums) {
+    const auto& grid = problem.grid();
+    const std::size_t row = grid.k, plane = grid.j * grid.k;
+    std::array<const float*, arrays> f{};
+    for (int n = 0; n < arrays; ++n) f[n] = floats(problem.coefficient(static_cast<Array>(n))).data();
+    for (std::size_t i = first; i < last; ++i) {
+        double gosa = 0;
+        for (std::size_t j = 1; j + 1 < grid.j; ++j) {
+            for (std::size_t k = 1; k + 1 < grid.k; ++k) {
+                const std::size_t x = i * plane + j * row + k;
+                const float s0 =
+                    f[a0][x] * p[x + plane] + f[a1][x] * p[x + row] + f[a2][x] * p[x + 1] +
+                    f[b0][x] * (p[x + plane + row] - p[x + plane - row] - p[x - plane + row] + p[x - plane - row]) +
+                    f[b1][x] * (p[x + row + 1] - p[x - row + 1] - p[x + row - 1] + p[x - row - 1]) +
+                    f[b2][x] * (p[x + plane + 1] - p[x - plane + 1] - p[x + plane - 1] + p[x - plane - 1]) +
+                    f[c0][x] * p[x - plane] + f[c1][x] * p[x - row] + f[c2][x] * p[x - 1] + f[wrk1][x];
+                const float ss = (s0 * f[a3][x] - p[x]) * f[bnd][x];
+                gosa += static_cast<double>(ss * ss);
+                to[x] = p[x] + omega * ss;
+            }
+        }
+        sums[i] = gosa;
+    }
+}
+
+std::string at_text(std::size_t i, std::size_t j, std::size_t k) {
+    return "[" + std::to_string(i) + "][" + std::to_string(j) + "][" + std::to_string(k) + "]";
+}
+
+std::string float_text(double value) {
+    char out[32];
+    std::snprintf(out, sizeof out, "%.9g", value);
+    return out;
+}
+
+}  // namespace
+
+Grid grid_of(std::string_view size) {
+    std::string known;
+    for (const auto& [name, grid] : sizes) {
+        if (name == size) return grid;
+        known += (known.empty() ? "" : ", ") + std::string(name);
+    }
+    throw Error(Blame::usage, "Himeno has no size '" + std::string(size) + "'; the sizes are " + known);
+}
+
+Problem::Problem(const Grid& grid, Data data, std::uint64_t seed) : grid_(grid) {
+    const std::size_t count = grid.points();
+    const auto constant = [&](float value) { return make_field(count, [value](std::size_t) { return value; }); };
+    if (data == Data::prescribed) {
+        const auto one = constant(1), zero = constant(0), sixth = constant(1.0f / 6.0f);
+        for (const auto array : {a0, a1, a2, c0, c1, c2, bnd}) coefficients_[array] = one;
+        for (const auto array : {b0, b1, b2, wrk1}) coefficients_[array] = zero;
+        coefficients_[a3] = sixth;
+        p_ = prescribed_p(grid);
+        return;
+    }
+    // |s0 * a3| <= (6 * 0.9 + 12 * 0.04) / 6 * max|p| + a little: below max|p|, so the field stays bounded for ever.
+    const std::uint64_t base = mix64(seed);
+    const auto random = [&](Array array, float low, float high) { return random_field(count, base + array, low, high); };
+    for (const auto array : {a0, a1, a2, c0, c1, c2}) coefficients_[array] = random(array, 0.5f, 0.9f);
+    for (const auto array : {b0, b1, b2}) coefficients_[array] = random(array, -0.04f, 0.04f);
+    coefficients_[a3] = random(a3, 0.125f, 1.0f / 6.0f);
+    coefficients_[bnd] = random(bnd, 0.5f, 1.0f);
+    coefficients_[wrk1] = random(wrk1, -0.1f, 0.1f);
+    p_ = random_field(count, base + arrays, 0.1f, 1.0f);
+}
+
+double sweep(const Problem& problem, std::span<const float> from, std::span<float> to) {
+    const auto& grid = problem.grid();
+    std::vector<double> sums(grid.i, 0.0);
+    const std::size_t planes = grid.i - 2;
+    const std::size_t most = grid.points() < (1u << 16) ? 1 : std::max(1u, std::thread::hardware_concurrency());
+    const std::size_t threads = std::min(planes, most);
+    std::vector<std::jthread> team;
+    for (std::size_t t = 0; t < threads; ++t) {
+        const std::size_t first = 1 + planes * t / threads, last = 1 + planes * (t + 1) / threads;
+        team.emplace_back([&, first, last] { sweep_planes(problem, from.data(), to.data(), first, last, sums.data()); });
+    }
+    team.clear();
+    double gosa = 0;  // in the order of the planes, so that the number of threads changes nothing
+    for (const double sum : sums) gosa += sum;
+    return gosa;
+}
+
+std::shared_ptr<const State> Problem::after(unsigned iterations) const {
+    auto& kept = states_[iterations];
+    if (kept) return kept;
+    State state;
+    const auto initial = floats(p_);
+    state.p.assign(initial.begin(), initial.end());
+    auto next = state.p;  // the boundary is in both
+    for (unsigned n = 0; n < iterations; ++n) {
+        state.gosa = sweep(*this, state.p, next);
+        std::swap(state.p, next);
+    }
+    kept = std::make_shared<const State>(std::move(state));
+    return kept;
+}
+
+std::shared_ptr<const Problem> problem(const Grid& grid, Data data, std::uint64_t seed) {
+    struct Entry {
+        Grid grid;
+        Data data;
+        std::uint64_t seed;
+        std::shared_ptr<const Problem> problem;
+    };
+    static std::mutex mutex;
+    static std::deque<Entry> recent;
+    const std::lock_guard lock(mutex);
+    if (data == Data::prescribed) seed = 0;
+    for (const auto& e : recent) {
+        if (e.grid == grid && e.data == data && e.seed == seed) return e.problem;
+    }
+    if (recent.size() == 2) recent.pop_front();  // before the next is made: each may be gigabytes
+    recent.push_back({grid, data, seed, std::make_shared<const Problem>(grid, data, seed)});
+    return recent.back().problem;
+}
+
+SharedBytes padded(const SharedBytes& field, const Grid& grid, std::size_t row) {
+    if (row == grid.k) return field;
+    const auto from = floats(field);
+    std::vector<float> out(grid.i * grid.j * row, std::bit_cast<float>(padding_word));
+    for (std::size_t r = 0; r < grid.i * grid.j; ++r)
+        std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(r * grid.k), grid.k, out.begin() + static_cast<std::ptrdiff_t>(r * row));
+    return share(out);
+}
+
+SharedBytes interleaved(std::span<const SharedBytes> fields) {
+    const std::size_t n = fields.size();
+    std::vector<std::span<const float>> from;
+    for (const auto& field : fields) from.push_back(floats(field));
+    return make_field(n * from.front().size(), [&](std::size_t x) { return from[x % n][x / n]; });
+}
+
+std::optional<std::string> compare_field(std::span<const float> found, const State& expected, const Grid& grid,
+                                         std::size_t row, double tolerance) {
+    const std::size_t rows = grid.i * grid.j;
+    if (found.size() != rows * row)
+        return "p has " + std::to_string(found.size()) + " words, expected " + std::to_string(rows * row);
+    for (std::size_t r = 0; r < rows; ++r) {
+        const float* f = found.data() + r * row;
+        const float* e = expected.p.data() + r * grid.k;
+        if (row == grid.k && tolerance == 0 && std::memcmp(f, e, row * sizeof(float)) == 0) continue;
+        for (std::size_t k = 0; k < row; ++k) {
+            const auto bits = std::bit_cast<std::uint32_t>(f[k]);
+            const auto name = [&] { return "p" + at_text(r / grid.j, r % grid.j, k); };
+            if (k >= grid.k) {
+                if (bits != padding_word) return name() + " is " + float_text(f[k]) + ", written though it lies between two rows";
+            } else if (tolerance == 0 ? bits != std::bit_cast<std::uint32_t>(e[k])
+                                      : !(std::abs(static_cast<double>(f[k]) - static_cast<double>(e[k])) <= tolerance)) {
+                return name() + " is " + float_text(f[k]) + ", expected " + float_text(e[k]);
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> compare_gosa(float found, double expected, double relative) {
+    if (std::abs(static_cast<double>(found) - expected) <= relative * std::abs(expected)) return std::nullopt;
+    return "gosa is " + float_text(found) + ", expected " + float_text(expected) + " within " + float_text(relative) + " of it";
+}
+
+}  // namespace cllab::model::himeno

@@ -1,0 +1,102 @@
+// The Himeno benchmark as data: grids, initial values, and an independent reference of the sweep. The reference keeps the
+// order of the original's operations and is compiled without contraction, so that a kernel's field can be compared with it
+// bit for bit. Source: R. Himeno, himenoBMT (RIKEN), static C version; 34 floating-point operations a point.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/experiment.hpp"
+
+namespace cllab::model::himeno {
+
+/// Points of the grid, boundary included; i is the slowest index in memory, k the fastest.
+struct Grid {
+    std::size_t i = 0, j = 0, k = 0;
+    std::size_t points() const { return i * j * k; }
+    std::size_t interior() const { return (i - 2) * (j - 2) * (k - 2); }
+    bool operator==(const Grid&) const = default;
+};
+
+/// Every size, smallest first. XXS is none of the benchmark's: it is for simulators. XS to XL are the benchmark's.
+inline constexpr std::array<std::pair<std::string_view, Grid>, 6> sizes{{{"XXS", {8, 12, 32}},
+                                                                          {"XS", {32, 32, 64}},
+                                                                          {"S", {64, 64, 128}},
+                                                                          {"M", {128, 128, 256}},
+                                                                          {"L", {256, 256, 512}},
+                                                                          {"XL", {512, 512, 1024}}}};
+/// Throws Error(usage) for a name that is not in `sizes`.
+Grid grid_of(std::string_view size);
+
+/// The coefficient arrays in the order the kernels take them. a3 is the one of the update, bnd masks obstacles, wrk1 is
+/// the source term.
+enum Array { a0, a1, a2, a3, b0, b1, b2, c0, c1, c2, bnd, wrk1, arrays };
+inline constexpr std::array<const char*, arrays> array_names{"a0", "a1", "a2", "a3", "b0", "b1", "b2", "c0", "c1", "c2", "bnd", "wrk1"};
+
+inline constexpr float omega = 0.8f;
+
+/// Operations of one iteration: 34 a point of the interior (the dynamic C version counts one layer less).
+inline double flops(const Grid& grid) { return 34.0 * static_cast<double>(grid.interior()); }
+/// Least traffic of one iteration in bytes: twelve coefficients and p read once, the new p written once.
+inline double traffic(const Grid& grid) { return 56.0 * static_cast<double>(grid.interior()); }
+
+enum class Data {
+    prescribed,  ///< the benchmark's: constant coefficients, a third of them zero, p varies along i only
+    random,      ///< every array random, in ranges that keep the iteration a contraction: shows a lost term or a wrong index
+};
+
+/// The pressure after some iterations, and the residual of the last one.
+struct State {
+    std::vector<float> p;  ///< grid.points() values, row by row
+    double gosa = 0;       ///< sum of ss*ss over the interior, terms in float, summed in double
+};
+
+/// Initial values and, on demand, the reference. Thread-compatible.
+class Problem {
+public:
+    Problem(const Grid& grid, Data data, std::uint64_t seed);
+
+    const Grid& grid() const { return grid_; }
+    /// grid().points() floats; equal arrays share one buffer.
+    const SharedBytes& coefficient(Array array) const { return coefficients_[array]; }
+    const SharedBytes& initial_p() const { return p_; }
+    /// The state after `iterations` sweeps from the initial values; iterations >= 1. Kept, so that variants share it.
+    std::shared_ptr<const State> after(unsigned iterations) const;
+
+private:
+    Grid grid_;
+    std::array<SharedBytes, arrays> coefficients_;
+    SharedBytes p_;
+    mutable std::map<unsigned, std::shared_ptr<const State>> states_;
+};
+
+/// The same problem for every variant of a point: the last two are kept.
+std::shared_ptr<const Problem> problem(const Grid& grid, Data data, std::uint64_t seed);
+
+/// One sweep from `from` to `to`, both grid.points() floats with equal boundaries; returns the residual.
+double sweep(const Problem& problem, std::span<const float> from, std::span<float> to);
+
+/// What lies in the words between the rows: a quiet NaN that shows in the result of a kernel that uses it.
+inline constexpr std::uint32_t padding_word = 0x7FC0DEAD;
+
+/// `field` (grid.points() floats) with rows of `row` >= grid.k words; the field itself when row == grid.k.
+SharedBytes padded(const SharedBytes& field, const Grid& grid, std::size_t row);
+/// Arrays of one vector component each made into one array of `components` floats a point.
+SharedBytes interleaved(std::span<const SharedBytes> fields);
+
+/// How a kernel's field with rows of `row` words is compared: every point bit for bit, or within `tolerance` when the
+/// compiler may contract; words between the rows must hold padding_word. Returns the first difference in words.
+std::optional<std::string> compare_field(std::span<const float> found, const State& expected, const Grid& grid,
+                                         std::size_t row, double tolerance);
+/// Relative comparison of a kernel's residual.
+std::optional<std::string> compare_gosa(float found, double expected, double relative);
+
+}  // namespace cllab::model::himeno

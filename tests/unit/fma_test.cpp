@@ -1,0 +1,125 @@
+// fma: the check against a kernel emulated element by element, and the conclusions from curves of known shape.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "unit/probe_setup.hpp"
+
+using namespace cllab;
+using namespace cllab::model;
+using namespace cllab::test;
+
+namespace {
+
+/// What the kernel computes, written as it is in fma.cl: chain j of item i starts at start[i % 4 + j * width + e].
+std::vector<float> kernel_fma(const Setup& setup, std::size_t items, std::size_t ilp, std::size_t width, std::int64_t steps) {
+    const auto start = contents<float>(setup, "start");
+    const float c = contents<float>(setup, "constant_c").front();
+    std::vector<float> out;
+    for (std::size_t i = 0; i < items; ++i) {
+        for (std::size_t e = 0; e < width; ++e) {
+            float sum = 0;
+            for (std::size_t j = 0; j < ilp; ++j) {
+                float x = start[i % 4 + j * width + e];
+                for (std::int64_t s = 0; s < steps; ++s) x = std::fmaf(x, x, c);
+                sum += x;
+            }
+            out.push_back(sum);
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(fma_family)
+
+BOOST_AUTO_TEST_CASE(the_check_accepts_the_chains_and_rejects_a_step_too_few_or_one_wrong_bit) {
+    const auto setup = probe_setup("fma_ilp", {{"ilp", "2"}, {"waves", "1"}, {"unroll", "4"}}, probe_gpu());
+    auto out = kernel_fma(setup, 32, 2, 1, 5 * 4);
+    BOOST_TEST(verdict<float>(setup, {{"out", out}}, 5) == "");
+    BOOST_TEST(verdict<float>(setup, {{"out", kernel_fma(setup, 32, 2, 1, 5 * 4 - 1)}}, 5) != "");
+    out[17] = std::nextafter(out[17], 9.0f);
+    BOOST_TEST(verdict<float>(setup, {{"out", out}}, 5).find("out[17] is ") == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(vector_elements_are_chains_of_their_own) {
+    const auto setup = probe_setup("fma_peak", {{"type", "float"}, {"width", "4"}, {"ilp", "2"}, {"unroll", "1"}, {"load", "25"}}, probe_gpu());
+    BOOST_TEST(output_bytes(setup, "out") == 256u * 4 * 4);
+    BOOST_TEST(verdict<float>(setup, {{"out", kernel_fma(setup, 256, 2, 4, 3)}}, 3) == "");
+}
+
+BOOST_AUTO_TEST_CASE(half_is_rounded_as_hardware_does) {
+    // Half chains are checked on devices that have half; here the arithmetic they are checked with. 2049 lies between 2048
+    // and 2050, the tie goes to even; 0x1p-25 is half the smallest subnormal.
+    const auto setup = probe_setup("fma_peak", {{"type", "half"}, {"width", "1"}, {"ilp", "1"}, {"unroll", "1"}, {"load", "25"}}, probe_gpu());
+    const auto start = contents<std::uint16_t>(setup, "start");
+    const auto value = [](std::uint16_t bits) {
+        return (bits & 0x8000 ? -1 : 1) * (bits >> 10 & 31 ? std::ldexp(1024 + (bits & 1023), (bits >> 10 & 31) - 25) : std::ldexp(bits & 1023, -24));
+    };
+    const double c = value(contents<std::uint16_t>(setup, "constant_c").front());
+    BOOST_TEST(c == -1.900390625);  // the half nearest to -1.9
+    std::vector<std::uint16_t> out;
+    for (std::size_t i = 0; i < 256; ++i) {
+        const double x = value(start[i % 4]), y = x * x + c;
+        // Nearest half by search through all of them.
+        std::uint16_t best = 0;
+        for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+            if ((bits >> 10 & 31) == 31) continue;
+            const double d = std::abs(value(static_cast<std::uint16_t>(bits)) - y), least = std::abs(value(best) - y);
+            if (d < least || (d == least && bits % 2 == 0 && best % 2 == 1)) best = static_cast<std::uint16_t>(bits);
+        }
+        out.push_back(best);
+        if (i >= 4) out.back() = out[i % 4];
+    }
+    BOOST_TEST(verdict<std::uint16_t>(setup, {{"out", out}}, 1) == "");
+    out[2] ^= 1;
+    BOOST_TEST(verdict<std::uint16_t>(setup, {{"out", out}}, 1) != "");
+}
+
+BOOST_AUTO_TEST_CASE(a_counter_that_stands_still_is_a_wrong_result) {
+    const auto setup = probe_setup("fma_clock", {}, probe_gpu());
+    BOOST_TEST(verdict<std::uint64_t>(setup, {{"out", {64 * 1024 + 30}}}, 64) == "");
+    BOOST_TEST(verdict<std::uint64_t>(setup, {{"out", {0}}}, 64).find("the counter advanced by 0") == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_device_lacks_is_unsupported_and_a_senseless_point_is_the_users_fault) {
+    BOOST_CHECK_THROW(probe_setup("fma_peak", {{"type", "half"}}, probe_cpu()), Unsupported);
+    BOOST_CHECK_THROW(probe_setup("fma_ilp", {{"waves", "64"}}, probe_gpu()), Unsupported);
+    BOOST_CHECK_THROW(probe_setup("fma_ilp", {{"ilp", "3"}}, probe_gpu()), Error);
+}
+
+BOOST_AUTO_TEST_CASE(the_clock_follows_from_the_latency_where_no_counter_can_be_read) {
+    const auto findings = family("fma").conclude({probe_curve("latency", {{"type", "float"}}, {{0, 2e-9}})}, probe_cpu());
+    BOOST_REQUIRE(found(findings, "clock"));
+    BOOST_TEST(found(findings, "clock")->value == 2e9, boost::test_tools::tolerance(1e-9));
+    BOOST_TEST(!found(findings, "float latency in cycles"));
+}
+
+BOOST_AUTO_TEST_CASE(with_a_counter_the_latency_in_cycles_is_measured) {
+    const auto findings = family("fma").conclude({probe_curve("latency", {{"type", "float"}}, {{0, 2e-9}}), probe_curve("clock", {}, {{0, 0.5e-9}})}, probe_gpu());
+    BOOST_REQUIRE(found(findings, "float latency in cycles"));
+    BOOST_TEST(found(findings, "float latency in cycles")->value == 4, boost::test_tools::tolerance(1e-9));
+    BOOST_TEST(found(findings, "clock")->value == 2e9, boost::test_tools::tolerance(1e-9));
+}
+
+BOOST_AUTO_TEST_CASE(the_staircase_gives_the_units_even_when_the_driver_reports_others) {
+    // 6 units where the driver claims 4: loads in percent of 4.
+    std::vector<std::pair<double, double>> points;
+    for (int groups = 1; groups <= 18; ++groups) points.emplace_back(groups * 25.0, 1e-3 * std::ceil(groups / 6.0));
+    const auto findings = family("fma").conclude({probe_curve("units", {}, points)}, probe_gpu());
+    BOOST_REQUIRE(found(findings, "compute units"));
+    BOOST_TEST(found(findings, "compute units")->value == 6);
+}
+
+BOOST_AUTO_TEST_CASE(loop_cost_is_what_a_trip_takes_beyond_its_steps) {
+    std::vector<std::pair<double, double>> points;
+    for (const double unroll : {1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0}) points.emplace_back(unroll, (3e-9 + unroll * 1e-9) / unroll);
+    const auto findings = family("fma").conclude({probe_curve("loop", {}, points)}, probe_gpu());
+    BOOST_REQUIRE(found(findings, "loop cost"));
+    BOOST_TEST(found(findings, "loop cost")->value == 3e-9, boost::test_tools::tolerance(1e-6));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,321 @@
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "model/himeno_problem.hpp"
+#include "model/registry.hpp"
+#include "model/result.hpp"
+
+using namespace cllab;
+using namespace cllab::model;
+using namespace cllab::model::himeno;
+
+namespace {
+
+const Experiment& family() {
+    for (const auto& e : registry()) {
+        if (e.family == "himeno") return e;
+    }
+    throw Error(Blame::usage, "no family himeno");
+}
+
+const Variant& variant(const std::string& name) {
+    for (const auto& v : family().variants) {
+        if (v.name == name) return v;
+    }
+    throw Error(Blame::usage, "no variant " + name);
+}
+
+Device gpu() {
+    Device d;
+    d.name = "test GPU";
+    d.type = DeviceType::gpu;
+    d.compute_units = 8;
+    d.max_group = d.max_group_promised = 1024;
+    d.fp64 = true;
+    d.global_bytes = 4ull << 30;
+    return d;
+}
+
+Device cpu() {
+    auto d = gpu();
+    d.type = DeviceType::cpu;
+    d.max_group = d.max_group_promised = 4096;
+    return d;
+}
+
+Setup make(const std::string& name, const std::vector<std::pair<std::string, std::string>>& axes, const Device& device = gpu(),
+           unsigned verification = 0) {
+    Point point;
+    for (const auto& axis : family().axes) point.set(axis.name, axis.values.front());
+    point.set("size", "XXS");
+    for (const auto& [axis, value] : axes) point.set(axis, value);
+    static const std::map<std::string, Loaded> none;
+    return family().setup({variant(name), point, device, 7, none, verification});
+}
+
+std::string unsupported(const std::string& name, const std::vector<std::pair<std::string, std::string>>& axes, const Device& device = gpu()) {
+    try {
+        make(name, axes, device);
+    } catch (const Unsupported& e) {
+        return e.what();
+    }
+    return {};
+}
+
+std::size_t define(const Setup& setup, const std::string& name) {
+    for (const auto& d : setup.defines) {
+        if (d.rfind(name + "=", 0) == 0) return std::stoul(d.substr(name.size() + 1));
+    }
+    throw Error(Blame::usage, "no define " + name);
+}
+
+/// What a right kernel would leave: the reference's field in the setup's layout, and its residual.
+struct Result {
+    SharedBytes p;
+    std::vector<std::byte> bytes;
+    float gosa = 0;
+    Result(const Grid& grid, std::size_t row, unsigned iterations, Data data = Data::random, std::uint64_t seed = 7) {
+        const auto state = problem(grid, data, seed)->after(iterations);
+        p = padded(share(state->p), grid, row);
+        bytes = *p;
+        gosa = static_cast<float>(state->gosa);
+    }
+    float& at(std::size_t word) { return reinterpret_cast<float*>(bytes.data())[word]; }
+    Buffers buffers() const {
+        Buffers out;
+        out.data["p"] = bytes;
+        out.data["gosa"] = std::as_bytes(std::span(&gosa, 1));
+        return out;
+    }
+};
+
+constexpr Grid small{8, 12, 32};
+
+double residual(const char* size, unsigned iterations) {
+    return problem(grid_of(size), Data::prescribed, 1)->after(iterations)->gosa;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(himeno_family)
+
+// The numbers of operations, and the residuals below, are those of the original program's sizes; see the family's text.
+BOOST_AUTO_TEST_CASE(operations_are_counted_over_the_true_interior) {
+    BOOST_TEST(flops(grid_of("M")) == 137105136.0);
+    BOOST_TEST(flops(grid_of("L")) == 1118707440.0);
+    BOOST_TEST(flops(grid_of("XL")) == 9037954800.0);
+    BOOST_TEST(make("swap", {{"size", "S"}}).work.flops == 34.0 * 62 * 62 * 126);
+    BOOST_TEST(make("whole", {{"size", "XS"}, {"sweeps", "4"}}).work.flops == 4 * 34.0 * 30 * 30 * 62);
+    BOOST_CHECK_EXCEPTION(grid_of("XXL"), Error, [](const Error& e) {
+        return e.blame() == Blame::usage && std::string(e.what()) == "Himeno has no size 'XXL'; the sizes are XXS, XS, S, M, L, XL";
+    });
+}
+
+BOOST_AUTO_TEST_CASE(the_reference_has_the_published_residuals) {
+    BOOST_TEST(residual("XS", 3) == 6.229796e-3, boost::test_tools::tolerance(1e-7));
+    BOOST_TEST(residual("XS", 103) == 2.268030e-3, boost::test_tools::tolerance(3e-7));
+    BOOST_TEST(residual("M", 3) == 1.693459e-3, boost::test_tools::tolerance(3e-7));
+}
+
+BOOST_AUTO_TEST_CASE(a_point_of_the_reference_is_the_formula_worked_out_by_hand) {
+    const auto scene = problem(small, Data::random, 3);
+    const auto state = scene->after(1);
+    const auto f = [&](const SharedBytes& bytes, std::size_t i, std::size_t j, std::size_t k) {
+        float out;
+        std::memcpy(&out, bytes->data() + ((i * small.j + j) * small.k + k) * sizeof(float), sizeof out);
+        return static_cast<double>(out);
+    };
+    const std::size_t i = 3, j = 5, k = 17;
+    const auto c = [&](Array a) { return f(scene->coefficient(a), i, j, k); };
+    const auto p = [&](int di, int dj, int dk) { return f(scene->initial_p(), i + di, j + dj, k + dk); };
+    double s0 = c(wrk1);
+    s0 += c(a0) * p(1, 0, 0) + c(a1) * p(0, 1, 0) + c(a2) * p(0, 0, 1);
+    s0 += c(c0) * p(-1, 0, 0) + c(c1) * p(0, -1, 0) + c(c2) * p(0, 0, -1);
+    s0 += c(b0) * (p(1, 1, 0) - p(1, -1, 0) - p(-1, 1, 0) + p(-1, -1, 0));
+    s0 += c(b1) * (p(0, 1, 1) - p(0, -1, 1) - p(0, 1, -1) + p(0, -1, -1));
+    s0 += c(b2) * (p(1, 0, 1) - p(-1, 0, 1) - p(1, 0, -1) + p(-1, 0, -1));
+    const double ss = (s0 * c(a3) - p(0, 0, 0)) * c(bnd);
+    BOOST_TEST(state->p[(i * small.j + j) * small.k + k] == p(0, 0, 0) + 0.8 * ss, boost::test_tools::tolerance(1e-6));
+}
+
+BOOST_AUTO_TEST_CASE(the_boundary_stays_and_the_random_problem_is_bounded) {
+    const auto scene = problem(small, Data::random, 3);
+    const auto state = scene->after(200);
+    float most = 0;
+    for (std::size_t x = 0; x < small.points(); ++x) {
+        const std::size_t k = x % small.k, j = x / small.k % small.j, i = x / small.k / small.j;
+        most = std::max(most, std::abs(state->p[x]));
+        if (i > 0 && j > 0 && k > 0 && i + 1 < small.i && j + 1 < small.j && k + 1 < small.k) continue;
+        float initial;
+        std::memcpy(&initial, scene->initial_p()->data() + x * sizeof(float), sizeof initial);
+        BOOST_TEST(state->p[x] == initial);
+    }
+    BOOST_TEST(most <= 1.0f);
+    BOOST_TEST(state->gosa > 0.0);
+}
+
+BOOST_AUTO_TEST_CASE(padding_goes_between_the_rows_and_the_check_finds_a_written_word) {
+    const Grid grid{3, 3, 4};
+    const auto state = problem(grid, Data::random, 1)->after(1);
+    const auto wide = padded(share(state->p), grid, 6);
+    std::vector<float> found(3 * 3 * 6);
+    std::memcpy(found.data(), wide->data(), wide->size());
+    BOOST_TEST((std::bit_cast<std::uint32_t>(found[4]) == padding_word));
+    BOOST_TEST(found[6] == state->p[4]);
+    BOOST_TEST(!compare_field(found, *state, grid, 6, 0).has_value());
+    found[6 + 5] = 0;
+    BOOST_TEST(compare_field(found, *state, grid, 6, 0).value() == "p[0][1][5] is 0, written though it lies between two rows");
+}
+
+BOOST_AUTO_TEST_CASE(interleaving_puts_the_components_of_a_point_side_by_side) {
+    const std::vector<SharedBytes> fields{share(std::vector<float>{1, 2}), share(std::vector<float>{3, 4}), share(std::vector<float>{5, 6})};
+    const auto bytes = interleaved(fields);
+    std::vector<float> found(6);
+    std::memcpy(found.data(), bytes->data(), bytes->size());
+    BOOST_TEST(found == (std::vector<float>{1, 3, 5, 2, 4, 6}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(every_variant_takes_the_reference_and_rejects_a_last_bit_a_stale_field_and_a_wrong_residual) {
+    for (const auto& device : {gpu(), cpu()}) {
+        for (const auto& v : family().variants) {
+            BOOST_TEST_CONTEXT(v.name << (device.is_cpu() ? " on a CPU" : " on a GPU")) {
+                const auto setup = make(v.name, {}, device);
+                const auto row = define(setup, "ROW");
+                const unsigned iterations = setup.verify_operations * static_cast<unsigned>(setup.work.steps);
+                BOOST_TEST(iterations == (v.name == "region" || v.name == "whole" ? 10u : 3u));
+                Result right(small, row, iterations);
+                BOOST_TEST(!setup.check(right.buffers()).has_value());
+
+                auto wrong = right;
+                const std::size_t last_inner = (6 * small.j + 10) * row + 30;
+                wrong.at(last_inner) = std::nextafter(wrong.at(last_inner), 2.0f);
+                const auto sentence = setup.check(wrong.buffers());
+                BOOST_TEST(sentence.value_or("").rfind("p[6][10][30] is ", 0) == 0u);
+
+                wrong = right;
+                wrong.at(0) = std::numeric_limits<float>::quiet_NaN();
+                BOOST_TEST(setup.check(wrong.buffers()).has_value());
+
+                wrong = Result(small, row, iterations - 1);
+                BOOST_TEST(setup.check(wrong.buffers()).has_value());
+
+                wrong = right;
+                wrong.gosa *= 1.0001f;
+                BOOST_TEST(setup.check(wrong.buffers()).value_or("").rfind("gosa is ", 0) == 0u);
+                wrong.gosa = std::numeric_limits<float>::quiet_NaN();
+                BOOST_TEST(setup.check(wrong.buffers()).has_value());
+            }
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(contraction_is_held_to_a_tolerance_and_not_to_bits) {
+    const auto setup = make("swap", {{"contract", "on"}});
+    Result found(small, small.k, 3);
+    const std::size_t inner = (2 * small.j + 2) * small.k + 2;
+    found.at(inner) += 1e-6f;
+    BOOST_TEST(!setup.check(found.buffers()).has_value());
+    found.at(inner) += 1e-5f;
+    BOOST_TEST(setup.check(found.buffers()).has_value());
+    BOOST_TEST(define(setup, "HIMENO_CONTRACT") == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(the_first_verification_is_random_and_the_timed_data_is_the_prescribed) {
+    const auto first = make("swap", {}, gpu(), 0), second = make("swap", {}, gpu(), 1);
+    Result random(small, small.k, 3), prescribed(small, small.k, 3, Data::prescribed);
+    BOOST_TEST(!first.check(random.buffers()).has_value());
+    BOOST_TEST(first.check(prescribed.buffers()).has_value());
+    BOOST_TEST(!second.check(prescribed.buffers()).has_value());
+    BOOST_TEST(second.check(random.buffers()).has_value());
+    BOOST_TEST(!first.observe);
+    const auto seen = second.observe(prescribed.buffers(), 803);
+    BOOST_TEST(seen.at(0).first == "gosa");
+    BOOST_TEST(seen.at(0).second == static_cast<double>(prescribed.gosa));
+    BOOST_TEST(seen.at(1).second == 803.0);
+    BOOST_TEST(!make("swap", {{"data", "random"}}, gpu(), 1).observe);
+}
+
+BOOST_AUTO_TEST_CASE(the_steps_of_the_article_move_what_they_say) {
+    const auto count = [](const Setup& setup, auto is) {
+        std::size_t n = 0;
+        for (const auto& step : setup.steps) n += is(step);
+        return n;
+    };
+    const auto uploads = [](const Step& s) { return std::holds_alternative<Upload>(s); };
+    const auto downloads = [](const Step& s) { return std::holds_alternative<Download>(s); };
+    const auto launches = [](const Step& s) { return std::holds_alternative<Launch>(s); };
+    const auto swaps = [](const Step& s) { return std::holds_alternative<Swap>(s); };
+    struct Expected { const char* name; std::size_t up, down, launch, swap; };
+    for (const Expected& e : {Expected{"transfers", 13, 2, 3, 0}, Expected{"region", 13, 2, 30, 0}, Expected{"whole", 13, 2, 30, 0},
+                              Expected{"data", 0, 1, 3, 0}, Expected{"resident", 0, 0, 3, 0}, Expected{"schedule", 0, 0, 3, 0},
+                              Expected{"padded", 0, 0, 3, 0}, Expected{"swap", 0, 0, 2, 1}, Expected{"wide", 0, 0, 2, 1}}) {
+        BOOST_TEST_CONTEXT(e.name) {
+            const auto setup = make(e.name, {});
+            BOOST_TEST(count(setup, uploads) == e.up);
+            BOOST_TEST(count(setup, downloads) == e.down);
+            BOOST_TEST(count(setup, launches) == e.launch);
+            BOOST_TEST(count(setup, swaps) == e.swap);
+        }
+    }
+    BOOST_TEST(std::get<Upload>(make("region", {}).steps.front()).piece_bytes == 33u * 4);
+    BOOST_TEST(define(make("resident", {}), "ROW") == 33u);
+    BOOST_TEST(define(make("padded", {}), "ROW") == 64u);
+    BOOST_TEST(define(make("swap", {}), "ROW") == 32u);
+}
+
+BOOST_AUTO_TEST_CASE(every_interior_point_has_a_work_item_at_any_group) {
+    for (const auto* name : {"schedule", "swap", "local", "registers", "wide"}) {
+        for (const auto* local : {"1", "7x3", "32x4", "64x8"}) {
+            const auto setup = make(name, {{"local", local}});
+            const auto& sweep = std::get<Launch>(setup.steps.front());
+            const std::size_t first = std::string(name) == "schedule" ? 1 : 0;
+            BOOST_TEST(sweep.global.size[0] * define(setup, "LANES") + first >= small.k - 1);
+            BOOST_TEST(sweep.global.size[1] >= small.j - 2);
+            BOOST_TEST(sweep.global.size[2] * define(setup, "PLANES") >= small.i - 2);
+            for (int d = 0; d < 3; ++d) BOOST_TEST(sweep.global.size[d] % sweep.local.size[d] == 0u);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_a_variant_or_device_cannot_do_is_unsupported_with_its_reason) {
+    BOOST_TEST(unsupported("swap", {{"planes", "8"}}) == "axis 'planes' is 8; himeno_swap does not use it, leave it at auto");
+    BOOST_TEST(unsupported("local", {{"lanes", "4"}}) == "axis 'lanes' is 4; himeno_local does not use it, leave it at auto");
+    BOOST_TEST(unsupported("wide", {{"pad", "1"}}) == "a row of 33 words (axis 'pad') does not hold whole vectors of 4");
+    BOOST_TEST(unsupported("swap", {{"local", "64x32"}}) == "a work-group of 64x32x1 has 2048 work-items; the device takes 1024");
+    BOOST_TEST(unsupported("wide", {{"local", "64"}}, cpu()) == "local is 64x1x1; on a CPU himeno_wide has one work-item a group");
+    BOOST_TEST(unsupported("swap", {{"size", "XL"}}) == "size XL needs 14 GiB; the device has 4 GiB");
+    auto small_buffers = gpu();
+    small_buffers.max_alloc_bytes = 64u << 20;
+    BOOST_TEST(unsupported("swap", {{"size", "L"}}, small_buffers) ==
+               "size L needs a buffer of 128 MiB; the device allocates at most 64 MiB at once");
+}
+
+BOOST_AUTO_TEST_CASE(the_summary_is_of_the_fastest_record_of_a_device_and_size) {
+    Record slow;
+    slow.id = "himeno_swap";
+    slow.device.name = "test GPU";
+    slow.point = {{"size", "M"}};
+    slow.time = Timing{};
+    slow.metrics = {{"flops", {1e9, "FLOP/s"}}, {"score", {12.071, ""}}, {"gosa", {8.3814e-4, ""}}, {"iterations", {803, ""}}};
+    auto fast = slow;
+    fast.id = "himeno_wide";
+    fast.metrics[0].second.value = 2e9;
+    auto random = fast;
+    random.id = "himeno_random";
+    random.metrics = {{"flops", {9e9, "FLOP/s"}}};
+    const auto text = family().summary({&slow, &fast, &random});
+    BOOST_TEST(text.rfind("himeno_wide on 'test GPU'\n mimax = 128 mjmax = 128 mkmax = 256 (size M)\n", 0) == 0u);
+    BOOST_TEST(text.find(" Gosa : 8.381400e-04\n MFLOPS measured : 2000.000\n") != std::string::npos);
+    BOOST_TEST(text.find("himeno_swap") == std::string::npos);
+    BOOST_TEST(family().summary({&random}).empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

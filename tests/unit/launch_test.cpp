@@ -1,0 +1,103 @@
+// launch and dispatch: every launch and every counted work-item must have left its mark.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "unit/probe_setup.hpp"
+
+using namespace cllab;
+using namespace cllab::model;
+using namespace cllab::test;
+
+BOOST_AUTO_TEST_SUITE(launch_and_dispatch)
+
+BOOST_AUTO_TEST_CASE(a_launch_that_was_dropped_is_a_wrong_result) {
+    const auto setup = probe_setup("launch_item", {{"launches", "8"}}, probe_gpu());
+    BOOST_TEST(setup.steps.size() == 8u);
+    const auto token = contents<std::uint32_t>(setup, "token").front();
+    std::vector<std::uint32_t> out;
+    for (std::uint32_t i = 0; i < 8; ++i) out.push_back(token ^ i);
+    BOOST_TEST(verdict<std::uint32_t>(setup, {{"out", out}}) == "");
+    out[5] = 0x5EED;
+    BOOST_TEST(verdict<std::uint32_t>(setup, {{"out", out}}).find("launch 5 left") == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(the_extra_arguments_take_part) {
+    const auto setup = probe_setup("launch_arguments", {{"launches", "1"}}, probe_gpu());
+    std::uint32_t sum = 0;
+    for (int i = 0; i < 24; ++i) sum += contents<std::uint32_t>(setup, "a" + std::to_string(i)).front();
+    const auto token = contents<std::uint32_t>(setup, "token").front();
+    BOOST_TEST(verdict<std::uint32_t>(setup, {{"out", std::vector<std::uint32_t>{token ^ sum}}}) == "");
+    BOOST_TEST(verdict<std::uint32_t>(setup, {{"out", std::vector<std::uint32_t>{token}}}) != "");
+}
+
+BOOST_AUTO_TEST_CASE(the_slope_over_launches_is_the_price_of_one_more) {
+    Curve curve;
+    curve.variant = "item";
+    for (const double n : {1.0, 2.0, 8.0, 32.0}) curve.samples.push_back({n, 5e-6 + (n - 1) * 2e-6, 0, 0, {}, 0, {}});
+    const auto findings = family("launch").conclude({curve}, probe_gpu());
+    BOOST_REQUIRE(found(findings, "launch to launch"));
+    BOOST_TEST(found(findings, "launch to launch")->value == 2e-6, boost::test_tools::tolerance(1e-6));
+    BOOST_TEST(found(findings, "empty kernel")->value == 5e-6, boost::test_tools::tolerance(1e-9));
+}
+
+BOOST_AUTO_TEST_CASE(a_work_item_that_did_not_run_is_found_in_every_dimension) {
+    for (const std::string id : {"dispatch_1d", "dispatch_2d", "dispatch_3d"}) {
+        const auto setup = probe_setup(id, {{"side", "4"}}, probe_cpu());
+        BOOST_TEST(setup.global.dims == static_cast<unsigned>(id[9] - '0'));
+        const auto token = contents<std::uint32_t>(setup, "token").front();
+        const auto every = contents<std::uint32_t>(setup, "mask").front() + 1;
+        std::vector<std::uint32_t> out;
+        for (std::size_t i = 0; i < setup.global.count(); i += every) out.push_back(static_cast<std::uint32_t>(i) ^ token);
+        BOOST_TEST(out.size() * 4 == output_bytes(setup, "out"));
+        BOOST_TEST(verdict<std::uint32_t>(setup, {{"out", out}}) == "");
+        out.back() ^= 64;
+        BOOST_TEST(verdict<std::uint32_t>(setup, {{"out", out}}).find("work-item ") == 0u);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(groups_larger_than_the_device_takes_are_unsupported) {
+    BOOST_CHECK_THROW(probe_setup("dispatch_1d", {{"side", "2048"}}, probe_gpu()), Unsupported);
+    BOOST_CHECK_THROW(probe_setup("dispatch_3d", {{"side", "17"}}, probe_gpu()), Error);
+}
+
+BOOST_AUTO_TEST_CASE(the_published_rows_of_vega10_give_its_two_rates_and_its_wave) {
+    // Published as work-items a clock at 1.536 GHz: 1-D 0.25 B up to 64; 2-D and 3-D rows that are no multiple of 64.
+    const auto time_of_group = [](double items, double rate) { return items / rate / 1.536e9; };
+    std::vector<std::pair<double, double>> one, two, three;
+    for (double b = 1; b <= 1024; b *= 2) one.emplace_back(b, time_of_group(b, std::min(64.0, 0.25 * b)));
+    for (const auto& [side, rate] : {std::pair{16.0, 64.0}, {17.0, 58.0}, {18.0, 54.0}, {19.0, 60.0}, {20.0, 57.0}, {21.0, 63.0}, {24.0, 64.0}, {32.0, 64.0}})
+        two.emplace_back(side, time_of_group(side * side, rate));
+    for (const auto& [side, rate] : {std::pair{6.0, 54.0}, {7.0, 57.0}, {8.0, 64.0}}) three.emplace_back(side, time_of_group(side * side * side, rate));
+    const auto findings = family("dispatch").conclude({probe_curve("1d", {}, one), probe_curve("2d", {}, two), probe_curve("3d", {}, three)}, probe_gpu());
+    BOOST_REQUIRE(found(findings, "group rate"));
+    BOOST_REQUIRE(found(findings, "wave rate"));
+    BOOST_REQUIRE(found(findings, "wave width"));
+    BOOST_TEST(found(findings, "group rate")->value / 1.536e9 == 0.25, boost::test_tools::tolerance(0.02));
+    BOOST_TEST(found(findings, "wave rate")->value / 1.536e9 == 1.0, boost::test_tools::tolerance(0.02));
+    BOOST_TEST(found(findings, "wave width")->value == 64);
+}
+
+BOOST_AUTO_TEST_CASE(a_sawtooth_of_residency_gives_the_resident_work_items) {
+    // As on an RTX 3080 Ti: one group a clock, and 80 units that hold 1536 work-items for 290 clocks.
+    auto device = probe_gpu();
+    device.compute_units = 80;
+    std::vector<std::pair<double, double>> points;
+    for (const double b : {1., 8., 32., 64., 96., 128., 192., 256., 320., 384., 448., 512., 640., 768., 896., 1024.}) {
+        const double resident = 80 * std::floor(1536 / b) * b / 290;
+        points.emplace_back(b, b / std::min(b, resident) * 1e-9);
+    }
+    const auto findings = family("dispatch").conclude({probe_curve("1d", {}, points)}, device);
+    BOOST_REQUIRE(found(findings, "resident work-items a unit"));
+    BOOST_TEST(found(findings, "resident work-items a unit")->value == 1536);
+}
+
+BOOST_AUTO_TEST_CASE(on_a_cpu_only_the_group_has_a_price) {
+    const auto findings = family("dispatch").conclude({probe_curve("1d", {}, {{1, 4e-9}, {64, 4e-9}, {256, 5e-9}, {1024, 5e-9}})}, probe_cpu());
+    BOOST_REQUIRE(found(findings, "time per group"));
+    BOOST_TEST(findings.size() == 1u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

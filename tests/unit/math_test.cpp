@@ -1,0 +1,111 @@
+// math: errors in ulp, accepted up to what OpenCL C promises, and calls that were left out.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "unit/probe_setup.hpp"
+
+using namespace cllab;
+using namespace cllab::model;
+using namespace cllab::test;
+
+#include "experiments/math_functions.hpp"
+
+namespace {
+
+struct Left {
+    std::vector<float> out;
+    std::vector<std::uint32_t> sums;
+};
+
+/// What math.cl leaves for `function` computed by the host's own float function.
+Left kernel_math(const Setup& setup, float (*function)(float), int rounds, int trips) {
+    const auto args = contents<float>(setup, "args");
+    Left left;
+    const std::size_t items = output_bytes(setup, "sums") / 4;
+    for (std::size_t i = 0; i < items; ++i) {
+        for (std::size_t k = 0; k < 4; ++k) left.out.push_back(function(args[(4 * i + k) % args.size()]));
+        std::uint32_t bits = 0, sum = 0;
+        std::memcpy(&bits, &left.out.back(), 4);
+        for (int r = 0; r < rounds * trips; ++r) sum = sum * 3 + bits;
+        left.sums.push_back(sum);
+    }
+    return left;
+}
+
+std::string judge(const Setup& setup, const Left& left, int trips) {
+    Buffers buffers;
+    buffers.trips = trips;
+    buffers.data.emplace("out", std::as_bytes(std::span(left.out)));
+    buffers.data.emplace("sums", std::as_bytes(std::span(left.sums)));
+    return setup.check(buffers).value_or("");
+}
+
+float host_sin(float x) { return std::sin(x); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(math_family)
+
+BOOST_AUTO_TEST_CASE(a_result_within_the_promised_error_is_right_and_one_beyond_is_wrong) {
+    const auto setup = probe_setup("math_rate", {{"function", "sin"}, {"class", "medium"}}, probe_cpu());
+    auto left = kernel_math(setup, host_sin, 1, 3);
+    BOOST_TEST(judge(setup, left, 3) == "");
+    BOOST_TEST(setup.observed->at("error") <= 1.0);
+    for (int i = 0; i < 6; ++i) left.out[1] = std::nextafter(left.out[1], 2.0f);  // sin promises 4 ulp
+    BOOST_TEST(judge(setup, left, 3).find("sin(") == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(calls_left_out_show_in_the_sum) {
+    const auto setup = probe_setup("math_latency", {{"function", "sin"}, {"class", "small"}}, probe_cpu());
+    BOOST_TEST(judge(setup, kernel_math(setup, host_sin, 1, 3), 3) == "");
+    BOOST_TEST(judge(setup, kernel_math(setup, host_sin, 1, 2), 3).find("sums[0] is") == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(work_items_with_the_same_argument_must_agree) {
+    const auto setup = probe_setup("math_rate", {{"function", "sin"}, {"class", "medium"}}, probe_gpu());
+    auto left = kernel_math(setup, host_sin, 1, 1);
+    BOOST_TEST(judge(setup, left, 1) == "");
+    left.out[4 * 300] = std::nextafter(left.out[4 * 300], 2.0f);
+    BOOST_TEST(judge(setup, left, 1).find("out[1200] differs") == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(errors_are_counted_in_units_of_the_last_place_of_the_truth) {
+    using model::math::error_ulp;
+    BOOST_TEST(error_ulp(1.0f, 1.0L) == 0);
+    BOOST_TEST(error_ulp(std::nextafter(1.0f, 2.0f), 1.0L) == 1);
+    BOOST_TEST(error_ulp(1.0f, 1.0L + 0x1p-24L) == 0.5);
+    BOOST_TEST(error_ulp(0x1p-149f, 0.0L) == 1);
+    BOOST_TEST(error_ulp(INFINITY, 1e40L) == 0);
+    BOOST_TEST(std::isinf(error_ulp(1.0f, 1e40L)));
+    BOOST_TEST(std::isinf(error_ulp(NAN, 1.0L)));
+    BOOST_TEST(error_ulp(1.0 + 0x1p-52, 1.0L) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(arguments_stay_where_a_function_is_defined) {
+    for (const auto& f : model::math::functions()) {
+        for (const std::string of_class : {"zero", "small", "medium", "large"}) {
+            const auto i = model::math::arguments(f, of_class, 65536);
+            BOOST_TEST(i.low <= i.high);
+            BOOST_TEST(i.high <= std::min(f.most, 65536.0));
+            if (of_class != "zero") BOOST_TEST(std::isfinite(static_cast<double>(f.reference(i.high))));
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(functions_that_do_not_exist_are_unsupported) {
+    BOOST_CHECK_THROW(probe_setup("math_rate_native", {{"function", "atan"}}, probe_cpu()), Unsupported);
+    BOOST_CHECK_THROW(probe_setup("math_rate", {{"function", "recip"}}, probe_cpu()), Unsupported);
+    BOOST_CHECK_THROW(probe_setup("math_rate_native", {{"function", "log"}, {"class", "zero"}}, probe_cpu()), Unsupported);
+}
+
+BOOST_AUTO_TEST_CASE(the_chain_without_a_call_is_subtracted_from_the_latency) {
+    const auto findings = family("math").conclude({probe_curve("latency", {{"function", "identity"}, {"class", "medium"}}, {{0, 2e-9}}),
+                                                   probe_curve("latency", {{"function", "sin"}, {"class", "medium"}}, {{0, 12e-9}})}, probe_gpu());
+    BOOST_REQUIRE(found(findings, "sin latency"));
+    BOOST_TEST(found(findings, "sin latency")->value == 10e-9, boost::test_tools::tolerance(1e-9));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

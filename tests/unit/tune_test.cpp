@@ -1,0 +1,155 @@
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "model/tune.hpp"
+
+using namespace cllab;
+using namespace cllab::model;
+
+namespace {
+
+Axis integer_axis(const char* name, std::vector<std::string> values, std::vector<std::string> tune = {}) {
+    Axis axis;
+    axis.name = name;
+    axis.values = std::move(values);
+    axis.tune = std::move(tune);
+    axis.may_be_auto = true;
+    return axis;
+}
+
+/// x and y tuned by every variant, z by `wide` only, size by none.
+Experiment family() {
+    Experiment out;
+    out.family = "f";
+    auto z = integer_axis("z", {"1"}, {"1:20:+1"});
+    z.tune_only = {"wide"};
+    out.axes = {integer_axis("size", {"64"}), integer_axis("x", {"auto"}, {"auto", "1:20:+1"}), integer_axis("y", {"4"}, {"1:20:+1"}), z};
+    out.variants = {{.name = "plain"}, {.name = "wide"}};
+    return out;
+}
+
+using Overrides = std::vector<std::pair<std::string, std::string>>;
+
+std::string refusal(const Experiment& e, const Overrides& overrides) {
+    try {
+        tune_space(e, e.variants.front(), overrides);
+    } catch (const Error& error) {
+        return error.blame() == Blame::usage ? error.what() : "";
+    }
+    return {};
+}
+
+/// A bowl with its bottom at x=13, y=7, z=3; "auto" is as slow as x=1.
+double bowl(const Point& p) {
+    const double x = p.is_auto("x") ? 1 : p.real("x");
+    return 1 + std::pow(x - 13, 2) / 100 + std::pow(p.real("y") - 7, 2) / 100 + std::pow(p.real("z") - 3, 2) / 100;
+}
+
+MeasurePoints measure(double (*cost)(const Point&), std::vector<std::size_t>* batches = nullptr) {
+    return [cost, batches](const std::vector<Point>& points) {
+        if (batches) batches->push_back(points.size());
+        std::vector<std::optional<double>> out;
+        for (const auto& p : points) out.emplace_back(cost(p));
+        return out;
+    };
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(tuning)
+
+BOOST_AUTO_TEST_CASE(a_space_has_the_axes_that_the_variant_looks_at) {
+    const auto e = family();
+    const auto plain = tune_space(e, e.variants[0], {}), wide = tune_space(e, e.variants[1], {});
+    BOOST_TEST(plain.tuned == (std::vector<std::string>{"x", "y"}), boost::test_tools::per_element());
+    BOOST_TEST(plain.points() == 21.0 * 20);
+    BOOST_TEST(wide.points() == 21.0 * 20 * 20);
+    BOOST_TEST(plain.initial.text("x") == "auto");
+    BOOST_TEST(plain.initial.text("y") == "4");
+}
+
+BOOST_AUTO_TEST_CASE(the_command_line_gives_candidates_and_values) {
+    const auto e = family();
+    const auto space = tune_space(e, e.variants[0], {{"x", "2,3"}, {"size", "128"}});
+    BOOST_TEST(space.points() == 2.0 * 20);
+    BOOST_TEST(space.initial.text("x") == "2");
+    BOOST_TEST(space.initial.text("size") == "128");
+    const auto fixed = tune_space(e, e.variants[0], {{"x", "5"}});
+    BOOST_TEST(fixed.tuned == (std::vector<std::string>{"y"}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_space_that_cannot_be_tuned_gets_its_sentence) {
+    auto e = family();
+    BOOST_TEST(refusal(e, {{"size", "1,2"}}) ==
+               "axis 'size' has 2 values, and `cllab tune` tunes at one; give one with --axis size=VALUE (it tunes x, y)");
+    BOOST_TEST(refusal(e, {{"z", "1,2"}}) ==
+               "axis 'z' has 2 values, and `cllab tune` tunes at one; give one with --axis z=VALUE (it tunes x, y)");
+    BOOST_TEST(refusal(e, {{"x", "1"}, {"y", "1"}}) == "every axis of 'f_plain' is fixed to one value; it tunes x, y");
+    BOOST_TEST(refusal(e, {{"w", "1"}}) == "'f_plain' has no axis 'w'; its axes are size, x, y, z");
+    for (auto& axis : e.axes) axis.tune.clear();
+    BOOST_TEST(refusal(e, {}) == "'f_plain' has no axis that changes no answer, so there is nothing to tune");
+}
+
+BOOST_AUTO_TEST_CASE(up_to_three_hundred_points_are_all_tried_once_and_side_by_side) {
+    const auto e = family();
+    const auto space = tune_space(e, e.variants[0], {{"x", "1:15:+1"}});
+    std::vector<std::size_t> batches;
+    const auto found = screen(space, measure(bowl, &batches), 1);
+    BOOST_TEST(batches == (std::vector<std::size_t>{300}), boost::test_tools::per_element());
+    BOOST_TEST(found.exhaustive);
+    BOOST_TEST(found.tried == 300u);
+    BOOST_TEST(found.ranked.size() == 300u);
+    BOOST_TEST(found.ranked.front().first.text("x") == "13");
+    BOOST_TEST(found.ranked.front().first.text("y") == "7");
+    for (std::size_t n = 1; n < found.ranked.size(); ++n) BOOST_TEST(found.ranked[n - 1].second <= found.ranked[n].second);
+}
+
+BOOST_AUTO_TEST_CASE(above_that_the_search_finds_the_bottom_of_a_bowl_with_few_points) {
+    const auto e = family();
+    const auto space = tune_space(e, e.variants[1], {});
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        const auto found = screen(space, measure(bowl), seed);
+        BOOST_TEST(!found.exhaustive);
+        BOOST_TEST(found.tried < 250u);
+        BOOST_TEST(found.ranked.size() == found.tried);
+        BOOST_TEST(found.ranked.front().second <= 1.011);  // an axis moves only for 1 %
+        std::set<std::vector<std::pair<std::string, std::string>>> once;
+        for (const auto& [point, seconds] : found.ranked) BOOST_TEST(once.insert(point.values()).second);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_default_is_always_among_the_points_tried) {
+    const auto e = family();
+    const auto space = tune_space(e, e.variants[1], {});
+    const auto found = screen(space, measure(bowl), 3);
+    bool seen = false;
+    for (const auto& [point, seconds] : found.ranked) seen = seen || point == space.initial;
+    BOOST_TEST(seen);
+}
+
+BOOST_AUTO_TEST_CASE(points_without_a_time_are_passed_over) {
+    const auto e = family();
+    const auto space = tune_space(e, e.variants[1], {});
+    const auto odd_only = [](const std::vector<Point>& points) {
+        std::vector<std::optional<double>> out;
+        for (const auto& p : points) {
+            if (p.is_auto("x") || p.integer("x") % 2 == 0) out.emplace_back();
+            else out.emplace_back(bowl(p));
+        }
+        return out;
+    };
+    const auto found = screen(space, odd_only, 5);
+    BOOST_TEST(found.ranked.size() < found.tried);
+    BOOST_TEST(found.ranked.front().second <= 1.011);
+    const auto nothing = [](const std::vector<Point>& points) { return std::vector<std::optional<double>>(points.size()); };
+    BOOST_TEST(screen(space, nothing, 5).ranked.empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
