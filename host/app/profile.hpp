@@ -50,6 +50,7 @@ struct Profile {
     std::vector<model::Record> records;
     std::vector<Conclusion> conclusions;
     double budget_seconds = 0, seconds = 0;
+    std::size_t thinned = 1;  ///< only every so many points of some sweeps were taken, for want of time
     std::string utc;
 };
 

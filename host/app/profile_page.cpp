@@ -153,8 +153,10 @@ void print_profile(std::ostream& out, const Profile& profile, const report::Tabl
     const auto page = page_of(profile);
     out << report::paint(fmt::format("{} ({})", d.name, d.selector), report::Tone::strong, style.colour)
         << fmt::format(", {}, driver {}\n", d.platform, d.driver)
-        << fmt::format("{} cells in {} of a budget of {}; memory {}\n", profile.records.size(), format_seconds(profile.seconds),
-                       format_seconds(profile.budget_seconds), format_bytes(d.global_bytes));
+        << fmt::format("{} cells in {} of a budget of {}{}; memory {}\n", profile.records.size(), format_seconds(profile.seconds),
+                       format_seconds(profile.budget_seconds),
+                       profile.thinned > 1 ? fmt::format(", of some sweeps only every {}. point", profile.thinned) : "",
+                       format_bytes(d.global_bytes));
     std::vector<report::Column> columns{{"figure"}, {"value", true}, {"interval"}, {"per cycle", true, 60}, {"driver says", false, 50}, {"how", false, 10}};
     std::vector<std::size_t> present;
     for (std::size_t i = 0; i < page.size(); ++i) {
@@ -199,6 +201,7 @@ std::string profile_json(const Profile& profile) {
                      {"device", {{"selector", d.selector}, {"platform", d.platform}, {"name", d.name}, {"vendor", d.vendor},
                                  {"driver", d.driver}, {"type", name(d.type)}, {"identity", d.identity}}},
                      {"utc", profile.utc}, {"seconds", number(profile.seconds)}, {"budget_seconds", number(profile.budget_seconds)},
+                     {"thinned", profile.thinned},
                      {"figures", figures}, {"absent", absent}, {"curves", curves}};
     return out.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }

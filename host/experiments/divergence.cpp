@@ -120,6 +120,7 @@ Setup setup(const Request& request) {
     out.args[1] = Output{"out", s.items * s.groups * sizeof(float)};
     out.global = Extent(s.items * s.groups);
     out.local = Extent(s.items);
+    if (request.point.is_auto("items")) out.resolved = {{"items", std::to_string(s.items)}};
     if (!straight) out.slope = slope(request.device, 64, links_per_trip);
     return out;
 }

@@ -36,11 +36,9 @@ Shape shape_of(const Request& request) {
     s.type = point.text("type");
     s.width = static_cast<std::size_t>(point.integer("width"));
 
-    // Chains enough for the latency times the issue width: eight 32-byte vectors on CPUs with two four-clock pipes; on GPUs
-    // eight scalars, which the elements of a vector count as.
-    const std::size_t bytes = s.width * (s.type == "double" ? 8 : s.type == "half" ? 2 : 4);
-    const std::size_t full = gpu ? std::max<std::size_t>(1, 8 / s.width) : std::max<std::size_t>(1, std::min<std::size_t>(8, 256 / bytes));
-    const std::size_t chains = variant == "latency" ? 1 : variant == "peak" ? full : variant == "units" ? 4 : 2;
+    // Four chains fill a GPU, which has waves beside them, and a CPU at 16 elements (eight 32-byte vectors); where a CPU's
+    // vectors are wider, ilp=8 shows it.
+    const std::size_t chains = variant == "latency" ? 1 : variant == "peak" || variant == "units" ? 4 : 2;
     s.ilp = static_cast<std::size_t>(or_auto(point, "ilp", static_cast<std::int64_t>(chains)));
     s.unroll = static_cast<std::size_t>(or_auto(point, "unroll", variant == "peak" ? 16 : 64));
     if (variant == "code") s.unroll = std::max<std::size_t>(1, static_cast<std::size_t>(or_auto(point, "code", 1024)) / s.ilp);
@@ -144,6 +142,12 @@ Setup setup(const Request& request) {
     // A step is one link of every chain.
     out.slope = slope(device, static_cast<std::int32_t>(trips), static_cast<double>(s.unroll));
     out.work.flops = 2.0 * static_cast<double>(s.items * s.groups * s.ilp * s.width);
+    out.resolved = {{"ilp", std::to_string(s.ilp)},
+                    {"load", text_of(100.0 * static_cast<double>(s.groups) / device.compute_units)}};
+    // One work-item is no number of waves, and in `code` the unrolling is the swept length in other words.
+    if (request.variant.name != "latency") out.resolved.emplace_back("waves", std::to_string(s.items / wave_width(device)));
+    if (request.variant.name != "code") out.resolved.emplace_back("unroll", std::to_string(s.unroll));
+    std::erase_if(out.resolved, [&](const auto& r) { return !request.point.is_auto(r.first); });
     out.defines = {"TYPE=" + s.type, "TYPE_" + s.type, "WIDTH=" + std::to_string(s.width), "ILP=" + std::to_string(s.ilp),
                    "UNROLL=" + std::to_string(s.unroll)};
     return out;
@@ -210,7 +214,7 @@ void conclude_rates(const std::vector<Curve>& curves, std::vector<Finding>& out)
     std::string where;
     for (const auto& row : grid) {
         if (rate_of_sample(*row.sample) < 0.95 * most) continue;
-        const double parallel = row.sample->x * row.curve->fixed.real("waves");
+        const double parallel = row.sample->x * (row.curve->fixed.is_auto("waves") ? 1 : row.curve->fixed.real("waves"));
         if (least_parallel > 0 && parallel >= least_parallel) continue;
         least_parallel = parallel;
         where = text_of(row.sample->x) + " chains x " + row.curve->fixed.text("waves") + " waves";
