@@ -9,15 +9,16 @@ kernel void atomic_global(global uint* counter, uint counter_mask, int trips) {
 #endif
 
 #ifdef ATOMIC_LOCAL
-// COUNTERS: words of local memory. Each group brings its sums together by plain stores, a group's in its own row.
+// COUNTERS: words of local memory. Each group brings its sums together by plain stores, a group's in its own row. The loops
+// end at a run-time number, because PoCL 3.1 ends the process (ParallelRegion::Verify) on a loop known to run once.
 kernel void atomic_local(global uint* out, uint counter_mask, int trips) {
     local uint counter[COUNTERS];
-    const uint lane = get_local_id(0), lanes = get_local_size(0);
-    for (uint i = lane; i < COUNTERS; i += lanes) counter[i] = 0;
+    const uint lane = get_local_id(0), lanes = get_local_size(0), counters = counter_mask + 1;
+    for (uint i = lane; i < counters; i += lanes) counter[i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int trip = 0; trip < trips; ++trip) atomic_add(&counter[(lane + (uint)trip) & counter_mask], 1u + lane % 3u);
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = lane; i < COUNTERS; i += lanes) out[get_group_id(0) * COUNTERS + i] = counter[i];
+    for (uint i = lane; i < counters; i += lanes) out[get_group_id(0) * COUNTERS + i] = counter[i];
 }
 #endif
 

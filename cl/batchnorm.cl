@@ -147,10 +147,8 @@ static inline void keep(uint c, float mean, float variance, global float* restri
 }
 
 // Visits every element X of channel c, neighbours by neighbouring work-items.
-#define FOR_CHANNEL                          \
-    for (uint n = 0; n < IMAGES; ++n)        \
-        for (uint i = get_local_id(0); i < PLANE; i += get_local_size(0))
-#define X x[((size_t)n * CHANNELS + c) * PLANE + i]
+#define FOR_CHANNEL for (uint i = get_local_id(0); i < IMAGES * PLANE; i += get_local_size(0))
+#define X x[((size_t)(i / PLANE) * CHANNELS + c) * PLANE + i % PLANE]
 
 // One work-group a channel.
 kernel void batchnorm_statistics(global const float* restrict x, global float* restrict means, global float* restrict scales,

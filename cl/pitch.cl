@@ -208,7 +208,7 @@ __kernel void KERNEL(__global const uchar* restrict src, __global uchar* restric
 #if LAB_UNALIGNED
 #define LOAD16(p) (*(__global const uchar16_packed*)(p))
 #define STORE16(v, p) (*(__global uchar16_packed*)(p) = (v))
-// Thirty-two bytes in one store, where the compiler is clang and may be asked for a vector that OpenCL C has no name for.
+// Thirty-two bytes in one store: clang may be asked for a vector that OpenCL C has no name for.
 typedef uchar uchar32_packed __attribute__((ext_vector_type(32), aligned(1)));
 #define STORE32(a, b, p)                                                                                             \
     (*(__global uchar32_packed*)(p) = __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, \

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <iostream>
 #include <map>
+#include <set>
 #include <unistd.h>
 
 #include "app/commands.hpp"
@@ -23,6 +24,8 @@ using model::Record;
 
 constexpr std::size_t finalists = 5;
 constexpr double screening_seconds = 0.1;  // of sampling: enough to find the best few, which are measured again
+
+using Values = std::vector<std::pair<std::string, std::string>>;
 
 class Tuning {
 public:
@@ -81,6 +84,7 @@ private:
                       },
                       [&](std::size_t, std::size_t index, const Record& record) {
                           out.at(index) = record;
+                          resolved_[points[index].values()] = record.point;
                           sink_.take(record);
                           if (record.status == model::Status::unsupported) ++unsupported_;
                           if (model::is_failure(record.status)) failures_[text_of(points[index])] = record.reason;
@@ -89,12 +93,19 @@ private:
         return out;
     }
 
-    /// The fastest few and the point that `run` would take, each resolved point once.
+    /// The point that `run` would take and the fastest few others. What "auto" became may be what another point says
+    /// outright: such twins are one finalist, the one that stands first.
     std::vector<Point> finalists_of(const model::Screening& screening) const {
         std::vector<Point> out;
+        std::set<Values> taken;
+        const auto take = [&](const Point& point) {
+            if (taken.insert(resolved_.at(point.values())).second) out.push_back(point);
+        };
         for (const auto& [point, time] : screening.ranked) {
-            if (out.size() < finalists) out.push_back(point);
-            else if (point == space_.initial) out.push_back(point);
+            if (point == space_.initial) take(point);
+        }
+        for (const auto& [point, time] : screening.ranked) {
+            if (out.size() <= finalists) take(point);
         }
         return out;
     }
@@ -126,7 +137,10 @@ private:
                                      n != order.front() && time.low <= winner.high ? ", not distinct from the winner" : "");
         }
         std::cout << fmt::format("  winner: {}", text_of(points[order.front()]));
-        if (initial && points[order.front()] != space_.initial) std::cout << fmt::format(", {:.3g} times as fast as the default", *initial / winner.median);
+        if (points[order.front()] == space_.initial)
+            std::cout << ", the default";
+        else if (initial)
+            std::cout << fmt::format(", {:.3g} times as fast as the default", *initial / winner.median);
         std::cout << "\n  cllab run " << variant_.id << " --device " << device_ << axis_options(points[order.front()]) << '\n';
     }
 
@@ -180,6 +194,7 @@ private:
     model::TuneSpace space_;
     std::string device_name_;
     std::size_t measured_ = 0, unsupported_ = 0;
+    std::map<Values, Values> resolved_;            // the record's point by the requested one
     std::map<std::string, std::string> failures_;  // the reason by point
 };
 

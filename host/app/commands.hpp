@@ -13,6 +13,7 @@ int command_tune(const Invocation& invocation);
 int command_devices(const Invocation& invocation);
 int command_list(const Invocation& invocation);
 int command_describe(const Invocation& invocation);
+int command_isa(const Invocation& invocation);
 
 /// True when the stream is a terminal and NO_COLOR is not set.
 bool wants_colour(int fd);

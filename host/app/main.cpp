@@ -31,6 +31,7 @@ int dispatch(const cllab::app::Invocation& invocation) {
     if (invocation.command == "profile") return command_profile(invocation);
     if (invocation.command == "list") return command_list(invocation);
     if (invocation.command == "describe") return command_describe(invocation);
+    if (invocation.command == "isa") return command_isa(invocation);
     return command_run(invocation);
 }
 

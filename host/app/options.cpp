@@ -14,7 +14,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-const std::vector<std::string> commands{"run", "devices", "list", "describe", "dump", "tune", "profile"};
+const std::vector<std::string> commands{"run", "devices", "list", "describe", "dump", "isa", "tune", "profile"};
 
 struct Page {
     const char* usage;
@@ -52,6 +52,12 @@ Page page_of(const std::string& command) {
                 "verified; the best few and the default are measured again side by side before a winner is named with the\n"
                 "command that reproduces it. --axis on a tuned axis gives its candidates, on another one its value.",
                 "cllab tune himeno_wide --device gpu --axis size=M --axis local=32x4,64x4,128x2"};
+    if (command == "isa")
+        return {"cllab isa PATTERN... [--target T | --device D] [--vs PATTERN] [options]",
+                "Prints the machine code of each variant with its registers, instruction classes and the counts of one\n"
+                "iteration of every loop. With --target the kernel is compiled for a device that need not be here, from\n"
+                "the same text with the same options as `cllab run`; without it, it is built and verified on a device.",
+                "cllab isa pitch_short8 --target gfx900 --vs pitch_wide"};
     return {"cllab dump PATTERN... [options]",
             "Builds each variant, verifies it once so that the driver makes the code it would run, and writes source,\n"
             "options, build log, binary, disassembly and statistics. Takes no time measurements.",
@@ -64,6 +70,23 @@ po::options_description options_of(const std::string& command) {
     po::options_description out("Options", 110, 70);
     auto add = out.add_options();
     add("help,h", "Prints this page.");
+    if (command == "isa") {
+        add("kernel,k", po::value<Strings>()->composing()->value_name("PATTERN"),
+            "Selects variants, like a positional PATTERN. Repeats.");
+        add("target,t", po::value<std::string>()->value_name("T"), "Compiles for processor T, e.g. gfx900, gfx90a, gfx1030, sm_80, sm_90.");
+        add("targets", "Lists the processors, what this machine can make for each, and what would enable the rest.");
+        add("device,d", po::value<Strings>()->composing()->value_name("D"),
+            "Builds and runs once on a device, selected as in `cllab run`.");
+        add("vs", po::value<std::string>()->value_name("PATTERN"),
+            "Compares with this variant: registers, counts of every loop, and the two hot loops side by side.");
+        add("summary", "Leaves the instructions themselves out.");
+        add("axis,a", po::value<Strings>()->composing()->value_name("NAME=VALUES"),
+            "Redefines an axis, as in `cllab run`. Without it each variant is shown at its first point.");
+        add("dumps", po::value<std::string>()->value_name("DIR"), "Also writes source, binary, code and statistics below DIR.");
+        add("cl-dir", po::value<std::string>()->value_name("DIR"), "Reads the kernel text from DIR/<family>.cl, as in `cllab run`.");
+        add("build-options", po::value<std::string>()->value_name("TEXT"), "Appends TEXT to the build options of every kernel.");
+        add("require-all", "Counts variants that the target cannot have as failed.");
+    }
     if (command == "run" || command == "dump" || command == "tune") {
         add("kernel,k", po::value<Strings>()->composing()->value_name("PATTERN"),
             "Selects variants, like a positional PATTERN. Repeats.");
@@ -213,6 +236,24 @@ Invocation parse(int argc, char** argv) {
         return out;
     }
     for (const auto& pattern : strings("kernel")) out.patterns.push_back(pattern);
+    if (out.command == "isa") {
+        for (const auto& axis : strings("axis")) out.axes.push_back(key_value("axis", axis));
+        out.devices = strings("device");
+        out.dumps.clear();
+        text("dumps", out.dumps);
+        text("cl-dir", out.cl_dir);
+        text("build-options", out.build_options);
+        text("target", out.target);
+        text("vs", out.versus);
+        out.targets = values.count("targets") != 0;
+        out.summary = values.count("summary") != 0;
+        out.require_all = values.count("require-all") != 0;
+        if (!out.target.empty() && !out.devices.empty())
+            throw Error(Blame::usage, "`cllab isa` takes --target or --device, not both");
+        if (!out.help && !out.targets && out.patterns.empty())
+            throw Error(Blame::usage, "`cllab isa` needs a PATTERN, e.g. 'pitch_*', or --targets; `cllab list` shows what there is");
+        return out;
+    }
     out.devices = strings("device");
     if (out.command == "profile" && !out.patterns.empty())
         throw Error(Blame::usage, "`cllab profile` takes no PATTERN; found '" + out.patterns.front() + "'");
@@ -256,6 +297,7 @@ std::string help_text(const std::string& command) {
                "  cllab describe FAMILY                       question, axes with defaults, metrics, variants\n"
                "  cllab run PATTERN...                        verify, time, dump\n"
                "  cllab dump PATTERN...                       build, verify once, dump; no timing\n"
+               "  cllab isa PATTERN... [--target T]           machine code and its counts, also for devices that are not here\n"
                "  cllab tune PATTERN...                       try the axes that change no answer, name the fastest\n"
                "  cllab profile [--device D]                  the device's portrait from all probes, on one page\n\n"
                "`cllab COMMAND --help` explains a command. `cllab --version` prints the version.\n\n"

@@ -22,7 +22,7 @@ struct Invocation {
     double budget_seconds = 120;  ///< profile
     std::uint64_t seed = 1;
     std::string target, versus;
-    bool targets = false;
+    bool targets = false, summary = false;  ///< of isa
 };
 
 /// Throws Error(usage) for anything it does not understand.

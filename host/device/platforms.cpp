@@ -104,6 +104,7 @@ model::Device facts_of(const cl::Platform& platform, const cl::Device& device, s
     out.reported_cache_bytes = query<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, 0);
     out.cacheline_bytes = std::max(1u, query<cl_uint>(device, CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE, 64));
     out.max_group = query<std::size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, 1);
+    out.max_group_promised = out.max_group;
     const auto items = device.getInfo<CL_DEVICE_MAX_WORK_ITEM_SIZES>();
     for (std::size_t i = 0; i < std::min<std::size_t>(3, items.size()); ++i) out.max_items[i] = items[i];
     out.base_align_bytes = std::max(1u, query<cl_uint>(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 1024) / 8);
@@ -123,6 +124,7 @@ model::Device facts_of(const cl::Platform& platform, const cl::Device& device, s
         const auto minor = query<cl_uint>(device, nv_compute_capability_minor, 0);
         out.compute_capability = static_cast<int>(major * 10 + minor);
         out.last_level_bytes = 128ull << 20;
+        out.max_group = std::min<std::size_t>(out.max_group, 256);  // quirk nvidia-group-256
     } else if (out.is_gpu()) {
         out.last_level_bytes = std::max<std::uint64_t>(out.reported_cache_bytes, 256ull << 20);  // MI300X: 256 MB
     } else {

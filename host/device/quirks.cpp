@@ -68,6 +68,12 @@ const std::vector<Quirk>& quirks() {
          "the audit measures the step (gcd of the stamps) and sizes samples by it", "H200, driver 580.159.04",
          "cllab devices: reported resolution equals the step",
          [](const Device& d) { return is(d, Implementation::nvidia); }},
+        {"nvidia-group-256", Implementation::nvidia, "580.159.04",
+         "a kernel may have 256 work-items a group (CL_KERNEL_WORK_GROUP_SIZE) although the device says 1024, unless it "
+         "promises its size",
+         "larger groups are promised by reqd_work_group_size (lab.h, LAB_GROUP_X), when all launches of a cell share one",
+         "H200, driver 580.159.04, 2026-11-21", "CL_KERNEL_WORK_GROUP_SIZE of a plain kernel is 1024",
+         [](const Device& d) { return is(d, Implementation::nvidia); }},
         {"nvidia-log-from-cache", Implementation::nvidia, "driver family unknown",
          "the build log, and the registers in it, is empty when the driver's compile cache answers",
          "CUDA_CACHE_DISABLE=1 is set before the first call unless the user set it",

@@ -85,11 +85,10 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
             out.push_back(step_finding("atomic latency", least, "dependent global additions of one work-item"));
             continue;
         }
-        const auto place = [](const Curve::Sample& s) { return format_significant(s.x, 8); };
         if (least.x == 1)
             out.push_back(rate_finding(curve.variant + " atomics, one address", "op/s", least, 1, "all work-items add to one word"));
         if (most.x > 1)
-            out.push_back(rate_finding(curve.variant + " atomics, " + place(most) + " addresses", "op/s", most, 1,
+            out.push_back(rate_finding(curve.variant + " atomics, " + whole(most.x) + " addresses", "op/s", most, 1,
                                        "work-items spread over the most counters of the sweep"));
     }
     return out;

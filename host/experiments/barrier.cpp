@@ -27,8 +27,8 @@ Setup setup(const Request& request) {
     const auto& device = request.device;
     const auto& variant = request.variant.name;
     const auto lanes = static_cast<std::uint32_t>(request.point.integer("group"));
-    if (lanes > device.max_group)
-        throw Unsupported("a work-group of " + std::to_string(lanes) + " is larger than the device's " + std::to_string(device.max_group));
+    if (lanes > device.max_group_promised)
+        throw Unsupported("a work-group of " + std::to_string(lanes) + " is larger than the device's " + std::to_string(device.max_group_promised));
     const auto c = static_cast<std::uint32_t>(mix64(request.seed));
     Setup out;
     out.args = {Output{"out", lanes * 4ull}};
@@ -49,7 +49,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     for (const auto& curve : curves) {
         if (curve.samples.empty() || curve.variant == "none") continue;
         const auto& largest = curve.samples.back();
-        const auto size = format_significant(largest.x, 6);
+        const auto size = whole(largest.x);
         const auto name = curve.variant == "plain" ? "barrier of " + size : "exchange among " + size;
         const std::string how = curve.variant == "plain" ? "one work-group of " + size + ", barriers in a row"
                                                          : "store, barrier and load from the neighbour through local memory";
@@ -57,7 +57,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
             out.push_back(step_finding(name, largest, how));
             if (curve.samples.size() > 1)
                 out.push_back(step_finding(curve.variant + " of the smallest group", curve.samples.front(),
-                                           "the same in a group of " + format_significant(curve.samples.front().x, 6)));
+                                           "the same in a group of " + whole(curve.samples.front().x)));
             continue;
         }
         const auto* base = none ? sample_at(*none, largest.x) : nullptr;

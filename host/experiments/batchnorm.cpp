@@ -11,6 +11,8 @@ using namespace support;
 using batchnorm::Data;
 using batchnorm::Shape;
 
+bool by_channel(const Variant& variant) { return variant.name.rfind("channel", 0) == 0; }
+
 Shape shape_of(const Request& request) {
     const auto& device = request.device;
     const auto axis = [&](const char* name, int simulated, int cpu, int gpu) {
@@ -18,13 +20,14 @@ Shape shape_of(const Request& request) {
     };
     const auto n = axis("images", 5, 32, 128), c = axis("channels", 3, 64, 256);
     const auto h = axis("height", 4, 56, 56), w = axis("width", 6, 56, 56);
-    // Indices within one image are 32-bit.
+    // Indices within an image and within a channel are 32-bit.
     const auto pixels = product("one image", {c, h, w}, (1ull << 31) - 1);
+    const auto values = product("one channel", {n, h, w}, (1ull << 31) - 1);
+    if (by_channel(request.variant) && values < 2)
+        throw Error(Blame::usage, "a channel has 1 value, whose deviation is nothing; training takes at least 2 images, rows or columns");
     require_room(device, "x", product("the tensor", {n, static_cast<std::int64_t>(pixels), 4}, 1ull << 40));
     return {static_cast<std::size_t>(n), static_cast<std::size_t>(c), static_cast<std::size_t>(h * w)};
 }
-
-bool by_channel(const Variant& variant) { return variant.name.rfind("channel", 0) == 0; }
 
 std::string define(const char* name, std::size_t v) { return std::string(name) + "=" + std::to_string(v) + "u"; }
 

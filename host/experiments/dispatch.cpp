@@ -33,8 +33,8 @@ Setup setup(const Request& request) {
     const auto dims = dimensions(request.variant.name);
     const auto side = static_cast<std::size_t>(request.point.integer("side"));
     const std::size_t items = items_in_group(side, dims);
-    if (items > device.max_group)
-        throw Unsupported("a work-group of " + std::to_string(items) + " exceeds the device's " + std::to_string(device.max_group));
+    if (items > device.max_group_promised)
+        throw Unsupported("a work-group of " + std::to_string(items) + " exceeds the device's " + std::to_string(device.max_group_promised));
     for (unsigned d = 0; d < dims; ++d) {
         if (side > device.max_items[d])
             throw Unsupported("a work-group's side of " + std::to_string(side) + " exceeds the device's " +

@@ -20,9 +20,9 @@ Size size_of(const Request& request) {
     const bool full = request.point.text("fill") == "full";
     Size s;
     s.items = static_cast<std::size_t>(or_auto(request.point, "items", device.is_gpu() ? (full ? 256 : 1024) : 16));
-    if (request.point.is_auto("items")) s.items = std::min(s.items, device.max_group);
-    if (s.items > device.max_group)
-        throw Unsupported("a work-group of " + std::to_string(s.items) + " exceeds the device's " + std::to_string(device.max_group));
+    if (request.point.is_auto("items")) s.items = std::min(s.items, device.max_group_promised);
+    if (s.items > device.max_group_promised)
+        throw Unsupported("a work-group of " + std::to_string(s.items) + " exceeds the device's " + std::to_string(device.max_group_promised));
     if (full && !is_simulator(device)) s.groups = device.compute_units * (device.is_gpu() ? 8u : 1u);
     return s;
 }

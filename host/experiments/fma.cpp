@@ -48,7 +48,7 @@ Shape shape_of(const Request& request) {
     if (gpu && variant != "latency") waves = variant == "units" ? 1024 / wave : variant == "peak" ? 256 / wave : 16;
     s.items = static_cast<std::size_t>(or_auto(point, "waves", static_cast<std::int64_t>(waves))) * wave;
     if (variant == "latency" && point.is_auto("waves")) s.items = 1;
-    if (point.is_auto("waves")) s.items = std::min(s.items, device.max_group);
+    if (point.is_auto("waves")) s.items = std::min(s.items, device.max_group_promised);
 
     const double automatic = variant == "peak" ? (gpu ? 800 : 400) : 0;
     s.groups = groups_for(point.is_auto("load") ? automatic : point.real("load"), device);
@@ -127,8 +127,8 @@ Setup setup(const Request& request) {
     const auto& device = request.device;
     if (s.type == "double" && !device.fp64) throw Unsupported("the device has no double precision");
     if (s.type == "half" && !device.fp16) throw Unsupported("the device has no half precision arithmetic");
-    if (s.items > device.max_group)
-        throw Unsupported("a work-group of " + std::to_string(s.items) + " exceeds the device's " + std::to_string(device.max_group));
+    if (s.items > device.max_group_promised)
+        throw Unsupported("a work-group of " + std::to_string(s.items) + " exceeds the device's " + std::to_string(device.max_group_promised));
 
     Setup out;
     const std::size_t count = 4 + s.ilp * s.width;

@@ -3,7 +3,7 @@
 // All values are whole numbers so small that every sum of products fits into the 24 bits of a float's significand: the
 // product is then exact in whatever order it is summed and with or without fused operations. So C = C0 + A B holds in
 // the integers, hence modulo 2^64, hence C x = C0 x + A (B x) for a random vector x of 64-bit words. A C that is wrong
-// anywhere passes with a probability below 2^-39 a row: its error there is below 2^25 in size, so at most 24 of the 64
+// anywhere passes with a probability of 2^-39 or less: its error there is at most 2^25 in size, so at most 25 of the 64 low
 // bits that its product with a random word must have at zero are zero by themselves.
 #pragma once
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <optional>
@@ -82,6 +83,9 @@ inline const Curve::Sample* sample_at(const Curve& curve, double x) {
     const auto found = std::find_if(curve.samples.begin(), curve.samples.end(), [&](const auto& s) { return s.x == x; });
     return found == curve.samples.end() ? nullptr : &*found;
 }
+
+/// An axis value as a person writes it: "4096".
+inline std::string whole(double x) { return std::to_string(std::llround(x)); }
 
 /// A sample's seconds a step with its interval. Samples of slope cells carry both in seconds a step.
 inline Finding step_finding(const std::string& name, const Curve::Sample& s, const std::string& how) {

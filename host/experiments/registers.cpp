@@ -39,8 +39,8 @@ Setup setup(const Request& request) {
                           "width and the registers follow from the processor's model");
     const auto live = static_cast<std::size_t>(request.point.integer("live"));
     const auto items = static_cast<std::size_t>(request.point.integer("items"));
-    if (items > device.max_group)
-        throw Unsupported("a work-group of " + std::to_string(items) + " exceeds the device's " + std::to_string(device.max_group));
+    if (items > device.max_group_promised)
+        throw Unsupported("a work-group of " + std::to_string(items) + " exceeds the device's " + std::to_string(device.max_group_promised));
     const std::size_t groups = is_simulator(device) ? 1 : 4ull * device.compute_units;
 
     std::size_t repeat = 1;

@@ -62,8 +62,40 @@ void add_amd(Analysis& a, json& out, ByteSpan code_object, const std::string& en
         {"wavefront_size", facts->wavefront}, {"max_flat_workgroup_size", facts->max_group}};
     for (const auto& [key, value] : more)
         if (value) out[key] = *value;
+    out["metadata"] = *metadata;
     const KernelNeeds needs{facts->vgprs.value_or(0), facts->sgprs.value_or(0), facts->local_bytes.value_or(0), facts->wavefront.value_or(64), group_items};
     if (const auto o = amd_occupancy(processor, needs)) out["occupancy"] = to_json(*o);
+}
+
+/// "VGPRs 5, SGPRs 9, …" in the vendor's own words; spills say their unit.
+std::string facts_line(const Analysis& a, const json& facts) {
+    std::vector<std::string> parts;
+    const auto add = [&](const char* name, std::optional<std::int64_t> value, const char* unit = "") {
+        if (value) parts.push_back(name + (" " + std::to_string(*value)) + unit);
+    };
+    const auto fact = [&](const char* key) { return facts.contains(key) ? std::optional(facts[key].get<std::int64_t>()) : std::nullopt; };
+    const bool amd = a.kind == Kind::amdgpu_code_object;
+    add(amd ? "VGPRs" : "registers", a.info.registers);
+    add("SGPRs", fact("sgprs"));
+    add(amd ? "spilled VGPRs" : "spill stores", a.info.spills, amd ? "" : " byte");
+    add("spill loads", fact("spill_load_bytes"), " byte");
+    add(amd ? "scratch" : "stack frame", a.info.private_bytes, " byte");
+    add(amd ? "LDS" : "shared memory", a.info.local_bytes, " byte");
+    add("code", a.info.code_bytes, " byte");
+    return join(parts, ", ");
+}
+
+std::string make_summary(const Analysis& a, const json& facts) {
+    std::string text = facts_line(a, facts);
+    if (!text.empty()) text += "\n";
+    if (facts.contains("occupancy")) text += "occupancy " + facts["occupancy"]["formula"].get<std::string>() + "\n";
+    for (std::size_t i = 0; i < a.counts.size(); ++i) {
+        const Listing& listing = a.disassembly.listings[i];
+        text += listing.title + (listing.made_by.empty() ? "" : ", by " + listing.made_by) + "\n";
+        text += summary(a.counts[i]);
+        if (!listing.note.empty()) text += listing.note + "\n";
+    }
+    return text;
 }
 
 json make_stats(const Analysis& a, const json& facts, std::size_t binary_bytes, const std::string& entry) {
@@ -113,7 +145,8 @@ Analysis analyse(ByteSpan binary, const std::string& entry, std::string_view bui
     const std::size_t group_items = local.dims ? local.count() : 0;
     if (a.kind == Kind::ptx || a.kind == Kind::cubin) add_nvidia(a, facts, binary, entry, build_log, group_items, options.arch);
     if (a.kind == Kind::amdgpu_code_object) add_amd(a, facts, binary, entry, group_items);
-    if (facts.contains("occupancy")) a.occupancy = facts["occupancy"]["formula"].get<std::string>();
+    a.summary = make_summary(a, facts);
+    facts["summary"] = a.summary;
     // Names come out of the binary: bytes that are not UTF-8 are replaced, not thrown over.
     a.stats = make_stats(a, facts, binary.size(), entry).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
     return a;
@@ -121,14 +154,11 @@ Analysis analyse(ByteSpan binary, const std::string& entry, std::string_view bui
 
 std::string isa_text(const Analysis& a) {
     std::string text;
-    for (std::size_t i = 0; i < a.disassembly.listings.size(); ++i) {
-        const Listing& listing = a.disassembly.listings[i];
-        text += "// " + listing.title + (listing.made_by.empty() ? "" : ", by " + listing.made_by) + "\n";
-        for (const auto line : lines_of(summary(a.counts[i]))) text += "// " + std::string(line) + "\n";
-        if (!a.occupancy.empty() && i + 1 == a.disassembly.listings.size()) text += "// occupancy " + a.occupancy + "\n";
-        text += listing.text.empty() ? "// " + listing.note + "\n" : listing.text;
+    for (const auto line : lines_of(a.summary)) text += "// " + std::string(line) + "\n";
+    for (const auto& listing : a.disassembly.listings) {
+        if (listing.text.empty()) continue;
+        text += "\n// " + listing.title + "\n" + listing.text;
         if (!text.ends_with('\n')) text += "\n";
-        text += "\n";
     }
     return text;
 }

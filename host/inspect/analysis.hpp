@@ -16,8 +16,8 @@ struct Analysis {
     model::CodeInfo info;
     Disassembly disassembly;
     std::vector<FunctionStats> counts;  ///< one a listing, in the same order; empty ones for what is not counted
-    std::string stats;                  ///< the content of stats.json
-    std::string occupancy;              ///< the formula, "min(10, …) = 10 wavefronts per SIMD"; empty when unknown
+    std::string summary;                ///< registers, memory, occupancy with its formula, counts and loops, for people
+    std::string stats;                  ///< the content of stats.json, summary included
     /// The counts closest to the hardware: machine code before PTX. nullptr when nothing was counted.
     const FunctionStats* best() const;
 };

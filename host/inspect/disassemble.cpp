@@ -165,6 +165,12 @@ const char* name(Isa isa) {
     return "none";
 }
 
+Isa isa_from(std::string_view text) {
+    for (const Isa isa : {Isa::x86, Isa::other_host, Isa::gcn, Isa::sass, Isa::ptx, Isa::spirv, Isa::llvm_ir})
+        if (text == name(isa)) return isa;
+    return Isa::none;
+}
+
 Listing disassemble_host_elf(ByteSpan file, const std::string& function) {
     const auto elf = read_elf(file);
     if (!elf) return {"machine code", Isa::none, {}, "no disassembly: the machine code is not a readable ELF file", function};

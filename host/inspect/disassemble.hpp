@@ -13,6 +13,7 @@ namespace cllab::inspect {
 
 enum class Isa { none, x86, other_host, gcn, sass, ptx, spirv, llvm_ir };
 const char* name(Isa isa);  ///< "x86", "gcn", "sass": the JSON value
+Isa isa_from(std::string_view name);  ///< the inverse; none for any other text
 
 /// One text of isa.txt. Either `text` or `note` is filled: the note is the sentence that says why there is no text and
 /// what would make it.

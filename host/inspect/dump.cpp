@@ -1,5 +1,7 @@
 #include "inspect/dump.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "core/error.hpp"
 #include "inspect/analysis.hpp"
 #include "inspect/tool.hpp"
@@ -31,18 +33,37 @@ model::CodeInfo read_code(const DumpRequest& request) {
 }
 
 model::CodeInfo write_dump(const DumpRequest& request) {
+    prepare_folder(request.folder);  // before the long part: a folder that cannot be written must not cost a disassembly
+    const Analysis analysis = analyse(request.binary, request.entry, request.build_log, request.local);
+    write_sidecars(request, analysis);
+    return analysis.info;
+}
+
+void write_sidecars(const DumpRequest& request, const Analysis& a) {
     prepare_folder(request.folder);
     const auto put = [&](const std::string& file, std::string_view text) { write_file(request.folder / file, as_bytes(text)); };
     put("source.cl", request.source);
     put("options.txt", request.options + "\n");
     put("build.log", request.build_log);
-    const Analysis a = analyse(request.binary, request.entry, request.build_log, request.local);
     if (a.kind == Kind::ptx) put(file_name(a.kind), ptx_text(request.binary));
     else if (a.kind != Kind::empty) put(file_name(a.kind), as_text(request.binary));
     for (const auto& part : a.disassembly.parts) put(part.file, part.bytes);
     put("isa.txt", isa_text(a));
     put("stats.json", a.stats);
-    return a.info;
+}
+
+DumpTexts read_dump(const std::filesystem::path& folder) {
+    DumpTexts out;
+    out.isa = read_file(folder / "isa.txt").value_or("");
+    const auto stats = nlohmann::json::parse(read_file(folder / "stats.json").value_or(""), nullptr, false);
+    if (!stats.is_object()) return out;
+    out.summary = stats.value("summary", "");
+    for (const auto& listing : stats.value("listings", nlohmann::json::array())) {
+        if (!listing.contains("counts") || (!out.counted_isa.empty() && listing["isa"] == "ptx")) continue;
+        out.counted_isa = listing["isa"].get<std::string>();
+        out.function = listing["counts"]["function"].get<std::string>();
+    }
+    return out;
 }
 
 }  // namespace cllab::inspect

@@ -29,4 +29,15 @@ model::CodeInfo read_code(const DumpRequest& request);
 /// Throws Error(environment) when the folder cannot be written.
 model::CodeInfo write_dump(const DumpRequest& request);
 
+/// The same sidecars for code that was analysed already (analysis.hpp), e.g. by an offline compiler.
+struct Analysis;
+void write_sidecars(const DumpRequest& request, const Analysis& analysis);
+
+/// What a dump says, read back. The strings are empty when a file is missing.
+struct DumpTexts {
+    std::string isa, summary;
+    std::string counted_isa, function;  ///< of the listing closest to the hardware that was counted: "sass", "vadd"
+};
+DumpTexts read_dump(const std::filesystem::path& folder);
+
 }  // namespace cllab::inspect

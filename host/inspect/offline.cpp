@@ -102,8 +102,9 @@ model::Device offline_device(const std::string& target) {
     device.local_bytes = sm ? 48 << 10 : 64 << 10;
     device.constant_bytes = 64 << 10;
     device.last_level_bytes = 1 << 20;
-    device.max_group = sm ? 1024 : 256;
-    device.max_items = {device.max_group, device.max_group, 64};
+    device.max_group = 256;
+    device.max_group_promised = sm ? 1024 : 256;
+    device.max_items = {device.max_group_promised, device.max_group_promised, 64};
     device.preferred_multiple = sm || target.starts_with("gfx1") ? 32 : 64;
     device.images = device.fp64 = device.local_is_dedicated = true;
     device.fp16 = sm == 0;

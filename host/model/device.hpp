@@ -29,7 +29,9 @@ struct Device {
     std::uint64_t reported_cache_bytes = 0;        ///< CL_DEVICE_GLOBAL_MEM_CACHE_SIZE; not the last level on NVIDIA
     std::uint64_t last_level_bytes = 0;            ///< best knowledge of the last-level cache, at least an upper guess
     unsigned cacheline_bytes = 64;
-    std::size_t max_group = 1;                     ///< work-items
+    std::size_t max_group = 1;                     ///< work-items of a group whose kernel does not promise its size
+    std::size_t max_group_promised = 1;            ///< of one that does (reqd_work_group_size); the executor promises
+                                                   ///< when all launches of a setup share one local size above max_group
     std::array<std::size_t, 3> max_items{1, 1, 1}; ///< work-items in each dimension
     unsigned preferred_multiple = 0;               ///< of a trivial kernel: warp or wavefront on GPUs; 0 until a session asked
     unsigned base_align_bytes = 128;

@@ -17,6 +17,7 @@
 #include "device/quirks.hpp"
 #include "inspect/dump.hpp"
 #include "run/kernel_source.hpp"
+#include "run/needs.hpp"
 
 namespace cllab::run {
 namespace {
@@ -68,6 +69,20 @@ MeasureRules rules_for(const Device& device, const Options& options) {
     }
     rules.sampling_seconds = options.sampling_seconds;
     return rules;
+}
+
+/// LAB_GROUP_X, _Y and _Z when all launches share one local size that the device takes only from a kernel that promises it.
+std::vector<std::string> promised_group(const Setup& setup, const Device& device) {
+    std::vector<Extent> locals;
+    for (const auto& step : setup.steps) {
+        if (const auto* launch = std::get_if<Launch>(&step)) locals.push_back(launch->local);
+    }
+    if (locals.empty()) locals.push_back(setup.local);
+    const auto& local = locals.front();
+    const bool shared = std::all_of(locals.begin(), locals.end(), [&](const auto& l) { return l.dims > 0 && l.size == local.size; });
+    if (!shared || local.count() <= device.max_group) return {};
+    return {"LAB_GROUP_X=" + std::to_string(local.size[0]), "LAB_GROUP_Y=" + std::to_string(local.size[1]),
+            "LAB_GROUP_Z=" + std::to_string(local.size[2])};
 }
 
 double total_bytes(const std::vector<Argument>& args) {
@@ -133,28 +148,6 @@ bool CellRun::guarded(const std::function<void()>& work) {
     }
 }
 
-std::optional<std::string> CellRun::missing_need() const {
-    const auto& d = session_.facts();
-    for (const auto& need : cell_.variant->needs) {
-        bool has = d.has(need);
-        std::string what = "extension " + need;
-        if (need == "image") has = d.images, what = "images";
-        else if (need == "fp64") has = d.fp64, what = "double precision";
-        else if (need == "fp16") has = d.fp16, what = "half precision";
-        else if (need == "local") has = d.local_is_dedicated, what = "dedicated local memory";
-        else if (need == "gpu") has = d.is_gpu(), what = "GPU";
-        else if (need == "cpu") has = d.is_cpu(), what = "CPU";
-        else if (need == "nvidia") has = d.implementation == Implementation::nvidia, what = "NVIDIA driver";
-        else if (need == "amd") has = d.implementation == Implementation::amd, what = "AMD driver";
-        else if (need == "subgroups") has = d.has("cl_khr_subgroups") || d.has("cl_intel_subgroups"), what = "sub-groups";
-        else if (need == "clock")
-            has = d.implementation == Implementation::nvidia || d.implementation == Implementation::amd ||
-                  d.has("cl_khr_kernel_clock"),
-            what = "in-kernel clock";
-        if (!has) return "the device has no " + what;
-    }
-    return std::nullopt;
-}
 
 void CellRun::build() {
     const auto& facts = session_.facts();
@@ -162,7 +155,9 @@ void CellRun::build() {
     source_ = std::move(source.text);
     auto extra = device::extra_build_options(facts);
     if (!options_.build_options.empty()) extra += (extra.empty() ? "" : " ") + options_.build_options;
-    record_.build.options = build_options(cell_, setup_.defines, device::device_defines(facts), extra);
+    auto defines = setup_.defines;
+    for (const auto& define : promised_group(setup_, facts)) defines.push_back(define);
+    record_.build.options = build_options(cell_, defines, device::device_defines(facts), extra);
     record_.build.source = source.origin;
     record_.build.source_sha256 = sha256_hex(source_);
     built_ = device::build(session_, source_, record_.build.options);
@@ -186,7 +181,7 @@ void CellRun::build() {
 bool CellRun::prepare() {
     phase_("build");
     const bool built = guarded([&] {
-        if (const auto reason = missing_need()) {
+        if (const auto reason = missing_need(*cell_.variant, session_.facts())) {
             fail(Status::unsupported, *reason);
             return;
         }

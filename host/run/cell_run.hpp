@@ -36,7 +36,6 @@ public:
 private:
     bool guarded(const std::function<void()>& work);  ///< turns what drivers throw into a status
     bool fail(model::Status status, const std::string& reason);
-    std::optional<std::string> missing_need() const;
     void build();
     bool verify_with(std::uint64_t seed, unsigned verification);
     bool verify_loaded(std::uint64_t seed);

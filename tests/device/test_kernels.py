@@ -4,7 +4,7 @@ Oclgrind watching for races, uninitialised values and accesses outside.
     test_kernels.py pocl | opt-disable | oclgrind
     test_kernels.py tiny      the smallest sizes on PoCL only; for a program built with sanitizers
 
-A family without sizes here fails the lane: choose some when you add one.
+A kernel without sizes in sizes.py fails the lane: choose some when you add one.
 """
 import fnmatch
 import json
@@ -14,63 +14,35 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "cli"))
 from lab import OCLGRIND_LIBRARY, LabTest  # noqa: E402
+from sizes import NOT_SIMULATED, SIZES, WATCHED  # noqa: E402
 
 LANE = "pocl"
+UNOPTIMISED = "--build-options=-cl-opt-disable"
 
-# Per family, axis settings of one run each. `tiny` is what Oclgrind can simulate in seconds; PoCL's lanes run both.
-PITCH = ["pitch=5.2", "width=96", "height=3", "weights=linear,published"]
-SIZES = {
-    "atomic": {"tiny": [["counters=1,4"]], "small": [["counters=4096"]]},
-    "banks": {"tiny": [["stride=0,1,33"]], "small": [["stride=2,32"]]},
-    "barrier": {"tiny": [["group=32"]], "small": [["group=64,256"]]},
-    "cacheline": {"tiny": [["distance=0,24", "footprint=4096"]], "small": [["distance=136", "footprint=65536"]]},
-    "channels": {"tiny": [["spacing=64,320", "lines=16"]], "small": [["spacing=4160", "lines=256"]]},
-    "latency": {"tiny": [["footprint=2048", "line=64"]], "small": [["footprint=65536", "line=auto"]]},
-    "scatter": {"tiny": [["spread=1,64"]], "small": [["spread=8"]]},
-    "bandwidth": {"tiny": [["size=16,1040"]], "small": [["size=65536"]]},
-    "muladd": {"tiny": [["items=1,7,64"]], "small": [["items=1000,4096"]]},
-    "pitch": {
-        "tiny": [
-            # Widths of the region of interest 1, 7, 8, 9, 15, 16, 17 from an odd column, then against both edges.
-            [*PITCH, "left=13", "right=13,19,20,21,27,28,29"],
-            [*PITCH, "left=6,7", "right=89,88"],
-            # The smallest image that has a region at all, and a width that no vector divides.
-            ["pitch=5.2", "width=13,37", "height=1,2"],
-        ],
-        "small": [
-            [*PITCH, "left=21", "right=22,38,53,70"],
-            ["pitch=1,20.2", "width=64,97,130", "height=5"],
-            ["pitch=20.2", "width=300", "height=40", "local=64x4,16x16,1x1,8x2", "top=3", "bottom=30"],
-            ["pitch=20.2", "width=300", "height=40", "items=1,3,7", "transfers=mapped"],
-        ],
-    },
-}
-# Where Oclgrind 21.10 cannot watch for uninitialised values, so that only races and bounds are watched: it does not know
-# that read_image gives any, it forgets a global word that the same work-item has stored since the last barrier (as atomics
-# and chases do), and its check crashes in channels_load (memcpy below oclgrind::Uninitialized::instructionExecuted).
-UNWATCHED = ("pitch_image", "atomic_*", "cacheline_*", "latency_*", "channels_load")
+
+def fits(kernel, patterns):
+    return any(fnmatch.fnmatchcase(kernel, pattern) for pattern in patterns)
 
 
 class Lane(LabTest):
-    def run_lane(self, patterns, axes, cl_dir=None, status=0, **environment):
-        args = ["run", *patterns, "--verify", "--no-dumps", "--json", "r.jsonl"]
+    def run_lane(self, ids, axes, more=(), **environment):
+        args = ["run", *ids, *more, "--verify", "--no-dumps", "--json", "r.jsonl"]
         args += ["--device", "oclgrind" if LANE == "oclgrind" else "cpu"]
         for axis in axes:
             args += ["--axis", axis]
-        if cl_dir:
-            args += ["--cl-dir", cl_dir]
         if LANE == "opt-disable":
-            args.append("--build-options=-cl-opt-disable")
-        out, err = self.lab(*args, status=status, timeout=900, env=self.environment(**environment))
+            args.append(UNOPTIMISED)
+        out, err = self.lab(*args, timeout=900, env=self.environment(**environment))
         self.assertEqual(err, "")
         return self.records()
 
-    def families(self):
-        """family -> its ids"""
-        families = {}
+    def sized(self):
+        """pattern of SIZES -> its kernels' ids; None -> those without sizes"""
+        kernels = {}
         for entry in json.loads(self.lab("list", "--json")[0]):
-            families.setdefault(entry["family"], []).append(entry["id"])
-        return families
+            found = next((pattern for pattern in SIZES if fits(entry["id"], [pattern])), None)
+            kernels.setdefault(found, []).append(entry["id"])
+        return kernels
 
     def simulator(self, uninitialised=True):
         self.assertIsNotNone(OCLGRIND_LIBRARY, "Oclgrind's library is not there; apt-get install oclgrind")
@@ -82,26 +54,32 @@ class Lane(LabTest):
 
 
 class Kernels(Lane):
-    def test_every_family_has_sizes(self):
-        self.assertEqual(sorted(self.families()), sorted(SIZES))
+    def test_every_kernel_has_sizes(self):
+        self.assertEqual(self.sized().get(None, []), [])
 
     def test_every_kernel_is_right_at_every_size(self):
-        for family, ids in self.families().items():
-            for axes in SIZES[family]["tiny"] + (SIZES[family]["small"] if LANE in ("pocl", "opt-disable") else []):
-                groups = [ids]
-                if LANE == "oclgrind":
-                    unwatched = [i for i in ids if any(fnmatch.fnmatch(i, pattern) for pattern in UNWATCHED)]
-                    groups = [[i for i in ids if i not in unwatched], unwatched]
-                for i, group in enumerate(groups):
-                    if not group:
-                        continue
-                    with self.subTest(family=family, axes=" ".join(axes)):
-                        log, environment = self.simulator(i == 0) if LANE == "oclgrind" else (None, {})
-                        for record in self.run_lane(group, axes, **environment):
-                            # A probe may need what a CPU lacks; it says so in its reason.
-                            self.assertIn(record["status"], ("ok", "unsupported"), f"{record['id']} {record['point']}: {record['reason']}")
-                        if log:
-                            self.assertEqual(log.read_text(), "")
+        for pattern, ids in self.sized().items():
+            sizes = SIZES.get(pattern, {"tiny": [], "small": []})
+            for axes in sizes["tiny"] + (sizes["small"] if LANE in ("pocl", "opt-disable") else []):
+                with self.subTest(kernels=pattern, axes=" ".join(axes)):
+                    if LANE == "oclgrind":
+                        self.simulate(ids, axes)
+                    else:
+                        self.assert_right(self.run_lane(ids, axes))
+
+    def simulate(self, ids, axes):
+        ids = [i for i in ids if not fits(i, NOT_SIMULATED)]
+        for watched in (True, False):
+            some = [i for i in ids if fits(i, WATCHED) == watched]
+            if some:
+                log, environment = self.simulator(uninitialised=watched)
+                self.assert_right(self.run_lane(some, axes, [] if watched else [UNOPTIMISED], **environment))
+                self.assertEqual(log.read_text(), "")
+
+    def assert_right(self, records):
+        for record in records:
+            # A probe may need what a CPU lacks; it says so in its reason.
+            self.assertIn(record["status"], ("ok", "unsupported"), f"{record['id']} {record['point']}: {record['reason']}")
 
 
 class Simulator(Lane):
@@ -113,7 +91,7 @@ class Simulator(Lane):
         log, environment = self.simulator()
         self.lab("run", "muladd_fma", "--verify", "--no-dumps", "--device", "oclgrind", "--axis", "items=64", "--cl-dir",
                  # The optimiser would take the fault away.
-                 self.kernels(muladd=source), "--build-options=-cl-opt-disable", env=self.environment(**environment), status=None)
+                 self.kernels(muladd=source), UNOPTIMISED, env=self.environment(**environment), status=None)
         return log.read_text()
 
     def test_a_race_is_seen(self):

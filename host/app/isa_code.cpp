@@ -1,0 +1,91 @@
+#include "app/isa_code.hpp"
+
+#include "app/job.hpp"
+#include "device/quirks.hpp"
+#include "inspect/dump.hpp"
+#include "inspect/offline.hpp"
+#include "inspect/tool.hpp"
+#include "run/kernel_source.hpp"
+#include "run/needs.hpp"
+
+namespace cllab::app {
+namespace {
+
+void compile(const Invocation& invocation, const model::Cell& cell, const model::Device& device, CellCode& out) {
+    if (const auto reason = run::missing_need(*cell.variant, device)) throw Unsupported(*reason);
+    const std::map<std::string, model::Loaded> no_files;
+    const model::Request request{*cell.variant, cell.point, device, 1, no_files};
+    if (cell.experiment->validate) cell.experiment->validate(request);
+    const model::Setup setup = cell.experiment->setup(request);
+    const auto source = run::kernel_source(cell.experiment->family, invocation.cl_dir);
+    std::string extra = device::extra_build_options(device);
+    if (!invocation.build_options.empty()) extra += (extra.empty() ? "" : " ") + invocation.build_options;
+    const std::string options = run::build_options(cell, setup.defines, device::device_defines(device), extra);
+    const auto built = inspect::compile_offline(invocation.target, source.text, options, cell.id, setup.local);
+    if (!built.ok) {
+        out.status = model::Status::build_failed;
+        out.reason = built.log;
+        return;
+    }
+    out.isa = inspect::isa_text(built.analysis);
+    out.summary = built.analysis.summary;
+    if (const auto* counts = built.analysis.best()) out.counts = *counts;
+    out.info = built.analysis.info;
+    if (invocation.dumps.empty()) return;
+    const inspect::DumpRequest dump{run::dump_folder(invocation.dumps, device, cell), cell.id, source.text, options, built.log,
+                                    inspect::as_bytes(built.binary), device, setup.local};
+    inspect::write_sidecars(dump, built.analysis);
+}
+
+}  // namespace
+
+std::vector<CellCode> code_for_target(const Invocation& invocation, const std::vector<model::Cell>& cells) {
+    const model::Device device = inspect::offline_device(invocation.target);
+    std::vector<CellCode> codes;
+    for (const auto& cell : cells) {
+        CellCode& code = codes.emplace_back();
+        code.id = cell.id + (cell.label.empty() ? "" : " " + cell.label);
+        code.where = invocation.target;
+        try {
+            compile(invocation, cell, device, code);
+        } catch (const Unsupported& e) {
+            code.status = model::Status::unsupported;
+            code.reason = e.what();
+        }
+    }
+    return codes;
+}
+
+std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::vector<model::Cell>& cells) {
+    const inspect::TempFolder temporary;
+    Job job;
+    job.invocation = invocation;
+    job.invocation.verify_only = true;
+    job.plan = {{}, cells};  // group 0 is the yardstick's
+    job.options.measure = false;
+    job.options.build_options = invocation.build_options;
+    job.options.cl_dir = invocation.cl_dir;
+    job.options.dumps = invocation.dumps.empty() ? temporary.path() : std::filesystem::path(invocation.dumps);
+    job.options.argv = invocation.argv;
+    std::vector<CellCode> codes;
+    const Events events{[](std::size_t, std::size_t, const model::Record&, const char*) {},
+                        [&](std::size_t, std::size_t index, const model::Record& record) {
+                            const std::string label = index < cells.size() ? cells[index].label : std::string{};
+                            CellCode code{record.id + (label.empty() ? "" : " " + label), record.device.name};
+                            code.status = record.status;
+                            code.reason = record.reason;
+                            code.info = record.code;
+                            if (!record.dump.empty()) {
+                                auto texts = inspect::read_dump(record.dump);
+                                code.isa = std::move(texts.isa);
+                                code.summary = std::move(texts.summary);
+                                code.counts = inspect::count_function(inspect::isa_from(texts.counted_isa), code.isa, texts.function);
+                            }
+                            codes.push_back(std::move(code));
+                        }};
+    catch_interrupts();
+    for (const auto& device : resolve_devices(job)) run_on(job, device.selector, events);
+    return codes;
+}
+
+}  // namespace cllab::app

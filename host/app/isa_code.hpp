@@ -1,0 +1,29 @@
+// The machine code of cells, from an offline compiler or from a device that built and ran them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/options.hpp"
+#include "inspect/stats.hpp"
+#include "model/plan.hpp"
+#include "model/result.hpp"
+
+namespace cllab::app {
+
+struct CellCode {
+    std::string id, where;       ///< "pitch_short8", "gfx900" or a device's name
+    std::string isa, summary;    ///< as in isa.txt and stats.json
+    inspect::FunctionStats counts;
+    model::CodeInfo info;
+    model::Status status = model::Status::ok;
+    std::string reason;          ///< a line, or the compiler's log; empty when ok
+};
+
+/// Compiles each cell for invocation.target. Throws Error for a target that is unknown or cannot be had here.
+std::vector<CellCode> code_for_target(const Invocation& invocation, const std::vector<model::Cell>& cells);
+
+/// Builds and verifies each cell once on the devices the invocation selects.
+std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::vector<model::Cell>& cells);
+
+}  // namespace cllab::app

@@ -1,0 +1,59 @@
+"""What the kernel lanes run: small and awkward sizes for every kernel, by the first pattern that fits its id.
+
+`tiny` is what Oclgrind simulates in seconds; the PoCL lanes run `small` as well. Each entry is the axis settings of one run.
+"""
+PITCH = ["pitch=5.2", "width=96", "height=3", "weights=linear,published"]
+
+SIZES = {
+    "address_*": {"tiny": [["width=16", "height=4", "items=16"]], "small": [["width=65", "height=7", "items=100"]]},
+    "atomic_*": {"tiny": [["counters=1,4"]], "small": [["counters=4096"]]},
+    "bandwidth_reread": {"tiny": [["size=16384"]], "small": [["size=65536"]]},
+    "bandwidth_*": {"tiny": [["size=16,1040"]], "small": [["size=65536"]]},
+    "banks_*": {"tiny": [["stride=0,1,33"]], "small": [["stride=2,32"]]},
+    "barrier_*": {"tiny": [["group=32"]], "small": [["group=64,256"]]},
+    "batchnorm_*": {"tiny": [["images=2", "channels=3", "height=2", "width=3"]],
+                    "small": [["images=3", "channels=5", "height=7", "width=9"]]},
+    "cacheline_*": {"tiny": [["distance=0,24", "footprint=4096"]], "small": [["distance=136", "footprint=65536"]]},
+    "channels_*": {"tiny": [["spacing=64,320", "lines=16"]], "small": [["spacing=4160", "lines=256"]]},
+    "dispatch_*": {"tiny": [["side=1,8"]], "small": [["side=33"]]},
+    "divergence_*": {"tiny": [["items=64"]], "small": [["items=512"]]},
+    "fma_*": {"tiny": [["type=float"]], "small": []},
+    "gemm_*": {"tiny": [["m=16", "n=16", "k=16"]], "small": [["m=64", "n=32", "k=48"]]},
+    "himeno_*": {"tiny": [["size=XXS", "sweeps=1"]], "small": []},
+    "latency_*": {"tiny": [["footprint=2048", "line=64"]], "small": [["footprint=65536", "line=auto"]]},
+    "launch_*": {"tiny": [["launches=2"]], "small": []},
+    "math_*": {"tiny": [["function=sqrt"]], "small": [["function=divide,exp,log"]]},
+    "muladd_*": {"tiny": [["items=1,7,64"]], "small": [["items=1000,4096"]]},
+    "nchw_*": {"tiny": [["images=1", "channels=3", "height=5", "width=7"]],
+               "small": [["images=2", "channels=5", "height=14", "width=14"]]},
+    "pad_*": {"tiny": [["images=1", "channels=1"]], "small": [["images=2", "channels=3"]]},
+    "pitch_*": {
+        "tiny": [
+            # Widths of the region of interest 1, 7, 8, 9, 15, 16, 17 from an odd column, then against both edges.
+            [*PITCH, "left=13", "right=13,19,20,21,27,28,29"],
+            [*PITCH, "left=6,7", "right=89,88"],
+            # The smallest image that has a region at all, and a width that no vector divides.
+            ["pitch=5.2", "width=13,37", "height=1,2"],
+        ],
+        "small": [
+            [*PITCH, "left=21", "right=22,38,53,70"],
+            ["pitch=1,20.2", "width=64,97,130", "height=5"],
+            ["pitch=20.2", "width=300", "height=40", "local=64x4,16x16,1x1,8x2", "top=3", "bottom=30"],
+            ["pitch=20.2", "width=300", "height=40", "items=1,3,7", "transfers=mapped"],
+        ],
+    },
+    "reduce_*": {"tiny": [["size=4096"]], "small": [["size=65536"]]},
+    "registers_*": {"tiny": [["items=32"]], "small": []},
+    "saxpy_*": {"tiny": [["size=16384"]], "small": [["size=65536"]]},
+    "scatter_*": {"tiny": [["spread=1,64"]], "small": [["spread=8"]]},
+}
+
+# Kernels whose uninitialised values Oclgrind 21.10 can follow, built as a user builds them: a report is a fault. Elsewhere
+# it raises false alarms (what read_image returns, words that the kernel has stored itself) or stops at instructions of
+# clang's optimiser (freeze, llvm.abs), so that the others are built without optimisation and watched for races and bounds.
+WATCHED = ["muladd_*", "pitch_[!i]*", "pitch_implicit", "bandwidth_copy", "bandwidth_write", "bandwidth_triad", "banks_*",
+           "barrier_*", "scatter_*"]
+
+# What Oclgrind 21.10 cannot run at all: an intrinsic that restrict pointers of inlined functions become, in any build; and
+# too many operations to simulate.
+NOT_SIMULATED = ["gemm_tile8", "gemm_buffered", "gemm_serpentine", "gemm_vector", "himeno_*", "fma_*"]

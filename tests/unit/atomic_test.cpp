@@ -1,0 +1,64 @@
+// atomic without a device: sums after additions one by one, and the check.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+
+#include "unit/memory_probe_run.hpp"
+
+using namespace cllab;
+using namespace cllab::memory_test;
+
+BOOST_AUTO_TEST_SUITE(atomic)
+
+BOOST_AUTO_TEST_CASE(global_counters_hold_every_addition) {
+    for (const auto* counters : {"1", "32", "4096"}) {
+        const auto setup = set_up("atomic", "global", gpu(), {{"counters", counters}});
+        auto counter = argument<std::uint32_t>(setup, "counter");
+        const std::uint32_t mask = argument<std::uint32_t>(setup, "counter_mask")[0];
+        for (std::uint32_t trip = 0; trip < 37; ++trip)
+            for (std::uint32_t item = 0; item < setup.global.count(); ++item) counter[(item + trip) & mask] += 1 + item % 3;
+        require_right_and_watched(setup, "counter", counter, 37, counter.size() / 2);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(local_counters_hold_every_addition_of_their_group) {
+    const auto setup = set_up("atomic", "local", gpu(), {{"counters", "4"}});
+    auto out = argument<std::uint32_t>(setup, "out");
+    const auto lanes = setup.local.count(), groups = setup.global.count() / lanes;
+    BOOST_REQUIRE_EQUAL(out.size(), groups * 4);
+    std::fill(out.begin(), out.end(), 0);
+    for (std::size_t group = 0; group < groups; ++group)
+        for (std::uint32_t trip = 0; trip < 7; ++trip)
+            for (std::uint32_t lane = 0; lane < lanes; ++lane) out[group * 4 + ((lane + trip) & 3)] += 1 + lane % 3;
+    require_right_and_watched(setup, "out", out, 7, out.size() - 1);
+}
+
+BOOST_AUTO_TEST_CASE(the_chain_goes_round_the_counters) {
+    const auto setup = set_up("atomic", "chain", gpu(), {{"counters", "4"}});
+    auto counter = argument<std::uint32_t>(setup, "counter");
+    const auto key = argument<std::uint32_t>(setup, "key")[0];
+    std::uint32_t rounds = 0;
+    for (std::uint32_t trip = 0; trip < 11; ++trip) {
+        const std::uint32_t expected = trip == 0 ? 0 : (trip - 1) >> argument<std::uint32_t>(setup, "counter_log2")[0];
+        auto& at = counter[(trip + (rounds - expected)) & 3];
+        rounds = at++ - key;
+    }
+    require_right_and_watched(setup, "counter", counter, 11, 3);
+    BOOST_TEST(counter[0] == key + 3);
+}
+
+BOOST_AUTO_TEST_CASE(counters_are_a_power_of_two) {
+    BOOST_CHECK_THROW(set_up("atomic", "global", gpu(), {{"counters", "3"}}), Error);
+    BOOST_CHECK_THROW(set_up("atomic", "local", gpu(), {{"counters", "65536"}}), Unsupported);
+}
+
+BOOST_AUTO_TEST_CASE(the_conclusion_gives_rates_and_the_latency) {
+    const auto found = family("atomic").conclude(
+        {curve("global", {{1, 1e-9}, {4096, 1e-11}}), curve("chain", {{1, 400e-9}, {4096, 410e-9}})}, gpu());
+    require_finding(found, "global atomics, one address", 1e9);
+    require_finding(found, "global atomics, 4096 addresses", 1e11);
+    require_finding(found, "atomic latency", 400e-9);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

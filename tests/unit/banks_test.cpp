@@ -1,0 +1,50 @@
+// banks without a device: the ring, its check, and banks found in curves.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+
+#include "model/fit.hpp"
+#include "unit/memory_probe_run.hpp"
+
+using namespace cllab;
+using namespace cllab::memory_test;
+
+BOOST_AUTO_TEST_SUITE(banks)
+
+BOOST_AUTO_TEST_CASE(every_lane_ends_where_its_loads_lead) {
+    const auto setup = set_up("banks", "word", gpu(), {{"stride", "33"}});
+    const auto start = argument<std::uint32_t>(setup, "start");
+    BOOST_REQUIRE_EQUAL(start.size(), 32u);
+    std::vector<std::uint32_t> ring(4096), out;
+    for (std::uint32_t i = 0; i < ring.size(); ++i) ring[i] = (i + 37) % 4096;
+    for (auto at : start) {
+        for (int load = 0; load < 16 * 3; ++load) at = ring[at];
+        out.push_back(at);
+    }
+    require_right_and_watched(setup, "out", out, 3, 31);
+    BOOST_TEST(check(setup, "out", out, 4).has_value(), "a missing trip passed");
+}
+
+BOOST_AUTO_TEST_CASE(the_conclusion_finds_the_banks_that_made_the_curve) {
+    std::vector<std::pair<double, double>> points;
+    for (const auto& text : family("banks").axes.front().values) {
+        const auto stride = static_cast<std::uint32_t>(std::stoul(text));
+        std::vector<std::uint32_t> addresses;
+        for (std::uint32_t lane = 0; lane < 32; ++lane) addresses.push_back(lane * stride * 4);
+        points.emplace_back(stride, 13e-9 + 1.1e-9 * (model::bank_slots(addresses, 32, 4) - 1));
+    }
+    const auto found = family("banks").conclude({curve("word", points)}, gpu());
+    require_finding(found, "4-byte banks", 32);
+    require_finding(found, "4-byte bank width", 4);
+    require_finding(found, "4-byte time per way", 1.1e-9);
+    require_finding(found, "4-byte local load", 13e-9);
+}
+
+BOOST_AUTO_TEST_CASE(a_flat_curve_has_no_banks_and_a_cpu_no_curve) {
+    const auto found = family("banks").conclude({curve("word", {{0, 1e-9}, {1, 1e-9}, {2, 1e-9}, {32, 1e-9}})}, gpu());
+    BOOST_TEST(!finding(found, "4-byte banks"));
+    BOOST_CHECK_THROW(set_up("banks", "word", cpu()), Unsupported);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,59 @@
+// barrier without a device: results pass by pass, and the check.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+
+#include "unit/memory_probe_run.hpp"
+
+using namespace cllab;
+using namespace cllab::memory_test;
+
+BOOST_AUTO_TEST_SUITE(barrier)
+
+BOOST_AUTO_TEST_CASE(the_exchange_hands_values_on_to_the_neighbour) {
+    const auto setup = set_up("barrier", "exchange", gpu(), {{"group", "32"}});
+    const auto c = argument<std::uint32_t>(setup, "c")[0];
+    std::vector<std::uint32_t> x(32);
+    for (std::uint32_t lane = 0; lane < 32; ++lane) x[lane] = lane;
+    for (int pass = 0; pass < 8 * 5; ++pass) {
+        const auto before = x;
+        for (std::size_t lane = 0; lane < 32; ++lane) x[lane] = before[(lane + 1) % 32] + c;
+    }
+    require_right_and_watched(setup, "out", x, 5, 13);
+}
+
+BOOST_AUTO_TEST_CASE(an_exchange_without_barriers_is_wrong) {
+    const auto setup = set_up("barrier", "exchange", gpu(), {{"group", "64"}});
+    const auto c = argument<std::uint32_t>(setup, "c")[0];
+    std::vector<std::uint32_t> x(64);
+    for (std::uint32_t lane = 0; lane < 64; ++lane) x[lane] = lane;
+    // Lane by lane: each reads what its neighbour left before it wrote, as a wave ahead of the others would.
+    for (int pass = 0; pass < 8; ++pass)
+        for (std::size_t lane = 0; lane < 64; ++lane) x[lane] = x[(lane + 1) % 64] + c;
+    BOOST_TEST(check(setup, "out", x, 1).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(plain_counts_its_passes) {
+    const auto setup = set_up("barrier", "plain", gpu(), {{"group", "32"}});
+    const auto c = argument<std::uint32_t>(setup, "c")[0];
+    std::vector<std::uint32_t> x(32);
+    for (std::uint32_t lane = 0; lane < 32; ++lane) {
+        x[lane] = lane;
+        for (int pass = 0; pass < 8 * 3; ++pass) x[lane] = 5 * x[lane] + c;
+    }
+    require_right_and_watched(setup, "out", x, 3, 0);
+    BOOST_TEST(check(setup, "out", x, 2).has_value(), "a trip too many passed");
+}
+
+BOOST_AUTO_TEST_CASE(a_cpu_is_told_the_cost_a_work_item) {
+    const auto found = family("barrier").conclude({curve("plain", {{32, 40e-9}, {1024, 1100e-9}}), curve("none", {{32, 10e-9}, {1024, 76e-9}})}, cpu());
+    require_finding(found, "barrier a work-item", 1e-9);
+    require_finding(family("barrier").conclude({curve("plain", {{32, 10e-9}, {1024, 25e-9}})}, gpu()), "barrier of 1024", 25e-9);
+}
+
+BOOST_AUTO_TEST_CASE(a_group_too_large_is_unsupported) {
+    BOOST_CHECK_THROW(set_up("barrier", "plain", gpu(), {{"group", "2048"}}), Unsupported);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

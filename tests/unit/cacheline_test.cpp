@@ -1,0 +1,68 @@
+// cacheline without a device: the chase of pairs, its check, and the sizes that curves yield.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+
+#include "experiments/cacheline_granules.hpp"
+#include "unit/memory_probe_run.hpp"
+
+using namespace cllab;
+using namespace cllab::memory_test;
+using model::cacheline::granules;
+
+BOOST_AUTO_TEST_SUITE(cacheline)
+
+BOOST_AUTO_TEST_CASE(the_chase_ends_on_the_home_that_its_visits_lead_to) {
+    const auto setup = set_up("cacheline", "pair", gpu(), {{"distance", "40"}, {"offset", "64"}, {"footprint", "8192"}});
+    const auto slot = argument<std::uint32_t>(setup, "slot");
+    std::map<std::uint64_t, std::uint64_t> next;
+    for (std::size_t i = 0; i < slot.size(); ++i) {
+        const auto home = [&](std::size_t visit) { return slot[visit % slot.size()] * 128ull + 64; };
+        BOOST_TEST(next.emplace(home(i), home(i) + 40).second, "two links in one word");
+        BOOST_TEST(next.emplace(home(i) + 40, home(i + 1)).second, "two links in one word");
+    }
+    auto state = argument<std::uint64_t>(setup, "state");
+    for (int load = 0; load < 2 * 8 * 3; ++load) state[0] = next.at(state[0]);
+    require_right_and_watched(setup, "state", state, 3, 0);
+    state[0] = next.at(state[0]);
+    BOOST_TEST(check(setup, "state", state, 3).has_value(), "a chase one load too far passed");
+}
+
+BOOST_AUTO_TEST_CASE(sector_and_line_show_as_jumps) {
+    const std::vector<double> distance{8, 24, 40, 72, 136, 264}, second{18, 18.5, 150, 148, 610, 600};
+    const auto found = granules(distance, second, 620);
+    BOOST_REQUIRE_EQUAL(found.size(), 2u);
+    BOOST_TEST(found[0].bytes == 32u);
+    BOOST_TEST(found[1].bytes == 128u);
+}
+
+BOOST_AUTO_TEST_CASE(one_jump_is_the_line) {
+    const std::vector<double> distance{8, 24, 40, 72, 136, 264}, second{1.2, 1.3, 1.2, 88, 92, 90};
+    const auto found = granules(distance, second, 95);
+    BOOST_REQUIRE_EQUAL(found.size(), 1u);
+    BOOST_TEST(found[0].bytes == 64u);
+}
+
+BOOST_AUTO_TEST_CASE(noise_is_no_jump) {
+    const std::vector<double> distance{8, 24, 40, 72}, second{1.0, 3.5, -0.5, 2.9};
+    BOOST_TEST(granules(distance, second, 100).empty());
+    BOOST_TEST(granules({}, {}, 100).empty());
+}
+
+BOOST_AUTO_TEST_CASE(the_conclusion_subtracts_the_lone_miss) {
+    const auto found = family("cacheline").conclude(
+        {curve("pair", {{0, 600e-9}, {8, 620e-9}, {24, 620e-9}, {40, 750e-9}, {72, 750e-9}, {136, 1200e-9}},
+               {{"offset", "0"}, {"footprint", "8388608"}})},
+        gpu());
+    require_finding(found, "lone miss", 600e-9);
+    require_finding(found, "sector", 32);
+    require_finding(found, "line", 128);
+}
+
+BOOST_AUTO_TEST_CASE(distances_that_meet_other_pairs_are_refused) {
+    BOOST_CHECK_THROW(set_up("cacheline", "pair", gpu(), {{"distance", "256"}}), Error);
+    BOOST_CHECK_THROW(set_up("cacheline", "pair", gpu(), {{"distance", "12"}}), Error);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,71 @@
+// channels without a device: lines and passes, the checks, and the interleave found in curves.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+
+#include "experiments/channels_dips.hpp"
+#include "unit/memory_probe_run.hpp"
+
+using namespace cllab;
+using namespace cllab::memory_test;
+using model::channels::find_interleave;
+
+namespace {
+
+const Settings small{{"spacing", "320"}, {"lines", "8192"}};
+
+std::size_t place(std::uint32_t item, std::uint32_t pass) { return (item / 4 + pass * 1021) % 8192 * 20 + item % 4; }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(channels)
+
+BOOST_AUTO_TEST_CASE(stores_fill_the_lines_of_the_passes_and_nothing_between) {
+    const auto setup = set_up("channels", "store", gpu(), small);
+    auto out = argument<std::uint32_t>(setup, "out");
+    const auto key = argument<std::uint32_t>(setup, "key")[0];
+    for (std::uint32_t pass = 0; pass < 2; ++pass) {
+        for (std::uint32_t item = 0; item < setup.global.count(); ++item) {
+            const auto at = place(item, pass);
+            for (std::uint32_t k = 0; k < 4; ++k) out[at * 4 + k] = (static_cast<std::uint32_t>(at) * 0x9E3779B1u ^ key) + k;
+        }
+    }
+    require_right_and_watched(setup, "out", out, 2, place(100, 1) * 4 + 3);
+    require_right_and_watched(setup, "out", out, 2, 16);  // between the first line and the second
+    BOOST_TEST(check(setup, "out", out, 9).has_value(), "missing passes passed");
+}
+
+BOOST_AUTO_TEST_CASE(loads_sum_the_lines_of_the_passes) {
+    const auto setup = set_up("channels", "load", gpu(), small);
+    const auto in = argument<std::uint32_t>(setup, "in");
+    auto out = argument<std::uint32_t>(setup, "out");
+    std::fill(out.begin(), out.end(), 0);
+    for (std::uint32_t pass = 0; pass < 3; ++pass)
+        for (std::uint32_t item = 0; item < out.size(); ++item)
+            for (std::uint32_t k = 0; k < 4; ++k) out[item] += in[place(item, pass) * 4 + k];
+    require_right_and_watched(setup, "out", out, 3, out.size() - 1);
+}
+
+BOOST_AUTO_TEST_CASE(the_interleave_is_the_last_spacing_at_full_bandwidth) {
+    const std::vector<double> spacing{64, 128, 256, 320, 512, 576, 1024, 2048}, bandwidth{98, 100, 99, 97, 52, 98, 26, 13};
+    const auto found = find_interleave(spacing, bandwidth);
+    BOOST_REQUIRE(found.has_value());
+    BOOST_TEST(found->bytes == 256u);
+    BOOST_TEST(found->ratio == 100.0 / 13, boost::test_tools::tolerance(1e-9));
+}
+
+BOOST_AUTO_TEST_CASE(hashed_addresses_have_no_interleave) {
+    const std::vector<double> spacing{64, 128, 256, 512, 1024}, bandwidth{100, 98, 101, 90, 95};
+    BOOST_TEST(!find_interleave(spacing, bandwidth).has_value());
+    BOOST_TEST(!find_interleave({}, {}).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_cpu_is_unsupported_and_a_split_word_refused) {
+    BOOST_CHECK_THROW(set_up("channels", "load", cpu()), Unsupported);
+    BOOST_CHECK_THROW(set_up("channels", "load", gpu(), {{"spacing", "100"}}), Error);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

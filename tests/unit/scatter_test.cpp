@@ -1,0 +1,83 @@
+// scatter without a device: where lanes go, and the checks.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <set>
+
+#include "unit/memory_probe_run.hpp"
+
+using namespace cllab;
+using namespace cllab::memory_test;
+
+namespace {
+
+std::uint32_t place(std::uint32_t item, std::uint32_t items, std::uint32_t spread, std::uint32_t mask, std::uint32_t trip) {
+    const std::uint32_t lane = item % 32, home = item / 32 * spread + lane % spread;
+    return ((home + trip * (items / 32) * spread) & mask) * 32 + lane / spread;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(scatter)
+
+BOOST_AUTO_TEST_CASE(stores_land_where_the_definition_says_and_nowhere_else) {
+    for (const std::uint32_t spread : {1u, 4u, 32u}) {
+        const auto setup = set_up("scatter", "store", gpu(), {{"spread", std::to_string(spread)}});
+        auto out = argument<std::uint32_t>(setup, "out");
+        const auto key = argument<std::uint32_t>(setup, "key")[0], mask = argument<std::uint32_t>(setup, "block_mask")[0];
+        const auto items = static_cast<std::uint32_t>(setup.global.count());
+        const auto hole = place(17, items, spread, mask, 2);
+        for (std::uint32_t trip = 0; trip < 3; ++trip) {
+            std::set<std::uint32_t> seen;
+            for (std::uint32_t item = 0; item < items; ++item) {
+                const auto at = place(item, items, spread, mask, trip);
+                BOOST_REQUIRE_MESSAGE(seen.insert(at).second, "two work-items share word " << at << " in one trip");
+                out[at] = at * 0x9E3779B1u ^ key;
+            }
+        }
+        require_right_and_watched(setup, "out", out, 3, hole);
+        // At the widest spread a trip reaches every block, and the next one stores the same again.
+        BOOST_TEST(check(setup, "out", out, 4).has_value() == (spread < 32), "a missing trip passed");
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_store_outside_the_blocks_of_the_trips_is_seen) {
+    const auto setup = set_up("scatter", "store", gpu(), {{"spread", "1"}});
+    const auto key = argument<std::uint32_t>(setup, "key")[0];
+    auto out = argument<std::uint32_t>(setup, "out");
+    const auto items = static_cast<std::uint32_t>(setup.global.count());
+    for (std::uint32_t at = 0; at < items; ++at) out[at] = at * 0x9E3779B1u ^ key;
+    require_right_and_watched(setup, "out", out, 1, out.size() - 1);
+}
+
+BOOST_AUTO_TEST_CASE(loads_sum_what_lies_there) {
+    const auto setup = set_up("scatter", "load", gpu(), {{"spread", "8"}});
+    const auto in = argument<std::uint32_t>(setup, "in");
+    const auto mask = argument<std::uint32_t>(setup, "block_mask")[0];
+    auto out = argument<std::uint32_t>(setup, "out");
+    const auto items = static_cast<std::uint32_t>(out.size());
+    std::fill(out.begin(), out.end(), 0);
+    for (std::uint32_t trip = 0; trip < 5; ++trip)
+        for (std::uint32_t item = 0; item < items; ++item) out[item] += in[place(item, items, 8, mask, trip)];
+    require_right_and_watched(setup, "out", out, 5, items / 2);
+    BOOST_TEST(check(setup, "out", out, 6).has_value(), "a missing trip passed");
+}
+
+BOOST_AUTO_TEST_CASE(a_cpu_and_too_wide_a_spread_are_unsupported) {
+    BOOST_CHECK_THROW(set_up("scatter", "load", cpu()), Unsupported);
+    BOOST_CHECK_THROW(set_up("scatter", "load", gpu(), {{"spread", "64"}}), Unsupported);
+    BOOST_CHECK_THROW(set_up("scatter", "load", gpu(), {{"spread", "3"}}), Error);
+}
+
+BOOST_AUTO_TEST_CASE(the_conclusion_gives_ratio_and_block_rate) {
+    std::vector<std::pair<double, double>> points;
+    for (const double k : {1, 2, 4, 8, 16, 32}) points.emplace_back(k, 1e-10 * (1 + k));
+    const auto found = family("scatter").conclude({curve("store", points)}, gpu());
+    require_finding(found, "store cost of 32 blocks", 16.5);
+    require_finding(found, "store block rate", 1e10);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,419 @@
+// The kernel studies without a device: each check accepts a result computed here in the plainest way and rejects a damaged
+// one; sizes that make no sense get their sentence.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/random.hpp"
+#include "experiments/gemm_reference.hpp"
+#include "model/registry.hpp"
+
+using namespace cllab;
+using namespace cllab::model;
+
+namespace {
+
+using Axes = std::map<std::string, std::string>;
+
+Device small_device(DeviceType type = DeviceType::cpu) {
+    Device d;
+    d.name = "test device";
+    d.type = type;
+    d.compute_units = 2;
+    d.max_group = 256;
+    d.max_items = {256, 256, 256};
+    d.max_alloc_bytes = 1u << 28;
+    d.last_level_bytes = 1u << 20;
+    return d;
+}
+
+/// One cell: its set-up, and the buffers a kernel would have written, poisoned.
+struct Cell {
+    Setup setup;
+    std::map<std::string, Bytes> memory;
+    std::uint64_t poison_seed = 7;
+
+    Cell(const std::string& family, const std::string& variant, const Axes& axes, const Device& device = small_device()) {
+        for (const auto& e : registry()) {
+            if (e.family != family) continue;
+            for (const auto& v : e.variants) {
+                if (v.name != variant) continue;
+                Point point;
+                for (const auto& axis : e.axes) {
+                    const auto asked = axes.find(axis.name);
+                    point.set(axis.name, asked == axes.end() ? axis.values.front() : expand_axis(axis, asked->second).front());
+                }
+                const std::map<std::string, Loaded> files;
+                const Request request{v, point, device, 5, files};
+                if (e.validate) e.validate(request);
+                setup = e.setup(request);
+            }
+        }
+        BOOST_REQUIRE_MESSAGE(setup.check, "no variant " + family + "_" + variant);
+        for (const auto& a : setup.args) {
+            if (const auto* output = std::get_if<Output>(&a)) {
+                memory[output->name].resize(output->size_bytes);
+                poison(memory[output->name], poison_seed);
+            }
+            if (const auto* inout = std::get_if<InOut>(&a)) memory[inout->name] = *inout->data;
+        }
+    }
+
+    template <typename T>
+    T* out(const std::string& name) {
+        BOOST_REQUIRE(memory.count(name) == 1);
+        return reinterpret_cast<T*>(memory.at(name).data());
+    }
+    template <typename T>
+    const T* in(const std::string& name) const {
+        for (const auto& a : setup.args) {
+            if (const auto* i = std::get_if<Input>(&a); i && i->name == name) return reinterpret_cast<const T*>(i->data->data());
+            if (const auto* i = std::get_if<InOut>(&a); i && i->name == name) return reinterpret_cast<const T*>(i->data->data());
+        }
+        BOOST_FAIL("no input " + name);
+        return nullptr;
+    }
+    template <typename T>
+    T scalar(const std::string& name) const {
+        T out{};
+        for (const auto& a : setup.args) {
+            if (const auto* v = std::get_if<Value>(&a); v && v->name == name) std::memcpy(&out, v->data.data(), sizeof out);
+        }
+        return out;
+    }
+    /// What the check says, "" when it accepts.
+    std::string verdict() const {
+        Buffers buffers;
+        buffers.poison_seed = poison_seed;
+        for (const auto& [name, bytes] : memory) buffers.data[name] = bytes;
+        return setup.check(buffers).value_or("");
+    }
+};
+
+bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::string refusal(const std::string& family, const std::string& variant, const Axes& axes) {
+    try {
+        Cell(family, variant, axes);
+    } catch (const Error& e) {
+        BOOST_TEST((e.blame() == Blame::usage));
+        return e.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(saxpy)
+
+BOOST_AUTO_TEST_CASE(the_check_rejects_one_unit_in_the_last_place) {
+    Cell cell("saxpy", "w128", {{"size", "68"}});
+    const auto *x = cell.in<float>("x"), *y = cell.in<float>("y");
+    const float a = cell.scalar<float>("a");
+    BOOST_TEST(says(cell.verdict(), "y[0]"));  // nothing done yet
+    for (int i = 0; i < 17; ++i) {
+        const float product = a * x[i];
+        cell.out<float>("y")[i] = product + y[i];
+    }
+    BOOST_TEST(cell.verdict() == "");
+    cell.out<float>("y")[16] = std::nextafter(cell.out<float>("y")[16], 100.0f);
+    BOOST_TEST(says(cell.verdict(), "y[16]"));
+}
+
+BOOST_AUTO_TEST_CASE(every_element_has_a_work_item_at_any_width) {
+    for (const char* variant : {"w32", "w64", "w128", "w256", "w512"}) {
+        for (const int n : {1, 3, 15, 16, 17, 4097}) {
+            const Cell cell("saxpy", variant, {{"size", std::to_string(4 * n)}}, small_device(DeviceType::gpu));
+            const std::size_t lanes = std::stoul(std::string(variant).substr(1)) / 32, items = cell.setup.global.count();
+            BOOST_TEST(items * lanes >= static_cast<std::size_t>(n) / lanes * lanes);
+            BOOST_TEST(items >= n % lanes);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_conclusion_finds_where_wide_accesses_pay) {
+    std::vector<Curve> curves(2);
+    curves[0].variant = "w32";
+    curves[1].variant = "w128";
+    for (const double size : {1e4, 1e5, 1e6, 1e7}) {
+        const double wide = size * 1e-9, narrow = wide * (size == 1e5 ? 2.0 : size == 1e6 ? 1.5 : 1.0);
+        curves[0].samples.push_back({size, narrow, narrow, narrow, {}, 0});
+        curves[1].samples.push_back({size, wide, wide, wide, {}, 0});
+    }
+    for (const auto& e : registry()) {
+        if (e.family != "saxpy") continue;
+        const auto findings = e.conclude(curves, small_device());
+        BOOST_REQUIRE(findings.size() == 3u);
+        BOOST_TEST(findings[0].value == 2.0, boost::test_tools::tolerance(1e-9));
+        BOOST_TEST(findings[1].value == 1e5);
+        BOOST_TEST(findings[2].value == 1e6);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_size_that_is_no_whole_number_of_floats_is_refused) {
+    BOOST_TEST(says(refusal("saxpy", "w32", {{"size", "18"}}), "multiple of 4"));
+    BOOST_TEST(says(refusal("saxpy", "w32", {{"size", "1Gi"}}), "allocates at most"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(reduce)
+
+BOOST_AUTO_TEST_CASE(the_check_rejects_a_sum_that_misses_one_element) {
+    for (const char* variant : {"tree2", "wide", "onepass", "read"}) {
+        Cell cell("reduce", variant, {{"size", "4000"}});
+        const auto* src = cell.in<std::uint32_t>("src");
+        std::uint32_t sum = 0;
+        for (int i = 0; i < 1000; ++i) sum += src[i];
+        BOOST_TEST(cell.verdict() != "");
+        std::uint32_t* result = nullptr;
+        if (std::string(variant) == "read") {
+            auto& sums = cell.memory.at("sums");
+            std::fill(sums.begin(), sums.end(), std::byte{0});
+            result = cell.out<std::uint32_t>("sums");
+        } else {
+            result = std::string(variant) == "onepass" ? cell.out<std::uint32_t>("state") + 2 : cell.out<std::uint32_t>("dst");
+        }
+        *result = sum;
+        BOOST_TEST(cell.verdict() == "");
+        *result = sum - src[999];
+        BOOST_TEST(cell.verdict() != "");
+    }
+}
+
+BOOST_AUTO_TEST_CASE(one_pass_must_leave_its_counter_at_zero) {
+    Cell cell("reduce", "onepass", {{"size", "16"}});
+    const auto* src = cell.in<std::uint32_t>("src");
+    cell.out<std::uint32_t>("state")[2] = src[0] + src[1] + src[2] + src[3];
+    BOOST_TEST(cell.verdict() == "");
+    cell.out<std::uint32_t>("state")[1] = 1;
+    BOOST_TEST(says(cell.verdict(), "state[1]"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(gemm)
+
+BOOST_AUTO_TEST_CASE(the_check_names_the_one_wrong_element) {
+    Cell cell("gemm", "naive", {{"m", "9"}, {"n", "7"}, {"k", "13"}});
+    const auto *a = cell.in<float>("a"), *b = cell.in<float>("b"), *c = cell.in<float>("c");
+    auto* out = cell.out<float>("c");
+    for (int i = 0; i < 9; ++i) {
+        for (int j = 0; j < 7; ++j) {
+            double sum = c[i * 7 + j];
+            for (int l = 0; l < 13; ++l) sum += static_cast<double>(a[i * 13 + l]) * b[l * 7 + j];
+            out[i * 7 + j] = static_cast<float>(sum);
+        }
+    }
+    BOOST_TEST(cell.verdict() == "");
+    out[4 * 7 + 6] += 1;
+    BOOST_TEST(says(cell.verdict(), "c[4][6]"));
+    out[4 * 7 + 6] -= 1;
+    out[2 * 7] += 0.5f;
+    BOOST_TEST(says(cell.verdict(), "c[2][0]"));
+    out[2 * 7] = std::numeric_limits<float>::quiet_NaN();
+    BOOST_TEST(says(cell.verdict(), "c[2][0] is nan"));
+}
+
+BOOST_AUTO_TEST_CASE(two_errors_that_cancel_in_a_sum_are_still_found) {
+    const auto in = cllab::model::gemm::random_matrices(1, 2, 1, 3);
+    const auto a = support::view<float>(in.a), b = support::view<float>(in.b), c = support::view<float>(in.c);
+    std::vector<float> out{c[0] + a[0] * b[0], c[1] + a[0] * b[1]};
+    BOOST_TEST(!cllab::model::gemm::check(in, out, 1));
+    out[0] += 3;
+    out[1] -= 3;
+    BOOST_TEST(cllab::model::gemm::check(in, out, 1).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(sums_of_products_stay_exact_in_float) {
+    for (std::size_t k = 1; k <= (1u << 23); k = k * 3 / 2 + 1) {
+        const double most = cllab::model::gemm::largest_element(k);
+        BOOST_TEST(static_cast<double>(k) * most * most + 0x1p19 <= 0x1p24);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_depth_of_zero_is_refused) {
+    BOOST_TEST(says(refusal("gemm", "naive", {{"k", "0"}}), "k"));
+    BOOST_TEST(says(refusal("gemm", "naive", {{"m", "16Mi"}, {"k", "8Mi"}}), "matrix A"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(address)
+
+BOOST_AUTO_TEST_CASE(the_check_rejects_holes_and_writes_between) {
+    Cell cell("address", "index", {{"trips", "3"}, {"items", "64"}});
+    const auto v = cell.scalar<std::int32_t>("v");
+    auto* out = cell.out<std::int32_t>("out");
+    for (int i = 0; i < 64 * 3; ++i) out[2 * i] = v;
+    BOOST_TEST(cell.verdict() == "");
+    out[5] ^= 1;
+    BOOST_TEST(says(cell.verdict(), "out[5] was written"));
+    out[5] ^= 1;
+    out[382] = v + 1;
+    BOOST_TEST(says(cell.verdict(), "out[382]"));
+}
+
+BOOST_AUTO_TEST_CASE(the_check_of_a_picture_guards_the_gap_between_rows) {
+    Cell cell("address", "row", {{"width", "20"}, {"height", "3"}});
+    auto* p = cell.out<std::uint8_t>("p");
+    for (int y = 0; y < 3; ++y) {
+        for (int x = 0; x < 20; ++x) p[y * 64 + x] = static_cast<std::uint8_t>(255 - p[y * 64 + x]);
+    }
+    BOOST_TEST(cell.verdict() == "");
+    p[64 + 20] ^= 1;
+    BOOST_TEST(says(cell.verdict(), "pixel (20, 1)"));
+}
+
+BOOST_AUTO_TEST_CASE(every_integer_of_a_masked_block_is_counted_up_once) {
+    Cell cell("address", "masked_bytes", {{"trips", "2"}, {"items", "128"}});
+    auto* p = cell.out<std::int32_t>("p");
+    for (int i = 0; i < 128; ++i) ++p[i];
+    BOOST_TEST(cell.verdict() == "");
+    ++p[127];
+    BOOST_TEST(says(cell.verdict(), "p[127]"));
+}
+
+BOOST_AUTO_TEST_CASE(sums_of_local_rows_move_by_one_a_trip) {
+    Cell cell("address", "locals_one", {{"trips", "3"}, {"items", "64"}});
+    const auto* src = cell.in<std::int32_t>("src");
+    auto* out = cell.out<std::int32_t>("out");
+    for (int g = 0; g < 2; ++g) {
+        for (int t = 0; t < 3; ++t) {
+            for (int l = 0; l < 32; ++l)
+                out[(g * 3 + t) * 32 + l] = src[g * 64 + (l + t) % 32] + src[g * 64 + 32 + (l + t) % 32];
+        }
+    }
+    BOOST_TEST(cell.verdict() == "");
+    std::swap(out[0], out[1]);
+    BOOST_TEST(says(cell.verdict(), "out[0]"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(nchw)
+
+BOOST_AUTO_TEST_CASE(the_check_agrees_with_division_and_rejects_another_order) {
+    Cell cell("nchw", "divide", {{"images", "2"}, {"channels", "3"}, {"height", "4"}, {"width", "5"}});
+    auto* out = cell.out<std::uint32_t>("out");
+    for (std::uint32_t i = 0; i < 120; ++i) {
+        const std::uint32_t c = i % 3, w = i / 3 % 5, h = i / 15 % 4, n = i / 60;
+        out[i] = n * 60 + c * 20 + h * 5 + w;
+    }
+    BOOST_TEST(cell.verdict() == "");
+    std::swap(out[100], out[101]);
+    BOOST_TEST(says(cell.verdict(), "out[100]"));
+}
+
+BOOST_AUTO_TEST_CASE(reciprocals_divide_exactly_below_two_to_the_thirty_one) {
+    for (const std::uint32_t d : {1u, 2u, 3u, 7u, 56u, 64u, 641u, 65535u, 65537u, 1u << 20, (1u << 27) - 1}) {
+        const Cell cell("nchw", "magic", {{"images", "1"}, {"channels", "1"}, {"height", "1"}, {"width", std::to_string(d)}},
+                        [] { auto device = small_device(); device.max_alloc_bytes = 1ull << 33; return device; }());
+        const auto m = cell.scalar<std::uint32_t>("rw"), s = cell.scalar<std::uint32_t>("sw");
+        const auto quotient = [&](std::uint32_t i) {
+            return static_cast<std::uint32_t>((static_cast<std::uint64_t>(i << 1) * m) >> 32) >> s;
+        };
+        const std::uint32_t most = 0x7fffffff;
+        for (const std::uint32_t at : {0u, d, 2 * d, most / d * d, most / d / 2 * d}) {
+            if (at > most) continue;
+            BOOST_TEST(quotient(at) == at / d);
+            if (at > 0) BOOST_TEST(quotient(at - 1) == (at - 1) / d);
+        }
+        BOOST_TEST(quotient(most) == most / d);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_index_that_overflows_32_bits_is_refused) {
+    BOOST_TEST(says(refusal("nchw", "divide", {{"images", "1Mi"}, {"channels", "4Ki"}}), "the tensor"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(pad)
+
+BOOST_AUTO_TEST_CASE(the_check_rejects_a_margin_that_is_not_zero) {
+    Cell cell("pad", "wide", {{"images", "1"}, {"channels", "2"}, {"side", "2"}, {"margin", "1"}});
+    const auto* in = cell.in<std::uint32_t>("in");
+    auto* out = cell.out<std::uint32_t>("out");
+    std::fill_n(out, 32, 0u);
+    for (int p = 0; p < 2; ++p) {
+        for (int i = 0; i < 4; ++i) out[p * 16 + (i / 2 + 1) * 4 + i % 2 + 1] = in[p * 4 + i];
+    }
+    BOOST_TEST(cell.verdict() == "");
+    out[16 + 3] = 1;
+    BOOST_TEST(says(cell.verdict(), "plane 1, row 0, column 3"));
+    out[16 + 3] = 0;
+    out[5] ^= 1;
+    BOOST_TEST(says(cell.verdict(), "plane 0, row 1, column 1"));
+}
+
+BOOST_AUTO_TEST_CASE(bytes_are_those_that_move_not_twice_the_output) {
+    auto device = small_device();
+    device.max_alloc_bytes = 1ull << 30;
+    const Cell cell("pad", "flat", {{"images", "64"}, {"channels", "64"}}, device);
+    BOOST_TEST(cell.setup.work.bytes == 4.0 * 64 * 64 * (169 + 49));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(batchnorm)
+
+/// A normalisation of each set of values `at(set, i)`, written out in double.
+template <typename At>
+void normalise(Cell& cell, int sets, int count, bool affine, At at) {
+    const auto* x = cell.in<float>("x");
+    for (int s = 0; s < sets; ++s) {
+        double sum = 0, squares = 0;
+        for (int i = 0; i < count; ++i) sum += x[at(s, i)];
+        const double mean = sum / count;
+        for (int i = 0; i < count; ++i) squares += (x[at(s, i)] - mean) * (x[at(s, i)] - mean);
+        const double scale = 1 / std::sqrt(squares / count + 1e-5);
+        cell.out<float>("means")[s] = static_cast<float>(mean);
+        cell.out<float>("scales")[s] = static_cast<float>(scale);
+        for (int i = 0; i < count; ++i) {
+            const double plain = (x[at(s, i)] - mean) * scale;
+            cell.out<float>("y")[at(s, i)] =
+                static_cast<float>(affine ? plain * cell.in<float>("gamma")[s] + cell.in<float>("beta")[s] : plain);
+        }
+        if (!affine) continue;
+        auto* running = cell.out<float>("running");
+        running[s] = static_cast<float>(0.9 * running[s] + 0.1 * mean);
+        running[sets + s] = static_cast<float>(0.9 * running[sets + s] + 0.1 * squares / (count - 1));
+    }
+}
+
+const Axes tiny{{"images", "8"}, {"channels", "3"}, {"height", "2"}, {"width", "5"}};
+
+BOOST_AUTO_TEST_CASE(the_check_of_pixels_rejects_statistics_of_half_the_images) {
+    Cell cell("batchnorm", "pixel_two", tiny);
+    normalise(cell, 30, 8, false, [](int s, int i) { return i * 30 + s; });
+    BOOST_TEST(cell.verdict() == "");
+    normalise(cell, 30, 4, false, [](int s, int i) { return i * 30 + s; });
+    BOOST_TEST(says(cell.verdict(), "means[0]"));
+}
+
+BOOST_AUTO_TEST_CASE(the_check_of_channels_rejects_one_wrong_value_and_a_forgotten_running_mean) {
+    Cell cell("batchnorm", "channel_wide", tiny);
+    normalise(cell, 3, 80, true, [](int s, int i) { return (i / 10 * 3 + s) * 10 + i % 10; });
+    BOOST_TEST(cell.verdict() == "");
+    auto* y = cell.out<float>("y");
+    y[239] += 0.01f;
+    BOOST_TEST(says(cell.verdict(), "y[239]"));
+    y[239] -= 0.01f;
+    cell.out<float>("running")[1] = cell.in<float>("running")[1];
+    BOOST_TEST(says(cell.verdict(), "running[1]"));
+}
+
+BOOST_AUTO_TEST_CASE(a_channel_of_one_value_is_refused) {
+    BOOST_TEST(says(refusal("batchnorm", "channel_two", {{"images", "1"}, {"height", "1"}, {"width", "1"}}), "1 value"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
