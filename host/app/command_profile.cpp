@@ -1,5 +1,7 @@
-// `cllab profile`: all probes within a budget, then one page. The budget is shared out cell by cell as it is left, so a slow
-// driver shortens the sampling of what comes later before it costs a figure.
+// `cllab profile`: all probes within a budget, then one page. The budget is shared out cell by cell as it is left, so a
+// slow driver shortens the sampling of what comes later before it costs a figure.
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -9,8 +11,6 @@
 #include <fstream>
 #include <iostream>
 #include <map>
-
-#include <unistd.h>
 
 #include "app/commands.hpp"
 #include "app/job.hpp"
@@ -34,8 +34,8 @@ std::string utc_now() {
     return out;
 }
 
-/// The cells of a probe: of each sweep every `thin`-th point and the last. Interleaved: one group a variant, so that the
-/// samples of its points alternate.
+/// The cells of a probe: of each sweep every `thin`-th point and the last. Interleaved: one group a variant, so that
+/// the samples of its points alternate.
 std::vector<model::Group> plan_of(const ProfileProbe& probe, std::size_t thin) {
     std::vector<model::Group> plan;
     for (const auto& part : probe.parts) {
@@ -75,8 +75,11 @@ public:
     double spent() const { return since(start_); }
     bool over() const { return spent() >= seconds_; }
     /// What one of the cells still to come may take.
-    double of_a_cell() const { return std::max(0.0, seconds_ - spent()) / static_cast<double>(std::max<std::size_t>(1, cells_)); }
-    /// How many points of a sweep one must stand for, when a cell cannot be done in less than half of what it took so far.
+    double of_a_cell() const {
+        return std::max(0.0, seconds_ - spent()) / static_cast<double>(std::max<std::size_t>(1, cells_));
+    }
+    /// How many points of a sweep one must stand for, when a cell cannot be done in less than half of what it took so
+    /// far.
     std::size_t thin() const {
         const double least = done_ == 0 ? 0.05 : 0.5 * spent() / static_cast<double>(done_);
         return static_cast<std::size_t>(std::clamp(std::ceil(least / std::max(of_a_cell(), 1e-3)), 1.0, 16.0));
@@ -141,8 +144,10 @@ private:
             [&](std::size_t, std::size_t, const model::Record& record, const char* phase) { show(record, phase); },
             [&](std::size_t, std::size_t, const model::Record& record) { profile_.records.push_back(record); }};
         try {
-            if (invocation_.isolate) run_isolated(job, profile_.device.selector, events);
-            else run_on(job, profile_.device.selector, events);
+            if (invocation_.isolate)
+                run_isolated(job, profile_.device.selector, events);
+            else
+                run_on(job, profile_.device.selector, events);
         } catch (const run::Interrupted&) {
             return false;
         }
@@ -173,7 +178,9 @@ void open_for_writing(const std::filesystem::path& path, std::ofstream& out) {
     std::filesystem::create_directories(path.parent_path(), code);
     out.open(path, std::ios::binary);
     if (!out)
-        throw Error(Blame::environment, "file '" + path.string() + "' cannot be written; --dumps DIR names another folder, --no-dumps writes none");
+        throw Error(
+            Blame::environment,
+            "file '" + path.string() + "' cannot be written; --dumps DIR names another folder, --no-dumps writes none");
 }
 
 }  // namespace
@@ -193,13 +200,16 @@ int command_profile(const Invocation& invocation) {
         const bool finished = profiler.run();
         const auto& profile = profiler.profile();
         const auto json = profile_json(profile);
-        if (invocation.as_json) std::cout << json << '\n';
-        else print_profile(std::cout, profile, {wants_colour(STDOUT_FILENO), terminal_width(STDOUT_FILENO)});
+        if (invocation.as_json)
+            std::cout << json << '\n';
+        else
+            print_profile(std::cout, profile, {wants_colour(STDOUT_FILENO), terminal_width(STDOUT_FILENO)});
         std::cout.flush();
         if (!finished) {
             std::error_code code;
             if (!invocation.no_dumps) std::filesystem::remove(part, code);
-            std::fprintf(stderr, "cllab: interrupted; the page shows the %zu cells that were finished\n", profile.records.size());
+            std::fprintf(stderr, "cllab: interrupted; the page shows the %zu cells that were finished\n",
+                         profile.records.size());
             return 130;
         }
         if (!invocation.no_dumps) {
@@ -207,12 +217,14 @@ int command_profile(const Invocation& invocation) {
             file.close();
             std::error_code code;
             std::filesystem::rename(part, path, code);
-            if (!file || code) throw Error(Blame::environment, "file '" + path.string() + "' cannot be written any more");
+            if (!file || code)
+                throw Error(Blame::environment, "file '" + path.string() + "' cannot be written any more");
         }
         for (const auto& record : profile.records) {
             if (!model::is_failure(record.status)) continue;
             failed = true;
-            std::fprintf(stderr, "cllab: %s is %s: %s\n", record.id.c_str(), model::name(record.status), record.reason.c_str());
+            std::fprintf(stderr, "cllab: %s is %s: %s\n", record.id.c_str(), model::name(record.status),
+                         record.reason.c_str());
         }
     }
     return failed ? 1 : 0;
