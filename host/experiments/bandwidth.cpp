@@ -196,7 +196,7 @@ void conclude_levels(const Curve& curve, std::vector<Finding>& out) {
         return;
     }
     PlateauOptions options;
-    options.tolerance = 1.1;
+    options.tolerance = tolerance(curve, 0.1);
     const auto found = find_plateaus(xs(curve), steps(curve), options);
     for (std::size_t i = 0; i < found.levels.size(); ++i) {
         const auto& time = found.levels[i].value;
