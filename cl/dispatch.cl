@@ -3,8 +3,8 @@
 
 #if defined(DISPATCH_1D) || defined(DISPATCH_2D) || defined(DISPATCH_3D)
 kernel void KERNEL(global uint* restrict out, uint mask, uint token) {
-    const uint id = (uint)get_global_id(0) +
-                    (uint)get_global_size(0) * ((uint)get_global_id(1) + (uint)get_global_size(1) * (uint)get_global_id(2));
+    const uint row = (uint)get_global_id(1) + (uint)get_global_size(1) * (uint)get_global_id(2);
+    const uint id = (uint)get_global_id(0) + (uint)get_global_size(0) * row;
     if ((id & mask) == 0) out[id / (mask + 1)] = id ^ token;
 }
 #endif

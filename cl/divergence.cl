@@ -1,5 +1,5 @@
-// divergence: what it costs when work-items of one wave go different ways. Every way is a loop of unknown length around 64
-// dependent steps x <- x * x + c: no compiler turns that into a select.
+// divergence: what it costs when work-items of one wave go different ways. Every way is a loop of unknown length around
+// 64 dependent steps x <- x * x + c: no compiler turns that into a select.
 
 #define R4(X) X X X X
 #define R8(X) R4(X) R4(X)
@@ -14,8 +14,11 @@
 #define WAYS4(M) WAYS2(M) M(2) M(3)
 #define WAYS8(M) WAYS4(M) M(4) M(5) M(6) M(7)
 #define WAYS16(M) WAYS8(M) M(8) M(9) M(10) M(11) M(12) M(13) M(14) M(15)
-#define WAYS32(M) WAYS16(M) M(16) M(17) M(18) M(19) M(20) M(21) M(22) M(23) M(24) M(25) M(26) M(27) M(28) M(29) M(30) M(31)
-#define WAYS64(M) WAYS32(M) M(32) M(33) M(34) M(35) M(36) M(37) M(38) M(39) M(40) M(41) M(42) M(43) M(44) M(45) M(46) M(47) M(48) M(49) M(50) M(51) M(52) M(53) M(54) M(55) M(56) M(57) M(58) M(59) M(60) M(61) M(62) M(63)
+#define WAYS32(M) WAYS16(M) \
+    M(16) M(17) M(18) M(19) M(20) M(21) M(22) M(23) M(24) M(25) M(26) M(27) M(28) M(29) M(30) M(31)
+#define WAYS64(M) WAYS32(M) \
+    M(32) M(33) M(34) M(35) M(36) M(37) M(38) M(39) M(40) M(41) M(42) M(43) M(44) M(45) M(46) M(47) M(48) \
+    M(49) M(50) M(51) M(52) M(53) M(54) M(55) M(56) M(57) M(58) M(59) M(60) M(61) M(62) M(63)
 
 // Way p has a constant of its own, so that no two loops are the same code.
 #define WAY(p)                                        \
@@ -65,8 +68,8 @@ kernel void KERNEL(global const float* restrict start, global float* restrict ou
 }
 #endif
 
-// On a CPU the work-items of a group are a loop. Without a loop in the kernel the compiler can run several of them in one
-// vector; with one it rarely does.
+// On a CPU the work-items of a group are a loop. Without a loop in the kernel the compiler can run several of them in
+// one vector; with one it rarely does.
 #ifdef DIVERGENCE_STRAIGHT
 kernel void KERNEL(global const float* restrict start, global float* restrict out, float c, int rounds) {
     float x = start[get_global_id(0) % 4];

@@ -163,7 +163,7 @@ INLINE void multiply_tiles(float (*acc)[8], local const float* ta, local const f
     }
 }
 
-INLINE void add_to_c(float (*acc)[8], global float* restrict c, int row, int column, int m, int n) {
+INLINE void add_to_c(float (*acc)[8], global float* c, int row, int column, int m, int n) {
 #pragma unroll
     for (int y = 0; y < 8; ++y) {
         const int r = row + (y & 3) + (y >> 2) * 16;
@@ -233,7 +233,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void KERNEL(global con
 // every get_global_size(0)-th strip and, of each, one of get_global_size(1) ranges of rows.
 #define ROWS 6
 #define DEPTH 256
-static inline void pack(local float8* packed, global const float* restrict b, int n, int depth, int columns) {
+static inline void pack(local float8* packed, global const float* b, int n, int depth, int columns) {
     for (int i = 0; i < depth; ++i) {
         global const float* row = b + (size_t)i * n;
         if (columns == 16) {
@@ -246,7 +246,7 @@ static inline void pack(local float8* packed, global const float* restrict b, in
     }
 }
 
-static inline void add(global float* restrict c, float8 low, float8 high, int columns) {
+static inline void add(global float* c, float8 low, float8 high, int columns) {
     if (columns == 16) {
         vstore8(vload8(0, c) + low, 0, c);
         vstore8(vload8(1, c) + high, 1, c);
@@ -258,8 +258,8 @@ static inline void add(global float* restrict c, float8 low, float8 high, int co
     }
 }
 
-static inline void block(global const float* restrict a, local const float8* packed, global float* restrict c, int n, int k,
-                         int depth, int rows, int columns) {
+static inline void block(global const float* a, local const float8* packed, global float* c, int n, int k, int depth, int rows,
+                         int columns) {
     // Rows past the last are the last one again and not stored: one body for every height.
     global const float* pa[ROWS];
     float8 low[ROWS], high[ROWS];

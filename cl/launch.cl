@@ -1,8 +1,8 @@
 // launch: a kernel that does next to nothing, so that what is left is the launch.
 
 #if defined(LAUNCH_ITEM) || defined(LAUNCH_DEVICE)
-// One store by the very first work-item; the rest compare and leave. Each launch of a series has a slot of its own, which
-// proves that none was dropped.
+// One store by the very first work-item; the rest compare and leave. Each launch of a series has a slot of its own,
+// which proves that none was dropped.
 kernel void KERNEL(global uint* restrict out, uint slot, uint token) {
     if (get_global_id(0) == 0) out[slot] = token ^ slot;
 }
@@ -10,11 +10,11 @@ kernel void KERNEL(global uint* restrict out, uint slot, uint token) {
 
 #ifdef LAUNCH_ARGUMENTS
 // The same with 24 arguments more, which the driver must carry with every launch. They take part in the result.
-kernel void KERNEL(global uint* restrict out, uint slot, uint token, uint a0, uint a1, uint a2, uint a3, uint a4, uint a5,
-                   uint a6, uint a7, uint a8, uint a9, uint a10, uint a11, uint a12, uint a13, uint a14, uint a15, uint a16,
-                   uint a17, uint a18, uint a19, uint a20, uint a21, uint a22, uint a23) {
+kernel void KERNEL(global uint* restrict out, uint slot, uint token, uint a0, uint a1, uint a2, uint a3, uint a4,
+                   uint a5, uint a6, uint a7, uint a8, uint a9, uint a10, uint a11, uint a12, uint a13, uint a14,
+                   uint a15, uint a16, uint a17, uint a18, uint a19, uint a20, uint a21, uint a22, uint a23) {
     if (get_global_id(0) == 0)
-        out[slot] = token ^ slot ^ (a0 + a1 + a2 + a3 + a4 + a5 + a6 + a7 + a8 + a9 + a10 + a11 + a12 + a13 + a14 + a15 + a16 +
-                                    a17 + a18 + a19 + a20 + a21 + a22 + a23);
+        out[slot] = token ^ slot ^ (a0 + a1 + a2 + a3 + a4 + a5 + a6 + a7 + a8 + a9 + a10 + a11 + a12 + a13 + a14 +
+                                    a15 + a16 + a17 + a18 + a19 + a20 + a21 + a22 + a23);
 }
 #endif

@@ -1,10 +1,11 @@
 // math: what a call of a built-in function costs, and how far its result is from the truth. The host defines
 //   TYPE, BITS, AS_TYPE, AS_BITS   float, uint, as_float, as_uint; or the same of double
-//   F                              the function's full name, e.g. native_sin; F_pow and the like where it needs a second
-//                                  argument or is no function at all
+//   F                              the function's full name, e.g. native_sin; F_pow and the like where it needs a
+//                                  second argument or is no function at all
 //   REPEAT                         1 or 4 rounds of four calls between two branches: 1 for the long functions
-// A chain x <- sin(x) would run into a fixed point. Here every call has an argument of its class: the result of the call
-// before enters through `mask`, which is zero, but only the host knows that. In bits, so that an infinity stays harmless.
+// A chain x <- sin(x) would run into a fixed point. Here every call has an argument of its class: the result of the
+// call before enters through `mask`, which is zero, but only the host knows that. In bits, so that an infinity stays
+// harmless.
 
 #ifdef TYPE
 #if defined(F_identity)
@@ -41,8 +42,8 @@
 #define SUM sum = sum * 3 + (uint)AS_BITS(y3);
 #endif
 
-#if defined(MATH_LATENCY) || defined(MATH_LATENCY_NATIVE) || defined(MATH_LATENCY_HALF) || defined(MATH_LATENCY_FAST) || \
-    defined(MATH_LATENCY_DOUBLE)
+#if defined(MATH_LATENCY) || defined(MATH_LATENCY_NATIVE) || defined(MATH_LATENCY_HALF) || \
+    defined(MATH_LATENCY_FAST) || defined(MATH_LATENCY_DOUBLE)
 // Each call waits for the one before.
 kernel void KERNEL(global const TYPE* restrict args, global TYPE* restrict out, global uint* restrict sums, BITS mask,
                    uint period, int trips) {

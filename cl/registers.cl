@@ -1,5 +1,5 @@
-// registers: how many values a work-item can keep at once. LIVE / 8 vectors of 8 chains x <- x * x + c are carried round a
-// loop of unknown length and all needed at its end, so each of the LIVE values has to be somewhere: in a register, or, past
+// registers: how many values a work-item can keep at once. COUNT vectors of 8 chains x <- x * x + c are carried round a
+// loop of unknown length and all needed at its end, so each of the values has to be somewhere: in a register, or, past
 // the limit, in memory. Vectors only shorten the text: on GPUs every element is a register of its own.
 
 #if defined(REGISTERS_LIVE)
@@ -71,7 +71,7 @@
 #define UNITS63(M) UNITS62(M) M(62)
 #define UNITS64(M) UNITS63(M) M(63)
 
-// REPEAT times the steps, so that the branch costs little at any LIVE.
+// REPEAT times the steps, so that the branch costs little at any COUNT.
 #define R1(X) X
 #define R2(X) X X
 #define R4(X) R2(X) R2(X)
@@ -96,8 +96,9 @@ kernel void KERNEL(global const float* restrict start, global float* restrict ou
 }
 #endif
 
-// Does the assembler take this register's name? That tests an encoding, not a chip: the last vector register of GCN and CDNA
-// is v255, the last scalar one s101 (gfx8 and gfx9); v256 and s102 must be refused, so their cells are build_failed.
+// Does the assembler take this register's name? That tests an encoding, not a chip: the last vector register of GCN and
+// CDNA is v255, the last scalar one s101 (gfx8 and gfx9); v256 and s102 must be refused, so their cells are
+// build_failed.
 // The clobber lists tell the compiler, so that the wave is launched with the registers it names.
 #ifdef REGISTERS_V255
 kernel void registers_v255(global uint* restrict out) {

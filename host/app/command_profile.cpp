@@ -1,15 +1,16 @@
-// `cllab profile`: all probes within a budget, then one page. The budget is shared out cell by cell as it is left, so a slow
-// driver shortens the sampling of what comes later before it costs a figure.
+// `cllab profile`: all probes within a budget, then one page. The budget is shared out cell by cell as it is left, so a
+// slow driver shortens the sampling of what comes later before it costs a figure.
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
-
-#include <unistd.h>
 
 #include "app/commands.hpp"
 #include "app/job.hpp"
@@ -33,21 +34,30 @@ std::string utc_now() {
     return out;
 }
 
-/// The cells of a probe; interleaved: one group a variant, so that the samples of its points alternate.
-std::vector<model::Group> plan_of(const ProfileProbe& probe) {
+/// The cells of a probe: of each sweep every `thin`-th point and the last. Interleaved: one group a variant, so that
+/// the samples of its points alternate.
+std::vector<model::Group> plan_of(const ProfileProbe& probe, std::size_t thin) {
     std::vector<model::Group> plan;
     for (const auto& part : probe.parts) {
-        std::map<std::string, std::size_t> of_variant;
-        for (auto& group : model::make_plan(model::select(model::registry(), {part.pattern}), part.axes)) {
-            if (!probe.interleave) {
-                plan.push_back(std::move(group));
-                continue;
-            }
-            for (auto& cell : group) {
+        const auto whole = model::make_plan(model::select(model::registry(), {part.pattern}), part.axes);
+        std::map<std::string, std::size_t> points, seen, of_variant;
+        for (const auto& group : whole) {
+            for (const auto& cell : group) ++points[cell.id];
+        }
+        for (const auto& group : whole) {
+            model::Group kept;
+            for (const auto& cell : group) {
+                const auto i = seen[cell.id]++;
+                if (i % thin != 0 && i + 1 != points[cell.id]) continue;
+                if (!probe.interleave) {
+                    kept.push_back(cell);
+                    continue;
+                }
                 const auto [at, fresh] = of_variant.emplace(cell.id, plan.size());
                 if (fresh) plan.emplace_back();
-                plan[at->second].push_back(std::move(cell));
+                plan[at->second].push_back(cell);
             }
+            if (!kept.empty()) plan.push_back(std::move(kept));
         }
     }
     return plan;
@@ -65,13 +75,24 @@ public:
     double spent() const { return since(start_); }
     bool over() const { return spent() >= seconds_; }
     /// What one of the cells still to come may take.
-    double of_a_cell() const { return std::max(0.0, seconds_ - spent()) / static_cast<double>(std::max<std::size_t>(1, cells_)); }
-    void done(std::size_t cells) { cells_ -= std::min(cells, cells_); }
+    double of_a_cell() const {
+        return std::max(0.0, seconds_ - spent()) / static_cast<double>(std::max<std::size_t>(1, cells_));
+    }
+    /// How many points of a sweep one must stand for, when a cell cannot be done in less than half of what it took so
+    /// far.
+    std::size_t thin() const {
+        const double least = done_ == 0 ? 0.05 : 0.5 * spent() / static_cast<double>(done_);
+        return static_cast<std::size_t>(std::clamp(std::ceil(least / std::max(of_a_cell(), 1e-3)), 1.0, 16.0));
+    }
+    void done(std::size_t planned, std::size_t run) {
+        cells_ -= std::min(planned, cells_);
+        done_ += run;
+    }
 
 private:
     Clock::time_point start_ = Clock::now();
     double seconds_;
-    std::size_t cells_;
+    std::size_t cells_, done_ = 0;
 };
 
 class Profiler {
@@ -84,17 +105,15 @@ public:
 
     /// Runs what the budget allows. Returns false when interrupted.
     bool run() {
-        std::vector<std::vector<model::Group>> plans;
         const auto probes = profile_probes(profile_.device);
-        std::size_t cells = 0;
-        for (const auto& probe : probes) {
-            plans.push_back(plan_of(probe));
-            cells += cells_in(plans.back());
-        }
-        total_ = cells;
-        Budget budget(invocation_.budget_seconds, cells);
+        total_ = 0;
+        for (const auto& probe : probes) total_ += cells_in(plan_of(probe, 1));
+        Budget budget(invocation_.budget_seconds, total_);
         bool finished = true;
-        for (std::size_t i = 0; i < plans.size() && finished && !budget.over(); ++i) finished = run_probe(plans[i], budget);
+        for (const auto& probe : probes) {
+            if (!finished || budget.over()) break;
+            finished = run_probe(probe, budget);
+        }
         if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
         profile_.seconds = budget.spent();
         profile_.conclusions = conclude(profile_.records, profile_.device);
@@ -104,7 +123,10 @@ public:
     const Profile& profile() const { return profile_; }
 
 private:
-    bool run_probe(const std::vector<model::Group>& plan, Budget& budget) {
+    bool run_probe(const ProfileProbe& probe, Budget& budget) {
+        const auto thin = budget.thin();
+        const auto plan = plan_of(probe, thin);
+        profile_.thinned = std::max(profile_.thinned, thin);
         Job job;
         job.invocation = invocation_;
         job.invocation.no_yardstick = true;
@@ -122,12 +144,14 @@ private:
             [&](std::size_t, std::size_t, const model::Record& record, const char* phase) { show(record, phase); },
             [&](std::size_t, std::size_t, const model::Record& record) { profile_.records.push_back(record); }};
         try {
-            if (invocation_.isolate) run_isolated(job, profile_.device.selector, events);
-            else run_on(job, profile_.device.selector, events);
+            if (invocation_.isolate)
+                run_isolated(job, profile_.device.selector, events);
+            else
+                run_on(job, profile_.device.selector, events);
         } catch (const run::Interrupted&) {
             return false;
         }
-        budget.done(cells_in(plan));
+        budget.done(cells_in(plan_of(probe, 1)), cells_in(plan));
         return true;
     }
 
@@ -154,7 +178,9 @@ void open_for_writing(const std::filesystem::path& path, std::ofstream& out) {
     std::filesystem::create_directories(path.parent_path(), code);
     out.open(path, std::ios::binary);
     if (!out)
-        throw Error(Blame::environment, "file '" + path.string() + "' cannot be written; --dumps DIR names another folder, --no-dumps writes none");
+        throw Error(
+            Blame::environment,
+            "file '" + path.string() + "' cannot be written; --dumps DIR names another folder, --no-dumps writes none");
 }
 
 }  // namespace
@@ -174,13 +200,16 @@ int command_profile(const Invocation& invocation) {
         const bool finished = profiler.run();
         const auto& profile = profiler.profile();
         const auto json = profile_json(profile);
-        if (invocation.as_json) std::cout << json << '\n';
-        else print_profile(std::cout, profile, {wants_colour(STDOUT_FILENO), terminal_width(STDOUT_FILENO)});
+        if (invocation.as_json)
+            std::cout << json << '\n';
+        else
+            print_profile(std::cout, profile, {wants_colour(STDOUT_FILENO), terminal_width(STDOUT_FILENO)});
         std::cout.flush();
         if (!finished) {
             std::error_code code;
             if (!invocation.no_dumps) std::filesystem::remove(part, code);
-            std::fprintf(stderr, "cllab: interrupted; the page shows the %zu cells that were finished\n", profile.records.size());
+            std::fprintf(stderr, "cllab: interrupted; the page shows the %zu cells that were finished\n",
+                         profile.records.size());
             return 130;
         }
         if (!invocation.no_dumps) {
@@ -188,12 +217,14 @@ int command_profile(const Invocation& invocation) {
             file.close();
             std::error_code code;
             std::filesystem::rename(part, path, code);
-            if (!file || code) throw Error(Blame::environment, "file '" + path.string() + "' cannot be written any more");
+            if (!file || code)
+                throw Error(Blame::environment, "file '" + path.string() + "' cannot be written any more");
         }
         for (const auto& record : profile.records) {
             if (!model::is_failure(record.status)) continue;
             failed = true;
-            std::fprintf(stderr, "cllab: %s is %s: %s\n", record.id.c_str(), model::name(record.status), record.reason.c_str());
+            std::fprintf(stderr, "cllab: %s is %s: %s\n", record.id.c_str(), model::name(record.status),
+                         record.reason.c_str());
         }
     }
     return failed ? 1 : 0;

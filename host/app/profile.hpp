@@ -1,4 +1,5 @@
-// The portrait of a device: which probes are run for it, which of their findings stand on the page and where, and the page.
+// The portrait of a device: which probes are run for it, which of their findings stand on the page and where, and the
+// page.
 #pragma once
 
 #include <functional>
@@ -21,8 +22,8 @@ struct ProfilePart {
 struct ProfileProbe {
     std::string family;
     std::vector<ProfilePart> parts;
-    /// Samples of all points of a curve alternate, so that drift does not look like a trend. Not for probes of memory, whose
-    /// points would push each other out of the caches.
+    /// Samples of all points of a curve alternate, so that drift does not look like a trend. Not for probes of memory,
+    /// whose points would push each other out of the caches.
     bool interleave = true;
 };
 std::vector<ProfileProbe> profile_probes(const model::Device& device);
@@ -30,9 +31,9 @@ std::vector<ProfileProbe> profile_probes(const model::Device& device);
 /// How a figure is shown beside its own unit, once the clock is known.
 enum class PerCycle {
     no,
-    cycles,         ///< a time, in cycles
-    rate,           ///< a rate, per cycle
-    rate_of_unit,   ///< a rate, per cycle and compute unit
+    cycles,        ///< a time, in cycles
+    rate,          ///< a rate, per cycle
+    rate_of_unit,  ///< a rate, per cycle and compute unit
 };
 
 /// A line of the page, or several: every finding of `family` whose name matches `finding`, a glob.
@@ -50,16 +51,17 @@ struct Profile {
     std::vector<model::Record> records;
     std::vector<Conclusion> conclusions;
     double budget_seconds = 0, seconds = 0;
+    std::size_t thinned = 1;  ///< only every so many points of some sweeps were taken, for want of time
     std::string utc;
 };
 
 /// One figure as it stands on the page.
 struct PageLine {
     std::string section, name;
-    std::string absent;              ///< why there is no figure; then the rest is empty
+    std::string absent;  ///< why there is no figure; then the rest is empty
     model::Finding finding{};
     std::string family;
-    double per_cycle = 0;            ///< 0: not shown
+    double per_cycle = 0;  ///< 0: not shown
     std::string per_cycle_unit, claim;
 };
 

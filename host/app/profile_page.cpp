@@ -1,11 +1,11 @@
 // The page of a profile, as text and as JSON.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <ostream>
 #include <set>
-
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "app/profile.hpp"
 #include "core/text.hpp"
@@ -64,9 +64,11 @@ std::string why_absent(const Profile& profile, const Figure& figure) {
 
 std::string quantity(double value, const std::string& unit) {
     if (unit == "s") return value < 0 ? "-" + format_seconds(-value) : format_seconds(value);
-    if (unit == "byte" && value >= 0 && value < 1e19) return format_bytes(static_cast<std::uint64_t>(std::llround(value)));
+    if (unit == "byte" && value >= 0 && value < 1e19)
+        return format_bytes(static_cast<std::uint64_t>(std::llround(value)));
     if (unit == "Hz" || unit.find("/s") != std::string::npos) return format_rate(value, unit);
-    const auto number = value == std::floor(value) && std::abs(value) < 1e9 ? fmt::format("{:.0f}", value) : format_significant(value, 3);
+    const auto number = value == std::floor(value) && std::abs(value) < 1e9 ? fmt::format("{:.0f}", value)
+                                                                            : format_significant(value, 3);
     return unit.empty() ? number : number + (unit == "%" ? "" : " ") + unit;
 }
 
@@ -74,7 +76,8 @@ std::string quantity(double value, const std::string& unit) {
 std::string confidence(const Finding& f) {
     if (!(f.low < f.high) || f.value == 0) return "";
     const double above = (f.high - f.value) / std::abs(f.value), below = (f.value - f.low) / std::abs(f.value);
-    if (std::max(above, below) < 0.15 && f.unit != "byte") return "±" + format_significant(100 * std::max(above, below), 2) + "%";
+    if (std::max(above, below) < 0.15 && f.unit != "byte")
+        return "±" + format_significant(100 * std::max(above, below), 2) + "%";
     return "[" + quantity(f.low, f.unit) + " .. " + quantity(f.high, f.unit) + "]";
 }
 
@@ -102,7 +105,8 @@ ordered_json curve_json(const Conclusion& conclusion, const Curve& curve) {
     ordered_json fixed = ordered_json::object(), samples = ordered_json::array();
     for (const auto& [axis, value] : curve.fixed.values()) fixed[axis] = value;
     for (const auto& s : curve.samples) {
-        ordered_json sample{{"x", number(s.x)}, {"seconds", number(s.seconds)}, {"low", number(s.low)}, {"high", number(s.high)}};
+        ordered_json sample{
+            {"x", number(s.x)}, {"seconds", number(s.seconds)}, {"low", number(s.low)}, {"high", number(s.high)}};
         for (const auto& [metric, value] : s.metrics) sample[metric] = number(value);
         samples.push_back(std::move(sample));
     }
@@ -110,7 +114,10 @@ ordered_json curve_json(const Conclusion& conclusion, const Curve& curve) {
     for (const auto& v : conclusion.experiment->variants) {
         if (v.name == curve.variant) axis = conclusion.experiment->swept_axis(v);
     }
-    return {{"id", conclusion.experiment->family + "_" + curve.variant}, {"over", axis}, {"fixed", fixed}, {"samples", samples}};
+    return {{"id", conclusion.experiment->family + "_" + curve.variant},
+            {"over", axis},
+            {"fixed", fixed},
+            {"samples", samples}};
 }
 
 }  // namespace
@@ -120,7 +127,8 @@ std::vector<PageLine> page_of(const Profile& profile) {
     std::set<std::pair<std::string, std::string>> shown;  // family and finding: the first figure that names it has it
     std::set<std::string> explained;                      // one line for an absence, however many figures lack it
     const double clock = clock_of(profile), units = units_of(profile);
-    const auto add = [&](const std::string& section, const std::string& family, const Finding& f, PerCycle per_cycle, const std::string& claim) {
+    const auto add = [&](const std::string& section, const std::string& family, const Finding& f, PerCycle per_cycle,
+                         const std::string& claim) {
         PageLine line{section, f.name, {}, f, family, 0, {}, claim};
         add_per_cycle(line, per_cycle, clock, units);
         out.push_back(std::move(line));
@@ -134,15 +142,24 @@ std::vector<PageLine> page_of(const Profile& profile) {
                 if (!glob_match(figure.finding, f.name)) continue;
                 any = true;
                 if (shown.count({figure.family, f.name})) continue;
-                add(figure.section, figure.family, f, figure.per_cycle, figure.claim ? figure.claim(profile.device) : "");
+                add(figure.section, figure.family, f, figure.per_cycle,
+                    figure.claim ? figure.claim(profile.device) : "");
             }
         }
         if (!any && explained.insert(figure.section + figure.label).second)
-            out.push_back({figure.section, figure.label, why_absent(profile, figure), {}, figure.family, 0, {}, figure.claim ? figure.claim(profile.device) : ""});
+            out.push_back({figure.section,
+                           figure.label,
+                           why_absent(profile, figure),
+                           {},
+                           figure.family,
+                           0,
+                           {},
+                           figure.claim ? figure.claim(profile.device) : ""});
     }
     for (const auto& conclusion : profile.conclusions) {
         for (const auto& f : conclusion.findings) {
-            if (!shown.count({conclusion.experiment->family, f.name})) add("More", conclusion.experiment->family, f, PerCycle::no, "");
+            if (!shown.count({conclusion.experiment->family, f.name}))
+                add("More", conclusion.experiment->family, f, PerCycle::no, "");
         }
     }
     return out;
@@ -153,16 +170,24 @@ void print_profile(std::ostream& out, const Profile& profile, const report::Tabl
     const auto page = page_of(profile);
     out << report::paint(fmt::format("{} ({})", d.name, d.selector), report::Tone::strong, style.colour)
         << fmt::format(", {}, driver {}\n", d.platform, d.driver)
-        << fmt::format("{} cells in {} of a budget of {}; memory {}\n", profile.records.size(), format_seconds(profile.seconds),
-                       format_seconds(profile.budget_seconds), format_bytes(d.global_bytes));
-    std::vector<report::Column> columns{{"figure"}, {"value", true}, {"interval"}, {"per cycle", true, 60}, {"driver says", false, 50}, {"how", false, 10}};
+        << fmt::format("{} cells in {} of a budget of {}{}; memory {}\n", profile.records.size(),
+                       format_seconds(profile.seconds), format_seconds(profile.budget_seconds),
+                       profile.thinned > 1 ? fmt::format(", of some sweeps only every {}. point", profile.thinned) : "",
+                       format_bytes(d.global_bytes));
+    std::vector<report::Column> columns{
+        {"figure"},        {"value", true}, {"interval"}, {"per cycle", true, 60}, {"driver says", false, 50},
+        {"how", false, 10}};
     std::vector<std::size_t> present;
     for (std::size_t i = 0; i < page.size(); ++i) {
         if (!page[i].absent.empty()) continue;
         present.push_back(i);
         const auto& line = page[i];
-        const std::string cells[] = {line.name, quantity(line.finding.value, line.finding.unit), confidence(line.finding),
-                                     per_cycle_text(line), line.claim, line.finding.how};
+        const std::string cells[] = {line.name,
+                                     quantity(line.finding.value, line.finding.unit),
+                                     confidence(line.finding),
+                                     per_cycle_text(line),
+                                     line.claim,
+                                     line.finding.how};
         for (std::size_t c = 0; c < columns.size(); ++c) columns[c].cells.push_back(cells[c]);
     }
     report::drop_to_fit(columns, style.width);
@@ -170,10 +195,13 @@ void print_profile(std::ostream& out, const Profile& profile, const report::Tabl
     std::string section;
     std::size_t row = 0;
     for (const auto& line : page) {
-        if (line.section != section) out << '\n' << report::paint(line.section, report::Tone::strong, style.colour) << '\n';
+        if (line.section != section)
+            out << '\n' << report::paint(line.section, report::Tone::strong, style.colour) << '\n';
         section = line.section;
-        if (line.absent.empty()) out << report::row_line(columns, row++, style.colour) << '\n';
-        else out << report::wrap(line.name + ": none; " + line.absent, "  ", style.width ? style.width : 100);
+        if (line.absent.empty())
+            out << report::row_line(columns, row++, style.colour) << '\n';
+        else
+            out << report::wrap(line.name + ": none; " + line.absent, "  ", style.width ? style.width : 100);
     }
 }
 
@@ -182,13 +210,16 @@ std::string profile_json(const Profile& profile) {
     ordered_json figures = ordered_json::array(), absent = ordered_json::array(), curves = ordered_json::array();
     for (const auto& line : page_of(profile)) {
         if (!line.absent.empty()) {
-            absent.push_back({{"section", line.section}, {"name", line.name}, {"family", line.family}, {"reason", line.absent}});
+            absent.push_back(
+                {{"section", line.section}, {"name", line.name}, {"family", line.family}, {"reason", line.absent}});
             continue;
         }
         const auto& f = line.finding;
-        ordered_json figure{{"section", line.section}, {"family", line.family}, {"name", f.name},           {"value", number(f.value)},
-                            {"unit", f.unit},          {"low", number(f.low)},  {"high", number(f.high)},  {"how", f.how}};
-        if (line.per_cycle != 0) figure["per_cycle"] = {{"value", number(line.per_cycle)}, {"unit", line.per_cycle_unit}};
+        ordered_json figure{{"section", line.section},  {"family", line.family}, {"name", f.name},
+                            {"value", number(f.value)}, {"unit", f.unit},        {"low", number(f.low)},
+                            {"high", number(f.high)},   {"how", f.how}};
+        if (line.per_cycle != 0)
+            figure["per_cycle"] = {{"value", number(line.per_cycle)}, {"unit", line.per_cycle_unit}};
         if (!line.claim.empty()) figure["driver_says"] = line.claim;
         figures.push_back(std::move(figure));
     }
@@ -196,10 +227,21 @@ std::string profile_json(const Profile& profile) {
         for (const auto& curve : conclusion.curves) curves.push_back(curve_json(conclusion, curve));
     }
     ordered_json out{{"schema", schema_version},
-                     {"device", {{"selector", d.selector}, {"platform", d.platform}, {"name", d.name}, {"vendor", d.vendor},
-                                 {"driver", d.driver}, {"type", name(d.type)}, {"identity", d.identity}}},
-                     {"utc", profile.utc}, {"seconds", number(profile.seconds)}, {"budget_seconds", number(profile.budget_seconds)},
-                     {"figures", figures}, {"absent", absent}, {"curves", curves}};
+                     {"device",
+                      {{"selector", d.selector},
+                       {"platform", d.platform},
+                       {"name", d.name},
+                       {"vendor", d.vendor},
+                       {"driver", d.driver},
+                       {"type", name(d.type)},
+                       {"identity", d.identity}}},
+                     {"utc", profile.utc},
+                     {"seconds", number(profile.seconds)},
+                     {"budget_seconds", number(profile.budget_seconds)},
+                     {"thinned", profile.thinned},
+                     {"figures", figures},
+                     {"absent", absent},
+                     {"curves", curves}};
     return out.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }
 

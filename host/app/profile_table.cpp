@@ -1,7 +1,7 @@
 // The profile as two tables: what is run, and where each finding stands on the page.
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "app/profile.hpp"
 #include "core/units.hpp"
@@ -16,7 +16,8 @@ std::string loads_around_units(const Device& device) {
     const double n = device.compute_units;
     std::string out;
     double last = 0;
-    for (const double groups : {1.0, n / 2, n - 1, n, n + 1, 1.5 * n, 2 * n - 1, 2 * n, 2 * n + 1, 2.5 * n, 3 * n, 3 * n + 1}) {
+    for (const double groups :
+         {1.0, n / 2, n - 1, n, n + 1, 1.5 * n, 2 * n - 1, 2 * n, 2 * n + 1, 2.5 * n, 3 * n, 3 * n + 1}) {
         const double whole = std::max(1.0, std::floor(groups));
         if (whole <= last) continue;
         last = whole;
@@ -30,9 +31,11 @@ std::string clock_claim(const Device& d) { return d.clock_mhz ? fmt::format("{} 
 std::string width_claim(const Device& d) {
     return d.preferred_multiple ? fmt::format("preferred multiple {}", d.preferred_multiple) : "";
 }
-std::string cache_claim(const Device& d) { return d.reported_cache_bytes ? "cache " + format_bytes(d.reported_cache_bytes) : ""; }
+std::string cache_claim(const Device& d) {
+    return d.reported_cache_bytes ? "cache " + format_bytes(d.reported_cache_bytes) : "";
+}
 std::string line_claim(const Device& d) { return "line " + format_bytes(d.cacheline_bytes); }
-std::string group_claim(const Device& d) { return fmt::format("{} work-items a group", d.max_group); }
+std::string group_claim(const Device& d) { return fmt::format("{} work-items a group", d.max_group_promised); }
 std::string local_claim(const Device& d) {
     return format_bytes(d.local_bytes) + (d.local_is_dedicated ? " of its own" : " of ordinary memory");
 }
@@ -44,26 +47,47 @@ std::vector<ProfileProbe> profile_probes(const Device& device) {
     const std::string functions = "identity,divide,sqrt,exp,log,sin";
     std::vector<ProfileProbe> out{
         {"fma",
-         {{"fma_clock"}, {"fma_latency"}, {"fma_units", {{"load", loads_around_units(device)}}},
-          {"fma_peak", {{"ilp", gpu ? "auto" : "4,8"}}}, {"fma_ilp"}, {"fma_loop"}, {"fma_nested"},
+         {{"fma_clock"},
+          {"fma_latency"},
+          {"fma_units", {{"load", loads_around_units(device)}}},
+          {"fma_peak", {{"ilp", gpu ? "auto" : "4,8"}}},
+          {"fma_ilp"},
+          {"fma_loop"},
+          {"fma_nested"},
           {"fma_code", {{"code", gpu ? "256:16384:*2" : "256:4096:*2"}}}}},
         {"launch", {{"launch_item"}, {"launch_device"}}},
-        {"bandwidth", {{"bandwidth_copy"}, {"bandwidth_batch"}, {"bandwidth_read"}, {"bandwidth_write"}, {"bandwidth_triad"},
-                       {"bandwidth_reread", {{"size", "16Ki:256Mi:*2"}}}}, false},
+        {"bandwidth",
+         {{"bandwidth_copy"},
+          {"bandwidth_batch"},
+          {"bandwidth_read"},
+          {"bandwidth_write"},
+          {"bandwidth_triad"},
+          {"bandwidth_reread", {{"size", "16Ki:256Mi:*2"}}}},
+         false},
         {"latency", {{"latency"}}, false},
         {"cacheline", {{"cacheline"}}, false},
         {"banks", {{"banks_word"}}, false},
         {"barrier", {{"barrier_plain"}, {"barrier_none"}}, false},
         {"atomic", {{"atomic"}}, false},
         {"dispatch", {{"dispatch"}}},
-        {"divergence", {{"divergence_width", {{"fill", "full"}}}, {"divergence_paths"}, {"divergence_plain"}, {"divergence_branch"},
-                        {"divergence_select"}, {"divergence_straight"}, {"divergence_looped"}}},
-        {"registers", {{"registers_live"}}},
+        {"divergence",
+         {{"divergence_width", {{"fill", "full"}}},
+          {"divergence_paths"},
+          {"divergence_plain"},
+          {"divergence_branch"},
+          {"divergence_select"},
+          {"divergence_straight"},
+          {"divergence_looped"}}},
+        {"registers", {{"registers_live"}, {"registers_live", {{"items", "1024"}, {"live", "32,40,48,56,64,96"}}}}},
         {"scatter", {{"scatter"}}, false},
         {"channels", {{"channels"}}, false},
-        {"math", {{"math_latency", {{"function", functions}}}, {"math_rate", {{"function", functions}}},
-                  {"math_latency_native", {{"function", functions}}}, {"math_rate_native", {{"function", functions}}},
-                  {"math_latency_double", {{"function", functions}}}, {"math_rate_double", {{"function", functions}}}}},
+        {"math",
+         {{"math_latency", {{"function", functions}}},
+          {"math_rate", {{"function", functions}}},
+          {"math_latency_native", {{"function", functions}}},
+          {"math_rate_native", {{"function", functions}}},
+          {"math_latency_double", {{"function", functions}}},
+          {"math_rate_double", {{"function", functions}}}}},
     };
     return out;
 }

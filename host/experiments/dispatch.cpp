@@ -1,6 +1,7 @@
 // dispatch: how many work-groups, waves and work-items a device starts in a second. The usual reading of such a sweep,
 // "the group should be a multiple of 256", takes the corner of two rates for a rule: groups start at one rate, waves at
-// another, and min(groups * B, waves * B / ceil(B / W)) reproduces every published row. So the two rates and W are fitted.
+// another, and min(groups * B, waves * B / ceil(B / W)) reproduces every published row. So the two rates and W are
+// fitted.
 #include "experiments/probe.hpp"
 #include "model/fit.hpp"
 
@@ -34,7 +35,8 @@ Setup setup(const Request& request) {
     const auto side = static_cast<std::size_t>(request.point.integer("side"));
     const std::size_t items = items_in_group(side, dims);
     if (items > device.max_group_promised)
-        throw Unsupported("a work-group of " + std::to_string(items) + " exceeds the device's " + std::to_string(device.max_group_promised));
+        throw Unsupported("a work-group of " + std::to_string(items) + " exceeds the device's " +
+                          std::to_string(device.max_group_promised));
     for (unsigned d = 0; d < dims; ++d) {
         if (side > device.max_items[d])
             throw Unsupported("a work-group's side of " + std::to_string(side) + " exceeds the device's " +
@@ -58,14 +60,16 @@ Setup setup(const Request& request) {
     const std::uint32_t every = is_simulator(device) ? 1 : store_every;
     Random random(request.seed);
     const auto token = static_cast<std::uint32_t>(random());
-    out.args = {Output{"out", (total + every - 1) / every * sizeof(std::uint32_t)}, value("mask", every - 1), value("token", token)};
+    out.args = {Output{"out", (total + every - 1) / every * sizeof(std::uint32_t)}, value("mask", every - 1),
+                value("token", token)};
     out.work.steps = static_cast<double>(total / items);
     out.check = [=](const Buffers& buffers) -> std::optional<std::string> {
         const auto stored = buffers.as<std::uint32_t>("out");
         for (std::uint32_t i = 0; i < stored.size(); ++i) {
             const auto id = i * every;
             if (stored[i] != (id ^ token))
-                return "work-item " + std::to_string(id) + " left " + std::to_string(stored[i]) + ", expected " + std::to_string(id ^ token);
+                return "work-item " + std::to_string(id) + " left " + std::to_string(stored[i]) + ", expected " +
+                       std::to_string(id ^ token);
         }
         return std::nullopt;
     };
@@ -76,14 +80,15 @@ double items_of(const std::string& variant, double side) {
     return static_cast<double>(items_in_group(static_cast<std::size_t>(side), dimensions(variant)));
 }
 
-/// Where groups stay resident for a time, large groups are limited by how many fit: rate = units * floor(M / B) * B / life.
-/// Looks for the M of least spread of `life` among the points that the two rates leave unexplained.
+/// Where groups stay resident for a time, large groups are limited by how many fit: rate = units * floor(M / B) * B /
+/// life. Looks for the M of least spread of `life` among the points that the two rates leave unexplained.
 void conclude_residency(const std::vector<double>& sizes, const std::vector<double>& rates, const Dispatch& fit,
                         const Device& device, std::vector<Finding>& out) {
     std::vector<double> left_sizes, left_rates;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         double model = fit.group_rate.value * sizes[i];
-        if (fit.wave_rate && fit.width > 0) model = std::min(model, fit.wave_rate->value * sizes[i] / std::ceil(sizes[i] / fit.width));
+        if (fit.wave_rate && fit.width > 0)
+            model = std::min(model, fit.wave_rate->value * sizes[i] / std::ceil(sizes[i] / fit.width));
         if (rates[i] < 0.95 * model) left_sizes.push_back(sizes[i]), left_rates.push_back(rates[i]);
     }
     if (left_sizes.size() < 4) return;
@@ -120,7 +125,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     }
     if (device.is_cpu()) {
         // The loop over work-items is the compiler's, so only the group has a cost of its own.
-        if (single) out.push_back(from_step("time per group", *single, "groups of one work-item; waves mean nothing on a CPU"));
+        if (single)
+            out.push_back(from_step("time per group", *single, "groups of one work-item; waves mean nothing on a CPU"));
         return out;
     }
     auto fit = fit_dispatch(sizes, rates);
@@ -130,16 +136,20 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
         for (std::size_t i = 0; i < sizes.size(); ++i) {
             if (sizes[i] <= 384) small_sizes.push_back(sizes[i]), small_rates.push_back(rates[i]);
         }
-        if (const auto again = fit_dispatch(small_sizes, small_rates); again && (!fit || again->residual < fit->residual)) fit = again;
+        if (const auto again = fit_dispatch(small_sizes, small_rates);
+            again && (!fit || again->residual < fit->residual))
+            fit = again;
     }
     if (!fit) return out;
-    const std::string how = "two-rate model over the group size, residual " + text_of(std::round(1000 * fit->residual) / 10) + " %";
+    const std::string how =
+        "two-rate model over the group size, residual " + text_of(std::round(1000 * fit->residual) / 10) + " %";
     out.push_back({"group rate", "group/s", fit->group_rate.value, fit->group_rate.low, fit->group_rate.high, how});
     if (fit->wave_rate) {
         out.push_back({"wave rate", "wave/s", fit->wave_rate->value, fit->wave_rate->low, fit->wave_rate->high, how});
         const auto [least, most] = std::minmax_element(fit->widths.begin(), fit->widths.end());
         if (!fit->widths.empty())
-            out.push_back({"wave width", "", static_cast<double>(fit->width), static_cast<double>(*least), static_cast<double>(*most), how});
+            out.push_back({"wave width", "", static_cast<double>(fit->width), static_cast<double>(*least),
+                           static_cast<double>(*most), how});
     }
     conclude_residency(sizes, rates, *fit, device, out);
     return out;
@@ -151,11 +161,17 @@ Experiment describe_dispatch() {
     Experiment out;
     out.family = "dispatch";
     out.question = "How many work-groups and waves does the device start in a second, and how wide is a wave?";
-    out.axes = {{.name = "side", .unit = "work-item", .meaning = "work-items along each dimension of a group",
-                 .values = {"1", "8", "32", "48", "64", "96", "128", "192", "256", "512", "768", "1024"}, .least = 1, .most = 4096}};
+    out.axes = {{.name = "side",
+                 .unit = "work-item",
+                 .meaning = "work-items along each dimension of a group",
+                 .values = {"1", "8", "32", "48", "64", "96", "128", "192", "256", "512", "768", "1024"},
+                 .least = 1,
+                 .most = 4096}};
     out.variants = {
         {.name = "1d", .meaning = "Groups of one dimension."},
-        {.name = "2d", .meaning = "Square groups: most sides are no multiple of a wave.", .axes = {{"side", "4,8,12,16,20,24,28,32"}}},
+        {.name = "2d",
+         .meaning = "Square groups: most sides are no multiple of a wave.",
+         .axes = {{"side", "4,8,12,16,20,24,28,32"}}},
         {.name = "3d", .meaning = "Cubic groups.", .axes = {{"side", "2,4,6,7,8,9,10"}}},
     };
     out.setup = setup;

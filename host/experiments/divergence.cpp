@@ -1,5 +1,5 @@
-// divergence: the SIMT width and the price of ways taken apart. A branch that changes every `grain` work-items doubles the
-// time while a wave holds both ways and costs nothing once the grain is a wave: the knee is the width.
+// divergence: the SIMT width and the price of ways taken apart. A branch that changes every `grain` work-items doubles
+// the time while a wave holds both ways and costs nothing once the grain is a wave: the knee is the width.
 #include "experiments/probe.hpp"
 #include "model/fit.hpp"
 
@@ -22,7 +22,8 @@ Size size_of(const Request& request) {
     s.items = static_cast<std::size_t>(or_auto(request.point, "items", device.is_gpu() ? (full ? 256 : 1024) : 16));
     if (request.point.is_auto("items")) s.items = std::min(s.items, device.max_group_promised);
     if (s.items > device.max_group_promised)
-        throw Unsupported("a work-group of " + std::to_string(s.items) + " exceeds the device's " + std::to_string(device.max_group_promised));
+        throw Unsupported("a work-group of " + std::to_string(s.items) + " exceeds the device's " +
+                          std::to_string(device.max_group_promised));
     if (full && !is_simulator(device)) s.groups = device.compute_units * (device.is_gpu() ? 8u : 1u);
     return s;
 }
@@ -63,8 +64,9 @@ void validate(const Request& request) {
 
 void fill_ways(Setup& out, const Request& request, const Size& s, const std::vector<float>& starts) {
     if (request.device.is_cpu())
-        throw Unsupported("on a CPU every work-item takes its own branch in an ordinary loop, so there is no SIMT width; "
-                          "divergence_straight against divergence_looped shows whether that loop is vectorised");
+        throw Unsupported(
+            "on a CPU every work-item takes its own branch in an ordinary loop, so there is no SIMT width; "
+            "divergence_straight against divergence_looped shows whether that loop is vectorised");
     const bool width = request.variant.name == "width";
     const auto grain = static_cast<std::uint32_t>(request.point.integer("grain"));
     const auto ways = width ? std::size_t{2} : static_cast<std::size_t>(request.point.integer("paths"));
@@ -72,7 +74,8 @@ void fill_ways(Setup& out, const Request& request, const Size& s, const std::vec
     out.args.push_back(value("trips", std::int32_t{0}));
     out.defines = {"PATHS=" + std::to_string(ways)};
     const auto ends = std::make_shared<WayEnds>(starts, ways);
-    out.check = check_of([=](std::size_t i, std::int32_t trips) { return ends->at(i % s.items / grain % ways, i % 4, trips); });
+    out.check =
+        check_of([=](std::size_t i, std::int32_t trips) { return ends->at(i % s.items / grain % ways, i % 4, trips); });
 }
 
 void fill_swap(Setup& out, const Request& request, const Size& s, const std::vector<float>& starts) {
@@ -95,7 +98,8 @@ void fill_swap(Setup& out, const Request& request, const Size& s, const std::vec
 
 /// The vectoriser's two kernels: no slope, because the straight one has no loop to lengthen.
 void fill_straight(Setup& out, const Request& request, Size& s, const std::vector<float>& starts) {
-    s.groups = std::max<std::size_t>(1, (is_simulator(request.device) ? 64 : 4096ull * request.device.compute_units) / s.items);
+    s.groups = std::max<std::size_t>(
+        1, (is_simulator(request.device) ? 64 : 4096ull * request.device.compute_units) / s.items);
     const auto c = static_cast<float>(chain_constant);
     out.args.push_back(value("c", c));
     out.args.push_back(value("rounds", std::int32_t{straight_links / links_per_trip}));
@@ -114,12 +118,16 @@ Setup setup(const Request& request) {
     const bool straight = variant == "straight" || variant == "looped";
     Setup out;
     out.args = {Input{"start", share(starts)}, Output{"out", 0}};
-    if (straight) fill_straight(out, request, s, starts);
-    else if (variant == "width" || variant == "paths") fill_ways(out, request, s, starts);
-    else fill_swap(out, request, s, starts);
+    if (straight)
+        fill_straight(out, request, s, starts);
+    else if (variant == "width" || variant == "paths")
+        fill_ways(out, request, s, starts);
+    else
+        fill_swap(out, request, s, starts);
     out.args[1] = Output{"out", s.items * s.groups * sizeof(float)};
     out.global = Extent(s.items * s.groups);
     out.local = Extent(s.items);
+    if (request.point.is_auto("items")) out.resolved = {{"items", std::to_string(s.items)}};
     if (!straight) out.slope = slope(request.device, 64, links_per_trip);
     return out;
 }
@@ -133,12 +141,14 @@ void conclude_width(const Curve& curve, std::vector<Finding>& out) {
     const std::string where = curve.fixed.text("fill") == "full" ? ", all units busy" : ", one group";
     const auto step = fit_step(grain, time);
     if (!step || step->before < 1.3 * step->after) {
-        out.push_back({"SIMT width" + where, "work-item", 1, 1, 1, "the time does not depend on the grain of the branch: no SIMT width"});
+        out.push_back({"SIMT width" + where, "work-item", 1, 1, 1,
+                       "the time does not depend on the grain of the branch: no SIMT width"});
         return;
     }
     // Up to the knee a wave still holds both ways; the next grain tried is the first that fills it.
     out.push_back({"SIMT width" + where, "work-item", step->position.high, step->position.value, step->position.high,
-                   "first grain of a two-way branch that costs nothing; below it the time is " + text_of(std::round(100 * step->before / step->after) / 100) + "-fold"});
+                   "first grain of a two-way branch that costs nothing; below it the time is " +
+                       text_of(std::round(100 * step->before / step->after) / 100) + "-fold"});
 }
 
 void conclude_paths(const Curve& curve, std::vector<Finding>& out) {
@@ -147,14 +157,14 @@ void conclude_paths(const Curve& curve, std::vector<Finding>& out) {
     const std::string where = curve.fixed.text("fill") == "full" ? ", all units busy" : ", one group";
     for (const auto& s : curve.samples) {
         if (s.x == 2 || &s == &curve.samples.back())
-            out.push_back({"cost of " + text_of(s.x) + " ways" + where, "x", s.per_step / one.per_step, s.low / one.high, s.high / one.low,
-                           "time over that of one way"});
+            out.push_back({"cost of " + text_of(s.x) + " ways" + where, "x", s.per_step / one.per_step,
+                           s.low / one.high, s.high / one.low, "time over that of one way"});
     }
 }
 
 /// `name`: the best time of `above` over the best of `below`.
-void conclude_ratio(const std::vector<Curve>& curves, const std::string& above, const std::string& below, const std::string& name,
-                    const std::string& how, std::vector<Finding>& out) {
+void conclude_ratio(const std::vector<Curve>& curves, const std::string& above, const std::string& below,
+                    const std::string& name, const std::string& how, std::vector<Finding>& out) {
     const auto best = [&](const std::string& variant) {
         const Curve::Sample* found = nullptr;
         for (const auto& curve : curves) {
@@ -168,7 +178,8 @@ void conclude_ratio(const std::vector<Curve>& curves, const std::string& above, 
     const auto *a = best(above), *b = best(below);
     if (!a || !b || !(b->per_step > 0)) return;
     const double scale_a = a->per_step / a->seconds, scale_b = b->per_step / b->seconds;
-    out.push_back({name, "x", a->per_step / b->per_step, a->low * scale_a / (b->high * scale_b), a->high * scale_a / (b->low * scale_b), how});
+    out.push_back({name, "x", a->per_step / b->per_step, a->low * scale_a / (b->high * scale_b),
+                   a->high * scale_a / (b->low * scale_b), how});
 }
 
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
@@ -177,11 +188,14 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
         if (curve.variant == "width") conclude_width(curve, out);
         if (curve.variant == "paths") conclude_paths(curve, out);
     }
-    conclude_ratio(curves, "branch", "plain", "branch against no branch", "every second work-item takes the other loop", out);
-    conclude_ratio(curves, "select", "plain", "select against no branch", "values exchanged before one common loop", out);
+    conclude_ratio(curves, "branch", "plain", "branch against no branch", "every second work-item takes the other loop",
+                   out);
+    conclude_ratio(curves, "select", "plain", "select against no branch", "values exchanged before one common loop",
+                   out);
     if (device.is_cpu())
         conclude_ratio(curves, "looped", "straight", "gain of vectorised work-items",
-                       "time of a work-item with a loop in it over one without; 1 says that neither is vectorised", out);
+                       "time of a work-item with a loop in it over one without; 1 says that neither is vectorised",
+                       out);
     return out;
 }
 
@@ -192,21 +206,49 @@ Experiment describe_divergence() {
     out.family = "divergence";
     out.question = "How many work-items run in step, and what does it cost when they go different ways?";
     out.axes = {
-        {.name = "grain", .unit = "work-item", .meaning = "neighbours that go the same way", .values = {"1"}, .least = 1, .most = 4096},
+        {.name = "grain",
+         .unit = "work-item",
+         .meaning = "neighbours that go the same way",
+         .values = {"1"},
+         .least = 1,
+         .most = 4096},
         {.name = "paths", .meaning = "different ways", .values = {"2"}, .least = 1, .most = 64},
-        {.name = "items", .unit = "work-item", .meaning = "work-items in a group", .values = {"auto"}, .least = 1, .most = 4096, .may_be_auto = true},
-        {.name = "fill", .meaning = "one work-group, or all compute units busy", .kind = Axis::Kind::choice, .values = {"full"}, .choices = {"one", "full"}},
+        {.name = "items",
+         .unit = "work-item",
+         .meaning = "work-items in a group",
+         .values = {"auto"},
+         .least = 1,
+         .most = 4096,
+         .may_be_auto = true},
+        {.name = "fill",
+         .meaning = "one work-group, or all compute units busy",
+         .kind = Axis::Kind::choice,
+         .values = {"full"},
+         .choices = {"one", "full"}},
     };
     out.variants = {
-        {.name = "width", .meaning = "Two ways that change every `grain` work-items.",
-         .axes = {{"grain", "1:512:*2"}, {"fill", "one,full"}}, .curve_over = "grain"},
-        {.name = "paths", .meaning = "Neighbours go as many different ways as `paths` says.", .axes = {{"paths", "1,2,4,8,16,32,64"}}, .curve_over = "paths"},
+        {.name = "width",
+         .meaning = "Two ways that change every `grain` work-items.",
+         .axes = {{"grain", "1:512:*2"}, {"fill", "one,full"}},
+         .curve_over = "grain"},
+        {.name = "paths",
+         .meaning = "Neighbours go as many different ways as `paths` says.",
+         .axes = {{"paths", "1,2,4,8,16,32,64"}},
+         .curve_over = "paths"},
         {.name = "plain", .meaning = "One loop, nobody branches: what the next two are compared with."},
-        {.name = "branch", .meaning = "Odd work-items run the loop with two values exchanged, in a branch of their own."},
+        {.name = "branch",
+         .meaning = "Odd work-items run the loop with two values exchanged, in a branch of their own."},
         {.name = "select", .meaning = "The same result: the values are exchanged first, then all run one loop."},
-        {.name = "straight", .meaning = "No loop in the kernel: a CPU's compiler can run several work-items in one vector.",
-         .needs = {"cpu"}, .axes = {{"items", "1,16,256"}}, .curve_over = "items"},
-        {.name = "looped", .meaning = "The same work in a loop, which keeps it from doing so.", .needs = {"cpu"}, .axes = {{"items", "1,16,256"}}, .curve_over = "items"},
+        {.name = "straight",
+         .meaning = "No loop in the kernel: a CPU's compiler can run several work-items in one vector.",
+         .needs = {"cpu"},
+         .axes = {{"items", "1,16,256"}},
+         .curve_over = "items"},
+        {.name = "looped",
+         .meaning = "The same work in a loop, which keeps it from doing so.",
+         .needs = {"cpu"},
+         .axes = {{"items", "1,16,256"}},
+         .curve_over = "items"},
     };
     out.setup = setup;
     out.validate = validate;

@@ -19,8 +19,8 @@ bool is_power_of_two(std::int64_t n, std::int64_t most) { return n >= 1 && n <= 
 
 void require_power(const char* axis, std::int64_t n, std::int64_t most) {
     if (!is_power_of_two(n, most))
-        throw Error(Blame::usage, std::string("axis '") + axis + "' is " + std::to_string(n) + "; possible are powers of two up to " +
-                                      std::to_string(most));
+        throw Error(Blame::usage, std::string("axis '") + axis + "' is " + std::to_string(n) +
+                                      "; possible are powers of two up to " + std::to_string(most));
 }
 
 std::size_t groups_for(double load_percent, const Device& device) {
@@ -36,14 +36,13 @@ Shape shape_of(const Request& request) {
     s.type = point.text("type");
     s.width = static_cast<std::size_t>(point.integer("width"));
 
-    // Chains enough for the latency times the issue width: eight 32-byte vectors on CPUs with two four-clock pipes; on GPUs
-    // eight scalars, which the elements of a vector count as.
-    const std::size_t bytes = s.width * (s.type == "double" ? 8 : s.type == "half" ? 2 : 4);
-    const std::size_t full = gpu ? std::max<std::size_t>(1, 8 / s.width) : std::max<std::size_t>(1, std::min<std::size_t>(8, 256 / bytes));
-    const std::size_t chains = variant == "latency" ? 1 : variant == "peak" ? full : variant == "units" ? 4 : 2;
+    // Four chains fill a GPU, which has waves beside them, and a CPU at 16 elements (eight 32-byte vectors); where a
+    // CPU's vectors are wider, ilp=8 shows it.
+    const std::size_t chains = variant == "latency" ? 1 : variant == "peak" || variant == "units" ? 4 : 2;
     s.ilp = static_cast<std::size_t>(or_auto(point, "ilp", static_cast<std::int64_t>(chains)));
     s.unroll = static_cast<std::size_t>(or_auto(point, "unroll", variant == "peak" ? 16 : 64));
-    if (variant == "code") s.unroll = std::max<std::size_t>(1, static_cast<std::size_t>(or_auto(point, "code", 1024)) / s.ilp);
+    if (variant == "code")
+        s.unroll = std::max<std::size_t>(1, static_cast<std::size_t>(or_auto(point, "code", 1024)) / s.ilp);
 
     const std::size_t wave = wave_width(device);
     std::size_t waves = 1;
@@ -58,7 +57,8 @@ Shape shape_of(const Request& request) {
     // Links of each chain, so that a run takes some 50 us to 1 ms on anything from one core to a large GPU.
     s.steps = 32768;
     if (variant == "peak") s.steps = 4096;
-    if (variant == "ilp") s.steps = std::clamp<std::int64_t>((1 << 22) / static_cast<std::int64_t>(s.items * s.ilp), 4096, 32768);
+    if (variant == "ilp")
+        s.steps = std::clamp<std::int64_t>((1 << 22) / static_cast<std::int64_t>(s.items * s.ilp), 4096, 32768);
     if (variant == "units") s.steps = gpu ? 4096 : 131072;  // a CPU's threads must wake up in much less than a step
     return s;
 }
@@ -82,7 +82,8 @@ std::vector<T> ends_of(const std::vector<T>& starts, T c, std::int64_t steps) {
 template <typename T>
 Check check_of(const Shape& s, std::vector<T> starts, T c) {
     return [=, starts = std::move(starts)](const Buffers& buffers) {
-        const auto ends = ends_of(starts, c, static_cast<std::int64_t>(buffers.trips) * static_cast<std::int64_t>(s.unroll));
+        const auto ends =
+            ends_of(starts, c, static_cast<std::int64_t>(buffers.trips) * static_cast<std::int64_t>(s.unroll));
         std::vector<T> sums;  // work-items repeat with period 4
         for (std::size_t i = 0; i < 4; ++i) {
             for (std::size_t e = 0; e < s.width; ++e) {
@@ -102,8 +103,8 @@ void fill(Setup& out, const Shape& s, std::uint64_t seed, T c, std::vector<T> st
         Random random(seed);
         for (auto& x : starts) x = static_cast<std::uint32_t>(random());
     }
-    out.args = {Input{"start", share(starts)}, Output{"out", s.items * s.groups * s.width * sizeof(T)}, value("constant_c", c),
-                value("trips", std::int32_t{0})};
+    out.args = {Input{"start", share(starts)}, Output{"out", s.items * s.groups * s.width * sizeof(T)},
+                value("constant_c", c), value("trips", std::int32_t{0})};
     out.check = check_of<T>(s, std::move(starts), c);
 }
 
@@ -117,7 +118,8 @@ Setup setup_clock(const Request& request) {
         const auto waited = buffers.as<std::uint64_t>("out")[0];
         const auto wanted = static_cast<std::uint64_t>(buffers.trips) * 1024;
         if (waited >= wanted && waited < wanted + (1u << 20)) return std::nullopt;
-        return "the counter advanced by " + std::to_string(waited) + ", expected " + std::to_string(wanted) + " and little more";
+        return "the counter advanced by " + std::to_string(waited) + ", expected " + std::to_string(wanted) +
+               " and little more";
     };
     return out;
 }
@@ -130,26 +132,40 @@ Setup setup(const Request& request) {
     if (s.type == "double" && !device.fp64) throw Unsupported("the device has no double precision");
     if (s.type == "half" && !device.fp16) throw Unsupported("the device has no half precision arithmetic");
     if (s.items > device.max_group_promised)
-        throw Unsupported("a work-group of " + std::to_string(s.items) + " exceeds the device's " + std::to_string(device.max_group_promised));
+        throw Unsupported("a work-group of " + std::to_string(s.items) + " exceeds the device's " +
+                          std::to_string(device.max_group_promised));
 
     Setup out;
     const std::size_t count = 4 + s.ilp * s.width;
-    if (s.type == "double") fill<double>(out, s, request.seed, chain_constant, chain_starts<double>(count, request.seed));
-    else if (s.type == "half") fill<Half>(out, s, request.seed, to_half(chain_constant), half_starts(count, request.seed));
-    else if (s.type == "uint") fill<std::uint32_t>(out, s, request.seed, 0x2545F491u, {});
-    else fill<float>(out, s, request.seed, static_cast<float>(chain_constant), chain_starts<float>(count, request.seed));
+    if (s.type == "double")
+        fill<double>(out, s, request.seed, chain_constant, chain_starts<double>(count, request.seed));
+    else if (s.type == "half")
+        fill<Half>(out, s, request.seed, to_half(chain_constant), half_starts(count, request.seed));
+    else if (s.type == "uint")
+        fill<std::uint32_t>(out, s, request.seed, 0x2545F491u, {});
+    else
+        fill<float>(out, s, request.seed, static_cast<float>(chain_constant), chain_starts<float>(count, request.seed));
     out.global = Extent(s.items * s.groups);
     out.local = Extent(s.items);
     const auto trips = std::max<std::int64_t>(1, s.steps / static_cast<std::int64_t>(s.unroll));
     // A step is one link of every chain.
     out.slope = slope(device, static_cast<std::int32_t>(trips), static_cast<double>(s.unroll));
     out.work.flops = 2.0 * static_cast<double>(s.items * s.groups * s.ilp * s.width);
-    out.defines = {"TYPE=" + s.type, "TYPE_" + s.type, "WIDTH=" + std::to_string(s.width), "ILP=" + std::to_string(s.ilp),
-                   "UNROLL=" + std::to_string(s.unroll)};
+    out.resolved = {{"ilp", std::to_string(s.ilp)},
+                    {"load", text_of(100.0 * static_cast<double>(s.groups) / device.compute_units)}};
+    // One work-item is no number of waves, and in `code` the unrolling is the swept length in other words.
+    if (request.variant.name != "latency")
+        out.resolved.emplace_back("waves", std::to_string(s.items / wave_width(device)));
+    if (request.variant.name != "code") out.resolved.emplace_back("unroll", std::to_string(s.unroll));
+    std::erase_if(out.resolved, [&](const auto& r) { return !request.point.is_auto(r.first); });
+    out.defines = {"TYPE=" + s.type, "TYPE_" + s.type, "WIDTH=" + std::to_string(s.width),
+                   "ILP=" + std::to_string(s.ilp), "UNROLL=" + std::to_string(s.unroll)};
     return out;
 }
 
-bool is_integer(const Setup& setup) { return std::find(setup.defines.begin(), setup.defines.end(), "TYPE=uint") != setup.defines.end(); }
+bool is_integer(const Setup& setup) {
+    return std::find(setup.defines.begin(), setup.defines.end(), "TYPE=uint") != setup.defines.end();
+}
 
 double flops(const Setup& setup, double seconds) { return is_integer(setup) ? NAN : setup.work.flops / seconds; }
 double integer_ops(const Setup& setup, double seconds) { return is_integer(setup) ? setup.work.flops / seconds : NAN; }
@@ -176,14 +192,16 @@ void conclude_latency(const std::vector<Curve>& curves, std::vector<Finding>& ou
     double period = 0;
     if (!clock.empty()) {
         period = clock.front().sample->per_step;
-        out.push_back(rate_of("clock", "Hz", *clock.front().sample, 1, "ticks of the counter that kernels read, by the event timer"));
+        out.push_back(rate_of("clock", "Hz", *clock.front().sample, 1,
+                              "ticks of the counter that kernels read, by the event timer"));
     }
     for (const auto& row : rows_of(curves, "latency")) {
         const auto type = row.curve->fixed.text("type");
-        out.push_back(from_step(type + " latency", *row.sample, "slope of one dependent chain in one work-item over its length"));
+        out.push_back(
+            from_step(type + " latency", *row.sample, "slope of one dependent chain in one work-item over its length"));
         if (period > 0)
-            out.push_back({type + " latency in cycles", "cycle", row.sample->per_step / period, row.sample->low / period,
-                           row.sample->high / period, "the same over the counter's period"});
+            out.push_back({type + " latency in cycles", "cycle", row.sample->per_step / period,
+                           row.sample->low / period, row.sample->high / period, "the same over the counter's period"});
         else if (type == "float")
             out.push_back(rate_of("clock", "Hz", *row.sample, 4, "assuming that a dependent float FMA takes 4 cycles"));
     }
@@ -198,8 +216,9 @@ void conclude_rates(const std::vector<Curve>& curves, std::vector<Finding>& out)
     for (const auto& [type, row] : best) {
         const double rate = rate_of_sample(*row.sample);
         if (rate > 0)
-            out.push_back(rate_of(type + " peak", type == "uint" ? "op/s" : "FLOP/s", *row.sample, rate * row.sample->per_step,
-                                  "best of the vector widths, here " + text_of(row.sample->x) + "; a multiply-add counts two"));
+            out.push_back(
+                rate_of(type + " peak", type == "uint" ? "op/s" : "FLOP/s", *row.sample, rate * row.sample->per_step,
+                        "best of the vector widths, here " + text_of(row.sample->x) + "; a multiply-add counts two"));
     }
     // One work-group: the rate of one unit, and the parallelism that it needs.
     double most = 0;
@@ -210,12 +229,14 @@ void conclude_rates(const std::vector<Curve>& curves, std::vector<Finding>& out)
     std::string where;
     for (const auto& row : grid) {
         if (rate_of_sample(*row.sample) < 0.95 * most) continue;
-        const double parallel = row.sample->x * row.curve->fixed.real("waves");
+        const double parallel =
+            row.sample->x * (row.curve->fixed.is_auto("waves") ? 1 : row.curve->fixed.real("waves"));
         if (least_parallel > 0 && parallel >= least_parallel) continue;
         least_parallel = parallel;
         where = text_of(row.sample->x) + " chains x " + row.curve->fixed.text("waves") + " waves";
     }
-    out.push_back({"rate of one group", "FLOP/s", most, most, most, "best of the grid of chains and waves, one work-group"});
+    out.push_back(
+        {"rate of one group", "FLOP/s", most, most, most, "best of the grid of chains and waves, one work-group"});
     out.push_back({"parallelism for full rate", "chain", least_parallel, least_parallel, least_parallel,
                    "least chains times waves within 5 % of that rate: " + where});
 }
@@ -234,8 +255,9 @@ void conclude_code(const std::vector<Curve>& curves, std::vector<Finding>& out) 
     }
     const auto nested = rows_of(curves, "nested");
     if (at_64 > 0 && !nested.empty())
-        out.push_back({"rolled loop penalty", "x", nested.front().sample->per_step / at_64, nested.front().sample->low / at_64,
-                       nested.front().sample->high / at_64, "a step in a rolled inner loop over one in 64 of straight line"});
+        out.push_back({"rolled loop penalty", "x", nested.front().sample->per_step / at_64,
+                       nested.front().sample->low / at_64, nested.front().sample->high / at_64,
+                       "a step in a rolled inner loop over one in 64 of straight line"});
     std::vector<double> size, time;
     for (const auto& row : rows_of(curves, "code")) {
         size.push_back(row.sample->x);
@@ -243,7 +265,8 @@ void conclude_code(const std::vector<Curve>& curves, std::vector<Finding>& out) 
     }
     if (const auto step = fit_step(size, time); step && step->after > step->before)
         out.push_back({"code knee", "FMA", step->position.value, step->position.low, step->position.high,
-                       "longest straight line at full speed; beyond it a step takes " + text_of(step->after / step->before) + " times as long"});
+                       "longest straight line at full speed; beyond it a step takes " +
+                           text_of(step->after / step->before) + " times as long"});
 }
 
 void conclude_units(const std::vector<Curve>& curves, const Device& device, std::vector<Finding>& out) {
@@ -254,7 +277,8 @@ void conclude_units(const std::vector<Curve>& curves, const Device& device, std:
     }
     if (const auto stairs = fit_staircase(groups, seconds))
         out.push_back({"compute units", "", stairs->period.value, stairs->period.low, stairs->period.high,
-                       "period of the staircase over saturating work-groups, residual " + text_of(std::round(1000 * stairs->residual) / 10) + " %"});
+                       "period of the staircase over saturating work-groups, residual " +
+                           text_of(std::round(1000 * stairs->residual) / 10) + " %"});
 }
 
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
@@ -273,28 +297,79 @@ Experiment describe_fma() {
     out.family = "fma";
     out.question = "What does a fused multiply-add cost in latency, throughput and code, and how many units do them?";
     out.axes = {
-        {.name = "type", .meaning = "element type", .kind = Axis::Kind::choice, .values = {"float"}, .choices = {"float", "double", "half", "uint"}},
+        {.name = "type",
+         .meaning = "element type",
+         .kind = Axis::Kind::choice,
+         .values = {"float"},
+         .choices = {"float", "double", "half", "uint"}},
         {.name = "width", .meaning = "elements of a vector", .values = {"1"}, .least = 1, .most = 16},
-        {.name = "ilp", .meaning = "independent chains a work-item", .values = {"auto"}, .least = 1, .most = 16, .may_be_auto = true},
-        {.name = "unroll", .meaning = "steps of a chain between two branches", .values = {"auto"}, .least = 1, .most = 16384, .may_be_auto = true},
-        {.name = "code", .unit = "FMA", .meaning = "multiply-adds in one straight line", .values = {"auto"}, .least = 16, .most = 16384, .may_be_auto = true},
-        {.name = "waves", .meaning = "waves in a work-group (work-items on a CPU)", .values = {"auto"}, .least = 1, .most = 1024, .may_be_auto = true},
-        {.name = "load", .unit = "%", .meaning = "work-groups, over the compute units the driver reports", .kind = Axis::Kind::real,
-         .values = {"auto"}, .least = 0.01, .most = 100000, .may_be_auto = true},
+        {.name = "ilp",
+         .meaning = "independent chains a work-item",
+         .values = {"auto"},
+         .least = 1,
+         .most = 16,
+         .may_be_auto = true},
+        {.name = "unroll",
+         .meaning = "steps of a chain between two branches",
+         .values = {"auto"},
+         .least = 1,
+         .most = 16384,
+         .may_be_auto = true},
+        {.name = "code",
+         .unit = "FMA",
+         .meaning = "multiply-adds in one straight line",
+         .values = {"auto"},
+         .least = 16,
+         .most = 16384,
+         .may_be_auto = true},
+        {.name = "waves",
+         .meaning = "waves in a work-group (work-items on a CPU)",
+         .values = {"auto"},
+         .least = 1,
+         .most = 1024,
+         .may_be_auto = true},
+        {.name = "load",
+         .unit = "%",
+         .meaning = "work-groups, over the compute units the driver reports",
+         .kind = Axis::Kind::real,
+         .values = {"auto"},
+         .least = 0.01,
+         .most = 100000,
+         .may_be_auto = true},
     };
     out.variants = {
-        {.name = "latency", .meaning = "One chain in one work-item: each step waits for the one before.", .axes = {{"type", "float,double,uint"}}, .curve_over = "load"},
-        {.name = "clock", .meaning = "Waits on the counter that kernels can read, so that the timer gives its frequency.", .needs = {"clock"}, .curve_over = "load"},
-        {.name = "ilp", .meaning = "One work-group with 1 to 8 chains a work-item and 1 to 16 waves: what fills one unit.",
-         .axes = {{"ilp", "1,2,4,8"}, {"waves", "1,4,16"}}, .curve_over = "ilp"},
-        {.name = "loop", .meaning = "The same steps with 1 to 64 of them between two branches.", .axes = {{"unroll", "1,2,4,8,16,32,64"}}, .curve_over = "unroll"},
-        {.name = "nested", .meaning = "64 steps in a rolled inner loop.", .axes = {{"unroll", "64"}}, .curve_over = "unroll"},
-        {.name = "code", .meaning = "A straight line of growing length, until it no longer fits the instruction caches.",
-         .axes = {{"code", "256:8192:*2"}}, .curve_over = "code"},
-        {.name = "peak", .meaning = "All units at once, with chains enough to hide every latency.",
-         .axes = {{"type", "float,double,half,uint"}, {"width", "1,4,16"}}, .curve_over = "width"},
-        {.name = "units", .meaning = "Work-groups that fill a unit each: time rises by a step with every full round of units.",
-         .axes = {{"load", "50,99,100,101,150,200,201,250,300"}}, .curve_over = "load"},
+        {.name = "latency",
+         .meaning = "One chain in one work-item: each step waits for the one before.",
+         .axes = {{"type", "float,double,uint"}},
+         .curve_over = "load"},
+        {.name = "clock",
+         .meaning = "Waits on the counter that kernels can read, so that the timer gives its frequency.",
+         .needs = {"clock"},
+         .curve_over = "load"},
+        {.name = "ilp",
+         .meaning = "One work-group with 1 to 8 chains a work-item and 1 to 16 waves: what fills one unit.",
+         .axes = {{"ilp", "1,2,4,8"}, {"waves", "1,4,16"}},
+         .curve_over = "ilp"},
+        {.name = "loop",
+         .meaning = "The same steps with 1 to 64 of them between two branches.",
+         .axes = {{"unroll", "1,2,4,8,16,32,64"}},
+         .curve_over = "unroll"},
+        {.name = "nested",
+         .meaning = "64 steps in a rolled inner loop.",
+         .axes = {{"unroll", "64"}},
+         .curve_over = "unroll"},
+        {.name = "code",
+         .meaning = "A straight line of growing length, until it no longer fits the instruction caches.",
+         .axes = {{"code", "256:8192:*2"}},
+         .curve_over = "code"},
+        {.name = "peak",
+         .meaning = "All units at once, with chains enough to hide every latency.",
+         .axes = {{"type", "float,double,half,uint"}, {"width", "1,4,16"}},
+         .curve_over = "width"},
+        {.name = "units",
+         .meaning = "Work-groups that fill a unit each: time rises by a step with every full round of units.",
+         .axes = {{"load", "50,99,100,101,150,200,201,250,300"}},
+         .curve_over = "load"},
     };
     out.setup = setup;
     out.validate = validate;

@@ -27,7 +27,8 @@ Setup setup(const Request& request) {
         extra.push_back("a" + std::to_string(i));
         out.args.push_back(value(extra.back(), a));
     }
-    out.local = Extent(request.variant.name == "device" ? std::min<std::size_t>(device.is_gpu() ? 256 : 1, device.max_group) : 1);
+    out.local = Extent(
+        request.variant.name == "device" ? std::min<std::size_t>(device.is_gpu() ? 256 : 1, device.max_group) : 1);
     out.global = Extent(request.variant.name == "device" ? out.local.count() * device.compute_units : 1);
     for (std::uint32_t slot = 0; slot < launches; ++slot) {
         const auto name = "slot" + std::to_string(slot);
@@ -52,13 +53,16 @@ Setup setup(const Request& request) {
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
     std::vector<Finding> out;
     for (const auto& curve : curves) {
-        const std::string what = curve.variant == "item" ? "" : curve.variant == "device" ? " of a group a unit" : " with 24 arguments more";
+        const std::string what = curve.variant == "item"     ? ""
+                                 : curve.variant == "device" ? " of a group a unit"
+                                                             : " with 24 arguments more";
         std::vector<double> n, t;
         for (const auto& sample : curve.samples) {
             n.push_back(sample.x);
             t.push_back(sample.seconds);
             if (sample.x == 1)
-                out.push_back({"empty kernel" + what, "s", sample.seconds, sample.low, sample.high, "START to END of one launch"});
+                out.push_back({"empty kernel" + what, "s", sample.seconds, sample.low, sample.high,
+                               "START to END of one launch"});
         }
         if (const auto line = fit_line(n, t))
             out.push_back({"launch to launch" + what, "s", line->slope.value, line->slope.low, line->slope.high,
@@ -73,7 +77,11 @@ Experiment describe_launch() {
     Experiment out;
     out.family = "launch";
     out.question = "What does it cost to launch a kernel that does nothing, alone and in a row?";
-    out.axes = {{.name = "launches", .meaning = "launches in a row", .values = {"1", "2", "8", "32", "128"}, .least = 1, .most = 1024}};
+    out.axes = {{.name = "launches",
+                 .meaning = "launches in a row",
+                 .values = {"1", "2", "8", "32", "128"},
+                 .least = 1,
+                 .most = 1024}};
     out.variants = {
         {.name = "item", .meaning = "One work-item."},
         {.name = "device", .meaning = "One work-group for each compute unit."},

@@ -33,8 +33,7 @@ const Function& function_of(const Request& request, const Kind& kind) {
     const auto* f = math::find(name);
     if (!f) throw Error(Blame::usage, "axis 'function' is '" + name + "', which this probe does not know");
     const bool prefixed = kind.flavour == "native" || kind.flavour == "half";
-    if (prefixed && !f->native && name != "identity")
-        throw Unsupported("OpenCL C has no " + kind.flavour + "_" + name);
+    if (prefixed && !f->native && name != "identity") throw Unsupported("OpenCL C has no " + kind.flavour + "_" + name);
     if (!prefixed && name == "recip") throw Unsupported("OpenCL C has recip only as native_recip and half_recip");
     return *f;
 }
@@ -46,7 +45,8 @@ bool acceptable(const Kind& kind, const Function& f, T got, long double truth, d
     const double promised = std::is_same_v<T, double> ? f.ulp_double : f.ulp_float;
     if (kind.flavour == "half") return error <= 8192;
     if (kind.flavour == "native" || kind.flavour == "fast")
-        return error <= 8192 || std::abs(static_cast<long double>(got) - truth) <= coarse * std::max(1.0L, std::abs(truth));
+        return error <= 8192 ||
+               std::abs(static_cast<long double>(got) - truth) <= coarse * std::max(1.0L, std::abs(truth));
     return error <= std::max(promised, 0.5001);
 }
 
@@ -55,7 +55,8 @@ Check check_of(const Kind& kind, const Function& f, std::vector<T> args, std::si
                const std::shared_ptr<std::map<std::string, double>>& observed) {
     std::vector<long double> truth;
     for (const T x : args) truth.push_back(f.reference(static_cast<long double>(x)));
-    return [=, &f, args = std::move(args), truth = std::move(truth)](const Buffers& buffers) -> std::optional<std::string> {
+    return [=, &f, args = std::move(args),
+            truth = std::move(truth)](const Buffers& buffers) -> std::optional<std::string> {
         const auto out = buffers.as<T>("out");
         const auto sums = buffers.as<std::uint32_t>("sums");
         double worst = 0;
@@ -76,8 +77,8 @@ Check check_of(const Kind& kind, const Function& f, std::vector<T> args, std::si
             std::uint32_t sum = 0;
             for (std::int32_t k = 0; k < buffers.trips * rounds; ++k) sum = sum * 3 + static_cast<std::uint32_t>(bits);
             if (sums[i] != sum)
-                return "sums[" + std::to_string(i) + "] is " + std::to_string(sums[i]) + ", expected " + std::to_string(sum) +
-                       ": calls were left out or gave other results";
+                return "sums[" + std::to_string(i) + "] is " + std::to_string(sums[i]) + ", expected " +
+                       std::to_string(sum) + ": calls were left out or gave other results";
             if (i >= 64 && buffers.trips > 4) i += 61;  // every work-item of the first waves, then one in 62
         }
         (*observed)["error"] = worst;
@@ -87,20 +88,27 @@ Check check_of(const Kind& kind, const Function& f, std::vector<T> args, std::si
 
 template <typename T>
 void fill(Setup& out, const Request& request, const Kind& kind, const Function& f, std::size_t items, int rounds) {
-    const double most = kind.flavour == "half" || kind.flavour == "native" ? 65536 : 1e30;  // half_sin is defined up to 2^16
+    const double most =
+        kind.flavour == "half" || kind.flavour == "native" ? 65536 : 1e30;  // half_sin is defined up to 2^16
     const auto range = math::arguments(f, request.point.text("class"), most);
     const std::size_t period = std::min(items, most_arguments / 4);
     std::vector<T> args(4 * period);
     Random random(request.seed);
-    for (auto& x : args) x = static_cast<T>(range.low + (range.high - range.low) * static_cast<double>(random() >> 11) * 0x1p-53);
+    for (auto& x : args)
+        x = static_cast<T>(range.low + (range.high - range.low) * static_cast<double>(random() >> 11) * 0x1p-53);
     const bool loose = kind.flavour == "native" || kind.flavour == "half" || kind.flavour == "fast";
     for (const T x : args) {
         if (loose && !std::isfinite(f.reference(static_cast<long double>(x))))
-            throw Unsupported(called_name(kind, f) + "(" + show(x) + ") is not finite, and such functions promise nothing there");
+            throw Unsupported(called_name(kind, f) + "(" + show(x) +
+                              ") is not finite, and such functions promise nothing there");
     }
     using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
-    out.args = {Input{"args", share(args)}, Output{"out", 4 * items * sizeof(T)}, Output{"sums", items * sizeof(std::uint32_t)},
-                value("mask", Bits{0}), value("period", static_cast<std::uint32_t>(period)), value("trips", std::int32_t{0})};
+    out.args = {Input{"args", share(args)},
+                Output{"out", 4 * items * sizeof(T)},
+                Output{"sums", items * sizeof(std::uint32_t)},
+                value("mask", Bits{0}),
+                value("period", static_cast<std::uint32_t>(period)),
+                value("trips", std::int32_t{0})};
     out.observed = std::make_shared<std::map<std::string, double>>();
     out.check = check_of<T>(kind, f, std::move(args), items, rounds, out.observed);
 }
@@ -119,8 +127,10 @@ Setup setup(const Request& request) {
     // Rounds of four calls in a trip. Sixteen copies of a sine take a compiler seconds and gain nothing.
     const int rounds = f.is_short ? 4 : 1;
     Setup out;
-    if (wide) fill<double>(out, request, kind, f, items * groups, rounds);
-    else fill<float>(out, request, kind, f, items * groups, rounds);
+    if (wide)
+        fill<double>(out, request, kind, f, items * groups, rounds);
+    else
+        fill<float>(out, request, kind, f, items * groups, rounds);
     out.global = Extent(items * groups);
     out.local = Extent(items);
     // Latency: one call after the other. Rate: all calls of the device, so that a step is 1 / (calls a second).
@@ -146,7 +156,8 @@ double error(const Setup& setup, double) {
 
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
     std::vector<Finding> out;
-    std::map<std::pair<std::string, std::string>, double> chain;  // variant and class -> time of the chain without a call
+    std::map<std::pair<std::string, std::string>, double>
+        chain;  // variant and class -> time of the chain without a call
     for (const auto& curve : curves) {
         if (!curve.samples.empty() && curve.fixed.text("function") == "identity")
             chain[{curve.variant, curve.fixed.text("class")}] = curve.samples.front().per_step;
@@ -170,8 +181,10 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
             out.push_back({name + " latency", "s", s.per_step - less, s.low - less, s.high - less,
                            "slope over dependent calls, less the chain's own time" + error_text});
         } else {
-            out.push_back(from_step(name + " latency with its chain", s, "slope over dependent calls; add function=identity to "
-                                                                         "subtract the chain" + error_text));
+            out.push_back(from_step(name + " latency with its chain", s,
+                                    "slope over dependent calls; add function=identity to "
+                                    "subtract the chain" +
+                                        error_text));
         }
     }
     return out;
@@ -190,10 +203,17 @@ Experiment describe_math() {
     out.family = "math";
     out.question = "What does a call of a built-in function cost, and how exact is it?";
     out.axes = {
-        {.name = "function", .meaning = "built-in function; identity is the chain without one", .kind = Axis::Kind::choice,
-         .values = {"identity", "divide", "sqrt", "exp", "log", "pow", "sin"}, .choices = function_names()},
-        {.name = "class", .meaning = "arguments: zero, small (below pi/4), medium (1 to 10), large (1e5 to 1e6, less where results would overflow)",
-         .kind = Axis::Kind::choice, .values = {"medium"}, .choices = {"zero", "small", "medium", "large"}},
+        {.name = "function",
+         .meaning = "built-in function; identity is the chain without one",
+         .kind = Axis::Kind::choice,
+         .values = {"identity", "divide", "sqrt", "exp", "log", "pow", "sin"},
+         .choices = function_names()},
+        {.name = "class",
+         .meaning = "arguments: zero, small (below pi/4), medium (1 to 10), large (1e5 to 1e6, less where results "
+                    "would overflow)",
+         .kind = Axis::Kind::choice,
+         .values = {"medium"},
+         .choices = {"zero", "small", "medium", "large"}},
     };
     const std::string fast_ones = "identity,divide,sqrt,exp,log,powr,sin";
     const std::vector<std::pair<std::string, std::string>> native{{"function", fast_ones}};
@@ -202,10 +222,16 @@ Experiment describe_math() {
         {.name = "rate", .meaning = "Float calls on all units, four chains a work-item."},
         {.name = "latency_native", .meaning = "The native_ functions, one after the other.", .axes = native},
         {.name = "rate_native", .meaning = "The native_ functions on all units.", .axes = native},
-        {.name = "latency_half", .meaning = "The half_ functions (float arguments, 8192 ulp), one after the other.", .axes = native},
+        {.name = "latency_half",
+         .meaning = "The half_ functions (float arguments, 8192 ulp), one after the other.",
+         .axes = native},
         {.name = "rate_half", .meaning = "The half_ functions on all units.", .axes = native},
-        {.name = "latency_fast", .meaning = "Float calls under -cl-fast-relaxed-math, one after the other.", .defines = {"-cl-fast-relaxed-math"}},
-        {.name = "rate_fast", .meaning = "Float calls under -cl-fast-relaxed-math, on all units.", .defines = {"-cl-fast-relaxed-math"}},
+        {.name = "latency_fast",
+         .meaning = "Float calls under -cl-fast-relaxed-math, one after the other.",
+         .defines = {"-cl-fast-relaxed-math"}},
+        {.name = "rate_fast",
+         .meaning = "Float calls under -cl-fast-relaxed-math, on all units.",
+         .defines = {"-cl-fast-relaxed-math"}},
         {.name = "latency_double", .meaning = "Double calls one after the other.", .needs = {"fp64"}},
         {.name = "rate_double", .meaning = "Double calls on all units.", .needs = {"fp64"}},
     };

@@ -1,5 +1,5 @@
-// The functions that the math probe knows: reference, accuracy that OpenCL C 1.2 asks for (section 7.4), and where their
-// arguments may lie.
+// The functions that the math probe knows: reference, accuracy that OpenCL C 1.2 asks for (section 7.4), and where
+// their arguments may lie.
 #pragma once
 
 #include <array>
@@ -70,7 +70,10 @@ struct Interval {
     double low = 0, high = 0;
 };
 inline Interval arguments(const Function& f, std::string_view of_class, double most) {
-    Interval i = of_class == "zero" ? Interval{0, 0} : of_class == "small" ? Interval{0.1, 0.75} : of_class == "medium" ? Interval{1, 10} : Interval{1e5, 1e6};
+    Interval i = of_class == "zero"     ? Interval{0, 0}
+                 : of_class == "small"  ? Interval{0.1, 0.75}
+                 : of_class == "medium" ? Interval{1, 10}
+                                        : Interval{1e5, 1e6};
     const double limit = std::min(f.most, most);
     if (i.high > limit) i = {limit * (of_class == "large" ? 0.5 : 0.1), limit};
     return i;
@@ -83,7 +86,8 @@ double error_ulp(T got, long double truth) {
     if (std::isnan(got) && std::isnan(rounded)) return 0;
     if (std::isinf(rounded) || std::isinf(got)) return got == rounded ? 0 : std::numeric_limits<double>::infinity();
     if (std::isnan(got) || std::isnan(rounded)) return std::numeric_limits<double>::infinity();
-    const int exponent = rounded == 0 ? std::numeric_limits<T>::min_exponent - 1 : std::max(std::ilogb(rounded), std::numeric_limits<T>::min_exponent - 1);
+    const int exponent = rounded == 0 ? std::numeric_limits<T>::min_exponent - 1
+                                      : std::max(std::ilogb(rounded), std::numeric_limits<T>::min_exponent - 1);
     const long double unit = std::ldexp(1.0L, exponent - std::numeric_limits<T>::digits + 1);
     return static_cast<double>(std::abs(static_cast<long double>(got) - truth) / unit);
 }

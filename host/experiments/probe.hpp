@@ -34,7 +34,8 @@ inline std::size_t wave_width(const Device& device) {
 
 /// Trip counts `low` and three times that, so that two thirds of the longer run are the difference. A simulator, which
 /// runs some million instructions a second, gets 1 and 2.
-inline Slope slope(const Device& device, std::int32_t low, double steps_per_trip, const std::string& argument = "trips") {
+inline Slope slope(const Device& device, std::int32_t low, double steps_per_trip,
+                   const std::string& argument = "trips") {
     if (is_simulator(device)) return {argument, 1, 2, steps_per_trip};
     low = std::max(low, 1);
     return {argument, low, 3 * low, steps_per_trip};
@@ -108,8 +109,8 @@ std::optional<std::string> first_difference(const Buffers& buffers, const char* 
     for (std::size_t i = 0; i < got.size(); ++i) {
         const T want = expected(i);
         if (std::memcmp(&got[i], &want, sizeof(T)) == 0) continue;
-        return std::string(name) + "[" + std::to_string(i) + "] is " + show(static_cast<double>(got[i])) + ", expected " +
-               show(static_cast<double>(want));
+        return std::string(name) + "[" + std::to_string(i) + "] is " + show(static_cast<double>(got[i])) +
+               ", expected " + show(static_cast<double>(want));
     }
     return std::nullopt;
 }

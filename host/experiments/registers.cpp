@@ -13,7 +13,8 @@ constexpr std::size_t most_live = 512;
 void validate(const Request& request) {
     const auto live = request.point.integer("live");
     if (live % 8 != 0)
-        throw Error(Blame::usage, "axis 'live' is " + std::to_string(live) + "; possible are multiples of 8 up to " + std::to_string(most_live));
+        throw Error(Blame::usage, "axis 'live' is " + std::to_string(live) + "; possible are multiples of 8 up to " +
+                                      std::to_string(most_live));
 }
 
 /// One store of a known number: what a kernel of the encoding test does besides naming its register.
@@ -35,12 +36,14 @@ Setup setup(const Request& request) {
     const auto& device = request.device;
     if (request.variant.name != "live") return setup_encoding(request.variant.name);
     if (device.is_cpu())
-        throw Unsupported("a CPU spills to a stack that its nearest cache holds, so no knee shows a register limit; the SIMD "
-                          "width and the registers follow from the processor's model");
+        throw Unsupported(
+            "a CPU spills to a stack that its nearest cache holds, so no knee shows a register limit; the SIMD "
+            "width and the registers follow from the processor's model");
     const auto live = static_cast<std::size_t>(request.point.integer("live"));
     const auto items = static_cast<std::size_t>(request.point.integer("items"));
     if (items > device.max_group_promised)
-        throw Unsupported("a work-group of " + std::to_string(items) + " exceeds the device's " + std::to_string(device.max_group_promised));
+        throw Unsupported("a work-group of " + std::to_string(items) + " exceeds the device's " +
+                          std::to_string(device.max_group_promised));
     const std::size_t groups = is_simulator(device) ? 1 : 4ull * device.compute_units;
 
     std::size_t repeat = 1;
@@ -49,8 +52,8 @@ Setup setup(const Request& request) {
     auto starts = chain_starts<float>(4 + live, request.seed);
     const auto c = static_cast<float>(chain_constant);
     Setup out;
-    out.args = {Input{"start", share(starts)}, Output{"out", items * groups * 8 * sizeof(float)}, value("constant_c", c),
-                value("trips", std::int32_t{0})};
+    out.args = {Input{"start", share(starts)}, Output{"out", items * groups * 8 * sizeof(float)},
+                value("constant_c", c), value("trips", std::int32_t{0})};
     out.global = Extent(items * groups);
     out.local = Extent(items);
     // A step is one multiply-add of every work-item, so that the curve over `live` is flat until values spill.
@@ -60,7 +63,9 @@ Setup setup(const Request& request) {
     out.defines = {"COUNT=" + std::to_string(live / 8), "REPEAT=" + std::to_string(repeat)};
     out.check = [=, starts = std::move(starts)](const Buffers& buffers) {
         std::vector<float> ends;
-        for (const float x : starts) ends.push_back(run_chain(x, c, static_cast<std::int64_t>(buffers.trips) * static_cast<std::int64_t>(repeat)));
+        for (const float x : starts)
+            ends.push_back(
+                run_chain(x, c, static_cast<std::int64_t>(buffers.trips) * static_cast<std::int64_t>(repeat)));
         std::vector<float> sums;  // work-items repeat with period 4
         for (std::size_t i = 0; i < 4; ++i) {
             for (std::size_t e = 0; e < 8; ++e) {
@@ -86,22 +91,28 @@ void conclude_items(const Curve& curve, std::vector<Finding>& out) {
         time.push_back(s.per_step);
         if (const auto n = metric(s, "registers")) most_registers = std::max(most_registers, *n);
         if (const auto n = metric(s, "spills")) {
-            if (*n == 0) last_without_spills = std::max(last_without_spills, s.x);
-            else if (first_with_spills == 0 || s.x < first_with_spills) first_with_spills = s.x;
+            if (*n == 0)
+                last_without_spills = std::max(last_without_spills, s.x);
+            else if (first_with_spills == 0 || s.x < first_with_spills)
+                first_with_spills = s.x;
         }
     }
     if (most_registers > 0)
         out.push_back({"registers a work-item" + with, "", most_registers, most_registers, most_registers,
-                       "most that the compiler reports over " + text_of(live.front()) + " to " + text_of(live.back()) + " live values"});
+                       "most that the compiler reports over " + text_of(live.front()) + " to " + text_of(live.back()) +
+                           " live values"});
     if (most_registers > 0)
-        out.push_back({"registers a group" + with, "", most_registers * items, most_registers * items, most_registers * items,
+        out.push_back({"registers a group" + with, "", most_registers * items, most_registers * items,
+                       most_registers * items,
                        "a group of that size was launched with them: the register file holds at least as many"});
     if (first_with_spills > 0)
-        out.push_back({"live values without spills" + with, "", last_without_spills, last_without_spills, first_with_spills,
-                       "compiler-reported spills; high is the next number tried"});
+        out.push_back({"live values without spills" + with, "", last_without_spills, last_without_spills,
+                       first_with_spills, "compiler-reported spills; high is the next number tried"});
     if (const auto knee = fit_step(live, time); knee && knee->after > knee->before)
-        out.push_back({"live values at full speed" + with, "", knee->position.value, knee->position.low, knee->position.high,
-                       "knee of the time of a multiply-add, " + text_of(std::round(10 * knee->after / knee->before) / 10) + " times slower beyond"});
+        out.push_back({"live values at full speed" + with, "", knee->position.value, knee->position.low,
+                       knee->position.high,
+                       "knee of the time of a multiply-add, " +
+                           text_of(std::round(10 * knee->after / knee->before) / 10) + " times slower beyond"});
 }
 
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
@@ -111,7 +122,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
             conclude_items(curve, out);
         } else if (!curve.samples.empty()) {
             const double number = std::stod(curve.variant.substr(1));
-            out.push_back({"assembler takes " + curve.variant, "", number, number, number, "encoding test: it says nothing of the chip"});
+            out.push_back({"assembler takes " + curve.variant, "", number, number, number,
+                           "encoding test: it says nothing of the chip"});
         }
     }
     return out;
@@ -124,16 +136,35 @@ Experiment describe_registers() {
     out.family = "registers";
     out.question = "How many values can a work-item keep in registers, and what happens beyond?";
     out.axes = {
-        {.name = "live", .unit = "value", .meaning = "32-bit values alive at once", .values = {"64"}, .least = 8, .most = most_live},
-        {.name = "items", .unit = "work-item", .meaning = "work-items in a group", .values = {"256"}, .least = 1, .most = 4096},
+        {.name = "live",
+         .unit = "value",
+         .meaning = "32-bit values alive at once",
+         .values = {"64"},
+         .least = 8,
+         .most = most_live},
+        {.name = "items",
+         .unit = "work-item",
+         .meaning = "work-items in a group",
+         .values = {"256"},
+         .least = 1,
+         .most = 4096},
     };
     out.variants = {
-        {.name = "live", .meaning = "Chains carried round a loop, all needed at its end.",
+        {.name = "live",
+         .meaning = "Chains carried round a loop, all needed at its end.",
          .axes = {{"live", "8,16,32,48,64,96,128,160,192,208,224,232,240,248,256,288,320"}}},
-        {.name = "v255", .meaning = "Encoding test: names vector register 255, which GCN and CDNA have.", .needs = {"amd"}},
-        {.name = "v256", .meaning = "Encoding test: names vector register 256, which must be refused (build_failed is the answer).", .needs = {"amd"}},
-        {.name = "s101", .meaning = "Encoding test: names scalar register 101, the last one of gfx8 and gfx9.", .needs = {"amd"}},
-        {.name = "s102", .meaning = "Encoding test: names scalar register 102, refused on gfx8 and gfx9 (build_failed is the answer).", .needs = {"amd"}},
+        {.name = "v255",
+         .meaning = "Encoding test: names vector register 255, which GCN and CDNA have.",
+         .needs = {"amd"}},
+        {.name = "v256",
+         .meaning = "Encoding test: names vector register 256, which must be refused (build_failed is the answer).",
+         .needs = {"amd"}},
+        {.name = "s101",
+         .meaning = "Encoding test: names scalar register 101, the last one of gfx8 and gfx9.",
+         .needs = {"amd"}},
+        {.name = "s102",
+         .meaning = "Encoding test: names scalar register 102, refused on gfx8 and gfx9 (build_failed is the answer).",
+         .needs = {"amd"}},
     };
     out.setup = setup;
     out.validate = validate;

@@ -12,21 +12,29 @@ SIZES = {
     "banks_*": {"tiny": [["stride=0,1,33"]], "small": [["stride=2,32"]]},
     "barrier_*": {"tiny": [["group=32"]], "small": [["group=64,256"]]},
     "batchnorm_*": {"tiny": [["images=2", "channels=3", "height=2", "width=3"]],
-                    "small": [["images=3", "channels=5", "height=7", "width=9"]]},
+                    "small": [["images=3", "channels=5", "height=7", "width=8,9"]]},
     "cacheline_*": {"tiny": [["distance=0,24", "footprint=4096"]], "small": [["distance=136", "footprint=65536"]]},
     "channels_*": {"tiny": [["spacing=64,320", "lines=16"]], "small": [["spacing=4160", "lines=256"]]},
     "dispatch_*": {"tiny": [["side=1,8"]], "small": [["side=15"]]},
     "divergence_*": {"tiny": [["items=64"]], "small": [["items=512"]]},
     "fma_*": {"tiny": [["type=float"]], "small": []},
+<<<<<<< HEAD
     "gemm_*": {"tiny": [["m=16", "n=16", "k=16"]], "small": [["m=64", "n=32", "k=48"]]},
     "himeno_*": {"tiny": [], "small": [["size=XXS", "sweeps=1"]]},
+=======
+    # Sizes that no tile divides, with rows that 128-bit words divide and that they do not.
+    "gemm_*": {"tiny": [["m=5", "n=18", "k=7"], ["m=9", "n=20", "k=12"]],
+               "small": [["m=64", "n=32", "k=48"], ["m=130", "n=260,261", "k=20,17"], ["m=128", "n=256", "k=32", "tile_k=8,16"]]},
+    "himeno_*": {"tiny": [["size=XXS", "sweeps=1"]], "small": []},
+>>>>>>> main
     "latency_*": {"tiny": [["footprint=2048", "line=64"]], "small": [["footprint=65536", "line=auto"]]},
     "launch_*": {"tiny": [["launches=2"]], "small": []},
     "math_*": {"tiny": [["function=sqrt"]], "small": [["function=exp"]]},
     "muladd_*": {"tiny": [["items=1,7,64"]], "small": [["items=1000,4096"]]},
     "nchw_*": {"tiny": [["images=1", "channels=3", "height=5", "width=7"]],
-               "small": [["images=2", "channels=5", "height=14", "width=14"]]},
-    "pad_*": {"tiny": [["images=1", "channels=1"]], "small": [["images=2", "channels=3"]]},
+               "small": [["images=2", "channels=4,5", "height=14", "width=14"]]},
+    "pad_*": {"tiny": [["images=1", "channels=1,5", "k=1,4"]],
+              "small": [["images=2", "channels=3", "k=3,16"], ["images=3", "channels=5", "side=1,6", "margin=0,2"]]},
     "pitch_*": {
         "tiny": [
             # Widths of the region of interest 1, 7, 8, 9, 15, 16, 17 from an odd column, then against both edges.
@@ -42,9 +50,9 @@ SIZES = {
             ["pitch=20.2", "width=300", "height=40", "items=1,3,7", "transfers=mapped"],
         ],
     },
-    "reduce_*": {"tiny": [["size=4096"]], "small": [["size=65536"]]},
+    "reduce_*": {"tiny": [["size=4,4100"]], "small": [["size=65596"], ["size=65536", "local=32", "loads=2"]]},
     "registers_*": {"tiny": [["items=32"]], "small": []},
-    "saxpy_*": {"tiny": [["size=16384"]], "small": [["size=65536"]]},
+    "saxpy_*": {"tiny": [["size=4,60,16444"]], "small": [["size=65536", "per_item=1,4"]]},
     "scatter_*": {"tiny": [["spread=1,64"]], "small": [["spread=8"]]},
 }
 

@@ -14,7 +14,8 @@ using namespace cllab::test;
 namespace {
 
 /// What the kernel computes, written as it is in fma.cl: chain j of item i starts at start[i % 4 + j * width + e].
-std::vector<float> kernel_fma(const Setup& setup, std::size_t items, std::size_t ilp, std::size_t width, std::int64_t steps) {
+std::vector<float> kernel_fma(const Setup& setup, std::size_t items, std::size_t ilp, std::size_t width,
+                              std::int64_t steps) {
     const auto start = contents<float>(setup, "start");
     const float c = contents<float>(setup, "constant_c").front();
     std::vector<float> out;
@@ -46,18 +47,21 @@ BOOST_AUTO_TEST_CASE(the_check_accepts_the_chains_and_rejects_a_step_too_few_or_
 }
 
 BOOST_AUTO_TEST_CASE(vector_elements_are_chains_of_their_own) {
-    const auto setup = probe_setup("fma_peak", {{"type", "float"}, {"width", "4"}, {"ilp", "2"}, {"unroll", "1"}, {"load", "25"}}, probe_gpu());
+    const auto setup = probe_setup(
+        "fma_peak", {{"type", "float"}, {"width", "4"}, {"ilp", "2"}, {"unroll", "1"}, {"load", "25"}}, probe_gpu());
     BOOST_TEST(output_bytes(setup, "out") == 256u * 4 * 4);
     BOOST_TEST(verdict<float>(setup, {{"out", kernel_fma(setup, 256, 2, 4, 3)}}, 3) == "");
 }
 
 BOOST_AUTO_TEST_CASE(half_is_rounded_as_hardware_does) {
-    // Half chains are checked on devices that have half; here the arithmetic they are checked with. 2049 lies between 2048
-    // and 2050, the tie goes to even; 0x1p-25 is half the smallest subnormal.
-    const auto setup = probe_setup("fma_peak", {{"type", "half"}, {"width", "1"}, {"ilp", "1"}, {"unroll", "1"}, {"load", "25"}}, probe_gpu());
+    // Half chains are checked on devices that have half; here the arithmetic they are checked with. 2049 lies between
+    // 2048 and 2050, the tie goes to even; 0x1p-25 is half the smallest subnormal.
+    const auto setup = probe_setup(
+        "fma_peak", {{"type", "half"}, {"width", "1"}, {"ilp", "1"}, {"unroll", "1"}, {"load", "25"}}, probe_gpu());
     const auto start = contents<std::uint16_t>(setup, "start");
     const auto value = [](std::uint16_t bits) {
-        return (bits & 0x8000 ? -1 : 1) * (bits >> 10 & 31 ? std::ldexp(1024 + (bits & 1023), (bits >> 10 & 31) - 25) : std::ldexp(bits & 1023, -24));
+        return (bits & 0x8000 ? -1 : 1) * (bits >> 10 & 31 ? std::ldexp(1024 + (bits & 1023), (bits >> 10 & 31) - 25)
+                                                           : std::ldexp(bits & 1023, -24));
     };
     const double c = value(contents<std::uint16_t>(setup, "constant_c").front());
     BOOST_TEST(c == -1.900390625);  // the half nearest to -1.9
@@ -92,14 +96,17 @@ BOOST_AUTO_TEST_CASE(what_a_device_lacks_is_unsupported_and_a_senseless_point_is
 }
 
 BOOST_AUTO_TEST_CASE(the_clock_follows_from_the_latency_where_no_counter_can_be_read) {
-    const auto findings = family("fma").conclude({probe_curve("latency", {{"type", "float"}}, {{0, 2e-9}})}, probe_cpu());
+    const auto findings =
+        family("fma").conclude({probe_curve("latency", {{"type", "float"}}, {{0, 2e-9}})}, probe_cpu());
     BOOST_REQUIRE(found(findings, "clock"));
     BOOST_TEST(found(findings, "clock")->value == 2e9, boost::test_tools::tolerance(1e-9));
     BOOST_TEST(!found(findings, "float latency in cycles"));
 }
 
 BOOST_AUTO_TEST_CASE(with_a_counter_the_latency_in_cycles_is_measured) {
-    const auto findings = family("fma").conclude({probe_curve("latency", {{"type", "float"}}, {{0, 2e-9}}), probe_curve("clock", {}, {{0, 0.5e-9}})}, probe_gpu());
+    const auto findings = family("fma").conclude(
+        {probe_curve("latency", {{"type", "float"}}, {{0, 2e-9}}), probe_curve("clock", {}, {{0, 0.5e-9}})},
+        probe_gpu());
     BOOST_REQUIRE(found(findings, "float latency in cycles"));
     BOOST_TEST(found(findings, "float latency in cycles")->value == 4, boost::test_tools::tolerance(1e-9));
     BOOST_TEST(found(findings, "clock")->value == 2e9, boost::test_tools::tolerance(1e-9));
@@ -116,7 +123,8 @@ BOOST_AUTO_TEST_CASE(the_staircase_gives_the_units_even_when_the_driver_reports_
 
 BOOST_AUTO_TEST_CASE(loop_cost_is_what_a_trip_takes_beyond_its_steps) {
     std::vector<std::pair<double, double>> points;
-    for (const double unroll : {1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0}) points.emplace_back(unroll, (3e-9 + unroll * 1e-9) / unroll);
+    for (const double unroll : {1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0})
+        points.emplace_back(unroll, (3e-9 + unroll * 1e-9) / unroll);
     const auto findings = family("fma").conclude({probe_curve("loop", {}, points)}, probe_gpu());
     BOOST_REQUIRE(found(findings, "loop cost"));
     BOOST_TEST(found(findings, "loop cost")->value == 3e-9, boost::test_tools::tolerance(1e-6));

@@ -50,7 +50,8 @@ BOOST_AUTO_TEST_CASE(a_work_item_that_did_not_run_is_found_in_every_dimension) {
         const auto token = contents<std::uint32_t>(setup, "token").front();
         const auto every = contents<std::uint32_t>(setup, "mask").front() + 1;
         std::vector<std::uint32_t> out;
-        for (std::size_t i = 0; i < setup.global.count(); i += every) out.push_back(static_cast<std::uint32_t>(i) ^ token);
+        for (std::size_t i = 0; i < setup.global.count(); i += every)
+            out.push_back(static_cast<std::uint32_t>(i) ^ token);
         BOOST_TEST(out.size() * 4 == output_bytes(setup, "out"));
         BOOST_TEST(verdict<std::uint32_t>(setup, {{"out", out}}) == "");
         out.back() ^= 64;
@@ -68,10 +69,21 @@ BOOST_AUTO_TEST_CASE(the_published_rows_of_vega10_give_its_two_rates_and_its_wav
     const auto time_of_group = [](double items, double rate) { return items / rate / 1.536e9; };
     std::vector<std::pair<double, double>> one, two, three;
     for (double b = 1; b <= 1024; b *= 2) one.emplace_back(b, time_of_group(b, std::min(64.0, 0.25 * b)));
-    for (const auto [side, rate] : {std::pair{16.0, 64.0}, {17.0, 58.0}, {18.0, 54.0}, {19.0, 60.0}, {20.0, 57.0}, {21.0, 63.0}, {24.0, 64.0}, {32.0, 64.0}})
+    for (const auto& [side, rate] : {std::pair{16.0, 64.0},
+                                     {17.0, 58.0},
+                                     {18.0, 54.0},
+                                     {19.0, 60.0},
+                                     {20.0, 57.0},
+                                     {21.0, 63.0},
+                                     {24.0, 64.0},
+                                     {32.0, 64.0}})
         two.emplace_back(side, time_of_group(side * side, rate));
-    for (const auto [side, rate] : {std::pair{6.0, 54.0}, {7.0, 57.0}, {8.0, 64.0}}) three.emplace_back(side, time_of_group(side * side * side, rate));
-    const auto findings = family("dispatch").conclude({probe_curve("1d", {}, one), probe_curve("2d", {}, two), probe_curve("3d", {}, three)}, probe_gpu());
+    for (const auto& [side, rate] : {std::pair{6.0, 54.0}, {7.0, 57.0}, {8.0, 64.0}})
+        three.emplace_back(side, time_of_group(side * side * side, rate));
+    const auto findings =
+        family("dispatch")
+            .conclude({probe_curve("1d", {}, one), probe_curve("2d", {}, two), probe_curve("3d", {}, three)},
+                      probe_gpu());
     BOOST_REQUIRE(found(findings, "group rate"));
     BOOST_REQUIRE(found(findings, "wave rate"));
     BOOST_REQUIRE(found(findings, "wave width"));
@@ -95,7 +107,9 @@ BOOST_AUTO_TEST_CASE(a_sawtooth_of_residency_gives_the_resident_work_items) {
 }
 
 BOOST_AUTO_TEST_CASE(on_a_cpu_only_the_group_has_a_price) {
-    const auto findings = family("dispatch").conclude({probe_curve("1d", {}, {{1, 4e-9}, {64, 4e-9}, {256, 5e-9}, {1024, 5e-9}})}, probe_cpu());
+    const auto findings =
+        family("dispatch")
+            .conclude({probe_curve("1d", {}, {{1, 4e-9}, {64, 4e-9}, {256, 5e-9}, {1024, 5e-9}})}, probe_cpu());
     BOOST_REQUIRE(found(findings, "time per group"));
     BOOST_TEST(findings.size() == 1u);
 }

@@ -98,12 +98,15 @@ BOOST_AUTO_TEST_CASE(arguments_stay_where_a_function_is_defined) {
 BOOST_AUTO_TEST_CASE(functions_that_do_not_exist_are_unsupported) {
     BOOST_CHECK_THROW(probe_setup("math_rate_native", {{"function", "atan"}}, probe_cpu()), Unsupported);
     BOOST_CHECK_THROW(probe_setup("math_rate", {{"function", "recip"}}, probe_cpu()), Unsupported);
-    BOOST_CHECK_THROW(probe_setup("math_rate_native", {{"function", "log"}, {"class", "zero"}}, probe_cpu()), Unsupported);
+    BOOST_CHECK_THROW(probe_setup("math_rate_native", {{"function", "log"}, {"class", "zero"}}, probe_cpu()),
+                      Unsupported);
 }
 
 BOOST_AUTO_TEST_CASE(the_chain_without_a_call_is_subtracted_from_the_latency) {
-    const auto findings = family("math").conclude({probe_curve("latency", {{"function", "identity"}, {"class", "medium"}}, {{0, 2e-9}}),
-                                                   probe_curve("latency", {{"function", "sin"}, {"class", "medium"}}, {{0, 12e-9}})}, probe_gpu());
+    const auto findings =
+        family("math").conclude({probe_curve("latency", {{"function", "identity"}, {"class", "medium"}}, {{0, 2e-9}}),
+                                 probe_curve("latency", {{"function", "sin"}, {"class", "medium"}}, {{0, 12e-9}})},
+                                probe_gpu());
     BOOST_REQUIRE(found(findings, "sin latency"));
     BOOST_TEST(found(findings, "sin latency")->value == 10e-9, boost::test_tools::tolerance(1e-9));
 }

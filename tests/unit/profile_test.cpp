@@ -1,4 +1,5 @@
-// The portrait's page: each finding once, in its section, in cycles where the clock is known, and why what is missing is missing.
+// The portrait's page: each finding once, in its section, in cycles where the clock is known, and why what is missing
+// is missing.
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
@@ -23,9 +24,12 @@ app::Profile portrait() {
     p.budget_seconds = 120;
     p.seconds = 12;
     p.utc = "2026-01-01T00:00:00Z";
-    p.conclusions.push_back({&family("fma"), {probe_curve("latency", {{"type", "float"}}, {{0, 2e-9}})},
-                             {{"clock", "Hz", 2e9, 1.99e9, 2.01e9, "counter"}, {"float latency", "s", 2e-9, 1.98e-9, 2.02e-9, "slope"},
-                              {"float peak", "FLOP/s", 1024e9, 1e12, 1.1e12, "best"}, {"something new", "", 3, 3, 3, "a later probe"}}});
+    p.conclusions.push_back({&family("fma"),
+                             {probe_curve("latency", {{"type", "float"}}, {{0, 2e-9}})},
+                             {{"clock", "Hz", 2e9, 1.99e9, 2.01e9, "counter"},
+                              {"float latency", "s", 2e-9, 1.98e-9, 2.02e-9, "slope"},
+                              {"float peak", "FLOP/s", 1024e9, 1e12, 1.1e12, "best"},
+                              {"something new", "", 3, 3, 3, "a later probe"}}});
     Record refused;
     refused.id = "registers_live";
     refused.family = "registers";
@@ -64,7 +68,8 @@ BOOST_AUTO_TEST_CASE(what_is_missing_says_why) {
     BOOST_TEST(line(page, "empty kernel")->absent.find("budget") != std::string::npos);
     auto failed = portrait();
     failed.records[0].status = Status::wrong_result;
-    BOOST_TEST(line(app::page_of(failed), "registers a work-item")->absent == "registers_live is wrong_result: no knee here");
+    BOOST_TEST(line(app::page_of(failed), "registers a work-item")->absent ==
+               "registers_live is wrong_result: no knee here");
 }
 
 BOOST_AUTO_TEST_CASE(no_finding_is_lost_and_none_is_shown_twice) {
@@ -77,12 +82,14 @@ BOOST_AUTO_TEST_CASE(no_finding_is_lost_and_none_is_shown_twice) {
 BOOST_AUTO_TEST_CASE(every_figure_and_part_names_something_that_exists) {
     for (const auto& figure : app::profile_figures()) {
         const auto& experiment = family(figure.family);
-        BOOST_TEST(std::any_of(experiment.variants.begin(), experiment.variants.end(), [&](const auto& v) { return v.name == figure.variant; }),
+        BOOST_TEST(std::any_of(experiment.variants.begin(), experiment.variants.end(),
+                               [&](const auto& v) { return v.name == figure.variant; }),
                    figure.family + " has no variant " + figure.variant);
     }
     for (const auto& device : {probe_cpu(), probe_gpu()}) {
         for (const auto& probe : app::profile_probes(device)) {
-            for (const auto& part : probe.parts) BOOST_TEST(!make_plan(select(registry(), {part.pattern}), part.axes).empty());
+            for (const auto& part : probe.parts)
+                BOOST_TEST(!make_plan(select(registry(), {part.pattern}), part.axes).empty());
         }
     }
 }

@@ -30,7 +30,8 @@ BOOST_AUTO_TEST_CASE(every_live_value_counts) {
         for (std::size_t i = 0; i < 4 * 16; ++i) {
             for (std::size_t e = 0; e < 8; ++e) {
                 float sum = 0;
-                for (std::size_t k = 0; k < units; ++k) sum += chain(start[i % 4 + 8 * k + e], -1.9f, 3 * 8);  // 8 rounds a trip at 16 values
+                for (std::size_t k = 0; k < units; ++k)
+                    sum += chain(start[i % 4 + 8 * k + e], -1.9f, 3 * 8);  // 8 rounds a trip at 16 values
                 out.push_back(sum);
             }
         }
@@ -47,7 +48,15 @@ BOOST_AUTO_TEST_CASE(registers_on_a_cpu_are_unsupported_and_the_reason_says_what
 }
 
 BOOST_AUTO_TEST_CASE(the_register_limit_is_where_the_time_jumps_and_spills_begin) {
-    Curve curve = probe_curve("live", {{"items", "256"}}, {{64, 1e-12}, {128, 1e-12}, {192, 1.01e-12}, {224, 1e-12}, {240, 1e-12}, {256, 4e-12}, {288, 5e-12}, {320, 4.5e-12}});
+    Curve curve = probe_curve("live", {{"items", "256"}},
+                              {{64, 1e-12},
+                               {128, 1e-12},
+                               {192, 1.01e-12},
+                               {224, 1e-12},
+                               {240, 1e-12},
+                               {256, 4e-12},
+                               {288, 5e-12},
+                               {320, 4.5e-12}});
     for (auto& s : curve.samples) {
         s.metrics["registers"] = std::min(255.0, s.x + 10);
         s.metrics["spills"] = s.x > 240 ? 100 : 0;
@@ -108,8 +117,9 @@ BOOST_AUTO_TEST_CASE(straight_and_looped_have_the_same_answer) {
 
 BOOST_AUTO_TEST_CASE(a_cpu_has_no_simt_width_and_says_what_it_has) {
     for (const std::string id : {"divergence_width", "divergence_paths"})
-        BOOST_CHECK_EXCEPTION(probe_setup(id, {}, probe_cpu()), Unsupported,
-                              [](const Unsupported& e) { return std::string(e.what()).find("divergence_straight") != std::string::npos; });
+        BOOST_CHECK_EXCEPTION(probe_setup(id, {}, probe_cpu()), Unsupported, [](const Unsupported& e) {
+            return std::string(e.what()).find("divergence_straight") != std::string::npos;
+        });
 }
 
 BOOST_AUTO_TEST_CASE(the_width_is_the_first_grain_that_costs_nothing) {
