@@ -18,15 +18,10 @@ SIZES = {
     "dispatch_*": {"tiny": [["side=1,8"]], "small": [["side=15"]]},
     "divergence_*": {"tiny": [["items=64"]], "small": [["items=512"]]},
     "fma_*": {"tiny": [["type=float"]], "small": []},
-<<<<<<< HEAD
-    "gemm_*": {"tiny": [["m=16", "n=16", "k=16"]], "small": [["m=64", "n=32", "k=48"]]},
-    "himeno_*": {"tiny": [], "small": [["size=XXS", "sweeps=1"]]},
-=======
     # Sizes that no tile divides, with rows that 128-bit words divide and that they do not.
     "gemm_*": {"tiny": [["m=5", "n=18", "k=7"], ["m=9", "n=20", "k=12"]],
                "small": [["m=64", "n=32", "k=48"], ["m=130", "n=260,261", "k=20,17"], ["m=128", "n=256", "k=32", "tile_k=8,16"]]},
-    "himeno_*": {"tiny": [["size=XXS", "sweeps=1"]], "small": []},
->>>>>>> main
+    "himeno_*": {"tiny": [], "small": [["size=XXS", "sweeps=1"]]},
     "latency_*": {"tiny": [["footprint=2048", "line=64"]], "small": [["footprint=65536", "line=auto"]]},
     "launch_*": {"tiny": [["launches=2"]], "small": []},
     "math_*": {"tiny": [["function=sqrt"]], "small": [["function=exp"]]},
