@@ -2,6 +2,7 @@
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <random>
 #include <set>
@@ -187,7 +188,7 @@ BOOST_AUTO_TEST_CASE(truncated_and_flipped_samples_are_read_without_leaving_thei
         for (std::size_t size = 0; size <= sample.size(); ++size)
             for (int flips = 0; flips < 4; ++flips) {
                 std::vector<std::byte> copy(size);
-                std::memcpy(copy.data(), sample.data(), size);
+                std::copy_n(reinterpret_cast<const std::byte*>(sample.data()), size, copy.begin());
                 for (int i = 0; i < flips && size > 0; ++i) copy[random() % size] = static_cast<std::byte>(random());
                 BOOST_TEST_REQUIRE(name(recognise(copy)) != nullptr);
                 entries += read_poclbin(copy).entries.size();
