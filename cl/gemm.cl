@@ -74,23 +74,21 @@ typedef struct {
     int columns; // of B from the first word's on
 } source_t;
 
-INLINE source_t source_of(global const float* a, global const float* b, int top, int left, int m, int n, int k) {
+INLINE void point_sources(source_t* s, global const float* a, global const float* b, int top, int left, int m, int n, int k) {
     const int id = get_local_id(0);
-    source_t s;
-    s.ka = id % WORDS_K * 4;
-    s.kb = id / (SIDE / 4);
+    s->ka = id % WORDS_K * 4;
+    s->kb = id / (SIDE / 4);
     int column = left + id % (SIDE / 4) * 4;
-    s.columns = n - column;
+    s->columns = n - column;
 #if GEMM_ALIGNED
     column = min(column, n - 4);
 #endif
 #pragma unroll
     for (int i = 0; i < FETCHES; ++i) {
         const int row = min(top + id / WORDS_K + i * (GROUP / WORDS_K), m - 1);
-        s.a[i] = a + (size_t)row * k + s.ka;
-        s.b[i] = b + (size_t)(s.kb + i * (GROUP * 4 / SIDE)) * n + column;
+        s->a[i] = a + (size_t)row * k + s->ka;
+        s->b[i] = b + (size_t)(s->kb + i * (GROUP * 4 / SIDE)) * n + column;
     }
-    return s;
 }
 
 // Four floats, of which `valid` or more lie in the matrix; zeros for the others.
@@ -197,7 +195,8 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void KERNEL(global con
 #pragma unroll
     for (int i = 0; i < 64; ++i) acc[i / 8][i % 8] = 0;
     float4 fa[FETCHES], fb[FETCHES];
-    source_t from = source_of(a, b, top, left, m, n, k);
+    source_t from;
+    point_sources(&from, a, b, top, left, m, n, k);
 #if defined(GEMM_TILE8)
     local float ta[TILE_K * PITCH_A] __attribute__((aligned(16))), tb[TILE_K * PITCH_B] __attribute__((aligned(16)));
     for (int left_k = k; left_k > 0; left_k -= TILE_K) {

@@ -69,7 +69,7 @@ std::string base_class(const Instruction& i, const std::string& operands) {
     if (names("ymm")) return "vector_256";
     if (names("xmm")) return "vector_128";
     if (m.starts_with("k") && names("k")) return "mask";
-    if (starts_with_any(m, {"mov", "cmov", "push", "pop", "xchg", "cdq", "cqo", "cwd", "set"})) return "scalar_move";
+    if (m != "popcnt" && starts_with_any(m, {"mov", "cmov", "push", "pop", "xchg", "cdq", "cqo", "cwd", "set"})) return "scalar_move";
     return "scalar_integer";
 }
 

@@ -13,7 +13,7 @@ SIZES = {
     "barrier_*": {"tiny": [["group=32"]], "small": [["group=64,256"]]},
     "batchnorm_*": {"tiny": [["images=2", "channels=3", "height=2", "width=3"]],
                     "small": [["images=3", "channels=5", "height=7", "width=8,9"]]},
-    "cacheline_*": {"tiny": [["distance=0,24", "footprint=4096"]], "small": [["distance=136", "footprint=65536"]]},
+    "cacheline_*": {"tiny": [["distance=8,24", "footprint=4096"]], "small": [["distance=136", "footprint=65536"]]},
     "channels_*": {"tiny": [["spacing=64,320", "lines=16"]], "small": [["spacing=4160", "lines=256"]]},
     "dispatch_*": {"tiny": [["side=1,8"]], "small": [["side=15"]]},
     "divergence_*": {"tiny": [["items=64"]], "small": [["items=512"]]},
