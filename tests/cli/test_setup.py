@@ -1,0 +1,111 @@
+"""tools/cllab's set-up, on a small project of its own and with stand-ins for the package tools, so that nothing on the
+machine is touched: what is installed, what is rebuilt, what is said, and where."""
+import os
+import shutil
+import subprocess
+import unittest
+
+from lab import SOURCE, LabTest
+
+STAND_INS = {
+    # Everything asked for is installed, but for the packages named in the file `missing`.
+    "dpkg-query": 'shift 2; for p; do grep -qx "$p" "$STATE/missing" || echo "$p installed"; done',
+    "apt-get": 'echo "apt-get $*" >>"$STATE/log"; echo "apt-get speaks"; case "$*" in *install*) [ ! -e "$STATE/broken" ] ;; esac',
+    "apt-cache": '[ -e "$STATE/unknown" ] && echo "  Candidate: (none)" || echo "  Candidate: 1.0"',
+    "sudo": 'echo "sudo $*" >>"$STATE/log"; "$@"',
+    "id": 'cat "$STATE/uid"',
+}
+
+
+class Setup(LabTest):
+    def setUp(self):
+        super().setUp()
+        self.tree = self.folder / "a tree with spaces"
+        self.state = self.folder / "state"
+        for folder in (self.tree, self.state, self.folder / "bin"):
+            folder.mkdir()
+        shutil.copytree(SOURCE / "tools", self.tree / "tools")
+        (self.tree / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.22)\nproject(small CXX)\nadd_executable(cllab main.cpp)\n")
+        self.write_program("first")
+        for name, body in STAND_INS.items():
+            path = self.folder / "bin" / name
+            path.write_text(f"#!/bin/sh\n{body}\n")
+            path.chmod(0o755)
+        (self.state / "missing").write_text("")
+        (self.state / "log").write_text("")
+        (self.state / "uid").write_text("0\n")
+
+    def write_program(self, word):
+        (self.tree / "main.cpp").write_text(
+            f'#include <cstdio>\nint main(int n, char** a) {{ std::puts("{word}"); for (int i = 1; i < n; ++i) std::puts(a[i]);'
+            " return n - 1; }\n")
+
+    def run_cllab(self, *args):
+        env = dict(os.environ, STATE=str(self.state), PATH=f"{self.folder / 'bin'}:{os.environ['PATH']}", LC_ALL="C.UTF-8")
+        return subprocess.run([self.tree / "tools" / "cllab", *args], cwd="/", env=env, capture_output=True, text=True, timeout=300)
+
+    def log(self):
+        return (self.state / "log").read_text()
+
+    def test_builds_then_runs_with_the_arguments_and_the_exit_status(self):
+        done = self.run_cllab("one", "two words")
+        self.assertEqual((done.returncode, done.stdout), (2, "first\none\ntwo words\n"), done.stderr)
+        self.assertEqual(self.log(), "")
+
+    def test_a_second_run_says_nothing_and_a_changed_source_is_rebuilt(self):
+        self.run_cllab()
+        again = self.run_cllab()
+        self.assertEqual((again.returncode, again.stdout, again.stderr), (0, "first\n", ""))
+        self.write_program("second")
+        self.assertEqual(self.run_cllab().stdout, "second\n")
+
+    def test_a_tree_that_was_moved_is_configured_afresh(self):
+        self.run_cllab()
+        moved = self.folder / "moved"
+        self.tree.rename(moved)
+        self.tree = moved
+        self.write_program("moved")
+        done = self.run_cllab()
+        self.assertEqual((done.returncode, done.stdout), (0, "moved\n"), done.stderr)
+
+    def test_only_what_is_missing_is_installed_and_nothing_is_removed(self):
+        (self.state / "missing").write_text("libfmt-dev\nninja-build\n")
+        done = self.run_cllab()
+        self.assertEqual(done.stdout, "first\n")
+        update, install = self.log().splitlines()
+        self.assertTrue(update.endswith(" update"))
+        self.assertTrue(install.endswith(" ninja-build libfmt-dev"), install)
+        self.assertIn("--no-remove", install)
+        self.assertIn("apt-get speaks", done.stderr)
+
+    def test_sudo_is_used_only_when_not_root(self):
+        (self.state / "missing").write_text("libfmt-dev\n")
+        self.run_cllab()
+        self.assertNotIn("sudo", self.log())
+        (self.state / "uid").write_text("1000\n")
+        self.run_cllab()
+        self.assertIn("sudo env DEBIAN_FRONTEND=noninteractive apt-get", self.log())
+
+    def test_a_package_that_cannot_be_had_is_named_in_one_sentence(self):
+        (self.state / "missing").write_text("libfmt-dev\n")
+        (self.state / "broken").write_text("")
+        for unknown, sentence in ((False, "cllab: apt-get could not install libfmt-dev (its message is above)"),
+                                  (True, "cllab: apt-get knows no package libfmt-dev; Debian 12's main archive has it")):
+            if unknown:
+                (self.state / "unknown").write_text("")
+            done = self.run_cllab()
+            self.assertEqual((done.returncode, done.stdout), (3, ""))
+            self.assertEqual(done.stderr.splitlines()[-1], sentence)
+
+    def test_a_program_that_does_not_compile_is_status_3_and_not_run(self):
+        self.run_cllab()
+        (self.tree / "main.cpp").write_text("int main() { return missing; }\n")
+        done = self.run_cllab()
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertIn("main.cpp:1", done.stderr)
+        self.assertEqual(done.stderr.splitlines()[-1], "cllab: the build failed (the message is above)")
+
+
+if __name__ == "__main__":
+    unittest.main()
