@@ -139,7 +139,7 @@ kernel SHAPE void KERNEL(global const float* restrict p, global float* restrict 
 #define TILE_K (LX + 2)
 #define TILE_J (LY + 2)
 #define TILE (TILE_K * TILE_J)
-static inline void load_tile(local float* tile, global const float* restrict plane, int j0, int k0) {
+static inline void load_tile(local float* tile, global const float* plane, int j0, int k0) {
     for (int t = (int)(get_local_id(1) * LX + get_local_id(0)); t < TILE; t += LX * LY) {
         // What lies outside the plane is never used: it is read from the edge. No `%`: LLVM makes one division of both and
         // freezes its operand, an instruction that Oclgrind 21.10 cannot follow when it looks for uninitialised values.

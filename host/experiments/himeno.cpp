@@ -174,7 +174,7 @@ Plan make_plan(const Request& request) {
     if (variant == "wide") plan.body = request.device.is_cpu() ? Body::rows : Body::march;
     choose_layout(plan, request);
     choose_groups(plan, request);
-    if (variant == "region") plan.piece_bytes = plan.row * sizeof(float);
+    if (variant == "region") plan.piece_bytes = plan.grid.j * plan.row * sizeof(float);
     return plan;
 }
 
@@ -405,7 +405,7 @@ Experiment describe_himeno() {
     out.axes = make_axes();
     out.variants = {
         {"transfers", "Article's step 1: every array goes to the device and p comes back in each iteration."},
-        {"region", "Step 2: transfers only around a loop of iterations, row by row, as a compiler moves sections of arrays."},
+        {"region", "Step 2: transfers only around a loop of iterations, plane by plane, as a compiler moves sections of arrays."},
         {"whole", "Step 3: the same with one transfer a whole array."},
         {"data", "Step 4: arrays stay on the device for ever, the residual comes back in each iteration."},
         {"resident", "Step 5: nothing comes back inside the loop."},

@@ -265,7 +265,7 @@ BOOST_AUTO_TEST_CASE(the_steps_of_the_article_move_what_they_say) {
             BOOST_TEST(count(setup, swaps) == e.swap);
         }
     }
-    BOOST_TEST(std::get<Upload>(make("region", {}).steps.front()).piece_bytes == 33u * 4);
+    BOOST_TEST(std::get<Upload>(make("region", {}).steps.front()).piece_bytes == 33u * 12 * 4);
     BOOST_TEST(define(make("resident", {}), "ROW") == 33u);
     BOOST_TEST(define(make("padded", {}), "ROW") == 64u);
     BOOST_TEST(define(make("swap", {}), "ROW") == 32u);
