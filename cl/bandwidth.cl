@@ -46,7 +46,18 @@ kernel void bandwidth_batch(global const ELEMENT* restrict src, global ELEMENT* 
 // Each work-item's sum is stored, so no load can be left out.
 kernel void bandwidth_read(global const ELEMENT* restrict src, global ELEMENT* restrict sums, ulong count) {
     ELEMENT sum = (ELEMENT)(0);
+#if defined(LAB_CPU)
     FOR_EACH(i) sum += src[i];
+#else
+    // Four loads in flight before the first addition waits.
+    const ulong step = get_global_size(0);
+    ulong i = get_global_id(0);
+    for (; i + 3 * step < count; i += 4 * step) {
+        const ELEMENT a = src[i], b = src[i + step], c = src[i + 2 * step], d = src[i + 3 * step];
+        sum += (a + b) + (c + d);
+    }
+    for (; i < count; i += step) sum += src[i];
+#endif
     sums[get_global_id(0)] = sum;
 }
 #endif

@@ -137,8 +137,7 @@ static inline float group_sum(float v, local float* shared_) {
 }
 
 // What training keeps of a channel. The running variance is the unbiased one, as in the layers of the frameworks.
-static inline void keep(uint c, float mean, float variance, global float* restrict means, global float* restrict scales,
-                        global float* restrict running) {
+static inline void keep(uint c, float mean, float variance, global float* means, global float* scales, global float* running) {
     const float count = (float)IMAGES * PLANE;
     means[c] = mean;
     scales[c] = 1 / sqrt(variance + EPSILON);
@@ -148,7 +147,7 @@ static inline void keep(uint c, float mean, float variance, global float* restri
 
 // Visits every element X of channel c, neighbours by neighbouring work-items.
 #define FOR_CHANNEL for (uint i = get_local_id(0); i < IMAGES * PLANE; i += get_local_size(0))
-#define X x[((size_t)(i / PLANE) * CHANNELS + c) * PLANE + i % PLANE]
+#define X x[((size_t)(i / PLANE) * CHANNELS + c) * PLANE + (i - i / PLANE * PLANE)]
 
 // One work-group a channel.
 kernel void batchnorm_statistics(global const float* restrict x, global float* restrict means, global float* restrict scales,
@@ -218,12 +217,13 @@ typedef float vector_t;
 // Images of slice s are first_image(s) up to first_image(s + 1).
 static inline uint first_image(uint slice) { return (uint)((ulong)IMAGES * slice / SLICES); }
 static inline size_t word_of(uint i, uint first, uint c) {
-    return ((size_t)(first + i / WORDS) * CHANNELS + c) * WORDS + i % WORDS;
+    const uint n = i / WORDS;
+    return ((size_t)(first + n) * CHANNELS + c) * WORDS + (i - n * WORDS);
 }
 
 // Groups are numbered slice by slice, so that those that run together read neighbouring planes.
 kernel void batchnorm_partial(global const vector_t* restrict x, global float* restrict partial, local float* shared_) {
-    const uint c = get_group_id(0) % CHANNELS, slice = get_group_id(0) / CHANNELS, lid = get_local_id(0);
+    const uint group = get_group_id(0), slice = group / CHANNELS, c = group - slice * CHANNELS, lid = get_local_id(0);
     const uint first = first_image(slice), step = get_local_size(0);
     const float shift = ((global const float*)x)[(size_t)c * PLANE];
     vector_t sum = 0, squares = 0;
@@ -293,7 +293,7 @@ kernel void batchnorm_apply(global const vector_t* restrict x, global vector_t* 
                             global float* restrict means, global float* restrict scales, global float* restrict running,
                             global const float* restrict gamma, global const float* restrict beta) {
     const uint group = get_num_groups(0) - 1 - get_group_id(0);
-    const uint c = group % CHANNELS, slice = group / CHANNELS;
+    const uint slice = group / CHANNELS, c = group - slice * CHANNELS;
     const float count = (float)IMAGES * PLANE;
     float sum = 0, squares = 0;
     for (uint s = 0; s < SLICES; ++s) {

@@ -1,7 +1,8 @@
 // cacheline: what one miss brings along. A chase that visits a random line and then a word a known distance behind it: the
 // second load is as fast as the nearest store of data that the first one filled. Three thresholds can show: the sector,
-// the fetch, the line. Linked and resumed like the chase of latency.cl, for the reasons given there.
-#ifdef CACHELINE_PAIR
+// the fetch, the line. Linked and resumed like the chase of latency.cl, for the
+// reasons given there. `lone` leaves the second load out; it is measured in turn with `pair`, so that drift takes both along.
+#if defined(CACHELINE_PAIR) || defined(CACHELINE_LONE)
 #define GRANULE_WORDS 16  // one pair every 128 bytes
 #define HOME(visit) (slot[visit] * GRANULE_WORDS + OFFSET / 8)
 
@@ -10,7 +11,7 @@ kernel void cacheline_link(global const uint* restrict slot, global ulong* restr
     if (state[1] == (ulong)(size_t)chain) return;
     for (size_t i = get_global_id(0); i < count; i += get_global_size(0)) {
         const ulong next = (ulong)(size_t)(chain + HOME(i + 1 == count ? 0 : i + 1));
-#if DISTANCE > 0
+#ifdef CACHELINE_PAIR
         chain[HOME(i)] = (ulong)(size_t)(chain + HOME(i) + DISTANCE / 8);
         chain[HOME(i) + DISTANCE / 8] = next;
 #else
@@ -20,13 +21,13 @@ kernel void cacheline_link(global const uint* restrict slot, global ulong* restr
 }
 
 #define LOAD p = *(global const ulong*)(size_t)p;
-#if DISTANCE > 0
+#ifdef CACHELINE_PAIR
 #define VISIT LOAD LOAD
 #else
 #define VISIT LOAD
 #endif
 
-kernel void cacheline_pair(global ulong* chain, global ulong* state, int trips) {
+kernel void KERNEL(global ulong* chain, global ulong* state, int trips) {
     ulong p = (ulong)(size_t)chain + state[get_global_id(0)];
     for (int i = 0; i < trips; ++i) {
         VISIT VISIT VISIT VISIT VISIT VISIT VISIT VISIT

@@ -74,23 +74,21 @@ typedef struct {
     int columns; // of B from the first word's on
 } source_t;
 
-INLINE source_t source_of(global const float* a, global const float* b, int top, int left, int m, int n, int k) {
+INLINE void point_sources(source_t* s, global const float* a, global const float* b, int top, int left, int m, int n, int k) {
     const int id = get_local_id(0);
-    source_t s;
-    s.ka = id % WORDS_K * 4;
-    s.kb = id / (SIDE / 4);
+    s->ka = id % WORDS_K * 4;
+    s->kb = id / (SIDE / 4);
     int column = left + id % (SIDE / 4) * 4;
-    s.columns = n - column;
+    s->columns = n - column;
 #if GEMM_ALIGNED
     column = min(column, n - 4);
 #endif
 #pragma unroll
     for (int i = 0; i < FETCHES; ++i) {
         const int row = min(top + id / WORDS_K + i * (GROUP / WORDS_K), m - 1);
-        s.a[i] = a + (size_t)row * k + s.ka;
-        s.b[i] = b + (size_t)(s.kb + i * (GROUP * 4 / SIDE)) * n + column;
+        s->a[i] = a + (size_t)row * k + s->ka;
+        s->b[i] = b + (size_t)(s->kb + i * (GROUP * 4 / SIDE)) * n + column;
     }
-    return s;
 }
 
 // Four floats, of which `valid` or more lie in the matrix; zeros for the others.
@@ -163,7 +161,7 @@ INLINE void multiply_tiles(float (*acc)[8], local const float* ta, local const f
     }
 }
 
-INLINE void add_to_c(float (*acc)[8], global float* restrict c, int row, int column, int m, int n) {
+INLINE void add_to_c(float (*acc)[8], global float* c, int row, int column, int m, int n) {
 #pragma unroll
     for (int y = 0; y < 8; ++y) {
         const int r = row + (y & 3) + (y >> 2) * 16;
@@ -197,7 +195,8 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void KERNEL(global con
 #pragma unroll
     for (int i = 0; i < 64; ++i) acc[i / 8][i % 8] = 0;
     float4 fa[FETCHES], fb[FETCHES];
-    source_t from = source_of(a, b, top, left, m, n, k);
+    source_t from;
+    point_sources(&from, a, b, top, left, m, n, k);
 #if defined(GEMM_TILE8)
     local float ta[TILE_K * PITCH_A] __attribute__((aligned(16))), tb[TILE_K * PITCH_B] __attribute__((aligned(16)));
     for (int left_k = k; left_k > 0; left_k -= TILE_K) {
@@ -233,7 +232,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void KERNEL(global con
 // every get_global_size(0)-th strip and, of each, one of get_global_size(1) ranges of rows.
 #define ROWS 6
 #define DEPTH 256
-static inline void pack(local float8* packed, global const float* restrict b, int n, int depth, int columns) {
+static inline void pack(local float8* packed, global const float* b, int n, int depth, int columns) {
     for (int i = 0; i < depth; ++i) {
         global const float* row = b + (size_t)i * n;
         if (columns == 16) {
@@ -246,7 +245,7 @@ static inline void pack(local float8* packed, global const float* restrict b, in
     }
 }
 
-static inline void add(global float* restrict c, float8 low, float8 high, int columns) {
+static inline void add(global float* c, float8 low, float8 high, int columns) {
     if (columns == 16) {
         vstore8(vload8(0, c) + low, 0, c);
         vstore8(vload8(1, c) + high, 1, c);
@@ -258,8 +257,8 @@ static inline void add(global float* restrict c, float8 low, float8 high, int co
     }
 }
 
-static inline void block(global const float* restrict a, local const float8* packed, global float* restrict c, int n, int k,
-                         int depth, int rows, int columns) {
+static inline void block(global const float* a, local const float8* packed, global float* c, int n, int k, int depth, int rows,
+                         int columns) {
     // Rows past the last are the last one again and not stored: one body for every height.
     global const float* pa[ROWS];
     float8 low[ROWS], high[ROWS];

@@ -141,8 +141,10 @@ kernel SHAPE void KERNEL(global const float* restrict p, global float* restrict 
 #define TILE (TILE_K * TILE_J)
 static inline void load_tile(local float* tile, global const float* restrict plane, int j0, int k0) {
     for (int t = (int)(get_local_id(1) * LX + get_local_id(0)); t < TILE; t += LX * LY) {
-        // What lies outside the plane is never used: it is read from the edge.
-        const int j = min(j0 + t / TILE_K, GRID_J - 1), k = clamp(k0 + t % TILE_K, 0, GRID_K - 1);
+        // What lies outside the plane is never used: it is read from the edge. No `%`: LLVM makes one division of both and
+        // freezes its operand, an instruction that Oclgrind 21.10 cannot follow when it looks for uninitialised values.
+        const int row = t / TILE_K, column = t - row * TILE_K;
+        const int j = min(j0 + row, GRID_J - 1), k = clamp(k0 + column, 0, GRID_K - 1);
         tile[t] = plane[j * ROW + k];
     }
 }

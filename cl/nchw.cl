@@ -2,6 +2,7 @@
 //
 // Only four bytes an element are written and nothing is read, so the cost is the three divisions that take a linear index
 // apart, against how wide and how well placed the stores are.
+// A remainder is written as i - i / d * d: compilers pair / and % by an instruction that Oclgrind 21.10 does not know.
 //   CHANNELS, HEIGHT, WIDTH, TOTAL  sizes and number of elements, as defines in `constant` and `vector`, else arguments
 
 // i = ((n H + h) W + w) C + c, put together again in NCHW order.
@@ -14,8 +15,8 @@ static inline uint index_of(uint n, uint c, uint h, uint w, uint channels, uint 
 kernel void nchw_divide(global uint* restrict out, uint total, uint channels, uint height, uint width) {
     const uint i = get_global_id(0);
     if (i >= total) return;
-    const uint c = i % channels, w = i / channels % width, h = i / channels / width % height;
-    out[i] = index_of(i / channels / width / height, c, h, w, channels, height, width);
+    const uint pixel = i / channels, row = pixel / width, n = row / height;
+    out[i] = index_of(n, i - pixel * channels, row - n * height, pixel - row * width, channels, height, width);
 }
 #endif
 
@@ -24,8 +25,8 @@ kernel void nchw_divide(global uint* restrict out, uint total, uint channels, ui
 kernel void nchw_constant(global uint* restrict out) {
     const uint i = get_global_id(0);
     if (i >= TOTAL) return;
-    const uint c = i % CHANNELS, w = i / CHANNELS % WIDTH, h = i / CHANNELS / WIDTH % HEIGHT;
-    out[i] = index_of(i / CHANNELS / WIDTH / HEIGHT, c, h, w, CHANNELS, HEIGHT, WIDTH);
+    const uint pixel = i / CHANNELS, row = pixel / WIDTH, n = row / HEIGHT;
+    out[i] = index_of(n, i - pixel * CHANNELS, row - n * HEIGHT, pixel - row * WIDTH, CHANNELS, HEIGHT, WIDTH);
 }
 #endif
 
@@ -77,7 +78,8 @@ kernel void nchw_rows(global uint* restrict out, uint rows, uint channels, uint 
 kernel void nchw_vector(global uint* restrict out) {
     const uint i = get_global_id(0) * 4;
     if (i >= TOTAL) return;
-    uint c = i % CHANNELS, w = i / CHANNELS % WIDTH, h = i / CHANNELS / WIDTH % HEIGHT, n = i / CHANNELS / WIDTH / HEIGHT;
+    const uint pixel = i / CHANNELS, row = pixel / WIDTH;
+    uint n = row / HEIGHT, c = i - pixel * CHANNELS, h = row - n * HEIGHT, w = pixel - row * WIDTH;
     uint v[4];
 #pragma unroll
     for (int j = 0; j < 4; ++j) {

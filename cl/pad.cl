@@ -12,7 +12,7 @@
 
 // Where output word `at` of a plane comes from, as an offset in the input plane; -1 where it is zero.
 static inline int source_of(int at) {
-    const int y = at / OUT - MARGIN, x = at % OUT - MARGIN;
+    const int row = at / OUT, y = row - MARGIN, x = at - row * OUT - MARGIN;
     return y >= 0 && y < SIDE && x >= 0 && x < SIDE ? y * SIDE + x : -1;
 }
 
@@ -90,18 +90,18 @@ kernel void pad_wide(global const uint* restrict in, global uint* restrict out, 
 // additions. Neighbours write neighbouring words, without regard to the edges of planes.
 kernel void pad_wide(global const uint* restrict in, global uint4* restrict out, ulong planes) {
     const uint id = get_global_id(0);
-    const uint word = id % AREA, blocks = planes / 4, step = get_global_size(0) / AREA;
+    const uint first = id / AREA, word = id - first * AREA, blocks = planes / 4, step = get_global_size(0) / AREA;
     // A zero is loaded as well, from the first word of the block, and masked out: four loads without a branch.
     int from[4];
     uint mask[4];
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
-        const int at = word * 4 + j, source = source_of(at % AREA);
-        from[j] = source >= 0 ? at / AREA * AREA_IN + source : 0;
+        const int at = word * 4 + j, plane = at / AREA, source = source_of(at - plane * AREA);
+        from[j] = source >= 0 ? plane * AREA_IN + source : 0;
         mask[j] = source >= 0 ? 0xffffffffu : 0;
     }
 #define WORD(q) (uint4)((q)[from[0]] & mask[0], (q)[from[1]] & mask[1], (q)[from[2]] & mask[2], (q)[from[3]] & mask[3])
-    uint block = id / AREA;
+    uint block = first;
     const size_t step_in = (size_t)step * (4 * AREA_IN), step_out = (size_t)step * AREA;
     global const uint* p = in + (size_t)block * (4 * AREA_IN);
     global uint4* to = out + (size_t)block * AREA + word;

@@ -27,7 +27,7 @@
 
 #if defined(REDUCE_WIDE) || defined(REDUCE_ONEPASS) || defined(REDUCE_READ)
 // The part of the sum that is this work-item's: 128-bit loads, LOADS of them before the first addition needs one.
-static inline uint item_sum(global const uint* restrict src, ulong n) {
+static inline uint item_sum(global const uint* src, ulong n) {
 #if defined(LAB_CPU)
     // A contiguous run, in four vectors, so that an addition need not wait for the one before.
     global const uint8* restrict v = (global const uint8*)src;

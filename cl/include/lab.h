@@ -16,7 +16,7 @@
 
 // A promised group size, where the device takes a larger group only from a kernel that states it (quirk nvidia-group-256).
 #ifdef LAB_GROUP_X
-#define __kernel __attribute__((reqd_work_group_size(LAB_GROUP_X, LAB_GROUP_Y, LAB_GROUP_Z))) __kernel
+#define __kernel __kernel __attribute__((reqd_work_group_size(LAB_GROUP_X, LAB_GROUP_Y, LAB_GROUP_Z)))
 #define kernel __kernel
 #endif
 

@@ -47,7 +47,8 @@ int report_failures(const std::vector<CellCode>& codes, bool require_all) {
     int status = 0;
     for (const auto& code : codes) {
         if (code.status == model::Status::ok) continue;
-        std::fprintf(stderr, "%s for %s: %s: %s\n", code.id.c_str(), code.where.c_str(), model::name(code.status), trim(code.reason).c_str());
+        std::fprintf(stderr, "%s for %s: %s: %s\n", code.id.c_str(), code.where.c_str(), model::name(code.status),
+                     trim(code.reason).c_str());
         if (model::is_failure(code.status) || require_all) status = 1;
     }
     return status;
@@ -87,7 +88,8 @@ void count_rows(const inspect::Counts& left, const inspect::Counts& right, inspe
 std::vector<inspect::Instruction> hot_body(const inspect::FunctionStats& stats) {
     std::vector<inspect::Instruction> body;
     if (stats.hot < 0) return stats.code.instructions;
-    for (const auto i : stats.loops[static_cast<std::size_t>(stats.hot)].body) body.push_back(stats.code.instructions[i]);
+    for (const auto i : stats.loops[static_cast<std::size_t>(stats.hot)].body)
+        body.push_back(stats.code.instructions[i]);
     return body;
 }
 
@@ -98,10 +100,13 @@ const inspect::Counts& hot_counts(const inspect::FunctionStats& stats) {
 void print_diff(const inspect::FunctionStats& left, const inspect::FunctionStats& right, std::size_t width) {
     const bool colour = wants_colour(STDOUT_FILENO);
     for (const auto& line : inspect::align(hot_body(left), hot_body(right))) {
-        const char* paint = line.mark == '<' ? "\033[31m" : line.mark == '>' ? "\033[32m" : line.mark == '~' ? "\033[33m" : "";
+        const char* paint = line.mark == '<'   ? "\033[31m"
+                            : line.mark == '>' ? "\033[32m"
+                            : line.mark == '~' ? "\033[33m"
+                                               : "";
         const std::string shown = line.left.size() > width ? line.left.substr(0, width - 1) + "+" : line.left;
-        std::printf("%s%c %-*s  %s%s\n", colour ? paint : "", line.mark, static_cast<int>(width), shown.c_str(), line.right.c_str(),
-                    colour && *paint ? "\033[0m" : "");
+        std::printf("%s%c %-*s  %s%s\n", colour ? paint : "", line.mark, static_cast<int>(width), shown.c_str(),
+                    line.right.c_str(), colour && *paint ? "\033[0m" : "");
     }
 }
 
@@ -120,7 +125,8 @@ void print_comparison(const CellCode& left, const CellCode& right) {
         return;
     }
     const auto place = [](const inspect::FunctionStats& s) {
-        return s.hot < 0 ? std::string("whole kernel (no loop)") : "one iteration of the hot loop at " + s.loops[static_cast<std::size_t>(s.hot)].header;
+        return s.hot < 0 ? std::string("whole kernel (no loop)")
+                         : "one iteration of the hot loop at " + s.loops[static_cast<std::size_t>(s.hot)].header;
     };
     put("\n");
     row("", place(left.counts), place(right.counts), width);
@@ -133,13 +139,14 @@ void print_comparison(const CellCode& left, const CellCode& right) {
 int compare(const Invocation& invocation) {
     const auto left = cells_of(invocation, invocation.patterns), right = cells_of(invocation, {invocation.versus});
     if (left.size() != 1 || right.size() != 1)
-        throw Error(Blame::usage, "--vs compares one variant with one other; the patterns select " + std::to_string(left.size()) + " and " +
-                                      std::to_string(right.size()));
+        throw Error(Blame::usage, "--vs compares one variant with one other; the patterns select " +
+                                      std::to_string(left.size()) + " and " + std::to_string(right.size()));
     const auto codes = code_of(invocation, {left.front(), right.front()});
     const int status = report_failures(codes, invocation.require_all);
     // With several devices the pairs follow each other.
     for (std::size_t i = 0; i + 1 < codes.size(); i += 2)
-        if (codes[i].status == model::Status::ok && codes[i + 1].status == model::Status::ok) print_comparison(codes[i], codes[i + 1]);
+        if (codes[i].status == model::Status::ok && codes[i + 1].status == model::Status::ok)
+            print_comparison(codes[i], codes[i + 1]);
     return status;
 }
 

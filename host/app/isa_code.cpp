@@ -32,8 +32,14 @@ void compile(const Invocation& invocation, const model::Cell& cell, const model:
     if (const auto* counts = built.analysis.best()) out.counts = *counts;
     out.info = built.analysis.info;
     if (invocation.dumps.empty()) return;
-    const inspect::DumpRequest dump{run::dump_folder(invocation.dumps, device, cell), cell.id, source.text, options, built.log,
-                                    inspect::as_bytes(built.binary), device, setup.local};
+    const inspect::DumpRequest dump{run::dump_folder(invocation.dumps, device, cell),
+                                    cell.id,
+                                    source.text,
+                                    options,
+                                    built.log,
+                                    inspect::as_bytes(built.binary),
+                                    device,
+                                    setup.local};
     inspect::write_sidecars(dump, built.analysis);
 }
 
@@ -79,7 +85,8 @@ std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::v
                                 auto texts = inspect::read_dump(record.dump);
                                 code.isa = std::move(texts.isa);
                                 code.summary = std::move(texts.summary);
-                                code.counts = inspect::count_function(inspect::isa_from(texts.counted_isa), code.isa, texts.function);
+                                code.counts = inspect::count_function(inspect::isa_from(texts.counted_isa), code.isa,
+                                                                      texts.function);
                             }
                             codes.push_back(std::move(code));
                         }};

@@ -12,12 +12,12 @@
 namespace cllab::app {
 
 struct CellCode {
-    std::string id, where;       ///< "pitch_short8", "gfx900" or a device's name
-    std::string isa, summary;    ///< as in isa.txt and stats.json
+    std::string id, where;     ///< "pitch_short8", "gfx900" or a device's name
+    std::string isa, summary;  ///< as in isa.txt and stats.json
     inspect::FunctionStats counts;
     model::CodeInfo info;
     model::Status status = model::Status::ok;
-    std::string reason;          ///< a line, or the compiler's log; empty when ok
+    std::string reason;  ///< a line, or the compiler's log; empty when ok
 };
 
 /// Compiles each cell for invocation.target. Throws Error for a target that is unknown or cannot be had here.

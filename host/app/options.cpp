@@ -128,7 +128,7 @@ po::options_description options_of(const std::string& command) {
     }
     if (command == "run" || command == "dump") add("require-all", "Counts unsupported cells as failed.");
     if (command == "run" || command == "tune") {
-        add("max-time", po::value<double>()->value_name("SECONDS")->default_value(0.5, "0.5"),
+        add("max-time", po::value<double>()->value_name("SECONDS")->default_value(0.4, "0.4"),
             "Caps the sampling of one cell. It ends earlier when the median is known within 1 %.");
     }
     if (command == "run") {

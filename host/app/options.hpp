@@ -18,7 +18,7 @@ struct Invocation {
     std::vector<std::pair<std::string, std::string>> axes, inputs, outputs;
     std::string json, csv, dumps = "dumps", cl_dir, build_options;
     bool no_dumps = false, isolate = false, require_all = false, verify_only = false, no_yardstick = false, as_json = false;
-    double timeout_seconds = 60, sampling_seconds = 0.5;
+    double timeout_seconds = 60, sampling_seconds = 0.4;
     double budget_seconds = 120;  ///< profile
     std::uint64_t seed = 1;
     std::string target, versus;

@@ -71,6 +71,9 @@ Shape shape_of(const Request& request) {
     else if (s.runs) s.items = device.compute_units * 4ull;
     // Four accesses an item keep enough bytes in flight; fewer items when the buffer is small.
     else s.items = round_up(std::max<std::uint64_t>(1, (s.count + 3) / 4), s.lanes);
+    // The sums that a read stores are traffic too: 32 groups a unit keep them to a few per cent of a large buffer.
+    if (request.variant.name == "read" && !s.runs)
+        s.items = std::min<std::uint64_t>(s.items, device.compute_units * 32ull * s.lanes);
     return s;
 }
 
@@ -196,7 +199,7 @@ void conclude_levels(const Curve& curve, std::vector<Finding>& out) {
         return;
     }
     PlateauOptions options;
-    options.tolerance = 1.1;
+    options.tolerance = tolerance(curve, 0.1);
     const auto found = find_plateaus(xs(curve), steps(curve), options);
     for (std::size_t i = 0; i < found.levels.size(); ++i) {
         const auto& time = found.levels[i].value;

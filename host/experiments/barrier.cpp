@@ -51,8 +51,10 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
         const auto& largest = curve.samples.back();
         const auto size = whole(largest.x);
         const auto name = curve.variant == "plain" ? "barrier of " + size : "exchange among " + size;
-        const std::string how = curve.variant == "plain" ? "one work-group of " + size + ", barriers in a row"
-                                                         : "store, barrier and load from the neighbour through local memory";
+        const auto* base = none ? sample_at(*none, largest.x) : nullptr;
+        std::string how = "one work-group: store, barrier and load from the neighbour through local memory";
+        if (curve.variant == "plain")
+            how = "one work-group, a multiply-add before each barrier" + (base ? ", which alone takes " + format_seconds(base->per_step) : "");
         if (!device.is_cpu()) {
             out.push_back(step_finding(name, largest, how));
             if (curve.samples.size() > 1)
@@ -60,11 +62,12 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
                                            "the same in a group of " + whole(curve.samples.front().x)));
             continue;
         }
-        const auto* base = none ? sample_at(*none, largest.x) : nullptr;
-        if (curve.variant == "plain" && base)
-            out.push_back({"barrier a work-item", "s", (largest.per_step - base->per_step) / largest.x,
-                           (largest.low - base->high) / largest.x, (largest.high - base->low) / largest.x,
-                           "group of " + size + " with barriers less without: the loop is split and private variables go through memory"});
+        if (curve.variant != "plain") continue;
+        out.push_back({"barrier a work-item", "s", largest.per_step / largest.x, largest.low / largest.x, largest.high / largest.x,
+                       "group of " + size + ", one thread walks through its work-items from barrier to barrier"});
+        if (base)
+            out.push_back({"loop with barriers over without", "x", largest.per_step / base->per_step, largest.low / base->high,
+                           largest.high / base->low, "group of " + size + ": the loop is split and private variables go through memory"});
     }
     return out;
 }

@@ -29,6 +29,18 @@ Shape shape_of(const Request& request) {
     return {static_cast<std::size_t>(n), static_cast<std::size_t>(c), static_cast<std::size_t>(h * w)};
 }
 
+/// The divisor d of `images` for which d * channels is nearest to `wanted`, by ratio: equal shares for all.
+std::size_t nearest_divisor(std::size_t images, std::size_t wanted, std::size_t channels) {
+    std::size_t best = 1;
+    const auto distance = [&](std::size_t d) {
+        return std::abs(std::log(static_cast<double>(d * channels) / static_cast<double>(wanted)));
+    };
+    for (std::size_t d = 2; d <= images; ++d) {
+        if (images % d == 0 && distance(d) < distance(best)) best = d;
+    }
+    return best;
+}
+
 std::string define(const char* name, std::size_t v) { return std::string(name) + "=" + std::to_string(v) + "u"; }
 
 void pixel(Setup& out, const Request& request, const Shape& s) {
@@ -54,10 +66,10 @@ void channel(Setup& out, const Request& request, const Shape& s, const Data& dat
     out.args.insert(out.args.end(), {Output{"y", s.total() * 4}, Output{"means", s.channels * 4}, Output{"scales", s.channels * 4},
                                      InOut{"running", data.running}, Input{"gamma", data.gamma}, Input{"beta", data.beta}});
     if (request.variant.name == "channel_wide") {
-        // Enough groups to fill the device four times over, so that the last ones leave little of it idle.
-        const std::size_t wanted = device.is_cpu() ? 4ull * device.compute_units : 32ull * device.compute_units;
-        const auto automatic = static_cast<std::int64_t>(std::clamp<std::size_t>(divide_up(wanted, s.channels), 1, s.images));
-        const auto slices = static_cast<std::size_t>(integer_or(request.point, "slices", automatic));
+        // About enough groups to fill the device four times over, so that the last ones leave little of it idle.
+        const std::size_t wanted = (device.is_cpu() ? 4ull : 32ull) * device.compute_units;
+        const auto slices = static_cast<std::size_t>(
+            integer_or(request.point, "slices", static_cast<std::int64_t>(nearest_divisor(s.images, wanted, s.channels))));
         if (slices > s.images)
             throw Error(Blame::usage, "axis 'slices' is " + std::to_string(slices) + "; there are " + std::to_string(s.images) +
                                           " images to share");

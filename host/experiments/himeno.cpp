@@ -80,6 +80,12 @@ std::size_t automatic_planes(const Plan& plan, const Device& device) {
     return std::clamp<std::size_t>(columns * interior / wanted_items, std::min<std::size_t>(8, interior), interior);
 }
 
+std::size_t automatic_lanes(const Device& device) {
+    // Oclgrind 21.10 crashes on a shuffle of vectors while it looks for uninitialised values.
+    if (device.implementation == Implementation::oclgrind) return 1;
+    return device.is_cpu() ? 8 : 4;
+}
+
 [[noreturn]] void not_used(const std::string& variant, const std::string& axis, const std::string& value) {
     throw Unsupported("axis '" + axis + "' is " + value + "; himeno_" + variant + " does not use it, leave it at auto");
 }
@@ -89,7 +95,7 @@ void choose_layout(Plan& plan, const Request& request) {
     const auto& point = request.point;
     const bool marches = is_one_of(variant, {"local", "registers", "wide"});
     if (variant == "wide") {
-        plan.lanes = point.is_auto("lanes") ? (request.device.is_cpu() ? 8 : 4) : static_cast<std::size_t>(point.integer("lanes"));
+        plan.lanes = point.is_auto("lanes") ? automatic_lanes(request.device) : static_cast<std::size_t>(point.integer("lanes"));
     } else if (!point.is_auto("lanes")) {
         not_used(variant, "lanes", point.text("lanes"));
     }

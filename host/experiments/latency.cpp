@@ -3,7 +3,6 @@
 // The usual chase strides through memory from one fixed start. Strides are prefetched and meet the same pages, and from a
 // fixed start a chain shorter than the footprint only ever meets the lines of the launch before, so "memory" is a cache.
 // Here the order is random, one visit a line, and each launch goes on where the last one stopped.
-#include "core/stats.hpp"
 #include "experiments/memory_probe.hpp"
 #include "model/fit.hpp"
 
@@ -108,17 +107,10 @@ Setup setup(const Request& request) {
     return out;
 }
 
-/// Two levels can only be told apart by more than the noise: 5 % on a quiet device, more where the intervals are wider.
-double tolerance(const Curve& curve) {
-    std::vector<double> half_widths;
-    for (const auto& s : curve.samples) half_widths.push_back((s.high - s.low) / 2 / s.per_step);
-    return half_widths.empty() ? 1.05 : 1 + std::clamp(2 * summarise(half_widths).median, 0.05, 0.25);
-}
-
 /// Levels of one chase, named in order; the last is memory when the sweep went far beyond the last-level cache.
 void add_levels(const Curve& curve, const Device& device, const std::string& prefix, std::vector<Finding>& out) {
     PlateauOptions options;
-    options.tolerance = tolerance(curve);
+    options.tolerance = tolerance(curve, 0.05);
     const auto found = find_plateaus(xs(curve), steps(curve), options);
     const std::string how = "plateau of a random pointer chase (stored addresses, one visit a line), ";
     for (std::size_t i = 0; i < found.levels.size(); ++i) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/random.hpp"
+#include "core/stats.hpp"
 #include "core/units.hpp"
 #include "model/experiment.hpp"
 
@@ -82,6 +83,14 @@ inline std::vector<double> steps(const Curve& curve) {
 inline const Curve::Sample* sample_at(const Curve& curve, double x) {
     const auto found = std::find_if(curve.samples.begin(), curve.samples.end(), [&](const auto& s) { return s.x == x; });
     return found == curve.samples.end() ? nullptr : &*found;
+}
+
+/// Two levels of a curve can only be told apart by more than its noise: `least` on a quiet device (0.05 is 5 %), more where
+/// the intervals are wider. For PlateauOptions::tolerance.
+inline double tolerance(const Curve& curve, double least) {
+    std::vector<double> widths;
+    for (const auto& s : curve.samples) widths.push_back((s.high - s.low) / s.per_step);
+    return widths.empty() ? 1 + least : 1 + std::clamp(summarise(widths).median, least, 0.25);
 }
 
 /// An axis value as a person writes it: "4096".

@@ -61,10 +61,12 @@ Setup setup(const Request& request) {
             out.local = Extent(1);
             out.global = Extent(std::min<std::size_t>(s.planes(), 8ull * device.compute_units));
         } else {
-            // A multiple of the words of a block, so that an item stays at its word; as many as are resident together.
-            const std::size_t unit = s.area() * local, resident = device.compute_units * 2048ull;
+            // A multiple of the words of a block, so that an item stays at its word; several times what is resident, so
+            // that the last groups leave little of the device idle, and no more than there are blocks.
+            const std::size_t unit = s.area() * local, items = std::min<std::size_t>(8 * 2048ull * device.compute_units,
+                                                                                         s.planes() / 4 * s.area());
             out.local = Extent(local);
-            out.global = Extent(unit * std::max<std::size_t>(1, resident / unit));
+            out.global = Extent(unit * std::max<std::size_t>(1, items / unit));
         }
     }
     out.work = {4.0 * static_cast<double>(words + s.planes() * s.side * s.side), 0, 0};

@@ -27,35 +27,66 @@ public:
         if (t <= 0xbf) return string(t & 31u);
         if (t >= 0xe0) return json(static_cast<std::int8_t>(t));
         switch (t) {
-            case 0xc0: return json();
-            case 0xc2: return json(false);
-            case 0xc3: return json(true);
-            case 0xc4: return skip(take<std::uint8_t>());
-            case 0xc5: return skip(take<std::uint16_t>());
-            case 0xc6: return skip(take<std::uint32_t>());
-            case 0xc7: return skip(take<std::uint8_t>(), 1);
-            case 0xc8: return skip(take<std::uint16_t>(), 1);
-            case 0xc9: return skip(take<std::uint32_t>(), 1);
-            case 0xca: return real(take<std::uint32_t>());
-            case 0xcb: return real(take<std::uint64_t>());
-            case 0xcc: return number(take<std::uint8_t>());
-            case 0xcd: return number(take<std::uint16_t>());
-            case 0xce: return number(take<std::uint32_t>());
-            case 0xcf: return number(take<std::uint64_t>());
-            case 0xd0: return number<std::int8_t>(take<std::uint8_t>());
-            case 0xd1: return number<std::int16_t>(take<std::uint16_t>());
-            case 0xd2: return number<std::int32_t>(take<std::uint32_t>());
-            case 0xd3: return number<std::int64_t>(take<std::uint64_t>());
-            case 0xd4: case 0xd5: case 0xd6: case 0xd7: case 0xd8:
+            case 0xc0:
+                return json();
+            case 0xc2:
+                return json(false);
+            case 0xc3:
+                return json(true);
+            case 0xc4:
+                return skip(take<std::uint8_t>());
+            case 0xc5:
+                return skip(take<std::uint16_t>());
+            case 0xc6:
+                return skip(take<std::uint32_t>());
+            case 0xc7:
+                return skip(take<std::uint8_t>(), 1);
+            case 0xc8:
+                return skip(take<std::uint16_t>(), 1);
+            case 0xc9:
+                return skip(take<std::uint32_t>(), 1);
+            case 0xca:
+                return real(take<std::uint32_t>());
+            case 0xcb:
+                return real(take<std::uint64_t>());
+            case 0xcc:
+                return number(take<std::uint8_t>());
+            case 0xcd:
+                return number(take<std::uint16_t>());
+            case 0xce:
+                return number(take<std::uint32_t>());
+            case 0xcf:
+                return number(take<std::uint64_t>());
+            case 0xd0:
+                return number<std::int8_t>(take<std::uint8_t>());
+            case 0xd1:
+                return number<std::int16_t>(take<std::uint16_t>());
+            case 0xd2:
+                return number<std::int32_t>(take<std::uint32_t>());
+            case 0xd3:
+                return number<std::int64_t>(take<std::uint64_t>());
+            case 0xd4:
+            case 0xd5:
+            case 0xd6:
+            case 0xd7:
+            case 0xd8:
                 return skip(std::optional<std::uint32_t>(1u << (t - 0xd4)), 1);
-            case 0xd9: return sized_string(take<std::uint8_t>());
-            case 0xda: return sized_string(take<std::uint16_t>());
-            case 0xdb: return sized_string(take<std::uint32_t>());
-            case 0xdc: return sized_array(take<std::uint16_t>(), depth);
-            case 0xdd: return sized_array(take<std::uint32_t>(), depth);
-            case 0xde: return sized_map(take<std::uint16_t>(), depth);
-            case 0xdf: return sized_map(take<std::uint32_t>(), depth);
-            default: return std::nullopt;
+            case 0xd9:
+                return sized_string(take<std::uint8_t>());
+            case 0xda:
+                return sized_string(take<std::uint16_t>());
+            case 0xdb:
+                return sized_string(take<std::uint32_t>());
+            case 0xdc:
+                return sized_array(take<std::uint16_t>(), depth);
+            case 0xdd:
+                return sized_array(take<std::uint32_t>(), depth);
+            case 0xde:
+                return sized_map(take<std::uint16_t>(), depth);
+            case 0xdf:
+                return sized_map(take<std::uint32_t>(), depth);
+            default:
+                return std::nullopt;
         }
     }
 
@@ -73,8 +104,10 @@ private:
     template <typename As = void, typename T>
     static std::optional<json> number(std::optional<T> v) {
         if (!v) return std::nullopt;
-        if constexpr (std::is_void_v<As>) return json(*v);
-        else return json(static_cast<As>(*v));
+        if constexpr (std::is_void_v<As>)
+            return json(*v);
+        else
+            return json(static_cast<As>(*v));
     }
     static std::optional<json> real(std::optional<std::uint32_t> v) {
         return v ? std::optional(json(std::bit_cast<float>(*v))) : std::nullopt;
@@ -114,11 +147,17 @@ private:
         return out;
     }
     template <typename T>
-    std::optional<json> sized_string(std::optional<T> size) { return size ? string(*size) : std::nullopt; }
+    std::optional<json> sized_string(std::optional<T> size) {
+        return size ? string(*size) : std::nullopt;
+    }
     template <typename T>
-    std::optional<json> sized_array(std::optional<T> n, int depth) { return n ? array(*n, depth) : std::nullopt; }
+    std::optional<json> sized_array(std::optional<T> n, int depth) {
+        return n ? array(*n, depth) : std::nullopt;
+    }
     template <typename T>
-    std::optional<json> sized_map(std::optional<T> n, int depth) { return n ? map(*n, depth) : std::nullopt; }
+    std::optional<json> sized_map(std::optional<T> n, int depth) {
+        return n ? map(*n, depth) : std::nullopt;
+    }
 
     ByteSpan bytes_;
     std::uint64_t at_ = 0;
@@ -137,11 +176,11 @@ std::string string_at(const json& object, const char* key) {
 
 /// EF_AMDGPU_MACH, the low byte of e_flags (LLVM, BinaryFormat/ELF.h). Only read when the metadata names no target.
 constexpr std::array<std::pair<std::uint8_t, const char*>, 26> processors{{
-    {0x20, "gfx600"}, {0x21, "gfx601"}, {0x22, "gfx700"}, {0x23, "gfx701"}, {0x24, "gfx702"}, {0x28, "gfx801"},
-    {0x29, "gfx802"}, {0x2a, "gfx803"}, {0x2b, "gfx810"}, {0x2c, "gfx900"}, {0x2d, "gfx902"}, {0x2e, "gfx904"},
-    {0x2f, "gfx906"}, {0x30, "gfx908"}, {0x31, "gfx909"}, {0x33, "gfx1010"}, {0x34, "gfx1011"}, {0x35, "gfx1012"},
-    {0x36, "gfx1030"}, {0x37, "gfx1031"}, {0x38, "gfx1032"}, {0x3f, "gfx90a"}, {0x40, "gfx940"}, {0x41, "gfx1100"},
-    {0x4c, "gfx942"}, {0x4e, "gfx1201"},
+    {0x20, "gfx600"},  {0x21, "gfx601"},  {0x22, "gfx700"},  {0x23, "gfx701"},  {0x24, "gfx702"},  {0x28, "gfx801"},
+    {0x29, "gfx802"},  {0x2a, "gfx803"},  {0x2b, "gfx810"},  {0x2c, "gfx900"},  {0x2d, "gfx902"},  {0x2e, "gfx904"},
+    {0x2f, "gfx906"},  {0x30, "gfx908"},  {0x31, "gfx909"},  {0x33, "gfx1010"}, {0x34, "gfx1011"}, {0x35, "gfx1012"},
+    {0x36, "gfx1030"}, {0x37, "gfx1031"}, {0x38, "gfx1032"}, {0x3f, "gfx90a"},  {0x40, "gfx940"},  {0x41, "gfx1100"},
+    {0x4c, "gfx942"},  {0x4e, "gfx1201"},
 }};
 
 }  // namespace

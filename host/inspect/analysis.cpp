@@ -21,29 +21,39 @@ void set(model::CodeInfo& info, const char* name, std::optional<std::int64_t> mo
 }
 
 json to_json(const Occupancy& o) {
-    return {{"waves", o.waves}, {"most", o.most}, {"unit", o.unit}, {"limited_by", o.limited_by}, {"formula", o.formula}};
+    return {
+        {"waves", o.waves}, {"most", o.most}, {"unit", o.unit}, {"limited_by", o.limited_by}, {"formula", o.formula}};
 }
 
 void add_nvidia_facts(Analysis& a, json& facts, const PtxasFacts& from, const std::string& origin) {
     set(a.info, "registers", &model::CodeInfo::registers, from.registers, origin + ", per work-item");
-    set(a.info, "spills", &model::CodeInfo::spills, from.spill_store_bytes, origin + ", bytes of spill stores per work-item");
-    set(a.info, "local_bytes", &model::CodeInfo::local_bytes, from.shared_bytes, origin + ", per work-group, without __local arguments");
-    set(a.info, "private_bytes", &model::CodeInfo::private_bytes, from.stack_bytes, origin + ", stack frame per work-item");
+    set(a.info, "spills", &model::CodeInfo::spills, from.spill_store_bytes,
+        origin + ", bytes of spill stores per work-item");
+    set(a.info, "local_bytes", &model::CodeInfo::local_bytes, from.shared_bytes,
+        origin + ", per work-group, without __local arguments");
+    set(a.info, "private_bytes", &model::CodeInfo::private_bytes, from.stack_bytes,
+        origin + ", stack frame per work-item");
     if (from.spill_load_bytes) facts["spill_load_bytes"] = *from.spill_load_bytes;
     if (from.barriers) facts["barriers"] = *from.barriers;
 }
 
-void add_nvidia(Analysis& a, json& facts, ByteSpan binary, const std::string& entry, std::string_view log, std::size_t group_items,
-                const std::string& arch) {
+void add_nvidia(Analysis& a, json& facts, ByteSpan binary, const std::string& entry, std::string_view log,
+                std::size_t group_items, const std::string& arch) {
     // The driver's own log describes the code that ran; ptxas of another release is the second choice.
     const PtxasFacts driver = parse_ptxas_log(log, entry);
-    if (!driver.empty()) add_nvidia_facts(a, facts, driver, "driver's ptxas verbose log");
-    else if (a.kind == Kind::cubin) add_nvidia_facts(a, facts, read_cubin(binary, entry), "cubin .nv.info");
-    else if (!a.disassembly.ptxas.empty()) add_nvidia_facts(a, facts, a.disassembly.ptxas, "ptxas -v of this machine, may differ from the driver's");
-    const int sm = !arch.empty() ? ptx_target(".target " + arch) : a.kind == Kind::ptx ? ptx_target(ptx_text(binary)) : 0;
+    if (!driver.empty())
+        add_nvidia_facts(a, facts, driver, "driver's ptxas verbose log");
+    else if (a.kind == Kind::cubin)
+        add_nvidia_facts(a, facts, read_cubin(binary, entry), "cubin .nv.info");
+    else if (!a.disassembly.ptxas.empty())
+        add_nvidia_facts(a, facts, a.disassembly.ptxas, "ptxas -v of this machine, may differ from the driver's");
+    const int sm = !arch.empty()         ? ptx_target(".target " + arch)
+                   : a.kind == Kind::ptx ? ptx_target(ptx_text(binary))
+                                         : 0;
     if (sm) facts["processor"] = "sm_" + std::to_string(sm);
     if (!a.info.registers) return;
-    if (const auto o = nvidia_occupancy(sm, {*a.info.registers, 0, a.info.local_bytes.value_or(0), 32, group_items})) facts["occupancy"] = to_json(*o);
+    if (const auto o = nvidia_occupancy(sm, {*a.info.registers, 0, a.info.local_bytes.value_or(0), 32, group_items}))
+        facts["occupancy"] = to_json(*o);
 }
 
 void add_amd(Analysis& a, json& out, ByteSpan code_object, const std::string& entry, std::size_t group_items) {
@@ -55,15 +65,20 @@ void add_amd(Analysis& a, json& out, ByteSpan code_object, const std::string& en
     const std::string origin = "code object metadata";
     set(a.info, "registers", &model::CodeInfo::registers, facts->vgprs, origin + ", VGPRs per work-item");
     set(a.info, "spills", &model::CodeInfo::spills, facts->vgpr_spills, origin + ", VGPRs spilled");
-    set(a.info, "local_bytes", &model::CodeInfo::local_bytes, facts->local_bytes, origin + ", per work-group, without __local arguments");
-    set(a.info, "private_bytes", &model::CodeInfo::private_bytes, facts->private_bytes, origin + ", scratch per work-item");
-    const std::pair<const char*, std::optional<std::int64_t>> more[] = {
-        {"sgprs", facts->sgprs}, {"agprs", facts->agprs}, {"sgpr_spills", facts->sgpr_spills},
-        {"wavefront_size", facts->wavefront}, {"max_flat_workgroup_size", facts->max_group}};
+    set(a.info, "local_bytes", &model::CodeInfo::local_bytes, facts->local_bytes,
+        origin + ", per work-group, without __local arguments");
+    set(a.info, "private_bytes", &model::CodeInfo::private_bytes, facts->private_bytes,
+        origin + ", scratch per work-item");
+    const std::pair<const char*, std::optional<std::int64_t>> more[] = {{"sgprs", facts->sgprs},
+                                                                        {"agprs", facts->agprs},
+                                                                        {"sgpr_spills", facts->sgpr_spills},
+                                                                        {"wavefront_size", facts->wavefront},
+                                                                        {"max_flat_workgroup_size", facts->max_group}};
     for (const auto& [key, value] : more)
         if (value) out[key] = *value;
     out["metadata"] = *metadata;
-    const KernelNeeds needs{facts->vgprs.value_or(0), facts->sgprs.value_or(0), facts->local_bytes.value_or(0), facts->wavefront.value_or(64), group_items};
+    const KernelNeeds needs{facts->vgprs.value_or(0), facts->sgprs.value_or(0), facts->local_bytes.value_or(0),
+                            facts->wavefront.value_or(64), group_items};
     if (const auto o = amd_occupancy(processor, needs)) out["occupancy"] = to_json(*o);
 }
 
@@ -73,7 +88,9 @@ std::string facts_line(const Analysis& a, const json& facts) {
     const auto add = [&](const char* name, std::optional<std::int64_t> value, const char* unit = "") {
         if (value) parts.push_back(name + (" " + std::to_string(*value)) + unit);
     };
-    const auto fact = [&](const char* key) { return facts.contains(key) ? std::optional(facts[key].get<std::int64_t>()) : std::nullopt; };
+    const auto fact = [&](const char* key) {
+        return facts.contains(key) ? std::optional(facts[key].get<std::int64_t>()) : std::nullopt;
+    };
     const bool amd = a.kind == Kind::amdgpu_code_object;
     add(amd ? "VGPRs" : "registers", a.info.registers);
     add("SGPRs", fact("sgprs"));
@@ -99,10 +116,16 @@ std::string make_summary(const Analysis& a, const json& facts) {
 }
 
 json make_stats(const Analysis& a, const json& facts, std::size_t binary_bytes, const std::string& entry) {
-    json out = {{"schema", 1}, {"entry", entry}, {"kind", a.info.kind}, {"description", describe(a.kind)}, {"binary_bytes", binary_bytes}};
-    const std::pair<const char*, std::optional<std::int64_t>> numbers[] = {
-        {"registers", a.info.registers}, {"spills", a.info.spills}, {"local_bytes", a.info.local_bytes},
-        {"private_bytes", a.info.private_bytes}, {"code_bytes", a.info.code_bytes}};
+    json out = {{"schema", 1},
+                {"entry", entry},
+                {"kind", a.info.kind},
+                {"description", describe(a.kind)},
+                {"binary_bytes", binary_bytes}};
+    const std::pair<const char*, std::optional<std::int64_t>> numbers[] = {{"registers", a.info.registers},
+                                                                           {"spills", a.info.spills},
+                                                                           {"local_bytes", a.info.local_bytes},
+                                                                           {"private_bytes", a.info.private_bytes},
+                                                                           {"code_bytes", a.info.code_bytes}};
     for (const auto& [key, value] : numbers)
         if (value) out[key] = *value;
     out["origin"] = a.info.origin;
@@ -135,15 +158,18 @@ Analysis analyse(ByteSpan binary, const std::string& entry, std::string_view bui
     try {
         a.disassembly = disassemble(a.kind, binary, entry, local, options);
     } catch (const Error& error) {  // no room for a temporary file: the facts that need no tool are still worth having
-        a.disassembly.listings.push_back({describe(a.kind), Isa::none, {}, std::string("no disassembly: ") + error.what()});
+        a.disassembly.listings.push_back(
+            {describe(a.kind), Isa::none, {}, std::string("no disassembly: ") + error.what()});
     }
-    for (const auto& listing : a.disassembly.listings) a.counts.push_back(count_function(listing.isa, listing.text, listing.function));
+    for (const auto& listing : a.disassembly.listings)
+        a.counts.push_back(count_function(listing.isa, listing.text, listing.function));
     if (a.disassembly.code_bytes > 0)
         set(a.info, "code_bytes", &model::CodeInfo::code_bytes, a.disassembly.code_bytes,
             a.kind == Kind::ptx ? "cubin re-assembled by ptxas" : "symbol table");
     json facts = json::object();
     const std::size_t group_items = local.dims ? local.count() : 0;
-    if (a.kind == Kind::ptx || a.kind == Kind::cubin) add_nvidia(a, facts, binary, entry, build_log, group_items, options.arch);
+    if (a.kind == Kind::ptx || a.kind == Kind::cubin)
+        add_nvidia(a, facts, binary, entry, build_log, group_items, options.arch);
     if (a.kind == Kind::amdgpu_code_object) add_amd(a, facts, binary, entry, group_items);
     a.summary = make_summary(a, facts);
     facts["summary"] = a.summary;

@@ -23,7 +23,8 @@ constexpr std::array<KindText, 18> kind_texts{{
     {Kind::catalyst_amdil, "catalyst-amdil", "AMD Catalyst binary, OpenCL 1.2 format (BIF)", "program.bif"},
     {Kind::catalyst_hsail, "catalyst-hsail", "AMD Catalyst binary, OpenCL 2.0 format (HSAIL BIF)", "program.hsail.bif"},
     {Kind::intel_cpu, "intel-cpu", "Intel CPU runtime ELF (x86 object in .ocl.obj)", "program.intelcpu.elf"},
-    {Kind::intel_gpu_patch_tokens, "intel-gpu-patch-tokens", "Intel GPU binary with patch tokens", "program.intelgpu.elf"},
+    {Kind::intel_gpu_patch_tokens, "intel-gpu-patch-tokens", "Intel GPU binary with patch tokens",
+     "program.intelgpu.elf"},
     {Kind::intel_gpu_zebin, "intel-gpu-zebin", "Intel GPU zebin (ELF)", "program.zebin"},
     {Kind::ocloc_fat, "ocloc-fat", "ocloc fat binary (ar archive, a member a device)", "program.ar"},
     {Kind::poclbin, "poclbin", "PoCL container (LLVM bitcode and shared objects)", "program.poclbin"},
@@ -57,7 +58,8 @@ bool is_host_machine(std::uint16_t machine) {
 Kind recognise_intel(const Elf& elf) {
     if (elf.section(".ocl.obj")) return Kind::intel_cpu;
     for (const auto& section : elf.sections)
-        if (section.name == "Intel(R) OpenCL Device Binary" || section.type == 0xff000005u) return Kind::intel_gpu_patch_tokens;
+        if (section.name == "Intel(R) OpenCL Device Binary" || section.type == 0xff000005u)
+            return Kind::intel_gpu_patch_tokens;
     return Kind::unknown;
 }
 
@@ -66,12 +68,17 @@ Kind recognise_elf(ByteSpan binary) {
     if (!elf) return Kind::unknown;
     if (elf->type == 0xff04) return recognise_intel(*elf);
     switch (elf->machine) {
-        case em_cuda: return Kind::cubin;
-        case em_amdgpu: return Kind::amdgpu_code_object;
-        case em_intelgt: return Kind::intel_gpu_zebin;
+        case em_cuda:
+            return Kind::cubin;
+        case em_amdgpu:
+            return Kind::amdgpu_code_object;
+        case em_intelgt:
+            return Kind::intel_gpu_zebin;
         case em_hsail:
-        case em_hsail64: return elf->flags != 0 ? Kind::catalyst_hsail : Kind::unknown;
-        default: break;
+        case em_hsail64:
+            return elf->flags != 0 ? Kind::catalyst_hsail : Kind::unknown;
+        default:
+            break;
     }
     if (elf->flags == 0 && elf->machine >= 0x3F1 && elf->machine <= 0x4FF) return Kind::catalyst_amdil;
     // Catalyst's CPU device wrote x86 code into the same container; an ordinary object has none of these sections.
@@ -87,14 +94,20 @@ bool is_ptx(ByteSpan binary) {
     const std::string_view head = text.substr(0, 4096);
     const auto version = head.find(".version"), target = head.find(".target");
     if (version == std::string_view::npos || target == std::string_view::npos || target < version) return false;
-    return std::all_of(head.begin(), head.end(), [](unsigned char c) { return c >= 32 || c == '\n' || c == '\r' || c == '\t'; });
+    return std::all_of(head.begin(), head.end(),
+                       [](unsigned char c) { return c >= 32 || c == '\n' || c == '\r' || c == '\t'; });
 }
 
-/// clover has no magic number of its own: Mesa's serialised module holds a whole ELF file. One tool has seen Intel's CPU
-/// ELF at offset 0x30 of an ahead-of-time file in the same manner.
+/// clover has no magic number of its own: Mesa's serialised module holds a whole ELF file. One tool has seen Intel's
+/// CPU ELF at offset 0x30 of an ahead-of-time file in the same manner.
 Kind recognise_embedded_elf(ByteSpan binary) {
     const std::string_view text = as_text(binary);
-    for (auto at = text.find("\x7f" "ELF", 1); at != std::string_view::npos; at = text.find("\x7f" "ELF", at + 1)) {
+    for (auto at = text.find("\x7f"
+                             "ELF",
+                             1);
+         at != std::string_view::npos; at = text.find("\x7f"
+                                                      "ELF",
+                                                      at + 1)) {
         const auto elf = read_elf(binary.subspan(at));
         if (!elf) continue;
         if (elf->type == 0xff04) return recognise_intel(*elf);

@@ -33,14 +33,15 @@ std::vector<Block> make_blocks(const Function& function) {
         if (falls && b + 1 < blocks.size()) blocks[b].successors.push_back(b + 1);
         if (last.flow == Flow::next) continue;
         for (const auto target : last.targets)
-            if (const auto found = at.find(target); found != at.end()) blocks[b].successors.push_back(block_of[found->second]);
+            if (const auto found = at.find(target); found != at.end())
+                blocks[b].successors.push_back(block_of[found->second]);
     }
     return blocks;
 }
 
 struct Order {
-    std::vector<std::size_t> reverse_post;       ///< reachable blocks
-    std::vector<std::size_t> number;             ///< position in it; none when unreachable
+    std::vector<std::size_t> reverse_post;                        ///< reachable blocks
+    std::vector<std::size_t> number;                              ///< position in it; none when unreachable
     std::vector<std::pair<std::size_t, std::size_t>> retreating;  ///< edges to a block still on the depth-first path
 };
 
@@ -107,7 +108,8 @@ bool dominates(std::size_t a, std::size_t b, const std::vector<std::size_t>& ido
 }
 
 /// Everything that reaches `tail` without passing `header`.
-void add_body(std::set<std::size_t>& body, std::size_t header, std::size_t tail, const std::vector<std::vector<std::size_t>>& predecessors) {
+void add_body(std::set<std::size_t>& body, std::size_t header, std::size_t tail,
+              const std::vector<std::vector<std::size_t>>& predecessors) {
     std::vector<std::size_t> todo;
     body.insert(header);
     if (body.insert(tail).second) todo.push_back(tail);
@@ -120,13 +122,15 @@ void add_body(std::set<std::size_t>& body, std::size_t header, std::size_t tail,
 }
 
 void nest(std::vector<Loop>& loops) {
-    // The smallest other loop that holds the header is the parent: natural loops of different headers are nested or apart.
+    // The smallest other loop that holds the header is the parent: natural loops of different headers are nested or
+    // apart.
     for (std::size_t i = 0; i < loops.size(); ++i)
         for (std::size_t j = 0; j < loops.size(); ++j) {
             if (i == j || loops[j].blocks.size() <= loops[i].blocks.size()) continue;
             if (!std::binary_search(loops[j].blocks.begin(), loops[j].blocks.end(), loops[i].header)) continue;
             const int parent = loops[i].parent;
-            if (parent < 0 || loops[j].blocks.size() < loops[static_cast<std::size_t>(parent)].blocks.size()) loops[i].parent = static_cast<int>(j);
+            if (parent < 0 || loops[j].blocks.size() < loops[static_cast<std::size_t>(parent)].blocks.size())
+                loops[i].parent = static_cast<int>(j);
         }
     for (auto& loop : loops)
         for (int up = loop.parent; up >= 0; up = loops[static_cast<std::size_t>(up)].parent) ++loop.depth;
@@ -144,13 +148,16 @@ FlowGraph analyse_flow(const Function& function) {
 
     std::map<std::size_t, std::set<std::size_t>> bodies;
     for (const auto& [from, to] : order.retreating) {
-        if (!dominates(to, from, idom, order)) ++graph.irreducible_edges;
-        else if (bodies.contains(to) || bodies.size() < most_loops) add_body(bodies[to], to, from, predecessors);
+        if (!dominates(to, from, idom, order))
+            ++graph.irreducible_edges;
+        else if (bodies.contains(to) || bodies.size() < most_loops)
+            add_body(bodies[to], to, from, predecessors);
     }
     for (const auto& [header, body] : bodies) graph.loops.push_back({header, {body.begin(), body.end()}});
     // Rotated loops can have an inner header at a lower address than the outer one; readers expect outer first.
     std::stable_sort(graph.loops.begin(), graph.loops.end(), [](const Loop& a, const Loop& b) {
-        return a.blocks.front() != b.blocks.front() ? a.blocks.front() < b.blocks.front() : a.blocks.size() > b.blocks.size();
+        return a.blocks.front() != b.blocks.front() ? a.blocks.front() < b.blocks.front()
+                                                    : a.blocks.size() > b.blocks.size();
     });
     nest(graph.loops);
     return graph;

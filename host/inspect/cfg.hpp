@@ -23,8 +23,8 @@ struct Loop {
 
 struct FlowGraph {
     std::vector<Block> blocks;
-    std::vector<Loop> loops;          ///< by address of the header, outer before inner
-    unsigned irreducible_edges = 0;   ///< jumps back into the middle of a cycle: a loop with two entries, not in `loops`
+    std::vector<Loop> loops;         ///< by address of the header, outer before inner
+    unsigned irreducible_edges = 0;  ///< jumps back into the middle of a cycle: a loop with two entries, not in `loops`
 };
 
 /// Only code reachable from the first instruction makes loops, so the padding behind a kernel never does.

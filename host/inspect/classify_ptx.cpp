@@ -16,7 +16,8 @@ bool one_of(string_view word, std::initializer_list<string_view> words) {
 /// Bits of "f32", "u64", "b8", "bf16"; 0 for anything else.
 unsigned type_bits(string_view part) {
     const auto digit = part.find_first_of("0123456789");
-    if (digit == string_view::npos || digit == 0 || !one_of(part.substr(0, digit), {"f", "u", "s", "b", "bf", "tf"})) return 0;
+    if (digit == string_view::npos || digit == 0 || !one_of(part.substr(0, digit), {"f", "u", "s", "b", "bf", "tf"}))
+        return 0;
     unsigned bits = 0;
     std::from_chars(part.data() + digit, part.data() + part.size(), bits);
     return bits;
@@ -33,7 +34,8 @@ struct Opcode {
 Class memory_class(const Opcode& op) {
     std::string space = "generic";
     for (const auto& part : op.parts)
-        if (one_of(string_view(part).substr(0, part.find(':')), {"global", "shared", "local", "const", "param"})) space = part.substr(0, part.find(':'));
+        if (one_of(string_view(part).substr(0, part.find(':')), {"global", "shared", "local", "const", "param"}))
+            space = part.substr(0, part.find(':'));
     if (space == "const") space = "constant";
     unsigned lanes = 1;
     for (const auto& part : op.parts)
@@ -74,12 +76,16 @@ Class classify_ptx(const Instruction& i) {
     if (op.root == "cvta") return {"address"};
     if (op.root == "cvt") {
         // Widening an index to 64 bits is work for an address; every other conversion is one.
-        const bool widens = (op.type == "s64" || op.type == "u64") && (op.has("s32") || op.has("u32") || op.has("s16") || op.has("u16"));
+        const bool widens = (op.type == "s64" || op.type == "u64") &&
+                            (op.has("s32") || op.has("u32") || op.has("s16") || op.has("u16"));
         return {widens ? "address" : "convert"};
     }
-    if (one_of(op.root, {"sin", "cos", "ex2", "lg2", "rcp", "rsqrt", "sqrt", "tanh"}) && op.has("approx") && op.type == "f32") return {"special"};
+    if (one_of(op.root, {"sin", "cos", "ex2", "lg2", "rcp", "rsqrt", "sqrt", "tanh"}) && op.has("approx") &&
+        op.type == "f32")
+        return {"special"};
     if (op.bits != 0) return {by_type(op)};
-    if (one_of(op.root, {"and", "or", "xor", "not", "setp", "selp", "prmt", "lop3", "shf", "popc", "clz"})) return {"integer"};
+    if (one_of(op.root, {"and", "or", "xor", "not", "setp", "selp", "prmt", "lop3", "shf", "popc", "clz"}))
+        return {"integer"};
     return {"other"};
 }
 

@@ -8,22 +8,38 @@ namespace cllab::inspect {
 
 std::vector<Function> parse_listing(Isa isa, std::string_view text) {
     switch (isa) {
-        case Isa::x86: return parse_x86(text);
-        case Isa::gcn: return parse_gcn(text);
-        case Isa::sass: return parse_sass(text);
-        case Isa::ptx: return parse_ptx(text);
-        case Isa::none: case Isa::other_host: case Isa::spirv: case Isa::llvm_ir: break;
+        case Isa::x86:
+            return parse_x86(text);
+        case Isa::gcn:
+            return parse_gcn(text);
+        case Isa::sass:
+            return parse_sass(text);
+        case Isa::ptx:
+            return parse_ptx(text);
+        case Isa::none:
+        case Isa::other_host:
+        case Isa::spirv:
+        case Isa::llvm_ir:
+            break;
     }
     return {};
 }
 
 Class classify(Isa isa, const Instruction& instruction) {
     switch (isa) {
-        case Isa::x86: return classify_x86(instruction);
-        case Isa::gcn: return classify_gcn(instruction);
-        case Isa::sass: return classify_sass(instruction);
-        case Isa::ptx: return classify_ptx(instruction);
-        case Isa::none: case Isa::other_host: case Isa::spirv: case Isa::llvm_ir: break;
+        case Isa::x86:
+            return classify_x86(instruction);
+        case Isa::gcn:
+            return classify_gcn(instruction);
+        case Isa::sass:
+            return classify_sass(instruction);
+        case Isa::ptx:
+            return classify_ptx(instruction);
+        case Isa::none:
+        case Isa::other_host:
+        case Isa::spirv:
+        case Isa::llvm_ir:
+            break;
     }
     return {"other"};
 }
@@ -31,21 +47,32 @@ Class classify(Isa isa, const Instruction& instruction) {
 const char* counting_rule(Isa isa) {
     switch (isa) {
         case Isa::x86:
-            return "Every instruction is in one class, by the widest vector register it names; loads and stores count operands "
-                   "in memory by their width, so an add with a memory operand is in vector_256 and in load_256; stack_ is an "
+            return "Every instruction is in one class, by the widest vector register it names; loads and stores count "
+                   "operands "
+                   "in memory by their width, so an add with a memory operand is in vector_256 and in load_256; stack_ "
+                   "is an "
                    "address from rsp or rbp; nop is padding and not counted.";
         case Isa::gcn:
-            return "Every instruction is in one class; v and s count mnemonics beginning with v_ and s_, waits and branches "
-                   "among the s_ as in the 2015 article; memory widths are per work-item (vector) or per wave (scalar); padding "
+            return "Every instruction is in one class; v and s count mnemonics beginning with v_ and s_, waits and "
+                   "branches "
+                   "among the s_ as in the 2015 article; memory widths are per work-item (vector) or per wave "
+                   "(scalar); padding "
                    "behind the last s_endpgm is not counted.";
         case Isa::sass:
-            return "Every instruction is in one class; address is 64-bit integer arithmetic (IMAD.WIDE, LEA, carry chains), "
-                   "which compilers use for addresses; uniform is the scalar data path (U…, R2UR); memory widths are per "
+            return "Every instruction is in one class; address is 64-bit integer arithmetic (IMAD.WIDE, LEA, carry "
+                   "chains), "
+                   "which compilers use for addresses; uniform is the scalar data path (U…, R2UR); memory widths are "
+                   "per "
                    "work-item; NOP padding is not counted.";
         case Isa::ptx:
-            return "Every statement is in one class, before ptxas schedules and merges them; address is 64-bit integer arithmetic "
+            return "Every statement is in one class, before ptxas schedules and merges them; address is 64-bit integer "
+                   "arithmetic "
                    "and mul.wide; memory widths are per work-item.";
-        case Isa::none: case Isa::other_host: case Isa::spirv: case Isa::llvm_ir: break;
+        case Isa::none:
+        case Isa::other_host:
+        case Isa::spirv:
+        case Isa::llvm_ir:
+            break;
     }
     return "This listing is not counted.";
 }

@@ -19,14 +19,14 @@ enum class Flow {
 };
 
 struct Instruction {
-    std::uint64_t address = 0;   ///< byte address; for PTX, which has none, the number of the statement
-    std::uint32_t bytes = 0;     ///< encoded size; 0 for PTX
-    std::string mnemonic;        ///< "v_add_u32_e32", "LDG.E.128", "ld.global.v4.f32"
-    std::string operands;        ///< "v3, 1, v3"
-    std::string guard;           ///< predicate of SASS and PTX, "@!P0"; empty otherwise
+    std::uint64_t address = 0;  ///< byte address; for PTX, which has none, the number of the statement
+    std::uint32_t bytes = 0;    ///< encoded size; 0 for PTX
+    std::string mnemonic;       ///< "v_add_u32_e32", "LDG.E.128", "ld.global.v4.f32"
+    std::string operands;       ///< "v3, 1, v3"
+    std::string guard;          ///< predicate of SASS and PTX, "@!P0"; empty otherwise
     Flow flow = Flow::next;
     std::vector<std::uint64_t> targets;  ///< addresses; empty for an indirect branch that the text does not resolve
-    std::string text;            ///< the line, trimmed, without address and encoding
+    std::string text;                    ///< the line, trimmed, without address and encoding
 };
 
 struct Function {
@@ -41,13 +41,14 @@ std::vector<Function> parse_gcn(std::string_view text);   ///< llvm-objdump or a
 std::vector<Function> parse_sass(std::string_view text);  ///< nvdisasm or cuobjdump
 std::vector<Function> parse_ptx(std::string_view text);
 
-// --- Classes -----------------------------------------------------------------------------------------------------------
+// --- Classes
+// -----------------------------------------------------------------------------------------------------------
 
 /// What one instruction is, for counting.
 struct Class {
-    std::string name;      ///< exactly one a instruction: "v_alu", "vector_256", "fp32" …
+    std::string name;                   ///< exactly one a instruction: "v_alu", "vector_256", "fp32" …
     std::vector<std::string> memory{};  ///< accesses it makes, "global_load_128", "store_8"; read-modify-write has two
-    unsigned reuse = 0;    ///< SASS operands marked .reuse
+    unsigned reuse = 0;                 ///< SASS operands marked .reuse
 };
 
 Class classify(Isa isa, const Instruction& instruction);
@@ -59,7 +60,8 @@ Class classify_ptx(const Instruction& instruction);
 /// One sentence that says by what rule the classes of this ISA are told, printed beside every count.
 const char* counting_rule(Isa isa);
 
-// --- Helpers of the parsers --------------------------------------------------------------------------------------------
+// --- Helpers of the parsers
+// --------------------------------------------------------------------------------------------
 
 std::vector<std::string_view> lines_of(std::string_view text);
 /// Hexadecimal with or without 0x at the start of `text`.

@@ -11,9 +11,13 @@ namespace cllab::inspect {
 
 #ifndef CLLAB_COMGR_HEADER
 
-std::string comgr_missing() { return "this build of cllab was made without amd_comgr's header (Debian package libamd-comgr-dev)"; }
+std::string comgr_missing() {
+    return "this build of cllab was made without amd_comgr's header (Debian package libamd-comgr-dev)";
+}
 std::vector<std::string> comgr_processors() { return {}; }
-ComgrOutput comgr_compile(const std::string&, const std::vector<std::string>&, const std::string&) { return {false, {}, comgr_missing()}; }
+ComgrOutput comgr_compile(const std::string&, const std::vector<std::string>&, const std::string&) {
+    return {false, {}, comgr_missing()};
+}
 ComgrOutput comgr_disassemble(ByteSpan, const std::string&) { return {false, {}, comgr_missing()}; }
 
 #else
@@ -21,11 +25,12 @@ ComgrOutput comgr_disassemble(ByteSpan, const std::string&) { return {false, {},
 namespace {
 
 // Every function used, once: the list makes the table of pointers and the code that fills it.
-#define CLLAB_COMGR_FUNCTIONS(X)                                                                                        \
-    X(get_version) X(status_string) X(get_isa_count) X(get_isa_name) X(create_data) X(release_data) X(set_data)         \
-    X(set_data_name) X(get_data) X(create_data_set) X(destroy_data_set) X(data_set_add) X(action_data_count)            \
-    X(action_data_get_data) X(create_action_info) X(destroy_action_info) X(action_info_set_isa_name)                    \
-    X(action_info_set_language) X(action_info_set_option_list) X(action_info_set_logging) X(do_action)
+#define CLLAB_COMGR_FUNCTIONS(X)                                                                                  \
+    X(get_version)                                                                                                \
+    X(status_string) X(get_isa_count) X(get_isa_name) X(create_data) X(release_data) X(set_data) X(set_data_name) \
+        X(get_data) X(create_data_set) X(destroy_data_set) X(data_set_add) X(action_data_count)                   \
+            X(action_data_get_data) X(create_action_info) X(destroy_action_info) X(action_info_set_isa_name)      \
+                X(action_info_set_language) X(action_info_set_option_list) X(action_info_set_logging) X(do_action)
 
 struct Library {
 #define CLLAB_MEMBER(name) decltype(&::amd_comgr_##name) name = nullptr;
@@ -41,8 +46,8 @@ struct Library {
             missing = file + " cannot be loaded (Debian package libamd-comgr2; ROCm has it too)";
             return;
         }
-#define CLLAB_LOAD(name)                                                                              \
-    name = reinterpret_cast<decltype(name)>(::dlsym(handle, "amd_comgr_" #name));                     \
+#define CLLAB_LOAD(name)                                                          \
+    name = reinterpret_cast<decltype(name)>(::dlsym(handle, "amd_comgr_" #name)); \
     if (!name) missing = file + " has no function amd_comgr_" #name;
         CLLAB_COMGR_FUNCTIONS(CLLAB_LOAD)
 #undef CLLAB_LOAD
@@ -72,7 +77,9 @@ public:
     explicit Data(amd_comgr_data_kind_t kind) { check(library().create_data(kind, &handle_), "create_data"); }
     Data(const Data&) = delete;
     Data& operator=(const Data&) = delete;
-    ~Data() { if (handle_.handle) library().release_data(handle_); }
+    ~Data() {
+        if (handle_.handle) library().release_data(handle_);
+    }
     amd_comgr_data_t& get() { return handle_; }
 
 private:
@@ -129,7 +136,9 @@ public:
     ~Action() { library().destroy_action_info(handle_); }
 
     void language(bool version2) {
-        check(library().action_info_set_language(handle_, version2 ? AMD_COMGR_LANGUAGE_OPENCL_2_0 : AMD_COMGR_LANGUAGE_OPENCL_1_2), "set_language");
+        check(library().action_info_set_language(
+                  handle_, version2 ? AMD_COMGR_LANGUAGE_OPENCL_2_0 : AMD_COMGR_LANGUAGE_OPENCL_1_2),
+              "set_language");
     }
     void options(const std::vector<std::string>& list) {
         std::vector<const char*> pointers;
@@ -154,8 +163,10 @@ std::string without_folder(std::string log) {
     for (auto at = log.find("/comgr-"); at != std::string::npos; at = log.find("/comgr-", at)) {
         const auto end = log.find("/input/", at);
         const auto begin = log.find_last_of(" \n'\"", at) + 1;  // npos + 1 is the start
-        if (end == std::string::npos || log.substr(at, end - at).find_first_of(" \n") != std::string::npos) ++at;
-        else log.erase(begin, end + 7 - begin), at = begin;
+        if (end == std::string::npos || log.substr(at, end - at).find_first_of(" \n") != std::string::npos)
+            ++at;
+        else
+            log.erase(begin, end + 7 - begin), at = begin;
     }
     return log;
 }
@@ -177,8 +188,10 @@ std::string as_objdump(const std::string& text) {
             label.clear();
         }
         const bool is_label = line.size() > 1 && line.back() == ':' && line.find_first_of(" \t") == std::string::npos;
-        if (is_label) label = line.substr(0, line.size() - 1);
-        else out += line + "\n";
+        if (is_label)
+            label = line.substr(0, line.size() - 1);
+        else
+            out += line + "\n";
     }
     return out;
 }
@@ -208,23 +221,30 @@ std::vector<std::string> comgr_processors() {
     return names;
 }
 
-ComgrOutput comgr_compile(const std::string& source, const std::vector<std::string>& options, const std::string& processor) {
+ComgrOutput comgr_compile(const std::string& source, const std::vector<std::string>& options,
+                          const std::string& processor) {
     ComgrOutput output;
     if (const auto missing = comgr_missing(); !missing.empty()) return {false, {}, missing};
     try {
-        const bool version2 = std::any_of(options.begin(), options.end(), [](const std::string& o) { return o.starts_with("-cl-std=CL2") || o.starts_with("-cl-std=CL3"); });
+        const bool version2 = std::any_of(options.begin(), options.end(), [](const std::string& o) {
+            return o.starts_with("-cl-std=CL2") || o.starts_with("-cl-std=CL3");
+        });
         // The language says the version; a second -cl-std would contradict the precompiled header.
         std::vector<std::string> rest;
-        std::copy_if(options.begin(), options.end(), std::back_inserter(rest), [](const std::string& o) { return !o.starts_with("-cl-std="); });
+        std::copy_if(options.begin(), options.end(), std::back_inserter(rest),
+                     [](const std::string& o) { return !o.starts_with("-cl-std="); });
         // AMD's runtime optimises unless it is told not to; the library alone does not.
-        if (std::find(options.begin(), options.end(), "-cl-opt-disable") == options.end()) rest.insert(rest.begin(), "-O3");
+        if (std::find(options.begin(), options.end(), "-cl-opt-disable") == options.end())
+            rest.insert(rest.begin(), "-O3");
         Action action(processor);
         action.language(version2);
         action.options(rest);
         DataSet text, with_headers, bitcode, relocatable, executable;
         text.add(AMD_COMGR_DATA_KIND_SOURCE, as_bytes(source), "kernel.cl");
-        action.run(AMD_COMGR_ACTION_ADD_PRECOMPILED_HEADERS, text, with_headers, output.log, "adding the OpenCL header");
-        action.run(AMD_COMGR_ACTION_COMPILE_SOURCE_WITH_DEVICE_LIBS_TO_BC, with_headers, bitcode, output.log, "compiling");
+        action.run(AMD_COMGR_ACTION_ADD_PRECOMPILED_HEADERS, text, with_headers, output.log,
+                   "adding the OpenCL header");
+        action.run(AMD_COMGR_ACTION_COMPILE_SOURCE_WITH_DEVICE_LIBS_TO_BC, with_headers, bitcode, output.log,
+                   "compiling");
         action.run(AMD_COMGR_ACTION_CODEGEN_BC_TO_RELOCATABLE, bitcode, relocatable, output.log, "generating code");
         action.options({});  // the linker takes none of the compiler's
         action.run(AMD_COMGR_ACTION_LINK_RELOCATABLE_TO_EXECUTABLE, relocatable, executable, output.log, "linking");

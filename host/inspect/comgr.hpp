@@ -23,7 +23,8 @@ std::string comgr_missing();
 std::vector<std::string> comgr_processors();
 
 /// OpenCL C to a linked code object. `options` as for clBuildProgram.
-ComgrOutput comgr_compile(const std::string& source, const std::vector<std::string>& options, const std::string& processor);
+ComgrOutput comgr_compile(const std::string& source, const std::vector<std::string>& options,
+                          const std::string& processor);
 
 /// Text in the manner of llvm-objdump, with addresses and encodings.
 ComgrOutput comgr_disassemble(ByteSpan code_object, const std::string& processor);

@@ -28,7 +28,8 @@ std::vector<DiffLine> align(const std::vector<Instruction>& left, const std::vec
                 at(i, j) = static_cast<std::uint32_t>((n - i) + (m - j)) * alone;
                 continue;
             }
-            at(i, j) = std::min({at(i + 1, j + 1) + together(left[i], right[j]), at(i + 1, j) + alone, at(i, j + 1) + alone});
+            at(i, j) =
+                std::min({at(i + 1, j + 1) + together(left[i], right[j]), at(i + 1, j) + alone, at(i, j + 1) + alone});
         }
     std::vector<DiffLine> lines;
     std::size_t i = 0, j = 0;
@@ -42,7 +43,8 @@ std::vector<DiffLine> align(const std::vector<Instruction>& left, const std::vec
             lines.push_back({'>', {}, right[j++].text});
         }
     }
-    if (left.size() > most || right.size() > most) lines.push_back({'~', "cut at 3000 instructions", "cut at 3000 instructions"});
+    if (left.size() > most || right.size() > most)
+        lines.push_back({'~', "cut at 3000 instructions", "cut at 3000 instructions"});
     return lines;
 }
 

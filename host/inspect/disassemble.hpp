@@ -12,13 +12,13 @@
 namespace cllab::inspect {
 
 enum class Isa { none, x86, other_host, gcn, sass, ptx, spirv, llvm_ir };
-const char* name(Isa isa);  ///< "x86", "gcn", "sass": the JSON value
+const char* name(Isa isa);            ///< "x86", "gcn", "sass": the JSON value
 Isa isa_from(std::string_view name);  ///< the inverse; none for any other text
 
 /// One text of isa.txt. Either `text` or `note` is filled: the note is the sentence that says why there is no text and
 /// what would make it.
 struct Listing {
-    std::string title;     ///< "PTX (not SASS)", "work-group function specialised for local size 64x4x1 (…)"
+    std::string title;  ///< "PTX (not SASS)", "work-group function specialised for local size 64x4x1 (…)"
     Isa isa = Isa::none;
     std::string text, note;
     std::string function;  ///< name of the entry point inside the text
@@ -31,16 +31,17 @@ struct Part {
     std::string bytes;
 };
 
+struct DisassembleOptions {
+    std::string arch{};     ///< assemble PTX for this processor, "sm_90"; empty: its own .target
+    std::string ptx_by{};   ///< what made PTX that did not come from a driver, for its label
+    bool own_make = false;  ///< the binary was compiled in this process just now, so it is not damaged
+};
+
 struct Disassembly {
     std::vector<Listing> listings;
     std::vector<Part> parts;
     std::int64_t code_bytes = 0;  ///< size of the entry point's machine code; 0 when unknown
     PtxasFacts ptxas;             ///< from running ptxas on PTX; empty otherwise
-};
-
-struct DisassembleOptions {
-    std::string arch{};     ///< assemble PTX for this processor, "sm_90"; empty: its own .target
-    bool own_make = false;  ///< the binary was compiled in this process just now, so it is not damaged
 };
 
 /// Never throws for what is in `binary`: a damaged file, a missing tool and a failing tool all become notes.
@@ -52,12 +53,13 @@ Disassembly disassemble(Kind kind, ByteSpan binary, const std::string& entry, co
 /// `function` is empty or not there).
 Listing disassemble_host_elf(ByteSpan elf, const std::string& function);
 
-/// Disassembly of an AMDGPU code object, cut to kernel `entry`. By llvm-objdump in a process of its own, for a damaged file
-/// may bring a disassembler down; `own_make` (just compiled here) goes to amd_comgr in this process, which is faster.
+/// Disassembly of an AMDGPU code object, cut to kernel `entry`. By llvm-objdump in a process of its own, for a damaged
+/// file may bring a disassembler down; `own_make` (just compiled here) goes to amd_comgr in this process, which is
+/// faster.
 Listing disassemble_code_object(ByteSpan elf, const std::string& entry, bool own_make = false);
 
-/// PTX, then SASS re-assembled by ptxas where the tools are there. `arch` is "sm_90"; empty: the .target of the text.
-Disassembly disassemble_ptx(std::string_view ptx, const std::string& entry, const std::string& arch = {});
+/// PTX, then SASS re-assembled by ptxas where the tools are there.
+Disassembly disassemble_ptx(std::string_view ptx, const std::string& entry, const DisassembleOptions& options = {});
 
 /// The lines of `function` in an objdump-style listing, and of every function it calls, in the listing's order. All
 /// lines when the function is not there.

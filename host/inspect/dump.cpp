@@ -15,12 +15,13 @@ void prepare_folder(const std::filesystem::path& folder) {
     namespace fs = std::filesystem;
     std::error_code failed;
     fs::create_directories(folder, failed);
-    if (failed) throw Error(Blame::environment, "cannot make the dump folder " + folder.string() + ": " + failed.message());
+    if (failed)
+        throw Error(Blame::environment, "cannot make the dump folder " + folder.string() + ": " + failed.message());
     std::vector<fs::path> stale;
     for (fs::directory_iterator i(folder, failed), end; !failed && i != end; i.increment(failed)) {
         const std::string file = i->path().filename().string();
-        const bool ours = file.starts_with("program.") || file == "source.cl" || file == "options.txt" || file == "build.log" ||
-                          file == "isa.txt" || file == "stats.json" || file == "timing.json";
+        const bool ours = file.starts_with("program.") || file == "source.cl" || file == "options.txt" ||
+                          file == "build.log" || file == "isa.txt" || file == "stats.json" || file == "timing.json";
         if (ours) stale.push_back(i->path());
     }
     for (const auto& file : stale) fs::remove(file, failed);
@@ -33,7 +34,8 @@ model::CodeInfo read_code(const DumpRequest& request) {
 }
 
 model::CodeInfo write_dump(const DumpRequest& request) {
-    prepare_folder(request.folder);  // before the long part: a folder that cannot be written must not cost a disassembly
+    prepare_folder(
+        request.folder);  // before the long part: a folder that cannot be written must not cost a disassembly
     const Analysis analysis = analyse(request.binary, request.entry, request.build_log, request.local);
     write_sidecars(request, analysis);
     return analysis.info;
@@ -41,12 +43,16 @@ model::CodeInfo write_dump(const DumpRequest& request) {
 
 void write_sidecars(const DumpRequest& request, const Analysis& a) {
     prepare_folder(request.folder);
-    const auto put = [&](const std::string& file, std::string_view text) { write_file(request.folder / file, as_bytes(text)); };
+    const auto put = [&](const std::string& file, std::string_view text) {
+        write_file(request.folder / file, as_bytes(text));
+    };
     put("source.cl", request.source);
     put("options.txt", request.options + "\n");
     put("build.log", request.build_log);
-    if (a.kind == Kind::ptx) put(file_name(a.kind), ptx_text(request.binary));
-    else if (a.kind != Kind::empty) put(file_name(a.kind), as_text(request.binary));
+    if (a.kind == Kind::ptx)
+        put(file_name(a.kind), ptx_text(request.binary));
+    else if (a.kind != Kind::empty)
+        put(file_name(a.kind), as_text(request.binary));
     for (const auto& part : a.disassembly.parts) put(part.file, part.bytes);
     put("isa.txt", isa_text(a));
     put("stats.json", a.stats);

@@ -18,7 +18,8 @@ std::string_view string_at(ByteSpan table, std::uint64_t offset) {
 }
 
 void read_sections(ByteSpan file, Elf& elf) {
-    const std::uint64_t table = elf.is64 ? load<std::uint64_t>(file, 40).value_or(0) : load<std::uint32_t>(file, 32).value_or(0);
+    const std::uint64_t table =
+        elf.is64 ? load<std::uint64_t>(file, 40).value_or(0) : load<std::uint32_t>(file, 32).value_or(0);
     const std::uint64_t tail = elf.is64 ? 58 : 46;
     const std::uint64_t entry = load<std::uint16_t>(file, tail).value_or(0);
     const std::uint64_t count = load<std::uint16_t>(file, tail + 2).value_or(0);
@@ -57,7 +58,8 @@ void read_sections(ByteSpan file, Elf& elf) {
 
 void read_symbols(Elf& elf) {
     const auto of_type = [&](std::uint32_t type) {
-        return std::find_if(elf.sections.begin(), elf.sections.end(), [&](const ElfSection& s) { return s.type == type && !s.data.empty(); });
+        return std::find_if(elf.sections.begin(), elf.sections.end(),
+                            [&](const ElfSection& s) { return s.type == type && !s.data.empty(); });
     };
     auto table = of_type(sht_symtab);
     if (table == elf.sections.end()) table = of_type(sht_dynsym);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 
 #include "core/error.hpp"
@@ -14,7 +13,8 @@ namespace cllab::inspect {
 namespace {
 
 // Processors younger than the amd_comgr of Debian 12 are listed too, so that the list says what would enable them.
-constexpr std::array young_amd{"gfx940", "gfx942", "gfx950", "gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201"};
+constexpr std::array young_amd{"gfx940",  "gfx942",  "gfx950",  "gfx1100", "gfx1101", "gfx1102",
+                               "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201"};
 constexpr std::array nvidia{60, 61, 70, 75, 80, 86, 87, 89, 90, 100, 120};
 
 std::vector<std::string> words(const std::string& options) {
@@ -25,8 +25,11 @@ std::vector<std::string> words(const std::string& options) {
 }
 
 std::string sass_missing() {
-    if (!find_tool({"ptxas"})) return "SASS and registers need ptxas, and nvdisasm or cuobjdump (NVIDIA CUDA toolkit; Debian nvidia-cuda-toolkit)";
-    if (!find_tool({"nvdisasm", "cuobjdump"})) return "SASS needs nvdisasm or cuobjdump (NVIDIA CUDA toolkit; Debian nvidia-cuda-toolkit)";
+    if (!find_tool({"ptxas"}))
+        return "SASS and registers need ptxas, and nvdisasm or cuobjdump (NVIDIA CUDA toolkit; Debian "
+               "nvidia-cuda-toolkit)";
+    if (!find_tool({"nvdisasm", "cuobjdump"}))
+        return "SASS needs nvdisasm or cuobjdump (NVIDIA CUDA toolkit; Debian nvidia-cuda-toolkit)";
     return {};
 }
 
@@ -53,17 +56,21 @@ OfflineTarget find_target(const std::string& target) {
     std::vector<std::string> names;
     for (const auto& t : all) names.push_back(t.name);
     const auto near = nearest(target, names);
-    throw Error(Blame::usage, "there is no target '" + target + "'" + (near.empty() ? "" : "; near it: " + join(near, ", ")) +
+    throw Error(Blame::usage, "there is no target '" + target + "'" +
+                                  (near.empty() ? "" : "; near it: " + join(near, ", ")) +
                                   "; `cllab isa --targets` lists them");
 }
 
 /// SASS is assembled for the target even where the text was made for an older processor.
-Analysis analyse_ptx(const PtxBuild& build, const std::string& target, const std::string& entry, const model::Extent& local) {
+Analysis analyse_ptx(const PtxBuild& build, const std::string& target, const std::string& entry,
+                     const model::Extent& local) {
     std::string ptx = build.ptx;
     if (build.made_for != target)
-        if (const auto at = ptx.find(".target " + build.made_for); at != std::string::npos && sm_of(target) > sm_of(build.made_for))
-            ptx = "// made for " + build.made_for + ", the newest this clang knows; assembled for " + target + "\n" + ptx;
-    return analyse(as_bytes(ptx), entry, {}, local, {build.made_for == target ? std::string{} : target});
+        if (const auto at = ptx.find(".target " + build.made_for);
+            at != std::string::npos && sm_of(target) > sm_of(build.made_for))
+            ptx =
+                "// made for " + build.made_for + ", the newest this clang knows; assembled for " + target + "\n" + ptx;
+    return analyse(as_bytes(ptx), entry, {}, local, {build.made_for == target ? std::string{} : target, build.made_by});
 }
 
 }  // namespace
@@ -74,10 +81,16 @@ std::vector<OfflineTarget> offline_targets() {
     const auto processors = comgr_processors();
     for (const auto& name : processors) targets.push_back({name, "code object, GCN, metadata", ""});
     std::vector<std::string> others(young_amd.begin(), young_amd.end());
-    if (!no_amd.empty()) others.insert(others.begin(), {"gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1030"});
+    if (!no_amd.empty())
+        others.insert(others.begin(), {"gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1030"});
     for (const auto& name : others)
         if (std::find(processors.begin(), processors.end(), name) == processors.end())
-            targets.push_back({name, "", no_amd.empty() ? name + " needs a newer amd_comgr than this one (ROCm 6 or later, and cllab built with its header)" : no_amd});
+            targets.push_back(
+                {name, "",
+                 no_amd.empty()
+                     ? name +
+                           " needs a newer amd_comgr than this one (ROCm 6 or later, and cllab built with its header)"
+                     : no_amd});
     const std::string no_ptx = ptx_compiler_missing(), no_sass = sass_missing();
     for (const int sm : nvidia) targets.push_back(nvidia_target(sm, no_ptx, no_sass));
     return targets;
@@ -109,14 +122,16 @@ model::Device offline_device(const std::string& target) {
     device.images = device.fp64 = device.local_is_dedicated = true;
     device.fp16 = sm == 0;
     device.image2d_max_width = device.image2d_max_height = 16384;
-    device.extensions = {"cl_khr_fp64", "cl_khr_byte_addressable_store", "cl_khr_global_int32_base_atomics", "cl_khr_local_int32_base_atomics"};
+    device.extensions = {"cl_khr_fp64", "cl_khr_byte_addressable_store", "cl_khr_global_int32_base_atomics",
+                         "cl_khr_local_int32_base_atomics"};
     return device;
 }
 
-OfflineBuild compile_offline(const std::string& target, const std::string& source, const std::string& options, const std::string& entry,
-                             const model::Extent& local) {
+OfflineBuild compile_offline(const std::string& target, const std::string& source, const std::string& options,
+                             const std::string& entry, const model::Extent& local) {
     const OfflineTarget known = find_target(target);
-    if (!known.available()) throw Error(Blame::environment, "no code can be made for " + target + " here: " + known.missing);
+    if (!known.available())
+        throw Error(Blame::environment, "no code can be made for " + target + " here: " + known.missing);
     OfflineBuild build;
     if (const int sm = sm_of(target)) {
         PtxBuild made = compile_ptx(sm, source, words(options));

@@ -20,9 +20,9 @@ struct OfflineTarget {
 /// Every target the lab knows, AMD first, each with what this machine can make of it.
 std::vector<OfflineTarget> offline_targets();
 
-/// A device such as the target, for Experiment::setup and the LAB_* defines. Its memory and caches are small on purpose:
-/// nothing runs on it, and inputs are sized after them. Throws Error(usage) for a target that is not in the list, with
-/// the nearest names.
+/// A device such as the target, for Experiment::setup and the LAB_* defines. Its memory and caches are small on
+/// purpose: nothing runs on it, and inputs are sized after them. Throws Error(usage) for a target that is not in the
+/// list, with the nearest names.
 model::Device offline_device(const std::string& target);
 
 struct OfflineBuild {
@@ -38,10 +38,11 @@ struct OfflineBuild {
 OfflineBuild compile_offline(const std::string& target, const std::string& source, const std::string& options,
                              const std::string& entry, const model::Extent& local);
 
-/// OpenCL C to PTX by clang and libclc. `made_for` is the processor the text was made for: clang may be older than sm_NN.
+/// OpenCL C to PTX by clang and libclc. `made_for` is the processor the text was made for: clang may be older than
+/// sm_NN. `made_by` says that it was not NVIDIA's compiler, whose built-in functions and choices differ.
 struct PtxBuild {
     bool ok = false;
-    std::string ptx, log, made_for;
+    std::string ptx, log, made_for, made_by;
 };
 /// Empty when clang and libclc are here, else the sentence that says what is missing.
 std::string ptx_compiler_missing();

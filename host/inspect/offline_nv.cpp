@@ -2,8 +2,6 @@
 // NVIDIA's driver, with libclc for the built-in functions. libclc's get_global_id leaves the global offset out, so this
 // PTX is for reading and for counting registers, not for launching.
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <charconv>
 
 #include "core/text.hpp"
@@ -34,7 +32,9 @@ int version_of(const std::filesystem::path& compiler) {
 }
 
 /// The newest processor of the family that this clang knows: 14 and 15 end at sm_86, 16 at sm_90 (LLVM release notes).
-int nearest_processor(int version, int sm) { return sm <= 86 && sm != 87 ? sm : version >= 16 && sm <= 90 ? sm : version >= 16 ? 90 : 80; }
+int nearest_processor(int version, int sm) {
+    return sm <= 86 && sm != 87 ? sm : version >= 16 && sm <= 90 ? sm : version >= 16 ? 90 : 80;
+}
 
 }  // namespace
 
@@ -51,12 +51,33 @@ PtxBuild compile_ptx(int sm, const std::string& source, const std::vector<std::s
     if (!compiler || !library) return build;
     build.made_for = "sm_" + std::to_string(nearest_processor(version_of(*compiler), sm));
 
+    build.made_by = compiler->filename().string() + " and libclc, not NVIDIA's compiler";
+
     const TempFolder folder;
     const auto text = folder.write("kernel.cl", as_bytes(source));
     const auto ptx = folder.path() / "program.ptx";
-    std::vector<std::string> arguments{"-x", "cl", "-target", "nvptx64-nvidia-nvcl", "-nogpulib", "-Xclang", "-target-cpu", "-Xclang", build.made_for,
-        "-Xclang", "-finclude-default-header", "-Xclang", "-mlink-builtin-bitcode", "-Xclang", library->string(), "-S", "-fno-caret-diagnostics",
-        "-Wno-linker-warnings", "-o", ptx.string()};
+    // -fgnu-keywords: NVIDIA's compiler takes `asm` in OpenCL C, clang only with this.
+    std::vector<std::string> arguments{"-x",
+                                       "cl",
+                                       "-fgnu-keywords",
+                                       "-target",
+                                       "nvptx64-nvidia-nvcl",
+                                       "-nogpulib",
+                                       "-Xclang",
+                                       "-target-cpu",
+                                       "-Xclang",
+                                       build.made_for,
+                                       "-Xclang",
+                                       "-finclude-default-header",
+                                       "-Xclang",
+                                       "-mlink-builtin-bitcode",
+                                       "-Xclang",
+                                       library->string(),
+                                       "-S",
+                                       "-fno-caret-diagnostics",
+                                       "-Wno-linker-warnings",
+                                       "-o",
+                                       ptx.string()};
     if (std::find(options.begin(), options.end(), "-cl-opt-disable") == options.end()) arguments.push_back("-O3");
     for (const auto& option : options)
         if (!option.starts_with("-cl-nv-")) arguments.push_back(option);
@@ -64,7 +85,8 @@ PtxBuild compile_ptx(int sm, const std::string& source, const std::vector<std::s
     const ToolResult result = run_tool(*compiler, arguments, std::chrono::seconds(60));
     const std::string prefix = folder.path().string() + "/";
     build.log = result.err;
-    for (auto at = build.log.find(prefix); at != std::string::npos; at = build.log.find(prefix, at)) build.log.erase(at, prefix.size());
+    for (auto at = build.log.find(prefix); at != std::string::npos; at = build.log.find(prefix, at))
+        build.log.erase(at, prefix.size());
     if (!result.ok()) {
         if (build.log.empty()) build.log = compiler->filename().string() + " " + result.failure() + "\n";
         return build;

@@ -11,11 +11,13 @@ namespace {
 
 /// Branches hold a signed count of dwords from the next instruction: "65522" is -14. Newer tools print a label instead;
 /// then "<f+0x68>" behind the encoding tells.
-std::optional<std::uint64_t> branch_target(const Instruction& i, std::string_view comment, std::uint64_t function_start) {
+std::optional<std::uint64_t> branch_target(const Instruction& i, std::string_view comment,
+                                           std::uint64_t function_start) {
     unsigned value = 0;
     const auto parsed = std::from_chars(i.operands.data(), i.operands.data() + i.operands.size(), value);
     if (parsed.ec == std::errc{} && parsed.ptr == i.operands.data() + i.operands.size() && value <= 0xffff)
-        return i.address + 4 + static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int16_t>(value)) * 4);
+        return i.address + 4 +
+               static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int16_t>(value)) * 4);
     const auto open = comment.find('<'), plus = comment.find('+', open), close = comment.find('>', open);
     if (open == std::string_view::npos || close == std::string_view::npos) return std::nullopt;
     if (plus == std::string_view::npos || plus > close) return function_start;
@@ -25,9 +27,12 @@ std::optional<std::uint64_t> branch_target(const Instruction& i, std::string_vie
 
 void set_flow(Instruction& i, std::string_view comment, std::uint64_t function_start) {
     const std::string_view m = i.mnemonic;
-    if (m.starts_with("s_endpgm") || m == "s_setpc_b64" || m == "s_trap") i.flow = Flow::stop;
-    else if (m == "s_branch") i.flow = Flow::jump;
-    else if (m.starts_with("s_cbranch")) i.flow = Flow::branch;
+    if (m.starts_with("s_endpgm") || m == "s_setpc_b64" || m == "s_trap")
+        i.flow = Flow::stop;
+    else if (m == "s_branch")
+        i.flow = Flow::jump;
+    else if (m.starts_with("s_cbranch"))
+        i.flow = Flow::branch;
     if (i.flow == Flow::jump || i.flow == Flow::branch)
         if (const auto target = branch_target(i, comment, function_start)) i.targets.push_back(*target);
 }
@@ -64,7 +69,8 @@ std::vector<Function> parse_gcn(std::string_view text) {
         i.mnemonic = body.substr(0, space);
         i.operands = trim(std::string_view(body).substr(space));
         i.text = body;
-        const std::string_view encoding = comment.substr(colon + 1, std::min(comment.find('<'), comment.size()) - colon - 1);
+        const std::string_view encoding =
+            comment.substr(colon + 1, std::min(comment.find('<'), comment.size()) - colon - 1);
         std::size_t words = 0;
         for (const auto& word : split(encoding, ' ')) words += !trim(word).empty();
         i.bytes = static_cast<std::uint32_t>(4 * words);

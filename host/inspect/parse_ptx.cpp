@@ -26,7 +26,9 @@ std::string without_comments(std::string_view text) {
     return out;
 }
 
-bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%'; }
+bool is_name_character(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%';
+}
 
 /// Name behind ".entry" or behind ".func" and its return parameters in parentheses.
 std::string function_name(std::string_view head) {
@@ -89,11 +91,13 @@ void set_flow(Body& body) {
             std::vector<std::string> names{i.operands};
             if (root == "brx") {
                 const auto comma = i.operands.rfind(',');
-                const auto table = body.tables.find(comma == std::string::npos ? std::string{} : trim(i.operands.substr(comma + 1)));
+                const auto table =
+                    body.tables.find(comma == std::string::npos ? std::string{} : trim(i.operands.substr(comma + 1)));
                 names = table == body.tables.end() ? std::vector<std::string>{} : table->second;
             }
             for (const auto& name : names)
-                if (const auto label = body.labels.find(name); label != body.labels.end()) i.targets.push_back(label->second);
+                if (const auto label = body.labels.find(name); label != body.labels.end())
+                    i.targets.push_back(label->second);
         }
     }
 }
@@ -121,10 +125,14 @@ std::vector<Function> parse_ptx(std::string_view raw) {
         for (at = open + 1; at < text.size() && depth > 0; ++at) {
             const char c = text[at];
             // Braces make scopes, except in an operand list: "ld.v4 {%r1, %r2}, [%rd1];" has a statement before them.
-            if (c == '{' && trim(statement).empty()) ++depth;
-            else if (c == '}' && trim(statement).empty()) --depth;
-            else if (c == ';') add_statement(body, std::move(statement)), statement.clear();
-            else statement += c;
+            if (c == '{' && trim(statement).empty())
+                ++depth;
+            else if (c == '}' && trim(statement).empty())
+                --depth;
+            else if (c == ';')
+                add_statement(body, std::move(statement)), statement.clear();
+            else
+                statement += c;
         }
         set_flow(body);
         functions.push_back(std::move(body.function));

@@ -1,5 +1,5 @@
-// nvdisasm ("        /*0110*/              @P0 BRA `(.L_x_0) ;" between labels) and cuobjdump -sass (addresses instead of
-// labels, the encoding in a comment behind each line).
+// nvdisasm ("        /*0110*/              @P0 BRA `(.L_x_0) ;" between labels) and cuobjdump -sass (addresses instead
+// of labels, the encoding in a comment behind each line).
 #include <algorithm>
 #include <map>
 
@@ -29,7 +29,8 @@ std::optional<Instruction> read_instruction(std::string_view line) {
     if (!address) return std::nullopt;
     std::string body(line.substr(line.find("*/") + 2));
     if (const auto comment = body.find("/*"); comment != std::string::npos) body.resize(comment);
-    body.erase(std::remove_if(body.begin(), body.end(), [](char c) { return c == '{' || c == '}' || c == ';'; }), body.end());
+    body.erase(std::remove_if(body.begin(), body.end(), [](char c) { return c == '{' || c == '}' || c == ';'; }),
+               body.end());
     body = trim(body);
     if (body.empty()) return std::nullopt;
     Instruction i;
@@ -66,7 +67,8 @@ void set_flow(Instruction& i, const Parsed& parsed) {
     const bool guarded = !i.guard.empty() && i.guard != "@PT" && i.guard != "@UPT";
     if (is(i.mnemonic, "EXIT") || is(i.mnemonic, "RET") || is(i.mnemonic, "KILL")) {
         i.flow = guarded ? Flow::next : Flow::stop;
-    } else if (is(i.mnemonic, "BRA") || is(i.mnemonic, "JMP") || is(i.mnemonic, "BRX") || is(i.mnemonic, "JMX") || is(i.mnemonic, "BRXU")) {
+    } else if (is(i.mnemonic, "BRA") || is(i.mnemonic, "JMP") || is(i.mnemonic, "BRX") || is(i.mnemonic, "JMX") ||
+               is(i.mnemonic, "BRXU")) {
         // A predicate may also be an operand: "BRA.U UP0, `(.L_x_1)", "BRA.DIV UR4, `(.L_x_2)".
         const bool conditional = guarded || i.operands.find(',') != std::string::npos;
         i.flow = conditional ? Flow::branch : Flow::jump;
@@ -80,12 +82,14 @@ void set_flow(Instruction& i, const Parsed& parsed) {
 Function finish(Parsed&& parsed) {
     auto& list = parsed.function.instructions;
     for (std::size_t k = 0; k + 1 < list.size(); ++k)
-        if (list[k + 1].address > list[k].address) list[k].bytes = static_cast<std::uint32_t>(list[k + 1].address - list[k].address);
+        if (list[k + 1].address > list[k].address)
+            list[k].bytes = static_cast<std::uint32_t>(list[k + 1].address - list[k].address);
     if (list.size() > 1) list.back().bytes = list[list.size() - 2].bytes;
     for (auto& i : list) set_flow(i, parsed);
     // Behind the code stands a branch to itself and NOPs up to the alignment.
     while (!list.empty() && is(list.back().mnemonic, "NOP")) list.pop_back();
-    if (!list.empty() && list.back().flow == Flow::jump && list.back().targets == std::vector{list.back().address}) list.pop_back();
+    if (!list.empty() && list.back().flow == Flow::jump && list.back().targets == std::vector{list.back().address})
+        list.pop_back();
     return std::move(parsed.function);
 }
 

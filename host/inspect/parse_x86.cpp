@@ -1,4 +1,5 @@
-// objdump and llvm-objdump, Intel syntax: "    1160:\tmov    rax,QWORD PTR [rdi]" and "    1160:      \tmov\trax, qword ptr [rdi]".
+// objdump and llvm-objdump, Intel syntax: "    1160:\tmov    rax,QWORD PTR [rdi]" and "    1160:      \tmov\trax, qword
+// ptr [rdi]".
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -10,17 +11,21 @@ namespace cllab::inspect {
 namespace {
 
 bool is_prefix(std::string_view word) {
-    constexpr std::array<std::string_view, 12> prefixes{"lock", "rep", "repz", "repnz", "repe", "repne", "bnd", "notrack",
-                                                        "data16", "cs", "xacquire", "xrelease"};
+    constexpr std::array<std::string_view, 12> prefixes{"lock", "rep",     "repz",   "repnz", "repe",     "repne",
+                                                        "bnd",  "notrack", "data16", "cs",    "xacquire", "xrelease"};
     return std::find(prefixes.begin(), prefixes.end(), word) != prefixes.end();
 }
 
 void set_flow(Instruction& i) {
     const std::string_view m = i.mnemonic;
-    if (m.starts_with("ret") || m == "ud2" || m == "hlt" || m == "iretq") i.flow = Flow::stop;
-    else if (m.starts_with("jmp")) i.flow = Flow::jump;
-    else if (m.starts_with("j") || m.starts_with("loop")) i.flow = Flow::branch;
-    else return;
+    if (m.starts_with("ret") || m == "ud2" || m == "hlt" || m == "iretq")
+        i.flow = Flow::stop;
+    else if (m.starts_with("jmp"))
+        i.flow = Flow::jump;
+    else if (m.starts_with("j") || m.starts_with("loop"))
+        i.flow = Flow::branch;
+    else
+        return;
     // A direct target is a number; "rax" and "QWORD PTR [rax*8+0x10]" are indirect, and "a" to "f" would read as hex.
     const std::string_view target = i.operands;
     const bool number = !target.empty() && std::isxdigit(static_cast<unsigned char>(target[0])) &&
@@ -40,7 +45,8 @@ std::vector<Function> parse_x86(std::string_view text) {
         }
         const auto first = line.find_first_not_of(" ");
         const auto colon = line.find(':');
-        if (functions.empty() || first == std::string_view::npos || colon == std::string_view::npos || colon <= first) continue;
+        if (functions.empty() || first == std::string_view::npos || colon == std::string_view::npos || colon <= first)
+            continue;
         const auto digits = line.substr(first, colon - first);
         if (!std::all_of(digits.begin(), digits.end(), [](unsigned char c) { return std::isxdigit(c); })) continue;
 

@@ -33,8 +33,10 @@ PoclCode choose_pocl_code(const PoclContainer& container, const std::string& ker
         const std::string folder = specialisation(entry.path, kernel);
         if (folder.empty()) continue;
         all.push_back(&entry);
-        if (folder.starts_with("0-0-0")) generic = &entry;
-        else if (local.dims == 0 || folder == wanted || folder.starts_with(wanted + "-")) special.push_back(&entry);
+        if (folder.starts_with("0-0-0"))
+            generic = &entry;
+        else if (local.dims == 0 || folder == wanted || folder.starts_with(wanted + "-"))
+            special.push_back(&entry);
     }
 
     const PoclEntry* chosen = generic;
@@ -42,7 +44,8 @@ PoclCode choose_pocl_code(const PoclContainer& container, const std::string& ker
     // PoCL marks code that assumes few work-items with -smallgrid; a timed launch is rarely that small, so the shorter
     // name wins when the cache holds both. Without a local size several specialisations leave the question open.
     if (!special.empty() && (local.dims != 0 || special.size() == 1)) {
-        chosen = *std::min_element(special.begin(), special.end(), [](auto* a, auto* b) { return a->path.size() < b->path.size(); });
+        chosen = *std::min_element(special.begin(), special.end(),
+                                   [](auto* a, auto* b) { return a->path.size() < b->path.size(); });
         const std::string folder = specialisation(chosen->path, kernel);
         label = "work-group function specialised for local size " + local_text(folder) + " (" + folder + ")";
     } else if (local.dims != 0) {

@@ -12,10 +12,10 @@
 namespace cllab::inspect {
 
 struct PoclCode {
-    std::string path;               ///< "/vadd/64-4-1-goffs0/vadd.so"; empty: the container has no code of this kernel
-    ByteSpan content;               ///< the shared object
-    std::string label;              ///< "work-group function specialised for 64x4x1 (…)", "generic work-group function"
-    std::string symbol;             ///< entry point in the shared object
+    std::string path;    ///< "/vadd/64-4-1-goffs0/vadd.so"; empty: the container has no code of this kernel
+    ByteSpan content;    ///< the shared object
+    std::string label;   ///< "work-group function specialised for 64x4x1 (…)", "generic work-group function"
+    std::string symbol;  ///< entry point in the shared object
     std::vector<std::string> others;  ///< paths of the kernel's other shared objects
 };
 

@@ -31,7 +31,8 @@ std::optional<Record> record_at(ByteSpan binary, std::size_t at) {
     const std::size_t size_at = at + 4 + *length;
     const auto size = load<std::uint32_t>(binary, size_at);
     if (!size) return Record{as_text(*path), {}, binary.size(), true};
-    if (const auto content = slice(binary, size_at + 4, *size)) return Record{as_text(*path), *content, size_at + 4 + *size, false};
+    if (const auto content = slice(binary, size_at + 4, *size))
+        return Record{as_text(*path), *content, size_at + 4 + *size, false};
     return Record{as_text(*path), binary.subspan(size_at + 4), binary.size(), true};
 }
 

@@ -74,27 +74,28 @@ FunctionStats count_function(Isa isa, std::string_view text, const std::string& 
 
     const FlowGraph graph = analyse_flow(stats.code);
     stats.irreducible_edges = graph.irreducible_edges;
+    // Loops are nested or apart, so the smallest one around a block is the one whose iteration it belongs to.
+    std::vector<int> innermost(graph.blocks.size(), -1);
+    const auto size_of = [&](int loop) { return graph.loops[static_cast<std::size_t>(loop)].blocks.size(); };
+    for (int k = 0; k < static_cast<int>(graph.loops.size()); ++k)
+        for (const auto b : graph.loops[static_cast<std::size_t>(k)].blocks)
+            if (innermost[b] < 0 || size_of(k) < size_of(innermost[b])) innermost[b] = k;
     for (const auto& loop : graph.loops) {
         LoopStats out;
         out.header = address_text(isa, code[graph.blocks[loop.header].first].address);
         out.depth = loop.depth;
         out.parent = loop.parent;
-        std::vector<bool> inner(graph.blocks.size(), false);
-        for (const auto& other : graph.loops) {
-            const bool inside = &other != &loop && other.blocks.size() < loop.blocks.size() &&
-                                std::binary_search(loop.blocks.begin(), loop.blocks.end(), other.header);
-            if (!inside) continue;
-            out.innermost = false;
-            for (const auto b : other.blocks) inner[b] = true;
-        }
-        for (const auto b : loop.blocks) {
-            if (inner[b]) continue;
-            for (std::size_t i = graph.blocks[b].first; i < graph.blocks[b].end; ++i) {
-                out.own.add(isa, code[i]);
-                out.body.push_back(i);
-            }
-        }
         stats.loops.push_back(std::move(out));
+    }
+    for (const auto& loop : graph.loops)
+        if (loop.parent >= 0) stats.loops[static_cast<std::size_t>(loop.parent)].innermost = false;
+    for (std::size_t b = 0; b < graph.blocks.size(); ++b) {
+        if (innermost[b] < 0) continue;
+        LoopStats& loop = stats.loops[static_cast<std::size_t>(innermost[b])];
+        for (std::size_t i = graph.blocks[b].first; i < graph.blocks[b].end; ++i) {
+            loop.own.add(isa, code[i]);
+            loop.body.push_back(i);
+        }
     }
     stats.hot = hottest(stats.loops);
     return stats;
@@ -130,15 +131,19 @@ std::string one_line_counts(Isa isa, const Counts& counts) {
 
 std::string summary(const FunctionStats& stats) {
     if (stats.code.instructions.empty()) return {};
-    std::string text = stats.code.name + (stats.isa == Isa::ptx ? "" : ", " + std::to_string(stats.total.bytes) + " bytes") + ", " +
+    std::string text = stats.code.name +
+                       (stats.isa == Isa::ptx ? "" : ", " + std::to_string(stats.total.bytes) + " bytes") + ", " +
                        one_line_counts(stats.isa, stats.total) + "\n";
     for (std::size_t i = 0; i < stats.loops.size(); ++i) {
         const auto& loop = stats.loops[i];
-        text += std::string(2 * loop.depth, ' ') + "loop at " + loop.header + (static_cast<int>(i) == stats.hot ? " (hot)" : "") +
-                ", an iteration " + one_line_counts(stats.isa, loop.own) + "\n";
+        text += std::string(2 * loop.depth, ' ') + "loop at " + loop.header +
+                (static_cast<int>(i) == stats.hot ? " (hot)" : "") + ", an iteration " +
+                one_line_counts(stats.isa, loop.own) + "\n";
     }
     if (stats.loops.empty()) text += "  no loop\n";
-    if (stats.irreducible_edges) text += "  " + std::to_string(stats.irreducible_edges) + " jumps back into a cycle with two entries, not counted as loops\n";
+    if (stats.irreducible_edges)
+        text += "  " + std::to_string(stats.irreducible_edges) +
+                " jumps back into a cycle with two entries, not counted as loops\n";
     return text;
 }
 

@@ -15,18 +15,18 @@ struct Counts {
     unsigned instructions = 0;  ///< without padding
     std::uint64_t bytes = 0;
     std::map<std::string, unsigned> classes, memory;
-    unsigned v = 0, s = 0;      ///< GCN: mnemonics beginning with v_ and s_
-    unsigned reuse = 0;         ///< SASS: operands marked .reuse
+    unsigned v = 0, s = 0;  ///< GCN: mnemonics beginning with v_ and s_
+    unsigned reuse = 0;     ///< SASS: operands marked .reuse
     void add(Isa isa, const Instruction& instruction);
 };
 
 struct LoopStats {
-    std::string header;                 ///< "0x1a68" (PTX: "statement 17")
+    std::string header;  ///< "0x1a68" (PTX: "statement 17")
     unsigned depth = 1;
     int parent = -1;
     bool innermost = true;
-    Counts own;                         ///< one iteration, without what inner loops do
-    std::vector<std::size_t> body;      ///< indices of those instructions, in order
+    Counts own;                     ///< one iteration, without what inner loops do
+    std::vector<std::size_t> body;  ///< indices of those instructions, in order
 };
 
 struct FunctionStats {
@@ -34,7 +34,7 @@ struct FunctionStats {
     Function code;
     Counts total;
     std::vector<LoopStats> loops;
-    int hot = -1;                       ///< the deepest loop, of these the one with most instructions; -1 without loops
+    int hot = -1;  ///< the deepest loop, of these the one with most instructions; -1 without loops
     unsigned irreducible_edges = 0;
 };
 

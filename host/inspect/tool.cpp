@@ -43,15 +43,22 @@ struct Pipe {
         if (::pipe2(ends, O_CLOEXEC) == 0) read = ends[0], write = ends[1];
     }
     ~Pipe() { close_read(), close_write(); }
-    void close_read() { if (read >= 0) ::close(read); read = -1; }
-    void close_write() { if (write >= 0) ::close(write); write = -1; }
+    void close_read() {
+        if (read >= 0) ::close(read);
+        read = -1;
+    }
+    void close_write() {
+        if (write >= 0) ::close(write);
+        write = -1;
+    }
 };
 
 /// Reads both streams until they close or the deadline passes; false on the deadline.
 bool drain(Pipe& out, Pipe& err, ToolResult& result, std::chrono::steady_clock::time_point deadline) {
     std::array<char, 65536> buffer;
     while (out.read >= 0 || err.read >= 0) {
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+        const auto left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
         if (left.count() <= 0) return false;
         pollfd polled[2] = {{out.read, POLLIN, 0}, {err.read, POLLIN, 0}};
         const int ready = ::poll(polled, 2, static_cast<int>(left.count()));
@@ -63,8 +70,11 @@ bool drain(Pipe& out, Pipe& err, ToolResult& result, std::chrono::steady_clock::
             if (got < 0 && errno == EINTR) continue;
             Pipe& pipe = i == 0 ? out : err;
             std::string& kept = i == 0 ? result.out : result.err;
-            if (got <= 0) pipe.close_read();
-            else kept.append(buffer.data(), std::min(static_cast<std::size_t>(got), most_output - std::min(most_output, kept.size())));
+            if (got <= 0)
+                pipe.close_read();
+            else
+                kept.append(buffer.data(),
+                            std::min(static_cast<std::size_t>(got), most_output - std::min(most_output, kept.size())));
         }
     }
     return true;
@@ -134,7 +144,8 @@ ToolResult run_tool(const std::filesystem::path& program, const std::vector<std:
     if (result.timed_out) {
         ::kill(-child, SIGKILL);
         ::kill(child, SIGKILL);
-        while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+        while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+        }
     }
     result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return result;
@@ -146,7 +157,8 @@ TempFolder::TempFolder() {
     if (failed) base = "/tmp";
     std::string pattern = (base / "cllab-XXXXXX").string();
     if (!::mkdtemp(pattern.data()))
-        throw Error(Blame::environment, "cannot make a temporary folder in " + base.string() + ": " + std::strerror(errno));
+        throw Error(Blame::environment,
+                    "cannot make a temporary folder in " + base.string() + ": " + std::strerror(errno));
     path_ = pattern;
 }
 
@@ -167,7 +179,8 @@ void write_file(const std::filesystem::path& path, ByteSpan content) {
     file.write(reinterpret_cast<const char*>(content.data()), static_cast<std::streamsize>(content.size()));
     file.close();
     if (!file)
-        throw Error(Blame::environment, "cannot write " + path.string() + ": " + (errno ? std::strerror(errno) : "unknown reason"));
+        throw Error(Blame::environment,
+                    "cannot write " + path.string() + ": " + (errno ? std::strerror(errno) : "unknown reason"));
 }
 
 std::optional<std::string> read_file(const std::filesystem::path& path) {

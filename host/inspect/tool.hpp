@@ -21,7 +21,7 @@ std::optional<std::filesystem::path> find_tool(const std::vector<std::string>& n
 std::vector<std::string> llvm_names(const std::string& tool);
 
 struct ToolResult {
-    int status = -1;         ///< exit status; 128 + signal when killed by one; -1 when it could not be started
+    int status = -1;  ///< exit status; 128 + signal when killed by one; -1 when it could not be started
     bool timed_out = false;
     std::string out, err;
     bool ok() const { return status == 0 && !timed_out; }

@@ -61,7 +61,7 @@ MeasureRules rules_for(const Device& device, const Options& options) {
     if (device.is_gpu()) {
         rules.warm_seconds = 0.25;  // GPUs raise their clock over some 100 ms
     } else {
-        rules.warm_cap_seconds = 0.25;  // a busy host never settles within 1 %, and waiting does not help it
+        rules.warm_cap_seconds = 0.2;  // a busy host never settles within 1 %, and waiting does not help it
     }
     if (options.warm_seconds > 0) {
         rules.warm_seconds = options.warm_seconds;

@@ -112,7 +112,7 @@ void execute(device::Session& session, const std::vector<model::Group>& plan, co
     Options own = options;
     for (std::size_t g = 0; g < plan.size(); ++g) {
         // The yardstick in front of what the user asked for is a few per cent of a figure, not the figure.
-        own.sampling_seconds = plan[g].size() == 1 && g == 0 && plan.size() > 1 ? std::min(0.2, options.sampling_seconds)
+        own.sampling_seconds = plan[g].size() == 1 && g == 0 && plan.size() > 1 ? std::min(0.15, options.sampling_seconds)
                                                                                 : options.sampling_seconds;
         GroupRun(session, g, plan[g], own, observer).run();
     }

@@ -18,7 +18,7 @@ namespace cllab::run {
 struct Options {
     std::uint64_t seed = 1;               ///< of the first verification's inputs; the second uses seed + 1
     bool measure = true;                  ///< false: build, verify once, dump
-    double sampling_seconds = 0.5;        ///< cap of a cell's sampling
+    double sampling_seconds = 0.4;        ///< cap of a cell's sampling
     double warm_seconds = 0;              ///< least warm-up of a cell; 0: by device type, long enough from a cold start
     std::string build_options;            ///< appended to every build, e.g. -cl-opt-disable
     std::filesystem::path cl_dir;         ///< kernel text from disk; empty: the text embedded in the program

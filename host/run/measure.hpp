@@ -17,7 +17,7 @@ struct MeasureRules {
     double settled_within = 0.01;       ///< medians of the last two windows agree within this
     double sample_least_seconds = 100e-6;
     double sample_most_seconds = 100e-3;
-    double sampling_seconds = 0.5;      ///< cap of the sampling of one cell
+    double sampling_seconds = 0.4;      ///< cap of the sampling of one cell
     double precise_within = 0.01;       ///< half-width of the interval over the median
     unsigned first_check = 20, last_check = 320;
 };

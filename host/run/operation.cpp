@@ -219,6 +219,8 @@ void Operation::load(const Setup& setup, std::uint64_t seed) {
         if (const auto* image = std::get_if<Image>(&argument)) m.data = image->data;
         if (m.poisoned) poison(m.host, seed);
         const auto* from = m.poisoned ? &m.host : m.data.get();
+        // What no kernel may write is on the device already when the same data is verified once more.
+        if (std::holds_alternative<Input>(argument) && m.loaded == m.data) continue;
         if (from->size() != m.size_bytes)
             throw Error(Blame::result, "argument '" + m.name + "' has " + std::to_string(from->size()) + " bytes, expected " +
                                            std::to_string(m.size_bytes));
@@ -227,6 +229,7 @@ void Operation::load(const Setup& setup, std::uint64_t seed) {
         } else {
             device::upload(session_, m.buffer.buffer(), *from, mapped_ ? Transfer::mapped : Transfer::copied);
             m.buffer.arm(seed);
+            m.loaded = m.data;
         }
     }
     for (const auto& step : steps_) bind(step);

@@ -46,6 +46,7 @@ private:
         std::size_t width = 0, height = 0, size_bytes = 0;
         model::Bytes host;  ///< staging of what comes back
         model::SharedBytes data;
+        model::SharedBytes loaded;  ///< what the device's memory was last filled with
     };
     struct BoundStep {
         model::Step step;

@@ -51,6 +51,7 @@ BOOST_AUTO_TEST_CASE(the_chain_goes_round_the_counters) {
 BOOST_AUTO_TEST_CASE(counters_are_a_power_of_two) {
     BOOST_CHECK_THROW(set_up("atomic", "global", gpu(), {{"counters", "3"}}), Error);
     BOOST_CHECK_THROW(set_up("atomic", "local", gpu(), {{"counters", "65536"}}), Unsupported);
+    BOOST_CHECK_THROW(set_up("atomic", "local", cpu()), Unsupported);
 }
 
 BOOST_AUTO_TEST_CASE(the_conclusion_gives_rates_and_the_latency) {

@@ -38,7 +38,7 @@ Device gpu() {
     d.name = "test GPU";
     d.type = DeviceType::gpu;
     d.compute_units = 8;
-    d.max_group = 1024;
+    d.max_group = d.max_group_promised = 1024;
     d.fp64 = true;
     d.global_bytes = 4ull << 30;
     return d;
@@ -47,7 +47,7 @@ Device gpu() {
 Device cpu() {
     auto d = gpu();
     d.type = DeviceType::cpu;
-    d.max_group = 4096;
+    d.max_group = d.max_group_promised = 4096;
     return d;
 }
 

@@ -17,7 +17,8 @@ void put(std::string& out, T value) {
 
 template <typename T>
 void put_at(std::string& out, std::size_t at, T value) {
-    for (std::size_t i = 0; i < sizeof(T); ++i) out[at + i] = static_cast<char>(static_cast<std::uint64_t>(value) >> (8 * i));
+    for (std::size_t i = 0; i < sizeof(T); ++i)
+        out[at + i] = static_cast<char>(static_cast<std::uint64_t>(value) >> (8 * i));
 }
 
 struct Section {
@@ -63,12 +64,17 @@ struct ElfFile {
                 put(out, std::uint32_t{1}), put(out, std::uint32_t{all[i].type == 2 ? 16u : 0u});
             }
         }
-        out.replace(0, 4, "\x7f" "ELF");
+        out.replace(0, 4,
+                    "\x7f"
+                    "ELF");
         out[4] = is64 ? 2 : 1, out[5] = 1, out[6] = 1;
-        put_at(out, 7, osabi), put_at(out, 8, abi_version), put_at(out, 16, type), put_at(out, 18, machine), put_at(out, 20, 1u);
+        put_at(out, 7, osabi), put_at(out, 8, abi_version), put_at(out, 16, type), put_at(out, 18, machine),
+            put_at(out, 20, 1u);
         put_at(out, is64 ? 48 : 36, flags);
-        if (is64) put_at(out, 40, table);
-        else put_at(out, 32, std::uint32_t(table));
+        if (is64)
+            put_at(out, 40, table);
+        else
+            put_at(out, 32, std::uint32_t(table));
         const std::size_t tail = is64 ? 52 : 40;
         put_at(out, tail, std::uint16_t(is64 ? 64 : 52)), put_at(out, tail + 6, std::uint16_t(is64 ? 64 : 40));
         put_at(out, tail + 8, std::uint16_t(all.size())), put_at(out, tail + 10, std::uint16_t(all.size() - 1));
@@ -83,11 +89,13 @@ inline std::string x86_object(const std::vector<std::pair<std::string, std::stri
         put(symbols, std::uint32_t(names.size()));
         symbols += static_cast<char>(0x12);  // global function
         symbols += '\0';
-        put(symbols, std::uint16_t{1}), put(symbols, std::uint64_t{text.size()}), put(symbols, std::uint64_t{code.size()});
+        put(symbols, std::uint16_t{1}), put(symbols, std::uint64_t{text.size()}),
+            put(symbols, std::uint64_t{code.size()});
         names += name + '\0';
         text += code;
     }
-    return ElfFile{.sections = {{".text", 1, text, 0, 0, 6}, {".symtab", 2, symbols, 3, 1}, {".strtab", 3, names}}}.bytes();
+    return ElfFile{.sections = {{".text", 1, text, 0, 0, 6}, {".symtab", 2, symbols, 3, 1}, {".strtab", 3, names}}}
+        .bytes();
 }
 
 /// PoCL's container, format version 9, as PoCL 3.1 writes it.
@@ -108,7 +116,8 @@ struct PoclFile {
     }
     std::string bytes() const {
         std::string out("poclbin\0", 8);
-        put(out, std::uint64_t{0x00ed1684c2b7fb5a}), put(out, std::uint32_t{9}), put(out, std::uint32_t(kernels.size()));
+        put(out, std::uint64_t{0x00ed1684c2b7fb5a}), put(out, std::uint32_t{9}),
+            put(out, std::uint32_t(kernels.size()));
         put(out, std::uint64_t{0x400000000}), put(out, std::uint32_t{1});
         out += "IJ/HCKLMGLECNFKPKCJDBACCBDNKNAPIENGPHECF";
         out += '\0';

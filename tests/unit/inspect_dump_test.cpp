@@ -40,8 +40,13 @@ std::string text_of(const fs::path& file) { return read_file(file).value_or("mis
 /// generic one, hlt in the unrelated one, cpuid in what helper calls.
 std::string pocl_sample() {
     const std::string generic = build::x86_object({{"_pocl_kernel_vadd_workgroup", "\x0f\x0b\xc3"s}});
-    const std::string special = build::x86_object({{"unrelated", "\xf4\xc3"s}, {"_pocl_kernel_vadd_workgroup", "\xe8\x01\0\0\0\xc3"s}, {"helper", "\xe8\x01\0\0\0\xc3"s}, {"inner", "\x0f\xa2\xc3"s}});
-    return build::PoclFile{.kernels = {{"vadd", {{"/vadd/0-0-0/vadd.so", generic}, {"/vadd/64-1-1-goffs0/vadd.so", special}}}}}.bytes();
+    const std::string special = build::x86_object({{"unrelated", "\xf4\xc3"s},
+                                                   {"_pocl_kernel_vadd_workgroup", "\xe8\x01\0\0\0\xc3"s},
+                                                   {"helper", "\xe8\x01\0\0\0\xc3"s},
+                                                   {"inner", "\x0f\xa2\xc3"s}});
+    return build::PoclFile{
+        .kernels = {{"vadd", {{"/vadd/0-0-0/vadd.so", generic}, {"/vadd/64-1-1-goffs0/vadd.so", special}}}}}
+        .bytes();
 }
 
 }  // namespace
@@ -92,7 +97,8 @@ BOOST_AUTO_TEST_CASE(a_driver_without_a_binary_leaves_a_sentence_and_no_program_
     const TempFolder temp;
     BOOST_TEST(write_dump(request(temp.path(), "")).kind == "empty");
     BOOST_TEST(text_of(temp.path() / "isa.txt").find("the driver returned no binary") != std::string::npos);
-    for (const auto& file : fs::directory_iterator(temp.path())) BOOST_TEST(!file.path().filename().string().starts_with("program"));
+    for (const auto& file : fs::directory_iterator(temp.path()))
+        BOOST_TEST(!file.path().filename().string().starts_with("program"));
 }
 
 BOOST_AUTO_TEST_CASE(files_of_an_earlier_dump_go_and_foreign_files_stay) {
@@ -109,13 +115,15 @@ BOOST_AUTO_TEST_CASE(files_of_an_earlier_dump_go_and_foreign_files_stay) {
 BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_made_is_an_error_of_the_environment) {
     const TempFolder temp;
     const auto file = temp.write("file", build::span("x"));
-    BOOST_CHECK_EXCEPTION(write_dump(request(file / "under", "x")), cllab::Error,
-                          [](const cllab::Error& e) { return e.blame() == cllab::Blame::environment && std::string(e.what()).find("under") != std::string::npos; });
+    BOOST_CHECK_EXCEPTION(write_dump(request(file / "under", "x")), cllab::Error, [](const cllab::Error& e) {
+        return e.blame() == cllab::Blame::environment && std::string(e.what()).find("under") != std::string::npos;
+    });
 }
 
 BOOST_AUTO_TEST_CASE(ptx_is_written_without_its_nuls_and_labelled_as_not_sass) {
     const TempFolder temp;
-    const std::string ptx = "//\n.version 7.5\n.target sm_80, texmode_independent\n.address_size 64\n.entry vadd()\n{\n\tret;\n}\n";
+    const std::string ptx =
+        "//\n.version 7.5\n.target sm_80, texmode_independent\n.address_size 64\n.entry vadd()\n{\n\tret;\n}\n";
     const auto info = write_dump(request(temp.path(), ptx + "\0\0"s));
     BOOST_TEST(info.kind == "ptx");
     BOOST_TEST(text_of(temp.path() / "program.ptx") == ptx);
@@ -126,9 +134,12 @@ BOOST_AUTO_TEST_CASE(ptx_is_written_without_its_nuls_and_labelled_as_not_sass) {
 
 BOOST_AUTO_TEST_CASE(the_drivers_verbose_log_is_preferred_to_ptxas_of_this_machine) {
     const TempFolder temp;
-    const std::string ptx = "//\n.version 7.5\n.target sm_80, texmode_independent\n.address_size 64\n.entry vadd()\n{\n\tret;\n}\n";
+    const std::string ptx =
+        "//\n.version 7.5\n.target sm_80, texmode_independent\n.address_size 64\n.entry vadd()\n{\n\tret;\n}\n";
     auto r = request(temp.path(), ptx);
-    r.build_log = "ptxas info    : Compiling entry function 'vadd' for 'sm_90'\nptxas info    : Used 77 registers, used 0 barriers, 384 bytes cmem[0]\n";
+    r.build_log =
+        "ptxas info    : Compiling entry function 'vadd' for 'sm_90'\nptxas info    : Used 77 registers, used 0 "
+        "barriers, 384 bytes cmem[0]\n";
     const auto info = read_code(r);
     BOOST_TEST(info.registers.value() == 77);
     BOOST_TEST(info.origin.at("registers").starts_with("driver's ptxas verbose log"));
@@ -143,13 +154,16 @@ BOOST_AUTO_TEST_CASE(pocl_code_is_cut_to_the_specialised_function_and_what_it_ca
     const auto info = write_dump(request(temp.path(), pocl_sample(), cllab::model::Extent(64)));
     const std::string isa = text_of(temp.path() / "isa.txt");
     BOOST_TEST(info.code_bytes.value() == 6);
-    BOOST_TEST(isa.find("// work-group function specialised for local size 64x1x1 (64-1-1-goffs0)") != std::string::npos);
+    BOOST_TEST(isa.find("// work-group function specialised for local size 64x1x1 (64-1-1-goffs0)") !=
+               std::string::npos);
     BOOST_TEST(isa.find("call") != std::string::npos);
     BOOST_TEST(isa.find("cpuid") != std::string::npos);
     BOOST_TEST(isa.find("hlt") == std::string::npos);
     BOOST_TEST(isa.find("ud2") == std::string::npos);
     BOOST_TEST(isa.find("cllab-") == std::string::npos);
-    BOOST_TEST(text_of(temp.path() / "program.so").starts_with("\x7f" "ELF"));
+    BOOST_TEST(text_of(temp.path() / "program.so")
+                   .starts_with("\x7f"
+                                "ELF"));
     write_dump(request(temp.path(), pocl_sample(), cllab::model::Extent(32)));
     BOOST_TEST(text_of(temp.path() / "isa.txt").find("ud2") != std::string::npos);
 }
@@ -166,13 +180,21 @@ BOOST_AUTO_TEST_CASE(without_a_tool_isa_txt_names_it_and_its_package) {
 BOOST_AUTO_TEST_CASE(damaged_binaries_of_every_kind_become_a_sentence) {
     const TempFolder temp;
     const std::vector<std::string> damaged{
-        pocl_sample().substr(0, 200), "BC\xc0\xde" "broken", "\x03\x02\x23\x07", "\1\0\0\0\x08\0\0\0\4\0\0\0\x03\x02\x23\x07"s,
-        build::ElfFile{.osabi = 0x40, .type = 3, .machine = 0xE0}.bytes().substr(0, 70), build::ElfFile{.type = 2, .machine = 190}.bytes(),
-        build::ElfFile{.type = 0xff04, .machine = 62, .sections = {{".ocl.obj", 1, "junk"}}}.bytes(), "bplist00", "!<arch>\n",
+        pocl_sample().substr(0, 200),
+        "BC\xc0\xde"
+        "broken",
+        "\x03\x02\x23\x07",
+        "\1\0\0\0\x08\0\0\0\4\0\0\0\x03\x02\x23\x07"s,
+        build::ElfFile{.osabi = 0x40, .type = 3, .machine = 0xE0}.bytes().substr(0, 70),
+        build::ElfFile{.type = 2, .machine = 190}.bytes(),
+        build::ElfFile{.type = 0xff04, .machine = 62, .sections = {{".ocl.obj", 1, "junk"}}}.bytes(),
+        "bplist00",
+        "!<arch>\n",
         "//\n.version 99.9\n.target sm_80\nthis is no PTX\n"};
     for (const auto& binary : damaged) {
         write_dump(request(temp.path(), binary, cllab::model::Extent(64)));
-        BOOST_TEST(text_of(temp.path() / "isa.txt").find("no disassembly: ") != std::string::npos, "no sentence for " << binary.substr(0, 8));
+        BOOST_TEST(text_of(temp.path() / "isa.txt").find("no disassembly: ") != std::string::npos,
+                   "no sentence for " << binary.substr(0, 8));
     }
 }
 

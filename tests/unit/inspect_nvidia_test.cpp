@@ -24,7 +24,8 @@ const std::string log_of_two =
     "    256 bytes stack frame, 24 bytes spill stores, 48 bytes spill loads\n"
     "ptxas info    : Function properties for helper\n"
     "    512 bytes stack frame, 7 bytes spill stores, 7 bytes spill loads\n"
-    "ptxas info    : Used 32 registers, used 1 barriers, 256 bytes cumulative stack size, 1024 bytes smem, 384 bytes cmem[0]\n";
+    "ptxas info    : Used 32 registers, used 1 barriers, 256 bytes cumulative stack size, 1024 bytes smem, 384 bytes "
+    "cmem[0]\n";
 
 }  // namespace
 
@@ -49,8 +50,10 @@ BOOST_AUTO_TEST_CASE(an_entry_that_is_not_in_the_log_has_no_facts) {
 }
 
 BOOST_AUTO_TEST_CASE(a_log_that_names_no_entry_is_about_the_only_one) {
-    const auto facts = parse_ptxas_log("ptxas info : 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
-                                       "ptxas info : Used 17 registers, used 0 barriers, 384 bytes cmem[0]\n", "k");
+    const auto facts = parse_ptxas_log(
+        "ptxas info : 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+        "ptxas info : Used 17 registers, used 0 barriers, 384 bytes cmem[0]\n",
+        "k");
     BOOST_TEST(facts.registers.value() == 17);
     BOOST_TEST(facts.spill_store_bytes.value() == 0);
 }
@@ -73,8 +76,11 @@ BOOST_AUTO_TEST_CASE(a_cubin_tells_registers_by_its_symbol_index) {
     attribute(0x11, 2, 16);
     attribute(0x2f, 2, 31);
     attribute(0x2f, 1, 99);
-    const std::string cubin = build::ElfFile{.type = 2, .machine = 190, .sections = {{".nv.info", 0x70000000, info},
-        {".symtab", 2, symbols, 3}, {".strtab", 3, names}}}.bytes();
+    const std::string cubin =
+        build::ElfFile{.type = 2,
+                       .machine = 190,
+                       .sections = {{".nv.info", 0x70000000, info}, {".symtab", 2, symbols, 3}, {".strtab", 3, names}}}
+            .bytes();
     const auto facts = read_cubin(build::span(cubin), "kernel");
     BOOST_TEST(facts.registers.value() == 31);
     BOOST_TEST(facts.stack_bytes.value() == 16);

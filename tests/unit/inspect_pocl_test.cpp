@@ -13,10 +13,16 @@ using cllab::model::Extent;
 
 namespace {
 
-const std::string container_bytes = build::PoclFile{
-    .kernels = {{"vadd", {{"/vadd/0-0-0/vadd.so", "generic"}, {"/vadd/64-4-1-goffs0/vadd.so", "special"},
-                          {"/vadd/64-4-1-goffs0-smallgrid/vadd.so", "small"}, {"/vadd/16-1-1/vadd.so", "offset"}}},
-                {"copy", {{"/copy/0-0-0/copy.so", "generic copy"}, {"/copy/8-1-1-goffs0/copy.so", "special copy"}}}}}.bytes();
+const std::string container_bytes =
+    build::PoclFile{
+        .kernels = {{"vadd",
+                     {{"/vadd/0-0-0/vadd.so", "generic"},
+                      {"/vadd/64-4-1-goffs0/vadd.so", "special"},
+                      {"/vadd/64-4-1-goffs0-smallgrid/vadd.so", "small"},
+                      {"/vadd/16-1-1/vadd.so", "offset"}}},
+                    {"copy",
+                     {{"/copy/0-0-0/copy.so", "generic copy"}, {"/copy/8-1-1-goffs0/copy.so", "special copy"}}}}}
+        .bytes();
 
 PoclCode choose(const std::string& kernel, const Extent& local) {
     return choose_pocl_code(read_poclbin(build::span(container_bytes)), kernel, local);
@@ -43,7 +49,8 @@ BOOST_AUTO_TEST_CASE(a_truncated_container_is_not_complete_at_any_length) {
         const auto container = read_poclbin(build::span(cut));
         // Cut exactly behind a record of the last kernel nothing is missing that the records could tell.
         const bool behind_a_record = cut.ends_with("generic copy");
-        if (!behind_a_record) BOOST_TEST(!container.complete, "complete at " << size << " of " << container_bytes.size());
+        if (!behind_a_record)
+            BOOST_TEST(!container.complete, "complete at " << size << " of " << container_bytes.size());
     }
 }
 
@@ -76,6 +83,8 @@ BOOST_AUTO_TEST_CASE(with_no_local_size_a_single_specialisation_is_the_one_that_
     BOOST_TEST(code.label == "generic work-group function");
 }
 
-BOOST_AUTO_TEST_CASE(a_kernel_that_is_not_in_the_container_has_no_code) { BOOST_TEST(choose("vad", Extent(64)).path.empty()); }
+BOOST_AUTO_TEST_CASE(a_kernel_that_is_not_in_the_container_has_no_code) {
+    BOOST_TEST(choose("vad", Extent(64)).path.empty());
+}
 
 BOOST_AUTO_TEST_SUITE_END()

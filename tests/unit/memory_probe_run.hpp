@@ -18,7 +18,7 @@ inline model::Device gpu() {
     out.type = model::DeviceType::gpu;
     out.implementation = model::Implementation::nvidia;
     out.compute_units = 4;
-    out.max_group = 1024;
+    out.max_group = out.max_group_promised = 1024;
     out.max_items = {1024, 1024, 64};
     out.preferred_multiple = 32;
     out.local_bytes = 48 << 10;

@@ -269,7 +269,7 @@ BOOST_AUTO_TEST_CASE(every_variant_is_set_up_with_its_own_check_and_shares_the_i
     Device device;
     device.type = DeviceType::cpu;
     device.compute_units = 2;
-    device.max_group = 256;
+    device.max_group = device.max_group_promised = 256;
     device.local_bytes = 32768;
     Point point;
     for (const auto& axis : family->axes) point.set(axis.name, axis.values.front());

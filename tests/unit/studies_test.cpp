@@ -28,7 +28,7 @@ Device small_device(DeviceType type = DeviceType::cpu) {
     d.name = "test device";
     d.type = type;
     d.compute_units = 2;
-    d.max_group = 256;
+    d.max_group = d.max_group_promised = 256;
     d.max_items = {256, 256, 256};
     d.max_alloc_bytes = 1u << 28;
     d.last_level_bytes = 1u << 20;

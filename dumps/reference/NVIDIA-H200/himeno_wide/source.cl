@@ -1,0 +1,370 @@
+#line 1 "lab.h"
+// lab.h: stands in front of every family's text. What the host defines before it:
+//   LAB_CPU or LAB_GPU or LAB_ACCELERATOR   the device type
+//   LAB_POCL, LAB_NVIDIA, LAB_AMD, LAB_INTEL, LAB_RUSTICL, LAB_OCLGRIND, LAB_CLOVER   the implementation
+//   LAB_UNALIGNED   1 where a vector may be loaded from any byte address through a packed type (CPUs under PoCL, Intel)
+//   LAB_SM          NVIDIA compute capability, e.g. 90, where the driver says it
+//   KERNEL          the variant's entry point, e.g. pitch_short8; and PITCH_SHORT8 (its upper case) as a guard
+#ifndef LAB_H
+#define LAB_H
+
+// Float results are compared bit for bit with the host: no silent fma. A family that wants one calls fma().
+#pragma OPENCL FP_CONTRACT OFF
+
+#ifdef cl_khr_fp64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+
+// A promised group size, where the device takes a larger group only from a kernel that states it (quirk nvidia-group-256).
+#ifdef LAB_GROUP_X
+#define __kernel __kernel __attribute__((reqd_work_group_size(LAB_GROUP_X, LAB_GROUP_Y, LAB_GROUP_Z)))
+#define kernel __kernel
+#endif
+
+#ifndef LAB_UNALIGNED
+#define LAB_UNALIGNED 0
+#endif
+
+#if LAB_UNALIGNED
+// vloadN and vstoreN of uchar are written element by element in PoCL's library and stay byte moves in the machine code;
+// a packed vector type is one unaligned vector move (movups, movdqu) on every x86 and AArch64 core.
+typedef uchar8 __attribute__((aligned(1))) uchar8_packed;
+typedef uchar16 __attribute__((aligned(1))) uchar16_packed;
+#endif
+
+// A counter of core or near-core clocks read inside the kernel, valid as a difference within one work-item.
+#if defined(LAB_NVIDIA)
+#define LAB_HAS_CLOCK 1
+static inline ulong lab_clock(void) {
+    ulong t;
+    asm volatile("mov.u64 %0, %%clock64;" : "=l"(t));
+    return t;
+}
+#elif defined(LAB_AMD) && defined(__AMDGCN__)
+#define LAB_HAS_CLOCK 1
+static inline ulong lab_clock(void) { return __builtin_readcyclecounter(); }
+#elif defined(cl_khr_kernel_clock)
+#define LAB_HAS_CLOCK 1
+#pragma OPENCL EXTENSION cl_khr_kernel_clock : enable
+static inline ulong lab_clock(void) { return clock_read_sub_group(); }
+#else
+#define LAB_HAS_CLOCK 0
+#endif
+
+#endif
+
+#line 1 "himeno.cl"
+// himeno: a 19-point Jacobi sweep with twelve coefficient streams, bound by memory at 34 operations for 56 bytes a point.
+// Every variant computes each point with the same operations in the same order, so the new field equals the host's bit
+// for bit; what differs is which work-item does a point, where its neighbours come from, and what moves besides.
+//
+// Defined by the host, because the static original has them as constants too: GRID_I, GRID_J, GRID_K (points, boundary
+// included; k is contiguous), ROW (words from one row to the next), LX, LY, LZ (the work-group), LANES (points of a row
+// that an item computes at once), PLANES (planes an item goes through), HIMENO_CONTRACT (fma allowed).
+
+#if HIMENO_CONTRACT
+#pragma OPENCL FP_CONTRACT ON
+#endif
+
+#define PLANE (GRID_J * ROW)
+#define OMEGA 0.8f
+#define GROUP (LX * LY * LZ)
+#define SHAPE __attribute__((reqd_work_group_size(LX, LY, LZ)))
+
+#ifdef cl_khr_fp64
+typedef double wide_t;
+#else
+typedef float wide_t;
+#endif
+
+// Sums one value of each work-item in pairs; the error grows with the logarithm of the group's size. `sums` has GROUP
+// elements. Every item of the group must call it.
+static inline void store_group_sum(float mine, local float* sums, global float* partial) {
+    const size_t group = (get_group_id(2) * get_num_groups(1) + get_group_id(1)) * get_num_groups(0) + get_group_id(0);
+#if GROUP == 1
+    partial[group] = mine;
+#else
+    const int me = (int)((get_local_id(2) * LY + get_local_id(1)) * LX + get_local_id(0));
+    sums[me] = mine;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int n = GROUP; n > 1; n = (n + 1) / 2) {
+        const int half_n = (n + 1) / 2;
+        if (me + half_n < n) sums[me] += sums[me + half_n];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (me == 0) partial[group] = sums[0];
+#endif
+}
+
+// The residual from the sums of the groups: one group of GOSA_ITEMS work-items, in double where the device has it.
+kernel __attribute__((reqd_work_group_size(GOSA_ITEMS, 1, 1)))
+void himeno_gosa(global const float* restrict partial, const int count, global float* restrict gosa) {
+    local wide_t sums[GOSA_ITEMS];
+    const int me = (int)get_local_id(0);
+    wide_t sum = 0;
+    for (int n = me; n < count; n += GOSA_ITEMS) sum += partial[n];
+    sums[me] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int n = GOSA_ITEMS; n > 1; n = (n + 1) / 2) {
+        const int half_n = (n + 1) / 2;
+        if (me + half_n < n) sums[me] += sums[me + half_n];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (me == 0) *gosa = (float)sums[0];
+}
+
+#define COEFFICIENTS                                                                                              \
+    global const float *restrict a0, global const float *restrict a1, global const float *restrict a2,            \
+    global const float *restrict a3, global const float *restrict b0, global const float *restrict b1,            \
+    global const float *restrict b2, global const float *restrict c0, global const float *restrict c1,            \
+    global const float *restrict c2, global const float *restrict bnd, global const float *restrict wrk1
+
+#if defined(HIMENO_TRANSFERS) || defined(HIMENO_REGION) || defined(HIMENO_WHOLE) || defined(HIMENO_DATA) || \
+    defined(HIMENO_RESIDENT) || defined(HIMENO_SCHEDULE) || defined(HIMENO_PADDED)
+#define POINT_SWEEP 1
+#define K_FIRST 1      // as the loops of the original begin: an item's k is its index plus one
+#define COPY_KERNEL 1
+#elif defined(HIMENO_SWAP)
+#define POINT_SWEEP 1
+#define K_FIRST 0      // the first item of a row idles, and the loads of a row begin where the row does: aligned
+#endif
+
+#if POINT_SWEEP
+// One work-item a point: the neighbours come from the caches.
+kernel SHAPE void KERNEL(global const float* restrict p, global float* restrict q, COEFFICIENTS,
+                         global float* restrict partial) {
+    local float sums[GROUP];
+    const int k = (int)get_global_id(0) + K_FIRST, j = (int)get_global_id(1) + 1, i = (int)get_global_id(2) + 1;
+    float gosa = 0;
+    if (k > 0 && k < GRID_K - 1 && j < GRID_J - 1 && i < GRID_I - 1) {
+        const int x = i * PLANE + j * ROW + k;
+        const float s0 =
+            a0[x] * p[x + PLANE] + a1[x] * p[x + ROW] + a2[x] * p[x + 1] +
+            b0[x] * (p[x + PLANE + ROW] - p[x + PLANE - ROW] - p[x - PLANE + ROW] + p[x - PLANE - ROW]) +
+            b1[x] * (p[x + ROW + 1] - p[x - ROW + 1] - p[x + ROW - 1] + p[x - ROW - 1]) +
+            b2[x] * (p[x + PLANE + 1] - p[x - PLANE + 1] - p[x + PLANE - 1] + p[x - PLANE - 1]) +
+            c0[x] * p[x - PLANE] + c1[x] * p[x - ROW] + c2[x] * p[x - 1] + wrk1[x];
+        const float ss = (s0 * a3[x] - p[x]) * bnd[x];
+        gosa = ss * ss;
+        q[x] = p[x] + OMEGA * ss;
+    }
+    store_group_sum(gosa, sums, partial);
+}
+#endif
+
+#if COPY_KERNEL
+// What the original does after each sweep: 8 of its 64 bytes a point.
+kernel SHAPE void himeno_copy(global float* restrict p, global const float* restrict q) {
+    const int k = (int)get_global_id(0) + K_FIRST, j = (int)get_global_id(1) + 1, i = (int)get_global_id(2) + 1;
+    if (k < GRID_K - 1 && j < GRID_J - 1 && i < GRID_I - 1) {
+        const int x = i * PLANE + j * ROW + k;
+        p[x] = q[x];
+    }
+}
+#endif
+
+#ifdef HIMENO_INTERLEAVED
+// The coefficients as the first C version has them, the short index last: a[point][4], b[point][3], c[point][3]. A load of
+// one component by neighbouring items is strided by 16 or 12 bytes.
+kernel SHAPE void KERNEL(global const float* restrict p, global float* restrict q, global const float* restrict a,
+                         global const float* restrict b, global const float* restrict c, global const float* restrict bnd,
+                         global const float* restrict wrk1, global float* restrict partial) {
+    local float sums[GROUP];
+    const int k = (int)get_global_id(0), j = (int)get_global_id(1) + 1, i = (int)get_global_id(2) + 1;
+    float gosa = 0;
+    if (k > 0 && k < GRID_K - 1 && j < GRID_J - 1 && i < GRID_I - 1) {
+        const int x = i * PLANE + j * ROW + k;
+        const size_t x4 = (size_t)x * 4, x3 = (size_t)x * 3;
+        const float s0 =
+            a[x4] * p[x + PLANE] + a[x4 + 1] * p[x + ROW] + a[x4 + 2] * p[x + 1] +
+            b[x3] * (p[x + PLANE + ROW] - p[x + PLANE - ROW] - p[x - PLANE + ROW] + p[x - PLANE - ROW]) +
+            b[x3 + 1] * (p[x + ROW + 1] - p[x - ROW + 1] - p[x + ROW - 1] + p[x - ROW - 1]) +
+            b[x3 + 2] * (p[x + PLANE + 1] - p[x - PLANE + 1] - p[x + PLANE - 1] + p[x - PLANE - 1]) +
+            c[x3] * p[x - PLANE] + c[x3 + 1] * p[x - ROW] + c[x3 + 2] * p[x - 1] + wrk1[x];
+        const float ss = (s0 * a[x4 + 3] - p[x]) * bnd[x];
+        gosa = ss * ss;
+        q[x] = p[x] + OMEGA * ss;
+    }
+    store_group_sum(gosa, sums, partial);
+}
+#endif
+
+#ifdef HIMENO_LOCAL
+// 2.5-D blocking: a group keeps a tile of three planes with its rim in local memory and goes along i. The fourth slot
+// takes the plane to come while slower items still read the other three, so one barrier a plane is enough.
+#define TILE_K (LX + 2)
+#define TILE_J (LY + 2)
+#define TILE (TILE_K * TILE_J)
+static inline void load_tile(local float* tile, global const float* restrict plane, int j0, int k0) {
+    for (int t = (int)(get_local_id(1) * LX + get_local_id(0)); t < TILE; t += LX * LY) {
+        // What lies outside the plane is never used: it is read from the edge. No `%`: LLVM makes one division of both and
+        // freezes its operand, an instruction that Oclgrind 21.10 cannot follow when it looks for uninitialised values.
+        const int row = t / TILE_K, column = t - row * TILE_K;
+        const int j = min(j0 + row, GRID_J - 1), k = clamp(k0 + column, 0, GRID_K - 1);
+        tile[t] = plane[j * ROW + k];
+    }
+}
+
+kernel SHAPE void KERNEL(global const float* restrict p, global float* restrict q, COEFFICIENTS,
+                         global float* restrict partial) {
+    local float sums[GROUP];
+    local float planes[4 * TILE];
+    const int k = (int)get_global_id(0), j = (int)get_global_id(1) + 1;
+    const int first = (int)get_group_id(2) * PLANES + 1, last = min(first + PLANES, GRID_I - 1);
+    const int j0 = (int)get_group_id(1) * LY, k0 = (int)get_group_id(0) * LX - 1;
+    const int at = ((int)get_local_id(1) + 1) * TILE_K + (int)get_local_id(0) + 1;
+    const bool inside = k > 0 && k < GRID_K - 1 && j < GRID_J - 1;
+    float gosa = 0;
+    load_tile(planes + ((first - 1) & 3) * TILE, p + (first - 1) * PLANE, j0, k0);
+    load_tile(planes + (first & 3) * TILE, p + first * PLANE, j0, k0);
+    for (int i = first; i < last; ++i) {
+        load_tile(planes + ((i + 1) & 3) * TILE, p + (i + 1) * PLANE, j0, k0);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (inside) {
+            local const float* m = planes + ((i - 1) & 3) * TILE + at;
+            local const float* c = planes + (i & 3) * TILE + at;
+            local const float* n = planes + ((i + 1) & 3) * TILE + at;
+            const int x = i * PLANE + j * ROW + k;
+            const float s0 = a0[x] * n[0] + a1[x] * c[TILE_K] + a2[x] * c[1] +
+                             b0[x] * (n[TILE_K] - n[-TILE_K] - m[TILE_K] + m[-TILE_K]) +
+                             b1[x] * (c[TILE_K + 1] - c[1 - TILE_K] - c[TILE_K - 1] + c[-TILE_K - 1]) +
+                             b2[x] * (n[1] - m[1] - n[-1] + m[-1]) +
+                             c0[x] * m[0] + c1[x] * c[-TILE_K] + c2[x] * c[-1] + wrk1[x];
+            const float ss = (s0 * a3[x] - c[0]) * bnd[x];
+            gosa += ss * ss;
+            q[x] = c[0] + OMEGA * ss;
+        }
+    }
+    store_group_sum(gosa, sums, partial);
+}
+#endif
+
+#if defined(HIMENO_REGISTERS) || defined(HIMENO_WIDE)
+// LANES neighbouring points as one vector. BEFORE and AFTER are the vectors one point to the left and right of `v`.
+#if LANES == 1
+typedef float vec;
+#define BEFORE(v, left) (left)
+#define AFTER(v, right) (right)
+#define SUM(v) (v)
+#elif LANES == 2
+typedef float2 vec;
+#define BEFORE(v, left) ((float2)(left, (v).s0))
+#define AFTER(v, right) ((float2)((v).s1, right))
+#define SUM(v) ((v).s0 + (v).s1)
+#elif LANES == 4
+typedef float4 vec;
+#define BEFORE(v, left) ((float4)(left, (v).s012))
+#define AFTER(v, right) ((float4)((v).s123, right))
+#define SUM(v) (((v).s0 + (v).s1) + ((v).s2 + (v).s3))
+#elif LANES == 8
+typedef float8 vec;
+#define BEFORE(v, left) ((float8)(left, (v).s0123, (v).s456))
+#define AFTER(v, right) ((float8)((v).s1234, (v).s567, right))
+#define SUM(v) ((((v).s0 + (v).s1) + ((v).s2 + (v).s3)) + (((v).s4 + (v).s5) + ((v).s6 + (v).s7)))
+#endif
+#define LOAD(a, x) (*(global const vec*)((a) + (x)))
+
+// The first and the last point of a row are boundary: their ss is nothing, so p keeps its value there. Whatever those two
+// lanes were computed from (a neighbouring row, words between the rows) does not matter, not even a NaN.
+static inline vec inside_row(vec ss, int k) {
+#if LANES == 1
+    return k == 0 || k == GRID_K - 1 ? 0.0f : ss;
+#else
+    ss.s0 = k == 0 ? 0.0f : ss.s0;
+#if LANES == 2
+    ss.s1 = k == GRID_K - LANES ? 0.0f : ss.s1;
+#elif LANES == 4
+    ss.s3 = k == GRID_K - LANES ? 0.0f : ss.s3;
+#else
+    ss.s7 = k == GRID_K - LANES ? 0.0f : ss.s7;
+#endif
+    return ss;
+#endif
+}
+#endif
+
+#if defined(HIMENO_REGISTERS) || (defined(HIMENO_WIDE) && !defined(LAB_CPU))
+// 2.5-D march with the planes in registers: an item goes along i, and of each plane it keeps its own points and their
+// four direct neighbours for the two planes to come: 5 of 19 values of p are new from memory, 4 (the diagonals of the
+// middle plane) come from the first-level cache, 10 were here already. Names: m, c, n for the planes i-1, i, i+1; u and d
+// for the rows j+1 and j-1; l and r for the points left and right of the vector.
+kernel SHAPE void KERNEL(global const float* restrict p, global float* restrict q, COEFFICIENTS,
+                         global float* restrict partial) {
+    local float sums[GROUP];
+    const int k = (int)get_global_id(0) * LANES, j = (int)get_global_id(1) + 1;
+    const int first = (int)get_global_id(2) * PLANES + 1, last = min(first + PLANES, GRID_I - 1);
+    float gosa = 0;
+    if (k < GRID_K && j < GRID_J - 1 && first < last) {
+        int x = first * PLANE + j * ROW + k;
+        vec m = LOAD(p, x - PLANE), mu = LOAD(p, x - PLANE + ROW), md = LOAD(p, x - PLANE - ROW);
+        vec c = LOAD(p, x), cu = LOAD(p, x + ROW), cd = LOAD(p, x - ROW);
+        float ml = p[x - PLANE - 1], mr = p[x - PLANE + LANES], cl = p[x - 1], cr = p[x + LANES];
+        vec squares = (vec)(0.0f);
+        for (int i = first; i < last; ++i, x += PLANE) {
+            const vec n = LOAD(p, x + PLANE), nu = LOAD(p, x + PLANE + ROW), nd = LOAD(p, x + PLANE - ROW);
+            const float nl = p[x + PLANE - 1], nr = p[x + PLANE + LANES];
+            const float cul = p[x + ROW - 1], cur = p[x + ROW + LANES], cdl = p[x - ROW - 1], cdr = p[x - ROW + LANES];
+            const vec s0 = LOAD(a0, x) * n + LOAD(a1, x) * cu + LOAD(a2, x) * AFTER(c, cr) +
+                           LOAD(b0, x) * (nu - nd - mu + md) +
+                           LOAD(b1, x) * (AFTER(cu, cur) - AFTER(cd, cdr) - BEFORE(cu, cul) + BEFORE(cd, cdl)) +
+                           LOAD(b2, x) * (AFTER(n, nr) - AFTER(m, mr) - BEFORE(n, nl) + BEFORE(m, ml)) +
+                           LOAD(c0, x) * m + LOAD(c1, x) * cd + LOAD(c2, x) * BEFORE(c, cl) + LOAD(wrk1, x);
+            const vec ss = inside_row((s0 * LOAD(a3, x) - c) * LOAD(bnd, x), k);
+            squares += ss * ss;
+            *(global vec*)(q + x) = c + OMEGA * ss;
+            m = c, mu = cu, md = cd, ml = cl, mr = cr;
+            c = n, cu = nu, cd = nd, cl = nl, cr = nr;
+        }
+        gosa = SUM(squares);
+    }
+    store_group_sum(gosa, sums, partial);
+}
+#endif
+
+#if defined(HIMENO_WIDE) && defined(LAB_CPU)
+// On a CPU the prefetchers follow rows, not columns: an item takes PLANES planes and walks every row with vectors. Loads at
+// k-1 and k+1 are unaligned vectors; building them from two aligned ones costs more shuffles than it saves loads.
+#if LANES == 1
+#define LOAD_ANY(x) p[x]
+#elif LAB_UNALIGNED
+typedef vec __attribute__((aligned(4))) vec_anywhere;
+#define LOAD_ANY(x) (*(global const vec_anywhere*)(p + (x)))
+#elif LANES == 2
+#define LOAD_ANY(x) vload2(0, p + (x))
+#elif LANES == 4
+#define LOAD_ANY(x) vload4(0, p + (x))
+#else
+#define LOAD_ANY(x) vload8(0, p + (x))
+#endif
+
+kernel SHAPE void KERNEL(global const float* restrict p, global float* restrict q, COEFFICIENTS,
+                         global float* restrict partial) {
+    const int first = (int)get_global_id(0) * PLANES + 1, last = min(first + PLANES, GRID_I - 1);
+    wide_t gosa = 0;
+    for (int i = first; i < last; ++i) {
+        for (int j = 1; j < GRID_J - 1; ++j) {
+            const int row = i * PLANE + j * ROW;
+            vec squares = (vec)(0.0f);
+            for (int k = 0; k < GRID_K; k += LANES) {
+                const int x = row + k;
+                const vec c = LOAD(p, x);
+                const vec s0 =
+                    LOAD(a0, x) * LOAD(p, x + PLANE) + LOAD(a1, x) * LOAD(p, x + ROW) + LOAD(a2, x) * LOAD_ANY(x + 1) +
+                    LOAD(b0, x) * (LOAD(p, x + PLANE + ROW) - LOAD(p, x + PLANE - ROW) - LOAD(p, x - PLANE + ROW) +
+                                   LOAD(p, x - PLANE - ROW)) +
+                    LOAD(b1, x) * (LOAD_ANY(x + ROW + 1) - LOAD_ANY(x - ROW + 1) - LOAD_ANY(x + ROW - 1) +
+                                   LOAD_ANY(x - ROW - 1)) +
+                    LOAD(b2, x) * (LOAD_ANY(x + PLANE + 1) - LOAD_ANY(x - PLANE + 1) - LOAD_ANY(x + PLANE - 1) +
+                                   LOAD_ANY(x - PLANE - 1)) +
+                    LOAD(c0, x) * LOAD(p, x - PLANE) + LOAD(c1, x) * LOAD(p, x - ROW) + LOAD(c2, x) * LOAD_ANY(x - 1) +
+                    LOAD(wrk1, x);
+                const vec ss = inside_row((s0 * LOAD(a3, x) - c) * LOAD(bnd, x), k);
+                squares += ss * ss;
+                *(global vec*)(q + x) = c + OMEGA * ss;
+            }
+            gosa += SUM(squares);
+        }
+    }
+    partial[get_global_id(0)] = (float)gosa;
+}
+#endif

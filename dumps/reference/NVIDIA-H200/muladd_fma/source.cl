@@ -1,0 +1,68 @@
+#line 1 "lab.h"
+// lab.h: stands in front of every family's text. What the host defines before it:
+//   LAB_CPU or LAB_GPU or LAB_ACCELERATOR   the device type
+//   LAB_POCL, LAB_NVIDIA, LAB_AMD, LAB_INTEL, LAB_RUSTICL, LAB_OCLGRIND, LAB_CLOVER   the implementation
+//   LAB_UNALIGNED   1 where a vector may be loaded from any byte address through a packed type (CPUs under PoCL, Intel)
+//   LAB_SM          NVIDIA compute capability, e.g. 90, where the driver says it
+//   KERNEL          the variant's entry point, e.g. pitch_short8; and PITCH_SHORT8 (its upper case) as a guard
+#ifndef LAB_H
+#define LAB_H
+
+// Float results are compared bit for bit with the host: no silent fma. A family that wants one calls fma().
+#pragma OPENCL FP_CONTRACT OFF
+
+#ifdef cl_khr_fp64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+
+// A promised group size, where the device takes a larger group only from a kernel that states it (quirk nvidia-group-256).
+#ifdef LAB_GROUP_X
+#define __kernel __attribute__((reqd_work_group_size(LAB_GROUP_X, LAB_GROUP_Y, LAB_GROUP_Z))) __kernel
+#define kernel __kernel
+#endif
+
+#ifndef LAB_UNALIGNED
+#define LAB_UNALIGNED 0
+#endif
+
+#if LAB_UNALIGNED
+// vloadN and vstoreN of uchar are written element by element in PoCL's library and stay byte moves in the machine code;
+// a packed vector type is one unaligned vector move (movups, movdqu) on every x86 and AArch64 core.
+typedef uchar8 __attribute__((aligned(1))) uchar8_packed;
+typedef uchar16 __attribute__((aligned(1))) uchar16_packed;
+#endif
+
+// A counter of core or near-core clocks read inside the kernel, valid as a difference within one work-item.
+#if defined(LAB_NVIDIA)
+#define LAB_HAS_CLOCK 1
+static inline ulong lab_clock(void) {
+    ulong t;
+    asm volatile("mov.u64 %0, %%clock64;" : "=l"(t));
+    return t;
+}
+#elif defined(LAB_AMD) && defined(__AMDGCN__)
+#define LAB_HAS_CLOCK 1
+static inline ulong lab_clock(void) { return __builtin_readcyclecounter(); }
+#elif defined(cl_khr_kernel_clock)
+#define LAB_HAS_CLOCK 1
+#pragma OPENCL EXTENSION cl_khr_kernel_clock : enable
+static inline ulong lab_clock(void) { return clock_read_sub_group(); }
+#else
+#define LAB_HAS_CLOCK 0
+#endif
+
+#endif
+
+#line 1 "muladd.cl"
+// muladd.cl: one multiply-add and one store, the least code from which to read how a device addresses memory:
+// everything else in the disassembly is get_global_id and the arguments.
+#if defined(MULADD_FMA)
+#define MULADD(a, b, c) fma(a, b, c)  // one rounding
+#else
+#define MULADD(a, b, c) ((a) * (b) + (c))  // two roundings: lab.h turns contraction off
+#endif
+
+__kernel void KERNEL(__global float* restrict out, float a, float b, float c) {
+    a = MULADD(a, b, c);
+    out[get_global_id(0)] = a;
+}

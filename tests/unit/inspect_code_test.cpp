@@ -1,0 +1,360 @@
+// Listings of four instruction sets to instructions, classes and loops. The lines are what the tools printed.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+
+#include "inspect/cfg.hpp"
+#include "inspect/code.hpp"
+#include "inspect/stats.hpp"
+
+using namespace cllab::inspect;
+
+namespace {
+
+Instruction make(const std::string& mnemonic, const std::string& operands, Flow flow = Flow::next) {
+    Instruction i;
+    i.mnemonic = mnemonic;
+    i.operands = operands;
+    i.flow = flow;
+    return i;
+}
+
+/// "class memory memory": what a listing's instruction is.
+std::string told(const Class& c) {
+    std::string text = c.name;
+    for (const auto& access : c.memory) text += " " + access;
+    return text;
+}
+
+std::string x86(const std::string& mnemonic, const std::string& operands) {
+    return told(classify_x86(make(mnemonic, operands)));
+}
+std::string gcn(const std::string& mnemonic, const std::string& operands = "") {
+    return told(classify_gcn(make(mnemonic, operands)));
+}
+std::string sass(const std::string& mnemonic, const std::string& operands = "") {
+    return told(classify_sass(make(mnemonic, operands)));
+}
+std::string ptx(const std::string& mnemonic, const std::string& operands = "") {
+    return told(classify_ptx(make(mnemonic, operands)));
+}
+
+// The article's forms f and g as amd_comgr 2.4 compiles them for gfx900.
+const std::string gcn_f = R"(
+0000000000001A00 <f>:
+	s_mov_b64 s[0:1], 0                                        // 000000001A64: BE800180 
+	global_load_dword v3, v[1:2], off                          // 000000001A68: DC508000 037F0001 
+	v_add_u32_e32 v0, 32, v0                                   // 000000001A70: 680000A0 
+	v_cmp_le_i32_e32 vcc, s2, v0                               // 000000001A74: 7D860002 
+	s_or_b64 s[0:1], vcc, s[0:1]                               // 000000001A78: 8780006A 
+	s_waitcnt vmcnt(0)                                         // 000000001A7C: BF8C0F70 
+	v_add_u32_e32 v3, 1, v3                                    // 000000001A80: 68060681 
+	global_store_dword v[1:2], v3, off                         // 000000001A84: DC708000 007F0301 
+	v_add_co_u32_e32 v1, vcc, 0x80, v1                         // 000000001A8C: 320202FF 00000080 
+	v_addc_co_u32_e32 v2, vcc, 0, v2, vcc                      // 000000001A94: 38040480 
+	s_andn2_b64 exec, exec, s[0:1]                             // 000000001A98: 89FE007E 
+	s_cbranch_execnz 65522                                     // 000000001A9C: BF89FFF2  <f+0x68>
+	s_endpgm                                                   // 000000001AA0: BF810000 
+	s_nop 0                                                    // 000000001AA4: BF800000 
+)";
+
+const std::string gnu_x86 = R"(
+0000000000001160 <k>:
+    1160:	xor    eax,eax
+    1162:	nop    WORD PTR [rax+rax*1+0x0]
+    1168:	vmovups ymm0,YMMWORD PTR [rdi+rax*4]
+    116d:	vmovups YMMWORD PTR [rsi+rax*4],ymm0
+    1172:	add    rax,0x8
+    1176:	cmp    rax,rdx
+    1179:	jb     1168 <k+0x8>
+    117b:	ret
+    117c:	jmp    117c <k+0x1c>
+)";
+
+const std::string llvm_x86 = R"(
+0000000000001160 <k>:
+    1160:      	xor	eax, eax
+    1162:      	nop	word ptr [rax + rax]
+    1168:      	vmovups	ymm0, ymmword ptr [rdi + 4*rax] # ymm0 = mem
+    116d:      	vmovups	ymmword ptr [rsi + 4*rax], ymm0
+    1172:      	add	rax, 8
+    1176:      	cmp	rax, rdx
+    1179:      	jb	0x1168 <k+0x8>
+    117b:      	ret
+    117c:      	jmp	0x117c <k+0x1c>
+)";
+
+const std::string nested_ptx = R"(
+.version 7.5
+.target sm_80, texmode_independent
+.func helper(.param .b32 a);
+.entry k(
+	.param .u64 .ptr .global .align 4 k_param_0
+)
+{
+	.reg .pred 	%p<7>;
+	ld.param.u64 	%rd1, [k_param_0];  // a comment; with a semicolon
+	mov.u32 	%r1, 0;
+$L__BB0_1:
+	mov.u32 	%r2, 0;
+$L__BB0_2:
+	ld.global.v4.f32 	{%f1, %f2, %f3, %f4}, [%rd1];
+	fma.rn.f32 	%f5, %f1, %f2, %f5;
+	@%p1 bra 	$L__BB0_2;
+	{ // callseq 0, 0
+	.param .b32 param0;
+	call.uni
+	helper,
+	(param0);
+	}
+	st.global.f32 	[%rd1], %f5;
+	@!%p2 bra 	$L__BB0_1;
+	ret;
+}
+)";
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(inspect_code)
+
+BOOST_AUTO_TEST_CASE(the_articles_form_f_counts_5_v_and_4_s_an_iteration) {
+    const auto stats = count_function(Isa::gcn, gcn_f, "f");
+    BOOST_TEST_REQUIRE(stats.loops.size() == 1u);
+    const auto& loop = stats.loops[0].own;
+    BOOST_TEST(stats.loops[0].header == "0x1a68");
+    BOOST_TEST(loop.v == 5u);
+    BOOST_TEST(loop.s == 4u);
+    BOOST_TEST(loop.instructions == 11u);
+    BOOST_TEST(loop.classes.at("v_memory") == 2u);
+    BOOST_TEST(loop.classes.at("wait") == 1u);
+    BOOST_TEST(loop.bytes == 56u);
+    BOOST_TEST(stats.total.instructions == 13u);  // the s_nop behind s_endpgm is padding
+}
+
+BOOST_AUTO_TEST_CASE(a_gcn_branch_is_read_from_its_offset_or_from_its_label) {
+    const auto numbered = parse_gcn(gcn_f);
+    BOOST_TEST(numbered[0].instructions[11].targets.at(0) == 0x1a68u);
+    const auto labelled = parse_gcn("0000000000001A00 <f>:\n\ts_branch L0   // 000000001A9C: BF820000  <f+0x10>\n");
+    BOOST_TEST(labelled[0].instructions[0].targets.at(0) == 0x1a10u);
+    const auto start = parse_gcn("0000000000001A00 <f>:\n\ts_branch L0   // 000000001A9C: BF820000  <f>\n");
+    BOOST_TEST(start[0].instructions[0].targets.at(0) == 0x1a00u);
+}
+
+BOOST_AUTO_TEST_CASE(gnu_and_llvm_listings_of_the_same_x86_code_count_the_same) {
+    const auto gnu = count_function(Isa::x86, gnu_x86, "k"), llvm = count_function(Isa::x86, llvm_x86, "k");
+    for (const auto* stats : {&gnu, &llvm}) {
+        BOOST_TEST_REQUIRE(stats->loops.size() == 1u);
+        const auto& loop = stats->loops[0].own;
+        BOOST_TEST(stats->loops[0].header == "0x1168");
+        BOOST_TEST(loop.instructions == 5u);
+        BOOST_TEST(loop.classes.at("vector_256") == 2u);
+        BOOST_TEST(loop.memory.at("load_256") == 1u);
+        BOOST_TEST(loop.memory.at("store_256") == 1u);
+        BOOST_TEST(loop.bytes == 19u);
+        BOOST_TEST(stats->total.classes.count("padding") == 0u);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_branch_to_itself_behind_the_return_is_no_loop) {
+    BOOST_TEST(count_function(Isa::x86, gnu_x86, "k").loops.size() == 1u);
+    const std::string sass_text =
+        "//--- .text.k ---\nk:\n        /*0000*/   EXIT ;\n.L_x_0:\n        /*0010*/   BRA `(.L_x_0);\n        "
+        "/*0020*/   NOP;\n";
+    const auto stats = count_function(Isa::sass, sass_text, "k");
+    BOOST_TEST(stats.loops.empty());
+    BOOST_TEST(stats.total.instructions == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(an_indirect_x86_jump_through_a_register_has_no_target) {
+    const auto functions = parse_x86(
+        "0000000000001000 <k>:\n  1000:\tjmp    rax\n  1002:\tnotrack jmp QWORD PTR [rax*8+0x10]\n  1009:\tjmp 1000 "
+        "<k>\n");
+    BOOST_TEST(functions[0].instructions[0].targets.empty());
+    BOOST_TEST(functions[0].instructions[1].targets.empty());
+    BOOST_TEST(functions[0].instructions[1].mnemonic == "jmp");
+    BOOST_TEST(functions[0].instructions[2].targets.at(0) == 0x1000u);
+}
+
+BOOST_AUTO_TEST_CASE(ptx_loops_nest_and_calls_and_scopes_are_single_statements) {
+    const auto stats = count_function(Isa::ptx, nested_ptx, "k");
+    BOOST_TEST_REQUIRE(stats.loops.size() == 2u);
+    BOOST_TEST(stats.loops[0].depth == 1u);
+    BOOST_TEST(stats.loops[1].depth == 2u);
+    BOOST_TEST(stats.loops[1].parent == 0);
+    BOOST_TEST(stats.loops[1].own.instructions == 3u);
+    BOOST_TEST(stats.loops[1].own.memory.at("global_load_128") == 1u);
+    BOOST_TEST(stats.loops[0].own.instructions == 4u);  // mov, call, st, bra; nothing of the inner loop
+    BOOST_TEST(stats.loops[0].own.classes.count("fp32") == 0u);
+    BOOST_TEST(stats.hot == 1);
+    BOOST_TEST(stats.total.instructions == 10u);
+}
+
+BOOST_AUTO_TEST_CASE(a_ptx_switch_reaches_every_target_of_its_table) {
+    const auto functions =
+        parse_ptx(".entry k()\n{\n$T: .branchtargets $A, $B;\n brx.idx %r1, $T;\n$A:\n bra.uni $B;\n$B:\n ret;\n}\n");
+    BOOST_TEST_REQUIRE(functions.size() == 1u);
+    BOOST_TEST(functions[0].instructions[0].targets.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(sass_branches_follow_labels_and_addresses_and_predicated_exits_go_on) {
+    const std::string nvdisasm = R"(//--------------------- .text.k                --------------------------
+k:
+        /*0000*/                   MOV R1, c[0x0][0x28] ;
+.L_x_0:
+        /*0010*/                   FFMA R2, R3.reuse, R4.reuse, R2 ;
+        /*0020*/              @P0 EXIT ;
+        /*0030*/              @!P1 BRA `(.L_x_0) ;
+        /*0040*/                   EXIT ;
+)";
+    const std::string cuobjdump = R"(		Function : k
+        /*0000*/                   MOV R1, c[0x0][0x28] ;                           /* 0x00000a00ff017b82 */
+                                                                                    /* 0x000fe20000000800 */
+        /*0010*/                   FFMA R2, R3.reuse, R4.reuse, R2 ;                /* 0x0000000000007919 */
+        /*0020*/              @P0 EXIT ;                                            /* 0x0000000000007919 */
+        /*0030*/              @!P1 BRA 0x10 ;                                       /* 0x0000000000007919 */
+        /*0040*/                   EXIT ;                                           /* 0x0000000000007919 */
+)";
+    for (const auto& text : {nvdisasm, cuobjdump}) {
+        const auto stats = count_function(Isa::sass, text, "k");
+        BOOST_TEST_REQUIRE(stats.loops.size() == 1u);
+        BOOST_TEST(stats.loops[0].own.instructions == 3u);
+        BOOST_TEST(stats.loops[0].own.reuse == 2u);
+        BOOST_TEST(stats.total.bytes == 80u);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(x86_instructions_are_classed_by_their_widest_register_and_their_memory_by_its_size) {
+    BOOST_TEST(x86("vpaddw", "ymm1, ymm2, ymm3") == "vector_256");
+    BOOST_TEST(x86("vpaddd", "zmm1, zmm2, zmmword ptr [rax]") == "vector_512 load_512");
+    BOOST_TEST(x86("vpmovzxbw", "ymm0, xmmword ptr [rax]") == "vector_256 load_128");
+    BOOST_TEST(x86("mov", "BYTE PTR [rax],cl") == "scalar_move store_8");
+    BOOST_TEST(x86("movzx", "eax, byte ptr [rdi]") == "scalar_move load_8");
+    BOOST_TEST(x86("add", "dword ptr [rax], 1") == "scalar_integer load_32 store_32");
+    BOOST_TEST(x86("cmp", "qword ptr [rax], 1") == "scalar_integer load_64");
+    BOOST_TEST(x86("lea", "rax, [rdi + 4*rcx]") == "address");
+    BOOST_TEST(x86("mov", "qword ptr [rsp + 8], rax") == "scalar_move stack_store_64");
+    BOOST_TEST(x86("vmulss", "xmm0, xmm1, dword ptr [rax]") == "scalar_float load_32");
+    BOOST_TEST(x86("vpabsd", "xmm0, xmm1") == "vector_128");
+    BOOST_TEST(x86("vpdpbusd", "ymm0, ymm1, ymm2") == "vector_256");
+    BOOST_TEST(x86("vpgatherdd", "ymm0, dword ptr [rax + 4*ymm1], ymm2") == "gather load_indexed");
+    BOOST_TEST(x86("vpscatterdd", "dword ptr [rax + 4*zmm1] {k1}, zmm2") == "scatter store_indexed");
+    BOOST_TEST(x86("vextracti128", "xmmword ptr [rax], ymm0, 1") == "vector_256 store_128");
+    BOOST_TEST(x86("mov", "rax, qword ptr [rip + 0x10]") == "scalar_move load_64");
+    BOOST_TEST(x86("movups", "xmmword ptr [rax], xmm0") == "vector_128 store_128");
+    BOOST_TEST(x86("push", "rbp") == "scalar_move stack_store_64");
+    BOOST_TEST(x86("popcnt", "rax, rcx") == "scalar_integer");
+    BOOST_TEST(x86("nop", "dword ptr [rax]") == "padding");
+    BOOST_TEST(x86("vzeroupper", "") == "other");
+    BOOST_TEST(x86("prefetcht0", "byte ptr [rax]") == "other");
+}
+
+BOOST_AUTO_TEST_CASE(gcn_instructions_are_classed_by_unit_and_memory_by_width) {
+    BOOST_TEST(gcn("v_add_u32_e32") == "v_alu");
+    BOOST_TEST(gcn("v_mfma_f32_32x32x1f32") == "matrix");
+    BOOST_TEST(gcn("s_add_u32") == "s_alu");
+    BOOST_TEST(gcn("s_load_dwordx4") == "s_memory scalar_load_128");
+    BOOST_TEST(gcn("global_load_dwordx4", "v[0:3], v[4:5], off") == "v_memory global_load_128");
+    BOOST_TEST(gcn("global_load_ubyte", "v0, v[4:5], off") == "v_memory global_load_8");
+    BOOST_TEST(gcn("global_load_short_d16_hi", "v0, v[4:5], off") == "v_memory global_load_16");
+    BOOST_TEST(gcn("global_store_byte", "v[4:5], v0, off") == "v_memory global_store_8");
+    BOOST_TEST(gcn("global_store_b128", "v[4:5], v[0:3], off") == "v_memory global_store_128");
+    BOOST_TEST(gcn("global_load_u8", "v0, v[4:5], off") == "v_memory global_load_8");
+    BOOST_TEST(gcn("global_atomic_add", "v[4:5], v0, off") == "v_memory global_atomic");
+    BOOST_TEST(gcn("flat_load_dword", "v0, v[4:5]") == "v_memory flat_load_32");
+    BOOST_TEST(gcn("buffer_store_dword", "v2, off, s[0:3], 0 offset:20") == "v_memory scratch_store_32");
+    BOOST_TEST(gcn("buffer_load_dword", "v2, v1, s[8:11], 0 offen") == "v_memory buffer_load_32");
+    BOOST_TEST(gcn("scratch_load_b32", "v0, off, s0") == "v_memory scratch_load_32");
+    BOOST_TEST(gcn("ds_read2_b32", "v[0:1], v2") == "lds lds_load_64");
+    BOOST_TEST(gcn("ds_write_b8", "v0, v1") == "lds lds_store_8");
+    BOOST_TEST(gcn("ds_add_u32", "v0, v1") == "lds lds_atomic_32");
+    BOOST_TEST(gcn("ds_bpermute_b32", "v0, v1, v2") == "lds");
+    BOOST_TEST(gcn("s_waitcnt", "vmcnt(0)") == "wait");
+    BOOST_TEST(gcn("s_barrier") == "barrier");
+    BOOST_TEST(gcn("s_nop", "0") == "other");
+    BOOST_TEST(gcn("buffer_gl0_inv") == "cache");
+    BOOST_TEST(told(classify_gcn(make("s_cbranch_scc1", "12", Flow::branch))) == "branch");
+}
+
+BOOST_AUTO_TEST_CASE(sass_instructions_are_classed_by_pipe_and_memory_by_space_and_width) {
+    BOOST_TEST(sass("FFMA", "R2, R3.reuse, R4, R2") == "fp32");
+    BOOST_TEST(sass("DFMA") == "fp64");
+    BOOST_TEST(sass("HFMA2.MMA") == "fp16");
+    BOOST_TEST(sass("IMAD.WIDE.U32", "R2, R3, R4, R6") == "address");
+    BOOST_TEST(sass("IADD3", "R2, P0, R4, UR4, RZ") == "address");
+    BOOST_TEST(sass("IADD3.X", "R3, R0, UR5, RZ, P0, !PT") == "address");
+    BOOST_TEST(sass("IADD3", "R2, PT, PT, R4, R5, RZ") == "integer");
+    BOOST_TEST(sass("IADD3", "R2, R4, R5, RZ") == "integer");
+    BOOST_TEST(sass("IMAD.MOV.U32", "R2, RZ, RZ, R4") == "move");
+    BOOST_TEST(sass("LDG.E.128", "R8, desc[UR4][R2.64]") == "memory global_load_128");
+    BOOST_TEST(sass("LDG.E.U8.CONSTANT", "R8, [R2.64]") == "memory global_load_8");
+    BOOST_TEST(sass("STG.E", "[R4.64], R8") == "memory global_store_32");
+    BOOST_TEST(sass("STS.64", "[R4], R8") == "memory shared_store_64");
+    BOOST_TEST(sass("LDL", "R4, [R1]") == "memory local_load_32");
+    BOOST_TEST(sass("ULDC.64", "UR4, c[0x0][0x208]") == "constant constant_load_64");
+    BOOST_TEST(sass("UIADD3", "UR4, UR4, 0x1, URZ") == "uniform");
+    BOOST_TEST(sass("MUFU.RCP", "R0, R1") == "special");
+    BOOST_TEST(sass("I2F.U16", "R0, R1") == "convert");
+    BOOST_TEST(sass("BAR.SYNC.DEFER_BLOCKING", "0x0") == "barrier");
+    BOOST_TEST(sass("BSSY", "B0, `(.L_x_1)") == "branch");
+    BOOST_TEST(sass("RED.E.ADD", "[R2.64], R5") == "memory global_atomic_32");
+}
+
+BOOST_AUTO_TEST_CASE(ptx_statements_are_classed_by_type_and_memory_by_space_and_width) {
+    BOOST_TEST(ptx("fma.rn.f32") == "fp32");
+    BOOST_TEST(ptx("add.f64") == "fp64");
+    BOOST_TEST(ptx("setp.lt.s32") == "integer");
+    BOOST_TEST(ptx("add.s64") == "address");
+    BOOST_TEST(ptx("mul.wide.s32") == "address");
+    BOOST_TEST(ptx("cvt.s64.s32") == "address");
+    BOOST_TEST(ptx("cvt.rn.f32.s32") == "convert");
+    BOOST_TEST(ptx("cvt.u32.u64") == "convert");
+    BOOST_TEST(ptx("ld.global.v4.f32") == "memory global_load_128");
+    BOOST_TEST(ptx("ld.global.nc.u8") == "memory global_load_8");
+    BOOST_TEST(ptx("ld.param.u64") == "parameter param_load_64");
+    BOOST_TEST(ptx("st.shared.b64") == "memory shared_store_64");
+    BOOST_TEST(ptx("ld.local.u32") == "memory local_load_32");
+    BOOST_TEST(ptx("atom.global.add.u32") == "memory global_atomic_32");
+    BOOST_TEST(ptx("sin.approx.f32") == "special");
+    BOOST_TEST(ptx("bar.sync") == "barrier");
+    BOOST_TEST(ptx("mov.u64") == "move");
+    BOOST_TEST(ptx("and.pred") == "integer");
+}
+
+BOOST_AUTO_TEST_CASE(a_cycle_entered_in_two_places_is_told_but_is_no_natural_loop) {
+    // 0 branches to 2, else goes to 1; 1 -> 2 -> 1: neither 1 nor 2 dominates the other.
+    Function f;
+    for (std::uint64_t at = 0; at < 4; ++at) {
+        f.instructions.push_back(make("i", ""));
+        f.instructions.back().address = at;
+    }
+    f.instructions[0].flow = Flow::branch, f.instructions[0].targets = {2};
+    f.instructions[2].flow = Flow::branch, f.instructions[2].targets = {1};
+    f.instructions[3].flow = Flow::stop;
+    const auto graph = analyse_flow(f);
+    BOOST_TEST(graph.loops.empty());
+    BOOST_TEST(graph.irreducible_edges == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(two_branches_back_to_one_header_are_one_loop) {
+    Function f;
+    for (std::uint64_t at = 0; at < 5; ++at) {
+        f.instructions.push_back(make("i", ""));
+        f.instructions.back().address = at;
+    }
+    f.instructions[2].flow = Flow::branch, f.instructions[2].targets = {1};
+    f.instructions[3].flow = Flow::branch, f.instructions[3].targets = {1};
+    f.instructions[4].flow = Flow::stop;
+    const auto graph = analyse_flow(f);
+    BOOST_TEST_REQUIRE(graph.loops.size() == 1u);
+    BOOST_TEST(graph.loops[0].blocks.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(text_that_is_no_listing_has_no_instruction) {
+    for (const Isa isa : {Isa::x86, Isa::gcn, Isa::sass, Isa::ptx})
+        for (const char* text : {"", "\n\n", "nonsense", ".entry", ".entry k() {", "/*zz*/ X ;",
+                                 "0000 <k>:\n:\n  12 :\n", "@", ".entry k(){@;}", "\t// 12: 34"})
+            BOOST_TEST(count_function(isa, text, "k").total.instructions <= 1u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,99 @@
+// Offline compilers: what this machine can make is made; what it cannot says what would enable it.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+
+#include "core/error.hpp"
+#include "inspect/offline.hpp"
+
+using namespace cllab::inspect;
+
+namespace {
+
+const std::string copy_kernel =
+    "kernel void copy(global const uint4* a, global uint4* b, int n) {\n"
+    "  for (int i = get_global_id(0); i < n; i += get_global_size(0)) b[i] = a[i] + STEP;\n}\n";
+
+bool can_make(const std::string& target) {
+    const auto all = offline_targets();
+    const bool can =
+        std::any_of(all.begin(), all.end(), [&](const OfflineTarget& t) { return t.name == target && t.available(); });
+    if (!can) BOOST_TEST_MESSAGE("skipped: nothing here makes code for " << target);
+    return can;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(inspect_offline)
+
+BOOST_AUTO_TEST_CASE(every_target_is_available_or_says_what_would_enable_it) {
+    const auto all = offline_targets();
+    for (const char* name : {"gfx900", "gfx90a", "gfx1030", "sm_75", "sm_80", "sm_90"})
+        BOOST_TEST(std::count_if(all.begin(), all.end(), [&](const OfflineTarget& t) { return t.name == name; }) == 1);
+    for (const auto& target : all) BOOST_TEST((target.available() || !target.missing.empty()), target.name);
+}
+
+BOOST_AUTO_TEST_CASE(a_target_nobody_knows_is_an_error_of_usage_with_the_nearest_names) {
+    BOOST_CHECK_EXCEPTION(
+        compile_offline("gfx90", copy_kernel, "", "copy", {}), cllab::Error, [](const cllab::Error& e) {
+            return e.blame() == cllab::Blame::usage && std::string(e.what()).find("gfx900") != std::string::npos;
+        });
+    BOOST_CHECK_THROW(offline_device("sm_"), cllab::Error);
+}
+
+BOOST_AUTO_TEST_CASE(a_target_out_of_reach_is_an_error_of_the_environment) {
+    for (const auto& target : offline_targets())
+        if (!target.available())
+            BOOST_CHECK_EXCEPTION(compile_offline(target.name, copy_kernel, "", "copy", {}), cllab::Error,
+                                  [](const cllab::Error& e) { return e.blame() == cllab::Blame::environment; });
+}
+
+BOOST_AUTO_TEST_CASE(gcn_code_is_compiled_with_the_defines_and_counted) {
+    if (!can_make("gfx900")) return;
+    const auto built = compile_offline("gfx900", copy_kernel, "-cl-std=CL1.2 -DSTEP=5", "copy", {});
+    BOOST_TEST_REQUIRE(built.ok, built.log);
+    BOOST_TEST(built.analysis.info.kind == "amdgpu-code-object");
+    BOOST_TEST(built.analysis.info.registers.value() > 0);
+    BOOST_TEST(built.analysis.info.spills.value() == 0);
+    const auto* counts = built.analysis.best();
+    BOOST_TEST_REQUIRE(counts != nullptr);
+    BOOST_TEST_REQUIRE(counts->loops.size() == 1u);
+    BOOST_TEST(counts->loops[0].own.memory.at("global_load_128") == 1u);
+    BOOST_TEST(counts->loops[0].own.memory.at("global_store_128") == 1u);
+    BOOST_TEST(built.analysis.summary.find("VGPRs") != std::string::npos);
+    BOOST_TEST(isa_text(built.analysis).find("s_endpgm") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(ptx_is_compiled_with_128_bit_loads_and_registers_where_ptxas_is) {
+    if (!can_make("sm_80")) return;
+    const auto built = compile_offline("sm_80", copy_kernel, "-cl-std=CL1.2 -DSTEP=5 -cl-nv-verbose", "copy", {});
+    BOOST_TEST_REQUIRE(built.ok, built.log);
+    BOOST_TEST(built.analysis.info.kind == "ptx");
+    BOOST_TEST(built.binary.find(".target sm_80, texmode_independent") != std::string::npos);
+    BOOST_TEST(built.binary.find("ld.global.v4.u32") != std::string::npos);
+    BOOST_TEST_REQUIRE(!built.analysis.counts.empty());
+    BOOST_TEST(built.analysis.counts[0].loops.size() >= 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_source_that_does_not_compile_is_an_answer_with_the_line_of_the_error) {
+    for (const char* target : {"gfx900", "sm_80"}) {
+        if (!can_make(target)) continue;
+        const auto built = compile_offline(
+            target, "#line 7 \"family.cl\"\nkernel void k(global int* a) { a[0] = missing; }\n", "", "k", {});
+        BOOST_TEST(!built.ok);
+        BOOST_TEST(built.log.find("family.cl:7:") != std::string::npos, built.log);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_offline_device_carries_what_setup_and_the_defines_need) {
+    if (!can_make("gfx900")) return;
+    const auto amd = offline_device("gfx900"), nvidia = offline_device("sm_90");
+    BOOST_TEST((amd.implementation == cllab::model::Implementation::amd && amd.is_gpu()));
+    BOOST_TEST((nvidia.implementation == cllab::model::Implementation::nvidia));
+    BOOST_TEST(nvidia.compute_capability == 90);
+    BOOST_TEST(amd.preferred_multiple == 64u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
