@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <string_view>
 
 #include "app/commands.hpp"
 #include "app/job.hpp"
@@ -48,7 +49,7 @@ std::vector<model::Group> plan_of(const ProfileProbe& probe, std::size_t thin) {
             model::Group kept;
             for (const auto& cell : group) {
                 const auto i = seen[cell.id]++;
-                if (i % thin != 0 && i + 1 != points[cell.id]) continue;
+                if (!part.whole && i % thin != 0 && i + 1 != points[cell.id]) continue;
                 if (!probe.interleave) {
                     kept.push_back(cell);
                     continue;
@@ -78,22 +79,29 @@ public:
     double of_a_cell() const {
         return std::max(0.0, seconds_ - spent()) / static_cast<double>(std::max<std::size_t>(1, cells_));
     }
-    /// How many points of a sweep one must stand for, when a cell cannot be done in less than half of what it took so
-    /// far.
+    /// Of how many points of a sweep one can be taken, when a cell takes what building and verifying took so far and
+    /// the least sampling.
     std::size_t thin() const {
-        const double least = done_ == 0 ? 0.05 : 0.5 * spent() / static_cast<double>(done_);
+        const double least = least_sampling + (done_ == 0 ? 0.03 : overhead_ / static_cast<double>(done_));
         return static_cast<std::size_t>(std::clamp(std::ceil(least / std::max(of_a_cell(), 1e-3)), 1.0, 16.0));
     }
-    void done(std::size_t planned, std::size_t run) {
+    /// A probe of `planned` cells is behind us, of which `run` were run in `seconds`, sampling `sampling` each.
+    void done(std::size_t planned, std::size_t run, double seconds, double sampling) {
         cells_ -= std::min(planned, cells_);
         done_ += run;
+        overhead_ += std::max(0.0, seconds - sampling * static_cast<double>(run));
     }
+
+    static constexpr double least_sampling = 0.02;
 
 private:
     Clock::time_point start_ = Clock::now();
-    double seconds_;
+    double seconds_, overhead_ = 0;
     std::size_t cells_, done_ = 0;
 };
+
+/// Ends a probe between two of its groups.
+struct BudgetSpent {};
 
 class Profiler {
 public:
@@ -137,12 +145,18 @@ private:
         options.cl_dir = invocation_.cl_dir;
         options.build_options = invocation_.build_options;
         options.argv = invocation_.argv;
-        // The device is warm from the cell before. Half of a cell's time goes to building and verifying.
-        options.sampling_seconds = std::clamp(0.35 * budget.of_a_cell(), 0.01, 0.5);
+        // The device is warm from the cell before. About half of a cell's time goes to building and verifying.
+        options.sampling_seconds = std::clamp(0.35 * budget.of_a_cell(), Budget::least_sampling, 0.5);
         options.warm_seconds = std::clamp(0.1 * budget.of_a_cell(), 0.005, 0.25);
-        const Events events{
-            [&](std::size_t, std::size_t, const model::Record& record, const char* phase) { show(record, phase); },
-            [&](std::size_t, std::size_t, const model::Record& record) { profile_.records.push_back(record); }};
+        const auto start = Clock::now();
+        const auto before = profile_.records.size();
+        const Events events{[&](std::size_t, std::size_t index, const model::Record& record, const char* phase) {
+                                if (index == 0 && budget.over() && std::string_view(phase) == "build") throw BudgetSpent{};
+                                show(record, phase);
+                            },
+                            [&](std::size_t, std::size_t, const model::Record& record) {
+                                profile_.records.push_back(record);
+                            }};
         try {
             if (invocation_.isolate)
                 run_isolated(job, profile_.device.selector, events);
@@ -150,8 +164,10 @@ private:
                 run_on(job, profile_.device.selector, events);
         } catch (const run::Interrupted&) {
             return false;
+        } catch (const BudgetSpent&) {
         }
-        budget.done(cells_in(plan_of(probe, 1)), cells_in(plan));
+        budget.done(cells_in(plan_of(probe, 1)), profile_.records.size() - before, since(start),
+                    options.sampling_seconds + options.warm_seconds);
         return true;
     }
 

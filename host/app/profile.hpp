@@ -16,6 +16,7 @@ namespace cllab::app {
 struct ProfilePart {
     std::string pattern;
     std::vector<std::pair<std::string, std::string>> axes{};
+    bool whole = false;  ///< no point may be left out for want of time
 };
 
 /// The sweeps of one family. Families come in order of importance: the budget may end before the last.

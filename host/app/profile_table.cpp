@@ -49,7 +49,7 @@ std::vector<ProfileProbe> profile_probes(const Device& device) {
         {"fma",
          {{"fma_clock"},
           {"fma_latency"},
-          {"fma_units", {{"load", loads_around_units(device)}}},
+          {"fma_units", {{"load", loads_around_units(device)}}, true},
           {"fma_peak", {{"ilp", gpu ? "auto" : "4,8"}}},
           {"fma_ilp"},
           {"fma_loop"},
