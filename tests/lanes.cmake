@@ -40,9 +40,10 @@ if(NOT CLLAB_SANITIZE AND Python3_Interpreter_FOUND)
   cllab_script(sanitized_panel LABEL sanitized SCRIPT cli/test_panel.py PROGRAMS ${sanitized} TIMEOUT 600)
   cllab_script(sanitized_device LABEL sanitized SCRIPT device/test_kernels.py ARGS tiny PROGRAMS ${sanitized} TIMEOUT 1200)
   set_property(TEST sanitized_unit APPEND PROPERTY ENVIRONMENT "UBSAN_OPTIONS=print_stacktrace=1")
-  # PoCL and LLVM keep memory until the process ends; that is not this program's leak.
+  # PoCL and LLVM keep memory until the process ends; that is not this program's leak. A kernel's own crash
+  # must arrive as the signal that it is.
   set_property(TEST sanitized_session sanitized_faults sanitized_panel sanitized_device APPEND PROPERTY
-    ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0" "UBSAN_OPTIONS=print_stacktrace=1")
+    ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0:handle_segv=0" "UBSAN_OPTIONS=print_stacktrace=1")
   set_tests_properties(sanitized_unit sanitized_session sanitized_faults sanitized_panel sanitized_device
     PROPERTIES FIXTURES_REQUIRED sanitized)
 endif()

@@ -115,7 +115,8 @@ std::vector<std::string> expand_integers(const Axis& axis, const std::string& it
         const auto span = static_cast<std::uint64_t>(*last) - static_cast<std::uint64_t>(*first);
         const auto steps = span / static_cast<std::uint64_t>(*step);
         if (steps >= most_values) too_many(axis, item);
-        for (std::uint64_t i = 1; i <= steps; ++i) values.push_back(*first + static_cast<std::int64_t>(i) * *step);
+        for (std::uint64_t i = 1; i <= steps; ++i)
+            values.push_back(static_cast<std::int64_t>(static_cast<std::uint64_t>(*first) + i * static_cast<std::uint64_t>(*step)));
     }
     if (values.back() != *last) values.push_back(*last);
     std::vector<std::string> out;

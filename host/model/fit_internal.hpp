@@ -23,8 +23,9 @@ struct Affine {
 /// Least absolute relative error, by iteratively re-weighted least squares (weights 1 / |error|). y positive, not empty.
 Affine fit_affine(std::span<const double> k, std::span<const double> y);
 
-/// True when a model of this residual is as likely as the best within a 95 % likelihood-ratio interval: Laplace noise of
-/// unknown width gives log L = -n * log(residual), and the ratio may fall by half of chi-squared's 3.84.
-bool as_likely(double residual, double best, std::size_t points);
+/// True when a model of this residual is as likely as the best: Laplace noise of unknown width gives
+/// log L = -n * log(residual), which may fall by `margin`. The default is half of chi-squared's 3.84, a 95 % interval of
+/// one parameter.
+bool as_likely(double residual, double best, std::size_t points, double margin = 1.92);
 
 }  // namespace cllab::model::fit

@@ -9,6 +9,7 @@ A kernel without sizes in sizes.py fails the lane: choose some when you add one.
 import fnmatch
 import json
 import os
+import re
 import sys
 import unittest
 
@@ -33,7 +34,9 @@ class Lane(LabTest):
         if LANE == "opt-disable":
             args.append(UNOPTIMISED)
         out, err = self.lab(*args, timeout=900, env=self.environment(**environment))
-        self.assertEqual(err, "")
+        # PoCL counts clang's warnings there: on processors without AVX-512 one for each call that passes a float16, about an
+        # ABI that inlined functions do not have.
+        self.assertEqual(re.sub(r"(?m)^\d+ warnings? generated\.\n", "", err), "")
         return self.records()
 
     def sized(self):
