@@ -18,9 +18,7 @@ void compile(const Invocation& invocation, const model::Cell& cell, const model:
     if (cell.experiment->validate) cell.experiment->validate(request);
     const model::Setup setup = cell.experiment->setup(request);
     const auto source = run::kernel_source(cell.experiment->family, invocation.cl_dir);
-    std::string extra = device::extra_build_options(device);
-    if (!invocation.build_options.empty()) extra += (extra.empty() ? "" : " ") + invocation.build_options;
-    const std::string options = run::build_options(cell, setup.defines, device::device_defines(device), extra);
+    const std::string options = run::build_options(cell, setup, device, invocation.build_options);
     const auto built = inspect::compile_offline(invocation.target, source.text, options, cell.id, setup.local);
     if (!built.ok) {
         out.status = model::Status::build_failed;

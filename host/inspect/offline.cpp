@@ -116,7 +116,7 @@ model::Device offline_device(const std::string& target) {
     device.constant_bytes = 64 << 10;
     device.last_level_bytes = 1 << 20;
     device.max_group = 256;
-    device.max_group_promised = sm ? 1024 : 256;
+    device.max_group_promised = 1024;
     device.max_items = {device.max_group_promised, device.max_group_promised, 64};
     device.preferred_multiple = sm || target.starts_with("gfx1") ? 32 : 64;
     device.images = device.fp64 = device.local_is_dedicated = true;
@@ -124,6 +124,7 @@ model::Device offline_device(const std::string& target) {
     device.image2d_max_width = device.image2d_max_height = 16384;
     device.extensions = {"cl_khr_fp64", "cl_khr_byte_addressable_store", "cl_khr_global_int32_base_atomics",
                          "cl_khr_local_int32_base_atomics"};
+    if (!sm) device.extensions.insert("cl_khr_subgroups");
     return device;
 }
 

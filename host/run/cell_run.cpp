@@ -71,20 +71,6 @@ MeasureRules rules_for(const Device& device, const Options& options) {
     return rules;
 }
 
-/// LAB_GROUP_X, _Y and _Z when all launches share one local size that the device takes only from a kernel that promises it.
-std::vector<std::string> promised_group(const Setup& setup, const Device& device) {
-    std::vector<Extent> locals;
-    for (const auto& step : setup.steps) {
-        if (const auto* launch = std::get_if<Launch>(&step)) locals.push_back(launch->local);
-    }
-    if (locals.empty()) locals.push_back(setup.local);
-    const auto& local = locals.front();
-    const bool shared = std::all_of(locals.begin(), locals.end(), [&](const auto& l) { return l.dims > 0 && l.size == local.size; });
-    if (!shared || local.count() <= device.max_group) return {};
-    return {"LAB_GROUP_X=" + std::to_string(local.size[0]), "LAB_GROUP_Y=" + std::to_string(local.size[1]),
-            "LAB_GROUP_Z=" + std::to_string(local.size[2])};
-}
-
 double total_bytes(const std::vector<Argument>& args) {
     double out = 0;
     for (const auto& argument : args) {
@@ -153,11 +139,7 @@ void CellRun::build() {
     const auto& facts = session_.facts();
     auto source = kernel_source(record_.family, options_.cl_dir);
     source_ = std::move(source.text);
-    auto extra = device::extra_build_options(facts);
-    if (!options_.build_options.empty()) extra += (extra.empty() ? "" : " ") + options_.build_options;
-    auto defines = setup_.defines;
-    for (const auto& define : promised_group(setup_, facts)) defines.push_back(define);
-    record_.build.options = build_options(cell_, defines, device::device_defines(facts), extra);
+    record_.build.options = build_options(cell_, setup_, facts, options_.build_options);
     record_.build.source = source.origin;
     record_.build.source_sha256 = sha256_hex(source_);
     built_ = device::build(session_, source_, record_.build.options);

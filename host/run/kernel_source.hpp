@@ -16,8 +16,9 @@ struct KernelSource {
 /// Throws Error(environment) when --cl-dir lacks the family's file.
 KernelSource kernel_source(const std::string& family, const std::filesystem::path& cl_dir);
 
-/// "-cl-std=CL1.2 -DKERNEL=pitch_wide -DPITCH_WIDE …": variant's, point's and device's defines, then `extra`.
-std::string build_options(const model::Cell& cell, const std::vector<std::string>& setup_defines,
-                          const std::vector<std::string>& device_defines, const std::string& extra);
+/// "-cl-std=CL1.2 -DKERNEL=pitch_wide -DPITCH_WIDE …": variant's, point's and device's defines, a promised group size, the
+/// device's own options, then the user's.
+std::string build_options(const model::Cell& cell, const model::Setup& setup, const model::Device& device,
+                          const std::string& users_own);
 
 }  // namespace cllab::run
