@@ -16,12 +16,17 @@ if(Python3_Interpreter_FOUND)
   cllab_script(cli_faults LABEL cli SCRIPT cli/test_faults.py TIMEOUT 600)
   cllab_script(cli_setup LABEL cli SCRIPT cli/test_setup.py TIMEOUT 300)
   cllab_script(cli_panel LABEL cli SCRIPT cli/test_panel.py TIMEOUT 300)
+  cllab_script(isa LABEL isa SCRIPT isa/test_isa.py TIMEOUT 1200)
   cllab_script(device_pocl LABEL device SCRIPT device/test_kernels.py ARGS pocl TIMEOUT 1200)
   cllab_script(device_opt_disable LABEL device SCRIPT device/test_kernels.py ARGS opt-disable TIMEOUT 1200)
   cllab_script(device_oclgrind LABEL device SCRIPT device/test_kernels.py ARGS oclgrind TIMEOUT 1200)
 else()
   message(STATUS "no Python 3: the command line and device lanes are left out (tools/test installs it)")
 endif()
+
+# A short run of the fuzzer over every parser of binaries and disassembly; longer ones by hand.
+add_test(NAME fuzz COMMAND ${CMAKE_SOURCE_DIR}/tests/fuzz/run 20000 ${CMAKE_BINARY_DIR}/fuzz)
+set_tests_properties(fuzz PROPERTIES LABELS fuzz TIMEOUT 900 SKIP_RETURN_CODE 77)
 
 # AddressSanitizer and UBSan: a second build below this one, made by a test of its own so that plain builds stay quick.
 if(NOT CLLAB_SANITIZE AND Python3_Interpreter_FOUND)

@@ -1,0 +1,92 @@
+"""What the compilers made of the kernels, for devices that need not be here.
+
+Each *.check beside this file is one expectation: `run:` the arguments of `cllab isa`, then in order `check:` regular
+expressions that must follow one another, and `not:` ones that must not appear between the checks around them (FileCheck's
+rules). A line that begins with # says what the expectation proves. Every variant must also compile for the targets below.
+"""
+import pathlib
+import re
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
+from lab import LabTest  # noqa: E402
+
+HERE = pathlib.Path(__file__).parent
+
+# Variants a target cannot have, or whose refusal by the compiler is the answer they look for.
+CPU_ONLY = {"divergence_straight", "divergence_looped", "gemm_vector"}
+NO_AMD = CPU_ONLY | {"latency_bypass", "registers_v256"}
+NO_NVIDIA = CPU_ONLY | {"latency_scalar", "registers_v255", "registers_v256", "registers_s101", "registers_s102"}
+TARGETS = {"gfx900": NO_AMD | {"registers_s102"}, "gfx90a": NO_AMD | {"registers_s102"}, "gfx1030": NO_AMD, "sm_80": NO_NVIDIA}
+
+
+def mismatch(text, rules):
+    """None when text satisfies rules [(kind, pattern)], else the sentence that says which one it breaks."""
+    begin, forbidden = 0, []
+    for kind, pattern in [*rules, ("end", "")]:
+        if kind == "not":
+            forbidden.append(pattern)
+            continue
+        found = re.compile(pattern, re.M).search(text, begin) if kind == "check" else None
+        if kind == "check" and not found:
+            return f"no `{pattern}` after `{text[:begin].splitlines()[-1] if begin else 'the start'}`"
+        between = text[begin:found.start() if found else len(text)]
+        for bad in forbidden:
+            if re.search(bad, between, re.M):
+                return f"`{bad}` stands where it must not"
+        begin, forbidden = found.end() if found else len(text), []
+    return None
+
+
+class Isa(LabTest):
+    def can_make(self, target):
+        listed = self.lab("isa", "--targets")[0]
+        line = next(line for line in listed.splitlines() if line.split()[0] == target)
+        return line.split()[1] != "-"
+
+    def isa(self, *args, **more):
+        target = args[args.index("--target") + 1] if "--target" in args else None
+        if target and not self.can_make(target):
+            self.skipTest(f"nothing here makes code for {target}")
+        return self.lab("isa", *args, timeout=600, **more)
+
+    def test_every_expectation_is_met(self):
+        checks = sorted(HERE.glob("*.check"))
+        self.assertTrue(checks)
+        for path in checks:
+            with self.subTest(path.name):
+                lines = [line.split(": ", 1) for line in path.read_text().splitlines() if line and not line.startswith("#")]
+                self.assertEqual(lines[0][0], "run")
+                out, _ = self.isa(*lines[0][1].split())
+                self.assertIsNone(mismatch(out, lines[1:]), out[:4000])
+
+    def test_the_matcher_can_fail(self):
+        text = "one\ntwo\nthree\n"
+        self.assertIsNone(mismatch(text, [("check", "one"), ("not", "four"), ("check", "three")]))
+        self.assertIn("no `four`", mismatch(text, [("check", "four")]))
+        self.assertIn("no `one` after", mismatch(text, [("check", "two"), ("check", "one")]))
+        self.assertIn("must not", mismatch(text, [("check", "one"), ("not", "two"), ("check", "three")]))
+        self.assertIn("must not", mismatch(text, [("not", "three")]))
+
+    def test_the_gcn_address_forms_rank_as_the_article_ranks_them(self):
+        vector = {}
+        for form in ("inside", "hoisted", "bytes"):
+            out, _ = self.isa(f"address_masked_{form}", "--target", "gfx900", "--summary")
+            vector[form] = int(re.search(r"\(hot\).*? v (\d+),", out)[1])
+        self.assertEqual((vector["inside"], vector["bytes"], vector["hoisted"]), (5, 4, 3))
+
+
+def compiles_for(target, impossible):
+    def test(self):
+        _, err = self.isa("*", "--target", target, "--summary", "--require-all", status=None)
+        failed = set(re.findall(rf"(?m)^(\w+) for {target}: (?:build_failed|unsupported)", err))
+        self.assertEqual(failed, impossible, err)
+    return test
+
+
+for name, cannot in TARGETS.items():
+    setattr(Isa, f"test_every_variant_compiles_for_{name}", compiles_for(name, cannot))
+
+if __name__ == "__main__":
+    unittest.main()
