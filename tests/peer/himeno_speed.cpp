@@ -67,7 +67,7 @@ void compare(device::Session& session, const std::string& size) {
     const auto setup = family->setup({*variant, point, session.facts(), 1, no_files});
     const Cell cell{&*family, &*variant, "himeno_wide", point, {}};
     const auto built = device::build(session, run::kernel_source("himeno", {}).text,
-                                     run::build_options(cell, setup.defines, device::device_defines(session.facts()), ""));
+                                     run::build_options(cell, setup, session.facts(), ""));
     BOOST_REQUIRE_MESSAGE(built.ok, built.log);
     run::Operation operation(session, built, setup, cell.id);
     operation.load(setup, 1);

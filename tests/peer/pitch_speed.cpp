@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(pitch_wide_keeps_up_with_the_hand_written_loop_and_short8_b
         c.setup = family->setup({*variant, point, session.facts(), 1, no_files});
         const model::Cell cell{&*family, &*variant, name, point, {}};
         c.built = device::build(session, run::kernel_source("pitch", {}).text,
-                                run::build_options(cell, c.setup.defines, device::device_defines(session.facts()), ""));
+                                run::build_options(cell, c.setup, session.facts(), ""));
         BOOST_REQUIRE_MESSAGE(c.built.ok, c.built.log);
         c.operation = std::make_unique<run::Operation>(session, c.built, c.setup, name);
         c.operation->load(c.setup, 1);

@@ -97,7 +97,7 @@ void compare(const std::string& family_name, const std::string& variant_name, co
     const auto setup = family->setup({*variant, point, session.facts(), 1, no_files});
     const model::Cell cell{&*family, &*variant, id, point, {}};
     const auto built = device::build(session, run::kernel_source(family_name, {}).text,
-                                     run::build_options(cell, setup.defines, device::device_defines(session.facts()), ""));
+                                     run::build_options(cell, setup, session.facts(), ""));
     BOOST_REQUIRE_MESSAGE(built.ok, built.log);
     run::Operation operation(session, built, setup, id);
     operation.load(setup, 1);
