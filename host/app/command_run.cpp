@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "app/commands.hpp"
+#include "app/comparison.hpp"
 #include "app/conclude.hpp"
 #include "app/image_file.hpp"
 #include "app/job.hpp"
@@ -122,11 +123,37 @@ void catch_crashes() {
     for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) std::signal(signal, on_crash);
 }
 
+/// `run A --vs B`: the two variants point by point, each pair a comparison of its own.
+std::vector<model::Group> pairs(const std::vector<model::Selected>& selected, const Invocation& invocation) {
+    // Families with axes of different names are planned together, so that an axis need only be known to one of them.
+    std::vector<model::Cell> left, right;
+    for (auto& group : model::make_plan(selected, invocation.axes))
+        for (auto& cell : group) (cell.id == selected.front().id ? left : right).push_back(std::move(cell));
+    if (left.size() != right.size())
+        throw Error(Blame::usage, "--vs compares point by point; '" + selected.front().id + "' has " + std::to_string(left.size()) +
+                                      " and '" + selected.back().id + "' " + std::to_string(right.size()) + "; set both with --axis");
+    std::vector<model::Group> out;
+    for (std::size_t i = 0; i < left.size(); ++i) out.push_back({std::move(left[i]), std::move(right[i])});
+    return out;
+}
+
+std::vector<model::Selected> select_for(const Invocation& invocation) {
+    auto selected = model::select(model::registry(), invocation.patterns);
+    if (invocation.versus.empty()) return selected;
+    const auto other = model::select(model::registry(), {invocation.versus});
+    if (selected.size() != 1 || other.size() != 1 || selected.front().id == other.front().id)
+        throw Error(Blame::usage, "--vs compares one variant with one other; the patterns select " +
+                                      std::to_string(selected.size()) + " and " + std::to_string(other.size()) +
+                                      (selected.front().id == other.front().id ? ", the same" : ""));
+    selected.push_back(other.front());
+    return selected;
+}
+
 Job make_job(const Invocation& invocation) {
     Job job;
     job.invocation = invocation;
-    const auto selected = model::select(model::registry(), invocation.patterns);
-    auto plan = model::make_plan(selected, invocation.axes);
+    const auto selected = select_for(invocation);
+    auto plan = invocation.versus.empty() ? model::make_plan(selected, invocation.axes) : pairs(selected, invocation);
     const bool has_yardstick = std::any_of(selected.begin(), selected.end(), [](const auto& s) { return s.id == "bandwidth_copy"; });
     job.plan.emplace_back();
     if (!has_yardstick) {
@@ -194,7 +221,26 @@ void print_summaries(const std::vector<model::Record>& records) {
     }
 }
 
-void print_results(const Sink& sink, const std::vector<model::Device>& devices) {
+/// The pairs of --vs. Each point yields one record a side, in the order of the points, but either side may come first.
+void print_comparisons(const std::vector<model::Record>& records, const model::Group& pair) {
+    const auto of_side = [&](const model::Cell& cell) {
+        std::vector<const model::Record*> out;
+        for (const auto& record : records)
+            if (record.id == cell.id) out.push_back(&record);
+        return out;
+    };
+    const auto left = of_side(pair.front()), right = of_side(pair.back());
+    for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
+        if (left[i]->time && right[i]->time) std::cout << '\n' << ratio_text(*left[i], *right[i]);
+        if (left[i]->status != model::Status::ok || right[i]->status != model::Status::ok) continue;
+        if (left[i]->dump.empty() || right[i]->dump.empty())
+            std::cout << "The code is compared only with dumps.\n";
+        else
+            std::cout << '\n' << comparison_text(code_of(*left[i], ""), code_of(*right[i], ""), wants_colour(STDOUT_FILENO));
+    }
+}
+
+void print_results(const Sink& sink, const Job& job, const std::vector<model::Device>& devices) {
     if (sink.uses_stdout() || sink.records().empty()) return;
     const report::TableStyle style{wants_colour(STDOUT_FILENO), terminal_width(STDOUT_FILENO)};
     std::vector<Conclusion> conclusions;
@@ -207,6 +253,7 @@ void print_results(const Sink& sink, const std::vector<model::Device>& devices) 
     report::print_table(std::cout, rows, style);
     print_conclusions(std::cout, conclusions, style);
     print_summaries(sink.records());
+    if (!job.invocation.versus.empty()) print_comparisons(sink.records(), job.plan.back());
     std::cout.flush();
 }
 
@@ -243,7 +290,7 @@ int command_run(const Invocation& invocation) {
             record.reason = "no progress for " + format_significant(invocation.timeout_seconds, 3) + " s (--timeout)";
             sink.take(record);
             progress.clear();
-            print_results(sink, devices);
+            print_results(sink, job, devices);
             std::fprintf(stderr, "cllab: %s on '%s' does not end and a driver cannot be stopped from inside; --isolate goes on "
                                  "with the next cell.\n", record.id.c_str(), record.device.name.c_str());
             std::fflush(stderr);
@@ -273,17 +320,17 @@ int command_run(const Invocation& invocation) {
         }
     } catch (const run::Interrupted&) {
         progress.clear();
-        print_results(sink, devices);
+        print_results(sink, job, devices);
         std::fprintf(stderr, "cllab: interrupted; %zu finished cell(s) kept\n", sink.records().size());
         return 130;
     } catch (...) {
         progress.clear();
-        print_results(sink, devices);  // nothing finished is lost
+        print_results(sink, job, devices);  // nothing finished is lost
         throw;
     }
     watchdog.reset();
     progress.clear();
-    print_results(sink, devices);
+    print_results(sink, job, devices);
     return exit_status_of(sink.records(), invocation.require_all);
 }
 

@@ -43,6 +43,20 @@ void compile(const Invocation& invocation, const model::Cell& cell, const model:
 
 }  // namespace
 
+CellCode code_of(const model::Record& record, const std::string& label) {
+    CellCode code{record.id + (label.empty() ? "" : " " + label), record.device.name};
+    code.status = record.status;
+    code.reason = record.reason;
+    code.info = record.code;
+    if (!record.dump.empty()) {
+        auto texts = inspect::read_dump(record.dump);
+        code.isa = std::move(texts.isa);
+        code.summary = std::move(texts.summary);
+        code.counts = inspect::count_function(inspect::isa_from(texts.counted_isa), code.isa, texts.function);
+    }
+    return code;
+}
+
 std::vector<CellCode> code_for_target(const Invocation& invocation, const std::vector<model::Cell>& cells) {
     const model::Device device = inspect::offline_device(invocation.target);
     std::vector<CellCode> codes;
@@ -75,18 +89,7 @@ std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::v
     const Events events{[](std::size_t, std::size_t, const model::Record&, const char*) {},
                         [&](std::size_t, std::size_t index, const model::Record& record) {
                             const std::string label = index < cells.size() ? cells[index].label : std::string{};
-                            CellCode code{record.id + (label.empty() ? "" : " " + label), record.device.name};
-                            code.status = record.status;
-                            code.reason = record.reason;
-                            code.info = record.code;
-                            if (!record.dump.empty()) {
-                                auto texts = inspect::read_dump(record.dump);
-                                code.isa = std::move(texts.isa);
-                                code.summary = std::move(texts.summary);
-                                code.counts = inspect::count_function(inspect::isa_from(texts.counted_isa), code.isa,
-                                                                      texts.function);
-                            }
-                            codes.push_back(std::move(code));
+                            codes.push_back(code_of(record, label));
                         }};
     catch_interrupts();
     for (const auto& device : resolve_devices(job)) run_on(job, device.selector, events);

@@ -20,6 +20,9 @@ struct CellCode {
     std::string reason;  ///< a line, or the compiler's log; empty when ok
 };
 
+/// What the dump of a finished cell says; no code when the cell has no dump.
+CellCode code_of(const model::Record& record, const std::string& label);
+
 /// Compiles each cell for invocation.target. Throws Error for a target that is unknown or cannot be had here.
 std::vector<CellCode> code_for_target(const Invocation& invocation, const std::vector<model::Cell>& cells);
 

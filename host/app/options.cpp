@@ -133,6 +133,9 @@ po::options_description options_of(const std::string& command) {
     }
     if (command == "run") {
         add("verify", "Verifies and dumps only; takes no time measurements.");
+        add("vs", po::value<std::string>()->value_name("PATTERN"),
+            "Measures one variant in turns with this one: the ratio of their times with its interval, registers, counts of "
+            "the hot loops, and these side by side.");
         add("no-yardstick", "Leaves out bandwidth_copy, which runs first on each device and gives the column 'of copy'.");
     }
     if (command == "profile") {
@@ -275,6 +278,7 @@ Invocation parse(int argc, char** argv) {
     out.isolate = values.count("isolate") != 0;
     out.require_all = values.count("require-all") != 0;
     out.verify_only = out.command == "dump" || values.count("verify") != 0;
+    text("vs", out.versus);
     out.no_yardstick = values.count("no-yardstick") != 0;
     out.timeout_seconds = values["timeout"].as<double>();
     positive("timeout", out.timeout_seconds);

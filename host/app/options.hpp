@@ -21,7 +21,7 @@ struct Invocation {
     double timeout_seconds = 60, sampling_seconds = 0.4;
     double budget_seconds = 120;  ///< profile
     std::uint64_t seed = 1;
-    std::string target, versus;
+    std::string target, versus;             ///< of isa; versus also of run
     bool targets = false, summary = false;  ///< of isa
 };
 

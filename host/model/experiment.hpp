@@ -97,6 +97,7 @@ struct Slope {
     std::string argument;
     std::int32_t low = 0, high = 0;
     double steps_per_trip = 1;
+    bool may_be_free = false;  ///< the step is a baseline to subtract, and may cost nothing
 };
 
 /// What a check sees: every Output, InOut and output Image by name, after the operations have run.

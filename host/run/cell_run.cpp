@@ -307,10 +307,16 @@ void CellRun::fill_metrics() {
     record_.time = timing;
     const auto& audit = session_.timer();
     const double t = timing.median;
-    if (!(t > 0) || !std::isfinite(t)) {
-        fail(Status::wrong_result, "the time of a step is " + format_significant(t, 3) +
-                                       " s, which cannot be: the work is not in the code or the clock is wrong");
-        return;
+    switch (plausible(timing, setup_.slope && setup_.slope->may_be_free)) {
+        case Plausible::no:
+            fail(Status::wrong_result, "the time of a step is " + format_significant(t, 3) +
+                                           " s, which cannot be: the work is not in the code or the clock is wrong");
+            return;
+        case Plausible::nothing:
+            warn("no-cost: between " + format_significant(timing.low, 2) + " and " + format_significant(timing.high, 2) +
+                 " s a step, which cannot be told from nothing");
+            return;
+        case Plausible::yes: break;
     }
     const auto add = [&](const std::string& metric, double value, const std::string& unit, Better better) {
         if (std::isfinite(value)) record_.metrics.push_back({metric, {value, unit, better}});

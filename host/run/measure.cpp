@@ -65,4 +65,9 @@ model::Timing to_timing(std::span<const double> samples) {
     return out;
 }
 
+Plausible plausible(const model::Timing& time, bool may_be_free) {
+    if (std::isfinite(time.median) && may_be_free && time.low <= 0 && time.high >= 0) return Plausible::nothing;
+    return std::isfinite(time.median) && time.median > 0 ? Plausible::yes : Plausible::no;
+}
+
 }  // namespace cllab::run

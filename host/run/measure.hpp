@@ -46,4 +46,9 @@ private:
 
 model::Timing to_timing(std::span<const double> samples);
 
+enum class Plausible { yes, nothing, no };
+/// Whether a time can be that of work which was done: no, when it is zero or below; nothing, when the work `may_be_free`
+/// and the interval of its time reaches above zero.
+Plausible plausible(const model::Timing& time, bool may_be_free);
+
 }  // namespace cllab::run

@@ -1,10 +1,12 @@
 """The command line as a contract: help pages, lists, exit statuses, and the sentence for each mistake."""
 import json
+import re
+import statistics
 import unittest
 
 from lab import LabTest
 
-COMMANDS = ["run", "devices", "list", "describe", "dump"]
+COMMANDS = ["run", "devices", "list", "describe", "dump", "isa", "tune", "profile"]
 
 # (arguments, what the one sentence on stderr must hold)
 MISTAKES = [
@@ -20,6 +22,9 @@ MISTAKES = [
     (["run", "muladd_fma", "--timeout", "0"], ["--timeout"]),
     (["run", "muladd_fma", "--timeout", "soon"], ["soon", "--timeout"]),
     (["run", "muladd_fma", "--json"], ["--json"]),
+    (["run", "pitch_wide", "--vs", "pitch_*"], ["--vs", "one variant", "1 and "]),
+    (["run", "pitch_wide", "--vs", "pitch_wide"], ["--vs", "the same"]),
+    (["run", "bandwidth_copy", "--vs", "muladd_fma", "--axis", "size=1Mi,2Mi"], ["--vs", "'bandwidth_copy' has 2", "'muladd_fma' 1"]),
     (["describe", "pich"], ["pich", "pitch"]),
     (["describe"], ["FAMILY"]),
     (["devices", "cpu"], ["takes no argument", "'cpu'"]),
@@ -97,6 +102,21 @@ class CommandLine(LabTest):
         for name in ("source.cl", "options.txt", "build.log", "program.poclbin", "isa.txt", "stats.json", "timing.json"):
             self.assertTrue((self.folder / record["dump"] / name).exists(), f"{name} is not in the dump")
         self.assertEqual(len((self.folder / "r.csv").read_text().splitlines()), 1 + len(self.records()))
+
+    def test_two_variants_are_compared_by_the_ratio_of_their_times_and_by_their_hot_loops(self):
+        out, err = self.lab("run", "pitch_short8", "--vs", "pitch_vload8", "--device", "cpu", "--json", "r.jsonl", "--no-yardstick",
+                            "--axis", "width=512", "--axis", "height=64", "--max-time", "0.1")
+        self.assertEqual(err, "")
+        left, right = self.records()
+        ratio = re.search(r"\nratio (\S+) \[(\S+), (\S+)\] over (\d+) rounds taken in turns: ", out)
+        rounds = [a / b for a, b in zip(left["samples"], right["samples"])]
+        self.assertEqual(int(ratio[4]), len(rounds))
+        self.assertAlmostEqual(float(ratio[1]) / statistics.median(rounds), 1, delta=0.01)
+        self.assertLessEqual(float(ratio[2]), float(ratio[1]))
+        self.assertGreaterEqual(float(ratio[3]), float(ratio[1]))
+        # The byte stores that vstore8 becomes on PoCL stand in one loop only.
+        self.assertRegex(out, r"\nstore_8 +- +\d+\n")
+        self.assertRegex(out, r"\n[<>~] ")
 
     def test_no_escape_codes_when_piped(self):
         out, err = self.lab("run", "muladd", "--device", "cpu", "--axis", "items=64", "--no-dumps", "--max-time", "0.05")

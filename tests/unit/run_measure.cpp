@@ -3,6 +3,8 @@
 #endif
 #include <boost/test/unit_test.hpp>
 
+#include <cmath>
+
 #include "run/measure.hpp"
 
 using namespace cllab::run;
@@ -69,6 +71,17 @@ BOOST_AUTO_TEST_CASE(very_long_kernels_end_with_three_samples) {
     do samples.push_back(2.0 + 0.2 * (samples.size() % 2));
     while (!rule.enough(samples, 2.0 * samples.size()) && samples.size() < 1000);
     BOOST_TEST(samples.size() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_time_of_zero_or_below_cannot_be_but_a_baseline_may_cost_nothing) {
+    const auto around = [](double middle) { return to_timing(std::vector<double>{middle - 1e-9, middle, middle + 1e-9}); };
+    BOOST_TEST((plausible(around(-1e-12), false) == Plausible::no));
+    BOOST_TEST((plausible(around(0), false) == Plausible::no));
+    BOOST_TEST((plausible(around(-1e-12), true) == Plausible::nothing));
+    BOOST_TEST((plausible(around(1e-12), true) == Plausible::nothing));
+    BOOST_TEST((plausible(around(-2e-9), true) == Plausible::no));
+    BOOST_TEST((plausible(around(2e-9), true) == Plausible::yes));
+    BOOST_TEST((plausible(to_timing(std::vector<double>{NAN, NAN}), true) == Plausible::no));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,107 @@
+#include "app/comparison.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "core/stats.hpp"
+#include "core/units.hpp"
+#include "inspect/diff.hpp"
+
+namespace cllab::app {
+namespace {
+
+std::string row(const std::string& name, const std::string& left, const std::string& right, std::size_t width) {
+    return fmt::format("{:<22}  {:<{}}  {}\n", name, left, width, right);
+}
+
+std::string number(const std::optional<std::int64_t>& value) { return value ? std::to_string(*value) : "-"; }
+
+std::string count_rows(const inspect::Counts& left, const inspect::Counts& right, inspect::Isa isa, std::size_t width) {
+    std::string out = row("instructions", std::to_string(left.instructions), std::to_string(right.instructions), width);
+    if (isa == inspect::Isa::gcn) {
+        out += row("v", std::to_string(left.v), std::to_string(right.v), width);
+        out += row("s", std::to_string(left.s), std::to_string(right.s), width);
+    }
+    for (const auto member : {&inspect::Counts::classes, &inspect::Counts::memory}) {
+        auto names = left.*member;
+        names.insert((right.*member).begin(), (right.*member).end());
+        for (const auto& [name, ignored] : names) {
+            const auto count = [&](const inspect::Counts& c) {
+                const auto found = (c.*member).find(name);
+                return found == (c.*member).end() ? std::string("-") : std::to_string(found->second);
+            };
+            out += row(name, count(left), count(right), width);
+        }
+    }
+    return out;
+}
+
+std::vector<inspect::Instruction> hot_body(const inspect::FunctionStats& stats) {
+    std::vector<inspect::Instruction> body;
+    if (stats.hot < 0) return stats.code.instructions;
+    for (const auto i : stats.loops[static_cast<std::size_t>(stats.hot)].body)
+        body.push_back(stats.code.instructions[i]);
+    return body;
+}
+
+const inspect::Counts& hot_counts(const inspect::FunctionStats& stats) {
+    return stats.hot < 0 ? stats.total : stats.loops[static_cast<std::size_t>(stats.hot)].own;
+}
+
+std::string hot_place(const inspect::FunctionStats& stats) {
+    return stats.hot < 0 ? "whole kernel (no loop)"
+                         : "one iteration of the hot loop at " + stats.loops[static_cast<std::size_t>(stats.hot)].header;
+}
+
+std::string diff_text(const inspect::FunctionStats& left, const inspect::FunctionStats& right, std::size_t width, bool colour) {
+    std::string out;
+    for (const auto& line : inspect::align(hot_body(left), hot_body(right))) {
+        const std::string paint = !colour              ? ""
+                                  : line.mark == '<'   ? "\033[31m"
+                                  : line.mark == '>'   ? "\033[32m"
+                                  : line.mark == '~'   ? "\033[33m"
+                                                       : "";
+        const std::string shown = line.left.size() > width ? line.left.substr(0, width - 1) + "+" : line.left;
+        out += fmt::format("{}{} {:<{}}  {}{}\n", paint, line.mark, shown, width, line.right, paint.empty() ? "" : "\033[0m");
+    }
+    return out;
+}
+
+std::string time_of(const model::Timing& t) {
+    return fmt::format("{} [{}, {}]", format_seconds(t.median), format_seconds(t.low), format_seconds(t.high));
+}
+
+}  // namespace
+
+std::string comparison_text(const CellCode& left, const CellCode& right, bool colour) {
+    const std::size_t width = std::max<std::size_t>(44, left.id.size());
+    std::string out = "On " + left.where + "\n\n" + row("", left.id, right.id, width);
+    out += row("registers", number(left.info.registers), number(right.info.registers), width);
+    out += row("spills", number(left.info.spills), number(right.info.spills), width);
+    out += row("private bytes", number(left.info.private_bytes), number(right.info.private_bytes), width);
+    out += row("local bytes", number(left.info.local_bytes), number(right.info.local_bytes), width);
+    out += row("code bytes", number(left.info.code_bytes), number(right.info.code_bytes), width);
+    out += row("loops", std::to_string(left.counts.loops.size()), std::to_string(right.counts.loops.size()), width);
+    if (left.counts.isa != right.counts.isa || left.counts.code.instructions.empty() || right.counts.code.instructions.empty())
+        return out + "\nThe instructions cannot be compared: one side has no counted disassembly.\n";
+    out += "\n" + row("", hot_place(left.counts), hot_place(right.counts), width);
+    out += count_rows(hot_counts(left.counts), hot_counts(right.counts), left.counts.isa, width);
+    out += "\n" + std::string(inspect::counting_rule(left.counts.isa)) + "\n\n";
+    return out + diff_text(left.counts, right.counts, width, colour) + "\n";
+}
+
+std::string ratio_text(const model::Record& left, const model::Record& right) {
+    std::string out = left.id + " " + time_of(*left.time) + ", " + right.id + " " + time_of(*right.time) + "\n";
+    // Samples were taken in turns: the ratio within a round is free of the drift that both share.
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < std::min(left.samples.size(), right.samples.size()); ++i)
+        if (right.samples[i] > 0) ratios.push_back(left.samples[i] / right.samples[i]);
+    if (ratios.empty()) return out;
+    const auto ratio = summarise(ratios);
+    out += fmt::format("ratio {:.3g} [{:.3g}, {:.3g}] over {} rounds taken in turns: ", ratio.median, ratio.low, ratio.high, ratio.n);
+    if (ratio.low <= 1 && ratio.high >= 1) return out + "not distinct\n";
+    const bool left_wins = ratio.median < 1;
+    return out + fmt::format("{} is {:.3g} times as fast\n", left_wins ? left.id : right.id, left_wins ? 1 / ratio.median : ratio.median);
+}
+
+}  // namespace cllab::app
