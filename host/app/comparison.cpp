@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "core/stats.hpp"
 #include "core/units.hpp"
 #include "inspect/diff.hpp"
+#include "model/pairing.hpp"
 
 namespace cllab::app {
 namespace {
@@ -54,8 +54,11 @@ std::string hot_place(const inspect::FunctionStats& stats) {
 }
 
 std::string diff_text(const inspect::FunctionStats& left, const inspect::FunctionStats& right, std::size_t width, bool colour) {
+    const auto lines = inspect::align(hot_body(left), hot_body(right));
+    if (std::all_of(lines.begin(), lines.end(), [](const auto& line) { return line.mark == ' '; }))
+        return "The same instructions on both sides.\n";
     std::string out;
-    for (const auto& line : inspect::align(hot_body(left), hot_body(right))) {
+    for (const auto& line : lines) {
         const std::string paint = !colour              ? ""
                                   : line.mark == '<'   ? "\033[31m"
                                   : line.mark == '>'   ? "\033[32m"
@@ -92,16 +95,16 @@ std::string comparison_text(const CellCode& left, const CellCode& right, bool co
 
 std::string ratio_text(const model::Record& left, const model::Record& right) {
     std::string out = left.id + " " + time_of(*left.time) + ", " + right.id + " " + time_of(*right.time) + "\n";
-    // Samples were taken in turns: the ratio within a round is free of the drift that both share.
-    std::vector<double> ratios;
-    for (std::size_t i = 0; i < std::min(left.samples.size(), right.samples.size()); ++i)
-        if (right.samples[i] > 0) ratios.push_back(left.samples[i] / right.samples[i]);
-    if (ratios.empty()) return out;
-    const auto ratio = summarise(ratios);
-    out += fmt::format("ratio {:.3g} [{:.3g}, {:.3g}] over {} rounds taken in turns: ", ratio.median, ratio.low, ratio.high, ratio.n);
-    if (ratio.low <= 1 && ratio.high >= 1) return out + "not distinct\n";
-    const bool left_wins = ratio.median < 1;
-    return out + fmt::format("{} is {:.3g} times as fast\n", left_wins ? left.id : right.id, left_wins ? 1 / ratio.median : ratio.median);
+    const auto p = model::pair_up(left.samples, right.samples);
+    out += fmt::format("ratio {:.3g} [{:.3g}, {:.3g}] over {} rounds taken in turns, either first; each with itself {:.2g} %: ",
+                       p.ratio, p.low, p.high, p.rounds, 100 * p.floor);
+    switch (p.verdict) {
+        case model::Verdict::faster: return out + fmt::format("{} is {:.3g} times as fast\n", left.id, 1 / p.ratio);
+        case model::Verdict::slower: return out + fmt::format("{} is {:.3g} times as fast\n", right.id, p.ratio);
+        case model::Verdict::same: return out + "the same\n";
+        case model::Verdict::ambiguous: break;
+    }
+    return out + "not told apart; more rounds (--max-time) or a quieter machine may\n";
 }
 
 }  // namespace cllab::app

@@ -73,6 +73,8 @@ private:
                 observer_.begin(number_, index, cell->record(), "sample");
                 return !cell->sample();
             });
+            // ABBA: who goes first, and after whom, evens out.
+            std::reverse(active.begin(), active.end());
         }
         // An interrupt ends the sampling, not the cells: what has samples is finished with what it has.
         for (const auto i : active) cells[i].second->stop_early();
