@@ -64,6 +64,7 @@ Curve::Sample sample_of(const Record& record, double x) {
     if (out.per_step > 0) out.work.steps = t.median / out.per_step;
     for (const auto& [name, value] : record.metrics) out.metrics[name] = value.value;
     if (record.code.registers) out.metrics["registers"] = static_cast<double>(*record.code.registers);
+    for (const auto& [what, count] : record.code.loop) out.metrics["loop_" + what] = static_cast<double>(count);
     if (record.code.spills) out.metrics["spills"] = static_cast<double>(*record.code.spills);
     return out;
 }

@@ -102,6 +102,19 @@ std::string facts_line(const Analysis& a, const json& facts) {
     return join(parts, ", ");
 }
 
+void add_loop(Analysis& a) {
+    const auto* best = a.best();
+    if (!best || best->hot < 0) return;
+    const auto& hot = best->loops[static_cast<std::size_t>(best->hot)];
+    a.info.loop["instructions"] = hot.own.instructions;
+    if (best->isa == Isa::gcn) {
+        a.info.loop["v"] = hot.own.v;
+        a.info.loop["s"] = hot.own.s;
+    }
+    if (hot.own.reuse > 0) a.info.loop["reuse"] = hot.own.reuse;
+    a.info.origin["loop"] = std::string(name(best->isa)) + ", one iteration at " + hot.header;
+}
+
 std::string make_summary(const Analysis& a, const json& facts) {
     std::string text = facts_line(a, facts);
     if (!text.empty()) text += "\n";
@@ -166,6 +179,7 @@ Analysis analyse(ByteSpan binary, const std::string& entry, std::string_view bui
     if (a.disassembly.code_bytes > 0)
         set(a.info, "code_bytes", &model::CodeInfo::code_bytes, a.disassembly.code_bytes,
             a.kind == Kind::ptx ? "cubin re-assembled by ptxas" : "symbol table");
+    add_loop(a);
     json facts = json::object();
     const std::size_t group_items = local.dims ? local.count() : 0;
     if (a.kind == Kind::ptx || a.kind == Kind::cubin)

@@ -1,5 +1,8 @@
 #include "model/experiment.hpp"
 
+#include <bit>
+#include <cstring>
+
 #include "core/random.hpp"
 
 namespace cllab::model {
@@ -17,10 +20,14 @@ std::byte poison_byte(std::uint64_t seed, std::size_t index) {
 }
 
 void poison(std::span<std::byte> bytes, std::uint64_t seed) {
-    for (std::size_t i = 0; i < bytes.size();) {
-        std::uint64_t word = poison_word(seed, i / 8);
-        for (int k = 0; k < 8 && i < bytes.size(); ++k, ++i, word >>= 8) bytes[i] = static_cast<std::byte>(word & 0xFF);
+    const std::size_t whole = bytes.size() / 8;
+    const std::uint64_t start = mix64(seed);
+    for (std::size_t group = 0; group < whole; ++group) {
+        std::uint64_t word = mix64(start + group * 0x9E3779B97F4A7C15ull);
+        if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
+        std::memcpy(bytes.data() + 8 * group, &word, 8);
     }
+    for (std::size_t i = 8 * whole; i < bytes.size(); ++i) bytes[i] = poison_byte(seed, i);
 }
 
 bool Buffers::untouched(std::string_view name, std::size_t i) const {

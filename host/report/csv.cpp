@@ -60,7 +60,7 @@ std::string csv_header() {
                                     "reason",   "median_s", "low_s", "high_s", "min_s",    "q1_s",   "q3_s",     "mad_s",  "n",
                                     "clock",    "cache"};
     for (const auto& column : metric_columns) titles.emplace_back(column.title);
-    for (const char* title : {"other_metrics", "registers", "spills", "code", "dump", "warnings", "utc"}) titles.emplace_back(title);
+    for (const char* title : {"other_metrics", "registers", "spills", "loop", "code", "dump", "warnings", "utc"}) titles.emplace_back(title);
     return join_fields(titles);
 }
 
@@ -88,6 +88,9 @@ std::string to_csv_line(const model::Record& r) {
     fields.push_back(join(others, ";"));
     fields.push_back(number(r.code.registers));
     fields.push_back(number(r.code.spills));
+    std::vector<std::string> loop;
+    for (const auto& [what, count] : r.code.loop) loop.push_back(what + "=" + std::to_string(count));
+    fields.push_back(join(loop, ";"));
     fields.push_back(r.code.kind);
     fields.push_back(r.dump);
     fields.push_back(join(r.warnings, "; "));

@@ -59,6 +59,7 @@ Json to_json(const model::CodeInfo& code) {
     put(j, "local_bytes", code.local_bytes);
     put(j, "private_bytes", code.private_bytes);
     put(j, "code_bytes", code.code_bytes);
+    if (!code.loop.empty()) j["loop"] = code.loop;
     j["origin"] = code.origin;
     return j;
 }
@@ -219,6 +220,14 @@ model::CodeInfo read_code(const Reader& r) {
     r.read("local_bytes", code.local_bytes);
     r.read("private_bytes", code.private_bytes);
     r.read("code_bytes", code.code_bytes);
+    if (const Json* loop = r.find("loop")) {
+        const Reader counts(*loop, "code.loop");
+        for (const auto& [what, ignored] : loop->items()) {
+            std::optional<std::int64_t> count;
+            counts.read(what.c_str(), count);
+            if (count) code.loop[what] = *count;
+        }
+    }
     if (const Json* origin = r.find("origin")) {
         const Reader origins(*origin, "code.origin");
         for (const auto& [fact, from] : origin->items()) origins.read(fact.c_str(), code.origin[fact]);

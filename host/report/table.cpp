@@ -181,6 +181,14 @@ std::vector<Column> columns_of(const Comparison& comparison, const std::set<std:
     add_text(columns, "regs", rows, 30, true, [&](const Record& r) { return count(r.code.registers); });
     if (any_row(rows, [](const Record& r) { return r.code.spills.value_or(0) != 0; }))
         add_text(columns, "spills", rows, 20, true, [&](const Record& r) { return count(r.code.spills); });
+    const auto of_loop = [](const Record& r, const char* what) {
+        const auto found = r.code.loop.find(what);
+        return found == r.code.loop.end() ? std::string() : std::to_string(found->second);
+    };
+    add_text(columns, "loop", rows, 25, true, [&](const Record& r) {
+        return r.code.loop.count("v") ? "v " + of_loop(r, "v") + ", s " + of_loop(r, "s") : of_loop(r, "instructions");
+    });
+    add_text(columns, ".reuse", rows, 25, true, [&](const Record& r) { return of_loop(r, "reuse"); });
     add_text(columns, "note", rows, 100, false, [&](const Record& r) { return notes.of(r); });
     add_text(columns, "dump", rows, 0, false, [](const Record& r) { return r.dump; });
     return columns;

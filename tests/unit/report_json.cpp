@@ -28,6 +28,7 @@ model::Record full() {
     r.code.kind = "ptx";
     r.code.registers = 32;
     r.code.spills = 0;
+    r.code.loop = {{"instructions", 44}, {"reuse", 3}};
     r.code.origin = {{"registers", "ptxas verbose log"}};
     r.dump = "dumps/NVIDIA-H200/pitch_short8";
     r.host = {.name = "box", .cpu = "EPYC", .os = "Debian 12", .threads = 16};
@@ -96,6 +97,8 @@ BOOST_AUTO_TEST_CASE(a_record_survives_the_round_trip) {
     BOOST_TEST(back.metrics.at(2).first == "pixels");
     BOOST_TEST(back.build.log == r.build.log);
     BOOST_TEST(back.code.registers.value() == 32);
+    BOOST_TEST(back.code.loop.at("instructions") == 44);
+    BOOST_TEST(back.code.loop.at("reuse") == 3);
     BOOST_TEST(!back.code.local_bytes.has_value());
     BOOST_TEST(back.host.threads == 16u);
     const auto failed = report::from_json(report::to_json_line(test::failed(r, model::Status::wrong_result, "dst[17]: 3, expected 4")));
@@ -172,6 +175,7 @@ BOOST_AUTO_TEST_CASE(csv_lines_have_as_many_fields_as_the_header_and_quote_what_
     BOOST_TEST(value("median_s") == "0.00123");
     BOOST_TEST(value("other_metrics") == "pixels=5.4e+10 pixel/s");
     BOOST_TEST(value("registers") == "32");
+    BOOST_TEST(value("loop") == "instructions=44;reuse=3");
     BOOST_TEST(value("warnings") == "a: b; c: d");
     const auto failed = split(report::to_csv_line(test::failed(r, model::Status::timed_out, "60 s")), ',');
     BOOST_TEST(failed.size() == header.size());

@@ -49,6 +49,9 @@ std::vector<Record> pitch_run() {
                                 on_gpu("wide", 42.75e-6, "4194304"), on_gpu("struct", 42.9e-6, "4194304"), on_cpu("wide", 11.2e-3)};
     records[2].code.registers = 255;
     records[2].code.spills = 16;
+    records[2].code.loop = {{"instructions", 180}, {"reuse", 12}};
+    records[3].code.loop = {{"instructions", 96}};
+    records[4].code.loop = {{"instructions", 11}, {"v", 5}, {"s", 4}};
     records[2].warnings = {"throttled: the reference kernel slowed by more than 10 % while this cell ran; run it again on a cooler device"};
     records.push_back(test::failed(on_gpu("local", 1e-3, "auto"), model::Status::wrong_result, "dst[17]: 3, expected 4; 41 of 67108864 bytes differ"));
     records.push_back(test::failed(on_gpu("image", 1e-3, "auto"), model::Status::unsupported, "the device has no images"));
