@@ -367,7 +367,6 @@ Axis make_axis(std::string name, std::string unit, std::string meaning, Axis::Ki
 
 std::vector<Axis> make_axes() {
     auto size = make_axis("size", "", "grid, boundary included; auto: S on a CPU, L on a GPU with room for it", Axis::Kind::choice, "auto");
-    size.choices = {"auto"};
     for (const auto& [name, grid] : sizes) size.choices.emplace_back(name);
     auto data = make_axis("data", "", "what is timed: the benchmark's constant coefficients, or random ones (the first verification always has those)",
                           Axis::Kind::choice, "prescribed");
