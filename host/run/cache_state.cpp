@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "core/units.hpp"
 #include "device/program.hpp"
@@ -54,15 +55,22 @@ std::size_t sets_for(Cache cache, const model::Setup& setup, double bytes, std::
     if (cache == Cache::cold) return 1;
     if (setup.observe)
         throw Unsupported("'rotate' would spread over several buffers what its operations build up in one; --cache hot or cold");
+    std::set<std::string> launched;
+    for (const auto& step : setup.steps) {
+        const auto* launch = std::get_if<model::Launch>(&step);
+        if (launch && !launched.insert(launch->entry).second)
+            throw Unsupported("'rotate' would hold for the first of several launches of one kernel only, because the operation "
+                              "comes back to its own data; --cache hot or cold");
+    }
     if (bytes <= 0) throw Unsupported("'rotate' needs global memory, and this kernel has none; --cache hot or cold");
     const double wanted = static_cast<double>(displacing(last_level_bytes));
     const double sets = std::max(1.0, std::ceil(wanted / bytes));
     const auto sized = [](double n) { return format_bytes(static_cast<std::uint64_t>(n)); };
     if (sets > most_sets)
-        throw Unsupported("'rotate' needs " + format_significant(sets, 6) + " sets of " + sized(bytes) + ", " + sized(wanted) +
-                          " in all; possible are " + format_significant(most_sets, 3) + ", so make the point larger");
+        throw Unsupported("'rotate' needs " + std::to_string(static_cast<std::uint64_t>(sets)) + " sets of " + sized(bytes) + ", " + sized(wanted) +
+                          " in all; possible are " + std::to_string(static_cast<unsigned>(most_sets)) + ", so make the point larger");
     if (sets > 1 && sets * bytes > room)
-        throw Unsupported("'rotate' needs " + format_significant(sets, 6) + " sets of " + sized(bytes) + ", " +
+        throw Unsupported("'rotate' needs " + std::to_string(static_cast<std::uint64_t>(sets)) + " sets of " + sized(bytes) + ", " +
                           sized(sets * bytes) + " in all; the device has room for " + sized(room));
     return static_cast<std::size_t>(sets);
 }
