@@ -47,8 +47,10 @@ Cache cache_from(const std::string& text) {
     throw Error(Blame::usage, "option '--cache' is '" + text + "'; possible are hot, cold and rotate");
 }
 
-std::size_t sets_for(Cache cache, const model::Setup& setup, double bytes, std::uint64_t last_level_bytes, double room) {
+std::size_t sets_for(Cache cache, const model::Device& device, const model::Setup& setup, double bytes,
+                     std::uint64_t last_level_bytes, double room) {
     if (cache == Cache::hot) return 1;
+    if (device.implementation == model::Implementation::oclgrind) throw Unsupported("a simulator has no caches; --cache hot");
     if (setup.slope)
         throw Unsupported(std::string("'") + name(cache) + "' has no meaning for a difference of two trip counts, where what "
                           "the first pass costs cancels; --cache hot");

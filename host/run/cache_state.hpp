@@ -23,7 +23,8 @@ inline std::uint64_t displacing(std::uint64_t last_level_bytes) { return 4 * las
 /// Sets of buffers of `bytes` together that rotate through `displacing(last_level_bytes)`; 1 when one set is that large.
 /// Throws model-level Unsupported when the operation cannot be brought into the state `cache`, when it needs too many
 /// sets, or more than `room` bytes on the device. 1 for hot and cold.
-std::size_t sets_for(Cache cache, const model::Setup& setup, double bytes, std::uint64_t last_level_bytes, double room);
+std::size_t sets_for(Cache cache, const model::Device& device, const model::Setup& setup, double bytes,
+                     std::uint64_t last_level_bytes, double room);
 
 /// Memory that is read through to displace what the caches hold.
 class Flush {

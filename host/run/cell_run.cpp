@@ -183,7 +183,8 @@ bool CellRun::prepare() {
             throw Unsupported("it needs " + format_bytes(static_cast<std::uint64_t>(device_bytes_)) + "; the device has " +
                               format_bytes(session_.facts().global_bytes));
         if (options_.measure) {
-            sets_ = sets_for(options_.cache, setup_, device_bytes_, instruments_.last_level().bytes, memory_budget(session_.facts()));
+            const auto& facts = session_.facts();
+            sets_ = sets_for(options_.cache, facts, setup_, device_bytes_, instruments_.last_level().bytes, memory_budget(facts));
             device_bytes_ *= static_cast<double>(sets_);
             if (options_.cache == Cache::cold) instruments_.flush();
         }

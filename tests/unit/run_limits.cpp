@@ -38,9 +38,10 @@ std::string judged(const model::Record& r, bool one_launch = true) {
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-std::string refusal(Cache cache, const model::Setup& setup, double bytes, double room = 1e12) {
+std::string refusal(Cache cache, const model::Setup& setup, double bytes, double room = 1e12,
+                    const model::Device& device = test::probe_cpu()) {
     try {
-        run::sets_for(cache, setup, bytes, 32 << 20, room);
+        run::sets_for(cache, device, setup, bytes, 32 << 20, room);
     } catch (const Unsupported& e) {
         return e.what();
     }
@@ -100,11 +101,11 @@ BOOST_AUTO_TEST_CASE(the_last_level_is_measured_else_reported_else_guessed_and_s
 
 BOOST_AUTO_TEST_CASE(sets_rotate_through_four_times_the_last_level) {
     const model::Setup plain;
-    BOOST_TEST(run::sets_for(Cache::rotate, plain, 1 << 20, 32 << 20, 1e12) == 128u);
-    BOOST_TEST(run::sets_for(Cache::rotate, plain, 3 << 20, 32 << 20, 1e12) == 43u);
-    BOOST_TEST(run::sets_for(Cache::rotate, plain, 256 << 20, 32 << 20, 1) == 1u);  // one set displaces itself
-    BOOST_TEST(run::sets_for(Cache::cold, plain, 1 << 20, 32 << 20, 1e12) == 1u);
-    BOOST_TEST(run::sets_for(Cache::hot, plain, 1 << 20, 32 << 20, 1e12) == 1u);
+    BOOST_TEST(run::sets_for(Cache::rotate, test::probe_cpu(), plain, 1 << 20, 32 << 20, 1e12) == 128u);
+    BOOST_TEST(run::sets_for(Cache::rotate, test::probe_cpu(), plain, 3 << 20, 32 << 20, 1e12) == 43u);
+    BOOST_TEST(run::sets_for(Cache::rotate, test::probe_cpu(), plain, 256 << 20, 32 << 20, 1) == 1u);  // one set displaces itself
+    BOOST_TEST(run::sets_for(Cache::cold, test::probe_cpu(), plain, 1 << 20, 32 << 20, 1e12) == 1u);
+    BOOST_TEST(run::sets_for(Cache::hot, test::probe_cpu(), plain, 1 << 20, 32 << 20, 1e12) == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_rotate_says_why) {
@@ -123,6 +124,9 @@ BOOST_AUTO_TEST_CASE(what_cannot_rotate_says_why) {
     BOOST_TEST(holds(refusal(Cache::rotate, plain, 0), "has none"));
     const auto small = refusal(Cache::rotate, plain, 4096);
     for (const auto* part : {"32768 sets of 4 KiB", "128 MiB", "512"}) BOOST_TEST(holds(small, part), small);
+    auto simulator = test::probe_cpu();
+    simulator.implementation = model::Implementation::oclgrind;
+    BOOST_TEST(holds(refusal(Cache::cold, plain, 1 << 20, 1e12, simulator), "simulator"));
     BOOST_TEST(holds(refusal(Cache::rotate, plain, 1 << 20, 100 << 20), "room for 100 MiB"));
 }
 
