@@ -16,6 +16,7 @@
 #include "app/commands.hpp"
 #include "app/job.hpp"
 #include "app/profile.hpp"
+#include "app/profile_file.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "model/registry.hpp"
@@ -184,11 +185,6 @@ private:
     Clock::time_point shown_{};
 };
 
-/// Where later commands find it: beside the device's dumps.
-std::filesystem::path profile_path(const Invocation& invocation, const model::Device& device) {
-    return std::filesystem::path(invocation.dumps) / folder_name(device.name) / "profile.json";
-}
-
 void open_for_writing(const std::filesystem::path& path, std::ofstream& out) {
     std::error_code code;
     std::filesystem::create_directories(path.parent_path(), code);
@@ -208,7 +204,7 @@ int command_profile(const Invocation& invocation) {
     bool failed = false;
     for (const auto& device : resolve_devices(job)) {
         std::ofstream file;
-        const auto path = profile_path(invocation, device);
+        const auto path = profile_path(invocation.dumps, device);
         // Beside its final name: a profile that is cut short does not replace the last whole one.
         const auto part = path.string() + ".part";
         if (!invocation.no_dumps) open_for_writing(part, file);

@@ -20,6 +20,7 @@
 #include "app/conclude.hpp"
 #include "app/image_file.hpp"
 #include "app/job.hpp"
+#include "app/profile_file.hpp"
 #include "app/sink.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -166,6 +167,7 @@ Job make_job(const Invocation& invocation) {
     options.seed = invocation.seed;
     options.measure = !invocation.verify_only;
     options.sampling_seconds = invocation.sampling_seconds;
+    options.cache = run::cache_from(invocation.cache);
     options.build_options = invocation.build_options;
     options.cl_dir = invocation.cl_dir;
     if (!invocation.no_dumps) options.dumps = invocation.dumps;
@@ -277,6 +279,8 @@ int command_run(const Invocation& invocation) {
     const auto devices = invocation.isolate ? resolve_isolated(job) : resolve_devices(job);
     if (!invocation.outputs.empty() && devices.size() != 1)
         throw Error(Blame::usage, "--output needs one device; " + std::to_string(devices.size()) + " are selected");
+
+    if (job.options.measure) job.limits = read_profiles(invocation.dumps, devices);
 
     std::size_t cells = 0;
     for (const auto& group : job.plan) cells += group.size() * devices.size();

@@ -10,6 +10,7 @@
 
 #include "app/commands.hpp"
 #include "app/job.hpp"
+#include "app/profile_file.hpp"
 #include "app/sink.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -29,8 +30,9 @@ using Values = std::vector<std::pair<std::string, std::string>>;
 
 class Tuning {
 public:
-    Tuning(const Invocation& invocation, const model::Selected& variant, const std::string& device, Sink& sink)
-        : invocation_(invocation), variant_(variant), device_(device), sink_(sink),
+    Tuning(const Invocation& invocation, const model::Selected& variant, const std::string& device,
+           const std::map<std::string, run::Limits>& limits, Sink& sink)
+        : invocation_(invocation), variant_(variant), device_(device), limits_(limits), sink_(sink),
           space_(model::tune_space(*variant.experiment, *variant.variant, invocation.axes)) {}
 
     /// False when no point has a time, or a point was wrong.
@@ -72,6 +74,7 @@ private:
         job.options.build_options = invocation_.build_options;
         job.options.cl_dir = invocation_.cl_dir;
         job.options.argv = invocation_.argv;
+        job.limits = limits_;
         model::Group group;
         for (const auto& point : points)
             group.push_back({variant_.experiment, variant_.variant, variant_.id, point, text_of(point)});
@@ -136,6 +139,9 @@ private:
                                      points[n] == space_.initial ? ", the default" : "",
                                      n != order.front() && time.low <= winner.high ? ", not distinct from the winner" : "");
         }
+        for (const auto& warning : records[order.front()].warnings) {
+            if (warning.rfind("beyond-peak:", 0) == 0) std::cout << "  " << warning << '\n';
+        }
         std::cout << fmt::format("  winner: {}", text_of(points[order.front()]));
         if (points[order.front()] == space_.initial)
             std::cout << ", the default";
@@ -190,6 +196,7 @@ private:
     const Invocation& invocation_;
     const model::Selected& variant_;
     const std::string& device_;
+    const std::map<std::string, run::Limits>& limits_;
     Sink& sink_;
     model::TuneSpace space_;
     std::string device_name_;
@@ -209,10 +216,11 @@ int command_tune(const Invocation& invocation) {
     Job job;
     job.invocation = invocation;
     const auto devices = resolve_isolated(job);
+    const auto limits = read_profiles(invocation.dumps, devices);
     bool fine = true;
     try {
         for (const auto& device : devices) {
-            for (const auto& s : selected) fine = Tuning(invocation, s, device.selector, sink).run() && fine;
+            for (const auto& s : selected) fine = Tuning(invocation, s, device.selector, limits, sink).run() && fine;
         }
     } catch (const run::Interrupted&) {
         std::fprintf(stderr, "cllab: interrupted; %zu measured point(s) kept\n", sink.records().size());

@@ -83,7 +83,9 @@ void run_on(const Job& job, const std::string& selector, const Events& events) {
         auto plan = job.plan;
         // Group 0 is always the yardstick's place, so that cell numbers mean the same in every process.
         if (!wants_yardstick(job, f.facts) && !plan.empty()) plan.front().clear();
-        run::execute(session, plan, job.options, observer);
+        auto options = job.options;
+        if (const auto known = job.limits.find(selector); known != job.limits.end()) options.limits = known->second;
+        run::execute(session, plan, options, observer);
         return;
     }
     throw Error(Blame::environment, "device " + selector + " was there a moment ago and is gone");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct Job {
     Invocation invocation;
     std::vector<model::Group> plan;
     run::Options options;
+    std::map<std::string, run::Limits> limits;  ///< from profiles, by the device's selector
 };
 
 /// Set by SIGINT; asked between samples.

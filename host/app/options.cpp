@@ -43,7 +43,8 @@ Page page_of(const std::string& command) {
         return {"cllab profile [--device D] [--budget S] [--json]",
                 "Runs the probes within a budget and prints the device's portrait on one page: units, clock, latencies, rates,\n"
                 "registers, caches, local memory, launching; each with its interval, what the driver says, and how it was\n"
-                "found. The same goes to DIR/<device>/profile.json, where later commands find it.",
+                "found. The same goes to DIR/<device>/profile.json, where `cllab run` and `cllab tune` find the last level and\n"
+                "the peaks that no kernel can beat.",
                 "cllab profile --device gpu --budget 300"};
     if (command == "tune")
         return {"cllab tune PATTERN... [options]",
@@ -132,6 +133,11 @@ po::options_description options_of(const std::string& command) {
             "Caps the sampling of one cell. It ends earlier when the median is known within 1 %.");
     }
     if (command == "run") {
+        add("cache", po::value<std::string>()->value_name("STATE")->default_value("hot"),
+            "What the caches hold before each operation: hot, what the operation before left there; cold, nothing of it, "
+            "because other memory of 4 times the last level was read; rotate, likewise nothing, because as much in sets of "
+            "the kernel's own buffers is used in turn. Goes by the profile's last level where `cllab profile` left one "
+            "below --dumps.");
         add("verify", "Verifies and dumps only; takes no time measurements.");
         add("vs", po::value<std::string>()->value_name("PATTERN"),
             "Measures one variant in turns with this one: the ratio of their times with its interval, registers, counts of "
@@ -279,6 +285,7 @@ Invocation parse(int argc, char** argv) {
     out.require_all = values.count("require-all") != 0;
     out.verify_only = out.command == "dump" || values.count("verify") != 0;
     text("vs", out.versus);
+    text("cache", out.cache);
     out.no_yardstick = values.count("no-yardstick") != 0;
     out.timeout_seconds = values["timeout"].as<double>();
     positive("timeout", out.timeout_seconds);

@@ -17,6 +17,7 @@ struct Invocation {
     std::vector<std::string> patterns, devices;
     std::vector<std::pair<std::string, std::string>> axes, inputs, outputs;
     std::string json, csv, dumps = "dumps", cl_dir, build_options;
+    std::string cache = "hot";  ///< of run: hot, cold or rotate
     bool no_dumps = false, isolate = false, require_all = false, verify_only = false, no_yardstick = false, as_json = false;
     double timeout_seconds = 60, sampling_seconds = 0.4;
     double budget_seconds = 120;  ///< profile

@@ -4,10 +4,11 @@
 #include <chrono>
 #include <numeric>
 
+#include "core/error.hpp"
 #include "core/stats.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "device/program.hpp"
+#include "device/chain.hpp"
 #include "device/session.hpp"
 
 namespace cllab::device {
@@ -15,14 +16,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-// A chain of dependent integer steps: its time grows with `trips` on every device and no compiler can shorten it.
-const char* const source =
-    "kernel void lab_audit(global uint* out, int trips, uint seed) {\n"
-    "    uint x = seed;\n"
-    "    for (int i = 0; i < trips; ++i) x = (x ^ (x >> 7)) * 1664525u + 1013904223u;\n"
-    "    if (get_global_id(0) == 0) out[0] = x;\n"
-    "}\n";
 
 double event_seconds(const Stamps& s) { return s.end >= s.start ? static_cast<double>(s.end - s.start) * 1e-9 : 0; }
 
@@ -79,21 +72,10 @@ void judge(TimerAudit& audit) {
 TimerAudit audit_timer(Session& session) {
     TimerAudit audit;
     audit.reported_step_ns = session.device().getInfo<CL_DEVICE_PROFILING_TIMER_RESOLUTION>();
-    const auto built = build(session, source, "");
-    if (!built.ok) {
-        audit.verdict = "not trusted: the audit kernel does not build (" + error_name(built.code) + ")";
-        return audit;
-    }
     try {
-        cl::Kernel kernel(built.program, "lab_audit");
-        cl::Buffer out(session.context(), CL_MEM_READ_WRITE, 64);
+        Chain chain(session);
         const auto& queue = session.queue();
-        const auto launch = [&](int trips, cl::Event* event) {
-            kernel.setArg(0, out);
-            kernel.setArg(1, cl_int{trips});
-            kernel.setArg(2, cl_uint{12345});
-            queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(1), cl::NDRange(1), nullptr, event);
-        };
+        const auto launch = [&](int trips, cl::Event* event) { chain.launch(trips, event); };
         launch(0, nullptr);  // compiles on PoCL
         queue.finish();
 
@@ -140,6 +122,9 @@ TimerAudit audit_timer(Session& session) {
         queue.finish();
         const double one_seconds = event_seconds(stamps_of(one));
         audit.tenfold = one_seconds > 0 ? event_seconds(stamps_of(ten)) / one_seconds : 0;
+    } catch (const Error& e) {
+        audit.verdict = std::string("not trusted: ") + e.what();
+        return audit;
     } catch (const cl::Error& e) {
         audit.verdict = "not trusted: the audit failed with " + error_name(e.err()) + " in " + e.what();
         return audit;

@@ -34,6 +34,9 @@ struct Timing {
     std::string stop_reason;    ///< "precise", "noise-floor", "timeout", "cap"
     std::string clock;          ///< "event" or "host"
     std::string cache;          ///< "hot", "cold", "rotate"
+    unsigned sets = 1;          ///< of buffers used in turn; more than 1 only when the cache state is "rotate"
+    unsigned references = 0;    ///< timings of the reference kernel around and between the samples
+    double reference_spread = 0;  ///< slowest less fastest of them over their median
     bool settled = false;       ///< warm-up ended because two windows agreed
 };
 
@@ -55,6 +58,8 @@ struct CodeInfo {
 
 struct DeviceInfo {
     std::string platform, name, vendor, driver, type, selector, identity;
+    std::uint64_t last_level_bytes = 0;  ///< what the cache states and the warning 'cache-resident' go by
+    std::string last_level_from;         ///< where that figure is from
 };
 
 struct HostInfo {
@@ -72,6 +77,7 @@ struct Record {
     std::vector<std::pair<std::string, MetricValue>> metrics;  ///< in display order
     std::optional<Timing> time;
     std::vector<double> samples;                               ///< seconds, in the order taken
+    std::vector<double> aside;                                 ///< likewise, of blocks in which the clock was off
     std::vector<std::string> warnings;                         ///< "short-name: sentence with advice"
     BuildInfo build;
     CodeInfo code;

@@ -47,6 +47,9 @@ Json to_json(const model::Timing& t) {
     j["stop_reason"] = t.stop_reason;
     j["clock"] = t.clock;
     j["cache"] = t.cache;
+    j["sets"] = t.sets;
+    j["references"] = t.references;
+    put(j, "reference_spread", t.reference_spread);
     j["settled"] = t.settled;
     return j;
 }
@@ -76,7 +79,8 @@ Json to_json(const model::Record& r) {
     j["reason"] = one_line(r.reason);
     j["device"] = {{"platform", r.device.platform}, {"name", r.device.name}, {"vendor", r.device.vendor},
                    {"driver", r.device.driver}, {"type", r.device.type}, {"selector", r.device.selector},
-                   {"identity", r.device.identity}};
+                   {"identity", r.device.identity}, {"last_level_bytes", r.device.last_level_bytes},
+                   {"last_level_from", r.device.last_level_from}};
     j["metrics"] = Json::object();
     for (const auto& [name, metric] : r.metrics)
         if (std::isfinite(metric.value))
@@ -85,6 +89,8 @@ Json to_json(const model::Record& r) {
     j["samples"] = Json::array();
     for (const double seconds : r.samples)
         if (std::isfinite(seconds)) j["samples"].push_back(seconds);
+    for (const double seconds : r.aside)
+        if (std::isfinite(seconds)) j["aside"].push_back(seconds);
     j["warnings"] = r.warnings;
     j["build"] = {{"options", r.build.options}, {"source", r.build.source}, {"source_sha256", r.build.source_sha256},
                   {"log", r.build.log}};
@@ -137,6 +143,12 @@ public:
         if (!j->is_number_unsigned() || j->get<std::uint64_t>() > std::numeric_limits<unsigned>::max())
             wrong_type(key, "a whole number from 0 to 2^32-1");
         out = j->get<unsigned>();
+    }
+    void read(const char* key, std::uint64_t& out) const {
+        const Json* j = find(key);
+        if (!j) return;
+        if (!j->is_number_unsigned()) wrong_type(key, "a whole number from 0 to 2^64-1");
+        out = j->get<std::uint64_t>();
     }
     void read(const char* key, std::optional<std::int64_t>& out) const {
         if (const Json* j = typed(key, &Json::is_number_integer, "a whole number")) out = j->get<std::int64_t>();
@@ -194,6 +206,9 @@ model::Timing read_timing(const Reader& r) {
     r.read("stop_reason", t.stop_reason);
     r.read("clock", t.clock);
     r.read("cache", t.cache);
+    r.read("sets", t.sets);
+    r.read("references", t.references);
+    r.read("reference_spread", t.reference_spread);
     r.read("settled", t.settled);
     return t;
 }
@@ -244,6 +259,8 @@ model::DeviceInfo read_device(const Reader& r) {
     r.read("type", d.type);
     r.read("selector", d.selector);
     r.read("identity", d.identity);
+    r.read("last_level_bytes", d.last_level_bytes);
+    r.read("last_level_from", d.last_level_from);
     return d;
 }
 
@@ -272,6 +289,7 @@ model::Record read_record(const Reader& r) {
     }
     if (const Json* time = r.find("time")) record.time = read_timing(Reader(*time, "time"));
     r.read("samples", record.samples);
+    r.read("aside", record.aside);
     r.read("warnings", record.warnings);
     if (const Json* build = r.find("build")) {
         const Reader b(*build, "build");

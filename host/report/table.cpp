@@ -99,6 +99,18 @@ std::optional<double> value_of(const Record& r, const std::string& metric) {
     return std::nullopt;
 }
 
+/// The cache state of all rows with a time, "hot" without one; empty when they differ.
+std::string common_cache(const Rows& rows) {
+    std::string out;
+    for (const auto* row : rows) {
+        if (!row->time) continue;
+        const auto& cache = row->time->cache.empty() ? "hot" : row->time->cache;
+        if (!out.empty() && out != cache) return "";
+        out = cache;
+    }
+    return out.empty() ? "hot" : out;
+}
+
 void add_times(std::vector<Column>& columns, const Rows& rows) {
     const auto medians = values_of(rows, [](const Record& r) { return r.time ? std::optional(r.time->median) : std::nullopt; });
     if (!any(medians)) return;
@@ -116,7 +128,7 @@ void add_times(std::vector<Column>& columns, const Rows& rows) {
     // The usual clock and cache state go without saying; anything else is part of what the number means.
     if (any_row(rows, [](const Record& r) { return r.time && r.time->clock != "event"; }))
         add_text(columns, "clock", rows, 100, false, [](const Record& r) { return r.time ? r.time->clock : ""; });
-    if (any_row(rows, [](const Record& r) { return r.time && !r.time->cache.empty() && r.time->cache != "hot"; }))
+    if (common_cache(rows).empty())
         add_text(columns, "cache", rows, 100, false, [](const Record& r) { return r.time ? r.time->cache : ""; });
 }
 
@@ -225,6 +237,12 @@ void print_family(std::ostream& out, const Rows& unordered, const Footnotes& not
     std::string title = rows.front()->family;
     for (const auto& [axis, value] : rows.front()->point)
         if (!varying.count(axis)) title += (title == rows.front()->family ? ": " : " ") + axis + "=" + value;
+    if (const auto cache = common_cache(rows); !cache.empty() && cache != "hot") {
+        const auto& device = rows.front()->device;
+        title += (title == rows.front()->family ? ": cache=" : " cache=") + cache;
+        if (device.last_level_bytes > 0)
+            title += " (4 times the last level, " + format_bytes(device.last_level_bytes) + " " + device.last_level_from + ")";
+    }
     out << '\n' << wrap(title, "", text_width);
 
     auto columns = columns_of(comparison, varying, notes);

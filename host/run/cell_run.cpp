@@ -85,19 +85,22 @@ double total_bytes(const std::vector<Argument>& args) {
 
 }  // namespace
 
-CellRun::CellRun(device::Session& session, const Cell& cell, const Options& options, Phase phase)
+CellRun::CellRun(device::Session& session, Instruments& instruments, const Cell& cell, const Options& options, Phase phase)
     : session_(session),
+      instruments_(instruments),
       cell_(cell),
       options_(options),
       phase_(std::move(phase)),
       rules_(rules_for(session.facts(), options)),
-      stop_(rules_) {
+      stop_(rules_),
+      drift_(rules_.first_check) {
     const auto& facts = session.facts();
     record_.id = cell.id;
     record_.family = cell.experiment->family;
     record_.variant = cell.variant->name;
     record_.point = cell.point.values();
-    record_.device = {facts.platform, facts.name, facts.vendor, facts.driver, name(facts.type), facts.selector, facts.identity};
+    record_.device = {facts.platform, facts.name, facts.vendor, facts.driver, name(facts.type), facts.selector, facts.identity,
+                      instruments.last_level().bytes, instruments.last_level().from};
     record_.host = this_host();
     record_.utc = utc_now();
     record_.argv = options.argv;
@@ -109,6 +112,7 @@ bool CellRun::fail(Status status, const std::string& reason) {
     // A wrong kernel has no time.
     record_.time.reset();
     record_.samples.clear();
+    record_.aside.clear();
     record_.metrics.clear();
     return false;
 }
@@ -178,6 +182,12 @@ bool CellRun::prepare() {
         if (room > 0 && device_bytes_ > room)
             throw Unsupported("it needs " + format_bytes(static_cast<std::uint64_t>(device_bytes_)) + "; the device has " +
                               format_bytes(session_.facts().global_bytes));
+        if (options_.measure) {
+            const auto& facts = session_.facts();
+            sets_ = sets_for(options_.cache, facts, setup_, device_bytes_, instruments_.last_level().bytes, memory_budget(facts));
+            device_bytes_ *= static_cast<double>(sets_);
+            if (options_.cache == Cache::cold) instruments_.flush();
+        }
         build();
         if (record_.status == Status::ok) operation_ = std::make_unique<Operation>(session_, built_, setup_, cell_.id);
     });
@@ -188,7 +198,9 @@ bool CellRun::prepare() {
     phase_("verify");
     const bool right = guarded([&] {
         if (!verify_with(options_.seed, 0)) return;
-        if (options_.measure) verify_with(options_.seed + 1, 1);
+        if (!options_.measure) return;
+        make_sets();
+        verify_with(options_.seed + 1, 1);
     });
     if (!right) guarded([&] { dump(); });  // the code of a wrong kernel is what its author wants to see
     return right;
@@ -202,15 +214,30 @@ bool CellRun::verify_with(std::uint64_t seed, unsigned verification) {
 
 bool CellRun::verify_loaded(std::uint64_t seed) {
     loaded_seed_ = seed;
+    turn_ = 0;
+    return verify_set(*operation_, seed) &&
+           std::all_of(other_sets_.begin(), other_sets_.end(), [&](const auto& set) { return verify_set(*set, seed); });
+}
+
+void CellRun::make_sets() {
+    while (other_sets_.size() + 1 < sets_) other_sets_.push_back(std::make_unique<Operation>(session_, built_, setup_, cell_.id));
+}
+
+Operation& CellRun::next() {
+    const auto at = turn_++ % (other_sets_.size() + 1);
+    return at == 0 ? *operation_ : *other_sets_[at - 1];
+}
+
+bool CellRun::verify_set(Operation& set, std::uint64_t seed) {
     std::vector<std::int32_t> trip_counts{0};
     if (setup_.slope) trip_counts = {setup_.slope->low, setup_.slope->high};
     for (const auto trips : trip_counts) {
-        operation_->load(setup_, seed);
-        if (setup_.slope) operation_->set_trips(trips);
-        for (unsigned i = 0; i < setup_.verify_operations; ++i) operation_->enqueue(nullptr);
+        set.load(setup_, seed);
+        if (setup_.slope) set.set_trips(trips);
+        for (unsigned i = 0; i < setup_.verify_operations; ++i) set.enqueue(nullptr);
         operations_ = setup_.verify_operations;
         session_.queue().finish();
-        auto wrong = operation_->read_back(buffers_);
+        auto wrong = set.read_back(buffers_);
         if (!wrong) wrong = setup_.check(buffers_);
         if (wrong) return fail(Status::wrong_result, *wrong);
     }
@@ -223,13 +250,13 @@ double CellRun::timed(unsigned operations) {
     if (!event_clock_) {
         queue.finish();
         const auto start = Clock::now();
-        for (unsigned i = 0; i < operations; ++i) operation_->enqueue(nullptr);
+        for (unsigned i = 0; i < operations; ++i) next().enqueue(nullptr);
         queue.finish();
         return since(start) / operations;
     }
     std::vector<cl::Event> events;
     const auto start = Clock::now();
-    for (unsigned i = 0; i < operations; ++i) operation_->enqueue(&events);
+    for (unsigned i = 0; i < operations; ++i) next().enqueue(&events);
     queue.finish();
     const double host = since(start);
     double seconds = 0;
@@ -252,6 +279,7 @@ double CellRun::timed(unsigned operations) {
 }
 
 double CellRun::one_sample(unsigned operations) {
+    if (options_.cache == Cache::cold) instruments_.flush().run();
     if (!setup_.slope) return timed(operations);
     const auto& slope = *setup_.slope;
     operation_->set_trips(slope.low);
@@ -281,19 +309,30 @@ bool CellRun::warm_up() {
         const auto tail = std::span<const double>(launches).last(std::min<std::size_t>(launches.size(), rules_.window));
         const double operation = std::max(summarise(tail).median, 1e-9);
         per_sample_ = operations_per_sample(operation, static_cast<double>(audit.step_ns) * 1e-9, audit.empty_seconds, rules_);
+        if (options_.cache == Cache::cold) per_sample_ = 1;  // the second would find what the first brought
     });
 }
 
 bool CellRun::sample() {
-    bool more = false;
     const auto start = Clock::now();
-    const bool fine = guarded([&] { record_.samples.push_back(one_sample(per_sample_)); });
+    guarded([&] { drift_.sample(one_sample(per_sample_)); });
     spent_ += since(start);
-    if (fine) more = !stop_.enough(record_.samples, spent_);
-    return more;
+    return lacks_samples();
+}
+
+bool CellRun::lacks_samples() {
+    if (record_.status != Status::ok) return false;
+    const auto taken = drift_.kept().size() + drift_.aside().size();
+    // Like the samples, the time for those set aside is at most three times what the others may take.
+    if (taken > 0 && spent_ * static_cast<double>(drift_.aside().size()) / static_cast<double>(taken) > 3 * rules_.sampling_seconds)
+        drift_.give_up();
+    return !stop_.enough(drift_.kept(), spent_);
 }
 
 void CellRun::fill_metrics() {
+    drift_.conclude();
+    record_.samples = drift_.kept();
+    record_.aside = drift_.aside();
     if (record_.samples.empty()) {
         fail(Status::timed_out, "interrupted before its first sample");
         return;
@@ -302,7 +341,10 @@ void CellRun::fill_metrics() {
     timing.per_sample = per_sample_;
     timing.stop_reason = interrupted_ ? "interrupted" : stop_.reason();
     timing.clock = event_clock_ ? "event" : "host";
-    timing.cache = "hot";
+    timing.cache = name(options_.cache);
+    timing.sets = static_cast<unsigned>(sets_);
+    timing.references = static_cast<unsigned>(drift_.references());
+    timing.reference_spread = drift_.spread();
     timing.settled = settled_;
     record_.time = timing;
     const auto& audit = session_.timer();
@@ -330,15 +372,28 @@ void CellRun::fill_metrics() {
             add("of_copy", 100 * work.bytes / t / options_.copy_bandwidth, "%", Better::higher);
         if (work.flops > 0) add("flops", work.flops / t, "FLOP/s", Better::higher);
         if (work.steps > 0) add("step_time", t / work.steps, "s", Better::lower);
-        if (work.bytes > 0 && options_.copy_bandwidth > 0 && work.bytes / t > 1.1 * options_.copy_bandwidth &&
-            device_bytes_ <= static_cast<double>(session_.facts().last_level_bytes))
+        const auto& last_level = instruments_.last_level();
+        if (options_.cache == Cache::hot && work.bytes > 0 && options_.copy_bandwidth > 0 && work.bytes / t > 1.1 * options_.copy_bandwidth &&
+            device_bytes_ <= static_cast<double>(last_level.bytes))
             warn("cache-resident: the data (" + format_bytes(static_cast<std::uint64_t>(device_bytes_)) +
-                 ") fits in the last-level cache, so 'of copy' is against slower memory; a larger point shows the memory");
+                 ") fits in the last-level cache (" + format_bytes(last_level.bytes) + ", " + last_level.from +
+                 "), so 'of copy' is against slower memory; a larger point shows the memory");
         if (event_clock_ && t < 3 * audit.empty_seconds)
             warn("below-floor: shorter than three empty launches (" + format_seconds(audit.empty_seconds) +
                  " each); make the work larger");
     }
     for (const auto& metric : cell_.experiment->metrics) add(metric.name, metric.compute(setup_, t), metric.unit, metric.better);
+    if (event_clock_ && options_.cache == Cache::cold && t < 200e-9 * static_cast<double>(audit.step_ns))
+        warn("coarse: a cold sample is one operation, and this one is shorter than 200 steps of the timer (" +
+             std::to_string(audit.step_ns) + " ns each); make the work larger");
+    if (options_.limits) {
+        const bool one_launch = event_clock_ && !setup_.slope && operation_->single_launch();
+        if (const auto beyond = beyond_peak(record_, *options_.limits, one_launch)) warn(*beyond);
+    }
+    if (drift_.throttled())
+        warn("throttled: the reference kernel between the samples varied by " + format_significant(100 * drift_.spread(), 2) +
+             " % and most samples lie beside one that is more than 10 % off, so all are kept; the clock drifts or the device has "
+             "other work");
     if (!event_clock_) warn("host-clock: " + audit.verdict + "; timed by the host clock, launch cost included");
     if (device::has_quirk(session_.facts(), "oclgrind-timer"))
         warn("simulated: Oclgrind's times are of a simulation; use it for races and bounds");

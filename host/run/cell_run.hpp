@@ -5,7 +5,9 @@
 #include <memory>
 #include <optional>
 
+#include "run/drift.hpp"
 #include "run/executor.hpp"
+#include "run/instruments.hpp"
 #include "run/measure.hpp"
 #include "run/operation.hpp"
 
@@ -15,7 +17,7 @@ class CellRun {
 public:
     using Phase = std::function<void(const char*)>;
 
-    CellRun(device::Session& session, const model::Cell& cell, const Options& options, Phase phase);
+    CellRun(device::Session& session, Instruments& instruments, const model::Cell& cell, const Options& options, Phase phase);
 
     /// needs -> setup -> build -> verify. False: the record has a final status and the cell is finished.
     bool prepare();
@@ -23,6 +25,10 @@ public:
     bool warm_up();
     /// Takes one sample. False: enough, or failed.
     bool sample();
+    /// True when the samples that count do not suffice yet.
+    bool lacks_samples();
+    /// Rule 14: the reference kernel took `seconds` just now; 0: there is none.
+    void reference(double seconds) { if (seconds > 0) drift_.reference(seconds); }
     /// Ends the sampling with the samples there are; the record says `interrupted`.
     void stop_early() { interrupted_ = true; }
     /// Verifies once more, dumps, fills the record. Never throws for what a driver did.
@@ -39,6 +45,9 @@ private:
     void build();
     bool verify_with(std::uint64_t seed, unsigned verification);
     bool verify_loaded(std::uint64_t seed);
+    bool verify_set(Operation& set, std::uint64_t seed);
+    void make_sets();
+    Operation& next();
     double timed(unsigned operations);
     double one_sample(unsigned operations);
     void warn(const std::string& warning);
@@ -48,17 +57,21 @@ private:
     void dump();
 
     device::Session& session_;
+    Instruments& instruments_;
     const model::Cell& cell_;
     const Options& options_;
     Phase phase_;
     MeasureRules rules_;
     StopRule stop_;
+    DriftFilter drift_;
     model::Record record_;
     model::Setup setup_;
     model::Buffers buffers_;
     std::string source_;
     device::Built built_;
     std::unique_ptr<Operation> operation_;
+    std::vector<std::unique_ptr<Operation>> other_sets_;  ///< the same on buffers of its own, where they rotate
+    std::size_t sets_ = 1, turn_ = 0;
     std::uint64_t loaded_seed_ = 0;
     std::uint64_t operations_ = 0;  ///< since the data was loaded
     double device_bytes_ = 0;

@@ -9,16 +9,13 @@
 namespace cllab::run {
 namespace {
 
-/// Cells of one comparison are held on the device together; what does not fit is measured in a second batch.
-double memory_budget(const model::Device& device) {
-    // A CPU device's buffers, the host's copies and the references share one memory.
-    return static_cast<double>(device.global_bytes) * (device.is_cpu() ? 0.35 : 0.7);
-}
+using Cells = std::vector<std::pair<std::size_t, std::unique_ptr<CellRun>>>;
 
 class GroupRun {
 public:
-    GroupRun(device::Session& session, std::size_t number, const model::Group& group, Options& options, Observer& observer)
-        : session_(session), number_(number), group_(group), options_(options), observer_(observer) {}
+    GroupRun(device::Session& session, Instruments& instruments, std::size_t number, const model::Group& group, Options& options,
+             Observer& observer)
+        : session_(session), instruments_(instruments), number_(number), group_(group), options_(options), observer_(observer) {}
 
     void run() {
         for (std::size_t i = 0; i < group_.size();) i = batch(i);
@@ -27,7 +24,7 @@ public:
 private:
     /// Runs the cells from `first` that fit on the device together; returns the first that did not.
     std::size_t batch(std::size_t first) {
-        std::vector<std::pair<std::size_t, std::unique_ptr<CellRun>>> cells;
+        Cells cells;
         double bytes = 0;
         std::size_t i = first;
         for (; i < group_.size(); ++i) {
@@ -36,7 +33,7 @@ private:
             cancel_point();
             // The callback needs the record of the cell that is being made: it reaches it through `held`.
             auto held = std::make_shared<CellRun*>(nullptr);
-            auto cell = std::make_unique<CellRun>(session_, group_[i], options_, [this, i, held](const char* phase) {
+            auto cell = std::make_unique<CellRun>(session_, instruments_, group_[i], options_, [this, i, held](const char* phase) {
                 observer_.begin(number_, i, (*held)->record(), phase);
             });
             *held = cell.get();
@@ -57,7 +54,7 @@ private:
         return i;
     }
 
-    void measure(std::vector<std::pair<std::size_t, std::unique_ptr<CellRun>>>& cells) {
+    void measure(Cells& cells) {
         std::erase_if(cells, [&](auto& entry) {
             cancel_point();
             if (entry.second->warm_up()) return false;
@@ -67,6 +64,7 @@ private:
         // Round by round, so that drift hits every cell of the comparison alike.
         std::vector<std::size_t> active(cells.size());
         for (std::size_t i = 0; i < active.size(); ++i) active[i] = i;
+        refer(cells);
         while (!active.empty() && !observer_.cancelled()) {
             std::erase_if(active, [&](std::size_t i) {
                 auto& [index, cell] = cells[i];
@@ -75,9 +73,22 @@ private:
             });
             // ABBA: who goes first, and after whom, evens out.
             std::reverse(active.begin(), active.end());
+            // Between rounds, so that what is set aside is whole rounds of every cell.
+            if (active.empty() || instruments_.reference().due()) refer(cells);
+            if (!active.empty()) continue;
+            // The last reference may have taken away what seemed enough.
+            for (std::size_t i = 0; i < cells.size(); ++i) {
+                if (cells[i].second->lacks_samples()) active.push_back(i);
+            }
         }
         // An interrupt ends the sampling, not the cells: what has samples is finished with what it has.
         for (const auto i : active) cells[i].second->stop_early();
+    }
+
+    void refer(Cells& cells) {
+        if (cells.empty()) return;
+        const double seconds = instruments_.reference().take();
+        for (auto& [index, cell] : cells) cell->reference(seconds);
     }
 
     void finish(std::size_t index, CellRun& cell) {
@@ -102,6 +113,7 @@ private:
     }
 
     device::Session& session_;
+    Instruments& instruments_;
     std::size_t number_;
     const model::Group& group_;
     Options& options_;
@@ -112,12 +124,18 @@ private:
 
 void execute(device::Session& session, const std::vector<model::Group>& plan, const Options& options, Observer& observer) {
     Options own = options;
+    Instruments instruments(session, options.limits);
     for (std::size_t g = 0; g < plan.size(); ++g) {
         // The yardstick in front of what the user asked for is a few per cent of a figure, not the figure.
         own.sampling_seconds = plan[g].size() == 1 && g == 0 && plan.size() > 1 ? std::min(0.15, options.sampling_seconds)
                                                                                 : options.sampling_seconds;
-        GroupRun(session, g, plan[g], own, observer).run();
+        GroupRun(session, instruments, g, plan[g], own, observer).run();
     }
+}
+
+double memory_budget(const model::Device& device) {
+    // A CPU device's buffers, the host's copies and the references share one memory.
+    return static_cast<double>(device.global_bytes) * (device.is_cpu() ? 0.35 : 0.7);
 }
 
 std::filesystem::path dump_folder(const std::filesystem::path& root, const model::Device& device, const model::Cell& cell) {

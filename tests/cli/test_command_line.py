@@ -25,6 +25,7 @@ MISTAKES = [
     (["run", "pitch_wide", "--vs", "pitch_*"], ["--vs", "one variant", "1 and "]),
     (["run", "pitch_wide", "--vs", "pitch_wide"], ["--vs", "the same"]),
     (["run", "bandwidth_copy", "--vs", "muladd_fma", "--axis", "size=1Mi,2Mi"], ["--vs", "'bandwidth_copy' has 2", "'muladd_fma' 1"]),
+    (["run", "muladd_fma", "--cache", "warm"], ["--cache", "'warm'", "hot, cold and rotate"]),
     (["describe", "pich"], ["pich", "pitch"]),
     (["describe"], ["FAMILY"]),
     (["devices", "cpu"], ["takes no argument", "'cpu'"]),
@@ -117,6 +118,59 @@ class CommandLine(LabTest):
         # The byte stores that vstore8 becomes on PoCL stand in one loop only.
         self.assertRegex(out, r"\nstore_8 +- +\d+\n")
         self.assertRegex(out, r"\n[<>~] ")
+
+    def profile(self, **changes):
+        """A profile of the device here with one figure: a float peak that everything exceeds."""
+        self.lab("run", "muladd_fma", "--device", "cpu", "--axis", "items=64", "--verify", "--no-dumps", "--json", "d.jsonl")
+        device = self.records("d.jsonl")[-1]["device"] | changes
+        peak = {"family": "fma", "name": "float peak", "unit": "FLOP/s", "value": 1, "high": 1}
+        path = self.folder / "dumps" / re.sub(r"[^A-Za-z0-9._]+", "-", device["name"]) / "profile.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps({"schema": 1, "device": device, "utc": "2026-01-01T00:00:00Z", "figures": [peak]}))
+        return path
+
+    def run_muladd(self, *more):
+        err = self.lab("run", "muladd_fma", "--device", "cpu", "--axis", "items=4096", "--no-dumps", "--no-yardstick",
+                       "--max-time", "0.05", "--json", "r.jsonl", *more)[1]
+        return self.records()[0], err
+
+    def beyond_peak(self, record):
+        return [w for w in record["warnings"] if w.startswith("beyond-peak: ")]
+
+    def test_a_rate_beyond_the_peak_of_the_profile_is_named_with_its_date(self):
+        self.profile()
+        record, err = self.run_muladd()
+        self.assertEqual(err, "")
+        self.assertEqual(len(self.beyond_peak(record)), 1, record["warnings"])
+        self.assertIn("2026-01-01T00:00:00Z", self.beyond_peak(record)[0])
+        self.assertEqual(len(self.beyond_peak(self.run_muladd("--isolate")[0])), 1)
+        self.assertEqual(self.beyond_peak(self.run_muladd("--dumps", "elsewhere")[0]), [])
+
+    def test_a_profile_of_another_driver_and_a_damaged_one_are_named_and_ignored(self):
+        path = self.profile(driver="0.1")
+        record, err = self.run_muladd()
+        self.assert_one_sentence(err, "profile.json'", "'0.1'", "it is ignored")
+        self.assertEqual(self.beyond_peak(record), [])
+        path.write_text(path.read_text()[:-9])
+        self.assert_one_sentence(self.run_muladd("--isolate")[1], "profile.json'", "is damaged at byte", "it is ignored")
+
+    def test_the_cache_state_is_in_the_record_and_above_the_table(self):
+        for state in ("cold", "rotate"):
+            out, err = self.lab("run", "saxpy_w128", "--device", "cpu", "--axis", "size=1Mi", "--no-dumps", "--no-yardstick",
+                                "--cache", state, "--max-time", "0.1", "--json", "r.jsonl")
+            self.assertEqual(err, "")
+            self.assertIn(f" cache={state} (4 times the last level, ", out)
+            time = self.records()[0]["time"]
+            self.assertEqual(time["cache"], state)
+            self.assertEqual(time["sets"] > 1, state == "rotate")
+            if state == "cold":
+                self.assertEqual(time["per_sample"], 1)
+
+    def test_a_kernel_that_cannot_rotate_is_unsupported_with_its_reason(self):
+        self.lab("run", "bandwidth_reread", "--device", "cpu", "--no-dumps", "--no-yardstick", "--cache", "rotate",
+                 "--json", "r.jsonl")
+        self.assertEqual(self.records()[0]["status"], "unsupported")
+        self.assertIn("trip counts", self.records()[0]["reason"])
 
     def test_no_escape_codes_when_piped(self):
         out, err = self.lab("run", "muladd", "--device", "cpu", "--axis", "items=64", "--no-dumps", "--max-time", "0.05")

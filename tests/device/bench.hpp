@@ -46,10 +46,14 @@ struct Recorder : run::Observer {
     bool cancelled() override { return stop; }
 };
 
+/// How often the check of run_scratch was asked.
+inline unsigned checks = 0;
+
 /// Runs `variants` (entry points scratch_<name>) of a family whose kernels take (global const uint* src, global uint* dst,
 /// int n) and must write dst[i] = 2 * src[i] + 1.
 inline std::vector<model::Record> run_scratch(const std::string& kernels, const std::vector<model::Variant>& variants,
-                                              run::Options options = {}, Recorder* recorder = nullptr) {
+                                              run::Options options = {}, Recorder* recorder = nullptr,
+                                              const std::string& words = "1000") {
     static Folder folder;
     std::ofstream(folder.path / "scratch.cl") << kernels;
     model::Experiment experiment;
@@ -66,6 +70,7 @@ inline std::vector<model::Record> run_scratch(const std::string& kernels, const 
         out.global = model::Extent(n);
         out.work.bytes = 8.0 * static_cast<double>(n);
         out.check = [src](const model::Buffers& buffers) -> std::optional<std::string> {
+            ++checks;
             const auto dst = buffers.as<std::uint32_t>("dst");
             for (std::size_t i = 0; i < src.size(); ++i) {
                 if (dst[i] != 2 * src[i] + 1) return "dst[" + std::to_string(i) + "] differs";
@@ -76,7 +81,7 @@ inline std::vector<model::Record> run_scratch(const std::string& kernels, const 
     };
     model::Group group;
     model::Point point;
-    point.set("n", "1000");
+    point.set("n", words);
     for (const auto& variant : experiment.variants) group.push_back({&experiment, &variant, experiment.id(variant), point, ""});
     options.cl_dir = folder.path;
     options.sampling_seconds = 0.05;

@@ -23,6 +23,13 @@ model::Record full() {
     r.point = {{"width", "8192"}, {"pitch", "20.2"}, {"local", "64x4"}, {"weights", "linear"}, {"odd", "007"}};
     r.metrics.push_back({"pixels", {5.4e10, "pixel/s", model::Better::higher}});
     r.samples = {1.24e-3, 1.23e-3, 1.22e-3};
+    r.aside = {2.5e-3};
+    r.time->cache = "rotate";
+    r.time->sets = 5;
+    r.time->references = 3;
+    r.time->reference_spread = 0.02;
+    r.device.last_level_bytes = 50 << 20;
+    r.device.last_level_from = "reported by the driver";
     r.warnings = {"throttled: the clock fell; run again when the machine is idle"};
     r.build = {.options = "-DLANES=8", .source = "embedded", .source_sha256 = std::string(64, 'a'), .log = "line 1\nline \"2\"\t", .seconds = 0.25, .cached = true};
     r.code.kind = "ptx";
@@ -65,7 +72,7 @@ BOOST_AUTO_TEST_CASE(a_record_is_one_line_with_the_keys_of_the_schema_in_order) 
     std::string keys;
     const Json j = Json::parse(line);  // named: a loop over a temporary's items() would outlive it
     for (const auto& [key, value] : j.items()) keys += key + " ";
-    BOOST_TEST(keys == "schema id family variant point status reason device metrics time samples warnings build code dump host utc argv ");
+    BOOST_TEST(keys == "schema id family variant point status reason device metrics time samples aside warnings build code dump host utc argv ");
 }
 
 BOOST_AUTO_TEST_CASE(numbers_are_numbers_and_other_point_values_are_texts) {

@@ -119,6 +119,19 @@ BOOST_AUTO_TEST_CASE(steps_of_a_slope_are_the_time_and_are_not_shown_twice) {
     test::matches_golden("table_steps.txt", table(records));
 }
 
+BOOST_AUTO_TEST_CASE(a_cache_state_that_all_rows_share_stands_above_them_and_one_that_differs_in_a_column) {
+    auto left = test::cell("saxpy", "w32", 1e-3), right = test::cell("saxpy", "w128", 2e-3);
+    BOOST_TEST(table({left, right}).find("cache") == std::string::npos);
+    left.device.last_level_bytes = right.device.last_level_bytes = 32 << 20;
+    left.device.last_level_from = right.device.last_level_from = "reported by the driver";
+    left.time->cache = right.time->cache = "cold";
+    BOOST_TEST(table({left, right}).find("\nsaxpy: cache=cold (4 times the last level, 32 MiB reported by the driver)\n") !=
+               std::string::npos);
+    right.time->cache = "hot";
+    BOOST_TEST(table({left, right}).find("cache=") == std::string::npos);
+    BOOST_TEST(table({left, right}).find("  cache") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(the_time_of_a_step_is_shown_only_where_no_rate_says_it) {
     auto r = test::cell("barrier", "local", 1e-3);
     r.metrics.push_back({"step_time", {2e-8, "s", model::Better::lower}});

@@ -1,0 +1,115 @@
+#include "run/cache_state.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/units.hpp"
+#include "device/program.hpp"
+
+namespace cllab::run {
+namespace {
+
+constexpr double most_sets = 512;  // more are thousands of kernels and buffers for a point that is too small
+
+// Filled first: the host gives one page of zeros for all memory that nobody wrote, and that fits in any cache.
+const char* const source =
+    "kernel void lab_flush_fill(global uint4* memory, ulong count) {\n"
+    "    for (ulong i = get_global_id(0); i < count; i += get_global_size(0))\n"
+    "        memory[i] = ((uint4)((uint)i) ^ (uint4)(1, 2, 3, 4)) * 2654435761u;\n"
+    "}\n"
+    "kernel void lab_flush(global const uint4* memory, global uint4* sums, ulong count, ulong apart, ulong step, ulong trips) {\n"
+    "    ulong i = get_global_id(0) * apart;\n"
+    "    uint4 sum = (uint4)(0);\n"
+    "    for (ulong trip = 0; trip < trips; ++trip) {\n"
+    "        sum += memory[i];\n"
+    "        i += step;\n"
+    "        if (i >= count) i -= count;\n"
+    "    }\n"
+    "    sums[get_global_id(0)] = sum;\n"
+    "}\n";
+
+}  // namespace
+
+const char* name(Cache cache) {
+    switch (cache) {
+        case Cache::hot: return "hot";
+        case Cache::cold: return "cold";
+        case Cache::rotate: break;
+    }
+    return "rotate";
+}
+
+Cache cache_from(const std::string& text) {
+    for (const auto cache : {Cache::hot, Cache::cold, Cache::rotate}) {
+        if (text == name(cache)) return cache;
+    }
+    throw Error(Blame::usage, "option '--cache' is '" + text + "'; possible are hot, cold and rotate");
+}
+
+std::size_t sets_for(Cache cache, const model::Device& device, const model::Setup& setup, double bytes,
+                     std::uint64_t last_level_bytes, double room) {
+    if (cache == Cache::hot) return 1;
+    if (device.implementation == model::Implementation::oclgrind) throw Unsupported("a simulator has no caches; --cache hot");
+    if (setup.slope)
+        throw Unsupported(std::string("'") + name(cache) + "' has no meaning for a difference of two trip counts, where what "
+                          "the first pass costs cancels; --cache hot");
+    if (cache == Cache::cold) return 1;
+    if (setup.observe)
+        throw Unsupported("'rotate' would spread over several buffers what its operations build up in one; --cache hot or cold");
+    std::set<std::string> launched;
+    for (const auto& step : setup.steps) {
+        const auto* launch = std::get_if<model::Launch>(&step);
+        if (launch && !launched.insert(launch->entry).second)
+            throw Unsupported("'rotate' would hold for the first of several launches of one kernel only, because the operation "
+                              "comes back to its own data; --cache hot or cold");
+    }
+    if (bytes <= 0) throw Unsupported("'rotate' needs global memory, and this kernel has none; --cache hot or cold");
+    const double wanted = static_cast<double>(displacing(last_level_bytes));
+    const double sets = std::max(1.0, std::ceil(wanted / bytes));
+    const auto sized = [](double n) { return format_bytes(static_cast<std::uint64_t>(n)); };
+    if (sets > most_sets)
+        throw Unsupported("'rotate' needs " + std::to_string(static_cast<std::uint64_t>(sets)) + " sets of " + sized(bytes) + ", " + sized(wanted) +
+                          " in all; possible are " + std::to_string(static_cast<unsigned>(most_sets)) + ", so make the point larger");
+    if (sets > 1 && sets * bytes > room)
+        throw Unsupported("'rotate' needs " + std::to_string(static_cast<std::uint64_t>(sets)) + " sets of " + sized(bytes) + ", " +
+                          sized(sets * bytes) + " in all; the device has room for " + sized(room));
+    return static_cast<std::size_t>(sets);
+}
+
+Flush::Flush(device::Session& session, std::uint64_t bytes) : session_(session) {
+    const auto& facts = session.facts();
+    const auto room = facts.max_alloc_bytes > 0 ? facts.max_alloc_bytes : bytes;
+    if (bytes > room)
+        throw Unsupported("'cold' needs a buffer of " + format_bytes(bytes) + " to displace the last level; the device allocates " +
+                          format_bytes(room) + " at once");
+    const auto built = device::build(session, source, "");
+    if (!built.ok) throw Unsupported("'cold' needs a kernel that does not build here (" + device::error_name(built.code) + ")");
+    items_ = facts.is_cpu() ? facts.compute_units : std::size_t{256} * 8 * facts.compute_units;
+    const cl_ulong count = (bytes / 16 + items_ - 1) / items_ * items_;
+    memory_ = cl::Buffer(session.context(), CL_MEM_READ_WRITE, count * 16);
+    sums_ = cl::Buffer(session.context(), CL_MEM_READ_WRITE, items_ * 16);
+    cl::Kernel fill(built.program, "lab_flush_fill");
+    fill.setArg(0, memory_);
+    fill.setArg(1, count);
+    session.queue().enqueueNDRangeKernel(fill, cl::NullRange, cl::NDRange(items_));
+    kernel_ = cl::Kernel(built.program, "lab_flush");
+    kernel_.setArg(0, memory_);
+    kernel_.setArg(1, sums_);
+    kernel_.setArg(2, count);
+    // A CPU's cores have caches of their own, and large ones several last levels: every unit reads everything, each from
+    // another place. A GPU's work-items read neighbours, everything once.
+    const bool whole = facts.is_cpu();
+    kernel_.setArg(3, cl_ulong{whole ? count / items_ : 1});
+    kernel_.setArg(4, cl_ulong{whole ? 1 : items_});
+    kernel_.setArg(5, cl_ulong{whole ? count : count / items_});
+    run();
+}
+
+void Flush::run() {
+    const auto& queue = session_.queue();
+    queue.enqueueNDRangeKernel(kernel_, cl::NullRange, cl::NDRange(items_));
+    queue.finish();
+}
+
+}  // namespace cllab::run

@@ -1,0 +1,35 @@
+// What the cells of a device share beside their own kernels; made when the first cell needs it.
+#pragma once
+
+#include <optional>
+
+#include "run/cache_state.hpp"
+#include "run/limits.hpp"
+#include "run/reference.hpp"
+
+namespace cllab::run {
+
+class Instruments {
+public:
+    Instruments(device::Session& session, const std::optional<Limits>& limits)
+        : session_(session), last_level_(run::last_level(session.facts(), limits)) {}
+
+    const LastLevel& last_level() const { return last_level_; }
+    Reference& reference() {
+        if (!reference_) reference_.emplace(session_);
+        return *reference_;
+    }
+    /// Throws as Flush's constructor at the first call.
+    Flush& flush() {
+        if (!flush_) flush_.emplace(session_, displacing(last_level_.bytes));
+        return *flush_;
+    }
+
+private:
+    device::Session& session_;
+    LastLevel last_level_;
+    std::optional<Reference> reference_;
+    std::optional<Flush> flush_;
+};
+
+}  // namespace cllab::run

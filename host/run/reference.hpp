@@ -1,0 +1,31 @@
+// The reference kernel of method rule 14 on a device: a chain of about 0.2 ms, so that three of them every 50 ms cost 1 %.
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "device/chain.hpp"
+#include "device/session.hpp"
+
+namespace cllab::run {
+
+class Reference {
+public:
+    /// Builds the chain and finds its length, some milliseconds. Without a chain, and on a simulator, there is no reference.
+    explicit Reference(device::Session& session);
+    /// Seconds of the fastest of three chains: a preempted host is not a slower clock. 0 when there is no reference.
+    double take();
+    /// True when the last one was taken 50 ms ago or earlier.
+    bool due() const;
+
+private:
+    double once();
+
+    device::Session& session_;
+    bool by_events_;
+    std::optional<device::Chain> chain_;
+    int trips_ = 1024;
+    std::chrono::steady_clock::time_point last_{};
+};
+
+}  // namespace cllab::run

@@ -1,0 +1,66 @@
+// The states of the caches and the reference kernel, on the device under test.
+#include <boost/test/unit_test.hpp>
+
+#include "bench.hpp"
+#include "run/reference.hpp"
+
+using namespace cllab;
+using cllab::test::run_scratch;
+using model::Status;
+
+namespace {
+
+const char* const right = "kernel void scratch_right(global const uint* src, global uint* dst, int n) { int i = get_global_id(0); dst[i] = 2 * src[i] + 1; }\n";
+
+/// 2 MiB in two buffers: they fit in the last level of every device there is.
+model::Record in_state(run::Cache cache) {
+    run::Options options;
+    options.cache = cache;
+    return run_scratch(right, {{"right", ""}}, options, nullptr, "262144").front();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(cache_state)
+
+BOOST_AUTO_TEST_CASE(a_kernel_whose_data_fits_is_not_faster_cold_than_hot) {
+    // Least of the samples: a busy host slows single ones, and never makes one faster.
+    double best = 0;
+    for (int attempt = 0; attempt < 3 && best < 1.1; ++attempt) {
+        const auto hot = in_state(run::Cache::hot), cold = in_state(run::Cache::cold);
+        BOOST_REQUIRE((hot.status == Status::ok && cold.status == Status::ok));
+        BOOST_TEST(hot.time->cache == "hot");
+        BOOST_TEST(cold.time->cache == "cold");
+        BOOST_TEST(cold.time->per_sample == 1u);
+        best = std::max(best, cold.time->min / hot.time->min);
+    }
+    BOOST_TEST(best >= 1.1);
+}
+
+BOOST_AUTO_TEST_CASE(every_set_that_rotates_is_verified_before_and_after_the_timing) {
+    test::checks = 0;
+    const auto r = in_state(run::Cache::rotate);
+    BOOST_REQUIRE_MESSAGE((r.status == Status::ok), r.reason);
+    BOOST_TEST(r.time->cache == "rotate");
+    BOOST_TEST(r.time->sets == (4 * r.device.last_level_bytes + (2 << 20) - 1) / (2 << 20));
+    BOOST_TEST(test::checks == 1 + 2 * r.time->sets);
+}
+
+BOOST_AUTO_TEST_CASE(data_that_fits_is_verified_three_times_hot) {
+    test::checks = 0;
+    BOOST_TEST(in_state(run::Cache::hot).time->sets == 1u);
+    BOOST_TEST(test::checks == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(samples_stand_between_references_that_cost_little) {
+    const auto r = in_state(run::Cache::hot);
+    if (test::session().facts().implementation == model::Implementation::oclgrind) return;
+    BOOST_TEST(r.time->references >= 2u);
+    run::Reference reference(test::session());
+    const double seconds = reference.take();
+    BOOST_TEST(seconds > 50e-6);
+    BOOST_TEST(seconds < 1.5e-3);  // three of them are less than a tenth of 50 ms even on a host that is not idle
+    BOOST_TEST(!reference.due());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

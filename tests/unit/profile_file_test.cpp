@@ -1,0 +1,127 @@
+// What later commands read from profile.json, written by the profile itself, and how a file that cannot be used says so.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+#include <nlohmann/json.hpp>
+
+#include "app/profile.hpp"
+#include "app/profile_file.hpp"
+#include "unit/probe_setup.hpp"
+
+using namespace cllab;
+using nlohmann::json;
+
+namespace {
+
+model::Device device() {
+    auto out = test::probe_gpu();
+    out.selector = "0:0";
+    out.platform = "test platform";
+    out.driver = "1.2";
+    return out;
+}
+
+json written() {
+    app::Profile p;
+    p.device = device();
+    p.utc = "2026-01-01T00:00:00Z";
+    p.conclusions.push_back({&test::family("fma"), {}, {{"float peak", "FLOP/s", 60e12, 59e12, 61e12, ""}, {"double peak", "FLOP/s", 30e12, 29e12, 31e12, ""}}});
+    p.conclusions.push_back({&test::family("launch"), {}, {{"empty kernel", "s", 4e-6, 3e-6, 5e-6, ""}}});
+    p.conclusions.push_back({&test::family("bandwidth"),
+                             {},
+                             {{"level 1 read bandwidth", "B/s", 20e12, 19e12, 21e12, ""}, {"copy bandwidth", "B/s", 4e12, 4e12, 4e12, ""}}});
+    p.conclusions.push_back({&test::family("latency"),
+                             {},
+                             {{"L1 capacity", "byte", 128 << 10, 128 << 10, 256 << 10, ""},
+                              {"L2 capacity", "byte", 16 << 20, 16 << 20, 32 << 20, ""},
+                              {"memory latency", "s", 3e-7, 3e-7, 3e-7, ""}}});
+    return json::parse(app::profile_json(p));
+}
+
+json without(json profile, const std::string& figure) {
+    auto& figures = profile["figures"];
+    for (std::size_t i = figures.size(); i-- > 0;) {
+        if (figures[i]["name"] == figure) figures.erase(i);
+    }
+    return profile;
+}
+
+std::string refusal(const std::string& text, const model::Device& here = device()) {
+    try {
+        app::limits_from(text, here);
+    } catch (const Error& e) {
+        return e.what();
+    }
+    return "";
+}
+
+template <typename F>
+std::string refusal_after(F change) {
+    auto profile = written();
+    change(profile);
+    return refusal(profile.dump());
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(profile_file)
+
+BOOST_AUTO_TEST_CASE(the_limits_are_those_that_the_profile_wrote) {
+    const auto limits = app::limits_from(written().dump(), device());
+    BOOST_TEST(limits.utc == "2026-01-01T00:00:00Z");
+    BOOST_TEST(limits.float_peak == 60e12);
+    BOOST_TEST(limits.double_peak == 30e12);
+    BOOST_TEST(limits.bandwidth == 20e12);
+    BOOST_TEST(limits.bandwidth_name == "level 1 read bandwidth");
+    BOOST_TEST(limits.empty_launch_seconds == 4e-6);
+    BOOST_TEST(limits.last_level_bytes == 32u << 20);
+}
+
+BOOST_AUTO_TEST_CASE(memory_alone_is_no_limit_of_a_bandwidth_for_caches_may_be_faster) {
+    BOOST_TEST(app::limits_from(without(written(), "level 1 read bandwidth").dump(), device()).bandwidth == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_chase_that_did_not_come_to_memory_has_not_found_the_last_level) {
+    BOOST_TEST(app::limits_from(without(written(), "memory latency").dump(), device()).last_level_bytes == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_figure_that_was_not_finite_is_no_limit) {
+    auto profile = written();
+    for (auto& figure : profile["figures"]) {
+        if (figure["name"] == "float peak") figure["value"] = nullptr;
+    }
+    BOOST_TEST(app::limits_from(profile.dump(), device()).float_peak == 0);
+}
+
+BOOST_AUTO_TEST_CASE(another_device_driver_or_platform_is_refused_with_both_names) {
+    for (const auto member : {&model::Device::name, &model::Device::driver, &model::Device::platform}) {
+        auto here = device();
+        here.*member = "elsewhere";
+        const auto text = refusal(written().dump(), here);
+        BOOST_TEST(text.find("'elsewhere'") != std::string::npos, text);
+        BOOST_TEST(text.find("'" + device().*member + "'") != std::string::npos, text);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_damaged_file_says_where) {
+    BOOST_TEST(refusal("") == "is damaged at byte 1 of 0");
+    const auto whole = written().dump();
+    BOOST_TEST(refusal(whole.substr(0, 100)).rfind("is damaged at byte 1", 0) == 0u, refusal(whole.substr(0, 100)));
+    BOOST_TEST(refusal("[1e999]").rfind("is damaged", 0) == 0u);
+    BOOST_TEST(refusal("[]") == "is damaged: it is no JSON object");
+    BOOST_TEST(refusal("{}") == "has schema none; this build reads schema 1");
+    BOOST_TEST(refusal_after([](json& j) { j["schema"] = 7; }) == "has schema 7; this build reads schema 1");
+    BOOST_TEST(refusal_after([](json& j) { j.erase("device"); }) == "is damaged: it has no text 'platform'");
+    BOOST_TEST(refusal_after([](json& j) { j["device"] = 3; }) == "is damaged: it has no text 'platform'");
+    BOOST_TEST(refusal_after([](json& j) { j.erase("utc"); }) == "is damaged: it has no text 'utc'");
+    BOOST_TEST(refusal_after([](json& j) { j["figures"] = "none"; }) == "is damaged: it has no list 'figures'");
+    BOOST_TEST(refusal_after([](json& j) { j["figures"][0] = 1; }) == "is damaged: it has no text 'family'");
+    BOOST_TEST(refusal_after([](json& j) { j["figures"][0]["value"] = "much"; }).find("has no number 'value'") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(where_there_is_no_file_nothing_is_known) {
+    BOOST_TEST(app::read_profiles("no-such-folder", {device()}).empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

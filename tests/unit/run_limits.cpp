@@ -1,0 +1,133 @@
+// What cannot be faster than measured, where the caches end, and which operations can rotate.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+
+#include "run/cache_state.hpp"
+#include "run/limits.hpp"
+#include "unit/probe_setup.hpp"
+#include "unit/report_records.hpp"
+
+using namespace cllab;
+using run::Cache;
+
+namespace {
+
+run::Limits measured() {
+    run::Limits out;
+    out.utc = "2026-01-01T00:00:00Z";
+    out.float_peak = 100e9;
+    out.double_peak = 50e9;
+    out.bandwidth = 200e9;
+    out.bandwidth_name = "level 1 read bandwidth";
+    out.empty_launch_seconds = 4e-6;
+    return out;
+}
+
+model::Record rate(const std::string& metric, double value, const std::string& unit, const std::string& type = "") {
+    auto r = test::cell("fma", "peak", 1e-3);
+    if (!type.empty()) r.point = {{"type", type}};
+    r.metrics = {{metric, {value, unit, model::Better::higher}}};
+    return r;
+}
+
+std::string judged(const model::Record& r, bool one_launch = true) {
+    return run::beyond_peak(r, measured(), one_launch).value_or("");
+}
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::string refusal(Cache cache, const model::Setup& setup, double bytes, double room = 1e12,
+                    const model::Device& device = test::probe_cpu()) {
+    try {
+        run::sets_for(cache, device, setup, bytes, 32 << 20, room);
+    } catch (const Unsupported& e) {
+        return e.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(limits)
+
+BOOST_AUTO_TEST_CASE(a_flop_rate_five_per_cent_above_the_peak_of_its_type_cannot_be) {
+    BOOST_TEST(judged(rate("flops", 104e9, "FLOP/s")) == "");
+    const auto text = judged(rate("flops", 106e9, "FLOP/s"));
+    BOOST_TEST(text.rfind("beyond-peak: ", 0) == 0u, text);
+    for (const auto* part : {"106 GFLOP/s", "float peak of 100 GFLOP/s", "2026-01-01T00:00:00Z"}) BOOST_TEST(holds(text, part), text);
+    BOOST_TEST(judged(rate("flops", 52e9, "FLOP/s", "double")) == "");
+    BOOST_TEST(holds(judged(rate("flops", 53e9, "FLOP/s", "double")), "double peak of 50.0 GFLOP/s"));
+    BOOST_TEST(judged(rate("flops", 190e9, "FLOP/s", "half")) == "");  // no limit is known
+}
+
+BOOST_AUTO_TEST_CASE(a_bandwidth_above_the_fastest_levels_cannot_be) {
+    BOOST_TEST(judged(rate("bandwidth", 209e9, "B/s")) == "");
+    BOOST_TEST(holds(judged(rate("bandwidth", 211e9, "B/s")), "200 GB/s at most (level 1 read bandwidth)"));
+}
+
+BOOST_AUTO_TEST_CASE(a_launch_in_half_the_time_of_an_empty_one_cannot_be) {
+    auto r = test::cell("muladd", "fma", 1.9e-6);
+    BOOST_TEST(holds(judged(r), "4.00 us for an empty kernel"), judged(r));
+    BOOST_TEST(judged(r, false) == "");
+    r.time->median = 2.1e-6;
+    BOOST_TEST(judged(r) == "");
+}
+
+BOOST_AUTO_TEST_CASE(what_was_not_measured_limits_nothing) {
+    run::Limits none;
+    auto r = rate("flops", 1e30, "FLOP/s");
+    r.metrics.push_back({"bandwidth", {1e30, "B/s", model::Better::higher}});
+    BOOST_TEST(!run::beyond_peak(r, none, true).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(the_last_level_is_measured_else_reported_else_guessed_and_says_which) {
+    auto cpu = test::probe_cpu();
+    BOOST_TEST(run::last_level(cpu, {}).bytes == 64u << 20);
+    BOOST_TEST(run::last_level(test::probe_gpu(), {}).bytes == 256u << 20);
+    BOOST_TEST(holds(run::last_level(cpu, {}).from, "guess"));
+    cpu.reported_cache_bytes = cpu.last_level_bytes = 32 << 20;
+    BOOST_TEST(run::last_level(cpu, {}).bytes == 32u << 20);
+    BOOST_TEST(run::last_level(cpu, {}).from == "reported by the driver");
+    cpu.reported_cache_bytes = 1 << 20;
+    BOOST_TEST(run::last_level(cpu, {}).from == "an upper bound for devices of this kind");
+    auto limits = measured();
+    BOOST_TEST(run::last_level(cpu, limits).bytes == 32u << 20);  // its sweep did not come to memory
+    limits.last_level_bytes = 16 << 20;
+    BOOST_TEST(run::last_level(cpu, limits).bytes == 16u << 20);
+    BOOST_TEST(run::last_level(cpu, limits).from == "measured, profile of 2026-01-01T00:00:00Z");
+}
+
+BOOST_AUTO_TEST_CASE(sets_rotate_through_four_times_the_last_level) {
+    const model::Setup plain;
+    BOOST_TEST(run::sets_for(Cache::rotate, test::probe_cpu(), plain, 1 << 20, 32 << 20, 1e12) == 128u);
+    BOOST_TEST(run::sets_for(Cache::rotate, test::probe_cpu(), plain, 3 << 20, 32 << 20, 1e12) == 43u);
+    BOOST_TEST(run::sets_for(Cache::rotate, test::probe_cpu(), plain, 256 << 20, 32 << 20, 1) == 1u);  // one set displaces itself
+    BOOST_TEST(run::sets_for(Cache::cold, test::probe_cpu(), plain, 1 << 20, 32 << 20, 1e12) == 1u);
+    BOOST_TEST(run::sets_for(Cache::hot, test::probe_cpu(), plain, 1 << 20, 32 << 20, 1e12) == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_rotate_says_why) {
+    const model::Setup plain;
+    model::Setup slope, observed, repeated;
+    slope.slope = model::Slope{"trips", 1, 2};
+    observed.observe = [](const model::Buffers&, std::uint64_t) { return std::vector<std::pair<std::string, double>>{}; };
+    repeated.steps = {model::Launch{"sweep", model::Extent(1)}, model::Launch{"sweep", model::Extent(1)}};
+    BOOST_TEST(refusal(Cache::rotate, plain, 1 << 20) == "");
+    BOOST_TEST(holds(refusal(Cache::rotate, slope, 1 << 20), "trip counts"));
+    BOOST_TEST(holds(refusal(Cache::cold, slope, 1 << 20), "'cold'"));
+    BOOST_TEST(refusal(Cache::hot, slope, 1 << 20) == "");
+    BOOST_TEST(holds(refusal(Cache::rotate, observed, 1 << 20), "build up"));
+    BOOST_TEST(refusal(Cache::cold, observed, 1 << 20) == "");
+    BOOST_TEST(holds(refusal(Cache::rotate, repeated, 1 << 20), "several launches"));
+    BOOST_TEST(holds(refusal(Cache::rotate, plain, 0), "has none"));
+    const auto small = refusal(Cache::rotate, plain, 4096);
+    for (const auto* part : {"32768 sets of 4 KiB", "128 MiB", "512"}) BOOST_TEST(holds(small, part), small);
+    auto simulator = test::probe_cpu();
+    simulator.implementation = model::Implementation::oclgrind;
+    BOOST_TEST(holds(refusal(Cache::cold, plain, 1 << 20, 1e12, simulator), "simulator"));
+    BOOST_TEST(holds(refusal(Cache::rotate, plain, 1 << 20, 100 << 20), "room for 100 MiB"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
