@@ -13,6 +13,7 @@ endfunction()
 
 if(Python3_Interpreter_FOUND)
   cllab_script(cli_command_line LABEL cli SCRIPT cli/test_command_line.py TIMEOUT 300)
+  cllab_script(cli_devices LABEL cli SCRIPT cli/test_devices.py TIMEOUT 300)
   cllab_script(cli_faults LABEL cli SCRIPT cli/test_faults.py TIMEOUT 600)
   cllab_script(cli_setup LABEL cli SCRIPT cli/test_setup.py TIMEOUT 300)
   cllab_script(cli_panel LABEL cli SCRIPT cli/test_panel.py TIMEOUT 300)
