@@ -15,6 +15,14 @@ using namespace model;
 
 constexpr std::size_t least_points = 3;
 
+/// Samples are by ascending x. A cell that several runs repeated, such as the yardstick, is one point of the curve.
+bool is_long_enough(const Curve& curve) {
+    std::size_t points = 0;
+    for (std::size_t i = 0; i < curve.samples.size(); ++i)
+        if (i == 0 || curve.samples[i].x != curve.samples[i - 1].x) ++points;
+    return points >= least_points;
+}
+
 double metric(const Record& record, const std::string& wanted) {
     for (const auto& [name, value] : record.metrics) {
         if (name == wanted) return value.value;
@@ -124,7 +132,7 @@ bool shown_as_curve(const Record& record, const std::vector<Conclusion>& conclus
         if (!axis) return false;
         const auto fixed = without(record, axis);
         return std::any_of(conclusion.curves.begin(), conclusion.curves.end(), [&](const auto& curve) {
-            return curve.variant == record.variant && curve.fixed == fixed && curve.samples.size() >= least_points;
+            return curve.variant == record.variant && curve.fixed == fixed && is_long_enough(curve);
         });
     });
 }
@@ -141,7 +149,7 @@ void print_conclusions(std::ostream& out, const std::vector<Conclusion>& conclus
         bool any = false;
         for (const auto& curve : conclusion.curves) {
             const auto* axis = swept_axis(experiment, curve.variant);
-            if (!axis || curve.samples.size() < least_points) continue;
+            if (!axis || !is_long_enough(curve)) continue;
             heading(conclusion);
             out << '\n';
             report::print_curve(out, curve, {experiment.family + "_" + curve.variant, axis->name, axis->unit},

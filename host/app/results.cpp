@@ -43,7 +43,7 @@ void print_page(const std::vector<model::Record>& records, const std::vector<Con
     report::print_table(std::cout, rows, style, several_runs ? may_be_auto : report::MayBeAuto{});
     print_conclusions(std::cout, conclusions, style);
     print_summaries(records);
-    report::print_by_device(std::cout, rows, lost, may_be_auto, style);
+    report::print_by_device(std::cout, records, lost, may_be_auto, style);
 }
 
 }  // namespace cllab::app

@@ -280,7 +280,7 @@ void print_by_device(std::ostream& out, const std::vector<Record>& records, cons
     }
     std::size_t repeated = 0;
     for (const auto& family : families) print_family(out, latest(family, repeated), devices, may_be_auto, style);
-    if (repeated > 0) out << "\nOf " << repeated << " cells that were run again the latest is shown.\n";
+    if (repeated > 0) out << "\nLeft out here: " << repeated << " earlier record(s) of cells that were run again.\n";
 }
 
 }  // namespace cllab::report

@@ -1,12 +1,11 @@
 """Several devices and several machines: the table of variants by devices, and the records of many runs joined."""
 import json
-import os
 import re
 import shutil
 import subprocess
 import unittest
 
-from lab import OCLGRIND_LIBRARY, SOURCE, LabTest
+from lab import OCLGRIND_LIBRARY, LabTest
 
 SMALL = ["--axis", "items=64", "--max-time", "0.05", "--no-dumps"]
 
@@ -14,14 +13,14 @@ SMALL = ["--axis", "items=64", "--max-time", "0.05", "--no-dumps"]
 CRASH = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 typedef int Info(void*, unsigned, unsigned long, void*, unsigned long*);
 typedef void* Create(const void*, unsigned, void* const*, void*, void*, int*);
 void* clCreateContext(const void* properties, unsigned n, void* const* devices, void* notify, void* data, int* error) {
     char name[256] = "";
     ((Info*)dlsym(RTLD_NEXT, "clGetDeviceInfo"))(devices[0], 0x102B, sizeof name, name, 0);
-    if (strstr(name, "Oclgrind")) raise(SIGSEGV);
+    if (strstr(name, "Oclgrind")) abort();
     return ((Create*)dlsym(RTLD_NEXT, "clCreateContext"))(properties, n, devices, notify, data, error);
 }
 """
@@ -57,14 +56,14 @@ class Devices(LabTest):
         subprocess.run(["cc", "-shared", "-fPIC", "-o", "crash.so", "crash.c", "-ldl"], cwd=self.folder, check=True)
         env = self.two(LD_PRELOAD=str(self.folder / "crash.so"), ASAN_OPTIONS="detect_leaks=0:handle_segv=0:verify_asan_link_order=0")
         out, err = self.lab("run", "muladd", "--device", "all", *SMALL, env=env, status=3)
-        self.assertRegex(err, r"\Acllab: device \d:0: [^\n]*SIGSEGV[^\n]* before its first cell; the other devices go on\n\Z")
+        self.assertRegex(err, r"\Acllab: device \d:0: [^\n]*SIGABRT[^\n]* before its first cell; the other devices go on\n\Z")
         by_device = out.split("\nVariants by devices")[1]
         self.assertRegex(by_device, r"Oclgrind Simulator [^:]*:0\), Oclgrind, driver [^;]*; lost: ")
         self.assertRegex(by_device, r"\n  muladd_fma  .*fastest|\n  muladd_mad  .*fastest")
         self.assertRegex(by_device, r"\n  muladd_fma  .*lost")
         # Alone it has no table to save.
         _, err = self.lab("run", "muladd", "--device", "oclgrind", "--isolate", *SMALL, env=env, status=3)
-        self.assert_one_sentence(err, "SIGSEGV")
+        self.assert_one_sentence(err, "SIGABRT")
 
 
 class Records(LabTest):
@@ -137,6 +136,22 @@ class Records(LabTest):
         self.assertRegex(out, r"\n      muladd_(fma|mad) wins on A and B\.\n")
         self.assertEqual(len((self.folder / "r.csv").read_text().splitlines()), 1 + 4)
         self.assertEqual(self.lab("report", "r.jsonl", "other.jsonl", "--csv", "-")[0], (self.folder / "r.csv").read_text())
+
+    def test_a_cell_that_was_repeated_is_no_curve_and_a_sweep_is_one(self):
+        cells = [json.loads(line) for line in self.lines]
+        for name, places in (("repeated", (1, 1, 1)), ("swept", (1, 2, 3))):
+            self.write(f"{name}.jsonl", [json.dumps(cells[0] | {"id": "bandwidth_copy", "family": "bandwidth", "variant": "copy", "utc": str(i),
+                                                                "point": {"size": size, "width": 16}}) for i, size in enumerate(places)])
+        self.assertEqual(self.lab("report", "repeated.jsonl")[0].count("\n  bandwidth_copy  ok "), 3)
+        self.assertIn("bandwidth_copy: ", self.lab("report", "swept.jsonl")[0])
+
+    def test_points_of_curves_are_set_side_by_side_too(self):
+        record = json.loads(self.lines[0]) | {"id": "bandwidth_copy", "family": "bandwidth", "variant": "copy"}
+        for node in ("a", "b"):
+            self.write(f"{node}.jsonl", [json.dumps(record | {"host": {"name": node}, "point": {"size": n, "width": 16}}) for n in (64, 128, 256, 512)])
+        curves, by_device = self.lab("report", "a.jsonl", "b.jsonl")[0].split("\nVariants by devices")
+        self.assertRegex(curves, r"\nOn .* on a\n\nbandwidth_copy: [^$]*\nOn .* on b\n\nbandwidth_copy: ")
+        self.assertEqual(len(re.findall(r"\n  bandwidth_copy +\d+ ", by_device)), 4)
 
     def test_report_needs_no_platform(self):
         self.lab("report", "r.jsonl", env=self.environment(OCL_ICD_VENDORS=str(self.folder)))

@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(agreeing_devices_are_said_to_agree) {
 BOOST_AUTO_TEST_CASE(a_winner_within_the_intervals_changes_no_order) {
     const auto text = page(two_by_two(1, 1.001, 1.001, 1));
     BOOST_TEST(has(text, "The ranking differs: pitch_wide wins on A, pitch_short8 on B; no pair changes order beyond its"), text);
-    BOOST_TEST(has(text, "~1x"), text);
+    BOOST_TEST(has(text, "~1.00x"), text);
 }
 
 BOOST_AUTO_TEST_CASE(losers_that_change_order_are_named_under_one_winner) {
@@ -124,8 +124,8 @@ BOOST_AUTO_TEST_CASE(of_a_cell_run_again_the_latest_counts) {
     again.utc = "2026-11-21T11:00:00Z";
     records.insert(records.begin(), again);
     const auto text = page(records);
-    BOOST_TEST(has(text, "7 s"), text);
-    BOOST_TEST(has(text, "Of 1 cells that were run again the latest is shown."), text);
+    BOOST_TEST(has(text, "7.00 s    3.50x"), text);
+    BOOST_TEST(has(text, "Left out here: 1 earlier record(s) of cells that were run again.\n"), text);
 }
 
 BOOST_AUTO_TEST_CASE(axes_that_were_asked_for_make_rows_of_their_own) {
