@@ -106,6 +106,15 @@ BOOST_AUTO_TEST_CASE(losers_that_change_order_are_named_under_one_winner) {
     BOOST_TEST(!has(text, "differs"), text);
 }
 
+BOOST_AUTO_TEST_CASE(a_simulators_times_are_shown_and_not_ranked) {
+    auto records = two_by_two(1, 2, 2, 1);
+    for (auto& r : records)
+        if (r.device.type == "cpu") r.warnings = {"simulated: Oclgrind's times are of a simulation"};
+    const auto text = page(records);
+    BOOST_TEST(has(text, "  pitch_wide    1.00 s  fastest  2.00 s\n  pitch_short8  2.00 s    2.00x  1.00 s\n"), text);
+    BOOST_TEST(!has(text, "wins"), text);
+}
+
 BOOST_AUTO_TEST_CASE(a_variant_that_was_not_run_was_not_beaten) {
     auto records = two_by_two(2, 3, 2, 3);
     records.push_back(pitch("best", 1, test::h200(), {{"width", "1024"}}));
