@@ -21,10 +21,10 @@
 #include "app/image_file.hpp"
 #include "app/job.hpp"
 #include "app/profile_file.hpp"
+#include "app/results.hpp"
 #include "app/sink.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "report/table.hpp"
 
 namespace cllab::app {
 namespace {
@@ -210,19 +210,6 @@ int exit_status_of(const std::vector<model::Record>& records, bool require_all) 
     });
 }
 
-void print_summaries(const std::vector<model::Record>& records) {
-    for (const auto& experiment : model::registry()) {
-        if (!experiment.summary) continue;
-        std::vector<const model::Record*> own;
-        for (const auto& record : records) {
-            if (record.family == experiment.family && record.status == model::Status::ok && record.time) own.push_back(&record);
-        }
-        if (own.empty()) continue;
-        const auto text = experiment.summary(own);
-        if (!text.empty()) std::cout << '\n' << text;
-    }
-}
-
 /// The pairs of --vs. Each point yields one record a side, in the order of the points, but either side may come first.
 void print_comparisons(const std::vector<model::Record>& records, const model::Group& pair) {
     const auto of_side = [&](const model::Cell& cell) {
@@ -242,21 +229,23 @@ void print_comparisons(const std::vector<model::Record>& records, const model::G
     }
 }
 
-void print_results(const Sink& sink, const Job& job, const std::vector<model::Device>& devices) {
+void print_results(const Sink& sink, const Job& job, const std::vector<model::Device>& devices,
+                   const std::vector<report::LostDevice>& lost = {}) {
     if (sink.uses_stdout() || sink.records().empty()) return;
-    const report::TableStyle style{wants_colour(STDOUT_FILENO), terminal_width(STDOUT_FILENO)};
     std::vector<Conclusion> conclusions;
     for (const auto& device : devices) {
         for (auto& conclusion : conclude(sink.records(), device)) conclusions.push_back(std::move(conclusion));
     }
-    std::vector<model::Record> rows;
-    std::copy_if(sink.records().begin(), sink.records().end(), std::back_inserter(rows),
-                 [&](const auto& record) { return !shown_as_curve(record, conclusions); });
-    report::print_table(std::cout, rows, style);
-    print_conclusions(std::cout, conclusions, style);
-    print_summaries(sink.records());
+    print_page(sink.records(), conclusions, lost, false);
     if (!job.invocation.versus.empty()) print_comparisons(sink.records(), job.plan.back());
     std::cout.flush();
+}
+
+/// Whether these selectors may name more than one device. Each then works in a child process, so that a driver that crashes
+/// does not take the others' results along.
+bool may_be_several(const std::vector<std::string>& selectors) {
+    return selectors.size() > 1 || std::any_of(selectors.begin(), selectors.end(),
+                                               [](const auto& s) { return lower(s) == "all" || parse_integer(s); });
 }
 
 }  // namespace
@@ -271,12 +260,16 @@ unsigned terminal_width(int fd) {
     return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-int command_run(const Invocation& invocation) {
+int command_run(const Invocation& asked) {
+    auto invocation = asked;
+    invocation.isolate = asked.isolate || may_be_several(asked.devices);
     auto job = make_job(invocation);
     check_dumps(job);
     Sink sink(invocation.json, invocation.csv);
     catch_interrupts();
-    const auto devices = invocation.isolate ? resolve_isolated(job) : resolve_devices(job);
+    std::vector<std::string> troubles;
+    const auto devices = invocation.isolate ? resolve_isolated(job, &troubles) : resolve_devices(job, &troubles);
+    for (const auto& trouble : troubles) std::fprintf(stderr, "cllab: %s\n", trouble.c_str());
     if (!invocation.outputs.empty() && devices.size() != 1)
         throw Error(Blame::usage, "--output needs one device; " + std::to_string(devices.size()) + " are selected");
 
@@ -315,27 +308,36 @@ int command_run(const Invocation& invocation) {
             sink.take(record);
             progress.finished();
         }};
+    std::vector<report::LostDevice> lost;
     try {
         for (const auto& device : devices) {
-            if (invocation.isolate)
-                run_isolated(job, device.selector, events);
-            else
-                run_on(job, device.selector, events);
+            try {
+                if (invocation.isolate)
+                    run_isolated(job, device.selector, events);
+                else
+                    run_on(job, device.selector, events);
+            } catch (const DeviceLost& e) {
+                if (devices.size() == 1) throw;
+                progress.clear();
+                std::fprintf(stderr, "cllab: %s; the other devices go on\n", e.what());
+                lost.push_back({{device.platform, device.name, device.vendor, device.driver, model::name(device.type),
+                                 device.selector, device.identity}, e.what()});
+            }
         }
     } catch (const run::Interrupted&) {
         progress.clear();
-        print_results(sink, job, devices);
+        print_results(sink, job, devices, lost);
         std::fprintf(stderr, "cllab: interrupted; %zu finished cell(s) kept\n", sink.records().size());
         return 130;
     } catch (...) {
         progress.clear();
-        print_results(sink, job, devices);  // nothing finished is lost
+        print_results(sink, job, devices, lost);  // nothing finished is lost
         throw;
     }
     watchdog.reset();
     progress.clear();
-    print_results(sink, job, devices);
-    return exit_status_of(sink.records(), invocation.require_all);
+    print_results(sink, job, devices, lost);
+    return lost.empty() ? exit_status_of(sink.records(), invocation.require_all) : 3;
 }
 
 }  // namespace cllab::app

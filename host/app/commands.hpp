@@ -10,6 +10,8 @@ namespace cllab::app {
 int command_run(const Invocation& invocation);  ///< also `dump`
 int command_profile(const Invocation& invocation);
 int command_tune(const Invocation& invocation);
+int command_merge(const Invocation& invocation);
+int command_report(const Invocation& invocation);
 int command_devices(const Invocation& invocation);
 int command_list(const Invocation& invocation);
 int command_describe(const Invocation& invocation);

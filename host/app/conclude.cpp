@@ -1,6 +1,7 @@
 #include "app/conclude.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <ostream>
 
 #include "core/units.hpp"
@@ -13,6 +14,14 @@ namespace {
 using namespace model;
 
 constexpr std::size_t least_points = 3;
+
+/// Samples are by ascending x. A cell that several runs repeated, such as the yardstick, is one point of the curve.
+bool is_long_enough(const Curve& curve) {
+    std::size_t points = 0;
+    for (std::size_t i = 0; i < curve.samples.size(); ++i)
+        if (i == 0 || curve.samples[i].x != curve.samples[i - 1].x) ++points;
+    return points >= least_points;
+}
 
 double metric(const Record& record, const std::string& wanted) {
     for (const auto& [name, value] : record.metrics) {
@@ -77,12 +86,10 @@ Point without(const Record& record, const Axis* axis) {
     return out;
 }
 
-std::vector<Curve> curves_of(const Experiment& experiment, const std::vector<Record>& records, const Device& device) {
+std::vector<Curve> curves_of(const Experiment& experiment, const std::vector<Record>& records) {
     std::vector<Curve> out;
     for (const auto& record : records) {
-        if (record.family != experiment.family || record.device.selector != device.selector || record.status != Status::ok ||
-            !record.time)
-            continue;
+        if (record.family != experiment.family || record.status != Status::ok || !record.time) continue;
         const auto* axis = swept_axis(experiment, record.variant);
         const auto fixed = without(record, axis);
         auto curve = std::find_if(out.begin(), out.end(),
@@ -98,15 +105,22 @@ std::vector<Curve> curves_of(const Experiment& experiment, const std::vector<Rec
 
 }  // namespace
 
-std::vector<Conclusion> conclude(const std::vector<Record>& records, const Device& device) {
+std::vector<Conclusion> curves_of_device(const std::vector<Record>& records, const std::string& device) {
     std::vector<Conclusion> out;
     for (const auto& experiment : registry()) {
         if (experiment.curve_over.empty() && !experiment.conclude) continue;
-        Conclusion conclusion{&experiment, curves_of(experiment, records, device), {}};
-        if (conclusion.curves.empty()) continue;
-        if (experiment.conclude) conclusion.findings = experiment.conclude(conclusion.curves, device);
-        out.push_back(std::move(conclusion));
+        Conclusion conclusion{&experiment, curves_of(experiment, records), {}, device};
+        if (!conclusion.curves.empty()) out.push_back(std::move(conclusion));
     }
+    return out;
+}
+
+std::vector<Conclusion> conclude(const std::vector<Record>& records, const Device& device) {
+    std::vector<Record> own;
+    std::copy_if(records.begin(), records.end(), std::back_inserter(own), [&](const auto& r) { return r.device.selector == device.selector; });
+    auto out = curves_of_device(own, device.name + " (" + device.selector + ")");
+    for (auto& conclusion : out)
+        if (conclusion.experiment->conclude) conclusion.findings = conclusion.experiment->conclude(conclusion.curves, device);
     return out;
 }
 
@@ -119,24 +133,32 @@ bool shown_as_curve(const Record& record, const std::vector<Conclusion>& conclus
         if (!axis) return false;
         const auto fixed = without(record, axis);
         return std::any_of(conclusion.curves.begin(), conclusion.curves.end(), [&](const auto& curve) {
-            return curve.variant == record.variant && curve.fixed == fixed && curve.samples.size() >= least_points;
+            return curve.variant == record.variant && curve.fixed == fixed && is_long_enough(curve);
         });
     });
 }
 
 void print_conclusions(std::ostream& out, const std::vector<Conclusion>& conclusions, const report::TableStyle& style) {
+    const bool several = std::any_of(conclusions.begin(), conclusions.end(),
+                                     [&](const auto& c) { return c.device != conclusions.front().device; });
+    std::string above;
+    const auto heading = [&](const Conclusion& conclusion) {
+        if (several && above != conclusion.device) out << "\nOn " << (above = conclusion.device) << '\n';
+    };
     for (const auto& conclusion : conclusions) {
         const auto& experiment = *conclusion.experiment;
         bool any = false;
         for (const auto& curve : conclusion.curves) {
             const auto* axis = swept_axis(experiment, curve.variant);
-            if (!axis || curve.samples.size() < least_points) continue;
+            if (!axis || !is_long_enough(curve)) continue;
+            heading(conclusion);
             out << '\n';
             report::print_curve(out, curve, {experiment.family + "_" + curve.variant, axis->name, axis->unit},
                                 conclusion.findings, style);
             any = true;
         }
         if (conclusion.findings.empty()) continue;
+        heading(conclusion);
         out << (any ? "\n" : "\n" + experiment.family + "\n");
         report::print_findings(out, conclusion.findings, style);
     }

@@ -169,7 +169,9 @@ std::string death(int status) {
 }
 
 [[noreturn]] void rethrow(const Json& message) {
-    throw Error(static_cast<Blame>(message.at("blame").get<int>()), message.at("error").get<std::string>());
+    const auto blame = static_cast<Blame>(message.at("blame").get<int>());
+    if (blame == Blame::environment) throw DeviceLost(message.at("error").get<std::string>());
+    throw Error(blame, message.at("error").get<std::string>());
 }
 
 using CellNumber = std::pair<std::size_t, std::size_t>;
@@ -249,7 +251,7 @@ private:
         if (!position_->in_cell || found == known_.end() || job_.options.skip.count(cell)) {
             // Between two cells: a new child goes on. Before the first one, a second try would end the same way.
             if (finished_ > 0) return;
-            throw Error(Blame::environment, "device " + selector_ + ": " + reason + " before its first cell");
+            throw DeviceLost("device " + selector_ + ": " + reason + " before its first cell");
         }
         auto record = found->second;
         record.status = status;
@@ -276,8 +278,12 @@ void run_isolated(const Job& job, const std::string& selector, const Events& eve
     }
 }
 
-std::vector<model::Device> resolve_isolated(const Job& job) {
-    Child child([&](int fd) { send(fd, {{"devices", Json(nlohmann::json(resolve_devices(job)))}}); });
+std::vector<model::Device> resolve_isolated(const Job& job, std::vector<std::string>* troubles) {
+    Child child([&](int fd) {
+        std::vector<std::string> seen;
+        const auto devices = resolve_devices(job, &seen);
+        send(fd, {{"devices", Json(nlohmann::json(devices))}, {"troubles", seen}});
+    });
     std::string line;
     const Position no_position;
     switch (child.next(line, job.invocation.timeout_seconds, no_position)) {
@@ -285,6 +291,7 @@ std::vector<model::Device> resolve_isolated(const Job& job) {
             const auto message = Json::parse(line);
             if (message.contains("error")) rethrow(message);
             if (message.contains("interrupted")) throw run::Interrupted{};
+            if (troubles) *troubles = message.at("troubles").get<std::vector<std::string>>();
             return nlohmann::json(message.at("devices")).get<std::vector<model::Device>>();
         }
         case Child::Event::silent:

@@ -51,8 +51,8 @@ bool wants_yardstick(const Job& job, const model::Device& device) {
            device.implementation != model::Implementation::oclgrind;
 }
 
-std::vector<model::Device> resolve_devices(const Job& job) {
-    const auto found = device::discover();
+std::vector<model::Device> resolve_devices(const Job& job, std::vector<std::string>* troubles) {
+    const auto found = device::discover(troubles);
     std::vector<model::Device> facts;
     for (const auto& f : found) facts.push_back(f.facts);
     const auto trusted = [&](std::size_t i) {

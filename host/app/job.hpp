@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/options.hpp"
+#include "core/error.hpp"
 #include "device/platforms.hpp"
 #include "run/executor.hpp"
 
@@ -30,18 +31,24 @@ bool interrupted();
 void catch_interrupts();   ///< first SIGINT: wind down; second: end at once
 void note_interrupts();    ///< for child processes: SIGINT only winds down, the parent kills
 
-/// Facts of the devices that the invocation names. Throws as device::resolve.
-std::vector<model::Device> resolve_devices(const Job& job);
+/// A device is there but its driver does not work: other devices of the run may.
+class DeviceLost : public Error {
+public:
+    explicit DeviceLost(const std::string& sentence) : Error(Blame::environment, sentence) {}
+};
+
+/// Facts of the devices that the invocation names. Throws as device::resolve. Devices that fail their queries go to `troubles`.
+std::vector<model::Device> resolve_devices(const Job& job, std::vector<std::string>* troubles = nullptr);
 
 /// All cells of the plan on the device "P:D", in this process. Checks every point with Experiment::validate first.
 void run_on(const Job& job, const std::string& selector, const Events& events);
 
 /// The same in a child process for each attempt: a child that dies or stalls costs the cell it was in, and a new child
-/// goes on with the rest. Throws Error when the child reports one.
+/// goes on with the rest. Throws Error when the child reports one; DeviceLost when the device or its driver is to blame.
 void run_isolated(const Job& job, const std::string& selector, const Events& events);
 
 /// resolve_devices in a child process, so that a driver that crashes while loading is an Error and not a crash.
-std::vector<model::Device> resolve_isolated(const Job& job);
+std::vector<model::Device> resolve_isolated(const Job& job, std::vector<std::string>* troubles = nullptr);
 
 /// True when bandwidth_copy must run in front of the plan on this device.
 bool wants_yardstick(const Job& job, const model::Device& device);

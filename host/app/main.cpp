@@ -30,6 +30,8 @@ int dispatch(const cllab::app::Invocation& invocation) {
         return 0;
     }
     if (invocation.command == "tune") return command_tune(invocation);
+    if (invocation.command == "merge") return command_merge(invocation);
+    if (invocation.command == "report") return command_report(invocation);
     if (invocation.command == "devices") return command_devices(invocation);
     if (invocation.command == "profile") return command_profile(invocation);
     if (invocation.command == "list") return command_list(invocation);

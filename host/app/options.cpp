@@ -14,7 +14,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-const std::vector<std::string> commands{"run", "devices", "list", "describe", "dump", "isa", "tune", "profile"};
+const std::vector<std::string> commands{"run", "devices", "list", "describe", "dump", "isa", "tune", "profile", "merge", "report"};
 
 struct Page {
     const char* usage;
@@ -26,7 +26,10 @@ Page page_of(const std::string& command) {
     if (command == "run")
         return {"cllab [run] [PATTERN...] [options]",
                 "Verifies each kernel variant against independent host code, times it, and writes its binary and\n"
-                "disassembly beside the time. A PATTERN is a shell glob over <family>_<variant>, or a family's name.",
+                "disassembly beside the time. A PATTERN is a shell glob over <family>_<variant>, or a family's name.\n\n"
+                "Several devices run one after the other, each in a child process as with --isolate, because CPU devices and\n"
+                "simulators share the host's cores. After the table of each device comes one of the variants by devices, and\n"
+                "a sentence where the ranking differs. A device whose driver crashes is lost alone; the exit status is then 3.",
                 "cllab run 'pitch_*' --device cpu --axis width=4096,8192 --json results.jsonl"};
     if (command == "devices")
         return {"cllab devices [--json]",
@@ -46,6 +49,18 @@ Page page_of(const std::string& command) {
                 "found. The same goes to DIR/<device>/profile.json, where `cllab run` and `cllab tune` find the last level and\n"
                 "the peaks that no kernel can beat.",
                 "cllab profile --device gpu --budget 300"};
+    if (command == "merge")
+        return {"cllab merge FILE... [--json OUT]",
+                "Joins the records (`cllab run --json`) of many runs and machines into one JSON-lines file. A record that is there\n"
+                "twice is taken once. Damaged lines and records of another schema are named on stderr and left out. The exit\n"
+                "status is 0 with at least one record, 2 when no file can be read or there is no record.",
+                "cllab merge node*.jsonl --json all.jsonl"};
+    if (command == "report")
+        return {"cllab report FILE... [--csv OUT]",
+                "Prints from the records (`cllab run --json`) of many runs and machines what `cllab run` prints: a table for each\n"
+                "device, curves, and the variants by devices. It reads like `cllab merge`, with the same exit status; that cells\n"
+                "have failed does not change it. What a probe concludes from its curves needs the device: only a run says it.",
+                "cllab report all.jsonl"};
     if (command == "tune")
         return {"cllab tune PATTERN... [options]",
                 "For each variant tries the axes that change no answer, such as the work-group's shape: every combination up\n"
@@ -159,6 +174,10 @@ po::options_description options_of(const std::string& command) {
         add("seed", po::value<std::uint64_t>()->value_name("N"), "Seeds the random inputs. Default: a fresh one each run.");
         add("json", "Prints JSON instead of the page, every curve included.");
     }
+    if (command == "merge")
+        add("json", po::value<std::string>()->value_name("OUT")->default_value("-"), "Writes the records to OUT; - is standard output.");
+    if (command == "report")
+        add("csv", po::value<std::string>()->value_name("OUT"), "Also writes one CSV line a record to OUT; - instead of the page.");
     if (command == "devices" || command == "list") add("json", "Prints JSON instead of text.");
     return out;
 }
@@ -244,6 +263,13 @@ Invocation parse(int argc, char** argv) {
         out.as_json = values.count("json") != 0;
         return out;
     }
+    if (out.command == "merge" || out.command == "report") {
+        text("json", out.json);
+        text("csv", out.csv);
+        if (!out.help && out.patterns.empty())
+            throw Error(Blame::usage, "`cllab " + out.command + "` needs a FILE that `cllab run --json` wrote");
+        return out;
+    }
     for (const auto& pattern : strings("kernel")) out.patterns.push_back(pattern);
     if (out.command == "isa") {
         for (const auto& axis : strings("axis")) out.axes.push_back(key_value("axis", axis));
@@ -310,11 +336,13 @@ std::string help_text(const std::string& command) {
                "  cllab dump PATTERN...                       build, verify once, dump; no timing\n"
                "  cllab isa PATTERN... [--target T]           machine code and its counts, also for devices that are not here\n"
                "  cllab tune PATTERN...                       try the axes that change no answer, name the fastest\n"
-               "  cllab profile [--device D]                  the device's portrait from all probes, on one page\n\n"
+               "  cllab profile [--device D]                  the device's portrait from all probes, on one page\n"
+               "  cllab merge FILE...                         the records of many runs and machines as one file\n"
+               "  cllab report FILE...                        the tables of such records, and the variants by devices\n\n"
                "`cllab COMMAND --help` explains a command. `cllab --version` prints the version.\n\n"
                "Exit status: 0 every cell ok or unsupported; 1 some cell failed, was wrong or timed out; 2 the command line\n"
-               "or an input is wrong, or nothing matched; 3 no platform, no such device, or a file cannot be written;\n"
-               "130 interrupted.\n";
+               "or an input is wrong, or nothing matched; 3 no platform, no such device, a device was lost, or a file\n"
+               "cannot be written; 130 interrupted.\n";
         return out.str();
     }
     if (std::find(commands.begin(), commands.end(), command) == commands.end())

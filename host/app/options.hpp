@@ -10,11 +10,11 @@
 namespace cllab::app {
 
 struct Invocation {
-    std::string command = "run";  ///< run, devices, list, describe, dump, isa, profile
+    std::string command = "run";  ///< one of options.cpp's `commands`, or version
     bool help = false;
     std::vector<std::string> argv;
 
-    std::vector<std::string> patterns, devices;
+    std::vector<std::string> patterns, devices;  ///< patterns: the files of merge and report
     std::vector<std::pair<std::string, std::string>> axes, inputs, outputs;
     std::string json, csv, dumps = "dumps", cl_dir, build_options;
     std::string cache = "hot";  ///< of run: hot, cold or rotate

@@ -12,12 +12,15 @@ namespace {
 
 using model::Implementation;
 
-// cl_nv_device_attribute_query and its pci extension; not in every header set.
+// cl_nv_device_attribute_query, the UUID and PCI queries; not in every header set.
 constexpr cl_device_info nv_compute_capability_major = 0x4000;
 constexpr cl_device_info nv_compute_capability_minor = 0x4001;
 constexpr cl_device_info nv_pci_bus_id = 0x4008;
 constexpr cl_device_info nv_pci_slot_id = 0x4009;
+constexpr cl_device_info nv_pci_domain_id = 0x400A;
 constexpr cl_device_info khr_uuid = 0x106A;
+constexpr cl_device_info khr_pci_bus_info = 0x410F;
+constexpr cl_device_info amd_topology = 0x4037;
 
 template <typename T>
 T query(const cl::Device& device, cl_device_info what, T otherwise) {
@@ -56,24 +59,23 @@ model::DeviceType type_of(cl_device_type type) {
     return model::DeviceType::other;
 }
 
+/// The UUID where the driver gives one, else the PCI address, else nothing.
 std::string identity_of(const cl::Device& device, const model::Device& facts) {
-    char line[48];
     if (facts.has("cl_khr_device_uuid")) {
-        const auto uuid = query<std::array<unsigned char, 16>>(device, khr_uuid, {});
-        std::string out = "UUID ";
-        for (unsigned char byte : uuid) {
-            std::snprintf(line, sizeof line, "%02x", byte);
-            out += line;
-        }
-        return out;
+        const auto uuid = uuid_text(query<std::array<unsigned char, 16>>(device, khr_uuid, {}));
+        if (!uuid.empty()) return uuid;
+    }
+    if (facts.has("cl_khr_pci_bus_info")) {
+        const auto none = ~0u;
+        const auto at = query<std::array<cl_uint, 4>>(device, khr_pci_bus_info, {none, none, none, none});
+        if (at[1] != none) return pci_text(at[0], at[1], at[2], at[3]);
     }
     if (facts.implementation == Implementation::nvidia) {
         const auto bus = query<cl_uint>(device, nv_pci_bus_id, ~0u), slot = query<cl_uint>(device, nv_pci_slot_id, ~0u);
-        if (bus != ~0u && slot != ~0u) {
-            std::snprintf(line, sizeof line, "PCI %02x:%02x.0", bus, slot >> 3);
-            return line;
-        }
+        // The slot holds device and function, as in Linux's devfn.
+        if (bus != ~0u && slot != ~0u) return pci_text(query<cl_uint>(device, nv_pci_domain_id, 0), bus, slot >> 3, slot & 7);
     }
+    if (facts.has("cl_amd_device_attribute_query")) return amd_topology_text(query<std::array<unsigned char, 24>>(device, amd_topology, {}));
     return {};
 }
 
@@ -135,6 +137,29 @@ model::Device facts_of(const cl::Platform& platform, const cl::Device& device, s
 }
 
 }  // namespace
+
+std::string uuid_text(const std::array<unsigned char, 16>& uuid) {
+    if (std::all_of(uuid.begin(), uuid.end(), [](unsigned char byte) { return byte == 0; })) return {};
+    std::string out = "UUID ";
+    for (unsigned char byte : uuid) {
+        char digits[3];
+        std::snprintf(digits, sizeof digits, "%02x", byte);
+        out += digits;
+    }
+    return out;
+}
+
+std::string pci_text(unsigned domain, unsigned bus, unsigned device, unsigned function) {
+    char line[64];
+    std::snprintf(line, sizeof line, "PCI %04x:%02x:%02x.%x", domain, bus, device, function);
+    return line;
+}
+
+std::string amd_topology_text(const std::array<unsigned char, 24>& topology) {
+    std::uint32_t type = 0;
+    std::memcpy(&type, topology.data(), sizeof type);
+    return type == 1 ? pci_text(0, topology[21], topology[22], topology[23]) : std::string();
+}
 
 std::vector<Found> discover(std::vector<std::string>* troubles) {
     const auto note = [&](const std::string& line) {

@@ -1,6 +1,8 @@
 // Every device that the ICD loader shows, as plain facts beside its handle.
 #pragma once
 
+#include <array>
+#include <string>
 #include <vector>
 
 #include "device/cl.hpp"
@@ -13,6 +15,14 @@ struct Found {
     cl::Device device;
     model::Device facts;
 };
+
+/// The bytes of cl_khr_device_uuid as "UUID 0123…"; empty when all are zero, which some drivers answer for "none".
+std::string uuid_text(const std::array<unsigned char, 16>& uuid);
+/// "PCI 0000:c1:00.0": domain, bus, device and function as lspci writes them.
+std::string pci_text(unsigned domain, unsigned bus, unsigned device, unsigned function);
+/// The same from the 24 bytes of CL_DEVICE_TOPOLOGY_AMD (a 32-bit type, 1 for PCIe; bus, device and function are the last
+/// three bytes); empty for another type.
+std::string amd_topology_text(const std::array<unsigned char, 24>& topology);
 
 /// All devices of all platforms, in clinfo's order. A platform or device that fails its queries is left out, with a
 /// line in `troubles`. Throws Error(environment) with the way to get one when there is no device at all.

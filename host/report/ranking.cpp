@@ -36,7 +36,7 @@ bool tells_points_apart(const Rows& rows, const std::vector<std::string>& axes) 
     return std::all_of(rows.begin(), rows.end(), [&](const Record* r) { return seen[r->variant].insert(key_of(*r, axes)).second; });
 }
 
-std::vector<std::string> comparable_axes(const Rows& rows) {
+std::vector<std::string> comparable_axes(const Rows& rows, const MayBeAuto& may_be_auto) {
     std::vector<std::string> axes;
     for (const auto* row : rows)
         for (const auto& [axis, value] : row->point)
@@ -45,7 +45,8 @@ std::vector<std::string> comparable_axes(const Rows& rows) {
     for (std::size_t i = 0; i < axes.size();) {
         auto fewer = axes;
         fewer.erase(fewer.begin() + static_cast<long>(i));
-        if (chosen_by_variant(rows, axes[i]) && tells_points_apart(rows, fewer)) axes = std::move(fewer);
+        const bool possible = !may_be_auto || may_be_auto(rows.front()->family, axes[i]);
+        if (possible && chosen_by_variant(rows, axes[i]) && tells_points_apart(rows, fewer)) axes = std::move(fewer);
         else ++i;
     }
     return axes;
@@ -81,8 +82,8 @@ void rank_group(const Rows& rows, const std::vector<std::size_t>& members, std::
 
 }  // namespace
 
-Comparison compare(const std::vector<const model::Record*>& rows) {
-    const auto axes = comparable_axes(rows);
+Comparison compare(const std::vector<const model::Record*>& rows, const MayBeAuto& may_be_auto) {
+    const auto axes = comparable_axes(rows, may_be_auto);
     std::vector<Key> keys;  // in order of first appearance
     std::vector<std::vector<const Record*>> members;
     for (const auto* row : rows) {

@@ -2,12 +2,17 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "model/result.hpp"
 
 namespace cllab::report {
+
+/// True when the axis `axis` of `family` may have been "auto": its value in a record is then what the variant or the device
+/// chose. An empty function says so of every axis, which holds within one run: there all variants are given the same values.
+using MayBeAuto = std::function<bool(const std::string& family, const std::string& axis)>;
 
 struct Rank {
     bool compared = false;    ///< ok, timed, and not alone in its group
@@ -28,6 +33,6 @@ struct Comparison {
 /// items, the local size) does not split groups: it differs between the variants and follows from the other axes.
 /// Cost is the time for the same work: by bandwidth where every row of the group has one, else by flop rate, else by
 /// time. All rows are of one device and family.
-Comparison compare(const std::vector<const model::Record*>& rows);
+Comparison compare(const std::vector<const model::Record*>& rows, const MayBeAuto& may_be_auto = {});
 
 }  // namespace cllab::report

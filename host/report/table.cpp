@@ -9,8 +9,8 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "report/device_key.hpp"
 #include "report/layout.hpp"
-#include "report/ranking.hpp"
 
 namespace cllab::report {
 namespace {
@@ -229,9 +229,10 @@ std::string dump_parents(const Rows& rows) {
     return join(parents, ", ");
 }
 
-void print_family(std::ostream& out, const Rows& unordered, const Footnotes& notes, const TableStyle& style, bool& any_indistinct) {
+void print_family(std::ostream& out, const Rows& unordered, const Footnotes& notes, const TableStyle& style,
+                  const MayBeAuto& may_be_auto, bool& any_indistinct) {
     const std::size_t text_width = style.width ? style.width : piped_text_width;
-    const Comparison comparison = compare(unordered);
+    const Comparison comparison = compare(unordered, may_be_auto);
     const Rows& rows = comparison.rows;
     const auto varying = varying_axes(rows);
     std::string title = rows.front()->family;
@@ -274,15 +275,13 @@ void print_totals(std::ostream& out, const std::vector<Record>& records, bool co
 
 }  // namespace
 
-void print_table(std::ostream& out, const std::vector<Record>& records, const TableStyle& style) {
+void print_table(std::ostream& out, const std::vector<Record>& records, const TableStyle& style, const MayBeAuto& may_be_auto) {
     const Footnotes notes(records);
-    const auto same_device = [](const Record& a, const Record& b) {
-        return a.device.selector == b.device.selector && a.device.name == b.device.name && a.device.platform == b.device.platform;
-    };
+    const bool hosts = several_hosts(records);
     // Sections in the order of first appearance: interleaved measurement does not scatter them.
     std::vector<std::vector<Rows>> devices;
     for (const auto& record : records) {
-        auto device = std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return same_device(*d.front().front(), record); });
+        auto device = std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return device_key(*d.front().front()) == device_key(record); });
         if (device == devices.end()) device = devices.insert(device, std::vector<Rows>{});
         auto family = std::find_if(device->begin(), device->end(), [&](const Rows& f) { return f.front()->family == record.family; });
         if (family == device->end()) family = device->insert(family, Rows{});
@@ -290,10 +289,10 @@ void print_table(std::ostream& out, const std::vector<Record>& records, const Ta
     }
     bool any_indistinct = false;
     for (const auto& device : devices) {
-        const auto& info = device.front().front()->device;
+        const auto& first = *device.front().front();
         if (&device != &devices.front()) out << '\n';
-        out << paint(info.name, Tone::strong, style.colour) << " (" << info.selector << "), " << info.platform << ", driver " << info.driver << '\n';
-        for (const auto& family : device) print_family(out, family, notes, style, any_indistinct);
+        out << paint(first.device.name, Tone::strong, style.colour) << device_details(first.device, hosts ? first.host.name : "") << '\n';
+        for (const auto& family : device) print_family(out, family, notes, style, may_be_auto, any_indistinct);
     }
     print_totals(out, records, style.colour);
     if (any_indistinct) out << "~ its 95 % interval overlaps that of the fastest: not told apart by this run\n";

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/result.hpp"
+#include "report/ranking.hpp"
 
 namespace cllab::report {
 
@@ -16,7 +17,8 @@ struct TableStyle {
 
 /// Columns: id (with the axes that vary), status, median ± interval, the headline rates, fraction of the device's own
 /// copy bandwidth, registers where known, dump folder. Failures show their reason on a line of their own; warnings
-/// follow the table, each once, with the rows they belong to.
-void print_table(std::ostream& out, const std::vector<model::Record>& records, const TableStyle& style);
+/// follow the table, each once, with the rows they belong to. `may_be_auto` is for records of several runs.
+void print_table(std::ostream& out, const std::vector<model::Record>& records, const TableStyle& style,
+                 const MayBeAuto& may_be_auto = {});
 
 }  // namespace cllab::report

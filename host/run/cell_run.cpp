@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <thread>
@@ -40,7 +41,9 @@ const HostInfo& this_host() {
         HostInfo out;
         char name[256] = "";
         gethostname(name, sizeof name - 1);
-        out.name = name;
+        // Under Slurm the node's own name: several nodes may share a machine, and a container's host name says nothing.
+        const char* node = std::getenv("SLURMD_NODENAME");
+        out.name = node && *node ? node : name;
         std::ifstream cpuinfo("/proc/cpuinfo");
         for (std::string line; std::getline(cpuinfo, line);) {
             if (line.rfind("model name", 0) == 0) {

@@ -6,7 +6,7 @@ import unittest
 
 from lab import LabTest
 
-COMMANDS = ["run", "devices", "list", "describe", "dump", "isa", "tune", "profile"]
+COMMANDS = ["run", "devices", "list", "describe", "dump", "isa", "tune", "profile", "merge", "report"]
 
 # (arguments, what the one sentence on stderr must hold)
 MISTAKES = [

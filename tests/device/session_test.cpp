@@ -22,6 +22,15 @@ BOOST_AUTO_TEST_CASE(the_binary_of_a_built_program_has_a_known_kind) {
     BOOST_TEST((inspect::recognise(binary) != inspect::Kind::unknown));
 }
 
+// A driver that works over a network ships one text to one device; files and shared contexts stay behind.
+BOOST_AUTO_TEST_CASE(a_context_holds_one_device_and_a_program_is_one_text) {
+    BOOST_TEST(session().context().getInfo<CL_CONTEXT_DEVICES>().size() == 1u);
+    const std::string text = "kernel void k(global uint* out) { out[get_global_id(0)] = 1; }";
+    const auto built = device::build(session(), text, "");
+    BOOST_REQUIRE(built.ok);
+    BOOST_TEST(built.program.getInfo<CL_PROGRAM_SOURCE>() == text);
+}
+
 BOOST_AUTO_TEST_CASE(a_failed_build_is_an_answer_with_the_drivers_words) {
     const auto built = device::build(session(), "kernel void k( {", "");
     BOOST_TEST(!built.ok);

@@ -3,9 +3,11 @@
 #define BOOST_TEST_DYN_LINK
 #endif
 #include <boost/test/unit_test.hpp>
+#include <cstring>
 #include <set>
 
 #include "core/error.hpp"
+#include "device/platforms.hpp"
 #include "device/quirks.hpp"
 #include "device/selectors.hpp"
 #include "device/timer.hpp"
@@ -154,6 +156,30 @@ BOOST_AUTO_TEST_CASE(rusticl_22_3_has_a_stub_timer_and_a_later_mesa_has_not) {
 BOOST_AUTO_TEST_CASE(vendor_options_go_to_their_vendor_only) {
     BOOST_TEST(device::extra_build_options(bench[2]) == "-cl-nv-verbose");
     BOOST_TEST(device::extra_build_options(bench[0]) == "");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(device_identity)
+
+BOOST_AUTO_TEST_CASE(a_uuid_is_its_bytes_in_order_and_zeros_are_none) {
+    BOOST_TEST(device::uuid_text({0x0f, 0xa1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x42}) == "UUID 0fa10000000000000000000000000042");
+    BOOST_TEST(device::uuid_text({}) == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_pci_address_is_written_as_lspci_does) {
+    BOOST_TEST(device::pci_text(0x1, 0xc1, 0x1f, 2) == "PCI 0001:c1:1f.2");
+}
+
+BOOST_AUTO_TEST_CASE(amds_topology_ends_in_the_address_when_it_is_pcie) {
+    std::array<unsigned char, 24> topology{};
+    topology[21] = 0x43;
+    topology[22] = 0x05;
+    topology[23] = 0x01;
+    BOOST_TEST(device::amd_topology_text(topology) == "");
+    const std::uint32_t pcie = 1;
+    std::memcpy(topology.data(), &pcie, sizeof pcie);
+    BOOST_TEST(device::amd_topology_text(topology) == "PCI 0000:43:05.1");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

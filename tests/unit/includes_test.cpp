@@ -101,6 +101,20 @@ std::vector<std::string> violations(const std::string& path, const std::string& 
     return found;
 }
 
+/// The first #include of a kernel text, or nothing; also behind blanks, comments or a continued line.
+std::string kernel_include(const std::string& text) {
+    std::string joined;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text.compare(i, 2, "\\\n") == 0) ++i;
+        else joined += text[i];
+    }
+    std::istringstream lines(code_only(joined));
+    static const std::regex include(R"re(^\s*(#|%:)\s*(include|import)\b)re");
+    for (std::string line; std::getline(lines, line);)
+        if (std::regex_search(line, include)) return line;
+    return {};
+}
+
 std::string read(const std::filesystem::path& path) {
     std::ifstream in(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
@@ -131,6 +145,20 @@ BOOST_AUTO_TEST_CASE(clhpp_is_included_from_one_header) {
             including.push_back(entry.path().lexically_relative(host).generic_string());
     BOOST_TEST(including.size() <= 1u);
     for (std::size_t i = 1; i < including.size(); ++i) BOOST_ERROR(including[i] + " includes CLHPP beside " + including[0]);
+}
+
+// A kernel is built from one text wherever its device is: no driver looks for files. lab.h is put in front by the host.
+BOOST_AUTO_TEST_CASE(no_kernel_text_includes_a_file) {
+    std::size_t files = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(std::filesystem::path(CLLAB_SOURCE_DIR) / "cl")) {
+        if (!entry.is_regular_file()) continue;
+        ++files;
+        BOOST_TEST(kernel_include(read(entry.path())) == "", entry.path().filename().string());
+    }
+    BOOST_TEST(files >= 20u);
+    for (const char* text : {"#include \"a.h\"\n", "int a;\n  #  include <a.h>", "/* a */ #include \"a.h\"", "#inc\\\nlude \"a.h\"", "#import \"a.h\""})
+        BOOST_TEST(kernel_include(text) != "", text);
+    for (const char* text : {"// #include \"a.h\"\n", "/*\n#include \"a.h\"\n*/", "int include; // a\n#ifdef A"}) BOOST_TEST(kernel_include(text) == "", text);
 }
 
 BOOST_AUTO_TEST_CASE(a_forbidden_include_is_found) {

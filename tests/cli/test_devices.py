@@ -1,0 +1,165 @@
+"""Several devices and several machines: the table of variants by devices, and the records of many runs joined."""
+import json
+import re
+import shutil
+import subprocess
+import unittest
+
+from lab import OCLGRIND_LIBRARY, LabTest
+
+SMALL = ["--axis", "items=64", "--max-time", "0.05", "--no-dumps"]
+
+# Stands in front of the loader and crashes in the driver's name when the simulator is to give a context.
+CRASH = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+typedef int Info(void*, unsigned, unsigned long, void*, unsigned long*);
+typedef void* Create(const void*, unsigned, void* const*, void*, void*, int*);
+void* clCreateContext(const void* properties, unsigned n, void* const* devices, void* notify, void* data, int* error) {
+    char name[256] = "";
+    ((Info*)dlsym(RTLD_NEXT, "clGetDeviceInfo"))(devices[0], 0x102B, sizeof name, name, 0);
+    if (strstr(name, "Oclgrind")) abort();
+    return ((Create*)dlsym(RTLD_NEXT, "clCreateContext"))(properties, n, devices, notify, data, error);
+}
+"""
+
+
+class Devices(LabTest):
+    """PoCL and Oclgrind side by side."""
+
+    def two(self, **changes):
+        self.assertIsNotNone(OCLGRIND_LIBRARY, "Oclgrind's library is not there; apt-get install oclgrind")
+        vendors = self.folder / "vendors"
+        vendors.mkdir()
+        shutil.copy("/etc/OpenCL/vendors/pocl.icd", vendors)
+        (vendors / "oclgrind.icd").write_text(f"{OCLGRIND_LIBRARY}\n")
+        return self.environment(OCL_ICD_VENDORS=str(vendors), **changes)
+
+    def test_all_devices_end_in_one_table_of_variants_by_devices(self):
+        out, err = self.lab("run", "muladd", "--device", "all", *SMALL, "--json", "r.jsonl", env=self.two())
+        self.assertEqual(err, "")
+        tables, by_device = out.split("\nVariants by devices")
+        self.assertIn("Oclgrind Simulator (", tables)
+        self.assertRegex(by_device, r"\n  [AB]  Oclgrind Simulator .*\n? *.*simulated, so not")
+        for kernel in ("muladd_fma", "muladd_mad"):
+            self.assertRegex(by_device, rf"\n  {kernel} .* [num]?s .* [num]?s")
+        self.assertEqual(len({r["device"]["name"] for r in self.records()}), 2)
+
+    def test_one_device_has_no_such_table(self):
+        out, _ = self.lab("run", "muladd", "--device", "all", *SMALL)
+        self.assertNotIn("Variants by devices", out)
+
+    def test_a_driver_that_crashes_costs_its_column(self):
+        (self.folder / "crash.c").write_text(CRASH)
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", "crash.so", "crash.c", "-ldl"], cwd=self.folder, check=True)
+        env = self.two(LD_PRELOAD=str(self.folder / "crash.so"), ASAN_OPTIONS="detect_leaks=0:handle_segv=0:verify_asan_link_order=0")
+        out, err = self.lab("run", "muladd", "--device", "all", *SMALL, env=env, status=3)
+        self.assertRegex(err, r"\Acllab: device \d:0: [^\n]*SIGABRT[^\n]* before its first cell; the other devices go on\n\Z")
+        by_device = out.split("\nVariants by devices")[1]
+        self.assertRegex(by_device, r"Oclgrind Simulator [^:]*:0\), Oclgrind, driver [^;]*; lost: ")
+        self.assertRegex(by_device, r"\n  muladd_fma  .*fastest|\n  muladd_mad  .*fastest")
+        self.assertRegex(by_device, r"\n  muladd_fma  .*lost")
+        # Alone it has no table to save.
+        _, err = self.lab("run", "muladd", "--device", "oclgrind", "--isolate", *SMALL, env=env, status=3)
+        self.assert_one_sentence(err, "SIGABRT")
+
+
+class Records(LabTest):
+    """merge and report, on the records of one small run."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.lines = []
+
+    def setUp(self):
+        super().setUp()
+        if not self.lines:
+            self.lab("run", "muladd", "--device", "cpu", *SMALL, "--no-yardstick", "--json", "r.jsonl")
+            self.lines.extend((self.folder / "r.jsonl").read_text().splitlines())
+        self.write("r.jsonl", self.lines)
+        # The same run on another node, under Slurm or not.
+        self.write("other.jsonl", [json.dumps(json.loads(line) | {"host": {"name": "node2"}}) for line in self.lines])
+
+    def write(self, name, lines):
+        (self.folder / name).write_text("".join(line + "\n" for line in lines))
+
+    def test_merge_keeps_each_record_once_and_byte_for_byte(self):
+        out, err = self.lab("merge", "r.jsonl", "other.jsonl", "r.jsonl")
+        self.assertEqual(out, (self.folder / "r.jsonl").read_text() + (self.folder / "other.jsonl").read_text())
+        self.assertEqual(err, "cllab: 4 records of 2 devices, 2 duplicates left out\n")
+        self.assertEqual(self.lab("merge", "r.jsonl", "other.jsonl", "--json", "all.jsonl")[0], "")
+        self.assertEqual((self.folder / "all.jsonl").read_text(), out)
+
+    def test_damaged_and_unknown_lines_are_named_and_left_out(self):
+        unknown = self.lines[0].replace('"schema":1', '"schema":2')
+        self.write("bad.jsonl", [self.lines[0][:99], unknown, "", self.lines[0]])
+        out, err = self.lab("merge", "bad.jsonl")
+        self.assertEqual(out, self.lines[0] + "\n")
+        self.assertEqual(err, "cllab: bad.jsonl:1: this is not a record: its JSON is damaged at byte 100 of 99; the line is left out\n"
+                              "cllab: bad.jsonl:2: the record has schema 2; this build reads schema 1; the line is left out\n"
+                              "cllab: 1 records of 1 devices, 0 duplicates left out\n")
+
+    def test_a_file_of_something_else_does_not_fill_the_screen(self):
+        self.write("else.txt", ["what"] * 1000 + self.lines)
+        _, err = self.lab("merge", "else.txt")
+        self.assertEqual(len(err.splitlines()), 22)
+        self.assertIn("cllab: 980 more lines are left out\n", err)
+
+    def test_one_file_that_can_be_read_is_enough_and_none_is_status_2(self):
+        out, err = self.lab("merge", "absent.jsonl", "r.jsonl")
+        self.assertEqual(out.splitlines(), self.lines)
+        self.assertIn("cllab: file 'absent.jsonl' cannot be read: No such file or directory\n", err)
+        for command in ("merge", "report"):
+            out, err = self.lab(command, "absent.jsonl", ".", status=2)
+            self.assertEqual(out, "")
+            self.assertIn("'.' cannot be read: Is a directory", err)
+            self.assertTrue(err.endswith("cllab: no file can be read\n"), err)
+            self.write("empty.jsonl", [])
+            self.assert_one_sentence(self.lab(command, "empty.jsonl", status=2)[1], "no record", "'empty.jsonl'")
+            self.assert_one_sentence(self.lab(command, status=2)[1], "FILE")
+
+    def test_merge_never_writes_over_what_it_reads(self):
+        _, err = self.lab("merge", "other.jsonl", "r.jsonl", "--json", "./r.jsonl", status=2)
+        self.assert_one_sentence(err, "./r.jsonl", "--json")
+        self.assertEqual((self.folder / "r.jsonl").read_text().splitlines(), self.lines)
+
+    def test_report_prints_what_run_printed(self):
+        out, _ = self.lab("run", "muladd", "--device", "cpu", *SMALL, "--json", "again.jsonl")
+        self.assertEqual(self.lab("report", "again.jsonl"), (out, ""))
+
+    def test_report_of_two_nodes_sets_them_side_by_side_and_writes_csv(self):
+        out, err = self.lab("report", "r.jsonl", "other.jsonl", "--csv", "r.csv")
+        self.assertEqual(err, "")
+        self.assertRegex(out, r"\n  B  .* on\n? *node2\n")
+        self.assertRegex(out, r"\n      muladd_(fma|mad) wins on A and B\.\n")
+        self.assertEqual(len((self.folder / "r.csv").read_text().splitlines()), 1 + 4)
+        self.assertEqual(self.lab("report", "r.jsonl", "other.jsonl", "--csv", "-")[0], (self.folder / "r.csv").read_text())
+
+    def test_a_cell_that_was_repeated_is_no_curve_and_a_sweep_is_one(self):
+        cells = [json.loads(line) for line in self.lines]
+        for name, places in (("repeated", (1, 1, 1)), ("swept", (1, 2, 3))):
+            self.write(f"{name}.jsonl", [json.dumps(cells[0] | {"id": "bandwidth_copy", "family": "bandwidth", "variant": "copy", "utc": str(i),
+                                                                "point": {"size": size, "width": 16}}) for i, size in enumerate(places)])
+        self.assertEqual(self.lab("report", "repeated.jsonl")[0].count("\n  bandwidth_copy  ok "), 3)
+        self.assertIn("bandwidth_copy: ", self.lab("report", "swept.jsonl")[0])
+
+    def test_points_of_curves_are_set_side_by_side_too(self):
+        record = json.loads(self.lines[0]) | {"id": "bandwidth_copy", "family": "bandwidth", "variant": "copy"}
+        for node in ("a", "b"):
+            self.write(f"{node}.jsonl", [json.dumps(record | {"host": {"name": node}, "point": {"size": n, "width": 16}}) for n in (64, 128, 256, 512)])
+        curves, by_device = self.lab("report", "a.jsonl", "b.jsonl")[0].split("\nVariants by devices")
+        self.assertRegex(curves, r"\nOn .* on a\n\nbandwidth_copy: [^$]*\nOn .* on b\n\nbandwidth_copy: ")
+        self.assertEqual(len(re.findall(r"\n  bandwidth_copy +\d+ ", by_device)), 4)
+
+    def test_report_needs_no_platform(self):
+        self.lab("report", "r.jsonl", env=self.environment(OCL_ICD_VENDORS=str(self.folder)))
+
+    def test_under_slurm_a_record_names_the_node(self):
+        self.lab("run", "muladd_fma", "--device", "cpu", *SMALL, "--verify", "--json", "n.jsonl", env=self.environment(SLURMD_NODENAME="n7"))
+        self.assertEqual({r["host"]["name"] for r in self.records("n.jsonl")}, {"n7"})
+
+
+if __name__ == "__main__":
+    unittest.main()
