@@ -63,6 +63,7 @@ std::vector<Function> parse_x86(std::string_view text) {
             i.mnemonic = lower(rest.substr(0, space));
             rest = trim(rest.substr(space));
             if (rest.empty() || !is_prefix(i.mnemonic)) break;
+            i.locked = i.locked || i.mnemonic == "lock";
         }
         i.operands = rest;
         i.text = i.mnemonic + (rest.empty() ? "" : " " + rest);
