@@ -31,7 +31,8 @@ public:
         for (auto& function : parse_listing(isa, text)) functions_.emplace(function.name, std::move(function));
     }
 
-    /// Nothing when a function that cannot be followed is called; a built-in function's call is what was looked for.
+    /// Nothing when a function that cannot be followed is called. Of built-in functions such a call may be what was
+    /// looked for, or the whole kernel behind a linker's table: enough calls prove the work, too few prove nothing.
     std::optional<double> total(const std::string& name) {
         const auto found = functions_.find(name);
         // Through the linker's table the code is in another file. A recursion has no fixed number of operations.
@@ -43,10 +44,11 @@ public:
             if (!leaves(isa_, i, name)) continue;
             const auto inner = total(other_function(i, name));
             if (inner) *sum += *inner;
-            else if (declared_.what != What::function) sum.reset();
+            else if (declared_.what == What::function) unfollowed_ = true;
+            else sum.reset();
         }
         open_.erase(name);
-        return sum;
+        return unfollowed_ && open_.empty() && sum && *sum < declared_.count ? std::nullopt : sum;
     }
 
 private:
@@ -54,6 +56,7 @@ private:
     const Declared& declared_;
     std::map<std::string, Function> functions_;
     std::set<std::string> open_;
+    bool unfollowed_ = false;
 };
 
 /// True when every jump of the function is known, so that its loops are all of its loops.
@@ -95,9 +98,11 @@ std::optional<double> count_work(const FunctionStats& stats, const std::string& 
     if (code.empty() || !can_count(stats.isa, declared.what)) return std::nullopt;
     if (std::any_of(code.begin(), code.end(), [&](const auto& i) { return is_string_move(stats.isa, i); })) return std::nullopt;
     const bool function = declared.what == What::function;
+    bool unfollowed = false;
     if (std::any_of(code.begin(), code.end(), [&](const auto& i) { return leaves(stats.isa, i, stats.code.name); })) {
         if (stats.isa == Isa::x86) return CallTree(stats.isa, text, declared).total(stats.code.name);
         if (!function) return std::nullopt;
+        unfollowed = true;
     }
     double sum = 0;
     if (a_trip && loops_are_known(stats)) {
@@ -107,7 +112,7 @@ std::optional<double> count_work(const FunctionStats& stats, const std::string& 
     } else {
         for (const auto& i : code) sum += elements_of(stats.isa, i, declared);
     }
-    return sum;
+    return unfollowed && sum < declared.count ? std::nullopt : std::optional(sum);
 }
 
 WorkCheck check_work(const Analysis& a, const std::vector<Declared>& declared, bool a_trip) {

@@ -115,6 +115,8 @@ BOOST_AUTO_TEST_CASE(calls_count_what_they_call_as_often_as_they_do_and_unknown_
 
 BOOST_AUTO_TEST_CASE(a_built_in_function_is_its_call_or_its_arithmetic) {
     BOOST_TEST(found(Isa::x86, x86_loop("  1010:\tcall 2000 <expf@plt>\n"), What::function) == 4);
+    const auto once = x86_loop("  1010:\tcall 2000 <expf@plt>\n");
+    BOOST_TEST(!count_work(count_function(Isa::x86, once, "k"), once, {What::function, 16}, true).has_value(), "the kernel itself may be there");
     BOOST_TEST(found(Isa::x86, x86_loop("  1010:\tvsqrtss xmm0,xmm0,xmm0\n"), What::function) == 1);
     BOOST_TEST(found(Isa::x86, x86_loop("  1010:\tvmovss xmm0,DWORD PTR [rdi]\n  1015:\txor eax,ecx\n"), What::function) == 0);
     BOOST_TEST(found(Isa::ptx, ptx_loop(" sin.approx.f32 %f1, %f1;\n"), What::function) == 1);
@@ -163,6 +165,7 @@ BOOST_AUTO_TEST_CASE(atomics_are_counted_one_by_one_and_need_their_lock) {
     const auto locked = x86_loop("  1010:\tlock add DWORD PTR [rdi],eax\n"), plain = x86_loop("  1010:\tadd DWORD PTR [rdi],eax\n");
     BOOST_TEST(found(Isa::x86, locked, What::atomic) == 1);
     BOOST_TEST(found(Isa::x86, plain, What::atomic) == 0);
+    BOOST_TEST(found(Isa::x86, x86_loop("  1010:\tlock\n  1011:\tadd\tdword ptr [rdi], eax\n"), What::atomic) == 1);
     BOOST_TEST(elements(Isa::x86, "xchg", "dword ptr [rdi], eax", What::atomic) == 1);
     BOOST_TEST(elements(Isa::ptx, "atom.global.add.u32", "", What::atomic) == 1);
     BOOST_TEST(elements(Isa::ptx, "red.shared.add.u32", "", What::local_atomic) == 1);
@@ -212,7 +215,9 @@ BOOST_AUTO_TEST_CASE(sass_that_ptxas_made_here_only_raises_a_doubt) {
 }
 
 BOOST_AUTO_TEST_CASE(the_probes_of_operations_declare_them) {
-    const auto gpu = cllab::test::probe_gpu();
+    auto gpu = cllab::test::probe_gpu();
+    gpu.local_is_dedicated = true;
+    gpu.local_bytes = gpu.last_level_bytes = 1 << 20;
     const auto first = [&](const std::string& id, const cllab::test::Axes& axes) {
         const auto declared = cllab::test::probe_setup(id, axes, gpu).declared;
         BOOST_TEST_REQUIRE(!declared.empty(), id + " declares nothing");
