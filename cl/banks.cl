@@ -3,7 +3,12 @@
 // The ring is the same for every stride; only where the lanes start differs, and that comes from a buffer, so no compiler
 // knows the pattern. 4096 words: a multiple of every number of banks, and strides up to 64 do not wrap into each other.
 #if defined(BANKS_WORD) || defined(BANKS_PAIR)
+#if defined(LAB_AMD) && defined(BANKS_PAIR)
+// A local address has 32 bits there, so the compiler would load only the half of a pair that it needs.
+#define LOAD p = *(local const volatile ADDRESS*)(size_t)p;
+#else
 #define LOAD p = *(local const ADDRESS*)(size_t)p;
+#endif
 #define LOAD_4 LOAD LOAD LOAD LOAD
 
 kernel void KERNEL(global const uint* restrict start, global uint* restrict out, int trips) {

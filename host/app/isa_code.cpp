@@ -5,6 +5,7 @@
 #include "inspect/dump.hpp"
 #include "inspect/offline.hpp"
 #include "inspect/tool.hpp"
+#include "inspect/work.hpp"
 #include "run/kernel_source.hpp"
 #include "run/needs.hpp"
 
@@ -27,6 +28,8 @@ void compile(const Invocation& invocation, const model::Cell& cell, const model:
     }
     out.isa = inspect::isa_text(built.analysis);
     out.summary = built.analysis.summary;
+    for (const auto& line : inspect::check_work(built.analysis, setup.declared, setup.slope.has_value()).found)
+        out.summary += line + "\n";
     if (const auto* counts = built.analysis.best()) out.counts = *counts;
     out.info = built.analysis.info;
     if (invocation.dumps.empty()) return;

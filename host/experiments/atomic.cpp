@@ -71,6 +71,7 @@ Setup setup(const Request& request) {
             return first_difference(buffers, "counter", expected);
         };
     }
+    out.declared = {{variant == "local" ? Declared::What::local_atomic : Declared::What::atomic, 1, 32}};
     // A CPU's threads must all be awake for most of the time, or no two additions meet.
     out.slope = simulator ? Slope{"trips", 1, 2, 1.0 * items}
                           : Slope{"trips", device.is_gpu() ? 32 : 65536, device.is_gpu() ? 160 : 327680, 1.0 * items};

@@ -170,6 +170,16 @@ void set_up_reread(const Request& request, const Shape& s, Setup& out) {
     };
 }
 
+/// Elements that the text loads and stores in one go of its loop.
+std::vector<Declared> declared(const std::string& variant, const Shape& s) {
+    const double at_once = variant == "batch" || variant == "reread" || (variant == "read" && !s.runs) ? 4 : 1;
+    const auto bits = static_cast<unsigned>(8 * s.width);
+    std::vector<Declared> out;
+    if (variant != "write") out.push_back({Declared::What::load, variant == "triad" ? 2 : at_once, bits});
+    if (variant != "read" && variant != "reread") out.push_back({Declared::What::store, at_once, bits});
+    return out;
+}
+
 void validate(const Request& request) {
     if (!request.point.is_auto("width")) require_power(request.point, "width");
 }
@@ -182,6 +192,7 @@ Setup setup(const Request& request) {
     Setup out;
     if (is_reread(request)) set_up_reread(request, s, out);
     else set_up_stream(request, s, out);
+    out.declared = declared(request.variant.name, s);
     out.global = Extent(s.items);
     out.local = Extent(s.lanes);
     out.defines.push_back("ELEMENT=uint" + (s.width == 4 ? std::string() : std::to_string(s.width / 4)));

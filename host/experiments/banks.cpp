@@ -40,6 +40,7 @@ Setup setup(const Request& request) {
     out.defines = {"WORDS=" + std::to_string(words), "SHIFT=" + std::to_string(shift),
                    bytes == 4 ? "ADDRESS=uint" : "ADDRESS=ulong"};
     out.slope = is_simulator(device) ? Slope{"trips", 1, 2, loads_per_trip} : Slope{"trips", 256, 1280, loads_per_trip};
+    out.declared = {{Declared::What::local_load, loads_per_trip, 8 * bytes}};
     out.check = [start](const Buffers& buffers) {
         const auto moved = static_cast<std::uint64_t>(buffers.trips) * loads_per_trip * shift;
         auto expected = start;

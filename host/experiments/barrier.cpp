@@ -39,6 +39,13 @@ Setup setup(const Request& request) {
     // A CPU walks through the work-items at each barrier, so that the time follows their number.
     const std::int32_t low = device.is_cpu() ? std::clamp<std::int32_t>(static_cast<std::int32_t>(65536 / lanes), 64, 4096) : 256;
     out.slope = is_simulator(device) ? Slope{"trips", 1, 2, passes_per_trip} : Slope{"trips", low, 4 * low, passes_per_trip};
+    // A group that is no larger than a wave needs no barrier, and compilers that know its size leave it out. On a CPU
+    // barriers are the ends of loops over the work-items, whose memory the compiler may keep in registers.
+    if (!device.is_cpu() && variant != "none" && lanes > 64) out.declared.push_back({Declared::What::barrier, passes_per_trip});
+    if (!device.is_cpu() && variant == "exchange" && lanes > 1) {
+        out.declared.push_back({Declared::What::local_store, passes_per_trip, 32});
+        out.declared.push_back({Declared::What::local_load, passes_per_trip, 32});
+    }
     out.check = [=](const Buffers& buffers) { return first_difference(buffers, "out", results(variant, lanes, c, buffers.trips)); };
     return out;
 }

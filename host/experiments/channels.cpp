@@ -93,6 +93,7 @@ Setup setup(const Request& request) {
         out.args = {Input{"in", share(in)}, Output{"out", layout.items * 4ull}, mask, spacing, trips};
         out.check = [layout, sums = std::move(sums)](const Buffers& buffers) { return check_load(layout, sums, buffers); };
     }
+    out.declared = {{request.variant.name == "store" ? Declared::What::store : Declared::What::load, 1, 128}};
     out.global = Extent(layout.items);
     out.local = Extent(group);
     const double bytes_per_trip = 16.0 * layout.items;

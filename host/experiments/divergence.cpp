@@ -73,6 +73,7 @@ void fill_ways(Setup& out, const Request& request, const Size& s, const std::vec
     out.args.push_back(value("grain", grain));
     out.args.push_back(value("trips", std::int32_t{0}));
     out.defines = {"PATHS=" + std::to_string(ways)};
+    out.declared = {{Declared::What::multiply_add, static_cast<double>(ways) * links_per_trip, 32}};
     const auto ends = std::make_shared<WayEnds>(starts, ways);
     out.check =
         check_of([=](std::size_t i, std::int32_t trips) { return ends->at(i % s.items / grain % ways, i % 4, trips); });
@@ -81,6 +82,8 @@ void fill_ways(Setup& out, const Request& request, const Size& s, const std::vec
 void fill_swap(Setup& out, const Request& request, const Size& s, const std::vector<float>& starts) {
     const float t0 = -1.9f, t1 = -1.7f;
     out.args.insert(out.args.end(), {value("t0", t0), value("t1", t1), value("trips", std::int32_t{0})});
+    // Of the two loops of `branch` a compiler may make one: that is `select`.
+    out.declared = {{Declared::What::multiply_add, links_per_trip, 32}};
     const bool swaps = request.variant.name != "plain";
     const auto ends = std::make_shared<std::map<std::pair<std::size_t, std::int32_t>, float>>();
     out.check = check_of([=](std::size_t i, std::int32_t trips) {
@@ -105,6 +108,7 @@ void fill_straight(Setup& out, const Request& request, Size& s, const std::vecto
     out.args.push_back(value("rounds", std::int32_t{straight_links / links_per_trip}));
     std::vector<float> ends;
     for (const float x : starts) ends.push_back(run_chain(x, c, straight_links));
+    out.declared = {{Declared::What::multiply_add, request.variant.name == "straight" ? 1.0 * straight_links : 1.0 * links_per_trip, 32}};
     out.work.steps = static_cast<double>(s.items * s.groups);  // a step is a work-item
     out.work.flops = 2.0 * straight_links * out.work.steps;
     out.check = check_of([=](std::size_t i, std::int32_t) { return ends[i % 4]; });

@@ -150,6 +150,11 @@ Setup setup(const Request& request) {
     const auto trips = std::max<std::int64_t>(1, s.steps / static_cast<std::int64_t>(s.unroll));
     // A step is one link of every chain.
     out.slope = slope(device, static_cast<std::int32_t>(trips), static_cast<double>(s.unroll));
+    const auto links = static_cast<double>(s.ilp * s.width) * (request.variant.name == "nested" ? 1.0 : static_cast<double>(s.unroll));
+    if (s.type == "uint")
+        out.declared = {{Declared::What::integer_multiply, links, 32}};
+    else
+        out.declared = {{Declared::What::multiply_add, links, s.type == "double" ? 64u : s.type == "half" ? 16u : 32u}};
     out.work.flops = 2.0 * static_cast<double>(s.items * s.groups * s.ilp * s.width);
     out.resolved = {{"ilp", std::to_string(s.ilp)},
                     {"load", text_of(100.0 * static_cast<double>(s.groups) / device.compute_units)}};

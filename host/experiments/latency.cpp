@@ -67,6 +67,7 @@ Setup setup_local(const Request& request, std::uint64_t footprint) {
     out.global = out.local = Extent(std::min<std::size_t>(64, device.max_group));
     out.defines = {"WORDS=" + std::to_string(count), word == 4 ? "ADDRESS=uint" : "ADDRESS=ulong"};
     out.slope = is_simulator(device) ? Slope{"trips", 1, 2, loads_per_trip} : Slope{"trips", 256, 1280, loads_per_trip};
+    out.declared = {{Declared::What::local_load, loads_per_trip, static_cast<unsigned>(8 * word)}};
     out.check = chase_check(std::move(slot), word);
     return out;
 }
@@ -102,6 +103,7 @@ Setup setup(const Request& request) {
     out.steps = {Launch{"latency_link", Extent(is_simulator(device) ? 64 : 4096), {}, {"slot", "chain", "state", "count"}},
                  Launch{{}, Extent(1), Extent(1), {"chain", "state", "trips"}}};
     out.slope = trips(device, footprint, lines);
+    out.declared = {{Declared::What::load, loads_per_trip, 64}};
     out.check = chase_check(std::move(slot), 8);
     out.resolved = {{"footprint", std::to_string(footprint)}, {"line", std::to_string(line)}};
     return out;

@@ -59,6 +59,7 @@ Setup setup(const Request& request) {
     // A step is one multiply-add of every work-item, so that the curve over `live` is flat until values spill.
     out.slope = slope(device, static_cast<std::int32_t>(std::max<std::size_t>(4, 32768 / live / repeat)),
                       static_cast<double>(live * repeat));
+    out.declared = {{Declared::What::multiply_add, static_cast<double>(live * repeat), 32}};
     out.work.flops = 2.0 * static_cast<double>(items * groups);
     out.defines = {"COUNT=" + std::to_string(live / 8), "REPEAT=" + std::to_string(repeat)};
     out.check = [=, starts = std::move(starts)](const Buffers& buffers) {

@@ -78,6 +78,7 @@ Setup setup(const Request& request) {
         out.args = {Input{"in", share(in)}, Output{"out", static_cast<std::size_t>(layout.waves) * layout.wave * 4}, mask, trips};
         out.check = [layout, in = std::move(in)](const Buffers& buffers) { return check_load(layout, in, buffers); };
     }
+    out.declared = {{request.variant.name == "store" ? Declared::What::store : Declared::What::load, 1, 32}};
     out.global = Extent(static_cast<std::size_t>(layout.waves) * layout.wave);
     out.local = Extent(simulator ? layout.wave : group);
     out.defines = {"WAVE=" + std::to_string(layout.wave) + "u", "SPREAD=" + std::to_string(layout.spread) + "u"};

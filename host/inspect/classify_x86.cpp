@@ -94,6 +94,8 @@ Class classify_x86(const Instruction& i) {
         if (m.starts_with("pop") && !m.starts_with("popcnt")) out.memory.push_back("stack_load_64");
         return out;
     }
+    const unsigned bits = memory_bits(operands);
+    if (i.locked || m == "xchg") return {"atomic", {"atomic_" + std::to_string(bits)}};  // xchg locks by itself
     const auto close = operands.find(']', bracket);
     const std::string address =
         operands.substr(bracket, close == std::string::npos ? std::string::npos : close - bracket);
@@ -101,7 +103,6 @@ Class classify_x86(const Instruction& i) {
     const auto comma = operands.find(',');
     const bool first = comma == std::string::npos || bracket < comma;
     const Access access = out.name == "scatter" ? Access::store : first ? first_operand_access(m) : Access::load;
-    const unsigned bits = memory_bits(operands);
     const std::string suffix = out.name == "gather" || out.name == "scatter" ? "_indexed"
                                : bits                                        ? "_" + std::to_string(bits)
                                                                              : "_unsized";

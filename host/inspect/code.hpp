@@ -24,6 +24,7 @@ struct Instruction {
     std::string mnemonic;       ///< "v_add_u32_e32", "LDG.E.128", "ld.global.v4.f32"
     std::string operands;       ///< "v3, 1, v3"
     std::string guard;          ///< predicate of SASS and PTX, "@!P0"; empty otherwise
+    bool locked = false;        ///< x86: behind a lock prefix
     Flow flow = Flow::next;
     std::vector<std::uint64_t> targets;  ///< addresses; empty for an indirect branch that the text does not resolve
     std::string text;                    ///< the line, trimmed, without address and encoding

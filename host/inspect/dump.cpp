@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
-#include "inspect/analysis.hpp"
 #include "inspect/tool.hpp"
 
 namespace cllab::inspect {
@@ -29,16 +28,16 @@ void prepare_folder(const std::filesystem::path& folder) {
 
 }  // namespace
 
-model::CodeInfo read_code(const DumpRequest& request) {
-    return analyse(request.binary, request.entry, request.build_log, request.local).info;
+Analysis read_code(const DumpRequest& request) {
+    return analyse(request.binary, request.entry, request.build_log, request.local);
 }
 
-model::CodeInfo write_dump(const DumpRequest& request) {
+Analysis write_dump(const DumpRequest& request) {
     prepare_folder(
         request.folder);  // before the long part: a folder that cannot be written must not cost a disassembly
-    const Analysis analysis = analyse(request.binary, request.entry, request.build_log, request.local);
+    Analysis analysis = read_code(request);
     write_sidecars(request, analysis);
-    return analysis.info;
+    return analysis;
 }
 
 void write_sidecars(const DumpRequest& request, const Analysis& a) {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "model/device.hpp"
+#include "inspect/analysis.hpp"
 #include "model/axes.hpp"
-#include "model/result.hpp"
+#include "model/device.hpp"
 
 namespace cllab::inspect {
 
@@ -21,16 +21,15 @@ struct DumpRequest {
     model::Extent local;                    ///< local size that ran; dims == 0 when unknown
 };
 
-/// Reads code facts (kind, registers, spills …) from the binary and the build log without writing anything.
-model::CodeInfo read_code(const DumpRequest& request);
+/// What the binary and the build log say, without writing anything.
+Analysis read_code(const DumpRequest& request);
 
 /// Writes source.cl, options.txt, build.log, the binary under its true kind, isa.txt and stats.json; returns the same
-/// facts as read_code. isa.txt is the disassembly, or a line that says which tool would make it and how to get it.
+/// as read_code. isa.txt is the disassembly, or a line that says which tool would make it and how to get it.
 /// Throws Error(environment) when the folder cannot be written.
-model::CodeInfo write_dump(const DumpRequest& request);
+Analysis write_dump(const DumpRequest& request);
 
 /// The same sidecars for code that was analysed already (analysis.hpp), e.g. by an offline compiler.
-struct Analysis;
 void write_sidecars(const DumpRequest& request, const Analysis& analysis);
 
 /// What a dump says, read back. The strings are empty when a file is missing.

@@ -38,8 +38,10 @@ void set_flow(Instruction& i) {
 
 std::vector<Function> parse_x86(std::string_view text) {
     std::vector<Function> functions;
+    std::optional<Instruction> prefix;  // llvm-objdump prints "lock" on a line of its own
     for (const auto line : lines_of(text)) {
         if (const auto header = function_header(line); !header.empty()) {
+            prefix.reset();
             functions.push_back({std::string(header), {}});
             continue;
         }
@@ -55,14 +57,21 @@ std::vector<Function> parse_x86(std::string_view text) {
         if (const auto comment = body.find(" #"); comment != std::string::npos) body.resize(comment);
         body = trim(body);
         if (body.empty()) continue;
-        Instruction i;
-        i.address = leading_hex(digits).value_or(0);
+        Instruction i = prefix.value_or(Instruction{});
+        if (!prefix) i.address = leading_hex(digits).value_or(0);
+        prefix.reset();
         std::string rest = body;
         for (;;) {
             const auto space = std::min(rest.find(' '), rest.size());
             i.mnemonic = lower(rest.substr(0, space));
             rest = trim(rest.substr(space));
-            if (rest.empty() || !is_prefix(i.mnemonic)) break;
+            if (!is_prefix(i.mnemonic)) break;
+            i.locked = i.locked || i.mnemonic == "lock";
+            if (rest.empty()) break;
+        }
+        if (is_prefix(i.mnemonic)) {
+            prefix = i;
+            continue;
         }
         i.operands = rest;
         i.text = i.mnemonic + (rest.empty() ? "" : " " + rest);

@@ -100,6 +100,24 @@ struct Slope {
     bool may_be_free = false;  ///< the step is a baseline to subtract, and may cost nothing
 };
 
+/// Operations that must stand in the machine code of the kernel: those of one trip of its loop with a Slope, else of the
+/// whole kernel. Where fewer than 95 % are found a compiler saw through the probe, and the cell is wrong_result,
+/// "collapsed: …". A lower bound: what compilers may do without is not declared.
+struct Declared {
+    enum class What {
+        multiply_add,      ///< fused, floating-point
+        integer_multiply,
+        load, store,       ///< of global memory
+        local_load, local_store,
+        atomic, local_atomic,
+        barrier,
+        function,          ///< calls of built-in functions: at least one floating-point operation or call instruction each
+    };
+    What what;
+    double count = 0;    ///< elements of one work-item; instructions count as many as they handle
+    unsigned bits = 32;  ///< of one element; wider instructions count as several, for arithmetic by their lanes
+};
+
 /// What a check sees: every Output, InOut and output Image by name, after the operations have run.
 class Buffers {
 public:
@@ -140,6 +158,7 @@ struct Setup {
     Work work;
     Check check;
     std::optional<Slope> slope{};
+    std::vector<Declared> declared{};
     std::vector<std::string> defines{};    ///< from the point, added to the variant's
     std::vector<std::pair<std::string, std::string>> resolved{};  ///< what "auto" axes became; goes into the record's point
     std::map<std::string, Picture> pictures{};

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "inspect/analysis.hpp"
 #include "run/drift.hpp"
 #include "run/executor.hpp"
 #include "run/instruments.hpp"
@@ -55,6 +56,8 @@ private:
     void transfers();
     void observe();
     void dump();
+    void judge_code(const inspect::Analysis& analysis);  ///< the work must be there
+    void check_line();                                   ///< the same by the time, where no code could be counted
 
     device::Session& session_;
     Instruments& instruments_;
@@ -75,7 +78,7 @@ private:
     std::uint64_t loaded_seed_ = 0;
     std::uint64_t operations_ = 0;  ///< since the data was loaded
     double device_bytes_ = 0;
-    bool event_clock_ = false, settled_ = false, interrupted_ = false;
+    bool event_clock_ = false, settled_ = false, interrupted_ = false, work_counted_ = false;
     unsigned per_sample_ = 1;
     double spent_ = 0;
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/stats.hpp"
+#include "core/units.hpp"
 
 namespace cllab::run {
 
@@ -68,6 +69,25 @@ model::Timing to_timing(std::span<const double> samples) {
 Plausible plausible(const model::Timing& time, bool may_be_free) {
     if (std::isfinite(time.median) && may_be_free && time.low <= 0 && time.high >= 0) return Plausible::nothing;
     return std::isfinite(time.median) && time.median > 0 ? Plausible::yes : Plausible::no;
+}
+
+std::optional<std::string> not_linear(std::span<const double> low, std::span<const double> middle,
+                                      std::span<const double> high, bool may_be_free) {
+    std::vector<double> growth, off;
+    for (std::size_t i = 0; i < low.size(); ++i) {
+        growth.push_back(high[i] - low[i]);
+        off.push_back(middle[i] - (low[i] + high[i]) / 2);
+    }
+    const auto grows = summarise(growth), apart = summarise(off);
+    if (grows.low <= 0) {
+        if (may_be_free) return std::nullopt;
+        return "the time does not grow with the trips by more than the noise";
+    }
+    // The whole interval must lie beyond what is allowed.
+    const double allowed = 0.05 * grows.median;
+    if (apart.low <= allowed && apart.high >= -allowed) return std::nullopt;
+    return "halfway between two trip counts the time is " + format_significant(100 * std::abs(apart.median) / grows.median, 2) +
+           " % of their difference " + (apart.median > 0 ? "above" : "below") + " the line";
 }
 
 }  // namespace cllab::run

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,5 +51,11 @@ enum class Plausible { yes, nothing, no };
 /// Whether a time can be that of work which was done: no, when it is zero or below; nothing, when the work `may_be_free`
 /// and the interval of its time reaches above zero.
 Plausible plausible(const model::Timing& time, bool may_be_free);
+
+/// What is wrong with times at three trip counts, the second halfway, as a line would have them: the middle is off by more
+/// than 5 % of the growth and the noise, or the time does not grow by more than the noise (unless it `may_be_free`).
+/// Nothing when they fit. Equally many times each, at least one, taken in turn; in seconds.
+std::optional<std::string> not_linear(std::span<const double> low, std::span<const double> middle,
+                                      std::span<const double> high, bool may_be_free);
 
 }  // namespace cllab::run

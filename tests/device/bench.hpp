@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -30,8 +31,12 @@ inline device::Session& session() {
 }
 
 struct Folder {
-    std::filesystem::path path = std::filesystem::temp_directory_path() / ("cllab-test-" + std::to_string(getpid()));
-    Folder() { std::filesystem::create_directories(path); }
+    std::filesystem::path path;
+    /// Two at a time need two names.
+    explicit Folder(const std::string& name = "test")
+        : path(std::filesystem::temp_directory_path() / ("cllab-" + name + "-" + std::to_string(getpid()))) {
+        std::filesystem::create_directories(path);
+    }
     ~Folder() { std::filesystem::remove_all(path); }
 };
 
@@ -50,10 +55,11 @@ struct Recorder : run::Observer {
 inline unsigned checks = 0;
 
 /// Runs `variants` (entry points scratch_<name>) of a family whose kernels take (global const uint* src, global uint* dst,
-/// int n) and must write dst[i] = 2 * src[i] + 1.
+/// int n) and must write dst[i] = 2 * src[i] + 1. `adjust` may change what they must do.
 inline std::vector<model::Record> run_scratch(const std::string& kernels, const std::vector<model::Variant>& variants,
                                               run::Options options = {}, Recorder* recorder = nullptr,
-                                              const std::string& words = "1000") {
+                                              const std::string& words = "1000",
+                                              std::function<void(const model::Variant&, model::Setup&)> adjust = {}) {
     static Folder folder;
     std::ofstream(folder.path / "scratch.cl") << kernels;
     model::Experiment experiment;
@@ -61,7 +67,7 @@ inline std::vector<model::Record> run_scratch(const std::string& kernels, const 
     experiment.question = "Does the executor see what a kernel did?";
     experiment.axes = {{"n", "", "words", model::Axis::Kind::integer, {"1000"}}};
     experiment.variants = variants;
-    experiment.setup = [](const model::Request& request) {
+    experiment.setup = [adjust](const model::Request& request) {
         const auto n = static_cast<std::size_t>(request.point.integer("n"));
         std::vector<std::uint32_t> src(n);
         for (std::size_t i = 0; i < n; ++i) src[i] = static_cast<std::uint32_t>(i * 2654435761u + request.seed);
@@ -77,6 +83,7 @@ inline std::vector<model::Record> run_scratch(const std::string& kernels, const 
             }
             return std::nullopt;
         };
+        if (adjust) adjust(request.variant, out);
         return out;
     };
     model::Group group;

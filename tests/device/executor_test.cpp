@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(a_stopped_run_throws_interrupted_and_starts_no_cell) {
 }
 
 BOOST_AUTO_TEST_CASE(the_dump_is_written_after_timing_beside_the_source_and_options) {
-    test::Folder folder;
+    test::Folder folder("dumps");
     run::Options options;
     options.dumps = folder.path / "dumps";
     const auto r = run_scratch(right, {{"right", ""}}, options).front();
@@ -118,6 +118,65 @@ BOOST_AUTO_TEST_CASE(the_dump_is_written_after_timing_beside_the_source_and_opti
     for (const auto* file : {"source.cl", "options.txt", "build.log", "isa.txt", "stats.json"})
         BOOST_TEST(std::filesystem::exists(dump / file), file);
     BOOST_TEST(!r.code.kind.empty());
+}
+
+namespace {
+/// n steps x -> x * x + i from src[i]; `step` is the statement that does one.
+std::string stepped(const std::string& name, const std::string& step) {
+    return "kernel void scratch_" + name + "(global const uint* src, global uint* dst, int n) { int i = get_global_id(0); "
+           "uint x = src[i]; for (int k = 0; k < n; ++k) { " + step + " } dst[i] = x; }\n";
+}
+
+/// A slope over n of one declared multiplication a trip. What each variant computes is known here, not checked against
+/// the statement.
+void multiplies(const model::Variant& variant, model::Setup& setup) {
+    const auto src = std::get<model::Input>(setup.args[0]).data;
+    setup.slope = model::Slope{"n", 2, 32, 1};
+    if (variant.name != "curved") setup.declared = {{model::Declared::What::integer_multiply, 1}};
+    setup.check = [src, name = variant.name](const model::Buffers& buffers) -> std::optional<std::string> {
+        const auto dst = buffers.as<std::uint32_t>("dst");
+        for (std::size_t i = 0; i < dst.size(); ++i) {
+            std::uint32_t x = 0;
+            std::memcpy(&x, src->data() + 4 * i, 4);
+            for (std::uint32_t k = 0; k < static_cast<std::uint32_t>(buffers.trips); ++k) {
+                if (name == "folded") x += 7 * k;
+                if (name == "chained") x = x * x + 1;
+                for (std::uint32_t m = 0; name == "curved" && m < k * k; ++m) x = x * x + 1;
+            }
+            if (dst[i] != x) return "dst[" + std::to_string(i) + "] differs";
+        }
+        return std::nullopt;
+    };
+}
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_loop_that_the_compiler_folds_into_a_formula_is_collapsed_although_it_is_right) {
+    if (std::getenv("CLLAB_TEST_BUILD_OPTIONS")) return;  // without optimisation it stays a loop
+    for (const bool dumps : {true, false}) {
+        for (const bool measure : {true, false}) {
+            test::Folder folder("dumps");
+            run::Options options;
+            options.measure = measure;
+            if (dumps) options.dumps = folder.path / "dumps";
+            const auto r = run_scratch(stepped("folded", "x += 7u * (uint)k;"), {{"folded", ""}}, options, nullptr, "1000", multiplies).front();
+            BOOST_TEST((r.status == Status::wrong_result));
+            BOOST_TEST(r.reason == "collapsed: integer multiplications found 0 of the 1 declared (x86)");
+            BOOST_TEST(!r.time.has_value());
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_loop_that_does_its_work_is_ok_and_its_line_is_not_asked_for) {
+    const auto r = run_scratch(stepped("chained", "x = x * x + 1u;"), {{"chained", ""}}, {}, nullptr, "1000", multiplies).front();
+    BOOST_TEST((r.status == Status::ok), r.reason);
+    for (const auto& warning : r.warnings) BOOST_TEST(!warning.starts_with("not-linear"), warning);
+}
+
+BOOST_AUTO_TEST_CASE(where_no_code_is_counted_a_time_off_the_line_is_a_warning) {
+    const auto r = run_scratch(stepped("curved", "for (int m = 0; m < k * k; ++m) x = x * x + 1u;"), {{"curved", ""}}, {}, nullptr,
+                               multiplies).front();
+    BOOST_TEST((r.status == Status::ok), r.reason);
+    BOOST_TEST(std::any_of(r.warnings.begin(), r.warnings.end(), [](const auto& w) { return w.starts_with("not-linear:"); }));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

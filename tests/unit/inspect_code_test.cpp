@@ -176,6 +176,16 @@ BOOST_AUTO_TEST_CASE(an_indirect_x86_jump_through_a_register_has_no_target) {
     BOOST_TEST(functions[0].instructions[2].targets.at(0) == 0x1000u);
 }
 
+BOOST_AUTO_TEST_CASE(a_prefix_on_a_line_of_its_own_belongs_to_the_instruction_behind_it) {
+    const auto f = parse_x86("0000000000001000 <k>:\n  1000:\tlock\n  1001:\tadd\tdword ptr [rdi], eax\n  1004:\tadd ecx, 1\n");
+    BOOST_TEST_REQUIRE(f[0].instructions.size() == 2u);
+    BOOST_TEST(f[0].instructions[0].mnemonic == "add");
+    BOOST_TEST(f[0].instructions[0].locked);
+    BOOST_TEST(f[0].instructions[0].address == 0x1000u);
+    BOOST_TEST(f[0].instructions[0].bytes == 4u);
+    BOOST_TEST(!f[0].instructions[1].locked);
+}
+
 BOOST_AUTO_TEST_CASE(ptx_loops_nest_and_calls_and_scopes_are_single_statements) {
     const auto stats = count_function(Isa::ptx, nested_ptx, "k");
     BOOST_TEST_REQUIRE(stats.loops.size() == 2u);

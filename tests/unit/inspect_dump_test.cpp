@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(more_output_than_a_pipe_holds_arrives_whole) {
 BOOST_AUTO_TEST_CASE(the_dump_holds_every_sidecar_and_the_binary_unchanged) {
     const TempFolder temp;
     const std::string binary = "\0\x1a\r\n\xff binary"s;
-    const auto info = write_dump(request(temp.path() / "a" / "b", binary));
+    const auto info = write_dump(request(temp.path() / "a" / "b", binary)).info;
     const auto folder = temp.path() / "a" / "b";
     BOOST_TEST(text_of(folder / "source.cl") == "kernel text");
     BOOST_TEST(text_of(folder / "options.txt") == "-DX=1\n");
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(the_dump_holds_every_sidecar_and_the_binary_unchanged) {
 
 BOOST_AUTO_TEST_CASE(a_driver_without_a_binary_leaves_a_sentence_and_no_program_file) {
     const TempFolder temp;
-    BOOST_TEST(write_dump(request(temp.path(), "")).kind == "empty");
+    BOOST_TEST(write_dump(request(temp.path(), "")).info.kind == "empty");
     BOOST_TEST(text_of(temp.path() / "isa.txt").find("the driver returned no binary") != std::string::npos);
     for (const auto& file : fs::directory_iterator(temp.path()))
         BOOST_TEST(!file.path().filename().string().starts_with("program"));
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(ptx_is_written_without_its_nuls_and_labelled_as_not_sass) {
     const TempFolder temp;
     const std::string ptx =
         "//\n.version 7.5\n.target sm_80, texmode_independent\n.address_size 64\n.entry vadd()\n{\n\tret;\n}\n";
-    const auto info = write_dump(request(temp.path(), ptx + "\0\0"s));
+    const auto info = write_dump(request(temp.path(), ptx + "\0\0"s)).info;
     BOOST_TEST(info.kind == "ptx");
     BOOST_TEST(text_of(temp.path() / "program.ptx") == ptx);
     const std::string isa = text_of(temp.path() / "isa.txt");
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(the_drivers_verbose_log_is_preferred_to_ptxas_of_this_machi
     r.build_log =
         "ptxas info    : Compiling entry function 'vadd' for 'sm_90'\nptxas info    : Used 77 registers, used 0 "
         "barriers, 384 bytes cmem[0]\n";
-    const auto info = read_code(r);
+    const auto info = read_code(r).info;
     BOOST_TEST(info.registers.value() == 77);
     BOOST_TEST(info.origin.at("registers").starts_with("driver's ptxas verbose log"));
 }
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(pocl_code_is_cut_to_the_specialised_function_and_what_it_ca
         return;
     }
     const TempFolder temp;
-    const auto info = write_dump(request(temp.path(), pocl_sample(), cllab::model::Extent(64)));
+    const auto info = write_dump(request(temp.path(), pocl_sample(), cllab::model::Extent(64))).info;
     const std::string isa = text_of(temp.path() / "isa.txt");
     BOOST_TEST(info.code_bytes.value() == 6);
     BOOST_TEST(isa.find("// work-group function specialised for local size 64x1x1 (64-1-1-goffs0)") !=
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(pocl_code_is_cut_to_the_specialised_function_and_what_it_ca
 BOOST_AUTO_TEST_CASE(without_a_tool_isa_txt_names_it_and_its_package) {
     const TempFolder temp;
     const EmptyPath none;
-    const auto info = write_dump(request(temp.path(), pocl_sample(), cllab::model::Extent(64)));
+    const auto info = write_dump(request(temp.path(), pocl_sample(), cllab::model::Extent(64))).info;
     BOOST_TEST(info.code_bytes.value() == 6);
     const std::string isa = text_of(temp.path() / "isa.txt");
     BOOST_TEST(isa.find("needs objdump or llvm-objdump, which is not on PATH (Debian binutils)") != std::string::npos);

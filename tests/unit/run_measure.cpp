@@ -84,4 +84,23 @@ BOOST_AUTO_TEST_CASE(a_time_of_zero_or_below_cannot_be_but_a_baseline_may_cost_n
     BOOST_TEST((plausible(to_timing(std::vector<double>{NAN, NAN}), true) == Plausible::no));
 }
 
+BOOST_AUTO_TEST_CASE(times_on_a_line_pass_and_times_off_it_say_by_how_much) {
+    const std::vector<double> low{1, 1.01, 1}, high{3, 3.02, 3};
+    BOOST_TEST(!not_linear(low, std::vector<double>{2, 2.01, 2.05}, high, false).has_value());
+    BOOST_TEST(not_linear(low, std::vector<double>{2.3, 2.31, 2.3}, high, false).value_or("").find("15 % of their difference above") !=
+               std::string::npos);
+    BOOST_TEST(not_linear(low, std::vector<double>{1.7, 1.71, 1.7}, high, false).value_or("").find("below the line") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(what_noise_explains_is_not_held_against_a_line) {
+    const std::vector<double> low{1, 1, 1}, high{3, 3, 3};
+    BOOST_TEST(!not_linear(low, std::vector<double>{2.5, 2.4, 2.0}, high, false).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_time_that_does_not_grow_is_no_work_unless_it_may_be_free) {
+    const std::vector<double> flat{1, 1.01, 0.99}, also{1.01, 0.99, 1};
+    BOOST_TEST(not_linear(flat, flat, also, false).value_or("") == "the time does not grow with the trips by more than the noise");
+    BOOST_TEST(!not_linear(flat, flat, also, true).has_value());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
