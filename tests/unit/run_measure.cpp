@@ -95,6 +95,8 @@ BOOST_AUTO_TEST_CASE(times_on_a_line_pass_and_times_off_it_say_by_how_much) {
 BOOST_AUTO_TEST_CASE(what_noise_explains_is_not_held_against_a_line) {
     const std::vector<double> low{1, 1, 1}, high{3, 3, 3};
     BOOST_TEST(!not_linear(low, std::vector<double>{2.5, 2.4, 2.0}, high, false).has_value());
+    const std::vector<double> disturbed{9, 1, 1, 1, 1}, middle{2, 2, 2, 2, 2}, three{3, 3, 3, 3, 3};
+    BOOST_TEST(!not_linear(disturbed, middle, three, false).has_value());
 }
 
 BOOST_AUTO_TEST_CASE(a_time_that_does_not_grow_is_no_work_unless_it_may_be_free) {
