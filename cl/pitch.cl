@@ -33,7 +33,7 @@ static inline uchar float_pixel(__global const uchar* p, int n, float f, float c
 // The NDRange is the ROI itself and the compiler is left to make vectors of neighbouring work-items. Where no local
 // size divides the ROI the host rounds the NDRange up and defines PITCH_PARTIAL, which costs the test.
 #if defined(PITCH_IMPLICIT)
-// The hint is the published kernel's. It stops Intel's vectorizer (see README), so that -DPITCH_UNHINTED leaves it out.
+// The hint is the published kernel's. It stops Intel's vectorizer (tests/device/README.md): -DPITCH_UNHINTED leaves it out.
 #ifndef PITCH_UNHINTED
 __attribute__((vec_type_hint(short8)))
 #endif
