@@ -33,7 +33,10 @@ static inline uchar float_pixel(__global const uchar* p, int n, float f, float c
 // The NDRange is the ROI itself and the compiler is left to make vectors of neighbouring work-items. Where no local
 // size divides the ROI the host rounds the NDRange up and defines PITCH_PARTIAL, which costs the test.
 #if defined(PITCH_IMPLICIT)
+// The hint is the published kernel's. It stops Intel's vectorizer (tests/device/README.md): -DPITCH_UNHINTED leaves it out.
+#ifndef PITCH_UNHINTED
 __attribute__((vec_type_hint(short8)))
+#endif
 __kernel void pitch_implicit(__global const uchar* restrict src, __global uchar* restrict dst, int width, int left,
                              int top, int right, int bottom, int n, short f, short c) {
     const int x = left + (int)get_global_id(0), y = top + (int)get_global_id(1);

@@ -111,6 +111,10 @@ void fill(Setup& out, const Shape& s, std::uint64_t seed, T c, std::vector<T> st
 Setup setup_clock(const Request& request) {
     Setup out;
     constexpr std::int32_t most = 1 << 24;
+    // cl_khr_kernel_clock begins with OpenCL C 2; NVIDIA's and AMD's counters need no extension.
+    const auto implementation = request.device.implementation;
+    if (implementation != Implementation::nvidia && implementation != Implementation::amd)
+        out.defines.push_back("-cl-std=CL3.0");
     out.args = {Output{"out", 8}, value("most", most), value("trips", std::int32_t{0})};
     out.global = out.local = Extent(1);
     out.slope = slope(request.device, 64, 1024);

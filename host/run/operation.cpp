@@ -4,6 +4,7 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "device/quirks.hpp"
 
 namespace cllab::run {
 namespace {
@@ -140,8 +141,9 @@ void Operation::check_launch(const cl::Kernel& kernel, const Launch& launch) con
     if (launch.local.dims == 0) return;
     // Of a kernel that promises its group (lab.h, LAB_GROUP_X) NVIDIA's driver still says 256: the launch itself decides.
     const bool promised = launch.local.count() > facts.max_group && launch.local.count() <= facts.max_group_promised;
+    const bool asked = !promised && !device::has_quirk(facts, "rusticl-group-32");
     std::size_t most = 0;
-    if (!promised &&
+    if (asked &&
         clGetKernelWorkGroupInfo(kernel(), session_.device()(), CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, nullptr) ==
             CL_SUCCESS &&
         most > 0 && launch.local.count() > most)

@@ -3,6 +3,7 @@ machine is touched: what is installed, what is rebuilt, what is said, and where.
 import os
 import shutil
 import subprocess
+import sys
 import unittest
 
 from lab import SOURCE, LabTest
@@ -105,6 +106,71 @@ class Setup(LabTest):
         self.assertEqual((done.returncode, done.stdout), (3, ""))
         self.assertIn("main.cpp:1", done.stderr)
         self.assertEqual(done.stderr.splitlines()[-1], "cllab: the build failed (the message is above)")
+
+
+class IntelRuntime(LabTest):
+    """tools/intel-cpu-runtime with a stand-in for pip, which writes wheels of two files instead of 256 MB."""
+
+    PIP = """
+import os, pathlib, sys, zipfile
+pathlib.Path(os.environ["STATE"], "log").open("a").write(" ".join(sys.argv[1:]) + "\\n")
+if os.environ.get("OFFLINE"):
+    sys.exit("pip speaks")
+folder = pathlib.Path(sys.argv[sys.argv.index("-d") + 1])
+for name, files in {"intel_opencl_rt": ["libintelocl.so", "libintelocl.so-gdb.py", "cl.cfg"], "tbb": ["libtbb.so.12"]}.items():
+    with zipfile.ZipFile(folder / (name + "-1-py3-none-any.whl"), "w") as wheel:
+        for file in files:
+            wheel.writestr(name + ".data/data/lib/" + file, file)
+        wheel.writestr(name + ".dist-info/LICENSE.txt", name)
+"""
+
+    def setUp(self):
+        super().setUp()
+        (self.folder / "pip").mkdir()
+        (self.folder / "pip" / "__init__.py").write_text("")  # or the real one is found first
+        (self.folder / "pip" / "__main__.py").write_text(self.PIP)
+        (self.folder / "log").write_text("")
+        self.target = self.folder / "its own folder"
+
+    def install(self, *args, **environment):
+        env = dict(os.environ, STATE=str(self.folder), PYTHONPATH=str(self.folder), **environment)
+        return subprocess.run([sys.executable, "-B", SOURCE / "tools" / "intel-cpu-runtime", *args], env=env, capture_output=True,
+                              text=True, timeout=60)
+
+    def test_the_libraries_lie_in_one_folder_and_the_one_line_uses_them(self):
+        done = self.install(self.target)
+        self.assertEqual((done.returncode, done.stdout),
+                         (0, f"OCL_ICD_VENDORS='{self.target}/vendors' tools/cllab devices\n"), done.stderr)
+        self.assertEqual(sorted(p.name for p in (self.target / "lib").iterdir()),
+                         ["cl.cfg", "intel_opencl_rt-LICENSE.txt", "libintelocl.so", "libtbb.so.12", "tbb-LICENSE.txt"])
+        self.assertEqual((self.target / "vendors" / "intel-cpu.icd").read_text(), f"{self.target}/lib/libintelocl.so\n")
+        self.assertEqual(sorted(p.name for p in self.target.iterdir()), ["lib", "vendors"])
+
+    def test_what_is_downloaded_is_pinned_by_its_sum(self):
+        self.install(self.target)
+        self.assertIn("--require-hashes", (self.folder / "log").read_text())
+
+    def test_a_second_time_downloads_nothing_and_a_moved_folder_is_installed_afresh(self):
+        first = self.install(self.target)
+        self.assertEqual(self.install(self.target).stdout, first.stdout)
+        self.assertEqual(len((self.folder / "log").read_text().splitlines()), 1)
+        moved = self.target.rename(self.folder / "moved")
+        self.assertEqual(self.install(moved).returncode, 0)
+        self.assertEqual((moved / "vendors" / "intel-cpu.icd").read_text(), f"{moved}/lib/libintelocl.so\n")
+
+    def test_without_pypi_nothing_is_registered(self):
+        done = self.install(self.target, OFFLINE="1")
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertIn("pip speaks", done.stderr)
+        self.assertRegex(done.stderr.splitlines()[-1], r"\Aintel-cpu-runtime: pip could not download")
+        self.assertEqual(list(self.target.glob("vendors/*")), [])
+
+    def test_a_folder_that_cannot_be_written_and_an_unknown_option_are_said(self):
+        (self.folder / "file").write_text("")
+        done = self.install(self.folder / "file" / "below")
+        self.assertEqual(done.returncode, 3)
+        self.assertRegex(done.stderr, r"\Aintel-cpu-runtime: cannot write below [^\n]+\n\Z")
+        self.assertEqual(self.install("--version").returncode, 2)
 
 
 if __name__ == "__main__":

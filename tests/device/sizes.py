@@ -57,6 +57,26 @@ SIZES = {
 WATCHED = ["muladd_*", "pitch_[!i]*", "pitch_implicit", "bandwidth_copy", "bandwidth_write", "bandwidth_triad", "banks_*",
            "barrier_*", "scatter_*"]
 
-# What Oclgrind 21.10 cannot run at all: an intrinsic that restrict pointers of inlined functions become, in any build; and
-# too many operations to simulate.
-NOT_SIMULATED = ["gemm_tile8", "gemm_buffered", "gemm_serpentine", "gemm_vector", "himeno_*", "fma_*"]
+# Sizes that replace both of the above in one lane.
+INSTEAD = {
+    "oclgrind": {"fma_*": [["type=float", "unroll=4", "code=64"]], "himeno_*": [["size=XXS", "sweeps=1"]]},
+    # llvmpipe compiles straight-line fma code for minutes, and each launch costs it milliseconds.
+    "rusticl": {"divergence_*": [["items=8"]], "himeno_*": [["size=XXS", "sweeps=1"]],
+                "fma_*": [["type=float", "unroll=4", "code=16", "width=1", "ilp=1", "waves=1", "load=100"]],
+                "gemm_*": [["m=9", "n=20", "k=12"]],
+                "pitch_*": [["pitch=5.2", "width=13,37", "height=1,2"],
+                            ["pitch=20.2", "width=300", "height=4", "local=64x4,8x2", "top=3"]]},
+    # Its compiler takes half a second a kernel.
+    "intel": {"himeno_*": [["size=XXS", "sweeps=1"]], "gemm_*": [["m=9", "n=20", "k=12"]],
+              "fma_*": [["type=float,uint", "unroll=4", "code=64"]],
+              "pitch_*": [[*PITCH, "left=13", "right=19,28"], ["pitch=5.2", "width=13,37", "height=2"],
+                          ["pitch=20.2", "width=300", "height=40", "local=64x4,8x2", "top=3", "bottom=30"]]},
+}
+
+# Variants left to the other lanes for their time alone: a sweep of the smallest Himeno grid takes Oclgrind 4 s, and llvmpipe
+# compiles the two of divergence for more than a minute. Each family keeps some.
+LEFT_OUT = {
+    "oclgrind": ["himeno_transfers", "himeno_region", "himeno_whole", "himeno_data", "himeno_resident", "himeno_schedule",
+                 "himeno_padded", "himeno_interleaved"],
+    "rusticl": ["divergence_straight", "divergence_looped"],
+}

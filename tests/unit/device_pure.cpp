@@ -145,12 +145,14 @@ BOOST_AUTO_TEST_CASE(every_entry_says_what_it_does_where_it_was_seen_and_when_it
     }
 }
 
-BOOST_AUTO_TEST_CASE(rusticl_22_3_has_a_stub_timer_and_a_later_mesa_has_not) {
+BOOST_AUTO_TEST_CASE(rusticl_22_3_answers_with_stubs_and_a_later_mesa_does_not) {
     auto d = make("0:0", "llvmpipe", "rusticl", DeviceType::cpu, Implementation::rusticl);
     d.driver = "22.3.6";
     BOOST_TEST(device::has_quirk(d, "rusticl-stub-timer"));
+    BOOST_TEST(device::has_quirk(d, "rusticl-group-32"));
     d.driver = "25.0.1";
     BOOST_TEST(!device::has_quirk(d, "rusticl-stub-timer"));
+    BOOST_TEST(!device::has_quirk(d, "rusticl-group-32"));
 }
 
 BOOST_AUTO_TEST_CASE(vendor_options_go_to_their_vendor_only) {
