@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(a_loop_that_does_its_work_is_ok_and_its_line_is_not_asked_f
 
 BOOST_AUTO_TEST_CASE(where_no_code_is_counted_a_time_off_the_line_is_a_warning) {
     const auto r = run_scratch(stepped("curved", "for (int m = 0; m < k * k; ++m) x = x * x + 1u;"), {{"curved", ""}}, {}, nullptr,
-                               multiplies).front();
+                               "1000", multiplies).front();
     BOOST_TEST((r.status == Status::ok), r.reason);
     BOOST_TEST(std::any_of(r.warnings.begin(), r.warnings.end(), [](const auto& w) { return w.starts_with("not-linear:"); }));
 }

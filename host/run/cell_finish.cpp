@@ -1,0 +1,155 @@
+// What follows the sampling of a cell: its metrics and warnings, the dump, the last checks.
+#include <cmath>
+
+#include "core/stats.hpp"
+#include "core/units.hpp"
+#include "device/quirks.hpp"
+#include "inspect/dump.hpp"
+#include "run/cell_run.hpp"
+
+namespace cllab::run {
+
+using namespace model;
+
+void CellRun::fill_metrics() {
+    drift_.conclude();
+    record_.samples = drift_.kept();
+    record_.aside = drift_.aside();
+    if (record_.samples.empty()) {
+        fail(Status::timed_out, "interrupted before its first sample");
+        return;
+    }
+    auto timing = to_timing(record_.samples);
+    timing.per_sample = per_sample_;
+    timing.stop_reason = interrupted_ ? "interrupted" : stop_.reason();
+    timing.clock = event_clock_ ? "event" : "host";
+    timing.cache = name(options_.cache);
+    timing.sets = static_cast<unsigned>(sets_);
+    timing.references = static_cast<unsigned>(drift_.references());
+    timing.reference_spread = drift_.spread();
+    timing.settled = settled_;
+    record_.time = timing;
+    const auto& audit = session_.timer();
+    const double t = timing.median;
+    switch (plausible(timing, setup_.slope && setup_.slope->may_be_free)) {
+        case Plausible::no:
+            fail(Status::wrong_result, "the time of a step is " + format_significant(t, 3) +
+                                           " s, which cannot be: the work is not in the code or the clock is wrong");
+            return;
+        case Plausible::nothing:
+            warn("no-cost: between " + format_significant(timing.low, 2) + " and " + format_significant(timing.high, 2) +
+                 " s a step, which cannot be told from nothing");
+            return;
+        case Plausible::yes: break;
+    }
+    const auto add = [&](const std::string& metric, double value, const std::string& unit, Better better) {
+        if (std::isfinite(value)) record_.metrics.push_back({metric, {value, unit, better}});
+    };
+    const auto& work = setup_.work;
+    if (setup_.slope) {
+        add("step_time", t, "s", Better::lower);
+    } else {
+        if (work.bytes > 0) add("bandwidth", work.bytes / t, "B/s", Better::higher);
+        if (work.bytes > 0 && options_.copy_bandwidth > 0)
+            add("of_copy", 100 * work.bytes / t / options_.copy_bandwidth, "%", Better::higher);
+        if (work.flops > 0) add("flops", work.flops / t, "FLOP/s", Better::higher);
+        if (work.steps > 0) add("step_time", t / work.steps, "s", Better::lower);
+        const auto& last_level = instruments_.last_level();
+        if (options_.cache == Cache::hot && work.bytes > 0 && options_.copy_bandwidth > 0 && work.bytes / t > 1.1 * options_.copy_bandwidth &&
+            device_bytes_ <= static_cast<double>(last_level.bytes))
+            warn("cache-resident: the data (" + format_bytes(static_cast<std::uint64_t>(device_bytes_)) +
+                 ") fits in the last-level cache (" + format_bytes(last_level.bytes) + ", " + last_level.from +
+                 "), so 'of copy' is against slower memory; a larger point shows the memory");
+        if (event_clock_ && t < 3 * audit.empty_seconds)
+            warn("below-floor: shorter than three empty launches (" + format_seconds(audit.empty_seconds) +
+                 " each); make the work larger");
+    }
+    for (const auto& metric : cell_.experiment->metrics) add(metric.name, metric.compute(setup_, t), metric.unit, metric.better);
+    if (event_clock_ && options_.cache == Cache::cold && t < 200e-9 * static_cast<double>(audit.step_ns))
+        warn("coarse: a cold sample is one operation, and this one is shorter than 200 steps of the timer (" +
+             std::to_string(audit.step_ns) + " ns each); make the work larger");
+    if (options_.limits) {
+        const bool one_launch = event_clock_ && !setup_.slope && operation_->single_launch();
+        if (const auto beyond = beyond_peak(record_, *options_.limits, one_launch)) warn(*beyond);
+    }
+    if (drift_.throttled())
+        warn("throttled: the reference kernel between the samples varied by " + format_significant(100 * drift_.spread(), 2) +
+             " % and most samples lie beside one that is more than 10 % off, so all are kept; the clock drifts or the device has "
+             "other work");
+    if (!event_clock_) warn("host-clock: " + audit.verdict + "; timed by the host clock, launch cost included");
+    if (device::has_quirk(session_.facts(), "oclgrind-timer"))
+        warn("simulated: Oclgrind's times are of a simulation; use it for races and bounds");
+    if (!settled_)
+        warn("not-settled: the warm-up ended before two windows agreed within 1 %; the device or the host is busy");
+    if (timing.stop_reason == "noise-floor")
+        warn("noise-floor: more samples no longer narrow the interval; look for other load on the device");
+}
+
+void CellRun::transfers() {
+    if (!setup_.time_transfers) return;
+    std::vector<double> up, down;
+    for (int i = 0; i < 5; ++i) {
+        up.push_back(operation_->time_upload(setup_));
+        down.push_back(operation_->time_download());
+    }
+    // Images have no upload of this kind; no figure beats a zero.
+    const double in = summarise(up).median, back = summarise(down).median;
+    if (in > 0) record_.metrics.push_back({"upload", {in, "s", Better::lower}});
+    if (back > 0) record_.metrics.push_back({"download", {back, "s", Better::lower}});
+}
+
+void CellRun::observe() {
+    if (!setup_.observe) return;
+    if (const auto wrong = operation_->read_back(buffers_)) {
+        fail(Status::wrong_result, *wrong);
+        return;
+    }
+    for (const auto& [name, value] : setup_.observe(buffers_, operations_)) {
+        if (std::isfinite(value)) record_.metrics.push_back({name, {value, "", Better::neither}});
+    }
+}
+
+void CellRun::dump() {
+    std::vector<std::byte> binary;
+    try {
+        binary = device::program_binary(built_);
+    } catch (const cl::Error& e) {
+        warn("no-binary: " + std::string(e.what()) + " gives " + device::error_name(e.err()));
+    }
+    inspect::DumpRequest request{
+        options_.dumps ? dump_folder(*options_.dumps, session_.facts(), cell_) : std::filesystem::path{},
+        cell_.id, source_, record_.build.options, built_.log, binary, session_.facts(),
+        operation_ ? operation_->local() : Extent{}};
+    const auto analysis = options_.dumps ? inspect::write_dump(request) : inspect::read_code(request);
+    record_.code = analysis.info;
+    if (options_.dumps) record_.dump = request.folder.string();
+    if (!operation_) return;
+    judge_code(analysis);
+    cl_ulong local = 0;
+    if (!record_.code.local_bytes &&
+        clGetKernelWorkGroupInfo(operation_->kernel()(), session_.device()(), CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local,
+                                 nullptr) == CL_SUCCESS) {
+        record_.code.local_bytes = static_cast<std::int64_t>(local);
+        record_.code.origin["local_bytes"] = "CL_KERNEL_LOCAL_MEM_SIZE";
+    }
+}
+
+const Record& CellRun::finish() {
+    phase_("dump");
+    guarded([&] { dump(); });
+    if (options_.measure && record_.status == Status::ok) {
+        phase_("verify again");
+        guarded([&] {
+            fill_metrics();
+            if (record_.status != Status::ok) return;
+            observe();
+            if (record_.status != Status::ok) return;
+            check_line();
+            transfers();
+            verify_loaded(loaded_seed_);
+        });
+    }
+    return record_;
+}
+
+}  // namespace cllab::run
