@@ -5,8 +5,9 @@
     test_kernels.py oclgrind                the simulator, watching for races, uninitialised values and accesses outside
     test_kernels.py rusticl                 Mesa's rusticl on llvmpipe
     test_kernels.py intel VENDORS           Intel's CPU runtime, by the folder that tools/intel-cpu-runtime made
+    test_kernels.py gpu | gpu-opt-disable   the first GPU, or the device that CLLAB_TEST_DEVICE selects; tools/on-gpu runs them
 
-The last two are skipped (exit status 77) where the implementation is not installed, and fail where it is broken. A kernel
+The others than PoCL and Oclgrind are skipped (exit status 77) where the implementation is not installed, and fail where it is broken. A kernel
 without sizes in sizes.py fails the lane: choose some when you add one. Known failures are in expected_failures.py.
 """
 import fnmatch
@@ -14,18 +15,22 @@ import json
 import os
 import pathlib
 import re
+import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "cli"))
-from lab import OCLGRIND_LIBRARY, LabTest  # noqa: E402
+from lab import CLLAB, OCLGRIND_LIBRARY, LabTest  # noqa: E402
 from expected_failures import complaints  # noqa: E402
 from sizes import INSTEAD, LEFT_OUT, SIZES, WATCHED  # noqa: E402
 
 LANE = "pocl"
-DEVICES = {"oclgrind": "oclgrind", "rusticl": "llvmpipe"}  # the others: cpu
+GPU = os.environ.get("CLLAB_TEST_DEVICE", "gpu")
+DEVICES = {"oclgrind": "oclgrind", "rusticl": "llvmpipe", "gpu": GPU, "gpu-opt-disable": GPU}  # the others: cpu
 RUSTICL_ICD = pathlib.Path("/etc/OpenCL/vendors/rusticl.icd")
-OTHERS = {"rusticl": {"OCL_ICD_VENDORS": str(RUSTICL_ICD), "RUSTICL_ENABLE": "llvmpipe"}}  # intel: from the command line
+ALL_ICDS = {"OCL_ICD_VENDORS": os.environ.get("OCL_ICD_VENDORS", "/etc/OpenCL/vendors")}
+OTHERS = {"rusticl": {"OCL_ICD_VENDORS": str(RUSTICL_ICD), "RUSTICL_ENABLE": "llvmpipe"},  # intel: from the command line
+          "gpu": ALL_ICDS, "gpu-opt-disable": ALL_ICDS}
 UNOPTIMISED = "--build-options=-cl-opt-disable"
 
 
@@ -39,7 +44,7 @@ class Lane(LabTest):
         args += ["--device", DEVICES.get(LANE, "cpu")]
         for axis in axes:
             args += ["--axis", axis]
-        if LANE == "opt-disable":
+        if LANE.endswith("opt-disable"):
             args.append(UNOPTIMISED)
         if LANE in OTHERS:
             args.append("--isolate")  # a crash there costs one cell
@@ -90,7 +95,7 @@ class Kernels(Lane):
 
     def axes_of(self, pattern):
         sizes = SIZES.get(pattern, {"tiny": [], "small": []})
-        if LANE in ("pocl", "opt-disable"):
+        if LANE in ("pocl", "opt-disable", "gpu", "gpu-opt-disable"):
             return sizes["tiny"] + sizes["small"]
         return INSTEAD.get(LANE, {}).get(pattern, sizes["tiny"])
 
@@ -160,6 +165,9 @@ def skip_where_absent():
         OTHERS["intel"] = {"OCL_ICD_VENDORS": str(vendors)}
         if not list(vendors.glob("*.icd")):
             sys.exit(skipped("Intel's CPU runtime is not installed; tools/intel-cpu-runtime does it"))
+    elif LANE.startswith("gpu") and subprocess.run([CLLAB, "run", "muladd_fma", "--verify", "--no-dumps", "--device", GPU],
+                                                   env=os.environ | ALL_ICDS, capture_output=True).returncode == 3:
+        sys.exit(skipped(f"no device '{GPU}' is here"))
     elif LANE == "rusticl" and not RUSTICL_ICD.exists():
         sys.exit(skipped(f"{RUSTICL_ICD} is not there; apt-get install mesa-opencl-icd"))
 
