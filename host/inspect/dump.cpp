@@ -32,14 +32,6 @@ Analysis read_code(const DumpRequest& request) {
     return analyse(request.binary, request.entry, request.build_log, request.local);
 }
 
-Analysis write_dump(const DumpRequest& request) {
-    prepare_folder(
-        request.folder);  // before the long part: a folder that cannot be written must not cost a disassembly
-    Analysis analysis = read_code(request);
-    write_sidecars(request, analysis);
-    return analysis;
-}
-
 void write_sidecars(const DumpRequest& request, const Analysis& a) {
     prepare_folder(request.folder);
     const auto put = [&](const std::string& file, std::string_view text) {

@@ -24,12 +24,9 @@ struct DumpRequest {
 /// What the binary and the build log say, without writing anything.
 Analysis read_code(const DumpRequest& request);
 
-/// Writes source.cl, options.txt, build.log, the binary under its true kind, isa.txt and stats.json; returns the same
-/// as read_code. isa.txt is the disassembly, or a line that says which tool would make it and how to get it.
-/// Throws Error(environment) when the folder cannot be written.
-Analysis write_dump(const DumpRequest& request);
-
-/// The same sidecars for code that was analysed already (analysis.hpp), e.g. by an offline compiler.
+/// Writes source.cl, options.txt, build.log, the binary under its true kind, isa.txt and stats.json. isa.txt is the
+/// disassembly, or a line that says which tool would make it and how to get it. Throws Error(environment) when the folder
+/// cannot be written.
 void write_sidecars(const DumpRequest& request, const Analysis& analysis);
 
 /// What a dump says, read back. The strings are empty when a file is missing.

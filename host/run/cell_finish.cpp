@@ -120,7 +120,8 @@ void CellRun::dump() {
         options_.dumps ? dump_folder(*options_.dumps, session_.facts(), cell_) : std::filesystem::path{},
         cell_.id, source_, record_.build.options, built_.log, binary, session_.facts(),
         operation_ ? operation_->local() : Extent{}};
-    const auto analysis = options_.dumps ? inspect::write_dump(request) : inspect::read_code(request);
+    const auto& analysis = instruments_.code().read(request);
+    if (options_.dumps) inspect::write_sidecars(request, analysis);
     record_.code = analysis.info;
     if (options_.dumps) record_.dump = request.folder.string();
     if (!operation_) return;

@@ -149,6 +149,7 @@ void CellRun::build() {
     record_.build.source = source.origin;
     record_.build.source_sha256 = sha256_hex(source_);
     built_ = device::build(session_, source_, record_.build.options);
+    built_.log = name_lines(built_.log, source_);
     record_.build.seconds = built_.seconds;
     record_.build.log = built_.log;
     // The fastest compile seen from text took 20 ms; an answer in 5 ms came from the driver's own cache.

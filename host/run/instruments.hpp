@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "run/cache_state.hpp"
+#include "run/code_memo.hpp"
 #include "run/limits.hpp"
 #include "run/reference.hpp"
 
@@ -24,9 +25,11 @@ public:
         if (!flush_) flush_.emplace(session_, displacing(last_level_.bytes));
         return *flush_;
     }
+    CodeMemo& code() { return code_; }
 
 private:
     device::Session& session_;
+    CodeMemo code_;
     LastLevel last_level_;
     std::optional<Reference> reference_;
     std::optional<Flush> flush_;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <fstream>
 #include <iterator>
+#include <regex>
 
 #include "core/text.hpp"
 #include "device/quirks.hpp"
@@ -53,6 +55,32 @@ KernelSource kernel_source(const std::string& family, const std::filesystem::pat
     }
     const std::string shown = cl_dir.empty() ? family + ".cl" : origin;
     return {"#line 1 \"lab.h\"\n" + prelude + "\n#line 1 \"" + shown + "\"\n" + body, origin};
+}
+
+std::string name_lines(const std::string& log, const std::string& text) {
+    static const std::string anonymous = "<kernel>:";
+    std::vector<std::string> places{""};  // by line of the text, from 1
+    std::string file = "<kernel>";
+    std::size_t number = 0;
+    for (const auto& line : split(text, '\n')) {
+        places.push_back(file + ":" + std::to_string(++number));
+        static const std::regex directive("#line (\\d+) \"(.*)\"");
+        std::smatch found;
+        if (!line.starts_with("#line ") || !std::regex_match(line, found, directive)) continue;
+        number = std::stoul(found[1]) - 1;
+        file = found[2];
+    }
+    std::string out;
+    std::size_t from = 0;
+    for (auto at = log.find(anonymous); at != std::string::npos; at = log.find(anonymous, from)) {
+        const auto digits = at + anonymous.size();
+        std::size_t line = 0;
+        const auto end = std::from_chars(log.data() + digits, log.data() + log.size(), line).ptr;
+        out += log.substr(from, at - from);
+        from = static_cast<std::size_t>(end - log.data());
+        out += line > 0 && line < places.size() ? places[line] : log.substr(at, from - at);
+    }
+    return out + log.substr(from);
 }
 
 std::string build_options(const model::Cell& cell, const model::Setup& setup, const model::Device& device,

@@ -16,6 +16,10 @@ struct KernelSource {
 /// Throws Error(environment) when --cl-dir lacks the family's file.
 KernelSource kernel_source(const std::string& family, const std::filesystem::path& cl_dir);
 
+/// A driver's log with "<kernel>:59", which counts all lines of `text`, as "pitch.cl:4", which goes by its #line
+/// directives (quirk nvidia-log-lines). Anything else stays as it is.
+std::string name_lines(const std::string& log, const std::string& text);
+
 /// "-cl-std=CL1.2 -DKERNEL=pitch_wide -DPITCH_WIDE …": variant's, point's and device's defines, a promised group size, the
 /// device's own options, then the user's.
 std::string build_options(const model::Cell& cell, const model::Setup& setup, const model::Device& device,

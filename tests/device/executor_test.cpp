@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(a_loop_that_the_compiler_folds_into_a_formula_is_collapsed_
             if (dumps) options.dumps = folder.path / "dumps";
             const auto r = run_scratch(stepped("folded", "x += 7u * (uint)k;"), {{"folded", ""}}, options, nullptr, "1000", multiplies).front();
             BOOST_TEST((r.status == Status::wrong_result));
-            BOOST_TEST(r.reason == "collapsed: integer multiplications found 0 of the 1 declared (x86)");
+            BOOST_TEST(r.reason.starts_with("collapsed: integer multiplications found 0 of the 1 declared ("), r.reason);
             BOOST_TEST(!r.time.has_value());
         }
     }

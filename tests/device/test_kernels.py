@@ -5,7 +5,8 @@
     test_kernels.py oclgrind                the simulator, watching for races, uninitialised values and accesses outside
     test_kernels.py rusticl                 Mesa's rusticl on llvmpipe
     test_kernels.py intel VENDORS           Intel's CPU runtime, by the folder that tools/intel-cpu-runtime made
-    test_kernels.py gpu | gpu-opt-disable   the first GPU, or the device that CLLAB_TEST_DEVICE selects; tools/on-gpu runs them
+    test_kernels.py gpu | gpu-opt-disable   the first GPU, or the device that CLLAB_TEST_DEVICE selects; tools/on-gpu runs them,
+                                            a process for each family (CLLAB_TEST_ONLY)
 
 The others than PoCL and Oclgrind are skipped (exit status 77) where the implementation is not installed, and fail where it is broken. A kernel
 without sizes in sizes.py fails the lane: choose some when you add one. Known failures are in expected_failures.py.
@@ -31,6 +32,7 @@ RUSTICL_ICD = pathlib.Path("/etc/OpenCL/vendors/rusticl.icd")
 ALL_ICDS = {"OCL_ICD_VENDORS": os.environ.get("OCL_ICD_VENDORS", "/etc/OpenCL/vendors")}
 OTHERS = {"rusticl": {"OCL_ICD_VENDORS": str(RUSTICL_ICD), "RUSTICL_ENABLE": "llvmpipe"},  # intel: from the command line
           "gpu": ALL_ICDS, "gpu-opt-disable": ALL_ICDS}
+ONLY = os.environ.get("CLLAB_TEST_ONLY")  # a family; in the lanes of a GPU
 UNOPTIMISED = "--build-options=-cl-opt-disable"
 
 
@@ -60,6 +62,8 @@ class Lane(LabTest):
         """pattern of SIZES -> its kernels' ids; None -> those without sizes"""
         kernels = {}
         for entry in json.loads(self.lab("list", "--json")[0]):
+            if ONLY and entry["family"] != ONLY:
+                continue
             found = next((pattern for pattern in SIZES if fits(entry["id"], [pattern])), None)
             kernels.setdefault(found, []).append(entry["id"])
         return kernels

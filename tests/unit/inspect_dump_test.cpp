@@ -13,6 +13,7 @@
 #include "inspect/disassemble.hpp"
 #include "inspect/dump.hpp"
 #include "inspect/tool.hpp"
+#include "run/code_memo.hpp"
 #include "unit/inspect_build.hpp"
 
 using namespace cllab::inspect;
@@ -32,6 +33,12 @@ struct EmptyPath {
 
 DumpRequest request(const fs::path& folder, const std::string& binary, cllab::model::Extent local = {}) {
     return {folder, "vadd", "kernel text", "-DX=1", "log", build::span(binary), no_device, local};
+}
+
+Analysis write_dump(const DumpRequest& request) {
+    auto analysis = read_code(request);
+    write_sidecars(request, analysis);
+    return analysis;
 }
 
 std::string text_of(const fs::path& file) { return read_file(file).value_or("missing " + file.string()); }
@@ -75,6 +82,24 @@ BOOST_AUTO_TEST_CASE(more_output_than_a_pipe_holds_arrives_whole) {
     const auto result = run_tool(*find_tool({"seq"}), {"200000"});
     BOOST_TEST(result.ok());
     BOOST_TEST(result.out.ends_with("\n200000\n"));
+}
+
+BOOST_AUTO_TEST_CASE(code_is_read_once_for_cells_that_share_it_and_anew_for_any_difference) {
+    const TempFolder temp;
+    cllab::run::CodeMemo memo;
+    const auto first = memo.read(request(temp.path(), "one")).stats;
+    BOOST_TEST(memo.read(request(temp.path(), "one")).stats == first);
+    BOOST_TEST(memo.remembered() == 1u);
+    memo.read(request(temp.path(), "two"));
+    memo.read(request(temp.path(), "one", cllab::model::Extent(64)));
+    const std::string one = "one";
+    auto other = request(temp.path(), one);
+    other.build_log = "another log";
+    memo.read(other);
+    BOOST_TEST(memo.remembered() == 1u);
+    for (int i = 0; i < 8; ++i) memo.read(request(temp.path(), std::string(static_cast<std::size_t>(i) + 4, 'x')));
+    memo.read(request(temp.path(), "one"));
+    BOOST_TEST(memo.remembered() == 1u);  // only so many are kept
 }
 
 BOOST_AUTO_TEST_CASE(the_dump_holds_every_sidecar_and_the_binary_unchanged) {
