@@ -31,7 +31,7 @@ else()
 endif()
 
 # A short run of the fuzzer over every parser of binaries and disassembly; longer ones by hand.
-add_test(NAME fuzz COMMAND ${CMAKE_SOURCE_DIR}/tests/fuzz/run 20000 ${CMAKE_BINARY_DIR}/fuzz)
+add_test(NAME fuzz COMMAND ${CMAKE_SOURCE_DIR}/tests/fuzz/run 8000 ${CMAKE_BINARY_DIR}/fuzz)
 set_tests_properties(fuzz PROPERTIES LABELS fuzz TIMEOUT 900 SKIP_RETURN_CODE 77)
 
 # AddressSanitizer and UBSan: a second build below this one, made by a test of its own so that plain builds stay quick.
@@ -40,7 +40,7 @@ if(NOT CLLAB_SANITIZE AND Python3_Interpreter_FOUND)
   add_test(NAME sanitized_build COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${CMAKE_SOURCE_DIR} ${sanitized}
     --build-generator ${CMAKE_GENERATOR} --build-noclean --build-target cllab --build-target make-panel --build-target cllab_unit
     --build-target cllab_device_tests
-    --build-options -DCLLAB_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O1\ -g1
+    --build-options -DCLLAB_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O0\ -g1
                     -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER})
   set_tests_properties(sanitized_build PROPERTIES LABELS sanitized TIMEOUT 1800 FIXTURES_SETUP sanitized)
   add_test(NAME sanitized_unit COMMAND ${sanitized}/tests/cllab_unit --report_level=short)

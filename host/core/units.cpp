@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <ctime>
 #include <limits>
 #include <utility>
 
@@ -110,6 +111,15 @@ std::optional<double> parse_real(std::string_view text) {
     const auto [end, fault] = std::from_chars(text.data(), last, value);
     if (fault != std::errc{} || end != last || !std::isfinite(value)) return std::nullopt;
     return value;
+}
+
+std::string utc_now() {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    gmtime_r(&now, &parts);
+    char out[32];
+    std::strftime(out, sizeof out, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return out;
 }
 
 }  // namespace cllab

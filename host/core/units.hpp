@@ -18,5 +18,6 @@ std::string format_significant(double value, int digits);      ///< "0.00123", "
 std::optional<std::int64_t> parse_integer(std::string_view text);
 /// A finite real number, whole text consumed, independent of the locale.
 std::optional<double> parse_real(std::string_view text);
+std::string utc_now();                                 ///< "2026-11-20T23:59:59Z"
 
 }  // namespace cllab
