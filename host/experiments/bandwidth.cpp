@@ -254,7 +254,7 @@ Experiment describe_bandwidth() {
     out.axes = {{"size", "byte", "size of each buffer; auto is twice the last-level cache, and 16 KiB for reread, whose sweep is "
                  "16Ki:256Mi:*2", Axis::Kind::integer, {"auto"}, {}, 16, 1e15, true},
                 {"width", "byte", "size of an element, a power of two; auto is 16, and 64 for reread on a CPU", Axis::Kind::integer,
-                 {"auto"}, {}, 4, 64, true}};
+                 {"auto"}, {}, 4, 64, true, {"auto", "4:64:*2"}}};
     out.variants = {
         {"copy", "Reads every element of one buffer once and writes it to another; both directions count."},
         {"batch", "The copy with four loads in flight a work-item, neighbours in one block."},

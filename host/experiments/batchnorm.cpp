@@ -126,6 +126,8 @@ Experiment describe_batchnorm() {
     out.axes = {axis("images", "N; auto is 128, on a CPU 32"), axis("channels", "C; auto is 256, on a CPU 64"),
                 axis("height", "rows of a plane; auto is 56"), axis("width", "columns of a plane; auto is 56"),
                 axis("slices", "work-groups that share a channel in channel_wide; auto fills the device four times")};
+    out.axes.back().tune = {"auto", "1:16:*2"};
+    out.axes.back().tune_only = {"channel_wide"};
     out.variants = {
         {"pixel_three", "Per pixel: mean, variance and result in three passes."},
         {"pixel_two", "Per pixel: both sums in one pass, shifted against cancellation."},

@@ -83,6 +83,8 @@ Experiment describe_gemm() {
                 // Above, not even sums of products of -1, 0 and 1 would be exact in float, and the check needs that.
                 size("k", "columns of A, rows of B; auto as m", 1 << 23),
                 {"tile_k", "", "depth of the tiles of tile8, buffered and serpentine", Axis::Kind::choice, {"8"}, {"8", "16"}}};
+    out.axes.back().tune = {"8", "16"};
+    out.axes.back().tune_only = {"tile8", "buffered", "serpentine"};
     out.variants = {
         {"naive", "One element of C a work-item, operands straight from memory."},
         {"local", "A 16x16 work-group shares tiles of A and B in local memory."},

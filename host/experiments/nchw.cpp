@@ -31,7 +31,7 @@ Setup setup(const Request& request) {
     const auto z = sizes_of(request);
     const auto& device = request.device;
     const auto& variant = request.variant.name;
-    const std::size_t local = group_of(device, 256);
+    const std::size_t local = group_of(device, static_cast<std::size_t>(integer_or(request.point, "local", 256)));
     Setup out;
     out.args = {Output{"out", z.total() * 4}};
     const auto add = [&](const char* name, std::uint32_t v) { out.args.push_back(value(name, v)); };
@@ -57,7 +57,7 @@ Setup setup(const Request& request) {
         const std::size_t rows = static_cast<std::size_t>(z.n) * z.h;
         add("rows", static_cast<std::uint32_t>(rows));
         sizes();
-        out.local = Extent(device.is_cpu() ? 1 : std::min<std::size_t>(local, 64));
+        out.local = Extent(device.is_cpu() ? 1 : request.point.is_auto("local") ? std::min<std::size_t>(local, 64) : local);
         const std::size_t most = device.is_cpu() ? 8ull * device.compute_units : rows;
         out.global = Extent(round_up(std::min(rows, most), out.local.size[0]));
     } else {
@@ -66,7 +66,7 @@ Setup setup(const Request& request) {
         if (variant == "vector") out.global = Extent(round_up(divide_up(z.total(), 4), local));
     }
     out.work = {4.0 * static_cast<double>(z.total()), 0, static_cast<double>(z.total())};
-    out.resolved = {{"images", std::to_string(z.n)}};
+    out.resolved = {{"images", std::to_string(z.n)}, {"local", std::to_string(out.local.size[0])}};
     out.check = [z](const Buffers& buffers) -> std::optional<std::string> {
         const auto found = buffers.as<std::uint32_t>("out");
         // Nested loops and one addition a step: no division anywhere.
@@ -95,7 +95,10 @@ Experiment describe_nchw() {
         return Axis{name, "", meaning, Axis::Kind::integer, {standard}, {}, 1, 1 << 30, may_be_auto};
     };
     out.axes = {axis("images", "N; auto is 1024, on a CPU 64", "auto", true), axis("channels", "C", "64", false),
-                axis("height", "H", "56", false), axis("width", "W", "56", false)};
+                axis("height", "H", "56", false), axis("width", "W", "56", false),
+                axis("local", "work-group; auto is 256, of rows 64, and rows has 1 on a CPU", "auto", true)};
+    out.axes.back().most = 4096;
+    out.axes.back().tune = {"auto", "32:512:*2"};
     out.variants = {
         {"divide", "One element an item, divisors known at run time."},
         {"constant", "One element an item, divisors known to the compiler."},

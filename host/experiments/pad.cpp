@@ -41,7 +41,7 @@ Setup setup(const Request& request) {
     Setup out;
     out.args = {Input{"in", in}, Output{"out", words * 4}};
     out.defines = {"SIDE=" + std::to_string(s.side), "MARGIN=" + std::to_string(s.margin)};
-    const std::size_t local = group_of(device, 256);
+    const std::size_t local = group_of(device, static_cast<std::size_t>(integer_or(request.point, "local", 256)));
     const auto k = request.point.integer("k");
     if (variant == "runtime" || variant == "constant") {
         out.args.push_back(value("channels", static_cast<std::int32_t>(s.channels)));
@@ -70,7 +70,8 @@ Setup setup(const Request& request) {
         }
     }
     out.work = {4.0 * static_cast<double>(words + s.planes() * s.side * s.side), 0, 0};
-    out.resolved = {{"images", std::to_string(s.images)}, {"channels", std::to_string(s.channels)}};
+    out.resolved = {{"images", std::to_string(s.images)}, {"channels", std::to_string(s.channels)},
+                    {"local", std::to_string(out.local.size[0])}};
     out.check = [in, s](const Buffers& buffers) -> std::optional<std::string> {
         const auto found = buffers.as<std::uint32_t>("out"), from = view<std::uint32_t>(in);
         std::size_t i = 0, next = 0;
@@ -103,7 +104,11 @@ Experiment describe_pad() {
                 axis("channels", "", "planes an image; auto is 1024, on a CPU 512", "auto", 1, 1 << 20),
                 axis("side", "word", "rows and columns of an input plane", "7", 1, 1024),
                 axis("margin", "word", "zeros on each side", "3", 0, 1024),
-                axis("k", "", "planes a work-item of runtime and constant", "4", 1, 16)};
+                axis("k", "", "planes a work-item of runtime and constant", "4", 1, 16),
+                axis("local", "work-item", "work-group; auto is 256, and wide has 1 on a CPU", "auto", 1, 4096)};
+    out.axes[4].tune = {"1:16:*2"};
+    out.axes[4].tune_only = {"runtime", "constant"};
+    out.axes[5].tune = {"auto", "32:512:*2"};
     out.variants = {
         {"runtime", "k planes an item through a private array of a length the compiler does not know."},
         {"constant", "k planes an item, k known to the compiler."},

@@ -104,11 +104,12 @@ Experiment describe_reduce() {
     out.question = "How near to the speed of reading memory can a sum over it come, and what do barriers, passes and loads cost?";
     out.axes = {
         {"size", "byte", "size of the array; auto is four times the last-level cache, on a CPU twice", Axis::Kind::integer, {"auto"}, {}, 4, 1e15, true},
-        {"local", "work-item", "work-group; wide, onepass and read have 1 on a CPU", Axis::Kind::integer, {"auto"}, {}, 1, 4096, true},
+        {"local", "work-item", "work-group; wide, onepass and read have 1 on a CPU", Axis::Kind::integer, {"auto"}, {}, 1, 4096, true,
+         {"auto", "64:1024:*2"}},
         {"loads", "", "loads a work-item has in flight; auto is 1 integer in the trees, 4 words of 128 bits elsewhere",
-         Axis::Kind::integer, {"auto"}, {}, 1, 64, true},
+         Axis::Kind::integer, {"auto"}, {}, 1, 64, true, {"auto", "1:16:*2"}},
         {"groups", "", "work-groups a compute unit in wide, onepass and read; auto is 32, on a CPU 4", Axis::Kind::integer,
-         {"auto"}, {}, 1, 4096, true},
+         {"auto"}, {}, 1, 4096, true, {"auto", "4:64:*2"}, {"wide", "onepass", "read"}},
     };
     out.variants = {
         {"tree2", "One load an item, then a tree in local memory that halves at each barrier.", {"RADIX=2"}},

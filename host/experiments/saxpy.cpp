@@ -120,9 +120,10 @@ Experiment describe_saxpy() {
     out.axes = {
         {"size", "byte", "size of each of the two arrays; auto is twice the last-level cache", Axis::Kind::integer,
          {"16384", "1048576", "auto"}, {}, 4, 1e15, true},
-        {"local", "work-item", "work-group on a GPU; a CPU has one work-item a group", Axis::Kind::integer, {"auto"}, {}, 1, 4096, true},
+        {"local", "work-item", "work-group on a GPU; a CPU has one work-item a group", Axis::Kind::integer, {"auto"}, {}, 1, 4096, true,
+         {"auto", "32:1024:*2"}},
         {"per_item", "access", "accesses of each array a work-item on a GPU; auto is 2 for large arrays, else 1",
-         Axis::Kind::integer, {"auto"}, {}, 1, 16, true},
+         Axis::Kind::integer, {"auto"}, {}, 1, 16, true, {"auto", "1:16:*2"}},
     };
     out.variants = {width(32, "One float an access: the plain kernel."), width(64, "Two floats an access."),
                     width(128, "Four floats an access, the widest a GPU makes in one instruction."),

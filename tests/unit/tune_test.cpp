@@ -2,12 +2,15 @@
 #define BOOST_TEST_DYN_LINK
 #endif
 #include <boost/test/unit_test.hpp>
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/text.hpp"
+#include "model/registry.hpp"
 #include "model/tune.hpp"
 
 using namespace cllab;
@@ -150,6 +153,25 @@ BOOST_AUTO_TEST_CASE(points_without_a_time_are_passed_over) {
     BOOST_TEST(found.ranked.front().second <= 1.011);
     const auto nothing = [](const std::vector<Point>& points) { return std::vector<std::optional<double>>(points.size()); };
     BOOST_TEST(screen(space, nothing, 5).ranked.empty());
+}
+
+BOOST_AUTO_TEST_CASE(the_candidates_of_every_family_are_legal_and_hold_its_default_and_name_its_variants) {
+    std::set<std::string> families;
+    for (const auto& experiment : registry()) {
+        for (const auto& axis : experiment.axes) {
+            if (axis.tune.empty()) continue;
+            families.insert(experiment.family);
+            const auto values = expand_axis(axis, join(axis.tune, ","));
+            BOOST_TEST(std::set<std::string>(values.begin(), values.end()).size() == values.size(), experiment.family + " " + axis.name);
+            if (axis.values.size() == 1)
+                BOOST_TEST((std::find(values.begin(), values.end(), axis.values.front()) != values.end()), experiment.family + " " + axis.name);
+            for (const auto& name : axis.tune_only)
+                BOOST_TEST((std::any_of(experiment.variants.begin(), experiment.variants.end(), [&](const auto& v) { return v.name == name; })),
+                           experiment.family + " " + axis.name + " " + name);
+        }
+    }
+    for (const auto* family : {"himeno", "pitch", "saxpy", "gemm", "reduce", "pad", "nchw", "batchnorm", "bandwidth"})
+        BOOST_TEST(families.count(family) == 1u, family);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
