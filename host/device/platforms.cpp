@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <map>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -130,7 +133,9 @@ model::Device facts_of(const cl::Platform& platform, const cl::Device& device, s
     } else if (out.is_gpu()) {
         out.last_level_bytes = std::max<std::uint64_t>(out.reported_cache_bytes, 256ull << 20);  // MI300X: 256 MB
     } else {
-        out.last_level_bytes = std::max<std::uint64_t>(out.reported_cache_bytes, 8ull << 20);
+        // Intel's runtime for CPUs reports the second level, and memory would be looked for in the third.
+        if (out.is_cpu()) out.host_cache_bytes = host_last_level_bytes();
+        out.last_level_bytes = std::max<std::uint64_t>({out.reported_cache_bytes, out.host_cache_bytes, 8ull << 20});
     }
     out.preferred_multiple = out.implementation == Implementation::nvidia ? query<cl_uint>(device, 0x4003, 32) : 0;
     return out;
@@ -159,6 +164,41 @@ std::string amd_topology_text(const std::array<unsigned char, 24>& topology) {
     std::uint32_t type = 0;
     std::memcpy(&type, topology.data(), sizeof type);
     return type == 1 ? pci_text(0, topology[21], topology[22], topology[23]) : std::string();
+}
+
+std::uint64_t host_last_level_bytes(const std::filesystem::path& processors) {
+    namespace fs = std::filesystem;
+    const auto line = [](const fs::path& file) {
+        std::string out;
+        std::ifstream in(file);
+        std::getline(in, out);
+        return out;
+    };
+    const auto entries = [](const fs::path& folder, const std::string& prefix) {
+        std::vector<fs::path> out;
+        std::error_code trouble;
+        for (fs::directory_iterator at(folder, trouble), end; !trouble && at != end; at.increment(trouble)) {
+            if (at->path().filename().string().starts_with(prefix)) out.push_back(at->path());
+        }
+        return out;
+    };
+    int highest = 0;
+    std::map<std::string, std::uint64_t> instances;  // of that level, by the processors that share one
+    for (const auto& processor : entries(processors, "cpu")) {
+        for (const auto& cache : entries(processor / "cache", "index")) {
+            const int level = std::atoi(line(cache / "level").c_str());
+            if (level > highest) {
+                highest = level;
+                instances.clear();
+            }
+            if (level < highest) continue;
+            const auto size = line(cache / "size");  // "32768K"
+            if (size.ends_with('K')) instances[line(cache / "shared_cpu_list")] = std::strtoull(size.c_str(), nullptr, 10) << 10;
+        }
+    }
+    std::uint64_t total = 0;
+    for (const auto& [sharing, bytes] : instances) total += bytes;
+    return total;
 }
 
 std::vector<Found> discover(std::vector<std::string>* troubles) {

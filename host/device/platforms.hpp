@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,9 @@ std::string pci_text(unsigned domain, unsigned bus, unsigned device, unsigned fu
 /// The same from the 24 bytes of CL_DEVICE_TOPOLOGY_AMD (a 32-bit type, 1 for PCIe; bus, device and function are the last
 /// three bytes); empty for another type.
 std::string amd_topology_text(const std::array<unsigned char, 24>& topology);
+
+/// Bytes of the processors' last-level caches together, as Linux describes them below `processors`; 0 where it does not.
+std::uint64_t host_last_level_bytes(const std::filesystem::path& processors = "/sys/devices/system/cpu");
 
 /// All devices of all platforms, in clinfo's order. A platform or device that fails its queries is left out, with a
 /// line in `troubles`. Throws Error(environment) with the way to get one when there is no device at all.

@@ -58,7 +58,9 @@ Setup setup(const Request& request) {
     if (groups > (1u << 30)) throw Error(Blame::usage, "the sum would take " + std::to_string(groups) + " work-groups; at most 2^30");
     out.local = Extent(local);
     out.global = Extent(groups * local);
-    if (variant == "subgroup" && device.implementation != Implementation::nvidia) out.defines.push_back("-cl-std=CL2.0");
+    // Sub-groups came with OpenCL C 2.0, which a 3.0 device may leave out (PoCL 5 does: 1.2 and 3.0 only).
+    if (variant == "subgroup" && device.implementation != Implementation::nvidia)
+        out.defines.push_back(device.device_version.starts_with("OpenCL 3") ? "-cl-std=CL3.0" : "-cl-std=CL2.0");
     out.defines.push_back("LOADS=" + std::to_string(loads));
     out.work = {static_cast<double>(bytes), 0, 0};
     out.resolved = {{"size", std::to_string(bytes)}, {"local", std::to_string(local)}, {"loads", std::to_string(loads)},

@@ -27,6 +27,7 @@ struct Device {
     std::uint64_t local_bytes = 0;
     std::uint64_t constant_bytes = 0;
     std::uint64_t reported_cache_bytes = 0;        ///< CL_DEVICE_GLOBAL_MEM_CACHE_SIZE; not the last level on NVIDIA
+    std::uint64_t host_cache_bytes = 0;            ///< a CPU's last level by the operating system, all instances; 0: unknown
     std::uint64_t last_level_bytes = 0;            ///< best knowledge of the last-level cache, at least an upper guess
     unsigned cacheline_bytes = 64;
     std::size_t max_group = 1;                     ///< work-items of a group whose kernel does not promise its size

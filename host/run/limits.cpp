@@ -49,6 +49,8 @@ std::optional<std::string> beyond_peak(const model::Record& record, const Limits
 
 LastLevel last_level(const model::Device& device, const std::optional<Limits>& limits) {
     if (limits && limits->last_level_bytes > 0) return {limits->last_level_bytes, "measured, profile of " + limits->utc};
+    if (device.host_cache_bytes > device.reported_cache_bytes && device.host_cache_bytes == device.last_level_bytes)
+        return {device.last_level_bytes, "reported by the operating system"};
     if (device.reported_cache_bytes == 0 || device.last_level_bytes == 0)
         return {std::max<std::uint64_t>(device.last_level_bytes, (device.is_cpu() ? 64ull : 256ull) << 20),
                 "a guess, the driver reports none"};

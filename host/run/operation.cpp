@@ -218,7 +218,7 @@ void Operation::load(const Setup& setup, std::uint64_t seed) {
         const auto found = memories_.find(argument_name(argument));
         if (found == memories_.end()) continue;
         auto& m = found->second;
-        m.downloaded = false;
+        m.arrival = {};
         if (const auto* input = std::get_if<Input>(&argument)) m.data = input->data;
         if (const auto* inout = std::get_if<InOut>(&argument)) m.data = inout->data;
         if (const auto* image = std::get_if<Image>(&argument)) m.data = image->data;
@@ -255,7 +255,10 @@ void Operation::enqueue(std::vector<cl::Event>* events) {
                        },
                        [&](const Upload& u) {
                            auto& m = memory(u.buffer);
-                           const auto* from = m.data && !m.downloaded ? m.data.get() : &m.host;
+                           // In-order queue or not: NVIDIA's driver (580.159 on an H200) takes small host memory when the
+                           // write is enqueued, and what is still on its way there is missed.
+                           if (m.arrival()) m.arrival.wait();
+                           const auto* from = m.data && !m.arrival() ? m.data.get() : &m.host;
                            const auto piece = u.piece_bytes > 0 ? u.piece_bytes : m.size_bytes;
                            for (std::size_t at = 0; at < m.size_bytes; at += piece)
                                queue.enqueueWriteBuffer(m.buffer.buffer(), CL_FALSE, at, std::min(piece, m.size_bytes - at),
@@ -264,8 +267,8 @@ void Operation::enqueue(std::vector<cl::Event>* events) {
                        [&](const Download& d) {
                            auto& m = memory(d.buffer);
                            m.host.resize(m.size_bytes);
-                           m.downloaded = true;
-                           queue.enqueueReadBuffer(m.buffer.buffer(), CL_FALSE, 0, m.size_bytes, m.host.data(), nullptr, slot());
+                           queue.enqueueReadBuffer(m.buffer.buffer(), CL_FALSE, 0, m.size_bytes, m.host.data(), nullptr, &m.arrival);
+                           if (auto* event = slot()) *event = m.arrival;
                        },
                        [&](const Swap& swap) {
                            std::swap(alias_.at(swap.a), alias_.at(swap.b));

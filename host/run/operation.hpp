@@ -42,9 +42,9 @@ private:
         device::GuardedBuffer buffer;
         cl::Image2D image;
         bool is_image = false, read_back = false, poisoned = false;
-        bool downloaded = false;  ///< `host` has what a Download step brought: an Upload step sends it back
         std::size_t width = 0, height = 0, size_bytes = 0;
         model::Bytes host;  ///< staging of what comes back
+        cl::Event arrival;  ///< of the last Download step into `host`; an Upload step sends that back
         model::SharedBytes data;
         model::SharedBytes loaded;  ///< what the device's memory was last filled with
     };

@@ -29,9 +29,11 @@ BOOST_AUTO_TEST_SUITE(cache_state)
 
 BOOST_AUTO_TEST_CASE(a_kernel_whose_data_fits_is_not_faster_cold_than_hot) {
     if (std::getenv("CLLAB_TEST_BUILD_OPTIONS")) return;  // without optimisation it is slower than its memory
-    // Least of the samples: a busy host slows single ones, and never makes one faster.
+    // Least of the samples: a busy host slows single ones, and never makes one faster. Of a GPU's time the launch is most: on
+    // an H200 1.08 to 1.10, with a noise of 0.7 %.
+    const double clearly = test::session().facts().is_gpu() ? 1.03 : 1.1;
     double best = 0;
-    for (int attempt = 0; attempt < 3 && best < 1.1; ++attempt) {
+    for (int attempt = 0; attempt < 3 && best < clearly; ++attempt) {
         const auto hot = in_state(run::Cache::hot), cold = in_state(run::Cache::cold);
         BOOST_REQUIRE((hot.status == Status::ok && cold.status == Status::ok));
         BOOST_TEST(hot.time->cache == "hot");
@@ -39,7 +41,7 @@ BOOST_AUTO_TEST_CASE(a_kernel_whose_data_fits_is_not_faster_cold_than_hot) {
         BOOST_TEST(cold.time->per_sample == 1u);
         best = std::max(best, cold.time->min / hot.time->min);
     }
-    BOOST_TEST(best >= 1.1);
+    BOOST_TEST(best >= clearly);
 }
 
 BOOST_AUTO_TEST_CASE(every_set_that_rotates_is_verified_before_and_after_the_timing) {

@@ -5,8 +5,9 @@
     test_kernels.py oclgrind                the simulator, watching for races, uninitialised values and accesses outside
     test_kernels.py rusticl                 Mesa's rusticl on llvmpipe
     test_kernels.py intel VENDORS           Intel's CPU runtime, by the folder that tools/intel-cpu-runtime made
-    test_kernels.py gpu | gpu-opt-disable   the first GPU, or the device that CLLAB_TEST_DEVICE selects; tools/on-gpu runs them,
-                                            a process for each family (CLLAB_TEST_ONLY)
+    test_kernels.py gpu | gpu-opt-disable   the first GPU, or the device that CLLAB_TEST_DEVICE selects
+    test_kernels.py cpu                     the first CPU, whatever implementation it has; smallest sizes only
+                                            tools/on-gpu runs these, a process for each family (CLLAB_TEST_ONLY)
 
 The others than PoCL and Oclgrind are skipped (exit status 77) where the implementation is not installed, and fail where it is broken. A kernel
 without sizes in sizes.py fails the lane: choose some when you add one. Known failures are in expected_failures.py.
@@ -31,8 +32,8 @@ DEVICES = {"oclgrind": "oclgrind", "rusticl": "llvmpipe", "gpu": GPU, "gpu-opt-d
 RUSTICL_ICD = pathlib.Path("/etc/OpenCL/vendors/rusticl.icd")
 ALL_ICDS = {"OCL_ICD_VENDORS": os.environ.get("OCL_ICD_VENDORS", "/etc/OpenCL/vendors")}
 OTHERS = {"rusticl": {"OCL_ICD_VENDORS": str(RUSTICL_ICD), "RUSTICL_ENABLE": "llvmpipe"},  # intel: from the command line
-          "gpu": ALL_ICDS, "gpu-opt-disable": ALL_ICDS}
-ONLY = os.environ.get("CLLAB_TEST_ONLY")  # a family; in the lanes of a GPU
+          "gpu": ALL_ICDS, "gpu-opt-disable": ALL_ICDS, "cpu": ALL_ICDS}
+ONLY = os.environ.get("CLLAB_TEST_ONLY")  # a family
 UNOPTIMISED = "--build-options=-cl-opt-disable"
 
 
@@ -101,7 +102,7 @@ class Kernels(Lane):
         sizes = SIZES.get(pattern, {"tiny": [], "small": []})
         if LANE in ("pocl", "gpu"):
             return sizes["tiny"] + sizes["small"]
-        if LANE.endswith("opt-disable"):
+        if LANE.endswith("opt-disable") or LANE == "cpu":
             return sizes["tiny"] or sizes["small"]  # the code without optimisation is the same for all sizes
         return INSTEAD.get(LANE, {}).get(pattern, sizes["tiny"])
 
@@ -171,9 +172,11 @@ def skip_where_absent():
         OTHERS["intel"] = {"OCL_ICD_VENDORS": str(vendors)}
         if not list(vendors.glob("*.icd")):
             sys.exit(skipped("Intel's CPU runtime is not installed; tools/intel-cpu-runtime does it"))
-    elif LANE.startswith("gpu") and subprocess.run([CLLAB, "run", "muladd_fma", "--verify", "--no-dumps", "--device", GPU],
-                                                   env=os.environ | ALL_ICDS, capture_output=True).returncode == 3:
-        sys.exit(skipped(f"no device '{GPU}' is here"))
+    elif LANE in ("gpu", "gpu-opt-disable", "cpu"):
+        wanted = DEVICES.get(LANE, "cpu")
+        if subprocess.run([CLLAB, "run", "muladd_fma", "--verify", "--no-dumps", "--device", wanted],
+                          env=os.environ | ALL_ICDS, capture_output=True).returncode == 3:
+            sys.exit(skipped(f"no device '{wanted}' is here"))
     elif LANE == "rusticl" and not RUSTICL_ICD.exists():
         sys.exit(skipped(f"{RUSTICL_ICD} is not there; apt-get install mesa-opencl-icd"))
 

@@ -3,7 +3,11 @@
 #define BOOST_TEST_DYN_LINK
 #endif
 #include <boost/test/unit_test.hpp>
+#include <unistd.h>
+
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "core/error.hpp"
@@ -158,6 +162,33 @@ BOOST_AUTO_TEST_CASE(rusticl_22_3_answers_with_stubs_and_a_later_mesa_does_not) 
 BOOST_AUTO_TEST_CASE(vendor_options_go_to_their_vendor_only) {
     BOOST_TEST(device::extra_build_options(bench[2]) == "-cl-nv-verbose");
     BOOST_TEST(device::extra_build_options(bench[0]) == "");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(device_host_caches)
+
+BOOST_AUTO_TEST_CASE(the_last_level_of_the_host_is_all_instances_of_its_highest_level) {
+    namespace fs = std::filesystem;
+    const auto root = fs::temp_directory_path() / ("cllab-host-caches-" + std::to_string(getpid()));
+    fs::remove_all(root);
+    const auto cache = [&](int processor, int index, const char* level, const char* size, const char* sharing) {
+        const auto folder = root / ("cpu" + std::to_string(processor)) / "cache" / ("index" + std::to_string(index));
+        fs::create_directories(folder);
+        std::ofstream(folder / "level") << level << '\n';
+        std::ofstream(folder / "size") << size << '\n';
+        std::ofstream(folder / "shared_cpu_list") << sharing << '\n';
+    };
+    BOOST_TEST(device::host_last_level_bytes(root / "none") == 0u);
+    BOOST_TEST(device::host_last_level_bytes(root) == 0u);
+    fs::create_directories(root / "cpufreq");
+    for (int processor = 0; processor < 4; ++processor) {
+        cache(processor, 0, "1", "32K", std::to_string(processor).c_str());
+        cache(processor, 1, "3", "32768K", processor < 2 ? "0-1" : "2-3");
+        cache(processor, 2, "2", "512K", std::to_string(processor).c_str());
+    }
+    BOOST_TEST(device::host_last_level_bytes(root) == 64u << 20);
+    fs::remove_all(root);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -92,6 +92,8 @@ BOOST_AUTO_TEST_CASE(the_last_level_is_measured_else_reported_else_guessed_and_s
     BOOST_TEST(run::last_level(cpu, {}).from == "reported by the driver");
     cpu.reported_cache_bytes = 1 << 20;
     BOOST_TEST(run::last_level(cpu, {}).from == "an upper bound for devices of this kind");
+    cpu.host_cache_bytes = 32 << 20;  // Intel's runtime for CPUs reports the second level
+    BOOST_TEST(run::last_level(cpu, {}).from == "reported by the operating system");
     auto limits = measured();
     BOOST_TEST(run::last_level(cpu, limits).bytes == 32u << 20);  // its sweep did not come to memory
     limits.last_level_bytes = 16 << 20;
