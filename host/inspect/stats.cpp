@@ -32,7 +32,17 @@ json to_json(Isa isa, const Counts& counts) {
     return out;
 }
 
-/// Deepest first, then most instructions: a vector body is longer than the scalar remainder beside it.
+/// Instructions, an x86 one on a vector register as many as it has of 64 bits.
+unsigned weight(const Counts& counts) {
+    unsigned out = counts.instructions;
+    for (const auto& [name, more] : {std::pair{"vector_128", 1u}, {"vector_256", 3u}, {"vector_512", 7u}}) {
+        const auto found = counts.classes.find(name);
+        if (found != counts.classes.end()) out += more * found->second;
+    }
+    return out;
+}
+
+/// Deepest first, then the heaviest: the scalar remainder beside a vector body may be the longer text.
 int hottest(const std::vector<LoopStats>& loops) {
     int hot = -1;
     for (int i = 0; i < static_cast<int>(loops.size()); ++i) {
@@ -43,7 +53,7 @@ int hottest(const std::vector<LoopStats>& loops) {
             continue;
         }
         const auto& best = loops[static_cast<std::size_t>(hot)];
-        if (std::pair(loop.depth, loop.own.instructions) > std::pair(best.depth, best.own.instructions)) hot = i;
+        if (std::pair(loop.depth, weight(loop.own)) > std::pair(best.depth, weight(best.own))) hot = i;
     }
     return hot;
 }

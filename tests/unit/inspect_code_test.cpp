@@ -186,6 +186,18 @@ BOOST_AUTO_TEST_CASE(a_prefix_on_a_line_of_its_own_belongs_to_the_instruction_be
     BOOST_TEST(!f[0].instructions[1].locked);
 }
 
+BOOST_AUTO_TEST_CASE(of_two_x86_loops_the_vector_body_is_hot_though_its_remainder_has_more_instructions) {
+    const auto stats = count_function(Isa::x86,
+                                      "0000000000001000 <k>:\n  1000:\tvmovdqu ymm0,YMMWORD PTR [rdi]\n  1004:\tvmovdqu YMMWORD PTR [rsi],ymm0\n"
+                                      "  1008:\tadd    rdi,0x20\n  100c:\tjne    1000 <k>\n  100e:\tmovzx  eax,BYTE PTR [rdi]\n"
+                                      "  1011:\tmov    BYTE PTR [rsi],al\n  1013:\tadd    rdi,0x1\n  1016:\tadd    rsi,0x1\n  1019:\tdec    rcx\n"
+                                      "  101c:\tjne    100e <k+0xe>\n  101e:\tret\n",
+                                      "k");
+    BOOST_TEST_REQUIRE(stats.loops.size() == 2u);
+    BOOST_TEST(stats.loops[1].own.instructions > stats.loops[0].own.instructions);
+    BOOST_TEST(stats.hot == 0);
+}
+
 BOOST_AUTO_TEST_CASE(ptx_loops_nest_and_calls_and_scopes_are_single_statements) {
     const auto stats = count_function(Isa::ptx, nested_ptx, "k");
     BOOST_TEST_REQUIRE(stats.loops.size() == 2u);
