@@ -10,6 +10,9 @@
 #include <poll.h>
 #include <set>
 #include <sys/mman.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,10 +78,15 @@ public:
     explicit Child(const std::function<void(int)>& work) {
         int ends[2];
         if (pipe(ends) != 0) throw Error(Blame::environment, std::string("no pipe for a child process: ") + std::strerror(errno));
+        [[maybe_unused]] const auto parent = getpid();
         pid_ = fork();
         if (pid_ < 0) throw Error(Blame::environment, std::string("no child process: ") + std::strerror(errno));
         if (pid_ == 0) {
             close(ends[0]);
+#ifdef __linux__
+            prctl(PR_SET_PDEATHSIG, SIGKILL);  // a parent that was killed takes a hanging child along
+            if (getppid() != parent) _exit(3);
+#endif
             note_interrupts();
             std::signal(SIGPIPE, SIG_IGN);
             try {

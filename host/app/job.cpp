@@ -11,9 +11,9 @@ namespace {
 
 std::atomic<bool> interrupt_seen{false};
 
-void on_interrupt(int) {
+void on_interrupt(int signal) {
     interrupt_seen = true;
-    std::signal(SIGINT, SIG_DFL);  // a second one ends the program at once
+    std::signal(signal, SIG_DFL);  // a second one ends the program at once
 }
 
 class JobObserver : public run::Observer {
@@ -39,10 +39,13 @@ private:
 
 bool interrupted() { return interrupt_seen; }
 
-void catch_interrupts() { std::signal(SIGINT, on_interrupt); }
+// SIGTERM is how `timeout` and a batch system at its time limit ask.
+void catch_interrupts() {
+    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, on_interrupt);
+}
 
 void note_interrupts() {
-    std::signal(SIGINT, [](int) { interrupt_seen = true; });
+    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { interrupt_seen = true; });
 }
 
 bool wants_yardstick(const Job& job, const model::Device& device) {

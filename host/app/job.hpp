@@ -26,10 +26,10 @@ struct Job {
     std::map<std::string, run::Limits> limits;  ///< from profiles, by the device's selector
 };
 
-/// Set by SIGINT; asked between samples.
+/// Set by SIGINT and SIGTERM; asked between samples.
 bool interrupted();
-void catch_interrupts();   ///< first SIGINT: wind down; second: end at once
-void note_interrupts();    ///< for child processes: SIGINT only winds down, the parent kills
+void catch_interrupts();   ///< the first one: wind down; a second one: end at once
+void note_interrupts();    ///< for child processes: they only wind down, the parent kills
 
 /// A device is there but its driver does not work: other devices of the run may.
 class DeviceLost : public Error {

@@ -342,7 +342,7 @@ std::string help_text(const std::string& command) {
                "`cllab COMMAND --help` explains a command. `cllab --version` prints the version.\n\n"
                "Exit status: 0 every cell ok or unsupported; 1 some cell failed, was wrong or timed out; 2 the command line\n"
                "or an input is wrong, or nothing matched; 3 no platform, no such device, a device was lost, or a file\n"
-               "cannot be written; 130 interrupted.\n";
+               "cannot be written; 130 interrupted (SIGINT, SIGTERM).\n";
         return out.str();
     }
     if (std::find(commands.begin(), commands.end(), command) == commands.end())

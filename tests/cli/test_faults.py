@@ -127,12 +127,13 @@ class Faults(LabTest):
 class Ends(LabTest):
     """A run ended from outside while it works."""
 
-    def begin(self):
+    def begin(self, items="1Ki:1Mi:*2", more=()):
         """A long run, returned when its first record is on disk."""
-        process = self.start("run", "muladd", "--device", "cpu", "--axis", "items=1Ki:1Mi:*2", "--json", "r.jsonl",
-                             "--max-time", "2", "--no-dumps")
-        self.addCleanup(process.kill)
         path = pathlib.Path(self.folder / "r.jsonl")
+        path.unlink(missing_ok=True)
+        process = self.start("run", "muladd", "--device", "cpu", "--axis", f"items={items}", "--json", "r.jsonl",
+                             "--max-time", "2", "--no-dumps", *more)
+        self.addCleanup(process.kill)
         for _ in range(600):
             if path.exists() and path.stat().st_size:
                 return process
@@ -147,13 +148,35 @@ class Ends(LabTest):
         self.assertEqual(process.returncode, -signal.SIGKILL)
         self.assertGreaterEqual(len(self.records()), 1)
 
-    def test_sigint_finishes_the_line_prints_the_table_and_exits_130(self):
-        process = self.begin()
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 130, out + err)
-        self.assertIn("interrupted", err)
-        self.assertIn(self.records()[0]["id"], out)
+    def test_sigint_and_sigterm_finish_the_line_print_the_table_and_exit_130(self):
+        for asked in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(signal=asked):
+                process = self.begin()
+                process.send_signal(asked)
+                out, err = process.communicate(timeout=60)
+                self.assertEqual(process.returncode, 130, out + err)
+                self.assertIn("interrupted", err)
+                self.assertIn(self.records()[0]["id"], out)
+
+    def test_a_child_that_hangs_does_not_outlive_a_parent_that_was_killed(self):
+        cl = self.kernels(muladd=muladd("for (volatile int i = get_global_size(0) == 128; i;) {}"))
+        process = self.begin("64,128", ("--isolate", "--verify", "--cl-dir", cl))
+        time.sleep(2)
+        children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        self.assertTrue(children)
+        process.kill()
+        process.communicate(timeout=30)
+        for _ in range(50):
+            if not any(self.works(child) for child in children):
+                return
+            time.sleep(0.1)
+        self.fail(f"child {children} is still there 5 s later")
+
+    def works(self, process):
+        try:  # "Z": ended, and nobody has asked how
+            return pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+        except FileNotFoundError:
+            return False
 
 
 if __name__ == "__main__":
