@@ -133,8 +133,9 @@ model::Device facts_of(const cl::Platform& platform, const cl::Device& device, s
     } else if (out.is_gpu()) {
         out.last_level_bytes = std::max<std::uint64_t>(out.reported_cache_bytes, 256ull << 20);  // MI300X: 256 MB
     } else {
-        // Intel's runtime for CPUs reports the second level, and memory would be looked for in the third.
-        if (out.is_cpu()) out.host_cache_bytes = host_last_level_bytes();
+        // Intel's runtime for CPUs reports the second level, and memory would be looked for in the third. On llvmpipe, which
+        // reports none, arrays that leave the third would need loops of more iterations than it does (llvmpipe-loop-65535).
+        if (out.is_cpu() && out.implementation != Implementation::rusticl) out.host_cache_bytes = host_last_level_bytes();
         out.last_level_bytes = std::max<std::uint64_t>({out.reported_cache_bytes, out.host_cache_bytes, 8ull << 20});
     }
     out.preferred_multiple = out.implementation == Implementation::nvidia ? query<cl_uint>(device, 0x4003, 32) : 0;
