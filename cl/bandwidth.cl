@@ -83,12 +83,17 @@ kernel void bandwidth_triad(global const ELEMENT* restrict b, global const ELEME
 #endif
 
 #ifdef BANDWIDTH_REREAD
-// Every work-group walks round the same region, a block a trip, each from its own start: the region's bytes come from the
-// level that holds it. Groups that started together would share what the first of them fetched.
-//   LANES  work-items of a group; DEPTH  loads of a work-item and trip, so a block is LANES * DEPTH elements
-kernel void bandwidth_reread(global const ELEMENT* restrict src, global ELEMENT* restrict sums, uint blocks, int trips) {
-    uint block = (uint)((ulong)get_group_id(0) * blocks / get_num_groups(0));
+// Every work-group walks round the same region: its bytes come from the level that holds it. What a group fetched must not be
+// found by the next one in a level that is too small for the region.
+//   LANES   work-items of a group
+//   DEPTH   loads of a work-item and trip
+//   stride  blocks from one that a group reads to its next one; shares no factor with `blocks`, so it comes by all of them
+kernel void bandwidth_reread(global const ELEMENT* restrict src, global ELEMENT* restrict sums, uint blocks, uint stride, int trips) {
     ELEMENT sum_0 = (ELEMENT)(0), sum_1 = (ELEMENT)(0), sum_2 = (ELEMENT)(0), sum_3 = (ELEMENT)(0);
+#define NEXT block = block + stride >= blocks ? block + stride - blocks : block + stride
+#ifdef LAB_CPU
+    // Block after block from a start of its own, DEPTH elements each: what prefetchers follow.
+    uint block = (uint)((ulong)get_group_id(0) * blocks / get_num_groups(0));
     for (int trip = 0; trip < trips; ++trip) {
         global const ELEMENT* from = src + (size_t)block * (LANES * DEPTH) + get_local_id(0);
         for (int i = 0; i < DEPTH; i += 4) {
@@ -97,8 +102,19 @@ kernel void bandwidth_reread(global const ELEMENT* restrict src, global ELEMENT*
             sum_2 += from[(i + 2) * LANES];
             sum_3 += from[(i + 3) * LANES];
         }
-        block = block + 1 == blocks ? 0 : block + 1;
+        NEXT;
     }
+#else
+    // All groups side by side, an element a work-item, and the stride is about their number: a line is read by one group
+    // while all of them go through the region once, and a group is the only one on its unit.
+    uint block = get_group_id(0) % blocks;
+    for (int trip = 0; trip < trips; ++trip) {
+        sum_0 += src[(size_t)block * LANES + get_local_id(0)]; NEXT;
+        sum_1 += src[(size_t)block * LANES + get_local_id(0)]; NEXT;
+        sum_2 += src[(size_t)block * LANES + get_local_id(0)]; NEXT;
+        sum_3 += src[(size_t)block * LANES + get_local_id(0)]; NEXT;
+    }
+#endif
     sums[get_global_id(0)] = sum_0 + sum_1 + sum_2 + sum_3;
 }
 #endif

@@ -48,10 +48,12 @@ void require_same(const char* what, const std::string& found, const std::string&
                  "'; `cllab profile` makes it anew");
 }
 
-/// The largest capacity that the pointer chase found, provided that it came to memory beyond.
+/// The largest capacity that the pointer chase found, provided that it came to memory beyond; or the largest region that was
+/// read at a cache's bandwidth where that is more: a chase meets the TLB, and another part's slower half, before the end.
 std::uint64_t last_level_of(const std::vector<Figure>& figures) {
     double most = 0;
     for (const auto& capacity : figures) {
+        if (capacity.family == "bandwidth" && glob_match("level * capacity", capacity.name)) most = std::max(most, capacity.value);
         if (capacity.family != "latency" || capacity.unit != "byte" || !glob_match("*L? capacity", capacity.name)) continue;
         const auto prefix = capacity.name.substr(0, capacity.name.size() - std::string("L1 capacity").size());
         const bool beyond = std::any_of(figures.begin(), figures.end(), [&](const auto& f) {

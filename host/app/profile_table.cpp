@@ -62,7 +62,7 @@ std::vector<ProfileProbe> profile_probes(const Device& device) {
           {"bandwidth_read"},
           {"bandwidth_write"},
           {"bandwidth_triad"},
-          {"bandwidth_reread", {{"size", "16Ki:256Mi:*2"}}}},
+          {"bandwidth_reread", {{"size", gpu ? "16Ki:512Mi:*2" : "16Ki:256Mi:*2"}}}},
          false},
         {"latency", {{"latency"}}, false},
         {"cacheline", {{"cacheline"}}, false},

@@ -1,5 +1,6 @@
 // bandwidth: reads, writes, the copy that every other family is measured against, and the levels in between.
 #include <cmath>
+#include <numeric>
 
 #include "experiments/memory_probe.hpp"
 #include "model/fit.hpp"
@@ -35,6 +36,18 @@ struct Shape {
     std::size_t items = 1, lanes = 1;
     std::uint64_t depth = 4;  ///< reread: loads of a work-item and trip
     bool runs = false;        ///< each work-item has one contiguous run, as on CPUs
+
+    // Of reread: a group's loads of one trip are one block on a CPU, a block each on a GPU.
+    std::uint64_t block_elements() const { return lanes * (runs ? depth : 1); }
+    std::uint64_t blocks() const { return count / block_elements(); }
+    std::uint64_t groups() const { return items / lanes; }
+    /// Blocks from one that a group reads to its next one.
+    std::uint64_t stride() const {
+        std::uint64_t out = runs ? 1 : groups();
+        while (std::gcd(out, blocks()) != 1) ++out;
+        return out % blocks();
+    }
+    std::uint64_t start(std::uint64_t group) const { return runs ? group * blocks() / groups() : group % blocks(); }
 };
 
 /// Bytes of one buffer when the axis says auto: source and destination together are four times the last-level cache,
@@ -54,9 +67,11 @@ Shape shape_of(const Request& request) {
     s.width = width_of(request);
     s.runs = device.is_cpu();
     s.lanes = s.runs ? 1 : std::min<std::size_t>(256, device.max_group);
+    // One group of reread fills a unit by itself: of two, one would find in the unit's cache what the other fetched.
+    if (is_reread(request) && !s.runs && !is_simulator(device)) s.lanes = std::min<std::size_t>(1024, device.max_group_promised);
     // A block of reread: 4 KiB a work-item on a CPU, where loops cost more than loads in flight.
     s.depth = s.runs ? 4096 / s.width : 4;
-    const auto block = s.lanes * s.depth * s.width;
+    const auto block = s.block_elements() * s.width;
     s.bytes = request.point.is_auto("size") ? automatic_bytes(request, block) : static_cast<std::uint64_t>(request.point.integer("size"));
     const auto step = is_reread(request) ? block : s.width;
     if (s.bytes % step != 0)
@@ -67,7 +82,7 @@ Shape shape_of(const Request& request) {
                                       "' allocates at most " + std::to_string(device.max_alloc_bytes) + " byte at once");
     s.count = s.bytes / s.width;
     const auto round_up = [](std::uint64_t n, std::uint64_t to) { return (n + to - 1) / to * to; };
-    if (is_reread(request)) s.items = is_simulator(device) ? 2 * s.lanes : device.compute_units * (s.runs ? 1 : 8) * s.lanes;
+    if (is_reread(request)) s.items = (is_simulator(device) ? 2 : device.compute_units) * s.lanes;
     else if (s.runs) s.items = device.compute_units * 4ull;
     // Four accesses an item keep enough bytes in flight; fewer items when the buffer is small.
     else s.items = round_up(std::max<std::uint64_t>(1, (s.count + 3) / 4), s.lanes);
@@ -101,16 +116,21 @@ std::vector<std::uint32_t> read_sums(const Shape& s, Words src) {
 
 /// Sum of the elements that each work-item of reread reads in `trips` trips, word by word.
 std::vector<std::uint32_t> reread_sums(const Shape& s, Words src, std::int32_t trips) {
-    const std::uint64_t words = s.width / 4, blocks = s.count / (s.lanes * s.depth), groups = s.items / s.lanes;
-    std::vector<std::uint32_t> sums(s.items * words);
-    for (std::uint64_t at = 0; at < s.lanes * words; ++at) {  // one word of one lane's elements
-        std::vector<std::uint32_t> up_to(blocks + 1);         // of blocks 0 .. b-1
-        for (std::uint64_t b = 0; b < blocks; ++b) {
-            up_to[b + 1] = up_to[b];
-            for (std::uint64_t d = 0; d < s.depth; ++d) up_to[b + 1] += src[(b * s.depth + d) * s.lanes * words + at];
+    const std::uint64_t words = s.width / 4, blocks = s.blocks(), stride = s.stride(), rows = s.block_elements() / s.lanes;
+    const auto steps = static_cast<std::uint64_t>(trips) * (s.depth / rows);  // blocks that a group reads
+    std::vector<std::uint64_t> at_step(blocks), step_of(blocks);              // the way round from block 0, and its inverse
+    for (std::uint64_t i = 0, block = 0; i < blocks; ++i, block = (block + stride) % blocks) {
+        at_step[i] = block;
+        step_of[block] = i;
+    }
+    std::vector<std::uint32_t> sums(s.items * words), up_to(blocks + 1);  // up_to[i]: of the first i blocks of that way
+    for (std::uint64_t at = 0; at < s.lanes * words; ++at) {              // one word of one lane's elements
+        for (std::uint64_t i = 0; i < blocks; ++i) {
+            up_to[i + 1] = up_to[i];
+            for (std::uint64_t row = 0; row < rows; ++row) up_to[i + 1] += src[(at_step[i] * rows + row) * s.lanes * words + at];
         }
-        for (std::uint64_t g = 0; g < groups; ++g) {
-            const auto first = g * blocks / groups, end = first + static_cast<std::uint64_t>(trips);
+        for (std::uint64_t g = 0; g < s.groups(); ++g) {
+            const auto first = step_of[s.start(g)], end = first + steps;
             sums[g * s.lanes * words + at] =
                 static_cast<std::uint32_t>(end / blocks) * up_to[blocks] + up_to[end % blocks] - up_to[first];
         }
@@ -160,7 +180,8 @@ void set_up_stream(const Request& request, const Shape& s, Setup& out) {
 void set_up_reread(const Request& request, const Shape& s, Setup& out) {
     const auto src = random_bytes(s.bytes, request.seed);
     out.args = {Input{"src", src}, Output{"sums", s.items * s.width},
-                value("blocks", static_cast<std::uint32_t>(s.count / (s.lanes * s.depth))), value("trips", std::int32_t{0})};
+                value("blocks", static_cast<std::uint32_t>(s.blocks())), value("stride", static_cast<std::uint32_t>(s.stride())),
+                value("trips", std::int32_t{0})};
     out.defines = {"LANES=" + std::to_string(s.lanes), "DEPTH=" + std::to_string(s.depth)};
     const double bytes_per_trip = static_cast<double>(s.items * s.depth * s.width);
     const std::int32_t low = s.runs ? 256 : 64;
@@ -217,6 +238,10 @@ void conclude_levels(const Curve& curve, std::vector<Finding>& out) {
         const auto rate = [&](double seconds) { return 1 / (seconds > 0 ? seconds : time.value); };
         out.push_back({"level " + std::to_string(i + 1) + " read bandwidth", "B/s", rate(time.value), rate(time.high), rate(time.low),
                        how + "; holds to " + format_bytes(static_cast<std::uint64_t>(found.levels[i].capacity.value))});
+        const auto& capacity = found.levels[i].capacity;
+        if (!found.levels[i].open)
+            out.push_back({"level " + std::to_string(i + 1) + " capacity", "byte", capacity.value, capacity.low, capacity.high,
+                           "largest region at that bandwidth; high is the next one tried"});
     }
 }
 

@@ -32,17 +32,17 @@ json to_json(Isa isa, const Counts& counts) {
     return out;
 }
 
-/// Instructions, an x86 one on a vector register as many as it has of 64 bits.
+/// Instructions, the vector ones of x86 twice.
 unsigned weight(const Counts& counts) {
     unsigned out = counts.instructions;
-    for (const auto& [name, more] : {std::pair{"vector_128", 1u}, {"vector_256", 3u}, {"vector_512", 7u}}) {
+    for (const auto* name : {"vector_128", "vector_256", "vector_512"}) {
         const auto found = counts.classes.find(name);
-        if (found != counts.classes.end()) out += more * found->second;
+        if (found != counts.classes.end()) out += found->second;
     }
     return out;
 }
 
-/// Deepest first, then the heaviest: the scalar remainder beside a vector body may be the longer text.
+/// Deepest first, then the heaviest: the scalar remainder beside a vector body may have some instructions more.
 int hottest(const std::vector<LoopStats>& loops) {
     int hot = -1;
     for (int i = 0; i < static_cast<int>(loops.size()); ++i) {

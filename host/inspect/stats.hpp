@@ -34,7 +34,7 @@ struct FunctionStats {
     Function code;
     Counts total;
     std::vector<LoopStats> loops;
-    int hot = -1;  ///< the deepest loop, of these the one with most instructions (x86: by register width); -1 without loops
+    int hot = -1;  ///< the deepest loop, of these the one with most instructions (x86: vector ones count twice); -1 without loops
     unsigned irreducible_edges = 0;
 };
 

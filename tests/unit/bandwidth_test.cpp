@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <set>
 
 #include "unit/memory_probe_run.hpp"
 
@@ -59,21 +60,41 @@ BOOST_AUTO_TEST_CASE(every_work_item_of_the_read_sums_its_elements) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(rereading_groups_walk_round_the_region_from_their_own_starts) {
-    for (const bool on_cpu : {false, true}) {
-        const auto setup = set_up("bandwidth", "reread", on_cpu ? cpu() : gpu(), small);
+BOOST_AUTO_TEST_CASE(rereading_groups_walk_round_the_region_block_after_block_on_a_cpu) {
+    const auto setup = set_up("bandwidth", "reread", cpu(), small);
+    const auto src = argument<std::uint32_t>(setup, "src");
+    const std::size_t depth = 256, groups = setup.global.count(), blocks = argument<std::uint32_t>(setup, "blocks")[0];
+    BOOST_REQUIRE_EQUAL(blocks * depth, 4096u);
+    Words sums(groups * 4);
+    for (std::size_t group = 0; group < groups; ++group) {
+        std::size_t block = group * blocks / groups;
+        for (int trip = 0; trip < 7; ++trip) {
+            for (std::size_t d = 0; d < depth; ++d)
+                for (std::size_t k = 0; k < 4; ++k) sums[group * 4 + k] += src[(block * depth + d) * 4 + k];
+            block = (block + 1) % blocks;
+        }
+    }
+    require_right_and_watched(setup, "sums", sums, 7, sums.size() / 2);
+    BOOST_TEST(check(setup, "sums", sums, 6).has_value(), "a trip too many passed");
+}
+
+BOOST_AUTO_TEST_CASE(rereading_groups_of_a_gpu_are_one_a_unit_and_come_by_every_block) {
+    for (const auto* size : {"16384", "65536", "81920"}) {
+        const auto setup = set_up("bandwidth", "reread", gpu(), {{"size", size}, {"width", "16"}});
         const auto src = argument<std::uint32_t>(setup, "src");
-        const std::size_t lanes = setup.local.count(), depth = on_cpu ? 256 : 4, groups = setup.global.count() / lanes;
-        const std::size_t blocks = argument<std::uint32_t>(setup, "blocks")[0];
-        BOOST_REQUIRE_EQUAL(blocks * lanes * depth, 4096u);
+        const std::size_t lanes = setup.local.count(), groups = setup.global.count() / lanes;
+        const std::size_t blocks = argument<std::uint32_t>(setup, "blocks")[0], stride = argument<std::uint32_t>(setup, "stride")[0];
+        BOOST_TEST(lanes == 1024u);
+        BOOST_TEST(groups == gpu().compute_units);
+        BOOST_REQUIRE_EQUAL(blocks * lanes * 4, src.size());
+        std::set<std::size_t> seen;
+        for (std::size_t i = 0; i < blocks; ++i) seen.insert(i * stride % blocks);
+        BOOST_TEST(seen.size() == blocks);
         Words sums(setup.global.count() * 4);
         for (std::size_t item = 0; item < setup.global.count(); ++item) {
-            std::size_t block = item / lanes * blocks / groups;
-            for (int trip = 0; trip < 7; ++trip) {
-                for (std::size_t d = 0; d < depth; ++d)
-                    for (std::size_t k = 0; k < 4; ++k) sums[item * 4 + k] += src[((block * depth + d) * lanes + item % lanes) * 4 + k];
-                block = (block + 1) % blocks;
-            }
+            std::size_t block = item / lanes % blocks;
+            for (int load = 0; load < 7 * 4; ++load, block = (block + stride) % blocks)
+                for (std::size_t k = 0; k < 4; ++k) sums[item * 4 + k] += src[(block * lanes + item % lanes) * 4 + k];
         }
         require_right_and_watched(setup, "sums", sums, 7, sums.size() / 2);
         BOOST_TEST(check(setup, "sums", sums, 6).has_value(), "a trip too many passed");
@@ -113,6 +134,9 @@ BOOST_AUTO_TEST_CASE(levels_show_in_the_sweep_of_reread) {
     require_finding(found, "level 1 read bandwidth", 1e13);
     require_finding(found, "level 2 read bandwidth", 5e12);
     require_finding(found, "level 3 read bandwidth", 2e12);
+    require_finding(found, "level 1 capacity", 128 << 10);
+    require_finding(found, "level 2 capacity", 8 << 20);
+    for (const auto& finding : found) BOOST_TEST(finding.name != "level 3 capacity");  // the sweep ends in it
 }
 
 BOOST_AUTO_TEST_SUITE_END()
