@@ -1,5 +1,6 @@
 // bandwidth: reads, writes, the copy that every other family is measured against, and the levels in between.
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "experiments/memory_probe.hpp"
@@ -123,18 +124,26 @@ std::vector<std::uint32_t> reread_sums(const Shape& s, Words src, std::int32_t t
         at_step[i] = block;
         step_of[block] = i;
     }
-    std::vector<std::uint32_t> sums(s.items * words), up_to(blocks + 1);  // up_to[i]: of the first i blocks of that way
-    for (std::uint64_t at = 0; at < s.lanes * words; ++at) {              // one word of one lane's elements
-        for (std::uint64_t i = 0; i < blocks; ++i) {
-            up_to[i + 1] = up_to[i];
-            for (std::uint64_t row = 0; row < rows; ++row) up_to[i + 1] += src[(at_step[i] * rows + row) * s.lanes * words + at];
-        }
-        for (std::uint64_t g = 0; g < s.groups(); ++g) {
-            const auto first = step_of[s.start(g)], end = first + steps;
-            sums[g * s.lanes * words + at] =
-                static_cast<std::uint32_t>(end / blocks) * up_to[blocks] + up_to[end % blocks] - up_to[first];
-        }
+    // A group's sum is so many whole rounds, and the blocks before its last step less those before its first. Block after
+    // block goes by once, all words of a row at a time: this is the slow part of a large region's verification.
+    const std::uint64_t row_words = s.lanes * words;
+    std::vector<std::uint32_t> sums(s.groups() * row_words), before(row_words);
+    std::multimap<std::uint64_t, std::pair<std::uint64_t, std::uint32_t>> at;  // step -> group, times what came before
+    for (std::uint64_t g = 0; g < s.groups(); ++g) {
+        at.insert({step_of[s.start(g)], {g, ~0u}});
+        at.insert({(step_of[s.start(g)] + steps) % blocks, {g, 1}});
     }
+    const auto add = [&](std::uint64_t g, std::uint32_t times) {
+        for (std::uint64_t k = 0; k < row_words; ++k) sums[g * row_words + k] += times * before[k];
+    };
+    for (std::uint64_t i = 0; i < blocks; ++i) {
+        for (auto [one, end] = at.equal_range(i); one != end; ++one) add(one->second.first, one->second.second);
+        const auto* block = &src[at_step[i] * rows * row_words];
+        for (std::uint64_t row = 0; row < rows; ++row)
+            for (std::uint64_t k = 0; k < row_words; ++k) before[k] += block[row * row_words + k];
+    }
+    for (std::uint64_t g = 0; g < s.groups(); ++g)
+        add(g, static_cast<std::uint32_t>((step_of[s.start(g)] + steps) / blocks));
     return sums;
 }
 
