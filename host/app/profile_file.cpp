@@ -48,18 +48,21 @@ void require_same(const char* what, const std::string& found, const std::string&
                  "'; `cllab profile` makes it anew");
 }
 
-/// The largest capacity that the pointer chase found, provided that it came to memory beyond; or the largest region that was
-/// read at a cache's bandwidth where that is more: a chase meets the TLB, and another part's slower half, before the end.
+/// The largest capacity that the pointer chase found, provided that it came to memory beyond; then the largest region that was
+/// read at a cache's bandwidth where that is more: a chase leaves the near half of a large cache, or the TLB, before the cache.
 std::uint64_t last_level_of(const std::vector<Figure>& figures) {
     double most = 0;
     for (const auto& capacity : figures) {
-        if (capacity.family == "bandwidth" && glob_match("level * capacity", capacity.name)) most = std::max(most, capacity.value);
         if (capacity.family != "latency" || capacity.unit != "byte" || !glob_match("*L? capacity", capacity.name)) continue;
         const auto prefix = capacity.name.substr(0, capacity.name.size() - std::string("L1 capacity").size());
         const bool beyond = std::any_of(figures.begin(), figures.end(), [&](const auto& f) {
             return f.family == "latency" && f.name == prefix + "memory latency";
         });
         if (beyond) most = std::max(most, capacity.high);
+    }
+    if (most == 0) return 0;  // a sweep of the bandwidth alone may have ended in the second of three levels
+    for (const auto& f : figures) {
+        if (f.family == "bandwidth" && glob_match("level * capacity", f.name)) most = std::max(most, f.value);
     }
     return most > 0 && most < 1e15 ? static_cast<std::uint64_t>(most) : 0;
 }

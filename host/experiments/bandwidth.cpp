@@ -285,8 +285,8 @@ Experiment describe_bandwidth() {
     Experiment out;
     out.family = "bandwidth";
     out.question = "How many bytes a second does memory move when a kernel does nothing else?";
-    out.axes = {{"size", "byte", "size of each buffer; auto is twice the last-level cache, and 16 KiB for reread, whose sweep is "
-                 "16Ki:256Mi:*2", Axis::Kind::integer, {"auto"}, {}, 16, 1e15, true},
+    out.axes = {{"size", "byte", "size of each buffer; auto is twice the last-level cache, and 16 KiB for reread, whose sweep "
+                 "begins there, e.g. 16Ki:512Mi:*2", Axis::Kind::integer, {"auto"}, {}, 16, 1e15, true},
                 {"width", "byte", "size of an element, a power of two; auto is 16, and 64 for reread on a CPU", Axis::Kind::integer,
                  {"auto"}, {}, 4, 64, true, {"auto", "4:64:*2"}}};
     out.variants = {

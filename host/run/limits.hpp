@@ -16,7 +16,8 @@ struct Limits {
     double bandwidth = 0;                ///< B/s of the fastest level; only when a sweep through the levels was made
     std::string bandwidth_name;          ///< the figure it is from
     double empty_launch_seconds = 0;     ///< START to END
-    std::uint64_t last_level_bytes = 0;  ///< smallest footprint of a chase seen not to fit, or largest region read at a cache's speed
+    std::uint64_t last_level_bytes = 0;  ///< smallest footprint of a chase seen not to fit, or largest region read at a cache's
+                                         ///< bandwidth; only when memory was seen beyond
 };
 
 /// Why the record's rates or its time cannot be: the figure, the limit and the profile it is from; else nothing. 5 % above
