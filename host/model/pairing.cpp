@@ -18,7 +18,7 @@ double floor_of(std::span<const double> times) {
     for (std::size_t i = 0; i + 1 < times.size(); i += 2)
         if (times[i] > 0 && times[i + 1] > 0) ratios.push_back(times[i] / times[i + 1]);
     if (ratios.empty()) return 0;
-    return std::abs(std::exp(std::abs(std::log(summarise(ratios).median))) - 1);
+    return std::exp(std::abs(std::log(summarise(ratios).median))) - 1;
 }
 
 }  // namespace

@@ -102,8 +102,9 @@ class Kernels(Lane):
         sizes = SIZES.get(pattern, {"tiny": [], "small": []})
         if LANE in ("pocl", "gpu"):
             return sizes["tiny"] + sizes["small"]
+        # Code without optimisation is the same for all sizes; on the CPU beside a GPU it is the implementation that is asked.
         if LANE.endswith("opt-disable") or LANE == "cpu":
-            return sizes["tiny"] or sizes["small"]  # the code without optimisation is the same for all sizes
+            return sizes["tiny"] or sizes["small"]
         return INSTEAD.get(LANE, {}).get(pattern, sizes["tiny"])
 
     def simulate(self, ids, axes):
