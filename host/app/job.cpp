@@ -70,17 +70,20 @@ std::vector<model::Device> resolve_devices(const Job& job, std::vector<std::stri
     return out;
 }
 
+void check_points(const Job& job, const model::Device& device) {
+    for (const auto& group : job.plan) {
+        for (const auto& cell : group) {
+            if (cell.experiment->validate)
+                cell.experiment->validate({*cell.variant, cell.point, device, job.options.seed, job.options.files});
+        }
+    }
+}
+
 void run_on(const Job& job, const std::string& selector, const Events& events) {
     const auto found = device::discover();
     for (const auto& f : found) {
         if (f.facts.selector != selector) continue;
-        // Fail before the long part: a point that makes no sense is the command line's fault.
-        for (const auto& group : job.plan) {
-            for (const auto& cell : group) {
-                if (cell.experiment->validate)
-                    cell.experiment->validate({*cell.variant, cell.point, f.facts, job.options.seed, job.options.files});
-            }
-        }
+        check_points(job, f.facts);
         device::Session session(f);
         JobObserver observer(job, events);
         auto plan = job.plan;

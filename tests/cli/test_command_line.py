@@ -131,7 +131,7 @@ class CommandLine(LabTest):
 
     def run_muladd(self, *more):
         err = self.lab("run", "muladd_fma", "--device", "cpu", "--axis", "items=4096", "--no-dumps", "--no-yardstick",
-                       "--max-time", "0.05", "--json", "r.jsonl", *more)[1]
+                       "--max-time", "0.05", "--json", "r.jsonl", "--force", *more)[1]
         return self.records()[0], err
 
     def beyond_peak(self, record):
@@ -157,7 +157,7 @@ class CommandLine(LabTest):
     def test_the_cache_state_is_in_the_record_and_above_the_table(self):
         for state in ("cold", "rotate"):
             out, err = self.lab("run", "saxpy_w128", "--device", "cpu", "--axis", "size=1Mi", "--no-dumps", "--no-yardstick",
-                                "--cache", state, "--max-time", "0.1", "--json", "r.jsonl")
+                                "--cache", state, "--max-time", "0.1", "--json", "r.jsonl", "--force")
             self.assertEqual(err, "")
             self.assertIn(f" cache={state} (4 times the last level, ", out)
             time = self.records()[0]["time"]

@@ -28,7 +28,7 @@ def muladd(fault):
 class Faults(LabTest):
     def run_muladd(self, text, *more, status=1, timeout=120, **named):
         cl = self.kernels(muladd=text)
-        out, err = self.lab("run", "muladd", "--device", "cpu", "--axis", "items=64", "--cl-dir", cl, "--json", "r.jsonl",
+        out, err = self.lab("run", "muladd", "--device", "cpu", "--axis", "items=64", "--cl-dir", cl, "--json", "r.jsonl", "--force",
                             "--max-time", "0.05", "--no-yardstick", *more, status=status, timeout=timeout, **named)
         return {r["variant"]: r for r in self.records()}, out, err
 
