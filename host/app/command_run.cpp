@@ -291,6 +291,7 @@ int command_run(const Invocation& asked) {
             auto record = stuck;
             record.status = model::Status::timed_out;
             record.reason = "no progress for " + format_significant(invocation.timeout_seconds, 3) + " s (--timeout)";
+            write_timing(record);
             sink.take(record);
             progress.clear();
             print_results(sink, job, devices);

@@ -5,6 +5,9 @@
 
 #include "app/image_file.hpp"
 #include "device/selectors.hpp"
+#include "inspect/dump.hpp"
+#include "inspect/tool.hpp"
+#include "report/json.hpp"
 
 namespace cllab::app {
 namespace {
@@ -22,7 +25,11 @@ public:
     void begin(std::size_t g, std::size_t i, const model::Record& record, const char* phase) override {
         events_.begin(g, i, record, phase);
     }
-    void done(std::size_t g, std::size_t i, const model::Record& record) override { events_.done(g, i, record); }
+    void done(std::size_t g, std::size_t i, const model::Record& record) override {
+        auto with_dump = record;
+        write_timing(with_dump);
+        events_.done(g, i, with_dump);
+    }
     void picture(const std::string& name, std::size_t width, std::size_t height, const model::Bytes& grey) override {
         for (const auto& [wanted, path] : job_.invocation.outputs) {
             if (wanted == name) save_grey(path, width, height, grey);
@@ -36,6 +43,16 @@ private:
 };
 
 }  // namespace
+
+void write_timing(model::Record& record) {
+    if (record.dump.empty()) return;
+    try {
+        const auto text = report::to_json_pretty(record) + "\n";
+        inspect::write_file(std::filesystem::path(record.dump) / inspect::timing_file, inspect::as_bytes(text));
+    } catch (const Error& e) {  // what was measured is worth more
+        record.warnings.push_back(std::string("no-dump: ") + e.what());
+    }
+}
 
 bool interrupted() { return interrupt_seen; }
 

@@ -40,6 +40,10 @@ public:
 /// Facts of the devices that the invocation names. Throws as device::resolve. Devices that fail their queries go to `troubles`.
 std::vector<model::Device> resolve_devices(const Job& job, std::vector<std::string>* troubles = nullptr);
 
+/// Writes the record beside its dump, when there is one; where that cannot be, the record gets a warning. For the process
+/// that made the dump, before others may replace it.
+void write_timing(model::Record& record);
+
 /// A point that makes no sense is the command line's fault, said before the long part: Error(usage).
 void check_points(const Job& job, const model::Device& device);
 

@@ -1,11 +1,5 @@
 #include "app/sink.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-
-#include "core/error.hpp"
 #include "report/csv.hpp"
 #include "report/json.hpp"
 
@@ -20,11 +14,6 @@ void Sink::take(const model::Record& record) {
     if (wants_header_) csv_->line(report::csv_header());
     wants_header_ = false;
     if (csv_) csv_->line(report::to_csv_line(record));
-    if (record.dump.empty()) return;
-    const auto path = std::filesystem::path(record.dump) / "timing.json";
-    std::ofstream out(path, std::ios::binary);
-    out << report::to_json_pretty(record) << '\n';
-    if (!out.flush()) throw Error(Blame::environment, "file '" + path.string() + "' cannot be written: " + std::strerror(errno));
 }
 
 }  // namespace cllab::app

@@ -1,4 +1,4 @@
-// Where finished cells go: JSON lines, CSV, timing.json beside the dump, and the list the table is printed from.
+// Where finished cells go: JSON lines, CSV, and the list the table is printed from.
 #pragma once
 
 #include <mutex>

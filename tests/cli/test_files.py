@@ -2,6 +2,7 @@
 import fcntl
 import json
 import os
+import pathlib
 import subprocess
 import unittest
 
@@ -150,6 +151,70 @@ class Outputs(FilesTest):
         self.assertTrue(real.read_bytes().startswith(b"P5\n64 32\n"))
         self.assertEqual(real.stat().st_mode & 0o777, 0o600)
         self.assertEqual([p.name for p in real.parent.iterdir()], ["map.pgm"])
+
+
+class Dumps(FilesTest):
+    def dump(self, *more, **named):
+        out, _ = self.lab("run", *SMALL, "--json", "r.jsonl", "--force", *more, **named)
+        return self.records(), out
+
+    def test_a_dump_that_cannot_be_written_costs_a_warning_and_no_cell(self):
+        cell = self.folder / self.dump()[0][0]["dump"]
+        (cell / "isa.txt").unlink()
+        (cell / "isa.txt" / "mine").mkdir(parents=True)
+        for way in ([], ["--isolate"]):
+            records, out = self.dump(*way)
+            self.assertEqual((records[0]["status"], records[0]["dump"]), ("ok", ""))
+            self.assertRegex(records[0]["warnings"][0], r"\Ano-dump: '[^\n]*isa\.txt' is not the lab's and kept")
+            self.assertIn("no-dump: ", out)
+        self.refused(["isa", "muladd_fma", "--device", "cpu", "--dumps", "dumps", "--axis", "items=64"], "isa.txt", status=3)
+        (self.folder / "file").write_text("")
+        for args in (["isa", "muladd_fma", "--target", "sm_80"], ["isa", "muladd_fma", "--device", "cpu"], ["profile"]):
+            self.refused([*args, "--dumps", "file/below"], "file/below", status=3)
+
+    def test_only_what_the_lab_wrote_is_replaced(self):
+        cell = self.folder / self.dump()[0][0]["dump"]
+        own = {cell / "program.own": "mine", cell / "notes.md": "mine", cell.parent / "mine.txt": "mine"}
+        for path, text in own.items():
+            path.write_text(text)
+        (cell / "options.txt").write_text("stale")
+        records, _ = self.dump()
+        self.assertEqual(records[0]["warnings"], [])
+        self.assertNotEqual((cell / "options.txt").read_text(), "stale")
+        self.assertEqual({path: path.read_text() for path in own}, own)
+        listed = (cell / "files.txt").read_text().splitlines()[1:]
+        self.assertEqual(sorted([*listed, "files.txt", "notes.md", "program.own"]), sorted(p.name for p in cell.iterdir()))
+
+    def test_two_devices_of_one_name_have_a_folder_each(self):
+        twins = self.environment(POCL_DEVICES="pthread pthread")
+        for _ in range(2):
+            self.lab("run", "muladd_fma", "--axis", "items=64", "--verify", "--device", "0:0", "--device", "0:1", "--json", "r.jsonl",
+                     "--force", env=twins)
+            records = self.records()
+            first, second = (record["dump"] for record in records)
+            self.assertEqual(second.replace("-2/", "/"), first)
+            for record in records:
+                timing = json.loads((self.folder / record["dump"] / "timing.json").read_text())
+                self.assertEqual(timing["device"]["selector"], record["device"]["selector"])
+        # The profile of one is not the other's.
+        path = self.folder / pathlib.Path(second).parent / "profile.json"
+        figure = {"family": "fma", "name": "float peak", "unit": "FLOP/s", "value": 1, "high": 1}
+        path.write_text(json.dumps({"schema": 1, "device": records[1]["device"], "utc": "2026-01-01T00:00:00Z", "figures": [figure]}))
+        for device, hits in (("0:0", 0), ("0:1", 1)):
+            self.lab("run", "muladd_fma", "--axis", "items=4096", "--device", device, "--no-dumps", "--no-yardstick", "--max-time", "0.02",
+                     "--json", "r.jsonl", "--force", env=twins)
+            self.assertEqual(len([w for w in self.records()[0]["warnings"] if w.startswith("beyond-peak")]), hits, device)
+
+    def test_two_runs_into_one_dumps_folder_do_not_mix(self):
+        # Held as a second run holds it: the cell stays, its dump is left out once the patience ends.
+        cell = self.folder / self.dump()[0][0]["dump"]
+        before = (cell / "timing.json").read_text()
+        with open(cell / "files.txt") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            records, _ = self.dump()
+        self.assertEqual(records[0]["status"], "ok")
+        self.assertIn("is being written by another run", records[0]["warnings"][0])
+        self.assertEqual((cell / "timing.json").read_text(), before)
 
 
 if __name__ == "__main__":
