@@ -2,12 +2,14 @@
 
 #include <atomic>
 #include <csignal>
+#include <set>
 
 #include "app/image_file.hpp"
 #include "device/selectors.hpp"
 #include "inspect/dump.hpp"
 #include "inspect/tool.hpp"
 #include "report/json.hpp"
+#include "run/kernel_source.hpp"
 
 namespace cllab::app {
 namespace {
@@ -88,6 +90,12 @@ std::vector<model::Device> resolve_devices(const Job& job, std::vector<std::stri
 }
 
 void check_points(const Job& job, const model::Device& device) {
+    std::set<std::string> families;
+    for (const auto& group : job.plan) {
+        if (&group == &job.plan.front() && !wants_yardstick(job, device)) continue;
+        for (const auto& cell : group) families.insert(cell.experiment->family);
+    }
+    for (const auto& family : families) run::kernel_source(family, job.options.cl_dir);
     for (const auto& group : job.plan) {
         for (const auto& cell : group) {
             if (cell.experiment->validate)

@@ -5,19 +5,11 @@
 #endif
 
 #include "app/commands.hpp"
-#include "core/error.hpp"
+#include "app/errors.hpp"
+#include "app/streams.hpp"
 #include "device/quirks.hpp"
 
 namespace {
-
-int exit_status(cllab::Blame blame) {
-    switch (blame) {
-        case cllab::Blame::usage: return 2;
-        case cllab::Blame::environment: return 3;
-        case cllab::Blame::result: return 1;
-    }
-    return 1;
-}
 
 int dispatch(const cllab::app::Invocation& invocation) {
     using namespace cllab::app;
@@ -50,13 +42,14 @@ int main(int argc, char** argv) {
         mallopt(M_MMAP_THRESHOLD, 1 << 30);
         mallopt(M_TRIM_THRESHOLD, 1 << 30);
 #endif
+        cllab::app::open_missing_streams();
         cllab::device::prepare_environment();
-        return dispatch(cllab::app::parse(argc, argv));
-    } catch (const cllab::Error& e) {
-        std::fprintf(stderr, "cllab: %s\n", e.what());
-        return exit_status(e.blame());
+        const int status = dispatch(cllab::app::parse(argc, argv));
+        cllab::app::require_printed();
+        return status;
     } catch (const std::exception& e) {
-        std::fprintf(stderr, "cllab: %s\n", e.what());
-        return 1;
+        const auto error = cllab::app::as_error(e);
+        std::fprintf(stderr, "cllab: %s\n", error.what());
+        return cllab::app::exit_status(error.blame());
     }
 }
