@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands.hpp"
+#include "app/say.hpp"
+#include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/program.hpp"
 #include "device/quirks.hpp"
@@ -93,8 +95,8 @@ ordered_json to_json(const Row& row) {
 
 void print(const Row& row) {
     const auto& d = row.facts;
-    const auto line = [](const char* label, const std::string& text) { std::cout << fmt::format("    {:<14}{}\n", label, text); };
-    std::cout << fmt::format("{}  {}\n", d.selector, d.name);
+    const auto line = [](const char* label, const std::string& text) { std::cout << fmt::format("    {:<14}{}\n", label, printable(text)); };
+    std::cout << fmt::format("{}  {}\n", d.selector, printable(d.name));
     line("select with", fmt::format("--device {}{}", d.selector,
                                     d.type == model::DeviceType::other ? "" : fmt::format(", or {} when it is the first trusted one", model::name(d.type))));
     line("platform", d.platform + ", " + d.vendor + ", driver " + d.driver);
@@ -126,8 +128,8 @@ int command_devices(const Invocation& invocation) {
             print(row);
         std::cout.flush();
     }
-    if (invocation.as_json) std::cout << json.dump(2) << '\n';
-    for (const auto& trouble : troubles) std::cerr << "cllab: " << trouble << '\n';
+    if (invocation.as_json) std::cout << json.dump(2, ' ', false, ordered_json::error_handler_t::replace) << '\n';
+    for (const auto& trouble : troubles) say(trouble);
     return 0;
 }
 

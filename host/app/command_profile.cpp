@@ -16,6 +16,7 @@
 #include "app/job.hpp"
 #include "app/profile.hpp"
 #include "app/profile_file.hpp"
+#include "app/say.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "model/registry.hpp"
@@ -136,6 +137,7 @@ private:
         options.cl_dir = invocation_.cl_dir;
         options.build_options = invocation_.build_options;
         options.argv = invocation_.argv;
+        options.run = run_info(invocation_);
         // The device is warm from the cell before. About half of a cell's time goes to building and verifying.
         options.sampling_seconds = std::clamp(0.35 * budget.of_a_cell(), Budget::least_sampling, 0.5);
         options.warm_seconds = std::clamp(0.1 * budget.of_a_cell(), 0.005, 0.25);
@@ -210,8 +212,7 @@ int command_profile(const Invocation& invocation) {
         if (!finished) {
             std::error_code code;
             if (!invocation.no_dumps) std::filesystem::remove(part, code);
-            std::fprintf(stderr, "cllab: interrupted; the page shows the %zu cells that were finished\n",
-                         profile.records.size());
+            say("interrupted; the page shows the " + std::to_string(profile.records.size()) + " cells that were finished");
             return 130;
         }
         if (!invocation.no_dumps) {
@@ -225,8 +226,7 @@ int command_profile(const Invocation& invocation) {
         for (const auto& record : profile.records) {
             if (!model::is_failure(record.status)) continue;
             failed = true;
-            std::fprintf(stderr, "cllab: %s is %s: %s\n", record.id.c_str(), model::name(record.status),
-                         record.reason.c_str());
+            say(record.id + " is " + model::name(record.status) + ": " + record.reason);
         }
     }
     return failed ? 1 : 0;

@@ -22,6 +22,7 @@
 #include "app/job.hpp"
 #include "app/profile_file.hpp"
 #include "app/results.hpp"
+#include "app/say.hpp"
 #include "app/sink.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -40,7 +41,7 @@ public:
         if (last_id_ == record.id && now - last_ < std::chrono::milliseconds(100)) return;
         last_ = now;
         last_id_ = record.id;
-        std::fprintf(stderr, "\r\033[K[%zu/%zu] %s on %s: %s", done_ + 1, cells_, record.id.c_str(), record.device.name.c_str(), phase);
+        std::fprintf(stderr, "\r\033[K[%zu/%zu] %s on %s: %s", done_ + 1, cells_, record.id.c_str(), printable(record.device.name).c_str(), phase);
         std::fflush(stderr);
     }
     void finished() { ++done_; }
@@ -117,7 +118,7 @@ void on_crash(int signal) {
 void describe_crash(const model::Record& record) {
     std::snprintf(crash_message, sizeof crash_message,
                   "\ncllab: the process crashed in %s on '%s'. Finished cells are on disk; --isolate goes on past a crash.\n",
-                  record.id.c_str(), record.device.name.c_str());
+                  record.id.c_str(), excerpt(record.device.name).c_str());
 }
 
 void catch_crashes() {
@@ -172,6 +173,7 @@ Job make_job(const Invocation& invocation) {
     options.cl_dir = invocation.cl_dir;
     if (!invocation.no_dumps) options.dumps = invocation.dumps;
     options.argv = invocation.argv;
+    options.run = run_info(invocation);
     for (const auto& [name, path] : invocation.inputs) {
         const bool known = std::any_of(selected.begin(), selected.end(), [&](const auto& s) {
             const auto& inputs = s.experiment->file_inputs;
@@ -269,7 +271,7 @@ int command_run(const Invocation& asked) {
     catch_interrupts();
     std::vector<std::string> troubles;
     const auto devices = invocation.isolate ? resolve_isolated(job, &troubles) : resolve_devices(job, &troubles);
-    for (const auto& trouble : troubles) std::fprintf(stderr, "cllab: %s\n", trouble.c_str());
+    for (const auto& trouble : troubles) say(trouble);
     if (!invocation.outputs.empty() && devices.size() != 1)
         throw Error(Blame::usage, "--output needs one device; " + std::to_string(devices.size()) + " are selected");
 
@@ -288,8 +290,8 @@ int command_run(const Invocation& asked) {
             sink.take(record);
             progress.clear();
             print_results(sink, job, devices);
-            std::fprintf(stderr, "cllab: %s on '%s' does not end and a driver cannot be stopped from inside; --isolate goes on "
-                                 "with the next cell.\n", record.id.c_str(), record.device.name.c_str());
+            say(record.id + " on '" + record.device.name + "' does not end and a driver cannot be stopped from inside; --isolate goes on "
+                                                           "with the next cell.");
             std::fflush(stderr);
             _exit(1);
         });
@@ -319,7 +321,7 @@ int command_run(const Invocation& asked) {
             } catch (const DeviceLost& e) {
                 if (devices.size() == 1) throw;
                 progress.clear();
-                std::fprintf(stderr, "cllab: %s; the other devices go on\n", e.what());
+                say(std::string(e.what()) + "; the other devices go on");
                 lost.push_back({{device.platform, device.name, device.vendor, device.driver, model::name(device.type),
                                  device.selector, device.identity}, e.what()});
             }
@@ -327,7 +329,7 @@ int command_run(const Invocation& asked) {
     } catch (const run::Interrupted&) {
         progress.clear();
         print_results(sink, job, devices, lost);
-        std::fprintf(stderr, "cllab: interrupted; %zu finished cell(s) kept\n", sink.records().size());
+        say("interrupted; " + std::to_string(sink.records().size()) + " finished cell(s) kept");
         return 130;
     } catch (...) {
         progress.clear();

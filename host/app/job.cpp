@@ -2,8 +2,11 @@
 
 #include <atomic>
 #include <csignal>
+#include <fmt/format.h>
+#include <random>
 
 #include "app/image_file.hpp"
+#include "device/quirks.hpp"
 #include "device/selectors.hpp"
 
 namespace cllab::app {
@@ -36,6 +39,18 @@ private:
 };
 
 }  // namespace
+
+model::RunInfo run_info(const Invocation& invocation) {
+    static const std::string id = [] {
+        std::random_device random;
+        return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
+    }();
+    model::RunInfo out;
+    out.id = id;
+    out.label = invocation.label;
+    out.driver_caches = device::cache_settings();
+    return out;
+}
 
 bool interrupted() { return interrupt_seen; }
 

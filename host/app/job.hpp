@@ -26,6 +26,9 @@ struct Job {
     std::map<std::string, run::Limits> limits;  ///< from profiles, by the device's selector
 };
 
+/// What the records say of the run: its id, the same in every child process, the label and the drivers' caches.
+model::RunInfo run_info(const Invocation& invocation);
+
 /// Set by SIGINT and SIGTERM; asked between samples.
 bool interrupted();
 void catch_interrupts();   ///< the first one: wind down; a second one: end at once

@@ -1,4 +1,4 @@
-// The record of a cell: what a run leaves behind. JSON form in report/json.hpp, schema version 1.
+// The record of a cell: what a run leaves behind. JSON form in report/json.hpp.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace cllab::model {
 
-inline constexpr int schema_version = 1;
+inline constexpr int schema_version = 2;
 
 enum class Status { ok, unsupported, build_failed, launch_failed, wrong_result, timed_out };
 const char* name(Status status);
@@ -67,6 +67,22 @@ struct HostInfo {
     unsigned threads = 0;
 };
 
+/// Where a cell stands in its run.
+struct Order {
+    std::uint64_t comparison = 0;  ///< cells of one comparison share its number; 0 is the yardstick's
+    std::uint64_t position = 0;    ///< of the cell in its comparison
+    std::uint64_t prepared = 0;    ///< cells that the same process had prepared before
+};
+
+/// What it takes to do the run again, beside the command line and the device.
+struct RunInfo {
+    std::string id;                     ///< of the process that the user started, its children included; empty in schema 1
+    std::string label;                  ///< --label
+    std::optional<std::uint64_t> seed;  ///< of the first verification's inputs; absent in schema 1
+    Order order;
+    std::map<std::string, std::string> driver_caches;  ///< environment variables that set drivers' caches of compiled kernels
+};
+
 struct Record {
     int schema = schema_version;
     std::string id, family, variant;
@@ -83,6 +99,7 @@ struct Record {
     CodeInfo code;
     std::string dump;                                          ///< folder; empty when nothing was dumped
     HostInfo host;
+    RunInfo run;
     std::string utc;                                           ///< 2026-11-20T23:59:59Z
     std::vector<std::string> argv;
 };

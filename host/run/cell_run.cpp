@@ -77,7 +77,8 @@ double total_bytes(const std::vector<Argument>& args) {
 
 }  // namespace
 
-CellRun::CellRun(device::Session& session, Instruments& instruments, const Cell& cell, const Options& options, Phase phase)
+CellRun::CellRun(device::Session& session, Instruments& instruments, const Cell& cell, const Order& order, const Options& options,
+                 Phase phase)
     : session_(session),
       instruments_(instruments),
       cell_(cell),
@@ -94,6 +95,9 @@ CellRun::CellRun(device::Session& session, Instruments& instruments, const Cell&
     record_.device = {facts.platform, facts.name, facts.vendor, facts.driver, name(facts.type), facts.selector, facts.identity,
                       instruments.last_level().bytes, instruments.last_level().from};
     record_.host = this_host();
+    record_.run = options.run;
+    record_.run.seed = options.seed;
+    record_.run.order = order;
     record_.utc = utc_now();
     record_.argv = options.argv;
 }

@@ -18,7 +18,8 @@ class CellRun {
 public:
     using Phase = std::function<void(const char*)>;
 
-    CellRun(device::Session& session, Instruments& instruments, const model::Cell& cell, const Options& options, Phase phase);
+    CellRun(device::Session& session, Instruments& instruments, const model::Cell& cell, const model::Order& order,
+            const Options& options, Phase phase);
 
     /// needs -> setup -> build -> verify. False: the record has a final status and the cell is finished.
     bool prepare();

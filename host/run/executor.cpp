@@ -14,8 +14,9 @@ using Cells = std::vector<std::pair<std::size_t, std::unique_ptr<CellRun>>>;
 class GroupRun {
 public:
     GroupRun(device::Session& session, Instruments& instruments, std::size_t number, const model::Group& group, Options& options,
-             Observer& observer)
-        : session_(session), instruments_(instruments), number_(number), group_(group), options_(options), observer_(observer) {}
+             std::size_t& prepared, Observer& observer)
+        : session_(session), instruments_(instruments), number_(number), group_(group), options_(options), prepared_(prepared),
+          observer_(observer) {}
 
     void run() {
         for (std::size_t i = 0; i < group_.size();) i = batch(i);
@@ -33,7 +34,7 @@ private:
             cancel_point();
             // The callback needs the record of the cell that is being made: it reaches it through `held`.
             auto held = std::make_shared<CellRun*>(nullptr);
-            auto cell = std::make_unique<CellRun>(session_, instruments_, group_[i], options_, [this, i, held](const char* phase) {
+            auto cell = std::make_unique<CellRun>(session_, instruments_, group_[i], model::Order{number_, i, prepared_++}, options_, [this, i, held](const char* phase) {
                 observer_.begin(number_, i, (*held)->record(), phase);
             });
             *held = cell.get();
@@ -117,6 +118,7 @@ private:
     std::size_t number_;
     const model::Group& group_;
     Options& options_;
+    std::size_t& prepared_;
     Observer& observer_;
 };
 
@@ -125,11 +127,12 @@ private:
 void execute(device::Session& session, const std::vector<model::Group>& plan, const Options& options, Observer& observer) {
     Options own = options;
     Instruments instruments(session, options.limits);
+    std::size_t prepared = 0;
     for (std::size_t g = 0; g < plan.size(); ++g) {
         // The yardstick in front of what the user asked for is a few per cent of a figure, not the figure.
         own.sampling_seconds = plan[g].size() == 1 && g == 0 && plan.size() > 1 ? std::min(0.15, options.sampling_seconds)
                                                                                 : options.sampling_seconds;
-        GroupRun(session, instruments, g, plan[g], own, observer).run();
+        GroupRun(session, instruments, g, plan[g], own, prepared, observer).run();
     }
 }
 

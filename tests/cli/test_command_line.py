@@ -95,7 +95,7 @@ class CommandLine(LabTest):
         self.assertIn("pitch_short8", out)
         self.assertEqual(err, "")
         record = self.records()[-1]
-        self.assertEqual((record["id"], record["status"], record["schema"]), ("pitch_short8", "ok", 1))
+        self.assertEqual((record["id"], record["status"], record["schema"]), ("pitch_short8", "ok", 2))
         self.assertGreater(record["time"]["median"], 0)
         self.assertEqual(record["time"]["n"], len(record["samples"]))
         self.assertLessEqual(record["time"]["low"], record["time"]["median"])

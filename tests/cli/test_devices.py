@@ -93,12 +93,12 @@ class Records(LabTest):
         self.assertEqual((self.folder / "all.jsonl").read_text(), out)
 
     def test_damaged_and_unknown_lines_are_named_and_left_out(self):
-        unknown = self.lines[0].replace('"schema":1', '"schema":2')
+        unknown = self.lines[0].replace('"schema":2', '"schema":3')
         self.write("bad.jsonl", [self.lines[0][:99], unknown, "", self.lines[0]])
         out, err = self.lab("merge", "bad.jsonl")
         self.assertEqual(out, self.lines[0] + "\n")
         self.assertEqual(err, "cllab: bad.jsonl:1: this is not a record: its JSON is damaged at byte 100 of 99; the line is left out\n"
-                              "cllab: bad.jsonl:2: the record has schema 2; this build reads schema 1; the line is left out\n"
+                              "cllab: bad.jsonl:2: the record has schema 3; this build reads schemas 1 and 2; the line is left out\n"
                               "cllab: 1 records of 1 devices, 0 duplicates left out\n")
 
     def test_a_file_of_something_else_does_not_fill_the_screen(self):
@@ -152,6 +152,59 @@ class Records(LabTest):
         curves, by_device = self.lab("report", "a.jsonl", "b.jsonl")[0].split("\nVariants by devices")
         self.assertRegex(curves, r"\nOn .* on a\n\nbandwidth_copy: [^$]*\nOn .* on b\n\nbandwidth_copy: ")
         self.assertEqual(len(re.findall(r"\n  bandwidth_copy +\d+ ", by_device)), 4)
+
+    def test_records_of_schema_1_are_merged_and_reported_beside_those_of_today(self):
+        old = [json.loads(line) | {"schema": 1, "host": {"name": "old"}} for line in self.lines]
+        for record in old:
+            del record["run"]
+        self.write("old.jsonl", map(json.dumps, old))
+        self.assertEqual(self.lab("merge", "old.jsonl", "r.jsonl")[1], "cllab: 4 records of 2 devices, 0 duplicates left out\n")
+        self.assertRegex(self.lab("report", "old.jsonl", "r.jsonl")[0], r"\n  A  .*(\n  .*)? on\s+old\n  B  ")
+
+    def test_each_record_says_what_it_takes_to_do_the_run_again(self):
+        runs = []
+        for name in ("a", "b"):
+            self.lab("run", "muladd", "--device", "cpu", *SMALL, "--verify", "--isolate", "--seed", "5", "--label", "before it", "--json", f"{name}.jsonl",
+                     env=self.environment(POCL_CACHE_DIR=str(self.folder / "cache")))
+            runs.append([r["run"] for r in self.records(f"{name}.jsonl")])
+        for run in runs:
+            self.assertEqual({r["id"] for r in run}, {run[0]["id"]})  # the parent's, in every child process
+            self.assertEqual([(r["seed"], r["label"]) for r in run], [(5, "before it")] * 2)
+            self.assertEqual([r["order"] for r in run], [{"comparison": 1, "position": i, "prepared": i} for i in (0, 1)])
+            self.assertEqual(run[0]["driver_caches"]["POCL_CACHE_DIR"], str(self.folder / "cache"))
+        self.assertNotEqual(runs[0][0]["id"], runs[1][0]["id"])
+        # Verified only, so without a sample; perhaps within one second: two runs are not one.
+        self.assertEqual(self.lab("merge", "a.jsonl", "b.jsonl", "a.jsonl")[1], "cllab: 4 records of 1 devices, 2 duplicates left out\n")
+
+    def test_a_record_that_cannot_be_is_named_and_left_out_and_a_good_one_is_enough(self):
+        good = json.loads(self.lines[0])
+        time = good["time"]
+        bad = [good | {"time": time | {"median": -1}}, good | {"time": {k: v for k, v in time.items() if k != "median"}},
+               good | {"status": "wrong_result"}, good | {"time": time | {"high": time["median"] / 2}}, good | {"time": time | {"min": 9}},
+               good | {"time": time | {"n": 3}}, good | {"status": "fine"}, good | {"schema": 9}]
+        lines = [json.dumps(record) for record in bad] + [self.lines[0].replace(json.dumps(time["median"]), "1e999", 1)]
+        for command in ("merge", "report"):
+            self.write("bad.jsonl", lines)
+            out, err = self.lab(command, "bad.jsonl", status=2)
+            self.assertEqual(out, "")
+            self.assertRegex(err, r"\A(cllab: bad\.jsonl:\d: [^\n]*; the line is left out\n){9}cllab: no record is in 'bad\.jsonl'\n\Z")
+            self.write("bad.jsonl", [*lines, self.lines[0]])
+            self.assertIn(good["id"], self.lab(command, "bad.jsonl")[0])
+
+    def test_names_in_records_move_no_cursor(self):
+        nasty = "\x1b[2J\x07\r\x9b31m\u202ex\n"
+        records = []
+        for line in self.lines:
+            record = json.loads(line)
+            record["device"] |= {"name": nasty, "driver": nasty, "platform": nasty}
+            record |= {"warnings": [nasty], "host": {"name": nasty}, "dump": nasty}
+            records.append(record)
+        self.write("nasty.jsonl", [json.dumps(r) for r in records] + [json.dumps(records[0] | {"status": nasty * 100})])
+        for command in (["report", "nasty.jsonl"], ["report", "nasty.jsonl", "--csv", "-"]):
+            out, err = self.lab(*command)
+            self.assertNotRegex(out + err, "[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
+            self.assertIn(r"\x1b[2J", out)
+            self.assertRegex(err, r"\Acllab: nasty.jsonl:3: [^\n]{100,400}\n\Z")
 
     def test_report_needs_no_platform(self):
         self.lab("report", "r.jsonl", env=self.environment(OCL_ICD_VENDORS=str(self.folder)))
