@@ -25,12 +25,6 @@ std::size_t width_of(const Column& column) {
     return width;
 }
 
-std::size_t width_of(const std::vector<Column>& columns) {
-    std::size_t width = 0;
-    for (const auto& column : columns) width += width_of(column) + gap.size();
-    return width;
-}
-
 /// One line of the table; what(column) gives text and tone.
 template <typename F>
 std::string line(const std::vector<Column>& columns, bool colour, F what) {
@@ -133,6 +127,12 @@ Column quantity_column(const std::string& name, const std::vector<std::optional<
     return column;
 }
 
+std::size_t width_of(const std::vector<Column>& columns) {
+    std::size_t width = 0;
+    for (const auto& column : columns) width += width_of(column) + gap.size();
+    return width;
+}
+
 std::vector<std::string> drop_to_fit(std::vector<Column>& columns, std::size_t width) {
     std::vector<std::string> dropped;
     while (width != 0 && width_of(columns) > width) {
@@ -167,6 +167,23 @@ std::string wrap(std::string_view text, std::string_view indent, std::size_t wid
     }
     if (!current.empty()) out.append(indent).append(current) += '\n';
     return out;
+}
+
+std::string wrap_beside(std::string_view label, std::string_view text, std::size_t width) {
+    const std::string indent(display_width(label), ' ');
+    const auto lines = wrap(text, indent, width);
+    return std::string(label) + (lines.empty() ? "\n" : lines.substr(indent.size()));
+}
+
+std::string wrap_heading(std::string_view strong, std::string_view rest, std::size_t width, bool colour) {
+    constexpr std::string_view indent = "    ";
+    std::string lines = wrap(std::string(strong).append(rest), indent, width);
+    if (lines.empty()) return "\n";
+    lines.erase(0, indent.size());
+    const auto visible = [](char c) { return c != ' ' && c != '\n'; };
+    auto left = std::count_if(strong.begin(), strong.end(), visible);
+    const auto end = std::find_if(lines.begin(), lines.end(), [&](char c) { return left == 0 || (visible(c) && left-- == 0); });
+    return paint({lines.begin(), end}, Tone::strong, colour).append(end, lines.end());
 }
 
 }  // namespace cllab::report

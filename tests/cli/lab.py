@@ -18,6 +18,11 @@ OCLGRIND_LIBRARY = next((p for p in (pathlib.Path("/usr/lib/oclgrind/liboclgrind
                                      pathlib.Path("/usr/lib/liboclgrind-rt-icd.so")) if p.exists()), None)
 
 
+def words(page):
+    """A page for people on one line with single blanks, so that it reads the same wherever a long name made it wrap."""
+    return " ".join(page.split())
+
+
 class LabTest(unittest.TestCase):
     """A test with a folder of its own, removed afterwards."""
     maxDiff = None
