@@ -208,6 +208,10 @@ class Status3(LabTest):
         self.assertEqual(out, "")
         self.assert_one_sentence(err, "pocl-opencl-icd")
 
+    def test_a_target_that_nothing_here_compiles_for_names_the_command_that_adds_it(self):
+        _, err = self.lab("isa", "pitch_short8", "--target", "sm_80", status=3, env=self.environment(PATH=str(self.folder)))
+        self.assert_one_sentence(err, "sm_80", "on Debian: apt-get install clang-15 libclc-15")
+
     def test_an_unknown_device_lists_those_there_are(self):
         _, err = self.lab("--device", "H100", "--kernel", "muladd_fma", status=3)
         self.assertRegex(err, r"\Acllab: no device matches 'H100'; there is 1: ")
