@@ -11,6 +11,7 @@
 #include "model/registry.hpp"
 #include "report/curve.hpp"
 #include "report/device_key.hpp"
+#include "report/layout.hpp"
 
 namespace cllab::app {
 namespace {
@@ -156,7 +157,9 @@ void print_conclusions(std::ostream& out, const std::vector<Conclusion>& conclus
                                      [&](const auto& c) { return c.device != conclusions.front().device; });
     std::string above;
     const auto heading = [&](const Conclusion& conclusion) {
-        if (several && above != conclusion.device) out << "\nOn " << printable(above = conclusion.device) << '\n';
+        if (!several || above == conclusion.device) return;
+        above = conclusion.device;
+        out << '\n' << report::wrap_beside("On ", above, style.text_width());
     };
     for (const auto& conclusion : conclusions) {
         const auto& experiment = *conclusion.experiment;

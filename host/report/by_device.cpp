@@ -18,7 +18,6 @@ using model::Record;
 using Rows = std::vector<const Record*>;
 using Values = std::vector<std::string>;
 
-constexpr std::size_t piped_text_width = 100;
 constexpr std::size_t most_pairs = 6;       // a sentence, not a second table
 constexpr std::size_t most_devices = 64;    // columns
 constexpr std::size_t most_variants = 200;  // whose pairs are looked at
@@ -214,7 +213,8 @@ std::string verdict(const Group& group, const std::vector<Device>& devices) {
     return out + "; order changes beyond the intervals: " + join(pairs, "; ") + (more ? "; and " + std::to_string(more) + " more pairs." : ".");
 }
 
-void add_device(std::vector<Column>& columns, const Device& device, std::size_t d, const std::vector<Group>& groups) {
+/// The columns of one device: its times, and their ratios where it ranks its variants.
+std::vector<Column> device_columns(const Device& device, std::size_t d, const std::vector<Group>& groups) {
     Column times{.title = device.letter, .right = true, .cells = {}}, ratios{.title = "", .right = true, .cells = {}};
     for (const auto& group : groups) {
         for (const auto& cells : group.cells) {
@@ -228,12 +228,24 @@ void add_device(std::vector<Column>& columns, const Device& device, std::size_t 
             ratios.tones.push_back(rank.fastest ? Tone::good : Tone::plain);
         }
     }
-    columns.push_back(std::move(times));
-    if (std::any_of(ratios.cells.begin(), ratios.cells.end(), [](const auto& c) { return !c.empty(); })) columns.push_back(std::move(ratios));
+    std::vector<Column> out{std::move(times)};
+    if (std::any_of(ratios.cells.begin(), ratios.cells.end(), [](const auto& c) { return !c.empty(); })) out.push_back(std::move(ratios));
+    return out;
+}
+
+/// The devices' columns behind those of `rows`, in as many tables below one another as `width` asks for; 0 asks for one.
+std::vector<std::vector<Column>> tables_of(const std::vector<Column>& rows, const std::vector<Device>& devices, const std::vector<Group>& groups,
+                                           std::size_t width) {
+    std::vector<std::vector<Column>> out{rows};
+    for (std::size_t d = 0; d < devices.size(); ++d) {
+        const auto columns = device_columns(devices[d], d, groups);
+        if (width != 0 && out.back().size() > rows.size() && width_of(out.back()) + width_of(columns) > width) out.push_back(rows);
+        out.back().insert(out.back().end(), columns.begin(), columns.end());
+    }
+    return out;
 }
 
 void print_family(std::ostream& out, const std::vector<Row>& rows, const std::vector<Device>& devices, const MayBeAuto& may_be_auto, const TableStyle& style) {
-    const std::size_t text_width = style.width ? style.width : piped_text_width;
     const auto points = naming_points(rows, may_be_auto);
     const auto axes = points.names();
     const auto groups = groups_of(rows, points, devices, may_be_auto);
@@ -251,20 +263,24 @@ void print_family(std::ostream& out, const std::vector<Row>& rows, const std::ve
     }
     const std::size_t varying = columns.size() - 1;
     for (const auto& group : groups) columns.front().cells.insert(columns.front().cells.end(), group.ids.begin(), group.ids.end());
-    for (std::size_t d = 0; d < devices.size(); ++d) add_device(columns, devices[d], d, groups);
-    const Grid grid(columns, 0, style.colour);
-    out << '\n' << wrap(title, "", text_width) << grid.header() << '\n';
-    std::size_t row = 0;
-    for (const auto& group : groups) {
-        if (row > 0 && group.ids.size() > 1) out << '\n';
-        const std::size_t first = row;
-        for (std::size_t v = 0; v < group.ids.size(); ++v) out << grid.row(row++) << '\n';
-        std::string sentence = verdict(group, devices);
-        if (sentence.empty()) continue;
-        Values where;
-        for (std::size_t a = 1; a <= varying; ++a) where.push_back(columns[a].title + "=" + columns[a].cells[first]);
-        if (!where.empty()) sentence = "At " + join(where, " ") + ": " + sentence;
-        out << wrap(sentence, "      ", text_width);
+    out << '\n' << wrap(title, "", style.text_width());
+    const auto tables = tables_of(columns, devices, groups, style.width);
+    for (const auto& table : tables) {
+        if (&table != &tables.front()) out << '\n';
+        const Grid grid(table, 0, style.colour);
+        out << grid.header() << '\n';
+        std::size_t row = 0;
+        for (const auto& group : groups) {
+            if (row > 0 && group.ids.size() > 1) out << '\n';
+            const std::size_t first = row;
+            for (std::size_t v = 0; v < group.ids.size(); ++v) out << grid.row(row++) << '\n';
+            std::string sentence = verdict(group, devices);
+            if (sentence.empty() || &table != &tables.back()) continue;
+            Values where;
+            for (std::size_t a = 1; a <= varying; ++a) where.push_back(columns[a].title + "=" + columns[a].cells[first]);
+            if (!where.empty()) sentence = "At " + join(where, " ") + ": " + sentence;
+            out << wrap(sentence, "      ", style.text_width());
+        }
     }
 }
 
@@ -274,12 +290,8 @@ void print_by_device(std::ostream& out, const std::vector<Record>& records, cons
                      const MayBeAuto& may_be_auto, const TableStyle& style) {
     const auto devices = devices_of(records, lost);
     if (records.empty() || devices.all.size() < 2) return;
-    const std::size_t text_width = style.width ? style.width : piped_text_width;
-    out << '\n' << paint("Variants by devices", Tone::strong, style.colour) << ": median time, and how many times that of the device's fastest\n";
-    for (const auto& device : devices.all) {
-        const std::string label = "  " + device.letter + "  ";
-        out << label << wrap(device.description, std::string(label.size(), ' '), text_width).substr(label.size());
-    }
+    out << '\n' << wrap_heading("Variants by devices", ": median time, and how many times that of the device's fastest", style.text_width(), style.colour);
+    for (const auto& device : devices.all) out << wrap_beside("  " + device.letter + "  ", device.description, style.text_width());
     if (devices.unshown > 0) out << "  and " << devices.unshown << " more, which have no column\n";
     std::vector<std::vector<Row>> families;
     std::map<std::string, std::size_t> family_at;

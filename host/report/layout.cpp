@@ -93,7 +93,7 @@ std::string own_unit(double value, const std::string& unit, bool prefixed) {
 }  // namespace
 
 std::string paint(std::string_view raw, Tone tone, bool colour) {
-    const std::string text = printable(raw);
+    const std::string text = printable(raw, "\n");
     if (!colour || tone == Tone::plain || text.empty()) return text;
     static constexpr std::array<const char*, 5> codes{"", "\x1b[1m", "\x1b[1;32m", "\x1b[1;31m", "\x1b[2m"};
     return codes[static_cast<std::size_t>(tone)] + text + "\x1b[0m";
@@ -126,6 +126,12 @@ Column quantity_column(const std::string& name, const std::vector<std::optional<
     else if (!full_unit.empty()) column.title += " [" + full_unit + "]";
     align_points(column.cells);
     return column;
+}
+
+std::size_t width_of(const std::vector<Column>& columns) {
+    std::size_t width = 0;
+    for (const auto& column : columns) width += width_of(column) + gap.size();
+    return width;
 }
 
 Grid::Grid(std::vector<Column> columns, std::size_t width, bool colour) : columns_(std::move(columns)), colour_(colour) {
@@ -167,6 +173,23 @@ std::string wrap(std::string_view text, std::string_view indent, std::size_t wid
     }
     if (!current.empty()) out.append(indent).append(current) += '\n';
     return out;
+}
+
+std::string wrap_beside(std::string_view label, std::string_view text, std::size_t width) {
+    const std::string indent(display_width(label), ' ');
+    const auto lines = wrap(text, indent, width);
+    return std::string(label) + (lines.empty() ? "\n" : lines.substr(indent.size()));
+}
+
+std::string wrap_heading(std::string_view strong, std::string_view rest, std::size_t width, bool colour) {
+    constexpr std::string_view indent = "    ";
+    std::string lines = wrap(std::string(strong).append(rest), indent, width);
+    if (lines.empty()) return "\n";
+    lines.erase(0, indent.size());
+    const auto visible = [](char c) { return c != ' ' && c != '\n'; };
+    auto left = std::count_if(strong.begin(), strong.end(), visible);
+    const auto end = std::find_if(lines.begin(), lines.end(), [&](char c) { return left == 0 || (visible(c) && left-- == 0); });
+    return paint({lines.begin(), end}, Tone::strong, colour).append(end, lines.end());
 }
 
 }  // namespace cllab::report

@@ -32,6 +32,9 @@ struct Column {
 /// title: "time [ms]"; with an empty `name` alone: "GB/s".
 Column quantity_column(const std::string& name, const std::vector<std::optional<double>>& values, const std::string& unit);
 
+/// Columns that a line of the table takes.
+std::size_t width_of(const std::vector<Column>& columns);
+
 /// Columns as lines of text. What a cell holds is made printable, whoever wrote it.
 class Grid {
 public:
@@ -50,5 +53,11 @@ private:
 
 /// Words of `text`, printable, broken into lines of at most `width` columns, each after `indent`. A longer word gets its own line.
 std::string wrap(std::string_view text, std::string_view indent, std::size_t width);
+
+/// `label` and, beside it, `text` wrapped: the lines after the first are indented by the label's width.
+std::string wrap_beside(std::string_view label, std::string_view text, std::size_t width);
+
+/// A heading whose first part is strong: `strong` and `rest`, wrapped, the lines after the first indented.
+std::string wrap_heading(std::string_view strong, std::string_view rest, std::size_t width, bool colour);
 
 }  // namespace cllab::report

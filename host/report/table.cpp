@@ -19,8 +19,6 @@ namespace {
 using model::Record;
 using Rows = std::vector<const Record*>;
 
-constexpr std::size_t piped_text_width = 100;  // sentences are wrapped here when there is no terminal to ask
-
 /// Warnings of all records, numbered in the order they appear; the rows carry the numbers.
 class Footnotes {
 public:
@@ -49,8 +47,7 @@ public:
             if (note.ids.size() > note.first_ids.size()) whom += " and " + std::to_string(note.ids.size() - note.first_ids.size()) + " more";
             if (note.cells == cells && cells > 1) whom = "all " + std::to_string(cells) + " cells";
             const std::string number = "[" + std::to_string(i + 1) + "] ";
-            std::string text = wrap(note.text + " (" + whom + ")", std::string(number.size(), ' '), width);
-            out << paint(number, Tone::strong, colour) << text.substr(number.size());
+            out << paint(number, Tone::strong, colour) << wrap_beside(number, note.text + " (" + whom + ")", width).substr(number.size());
         }
         if (notes_.size() > most_notes)
             out << wrap(std::to_string(notes_.size() - most_notes) + " more warnings are in the records (--csv FILE writes them)", "", width);
@@ -127,15 +124,16 @@ void add_times(std::vector<Column>& columns, const Rows& rows) {
     });
     columns.push_back(quantity_column(per_step ? "per step" : "time", medians, "s"));
     columns.push_back(quantity_column("±", values_of(rows, spread_percent), "%"));
+    columns.back().keep = 70;
     // Where there is a rate, the time per step is the same figure turned round.
     const auto steps = values_of(rows, [](const Record& r) { return value_of(r, "step_time"); });
     const bool has_rate = any_row(rows, [](const Record& r) { return value_of(r, "bandwidth") || value_of(r, "flops"); });
     if (any(steps) && !per_step && !has_rate) columns.push_back(quantity_column("per step", steps, "s"));
     // The usual clock and cache state go without saying; anything else is part of what the number means.
     if (any_row(rows, [](const Record& r) { return r.time && r.time->clock != "event"; }))
-        add_text(columns, "clock", rows, 100, false, [](const Record& r) { return r.time ? r.time->clock : ""; });
+        add_text(columns, "clock", rows, 90, false, [](const Record& r) { return r.time ? r.time->clock : ""; });
     if (common_cache(rows).empty())
-        add_text(columns, "cache", rows, 100, false, [](const Record& r) { return r.time ? r.time->cache : ""; });
+        add_text(columns, "cache", rows, 90, false, [](const Record& r) { return r.time ? r.time->cache : ""; });
 }
 
 void add_metrics(std::vector<Column>& columns, const Rows& rows) {
@@ -156,14 +154,14 @@ void add_metrics(std::vector<Column>& columns, const Rows& rows) {
         const bool headline = name == "bandwidth" || name == "flops";
         auto column = quantity_column(headline ? "" : name == "of_copy" ? "of copy" : name, values, unit);
         if (column.title.empty()) column.title = name;
-        column.keep = headline || name == "of_copy" ? 100 : name == "upload" || name == "download" ? 40 : 10;
+        column.keep = headline ? 80 : name == "of_copy" ? 60 : name == "upload" || name == "download" ? 40 : 10;
         columns.push_back(std::move(column));
     }
 }
 
 void add_comparison(std::vector<Column>& columns, const Rows& rows, const std::vector<Rank>& ranks) {
     if (std::none_of(ranks.begin(), ranks.end(), [](const Rank& r) { return r.compared; })) return;
-    Column column{.title = "vs best", .right = true, .cells = {}};
+    Column column{.title = "vs best", .right = true, .keep = 95, .cells = {}};
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const Rank& rank = ranks[i];
         std::string text;
@@ -207,7 +205,7 @@ std::vector<Column> columns_of(const Comparison& comparison, const std::set<std:
         return r.code.loop.count("v") ? "v " + of_loop(r, "v") + ", s " + of_loop(r, "s") : of_loop(r, "instructions");
     });
     add_text(columns, ".reuse", rows, 25, true, [&](const Record& r) { return of_loop(r, "reuse"); });
-    add_text(columns, "note", rows, 100, false, [&](const Record& r) { return notes.of(r); });
+    add_text(columns, "note", rows, 85, false, [&](const Record& r) { return notes.of(r); });
     add_text(columns, "dump", rows, 0, false, [](const Record& r) { return r.dump; });
     return columns;
 }
@@ -239,7 +237,7 @@ std::string dump_parents(const Rows& rows) {
 
 void print_family(std::ostream& out, const Rows& unordered, const Footnotes& notes, const TableStyle& style,
                   const MayBeAuto& may_be_auto, bool& any_indistinct) {
-    const std::size_t text_width = style.width ? style.width : piped_text_width;
+    const std::size_t text_width = style.text_width();
     const Comparison comparison = compare(unordered, may_be_auto);
     const Rows& rows = comparison.rows;
     const auto varying = varying_axes(rows);
@@ -302,13 +300,13 @@ void print_table(std::ostream& out, const std::vector<Record>& records, const Ta
     for (const auto& device : devices) {
         const auto& first = *device.front().front();
         if (&device != &devices.front()) out << '\n';
-        out << paint(first.device.name, Tone::strong, style.colour) << device_details(first.device, hosts ? first.host.name : "") << '\n';
+        out << wrap_heading(first.device.name, device_details(first.device, hosts ? first.host.name : ""), style.text_width(), style.colour);
         for (const auto& family : device) print_family(out, family, notes, style, may_be_auto, any_indistinct);
     }
     print_totals(out, records, style.colour);
     if (any_indistinct) out << "~ its 95 % interval overlaps that of the fastest: not told apart by this run\n";
     if (!notes.empty()) out << '\n';
-    notes.print(out, records.size(), style.width ? style.width : piped_text_width, style.colour);
+    notes.print(out, records.size(), style.text_width(), style.colour);
 }
 
 }  // namespace cllab::report
