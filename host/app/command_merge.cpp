@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -13,7 +12,6 @@
 #include "app/say.hpp"
 #include "app/sink.hpp"
 #include "core/error.hpp"
-#include "report/csv.hpp"
 #include "report/device_key.hpp"
 #include "report/joined.hpp"
 
@@ -56,20 +54,17 @@ std::vector<std::vector<model::Record>> by_device(const std::vector<model::Recor
 }  // namespace
 
 int command_merge(const Invocation& invocation) {
-    for (const auto& path : invocation.patterns) {
-        std::error_code code;
-        if (std::filesystem::equivalent(path, invocation.json, code))
-            throw Error(Blame::usage, "file '" + invocation.json + "' (--json) is also read; name another one to write");
-    }
+    Outputs outputs(invocation);
     const auto joined = read(invocation.patterns);
-    LineFile out(invocation.json, "--json");
-    for (const auto& line : joined.lines()) out.line(line);
+    outputs.open();
+    for (const auto& line : joined.lines()) outputs.json()->line(line);
     say(std::to_string(joined.records().size()) + " records of " + std::to_string(by_device(joined.records()).size()) + " devices, " +
         std::to_string(joined.duplicates()) + " duplicates left out");
     return 0;
 }
 
 int command_report(const Invocation& invocation) {
+    Outputs outputs(invocation);
     const auto joined = read(invocation.patterns);
     const bool hosts = report::several_hosts(joined.records());
     std::vector<Conclusion> curves;
@@ -78,12 +73,10 @@ int command_report(const Invocation& invocation) {
         const auto name = first.device.name + " (" + first.device.selector + ")" + (hosts ? " on " + first.host.name : "");
         for (auto& conclusion : curves_of_device(records, name)) curves.push_back(std::move(conclusion));
     }
-    if (!invocation.csv.empty()) {
-        LineFile csv(invocation.csv, "--csv");
-        csv.line(report::csv_header());
-        for (const auto& record : joined.records()) csv.line(report::to_csv_line(record));
-    }
-    if (invocation.csv != "-") print_page(joined.records(), curves, {}, true);
+    outputs.open();
+    Sink sink(nullptr, outputs.csv());
+    for (const auto& record : joined.records()) sink.take(record);
+    if (!sink.uses_stdout()) print_page(sink.records(), curves, {}, true);
     return 0;
 }
 

@@ -18,6 +18,7 @@
 #include "app/profile_file.hpp"
 #include "app/say.hpp"
 #include "core/text.hpp"
+#include "inspect/dump_folder.hpp"
 #include "core/units.hpp"
 #include "model/registry.hpp"
 
@@ -178,8 +179,6 @@ private:
 };
 
 void open_for_writing(const std::filesystem::path& path, std::ofstream& out) {
-    std::error_code code;
-    std::filesystem::create_directories(path.parent_path(), code);
     out.open(path, std::ios::binary);
     if (!out)
         throw Error(
@@ -196,9 +195,11 @@ int command_profile(const Invocation& invocation) {
     bool failed = false;
     for (const auto& device : resolve_devices(job)) {
         std::ofstream file;
+        if (!invocation.no_dumps) inspect::claim_device_folder(invocation.dumps, device, run::this_host().name);
         const auto path = profile_path(invocation.dumps, device);
-        // Beside its final name: a profile that is cut short does not replace the last whole one.
-        const auto part = path.string() + ".part";
+        // Beside its final name, in a file of its own: neither a profile that is cut short nor one that another process makes
+        // meanwhile mixes with it.
+        const auto part = path.string() + "." + std::to_string(getpid()) + ".part";
         if (!invocation.no_dumps) open_for_writing(part, file);
         Profiler profiler(invocation, device);
         const bool finished = profiler.run();

@@ -265,9 +265,9 @@ unsigned terminal_width(int fd) {
 int command_run(const Invocation& asked) {
     auto invocation = asked;
     invocation.isolate = asked.isolate || may_be_several(asked.devices);
+    Outputs outputs(invocation);
     auto job = make_job(invocation);
     check_dumps(job);
-    Sink sink(invocation.json, invocation.csv);
     catch_interrupts();
     std::vector<std::string> troubles;
     const auto devices = invocation.isolate ? resolve_isolated(job, &troubles) : resolve_devices(job, &troubles);
@@ -275,7 +275,13 @@ int command_run(const Invocation& asked) {
     if (!invocation.outputs.empty() && devices.size() != 1)
         throw Error(Blame::usage, "--output needs one device; " + std::to_string(devices.size()) + " are selected");
 
+    for (const auto& device : devices) {
+        outputs.reads(profile_path(invocation.dumps, device));
+        check_points(job, device);
+    }
     if (job.options.measure) job.limits = read_profiles(invocation.dumps, devices);
+    outputs.open();
+    Sink sink(outputs.json(), outputs.csv());
 
     std::size_t cells = 0;
     for (const auto& group : job.plan) cells += group.size() * devices.size();
@@ -287,6 +293,7 @@ int command_run(const Invocation& asked) {
             auto record = stuck;
             record.status = model::Status::timed_out;
             record.reason = "no progress for " + format_significant(invocation.timeout_seconds, 3) + " s (--timeout)";
+            write_timing(record);
             sink.take(record);
             progress.clear();
             print_results(sink, job, devices);

@@ -213,12 +213,15 @@ int command_tune(const Invocation& invocation) {
     const auto selected = model::select(model::registry(), invocation.patterns);
     // What cannot be tuned is the command line's fault, and said before the first build.
     for (const auto& s : selected) model::tune_space(*s.experiment, *s.variant, invocation.axes);
-    Sink sink(invocation.json, invocation.csv);
+    Outputs outputs(invocation);
     catch_interrupts();
     Job job;
     job.invocation = invocation;
     const auto devices = resolve_isolated(job);
+    for (const auto& device : devices) outputs.reads(profile_path(invocation.dumps, device));
     const auto limits = read_profiles(invocation.dumps, devices);
+    outputs.open();
+    Sink sink(outputs.json(), outputs.csv());
     bool fine = true;
     try {
         for (const auto& device : devices) {

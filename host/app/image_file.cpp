@@ -25,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include "app/outputs.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 
@@ -262,7 +263,8 @@ void save_grey(const fs::path& path, std::size_t width, std::size_t height, std:
     const auto head = pgm ? "P5\n" + std::to_string(width) + " " + std::to_string(height) + "\n255\n"
                           : png(path, width, height, grey);
 
-    auto beside = path;
+    const auto target = link_target(path);
+    auto beside = target;
     beside += "." + std::to_string(getpid()) + ".part";
     errno = 0;
     std::ofstream out(beside, std::ios::binary);
@@ -271,9 +273,10 @@ void save_grey(const fs::path& path, std::size_t width, std::size_t height, std:
         out.write(reinterpret_cast<const char*>(grey.data()), static_cast<std::streamsize>(grey.size()));
     out.close();  // a full disk may show only here
     auto failure = out ? std::string() : system_message();
-    if (failure.empty() && std::rename(beside.c_str(), path.c_str()) != 0) failure = system_message();
-    if (failure.empty()) return;
     std::error_code ignored;
+    if (const auto old = fs::status(target, ignored); fs::is_regular_file(old)) fs::permissions(beside, old.permissions(), ignored);
+    if (failure.empty() && std::rename(beside.c_str(), target.c_str()) != 0) failure = system_message();
+    if (failure.empty()) return;
     fs::remove(beside, ignored);
     throw Error(Blame::environment, "output file '" + path.string() + "' cannot be written: " + failure);
 }

@@ -92,6 +92,9 @@ std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::v
     std::vector<CellCode> codes;
     const Events events{[](std::size_t, std::size_t, const model::Record&, const char*) {},
                         [&](std::size_t, std::size_t index, const model::Record& record) {
+                            // Its text is read from the dump.
+                            if (record.status == model::Status::ok && record.dump.empty())
+                                throw Error(Blame::environment, record.warnings.empty() ? "nothing is dumped" : record.warnings.back());
                             const std::string label = index < cells.size() ? cells[index].label : std::string{};
                             codes.push_back(code_of(record, label));
                         }};

@@ -43,7 +43,14 @@ public:
 /// Facts of the devices that the invocation names. Throws as device::resolve. Devices that fail their queries go to `troubles`.
 std::vector<model::Device> resolve_devices(const Job& job, std::vector<std::string>* troubles = nullptr);
 
-/// All cells of the plan on the device "P:D", in this process. Checks every point with Experiment::validate first.
+/// Writes the record beside its dump, when there is one; where that cannot be, the record gets a warning. For the process
+/// that made the dump, before others may replace it.
+void write_timing(model::Record& record);
+
+/// A point that makes no sense is the command line's fault, said before the long part: Error(usage).
+void check_points(const Job& job, const model::Device& device);
+
+/// All cells of the plan on the device "P:D", in this process. Checks every point first.
 void run_on(const Job& job, const std::string& selector, const Events& events);
 
 /// The same in a child process for each attempt: a child that dies or stalls costs the cell it was in, and a new child

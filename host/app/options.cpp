@@ -5,6 +5,7 @@
 #include <random>
 #include <sstream>
 
+#include "app/arguments.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -140,7 +141,7 @@ po::options_description options_of(const std::string& command) {
         add("timeout", po::value<double>()->value_name("SECONDS")->default_value(60, "60"),
             "Ends a cell that shows no progress for SECONDS as timed_out. With --isolate the run goes on; without it the "
             "program stops there, with everything finished on disk.");
-        add("seed", po::value<std::uint64_t>()->value_name("N"),
+        add("seed", po::value<std::string>()->value_name("N"),
             "Seeds the random inputs. Default: a fresh one each run, kept in the record's argv when given.");
     }
     if (command == "run" || command == "dump" || command == "tune") {
@@ -176,7 +177,7 @@ po::options_description options_of(const std::string& command) {
         add("isolate", "Runs each probe in a child process: a driver that crashes or hangs costs one cell.");
         add("timeout", po::value<double>()->value_name("SECONDS")->default_value(60, "60"),
             "With --isolate, ends a cell that shows no progress for SECONDS.");
-        add("seed", po::value<std::uint64_t>()->value_name("N"), "Seeds the random inputs. Default: a fresh one each run.");
+        add("seed", po::value<std::string>()->value_name("N"), "Seeds the random inputs. Default: a fresh one each run.");
         add("json", "Prints JSON instead of the page, every curve included.");
     }
     if (command == "merge")
@@ -184,6 +185,14 @@ po::options_description options_of(const std::string& command) {
     if (command == "report")
         add("csv", po::value<std::string>()->value_name("OUT"), "Also writes one CSV line a record to OUT; - instead of the page.");
     if (command == "devices" || command == "list") add("json", "Prints JSON instead of text.");
+    if (command == "run" || command == "dump" || command == "tune" || command == "merge" || command == "report") {
+        const bool pictures = command == "run" || command == "dump";
+        add("force", pictures ? "Replaces a file of --json, --csv or --output that exists. Without it such a file is kept and the run refused."
+                              : "Replaces an output file that exists. Without it such a file is kept and the command refused.");
+        add("append", command == "merge"    ? "Adds to a file of --json that exists."
+                      : command == "report" ? "Adds to a file of --csv that exists, without a second header."
+                                            : "Adds to a file of --json or --csv that exists; CSV gets no second header.");
+    }
     return out;
 }
 
@@ -192,6 +201,19 @@ std::pair<std::string, std::string> key_value(const std::string& option, const s
     if (at == 0 || at == std::string::npos || at + 1 == text.size())
         throw Error(Blame::usage, "option '--" + option + "' takes NAME=VALUE; found '" + text + "'");
     return {text.substr(0, at), text.substr(at + 1)};
+}
+
+/// NAME=VALUE of an option that repeats, each NAME once.
+std::vector<std::pair<std::string, std::string>> named(const std::string& option, const Strings& texts) {
+    std::vector<std::pair<std::string, std::string>> out;
+    for (const auto& text : texts) {
+        auto pair = key_value(option, text);
+        for (const auto& [name, value] : out)
+            if (name == pair.first)
+                throw Error(Blame::usage, "option '--" + option + "' gives '" + name + "' twice, '" + value + "' and '" + pair.second + "'");
+        out.push_back(std::move(pair));
+    }
+    return out;
 }
 
 /// Boost's sentences, without its capital letters and with the nearest option.
@@ -220,6 +242,7 @@ Invocation parse(int argc, char** argv) {
     Invocation out;
     out.argv.assign(argv, argv + argc);
     Strings args(argv + 1, argv + argc);
+    refuse_empty(args);
     if (args.empty() || args.front() == "--help" || args.front() == "-h" || args.front() == "help") {
         out.help = true;
         out.command.clear();
@@ -227,6 +250,7 @@ Invocation parse(int argc, char** argv) {
         return out;
     }
     if (args.front() == "--version") {
+        if (args.size() > 1) throw Error(Blame::usage, "`cllab --version` takes no argument; found '" + args[1] + "'");
         out.command = "version";
         return out;
     }
@@ -242,12 +266,7 @@ Invocation parse(int argc, char** argv) {
     po::positional_options_description positional;
     positional.add("pattern", -1);
     po::variables_map values;
-    // Boost takes whatever comes next for an option's value, so that `--json --no-dumps` would write a file "--no-dumps".
-    for (std::size_t i = 0; i + 1 < args.size(); ++i) {
-        const auto* option = args[i].rfind("--", 0) == 0 ? described.find_nothrow(args[i].substr(2), false) : nullptr;
-        if (option && option->semantic()->max_tokens() > 0 && args[i + 1].rfind("--", 0) == 0)
-            throw Error(Blame::usage, "option '" + args[i] + "' needs a value; found '" + args[i + 1] + "'");
-    }
+    refuse_missing_values(args, described);
     try {
         using namespace po::command_line_style;
         const int style = (default_style & ~allow_guessing);
@@ -268,6 +287,8 @@ Invocation parse(int argc, char** argv) {
         out.as_json = values.count("json") != 0;
         return out;
     }
+    out.force = values.count("force") != 0;
+    out.append = values.count("append") != 0;
     if (out.command == "merge" || out.command == "report") {
         text("json", out.json);
         text("csv", out.csv);
@@ -277,7 +298,7 @@ Invocation parse(int argc, char** argv) {
     }
     for (const auto& pattern : strings("kernel")) out.patterns.push_back(pattern);
     if (out.command == "isa") {
-        for (const auto& axis : strings("axis")) out.axes.push_back(key_value("axis", axis));
+        out.axes = named("axis", strings("axis"));
         out.devices = strings("device");
         out.dumps.clear();
         text("dumps", out.dumps);
@@ -297,9 +318,9 @@ Invocation parse(int argc, char** argv) {
     out.devices = strings("device");
     if (out.command == "profile" && !out.patterns.empty())
         throw Error(Blame::usage, "`cllab profile` takes no PATTERN; found '" + out.patterns.front() + "'");
-    for (const auto& axis : strings("axis")) out.axes.push_back(key_value("axis", axis));
-    for (const auto& input : strings("input")) out.inputs.push_back(key_value("input", input));
-    for (const auto& output : strings("output")) out.outputs.push_back(key_value("output", output));
+    out.axes = named("axis", strings("axis"));
+    out.inputs = named("input", strings("input"));
+    out.outputs = named("output", strings("output"));
     text("dumps", out.dumps);
     text("cl-dir", out.cl_dir);
     text("build-options", out.build_options);
@@ -326,7 +347,7 @@ Invocation parse(int argc, char** argv) {
     positive("timeout", out.timeout_seconds);
     if (values.count("max-time")) out.sampling_seconds = values["max-time"].as<double>();
     positive("max-time", out.sampling_seconds);
-    out.seed = values.count("seed") ? values["seed"].as<std::uint64_t>() : std::random_device{}();
+    out.seed = values.count("seed") ? seed_from(values["seed"].as<std::string>()) : std::random_device{}();
     if (!out.help && out.patterns.empty() && out.command != "profile")
         throw Error(Blame::usage, "`cllab " + out.command + "` needs a PATTERN, e.g. 'pitch_*'; `cllab list` shows what there is");
     return out;

@@ -10,6 +10,9 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "json/read.hpp"
+#include "inspect/dump_folder.hpp"
+#include "model/result.hpp"
+#include "run/executor.hpp"
 
 namespace cllab::app {
 namespace {
@@ -70,7 +73,7 @@ std::uint64_t last_level_of(const std::vector<Figure>& figures) {
 }  // namespace
 
 std::filesystem::path profile_path(const std::filesystem::path& dumps, const model::Device& device) {
-    return dumps / folder_name(device.name) / "profile.json";
+    return inspect::device_folder(dumps, device, run::this_host().name) / "profile.json";
 }
 
 run::Limits limits_from(const std::string& text, const model::Device& device) {
@@ -87,6 +90,8 @@ run::Limits limits_from(const std::string& text, const model::Device& device) {
     const auto& of = profile["device"];
     require_same("platform", text_of(of, "platform"), device.platform);
     require_same("device", text_of(of, "name"), device.name);
+    // Absent where none was known.
+    if (of.contains("identity")) require_same("device identity", text_of(of, "identity"), device.identity);
     require_same("driver", text_of(of, "driver"), device.driver);
     if (!profile["figures"].is_array()) unusable("is damaged: it has no list 'figures'");
     std::vector<Figure> figures;

@@ -119,13 +119,19 @@ void CellRun::dump() {
         warn("no-binary: " + std::string(e.what()) + " gives " + device::error_name(e.err()));
     }
     inspect::DumpRequest request{
-        options_.dumps ? dump_folder(*options_.dumps, session_.facts(), cell_) : std::filesystem::path{},
-        cell_.id, source_, record_.build.options, built_.log, binary, session_.facts(),
+        {}, cell_.id, source_, record_.build.options, built_.log, binary, session_.facts(),
         operation_ ? operation_->local() : Extent{}};
     const auto& analysis = instruments_.code().read(request);
-    if (options_.dumps) inspect::write_sidecars(request, analysis);
     record_.code = analysis.info;
-    if (options_.dumps) record_.dump = request.folder.string();
+    if (options_.dumps) {
+        try {
+            request.folder = dump_folder(*options_.dumps, session_.facts(), cell_);
+            dumped_.emplace(inspect::write_sidecars(request, analysis));
+            record_.dump = request.folder.string();
+        } catch (const Error& e) {  // what was measured is worth more
+            warn(std::string("no-dump: ") + e.what());
+        }
+    }
     if (!operation_) return;
     judge_code(analysis);
     cl_ulong local = 0;

@@ -25,29 +25,6 @@ using namespace model;
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-const HostInfo& this_host() {
-    static const HostInfo host = [] {
-        HostInfo out;
-        char name[256] = "";
-        gethostname(name, sizeof name - 1);
-        // Under Slurm the node's own name: several nodes may share a machine, and a container's host name says nothing.
-        const char* node = std::getenv("SLURMD_NODENAME");
-        out.name = node && *node ? node : name;
-        std::ifstream cpuinfo("/proc/cpuinfo");
-        for (std::string line; std::getline(cpuinfo, line);) {
-            if (line.rfind("model name", 0) == 0) {
-                out.cpu = trim(line.substr(line.find(':') + 1));
-                break;
-            }
-        }
-        utsname system{};
-        if (uname(&system) == 0) out.os = std::string(system.sysname) + " " + system.release;
-        out.threads = std::thread::hardware_concurrency();
-        return out;
-    }();
-    return host;
-}
-
 MeasureRules rules_for(const Device& device, const Options& options) {
     MeasureRules rules;
     if (device.is_gpu()) {
@@ -76,6 +53,29 @@ double total_bytes(const std::vector<Argument>& args) {
 }
 
 }  // namespace
+
+const HostInfo& this_host() {
+    static const HostInfo host = [] {
+        HostInfo out;
+        char name[256] = "";
+        gethostname(name, sizeof name - 1);
+        // Under Slurm the node's own name: several nodes may share a machine, and a container's host name says nothing.
+        const char* node = std::getenv("SLURMD_NODENAME");
+        out.name = node && *node ? node : name;
+        std::ifstream cpuinfo("/proc/cpuinfo");
+        for (std::string line; std::getline(cpuinfo, line);) {
+            if (line.rfind("model name", 0) == 0) {
+                out.cpu = trim(line.substr(line.find(':') + 1));
+                break;
+            }
+        }
+        utsname system{};
+        if (uname(&system) == 0) out.os = std::string(system.sysname) + " " + system.release;
+        out.threads = std::thread::hardware_concurrency();
+        return out;
+    }();
+    return host;
+}
 
 CellRun::CellRun(device::Session& session, Instruments& instruments, const Cell& cell, const Order& order, const Options& options,
                  Phase phase)

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "inspect/analysis.hpp"
+#include "inspect/dump_folder.hpp"
 #include "run/drift.hpp"
 #include "run/executor.hpp"
 #include "run/instruments.hpp"
@@ -33,6 +34,8 @@ public:
     void reference(double seconds) { if (seconds > 0) drift_.reference(seconds); }
     /// Ends the sampling with the samples there are; the record says `interrupted`.
     void stop_early() { interrupted_ = true; }
+    /// Lets other runs write where this one dumped; after the record is beside the dump.
+    void end_dump() { dumped_.reset(); }
     /// Verifies once more, dumps, fills the record. Never throws for what a driver did.
     const model::Record& finish();
 
@@ -73,6 +76,7 @@ private:
     model::Buffers buffers_;
     std::string source_;
     device::Built built_;
+    std::optional<inspect::DumpFolder> dumped_;
     std::unique_ptr<Operation> operation_;
     std::vector<std::unique_ptr<Operation>> other_sets_;  ///< the same on buffers of its own, where they rotate
     std::size_t sets_ = 1, turn_ = 0;

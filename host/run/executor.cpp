@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "core/text.hpp"
+#include "inspect/dump_folder.hpp"
 #include "run/cell_run.hpp"
 
 namespace cllab::run {
@@ -100,6 +101,7 @@ private:
             }
         }
         observer_.done(number_, index, record);
+        cell.end_dump();
         if (record.status != model::Status::ok) return;
         for (const auto& name : options_.pictures) {
             const auto picture = cell.setup().pictures.find(name);
@@ -142,7 +144,9 @@ double memory_budget(const model::Device& device) {
 }
 
 std::filesystem::path dump_folder(const std::filesystem::path& root, const model::Device& device, const model::Cell& cell) {
-    auto out = root / folder_name(device.name) / cell.id;
+    // What is compiled for a processor that is not here is the same on every host.
+    const auto host = device.platform == "offline" ? std::string() : this_host().name;
+    auto out = inspect::claim_device_folder(root, device, host) / cell.id;
     if (!cell.label.empty()) out /= folder_name(cell.label);
     return out;
 }

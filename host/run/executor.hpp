@@ -54,7 +54,10 @@ void execute(device::Session& session, const std::vector<model::Group>& plan, co
 /// Bytes that the cells of one comparison may have on the device together; what does not fit is measured in a second batch.
 double memory_budget(const model::Device& device);
 
-/// The folder of a cell's dump below `root`: <device>/<family_variant>[/<varying axes>].
+const model::HostInfo& this_host();
+
+/// The folder of a cell's dump below `root`: <device>/<family_variant>[/<varying axes>]. That of the device is made: see
+/// inspect::claim_device_folder.
 std::filesystem::path dump_folder(const std::filesystem::path& root, const model::Device& device, const model::Cell& cell);
 
 }  // namespace cllab::run

@@ -139,7 +139,7 @@ class CommandLine(LabTest):
     def run_muladd(self, *more):
         (self.folder / "r.jsonl").unlink(missing_ok=True)
         err = self.lab("run", "muladd_fma", "--device", "cpu", "--axis", "items=4096", "--no-dumps", "--no-yardstick",
-                       "--max-time", "0.05", "--json", "r.jsonl", *more)[1]
+                       "--max-time", "0.05", "--json", "r.jsonl", "--force", *more)[1]
         return self.records()[0], err
 
     def beyond_peak(self, record):

@@ -43,7 +43,7 @@ def fits(kernel, patterns):
 
 class Lane(LabTest):
     def run_lane(self, ids, axes, more=(), **environment):
-        args = ["run", *ids, *more, "--verify", "--no-dumps", "--json", "r.jsonl"]
+        args = ["run", *ids, *more, "--verify", "--no-dumps", "--json", "r.jsonl", "--force"]
         args += ["--device", DEVICES.get(LANE, "cpu")]
         for axis in axes:
             args += ["--axis", axis]
