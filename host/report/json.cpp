@@ -48,6 +48,7 @@ Json to_json(const model::Timing& t) {
     j["clock"] = t.clock;
     j["cache"] = t.cache;
     j["sets"] = t.sets;
+    j["batch"] = t.batch;
     j["references"] = t.references;
     put(j, "reference_spread", t.reference_spread);
     j["settled"] = t.settled;
@@ -86,6 +87,12 @@ Json to_json(const model::Record& r) {
         if (std::isfinite(metric.value))
             j["metrics"][name] = {{"value", metric.value}, {"unit", metric.unit}, {"better", model::name(metric.better)}};
     if (r.time) j["time"] = to_json(*r.time);
+    if (r.yardstick) {
+        j["yardstick"] = {{"bytes", r.yardstick->bytes}};
+        put(j["yardstick"], "bandwidth", r.yardstick->bandwidth);
+        j["yardstick"]["cache"] = r.yardstick->cache;
+        j["yardstick"]["n"] = r.yardstick->n;
+    }
     j["samples"] = Json::array();
     for (const double seconds : r.samples)
         if (std::isfinite(seconds)) j["samples"].push_back(seconds);
@@ -207,6 +214,7 @@ model::Timing read_timing(const Reader& r) {
     r.read("clock", t.clock);
     r.read("cache", t.cache);
     r.read("sets", t.sets);
+    r.read("batch", t.batch);
     r.read("references", t.references);
     r.read("reference_spread", t.reference_spread);
     r.read("settled", t.settled);
@@ -288,6 +296,14 @@ model::Record read_record(const Reader& r) {
             record.metrics.emplace_back(name, read_metric(Reader(metric, "metrics." + name)));
     }
     if (const Json* time = r.find("time")) record.time = read_timing(Reader(*time, "time"));
+    if (const Json* copy = r.find("yardstick")) {
+        const Reader y(*copy, "yardstick");
+        auto& yardstick = record.yardstick.emplace();
+        y.read("bytes", yardstick.bytes);
+        y.read("bandwidth", yardstick.bandwidth);
+        y.read("cache", yardstick.cache);
+        y.read("n", yardstick.n);
+    }
     r.read("samples", record.samples);
     r.read("aside", record.aside);
     r.read("warnings", record.warnings);
