@@ -130,9 +130,7 @@ private:
         profile_.thinned = std::max(profile_.thinned, thin);
         Job job;
         job.invocation = invocation_;
-        job.invocation.no_yardstick = true;
-        job.plan.emplace_back();  // the yardstick's place, see run_on
-        job.plan.insert(job.plan.end(), plan.begin(), plan.end());
+        job.plan = plan;
         auto& options = job.options;
         options.seed = invocation_.seed;
         options.cl_dir = invocation_.cl_dir;

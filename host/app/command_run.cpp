@@ -155,20 +155,14 @@ Job make_job(const Invocation& invocation) {
     Job job;
     job.invocation = invocation;
     const auto selected = select_for(invocation);
-    auto plan = invocation.versus.empty() ? model::make_plan(selected, invocation.axes) : pairs(selected, invocation);
-    const bool has_yardstick = std::any_of(selected.begin(), selected.end(), [](const auto& s) { return s.id == "bandwidth_copy"; });
-    job.plan.emplace_back();
-    if (!has_yardstick) {
-        const auto yardstick = model::select(model::registry(), {"bandwidth_copy"});
-        job.plan.front() = model::make_plan(yardstick, {}).front();
-    }
-    for (auto& group : plan) job.plan.push_back(std::move(group));
-
+    job.plan = invocation.versus.empty() ? model::make_plan(selected, invocation.axes) : pairs(selected, invocation);
     auto& options = job.options;
     options.seed = invocation.seed;
     options.measure = !invocation.verify_only;
     options.sampling_seconds = invocation.sampling_seconds;
     options.cache = run::cache_from(invocation.cache);
+    if (options.measure && !invocation.no_yardstick)
+        options.yardstick = model::make_plan(model::select(model::registry(), {"bandwidth_copy"}), {}).front().front();
     options.build_options = invocation.build_options;
     options.cl_dir = invocation.cl_dir;
     if (!invocation.no_dumps) options.dumps = invocation.dumps;
@@ -183,13 +177,9 @@ Job make_job(const Invocation& invocation) {
         options.files[name] = load_grey(path);
     }
     for (const auto& [name, path] : invocation.outputs) {
-        if (job.plan.size() != 2 || job.plan.back().size() != 1)
-            throw Error(Blame::usage, "--output needs a run of one cell; this plan has " +
-                                          std::to_string([&] {
-                                              std::size_t n = 0;
-                                              for (std::size_t g = 1; g < job.plan.size(); ++g) n += job.plan[g].size();
-                                              return n;
-                                          }()));
+        std::size_t cells = 0;
+        for (const auto& group : job.plan) cells += group.size();
+        if (cells != 1) throw Error(Blame::usage, "--output needs a run of one cell; this plan has " + std::to_string(cells));
         require_savable(path);
         options.pictures.insert(name);
     }

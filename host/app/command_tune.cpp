@@ -69,7 +69,6 @@ private:
     std::vector<Record> measure(const std::vector<Point>& points, double sampling_seconds) {
         Job job;
         job.invocation = invocation_;
-        job.invocation.no_yardstick = true;
         job.options.seed = invocation_.seed;
         job.options.sampling_seconds = sampling_seconds;
         job.options.build_options = invocation_.build_options;
@@ -80,7 +79,7 @@ private:
         model::Group group;
         for (const auto& point : points)
             group.push_back({variant_.experiment, variant_.variant, variant_.id, point, text_of(point)});
-        job.plan = {{}, std::move(group)};  // group 0 is the yardstick's place
+        job.plan = {std::move(group)};
         std::vector<Record> out(points.size());
         run_isolated(job, device_,
                      {[&](std::size_t, std::size_t index, const Record& record, const char*) {

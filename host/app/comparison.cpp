@@ -97,6 +97,8 @@ std::string comparison_text(const CellCode& left, const CellCode& right, bool co
 
 std::string ratio_text(const model::Record& left, const model::Record& right) {
     std::string out = left.id + " " + time_of(*left.time) + ", " + right.id + " " + time_of(*right.time) + "\n";
+    if (left.time->batch != right.time->batch)
+        return out + "not compared: the device has no room for both at once, so they were measured one after the other\n";
     const auto p = model::pair_up(left.samples, right.samples);
     out += fmt::format("ratio {:.3g} [{:.3g}, {:.3g}] over {} rounds taken in turns, either first; each with itself {:.2g} %: ",
                        p.ratio, p.low, p.high, p.rounds, 100 * p.floor);

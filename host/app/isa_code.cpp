@@ -82,7 +82,7 @@ std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::v
     Job job;
     job.invocation = invocation;
     job.invocation.verify_only = true;
-    job.plan = {{}, cells};  // group 0 is the yardstick's
+    job.plan = {cells};
     job.options.measure = false;
     job.options.build_options = invocation.build_options;
     job.options.cl_dir = invocation.cl_dir;

@@ -248,10 +248,6 @@ private:
         }
         job_.options.skip.insert(cell);
         ++finished_;
-        for (const auto& [name, metric] : record.metrics) {
-            if (cell.first == 0 && record.id == "bandwidth_copy" && name == "bandwidth")
-                job_.options.copy_bandwidth = metric.value;
-        }
         events_.done(cell.first, cell.second, record);
     }
 

@@ -80,12 +80,6 @@ void note_interrupts() {
     for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { interrupt_seen = true; });
 }
 
-bool wants_yardstick(const Job& job, const model::Device& device) {
-    // A simulator's bandwidth means nothing and takes minutes.
-    return !job.invocation.no_yardstick && !job.invocation.verify_only &&
-           device.implementation != model::Implementation::oclgrind;
-}
-
 std::vector<model::Device> resolve_devices(const Job& job, std::vector<std::string>* troubles) {
     const auto found = device::discover(troubles);
     std::vector<model::Device> facts;
@@ -118,12 +112,11 @@ void run_on(const Job& job, const std::string& selector, const Events& events) {
         check_points(job, f.facts);
         device::Session session(f);
         JobObserver observer(job, events);
-        auto plan = job.plan;
-        // Group 0 is always the yardstick's place, so that cell numbers mean the same in every process.
-        if (!wants_yardstick(job, f.facts) && !plan.empty()) plan.front().clear();
         auto options = job.options;
+        // A simulator's bandwidth means nothing and takes minutes.
+        if (f.facts.implementation == model::Implementation::oclgrind) options.yardstick.reset();
         if (const auto known = job.limits.find(selector); known != job.limits.end()) options.limits = known->second;
-        run::execute(session, plan, options, observer);
+        run::execute(session, job.plan, options, observer);
         return;
     }
     throw Error(Blame::environment, "device " + selector + " was there a moment ago and is gone");

@@ -60,7 +60,4 @@ void run_isolated(const Job& job, const std::string& selector, const Events& eve
 /// resolve_devices in a child process, so that a driver that crashes while loading is an Error and not a crash.
 std::vector<model::Device> resolve_isolated(const Job& job, std::vector<std::string>* troubles = nullptr);
 
-/// True when bandwidth_copy must run in front of the plan on this device.
-bool wants_yardstick(const Job& job, const model::Device& device);
-
 }  // namespace cllab::app

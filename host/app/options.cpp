@@ -163,7 +163,8 @@ po::options_description options_of(const std::string& command) {
         add("vs", po::value<std::string>()->value_name("PATTERN"),
             "Measures one variant in turns with this one: the ratio of their times with its interval, registers, counts of "
             "the hot loops, and these side by side.");
-        add("no-yardstick", "Leaves out bandwidth_copy, which runs first on each device and gives the column 'of copy'.");
+        add("no-yardstick", "Leaves out the yardstick: a copy of as many bytes as the cell's data, in the same state of the caches and in turns "
+            "with it, which gives the column 'of copy'.");
     }
     if (command == "profile") {
         add("device,d", po::value<Strings>()->composing()->value_name("D"),

@@ -35,9 +35,18 @@ struct Timing {
     std::string clock;          ///< "event" or "host"
     std::string cache;          ///< "hot", "cold", "rotate"
     unsigned sets = 1;          ///< of buffers used in turn; more than 1 only when the cache state is "rotate"
+    unsigned batch = 1;         ///< cells of one comparison that have the same were sampled in turns
     unsigned references = 0;    ///< timings of the reference kernel around and between the samples
     double reference_spread = 0;  ///< slowest less fastest of them over their median
     bool settled = false;       ///< warm-up ended because two windows agreed
+};
+
+/// The copy that a cell is held against: of as many bytes as the cell's own data, in the same state of the caches.
+struct YardstickInfo {
+    std::uint64_t bytes = 0;  ///< of source and destination together
+    double bandwidth = 0;     ///< B/s, both directions
+    std::string cache;        ///< "hot", "cold", "rotate"
+    unsigned n = 0;           ///< samples
 };
 
 struct BuildInfo {
@@ -58,7 +67,7 @@ struct CodeInfo {
 
 struct DeviceInfo {
     std::string platform, name, vendor, driver, type, selector, identity;
-    std::uint64_t last_level_bytes = 0;  ///< what the cache states and the warning 'cache-resident' go by
+    std::uint64_t last_level_bytes = 0;  ///< what the cache states go by
     std::string last_level_from;         ///< where that figure is from
 };
 
@@ -92,6 +101,7 @@ struct Record {
     DeviceInfo device;
     std::vector<std::pair<std::string, MetricValue>> metrics;  ///< in display order
     std::optional<Timing> time;
+    std::optional<YardstickInfo> yardstick;                    ///< of the metric of_copy
     std::vector<double> samples;                               ///< seconds, in the order taken
     std::vector<double> aside;                                 ///< likewise, of blocks in which the clock was off
     std::vector<std::string> warnings;                         ///< "short-name: sentence with advice"

@@ -47,6 +47,7 @@ Json to_json(const model::Timing& t) {
     j["clock"] = t.clock;
     j["cache"] = t.cache;
     j["sets"] = t.sets;
+    j["batch"] = t.batch;
     j["references"] = t.references;
     put(j, "reference_spread", t.reference_spread);
     j["settled"] = t.settled;
@@ -85,6 +86,12 @@ Json to_json(const model::Record& r) {
         if (std::isfinite(metric.value))
             j["metrics"][name] = {{"value", metric.value}, {"unit", metric.unit}, {"better", model::name(metric.better)}};
     if (r.time) j["time"] = to_json(*r.time);
+    if (r.yardstick) {
+        j["yardstick"] = {{"bytes", r.yardstick->bytes}};
+        put(j["yardstick"], "bandwidth", r.yardstick->bandwidth);
+        j["yardstick"]["cache"] = r.yardstick->cache;
+        j["yardstick"]["n"] = r.yardstick->n;
+    }
     j["samples"] = Json::array();
     for (const double seconds : r.samples)
         if (std::isfinite(seconds)) j["samples"].push_back(seconds);

@@ -109,6 +109,7 @@ model::Timing read_timing(const Reader& r) {
     r.read("clock", t.clock);
     r.read("cache", t.cache);
     r.read("sets", t.sets);
+    r.read("batch", t.batch);
     r.read("references", t.references);
     r.read("reference_spread", t.reference_spread);
     r.read("settled", t.settled);
@@ -206,6 +207,14 @@ model::Record read_record(const Reader& r, int schema) {
             record.metrics.emplace_back(name, read_metric(Reader(metric, "metrics." + name)));
     }
     if (const Json* time = r.find("time")) record.time = read_timing(Reader(*time, "time"));
+    if (const Json* copy = r.find("yardstick")) {
+        const Reader y(*copy, "yardstick");
+        auto& yardstick = record.yardstick.emplace();
+        y.read("bytes", yardstick.bytes);
+        y.read("bandwidth", yardstick.bandwidth);
+        y.read("cache", yardstick.cache);
+        y.read("n", yardstick.n);
+    }
     r.read("samples", record.samples);
     r.read("aside", record.aside);
     r.read("warnings", record.warnings);

@@ -28,8 +28,10 @@ model::Record full() {
     r.aside = {2.5e-3};
     r.time->cache = "rotate";
     r.time->sets = 5;
+    r.time->batch = 2;
     r.time->references = 3;
     r.time->reference_spread = 0.02;
+    r.yardstick = {.bytes = 32 << 20, .bandwidth = 2.5e12, .cache = "rotate", .n = 20};
     r.device.last_level_bytes = 50 << 20;
     r.device.last_level_from = "reported by the driver";
     r.warnings = {"throttled: the clock fell; run again when the machine is idle"};
