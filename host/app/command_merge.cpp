@@ -9,6 +9,7 @@
 
 #include "app/commands.hpp"
 #include "app/results.hpp"
+#include "app/say.hpp"
 #include "app/sink.hpp"
 #include "core/error.hpp"
 #include "report/device_key.hpp"
@@ -16,8 +17,6 @@
 
 namespace cllab::app {
 namespace {
-
-constexpr std::size_t most_troubles = 20;  // a file of something else altogether would fill the screen
 
 /// What was left out goes to stderr. Throws Error(usage) when no record is left, so that an empty page cannot pass for a result.
 report::Joined read(const std::vector<std::string>& paths) {
@@ -29,12 +28,11 @@ report::Joined read(const std::vector<std::string>& paths) {
         if (in) out.read(in, path);
         if (!in.eof() || in.bad()) {
             ++unread;
-            std::fprintf(stderr, "cllab: file '%s' cannot be read: %s\n", path.c_str(), std::strerror(errno));
+            say("file '" + path + "' cannot be read: " + std::strerror(errno));
         }
     }
-    const auto& troubles = out.troubles();
-    for (std::size_t i = 0; i < std::min(most_troubles, troubles.size()); ++i) std::fprintf(stderr, "cllab: %s\n", troubles[i].c_str());
-    if (troubles.size() > most_troubles) std::fprintf(stderr, "cllab: %zu more lines are left out\n", troubles.size() - most_troubles);
+    for (const auto& trouble : out.troubles()) say(trouble);
+    if (const auto more = out.trouble_count() - out.troubles().size(); more > 0) say(std::to_string(more) + " more lines are left out");
     if (unread == paths.size()) throw Error(Blame::usage, "no file can be read");
     if (out.records().empty())
         throw Error(Blame::usage, "no record is in " + (paths.size() == 1 ? "'" + paths.front() + "'" : "any of the " + std::to_string(paths.size()) + " files"));
@@ -60,8 +58,8 @@ int command_merge(const Invocation& invocation) {
     const auto joined = read(invocation.patterns);
     outputs.open();
     for (const auto& line : joined.lines()) outputs.json()->line(line);
-    std::fprintf(stderr, "cllab: %zu records of %zu devices, %zu duplicates left out\n", joined.records().size(),
-                 by_device(joined.records()).size(), joined.duplicates());
+    say(std::to_string(joined.records().size()) + " records of " + std::to_string(by_device(joined.records()).size()) + " devices, " +
+        std::to_string(joined.duplicates()) + " duplicates left out");
     return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "app/options.hpp"
+#include "app/streams.hpp"
 
 namespace cllab::app {
 

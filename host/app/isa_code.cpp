@@ -82,12 +82,13 @@ std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::v
     Job job;
     job.invocation = invocation;
     job.invocation.verify_only = true;
-    job.plan = {{}, cells};  // group 0 is the yardstick's
+    job.plan = {cells};
     job.options.measure = false;
     job.options.build_options = invocation.build_options;
     job.options.cl_dir = invocation.cl_dir;
     job.options.dumps = invocation.dumps.empty() ? temporary.path() : std::filesystem::path(invocation.dumps);
     job.options.argv = invocation.argv;
+    job.options.run = run_info(invocation);
     std::vector<CellCode> codes;
     const Events events{[](std::size_t, std::size_t, const model::Record&, const char*) {},
                         [&](std::size_t, std::size_t index, const model::Record& record) {

@@ -2,9 +2,12 @@
 
 #include <atomic>
 #include <csignal>
+#include <fmt/format.h>
+#include <random>
 #include <set>
 
 #include "app/image_file.hpp"
+#include "device/quirks.hpp"
 #include "device/selectors.hpp"
 #include "inspect/dump.hpp"
 #include "inspect/tool.hpp"
@@ -46,6 +49,18 @@ private:
 
 }  // namespace
 
+model::RunInfo run_info(const Invocation& invocation) {
+    static const std::string id = [] {
+        std::random_device random;
+        return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
+    }();
+    model::RunInfo out;
+    out.id = id;
+    out.label = invocation.label;
+    out.driver_caches = device::cache_settings();
+    return out;
+}
+
 void write_timing(model::Record& record) {
     if (record.dump.empty()) return;
     try {
@@ -67,12 +82,6 @@ void note_interrupts() {
     for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { interrupt_seen = true; });
 }
 
-bool wants_yardstick(const Job& job, const model::Device& device) {
-    // A simulator's bandwidth means nothing and takes minutes.
-    return !job.invocation.no_yardstick && !job.invocation.verify_only &&
-           device.implementation != model::Implementation::oclgrind;
-}
-
 std::vector<model::Device> resolve_devices(const Job& job, std::vector<std::string>* troubles) {
     const auto found = device::discover(troubles);
     std::vector<model::Device> facts;
@@ -92,7 +101,6 @@ std::vector<model::Device> resolve_devices(const Job& job, std::vector<std::stri
 void check_points(const Job& job, const model::Device& device) {
     std::set<std::string> families;
     for (const auto& group : job.plan) {
-        if (&group == &job.plan.front() && !wants_yardstick(job, device)) continue;
         for (const auto& cell : group) families.insert(cell.experiment->family);
     }
     for (const auto& family : families) run::kernel_source(family, job.options.cl_dir);
@@ -111,12 +119,11 @@ void run_on(const Job& job, const std::string& selector, const Events& events) {
         check_points(job, f.facts);
         device::Session session(f);
         JobObserver observer(job, events);
-        auto plan = job.plan;
-        // Group 0 is always the yardstick's place, so that cell numbers mean the same in every process.
-        if (!wants_yardstick(job, f.facts) && !plan.empty()) plan.front().clear();
         auto options = job.options;
+        // A simulator's bandwidth means nothing and takes minutes.
+        if (f.facts.implementation == model::Implementation::oclgrind) options.yardstick.reset();
         if (const auto known = job.limits.find(selector); known != job.limits.end()) options.limits = known->second;
-        run::execute(session, plan, options, observer);
+        run::execute(session, job.plan, options, observer);
         return;
     }
     throw Error(Blame::environment, "device " + selector + " was there a moment ago and is gone");

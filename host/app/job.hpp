@@ -26,6 +26,9 @@ struct Job {
     std::map<std::string, run::Limits> limits;  ///< from profiles, by the device's selector
 };
 
+/// What the records say of the run: its id, the same in every child process, the label and the drivers' caches.
+model::RunInfo run_info(const Invocation& invocation);
+
 /// Set by SIGINT and SIGTERM; asked between samples.
 bool interrupted();
 void catch_interrupts();   ///< the first one: wind down; a second one: end at once
@@ -57,8 +60,5 @@ void run_isolated(const Job& job, const std::string& selector, const Events& eve
 
 /// resolve_devices in a child process, so that a driver that crashes while loading is an Error and not a crash.
 std::vector<model::Device> resolve_isolated(const Job& job, std::vector<std::string>* troubles = nullptr);
-
-/// True when bandwidth_copy must run in front of the plan on this device.
-bool wants_yardstick(const Job& job, const model::Device& device);
 
 }  // namespace cllab::app

@@ -6,6 +6,7 @@
 
 #include "app/commands.hpp"
 #include "app/errors.hpp"
+#include "app/say.hpp"
 #include "app/streams.hpp"
 #include "device/quirks.hpp"
 
@@ -49,7 +50,7 @@ int main(int argc, char** argv) {
         return status;
     } catch (const std::exception& e) {
         const auto error = cllab::app::as_error(e);
-        std::fprintf(stderr, "cllab: %s\n", error.what());
+        cllab::app::say(error.what());
         return cllab::app::exit_status(error.blame());
     }
 }

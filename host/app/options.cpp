@@ -53,8 +53,9 @@ Page page_of(const std::string& command) {
     if (command == "merge")
         return {"cllab merge FILE... [--json OUT]",
                 "Joins the records (`cllab run --json`) of many runs and machines into one JSON-lines file. A record that is there\n"
-                "twice is taken once. Damaged lines and records of another schema are named on stderr and left out. The exit\n"
-                "status is 0 with at least one record, 2 when no file can be read or there is no record.",
+                "twice is taken once. Damaged lines, records of another schema, and records that cannot be (a time beside\n"
+                "wrong_result, an interval that excludes its median) are named on stderr and left out. The exit status is 0 with\n"
+                "at least one record, 2 when no file can be read or there is no record. At most 200000 records are read at once.",
                 "cllab merge node*.jsonl --json all.jsonl"};
     if (command == "report")
         return {"cllab report FILE... [--csv OUT]",
@@ -143,6 +144,10 @@ po::options_description options_of(const std::string& command) {
         add("seed", po::value<std::string>()->value_name("N"),
             "Seeds the random inputs. Default: a fresh one each run, kept in the record's argv when given.");
     }
+    if (command == "run" || command == "dump" || command == "tune") {
+        add("label", po::value<std::string>()->value_name("TEXT"),
+            "Writes TEXT into every record, to tell runs apart later, e.g. 'before the change'. At most 200 bytes.");
+    }
     if (command == "run" || command == "dump") add("require-all", "Counts unsupported cells as failed.");
     if (command == "run" || command == "tune") {
         add("max-time", po::value<double>()->value_name("SECONDS")->default_value(0.4, "0.4"),
@@ -158,7 +163,8 @@ po::options_description options_of(const std::string& command) {
         add("vs", po::value<std::string>()->value_name("PATTERN"),
             "Measures one variant in turns with this one: the ratio of their times with its interval, registers, counts of "
             "the hot loops, and these side by side.");
-        add("no-yardstick", "Leaves out bandwidth_copy, which runs first on each device and gives the column 'of copy'.");
+        add("no-yardstick", "Leaves out the yardstick: a copy of as many bytes as the cell's data, in the same state of the caches and in turns "
+            "with it, which gives the column 'of copy'.");
     }
     if (command == "profile") {
         add("device,d", po::value<Strings>()->composing()->value_name("D"),
@@ -319,6 +325,10 @@ Invocation parse(int argc, char** argv) {
     text("dumps", out.dumps);
     text("cl-dir", out.cl_dir);
     text("build-options", out.build_options);
+    text("label", out.label);
+    if (out.label.size() > most_quoted)
+        throw Error(Blame::usage, "option '--label' has " + std::to_string(out.label.size()) + " bytes; at most " +
+                                      std::to_string(most_quoted) + " are possible");
     if (out.command == "profile") {
         out.as_json = values.count("json") != 0;
         out.budget_seconds = values["budget"].as<double>();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "inspect/tool.hpp"
+#include "json/read.hpp"
 
 namespace cllab::inspect {
 Analysis read_code(const DumpRequest& request) {
@@ -30,13 +31,16 @@ DumpFolder write_sidecars(const DumpRequest& request, const Analysis& a) {
 DumpTexts read_dump(const std::filesystem::path& folder) {
     DumpTexts out;
     out.isa = read_file(folder / "isa.txt").value_or("");
-    const auto stats = nlohmann::json::parse(read_file(folder / "stats.json").value_or(""), nullptr, false);
-    if (!stats.is_object()) return out;
-    out.summary = stats.value("summary", "");
-    for (const auto& listing : stats.value("listings", nlohmann::json::array())) {
-        if (!listing.contains("counts") || (!out.counted_isa.empty() && listing["isa"] == "ptx")) continue;
-        out.counted_isa = listing["isa"].get<std::string>();
-        out.function = listing["counts"]["function"].get<std::string>();
+    try {
+        const auto stats = parse_json<nlohmann::json>(read_file(folder / "stats.json").value_or(""));
+        out.summary = stats.value("summary", "");
+        for (const auto& listing : stats.value("listings", nlohmann::json::array())) {
+            if (!listing.contains("counts") || (!out.counted_isa.empty() && listing.at("isa") == "ptx")) continue;
+            out.function = listing.at("counts").at("function").get<std::string>();
+            out.counted_isa = listing.at("isa").get<std::string>();
+        }
+    } catch (const JsonRefused&) {  // the text of the disassembly is there without its counts
+    } catch (const nlohmann::json::exception&) {
     }
     return out;
 }

@@ -39,9 +39,9 @@ int nearest_processor(int version, int sm) {
 }  // namespace
 
 std::string ptx_compiler_missing() {
-    if (!clang()) return "PTX needs clang (Debian clang-15)";
-    if (!libclc()) return "PTX needs libclc's nvptx64--nvidiacl.bc (Debian libclc-15)";
-    return {};
+    if (clang() && libclc()) return {};
+    return "PTX needs " + std::string(clang() ? "libclc's nvptx64--nvidiacl.bc" : "clang") +
+           "; on Debian: apt-get install clang-15 libclc-15";
 }
 
 PtxBuild compile_ptx(int sm, const std::string& source, const std::vector<std::string>& options) {

@@ -9,6 +9,7 @@
 #include "inspect/nvidia.hpp"
 #include "inspect/pocl_code.hpp"
 #include "inspect/stats.hpp"
+#include "json/read.hpp"
 
 using namespace cllab::inspect;
 
@@ -71,7 +72,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             parse_ptxas_log(as_text(bytes), "k");
             break;
         case 5:
-            read_msgpack(bytes);
+            cllab::parse_msgpack(bytes);
             break;
         case 6:
             cut_function(std::string(as_text(bytes)), "k"), cut_sass(std::string(as_text(bytes)), "k");

@@ -21,13 +21,14 @@ using Names = std::set<std::string>;
 
 const std::map<std::string, Names> may_include{
     {"core", {}},
+    {"json", {"core"}},
     {"model", {"core"}},
     {"experiments", {"core", "model"}},
-    {"report", {"core", "model"}},
+    {"report", {"core", "json", "model"}},
     {"device", {"core", "model"}},
-    {"inspect", {"core", "model", "device"}},
+    {"inspect", {"core", "json", "model", "device"}},
     {"run", {"core", "model", "device", "inspect"}},
-    {"app", {"core", "model", "experiments", "report", "device", "inspect", "run"}},
+    {"app", {"core", "json", "model", "experiments", "report", "device", "inspect", "run"}},
 };
 
 /// The text with comments and literals replaced by one space. A scanner, not a regular expression: libstdc++ recurses for
