@@ -73,6 +73,7 @@ std::string diff_text(const inspect::FunctionStats& left, const inspect::Functio
 }
 
 std::string time_of(const model::Timing& t) {
+    if (!t.has_interval()) return fmt::format("{} (n = {})", format_seconds(t.median), t.n);
     return fmt::format("{} [{}, {}]", format_seconds(t.median), format_seconds(t.low), format_seconds(t.high));
 }
 
@@ -100,6 +101,8 @@ std::string ratio_text(const model::Record& left, const model::Record& right) {
     if (left.time->batch != right.time->batch)
         return out + "not compared: the device has no room for both at once, so they were measured one after the other\n";
     const auto p = model::pair_up(left.samples, right.samples);
+    if (p.rounds < least_for_interval)
+        return out + fmt::format("ratio {:.3g} over {} rounds, too few for an interval; more (--max-time) give one\n", p.ratio, p.rounds);
     out += fmt::format("ratio {:.3g} [{:.3g}, {:.3g}] over {} rounds taken in turns, either first; each with itself {:.2g} %: ",
                        p.ratio, p.low, p.high, p.rounds, 100 * p.floor);
     switch (p.verdict) {

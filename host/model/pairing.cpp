@@ -9,7 +9,6 @@
 namespace cllab::model {
 namespace {
 
-constexpr unsigned least_rounds = 6;  // below, the interval is only the range
 constexpr double no_difference = 0.01;
 
 /// The distance from 1 of a variant's ratio to itself, one round over the next.
@@ -36,7 +35,7 @@ Pairing pair_up(std::span<const double> left, std::span<const double> right) {
     out.low = s.low;
     out.high = s.high;
     out.floor = std::max(floor_of(left.first(rounds)), floor_of(right.first(rounds)));
-    if (out.rounds < least_rounds) return out;
+    if (out.rounds < least_for_interval) return out;
     const double within = std::max(out.floor, no_difference);
     if (out.high < 1 && out.ratio < 1 / (1 + out.floor))
         out.verdict = Verdict::faster;

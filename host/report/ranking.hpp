@@ -15,7 +15,7 @@ namespace cllab::report {
 using MayBeAuto = std::function<bool(const std::string& family, const std::string& axis)>;
 
 struct Rank {
-    bool compared = false;    ///< ok, timed, and not alone in its group
+    bool compared = false;    ///< ok, timed with an interval, and not alone in its group
     bool fastest = false;
     bool indistinct = false;  ///< not the fastest, but its interval overlaps that of the fastest
     double ratio = 1;         ///< cost over that of the fastest, >= 1
