@@ -7,14 +7,15 @@ set -u -o pipefail
 root=$(cd -P -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." && pwd)
 build=$root/build
 
-# What the program needs: compiler, build tools, OpenCL loader and headers, a CPU device (PoCL), libraries, objdump.
+# What the program needs: compiler, build tools, OpenCL loader and headers, a CPU device (PoCL), libraries (amd_comgr makes
+# code for AMD GPUs that are not here; 36 MB beside the 47 of PoCL and its LLVM), objdump.
 # Other OpenCL implementations (GPU drivers) are the user's own business and never installed.
 packages=(build-essential cmake ninja-build ocl-icd-opencl-dev opencl-headers opencl-clhpp-headers pocl-opencl-icd
-    libboost-program-options-dev libboost-test-dev nlohmann-json3-dev libfmt-dev libstb-dev binutils)
+    libboost-program-options-dev libboost-test-dev nlohmann-json3-dev libfmt-dev libstb-dev libpng-dev libamd-comgr-dev binutils)
 # What the regression needs besides: the simulator that sees races and stray reads, Python for the command line, compilers
-# for GPUs that are not here (amd_comgr, clang with libclc), libFuzzer; Mesa's OpenCL (16 MB beside clang-15), whose rusticl
+# for NVIDIA GPUs that are not here (clang with libclc), libFuzzer; Mesa's OpenCL (16 MB beside clang-15), whose rusticl
 # shows no device unless RUSTICL_ENABLE names one.
-test_packages=(oclgrind mesa-opencl-icd python3 libamd-comgr-dev clang-15 libclc-15 llvm-15 clang-14 libclang-rt-14-dev)
+test_packages=(oclgrind mesa-opencl-icd python3 clang-15 libclc-15 llvm-15 clang-14 libclang-rt-14-dev)
 
 say() { printf 'cllab: %s\n' "$*" >&2; }
 
