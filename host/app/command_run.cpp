@@ -172,6 +172,7 @@ Job make_job(const Invocation& invocation) {
     options.cl_dir = invocation.cl_dir;
     if (!invocation.no_dumps) options.dumps = invocation.dumps;
     options.argv = invocation.argv;
+    options.tool_seconds = std::min(options.tool_seconds, invocation.timeout_seconds / 2);
     for (const auto& [name, path] : invocation.inputs) {
         const bool known = std::any_of(selected.begin(), selected.end(), [&](const auto& s) {
             const auto& inputs = s.experiment->file_inputs;

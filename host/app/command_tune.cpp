@@ -74,6 +74,7 @@ private:
         job.options.build_options = invocation_.build_options;
         job.options.cl_dir = invocation_.cl_dir;
         job.options.argv = invocation_.argv;
+        job.options.tool_seconds = std::min(job.options.tool_seconds, invocation_.timeout_seconds / 2);
         job.limits = limits_;
         model::Group group;
         for (const auto& point : points)

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
+#include "inspect/pocl_code.hpp"
 #include "inspect/tool.hpp"
 
 namespace cllab::inspect {
@@ -29,7 +30,13 @@ void prepare_folder(const std::filesystem::path& folder) {
 }  // namespace
 
 Analysis read_code(const DumpRequest& request) {
-    return analyse(request.binary, request.entry, request.build_log, request.local);
+    return analyse(request.binary, request.entry, request.build_log, request.launch,
+                   {.tool_budget = request.tool_budget});
+}
+
+std::string code_that_ran(const DumpRequest& request) {
+    if (recognise(request.binary) != Kind::poclbin) return {};
+    return choose_pocl_code(read_poclbin(request.binary), request.entry, request.launch, loaded_objects()).path;
 }
 
 void write_sidecars(const DumpRequest& request, const Analysis& a) {

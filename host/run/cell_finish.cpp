@@ -121,7 +121,8 @@ void CellRun::dump() {
     inspect::DumpRequest request{
         options_.dumps ? dump_folder(*options_.dumps, session_.facts(), cell_) : std::filesystem::path{},
         cell_.id, source_, record_.build.options, built_.log, binary, session_.facts(),
-        operation_ ? operation_->local() : Extent{}};
+        operation_ ? inspect::LaunchSize{operation_->local(), operation_->global()} : inspect::LaunchSize{}};
+    request.tool_budget = std::chrono::milliseconds(static_cast<long>(1000 * options_.tool_seconds));
     const auto& analysis = instruments_.code().read(request);
     if (options_.dumps) inspect::write_sidecars(request, analysis);
     record_.code = analysis.info;

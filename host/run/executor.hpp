@@ -28,6 +28,7 @@ struct Options {
     std::map<std::string, model::Loaded> files;  ///< --input
     std::set<std::string> pictures;       ///< names wanted by --output
     std::vector<std::string> argv;        ///< for the record
+    double tool_seconds = 30;             ///< of all disassemblers of a cell together
     Cache cache = Cache::hot;             ///< state of the caches before each operation, the yardstick's included
     std::optional<Limits> limits;         ///< of this device's profile, where there is one
     double copy_bandwidth = 0;            ///< B/s of bandwidth_copy when already known, else 0
