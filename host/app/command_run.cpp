@@ -168,6 +168,7 @@ Job make_job(const Invocation& invocation) {
     if (!invocation.no_dumps) options.dumps = invocation.dumps;
     options.argv = invocation.argv;
     options.run = run_info(invocation);
+    options.tool_seconds = std::min(options.tool_seconds, invocation.timeout_seconds / 2);
     for (const auto& [name, path] : invocation.inputs) {
         const bool known = std::any_of(selected.begin(), selected.end(), [&](const auto& s) {
             const auto& inputs = s.experiment->file_inputs;

@@ -75,6 +75,7 @@ private:
         job.options.cl_dir = invocation_.cl_dir;
         job.options.argv = invocation_.argv;
         job.options.run = run_info(invocation_);
+        job.options.tool_seconds = std::min(job.options.tool_seconds, invocation_.timeout_seconds / 2);
         job.limits = limits_;
         model::Group group;
         for (const auto& point : points)

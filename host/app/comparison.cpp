@@ -37,25 +37,20 @@ std::string count_rows(const inspect::Counts& left, const inspect::Counts& right
     return out;
 }
 
-std::vector<inspect::Instruction> hot_body(const inspect::FunctionStats& stats) {
+std::vector<inspect::Instruction> shown_body(const inspect::FunctionStats& stats) {
     std::vector<inspect::Instruction> body;
-    if (stats.hot < 0) return stats.code.instructions;
-    for (const auto i : stats.loops[static_cast<std::size_t>(stats.hot)].body)
+    if (stats.shown < 0) return stats.code.instructions;
+    for (const auto i : stats.loops[static_cast<std::size_t>(stats.shown)].body)
         body.push_back(stats.code.instructions[i]);
     return body;
 }
 
-const inspect::Counts& hot_counts(const inspect::FunctionStats& stats) {
-    return stats.hot < 0 ? stats.total : stats.loops[static_cast<std::size_t>(stats.hot)].own;
-}
-
-std::string hot_place(const inspect::FunctionStats& stats) {
-    return stats.hot < 0 ? "whole kernel (no loop)"
-                         : "one iteration of the hot loop at " + stats.loops[static_cast<std::size_t>(stats.hot)].header;
+const inspect::Counts& shown_counts(const inspect::FunctionStats& stats) {
+    return stats.shown < 0 ? stats.total : stats.loops[static_cast<std::size_t>(stats.shown)].own;
 }
 
 std::string diff_text(const inspect::FunctionStats& left, const inspect::FunctionStats& right, std::size_t width, bool colour) {
-    const auto lines = inspect::align(hot_body(left), hot_body(right));
+    const auto lines = inspect::align(shown_body(left), shown_body(right));
     if (std::all_of(lines.begin(), lines.end(), [](const auto& line) { return line.mark == ' '; }))
         return "The same instructions on both sides.\n";
     std::string out;
@@ -89,8 +84,8 @@ std::string comparison_text(const CellCode& left, const CellCode& right, bool co
     out += row("loops", std::to_string(left.counts.loops.size()), std::to_string(right.counts.loops.size()), width);
     if (left.counts.isa != right.counts.isa || left.counts.code.instructions.empty() || right.counts.code.instructions.empty())
         return out + "\nThe instructions cannot be compared: one side has no counted disassembly.\n";
-    out += "\n" + row("", hot_place(left.counts), hot_place(right.counts), width);
-    out += count_rows(hot_counts(left.counts), hot_counts(right.counts), left.counts.isa, width);
+    out += "\n" + row("one iteration of", inspect::shown_place(left.counts), inspect::shown_place(right.counts), width);
+    out += count_rows(shown_counts(left.counts), shown_counts(right.counts), left.counts.isa, width);
     out += "\n" + std::string(inspect::counting_rule(left.counts.isa)) + "\n\n";
     return out + diff_text(left.counts, right.counts, width, colour) + "\n";
 }

@@ -40,7 +40,7 @@ void compile(const Invocation& invocation, const model::Cell& cell, const model:
                                     built.log,
                                     inspect::as_bytes(built.binary),
                                     device,
-                                    setup.local};
+                                    {setup.local, setup.global}};
     inspect::write_sidecars(dump, built.analysis);
 }
 
@@ -61,7 +61,7 @@ CellCode code_of(const model::Record& record, const std::string& label) {
 }
 
 std::vector<CellCode> code_for_target(const Invocation& invocation, const std::vector<model::Cell>& cells) {
-    const model::Device device = inspect::offline_device(invocation.target);
+    const model::Device device = inspect::offline_device(invocation.target, invocation.build_options);
     std::vector<CellCode> codes;
     for (const auto& cell : cells) {
         CellCode& code = codes.emplace_back();

@@ -96,7 +96,7 @@ po::options_description options_of(const std::string& command) {
         add("device,d", po::value<Strings>()->composing()->value_name("D"),
             "Builds and runs once on a device, selected as in `cllab run`.");
         add("vs", po::value<std::string>()->value_name("PATTERN"),
-            "Compares with this variant: registers, counts of every loop, and the two hot loops side by side.");
+            "Compares with this variant: registers, counts, and of each the innermost loop with the most work side by side.");
         add("summary", "Leaves the instructions themselves out.");
         add("axis,a", po::value<Strings>()->composing()->value_name("NAME=VALUES"),
             "Redefines an axis, as in `cllab run`. Without it each variant is shown at its first point.");
@@ -161,8 +161,8 @@ po::options_description options_of(const std::string& command) {
             "below --dumps.");
         add("verify", "Verifies and dumps only; takes no time measurements.");
         add("vs", po::value<std::string>()->value_name("PATTERN"),
-            "Measures one variant in turns with this one: the ratio of their times with its interval, registers, counts of "
-            "the hot loops, and these side by side.");
+            "Measures one variant in turns with this one: the ratio of their times with its interval, registers, counts, and "
+            "of each the innermost loop with the most work side by side.");
         add("no-yardstick", "Leaves out the yardstick: a copy of as many bytes as the cell's data, in the same state of the caches and in turns "
             "with it, which gives the column 'of copy'.");
     }

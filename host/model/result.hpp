@@ -59,8 +59,8 @@ struct BuildInfo {
 struct CodeInfo {
     std::string kind;                                 ///< "ptx", "amdgpu-code-object", "poclbin", …
     std::optional<std::int64_t> registers, spills, local_bytes, private_bytes, code_bytes;
-    /// One iteration of the hot loop: "instructions", on GCN also "v" and "s", on SASS "reuse" where there is one. Empty
-    /// without a loop or without a counted disassembly.
+    /// One iteration of the innermost loop with the most work: "instructions", on GCN also "v" and "s", on SASS "reuse" where
+    /// there is one. Empty without a loop or without a counted disassembly.
     std::map<std::string, std::int64_t> loop;
     std::map<std::string, std::string> origin;        ///< "registers" -> "ptxas verbose log"
 };
@@ -78,7 +78,7 @@ struct HostInfo {
 
 /// Where a cell stands in its run.
 struct Order {
-    std::uint64_t comparison = 0;  ///< cells of one comparison share its number; 0 is the yardstick's
+    std::uint64_t comparison = 0;  ///< cells of one comparison share its number
     std::uint64_t position = 0;    ///< of the cell in its comparison
     std::uint64_t prepared = 0;    ///< cells that the same process had prepared before
 };

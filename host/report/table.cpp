@@ -201,7 +201,7 @@ std::vector<Column> columns_of(const Comparison& comparison, const std::set<std:
         const auto found = r.code.loop.find(what);
         return found == r.code.loop.end() ? std::string() : std::to_string(found->second);
     };
-    add_text(columns, "loop", rows, 25, true, [&](const Record& r) {
+    add_text(columns, "inner loop", rows, 25, true, [&](const Record& r) {
         return r.code.loop.count("v") ? "v " + of_loop(r, "v") + ", s " + of_loop(r, "s") : of_loop(r, "instructions");
     });
     add_text(columns, ".reuse", rows, 25, true, [&](const Record& r) { return of_loop(r, "reuse"); });

@@ -113,7 +113,8 @@ void CellRun::dump() {
     }
     inspect::DumpRequest request{
         {}, cell_.id, source_, record_.build.options, built_.log, binary, session_.facts(),
-        subject_ ? subject_->first().local() : Extent{}};
+        subject_ ? inspect::LaunchSize{subject_->first().local(), subject_->first().global()} : inspect::LaunchSize{}};
+    request.tool_budget = std::chrono::milliseconds(static_cast<long>(1000 * options_.tool_seconds));
     const auto& analysis = instruments_.code().read(request);
     record_.code = analysis.info;
     if (options_.dumps) {

@@ -154,7 +154,7 @@ void Operation::make_steps(const device::Built& built, const Setup& setup, const
             if (bound.arg_names.empty()) {
                 for (const auto& argument : setup.args) bound.arg_names.push_back(argument_name(argument));
             }
-            if (launches_ == 0) local_ = launch->local;
+            if (name == entry && global_.dims == 0) local_ = launch->local, global_ = launch->global;
             ++launches_;
             check_launch(kernels_.back(), *launch);
         } else if (std::holds_alternative<Swap>(step)) {

@@ -45,7 +45,8 @@ public:
     std::size_t launches_in_operation() const { return launches_; }
     bool single_launch() const { return steps_.size() == 1 && launches_ == 1; }
     const cl::Kernel& kernel() const { return kernels_.front(); }
-    model::Extent local() const { return local_; }
+    model::Extent local() const { return local_; }  ///< of the first launch of the cell's own kernel
+    model::Extent global() const { return global_; }
     /// Seconds of one upload of all inputs and one download of all outputs, by the host clock.
     double time_upload(const model::Setup& setup);
     double time_download();
@@ -85,7 +86,7 @@ private:
     bool swaps_ = false, mapped_ = false, rewritten_ = false;
     std::optional<model::Slope> slope_;
     std::int32_t trips_ = 0;
-    model::Extent local_;
+    model::Extent local_, global_;
     std::uint64_t seed_ = 0, operations_ = 0;
 };
 
