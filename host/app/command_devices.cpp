@@ -4,11 +4,14 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands.hpp"
+#include "app/drivers.hpp"
+#include "app/job.hpp"
 #include "core/units.hpp"
 #include "device/program.hpp"
 #include "device/quirks.hpp"
 #include "device/session.hpp"
 #include "inspect/binary.hpp"
+#include "inspect/tool.hpp"
 
 namespace cllab::app {
 namespace {
@@ -91,10 +94,10 @@ ordered_json to_json(const Row& row) {
     return out;
 }
 
-void print(const Row& row) {
+std::string to_text(const Row& row) {
     const auto& d = row.facts;
-    const auto line = [](const char* label, const std::string& text) { std::cout << fmt::format("    {:<14}{}\n", label, text); };
-    std::cout << fmt::format("{}  {}\n", d.selector, d.name);
+    std::string out = fmt::format("{}  {}\n", d.selector, d.name);
+    const auto line = [&](const char* label, const std::string& text) { out += fmt::format("    {:<14}{}\n", label, text); };
     line("select with", fmt::format("--device {}{}", d.selector,
                                     d.type == model::DeviceType::other ? "" : fmt::format(", or {} when it is the first trusted one", model::name(d.type))));
     line("platform", d.platform + ", " + d.vendor + ", driver " + d.driver);
@@ -109,26 +112,65 @@ void print(const Row& row) {
         line("binary", row.binary);
     }
     for (const auto* quirk : device::quirks_of(d)) line("quirk", quirk->name + ": " + quirk->fault);
-    std::cout << '\n';
+    return out + '\n';
+}
+
+// A driver is loaded within a second; that of many GPUs has been seen to take five.
+constexpr double loading_seconds = 10, looking_seconds = 60;
+
+/// The rows of all devices in a child process, where a driver may crash. `only`: with these drivers; empty: all.
+void list_devices(bool as_json, const std::vector<Driver>& only, std::vector<std::string>& rows, std::vector<std::string>& troubles) {
+    const inspect::TempFolder folder;
+    auto lines = in_child(
+        [&](const HandOver& hand_over) {
+            if (!only.empty()) use_only(only, folder.path());
+            std::vector<std::string> seen;
+            const auto found = device::discover(&seen);
+            hand_over(std::to_string(seen.size()));
+            for (const auto& trouble : seen) hand_over(trouble);
+            for (const auto& f : found) {
+                const auto row = look_at(f);
+                hand_over(as_json ? to_json(row).dump(-1, ' ', false, ordered_json::error_handler_t::replace) : to_text(row));
+            }
+        },
+        "while the drivers were loaded and their devices tried", loading_seconds, looking_seconds);
+    const auto first_row = lines.begin() + 1 + std::stoi(lines.at(0));
+    troubles.assign(lines.begin() + 1, first_row);
+    rows.assign(first_row, lines.end());
 }
 
 }  // namespace
 
 int command_devices(const Invocation& invocation) {
-    std::vector<std::string> troubles;
-    const auto found = device::discover(&troubles);
-    auto json = ordered_json::array();
-    for (const auto& f : found) {
-        const auto row = look_at(f);
-        if (invocation.as_json)
-            json.push_back(to_json(row));
-        else
-            print(row);
-        std::cout.flush();
+    catch_interrupts();
+    std::vector<std::string> rows, troubles;
+    bool broken = false;
+    try {
+        list_devices(invocation.as_json, {}, rows, troubles);
+    } catch (const DeviceLost& lost) {
+        std::vector<Driver> sound;
+        for (const auto& driver : registered_drivers()) {
+            const auto trouble = trouble_of(driver, loading_seconds);
+            if (trouble.empty()) {
+                sound.push_back(driver);
+                continue;
+            }
+            broken = true;
+            std::cerr << "cllab: the driver '" << driver.icd.string() << "' (" << driver.library << ") is left out: " << trouble
+                      << "; without it every command works, for example with OCL_ICD_VENDORS naming a folder of the others\n";
+        }
+        if (!broken || sound.empty()) throw;
+        list_devices(invocation.as_json, sound, rows, troubles);
     }
-    if (invocation.as_json) std::cout << json.dump(2) << '\n';
+    if (invocation.as_json) {
+        auto json = ordered_json::array();
+        for (const auto& row : rows) json.push_back(ordered_json::parse(row));
+        std::cout << json.dump(2) << '\n';
+    } else {
+        for (const auto& row : rows) std::cout << row;
+    }
     for (const auto& trouble : troubles) std::cerr << "cllab: " << trouble << '\n';
-    return 0;
+    return broken ? 3 : 0;
 }
 
 }  // namespace cllab::app

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "app/stdout_guard.hpp"
 #include "core/error.hpp"
 #include "report/csv.hpp"
 #include "report/json.hpp"
@@ -12,7 +13,7 @@
 namespace cllab::app {
 
 LineFile::LineFile(const std::string& path, const std::string& option)
-    : path_(path), file_(path == "-" ? stdout : std::fopen(path.c_str(), "wb")) {
+    : path_(path), file_(path == "-" ? results_file() : std::fopen(path.c_str(), "wb")) {
     if (!file_) throw Error(Blame::environment, "file '" + path + "' (" + option + ") cannot be written: " + std::strerror(errno));
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/stdout_guard.hpp"
 #include "model/result.hpp"
 
 namespace cllab::app {
@@ -22,7 +23,7 @@ public:
 private:
     struct Close {
         void operator()(std::FILE* f) const {
-            if (f && f != stdout) std::fclose(f);
+            if (f && f != results_file()) std::fclose(f);
         }
     };
     std::string path_;
