@@ -11,7 +11,7 @@ function(cllab_script name)
   add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SCRIPT} ${arg_ARGS})
   # Compiled kernels stay in the build folder, out of the user's own cache.
   set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} ENVIRONMENT
-    "CLLAB=${arg_PROGRAMS}/cllab;CLLAB_MAKE_PANEL=${arg_PROGRAMS}/make-panel;CLLAB_SOURCE_DIR=${CMAKE_SOURCE_DIR};POCL_CACHE_DIR=${CMAKE_BINARY_DIR}/pocl-cache")
+    "CLLAB=${arg_PROGRAMS}/cllab;CLLAB_MAKE_PANEL=${arg_PROGRAMS}/make-panel;CLLAB_SOURCE_DIR=${CMAKE_SOURCE_DIR};CLLAB_FAULT_ICD=$<TARGET_FILE:cllab_fault_icd>;POCL_CACHE_DIR=${CMAKE_BINARY_DIR}/pocl-cache")
 endfunction()
 
 if(Python3_Interpreter_FOUND)

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
@@ -17,6 +16,7 @@
 
 #include "app/commands.hpp"
 #include "app/comparison.hpp"
+#include "app/crash.hpp"
 #include "app/conclude.hpp"
 #include "app/image_file.hpp"
 #include "app/job.hpp"
@@ -24,6 +24,7 @@
 #include "app/results.hpp"
 #include "app/say.hpp"
 #include "app/sink.hpp"
+#include "app/stdout_guard.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 
@@ -105,24 +106,9 @@ private:
     std::thread thread_;
 };
 
-/// What the signal handler prints when a driver crashes in this process; prepared beforehand, because a handler may do
-/// almost nothing.
-char crash_message[512];
-
-void on_crash(int signal) {
-    [[maybe_unused]] const auto n = write(STDERR_FILENO, crash_message, std::strlen(crash_message));
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
-}
-
-void describe_crash(const model::Record& record) {
-    std::snprintf(crash_message, sizeof crash_message,
-                  "\ncllab: the process crashed in %s on '%s'. Finished cells are on disk; --isolate goes on past a crash.\n",
-                  record.id.c_str(), excerpt(record.device.name).c_str());
-}
-
-void catch_crashes() {
-    for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) std::signal(signal, on_crash);
+void describe_crash_in(const model::Record& record) {
+    describe_crash("in " + record.id + " on '" + excerpt(record.device.name) + "'",
+                   "Finished cells are on disk; --isolate goes on past a crash.");
 }
 
 /// `run A --vs B`: the two variants point by point, each pair a comparison of its own.
@@ -243,23 +229,32 @@ bool may_be_several(const std::vector<std::string>& selectors) {
 
 }  // namespace
 
+namespace {
+
+// Standard output is where the results go.
+int shown_at(int fd) { return fd == STDOUT_FILENO ? results_fd() : fd; }
+
+}  // namespace
+
 bool wants_colour(int fd) {
     const char* no_colour = std::getenv("NO_COLOR");
-    return isatty(fd) && !(no_colour && *no_colour);
+    return isatty(shown_at(fd)) && !(no_colour && *no_colour);
 }
 
 unsigned terminal_width(int fd) {
     winsize size{};
-    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    return isatty(shown_at(fd)) && ioctl(shown_at(fd), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 int command_run(const Invocation& asked) {
     auto invocation = asked;
-    invocation.isolate = asked.isolate || may_be_several(asked.devices);
+    // Text that is not the lab's own may write anywhere and never end.
+    invocation.isolate = asked.isolate || !asked.cl_dir.empty() || may_be_several(asked.devices);
     Outputs outputs(invocation);
     auto job = make_job(invocation);
     check_dumps(job);
     catch_interrupts();
+    catch_driver_crashes();
     std::vector<std::string> troubles;
     const auto devices = invocation.isolate ? resolve_isolated(job, &troubles) : resolve_devices(job, &troubles);
     for (const auto& trouble : troubles) say(trouble);
@@ -279,7 +274,6 @@ int command_run(const Invocation& asked) {
     Progress progress(cells);
     std::unique_ptr<Watchdog> watchdog;
     if (!invocation.isolate) {
-        catch_crashes();
         watchdog = std::make_unique<Watchdog>(invocation.timeout_seconds, [&](const model::Record& stuck) {
             auto record = stuck;
             record.status = model::Status::timed_out;
@@ -296,10 +290,8 @@ int command_run(const Invocation& asked) {
     }
     const Events events{
         [&](std::size_t, std::size_t, const model::Record& record, const char* phase) {
-            if (watchdog) {
-                watchdog->enter(record);
-                describe_crash(record);
-            }
+            if (watchdog) watchdog->enter(record);
+            if (std::strcmp(phase, "sample") != 0) describe_crash_in(record);  // samples come fast, and compile nothing
             progress.phase(record, phase);
         },
         [&](std::size_t, std::size_t, const model::Record& record) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <random>
 
+#include "app/crash.hpp"
 #include "app/image_file.hpp"
 #include "device/quirks.hpp"
 #include "device/selectors.hpp"
@@ -71,13 +72,20 @@ void write_timing(model::Record& record) {
 
 bool interrupted() { return interrupt_seen; }
 
-// SIGTERM is how `timeout` and a batch system at its time limit ask.
+// SIGTERM is how `timeout` and a batch system at its time limit ask, SIGHUP how a terminal that is closed does, unless nohup
+// has it ignored.
 void catch_interrupts() {
     for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, on_interrupt);
+    if (std::signal(SIGHUP, on_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
 }
 
 void note_interrupts() {
     for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { interrupt_seen = true; });
+}
+
+void catch_driver_crashes() {
+    catch_crashes();
+    describe_crash("while the OpenCL drivers were loaded", "`cllab devices` says which one it was.");
 }
 
 std::vector<model::Device> resolve_devices(const Job& job, std::vector<std::string>* troubles) {

@@ -127,7 +127,7 @@ po::options_description options_of(const std::string& command) {
     if (command == "run" || command == "dump" || command == "tune") {
         add("cl-dir", po::value<std::string>()->value_name("DIR"),
             "Reads the kernel text from DIR/<family>.cl instead of the text embedded in the program: edit and run, "
-            "no rebuild.");
+            "no rebuild. Runs it in a child process, as --isolate does.");
         add("build-options", po::value<std::string>()->value_name("TEXT"),
             "Appends TEXT to the build options of every kernel, e.g. -cl-opt-disable.");
         add("json", po::value<std::string>()->value_name("FILE"),
