@@ -42,6 +42,7 @@ def table(program):
     # An axis given twice, and more points than a plan holds.
     for command in ("run", "dump", "tune", "isa"):
         add("points", 2, "axis", [command, COMMANDS[command][0], "--axis", "size=1" if command == "tune" else "items=1", "--axis", "size=2" if command == "tune" else "items=2"])
-    add("points", 2, "", ["run", "muladd_fma", "--no-dumps", "--axis", "items=1:268435456:+1"], ["run", "muladd_fma", "--no-dumps", "--axis", "items=" + ",".join(map(str, range(1, 30_000)))],
-        ["run", "muladd_fma", "--no-dumps", *[w for i in range(20_000) for w in ("--axis", f"a{i}=1")]])
+    add("points", 2, "", ["run", "muladd_fma", "--no-dumps", "--axis", "items=1:268435456:+1"],
+        ["run", "pitch_wide", "--no-dumps", "--axis", "width=64:64000:+64", "--axis", "height=1:1000:+1"],
+        ["run", "muladd_fma", "--no-dumps", *[word for i in range(20_000) for word in ("--axis", f"a{i}=1")]])
     return out
