@@ -326,9 +326,10 @@ Invocation parse(int argc, char** argv) {
     text("cl-dir", out.cl_dir);
     text("build-options", out.build_options);
     text("label", out.label);
-    if (out.label.size() > most_quoted)
+    constexpr std::size_t longest_label = 200;
+    if (out.label.size() > longest_label)
         throw Error(Blame::usage, "option '--label' has " + std::to_string(out.label.size()) + " bytes; at most " +
-                                      std::to_string(most_quoted) + " are possible");
+                                      std::to_string(longest_label) + " are possible");
     if (out.command == "profile") {
         out.as_json = values.count("json") != 0;
         out.budget_seconds = values["budget"].as<double>();

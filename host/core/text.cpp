@@ -224,7 +224,7 @@ bool glob_match(std::string_view pattern, std::string_view text) {
 
 std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates, std::size_t most) {
     const std::string wanted = lower(word);
-    if (wanted.empty()) return {};
+    if (wanted.empty() || wanted.size() > 100) return {};  // no slip of the finger
     std::vector<std::pair<std::size_t, std::string>> ranked;
     for (const auto& candidate : candidates) {
         const std::string name = lower(candidate);
