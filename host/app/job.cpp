@@ -5,6 +5,7 @@
 
 #include "app/image_file.hpp"
 #include "device/selectors.hpp"
+#include "model/params.hpp"
 
 namespace cllab::app {
 namespace {
@@ -77,8 +78,11 @@ void run_on(const Job& job, const std::string& selector, const Events& events) {
         // Fail before the long part: a point that makes no sense is the command line's fault.
         for (const auto& group : job.plan) {
             for (const auto& cell : group) {
-                if (cell.experiment->validate)
-                    cell.experiment->validate({*cell.variant, cell.point, f.facts, job.options.seed, job.options.files});
+                try {
+                    model::resolve(*cell.experiment, {*cell.variant, cell.point, f.facts, job.options.seed, job.options.files});
+                } catch (const Unsupported&) {
+                    // A limit of this device: the cell says so in its record.
+                }
             }
         }
         device::Session session(f);

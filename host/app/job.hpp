@@ -40,7 +40,7 @@ public:
 /// Facts of the devices that the invocation names. Throws as device::resolve. Devices that fail their queries go to `troubles`.
 std::vector<model::Device> resolve_devices(const Job& job, std::vector<std::string>* troubles = nullptr);
 
-/// All cells of the plan on the device "P:D", in this process. Checks every point with Experiment::validate first.
+/// All cells of the plan on the device "P:D", in this process. Resolves every point first.
 void run_on(const Job& job, const std::string& selector, const Events& events);
 
 /// The same in a child process for each attempt: a child that dies or stalls costs the cell it was in, and a new child

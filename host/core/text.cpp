@@ -103,6 +103,14 @@ std::string one_line(std::string_view text) {
     return {};
 }
 
+std::string quoted(std::string_view text) {
+    constexpr std::size_t most = 200;
+    if (text.size() <= most) return "'" + std::string(text) + "'";
+    std::size_t end = most;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not inside a character
+    return "'" + std::string(text.substr(0, end)) + "…' (" + std::to_string(text.size()) + " bytes)";
+}
+
 bool glob_match(std::string_view pattern, std::string_view text) {
     // Greedy with one level of backtracking: on a mismatch the last star takes one more character. Earlier stars never
     // need to be reconsidered, so the work is at most pattern x text.

@@ -13,6 +13,9 @@ std::string trim(std::string_view text);
 std::string lower(std::string_view text);
 std::string one_line(std::string_view text);  ///< first non-empty line, trimmed, control characters removed
 
+/// The text in quotes, of a long one the start and its length: for error sentences.
+std::string quoted(std::string_view text);
+
 /// Shell glob over the whole text: * ? [abc] [a-z] [!a].
 bool glob_match(std::string_view pattern, std::string_view text);
 

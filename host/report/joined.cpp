@@ -6,7 +6,6 @@
 #include "core/error.hpp"
 #include "core/hash.hpp"
 #include "core/text.hpp"
-#include "report/device_key.hpp"
 #include "report/json.hpp"
 
 namespace cllab::report {

@@ -17,6 +17,10 @@ std::string value_at(const Record& r, const std::string& axis) {
     return {};
 }
 
+bool has_axis(const Record& r, const std::string& axis) {
+    return std::any_of(r.point.begin(), r.point.end(), [&](const auto& p) { return p.first == axis; });
+}
+
 Key key_of(const Record& r, const std::vector<std::string>& axes) {
     Key key;
     for (const auto& axis : axes) key.push_back(value_at(r, axis));
@@ -49,6 +53,10 @@ std::vector<std::string> comparable_axes(const Rows& rows, const MayBeAuto& may_
         if (possible && chosen_by_variant(rows, axes[i]) && tells_points_apart(rows, fewer)) axes = std::move(fewer);
         else ++i;
     }
+    // An axis that some variants do not have is a launch parameter of the others: their values compete.
+    std::erase_if(axes, [&](const auto& axis) {
+        return !std::all_of(rows.begin(), rows.end(), [&](const Record* r) { return has_axis(*r, axis); });
+    });
     return axes;
 }
 

@@ -15,6 +15,7 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/quirks.hpp"
+#include "model/params.hpp"
 #include "run/kernel_source.hpp"
 #include "run/needs.hpp"
 
@@ -164,12 +165,8 @@ bool CellRun::prepare() {
             fail(Status::unsupported, *reason);
             return;
         }
-        setup_ = cell_.experiment->setup({*cell_.variant, cell_.point, session_.facts(), options_.seed, options_.files});
-        for (const auto& [axis, value] : setup_.resolved) {
-            for (auto& [known, shown] : record_.point) {
-                if (known == axis) shown = value;
-            }
-        }
+        setup_ = model::set_up(*cell_.experiment, {*cell_.variant, cell_.point, session_.facts(), options_.seed, options_.files});
+        record_.point = setup_.point.values();
         device_bytes_ = total_bytes(setup_.args);
         const auto room = static_cast<double>(session_.facts().global_bytes);
         if (room > 0 && device_bytes_ > room)
@@ -201,7 +198,7 @@ bool CellRun::prepare() {
 
 bool CellRun::verify_with(std::uint64_t seed, unsigned verification) {
     if (verification > 0)
-        setup_ = cell_.experiment->setup({*cell_.variant, cell_.point, session_.facts(), seed, options_.files, verification});
+        setup_ = model::set_up(*cell_.experiment, {*cell_.variant, cell_.point, session_.facts(), seed, options_.files, verification});
     return verify_loaded(seed);
 }
 
