@@ -44,7 +44,7 @@ std::vector<std::vector<model::Record>> by_device(const std::vector<model::Recor
     std::vector<std::vector<model::Record>> out;
     std::map<std::string, std::size_t> at;
     for (const auto& record : records) {
-        const auto [found, is_new] = at.insert({report::device_key(record), out.size()});
+        const auto [found, is_new] = at.insert({model::device_key(record), out.size()});
         if (is_new) out.emplace_back();
         out[found->second].push_back(record);
     }

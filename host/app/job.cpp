@@ -12,6 +12,7 @@
 #include "inspect/dump.hpp"
 #include "inspect/tool.hpp"
 #include "report/json.hpp"
+#include "model/params.hpp"
 
 namespace cllab::app {
 namespace {
@@ -107,8 +108,11 @@ std::vector<model::Device> resolve_devices(const Job& job, std::vector<std::stri
 void check_points(const Job& job, const model::Device& device) {
     for (const auto& group : job.plan) {
         for (const auto& cell : group) {
-            if (cell.experiment->validate)
-                cell.experiment->validate({*cell.variant, cell.point, device, job.options.seed, job.options.files});
+            try {
+                model::resolve(*cell.experiment, {*cell.variant, cell.point, device, job.options.seed, job.options.files});
+            } catch (const Unsupported&) {
+                // A limit of this device: the cell says so in its record.
+            }
         }
     }
 }

@@ -53,7 +53,7 @@ void write_timing(model::Record& record);
 /// A point that makes no sense is the command line's fault, said before the long part: Error(usage).
 void check_points(const Job& job, const model::Device& device);
 
-/// All cells of the plan on the device "P:D", in this process. Checks every point first.
+/// All cells of the plan on the device "P:D", in this process. Resolves every point first.
 void run_on(const Job& job, const std::string& selector, const Events& events);
 
 /// The same in a child process for each attempt: a child that dies or stalls costs the cell it was in, and a new child

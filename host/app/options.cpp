@@ -65,10 +65,11 @@ Page page_of(const std::string& command) {
                 "cllab report all.jsonl"};
     if (command == "tune")
         return {"cllab tune PATTERN... [options]",
-                "For each variant tries the axes that change no answer, such as the work-group's shape: every combination up\n"
-                "to 300, above that 48 drawn at random and then from the fastest one axis after the other. Each point is\n"
-                "verified; the best few and the default are measured again side by side before a winner is named with the\n"
-                "command that reproduces it. --axis on a tuned axis gives its candidates, on another one its value.",
+                "For each variant tries the launch parameters that do not affect the result, such as the work-group's shape:\n"
+                "all combinations up to 300 that differ on the device; above that 48 drawn at random, and from the fastest of\n"
+                "them one axis after the other. Each point is verified; the best few and the default are measured again side by\n"
+                "side before a winner is named with the command that reproduces it. --axis lists the candidates of a tunable\n"
+                "axis and fixes any other axis.",
                 "cllab tune himeno_wide --device gpu --axis size=M --axis local=32x4,64x4,128x2"};
     if (command == "isa")
         return {"cllab isa PATTERN... [--target T | --device D] [--vs PATTERN] [options]",
@@ -200,7 +201,7 @@ po::options_description options_of(const std::string& command) {
 std::pair<std::string, std::string> key_value(const std::string& option, const std::string& text) {
     const auto at = text.find('=');
     if (at == 0 || at == std::string::npos || at + 1 == text.size())
-        throw Error(Blame::usage, "option '--" + option + "' takes NAME=VALUE; found '" + text + "'");
+        throw Error(Blame::usage, "option '--" + option + "' takes NAME=VALUE; found " + quoted(text));
     return {text.substr(0, at), text.substr(at + 1)};
 }
 
@@ -233,7 +234,7 @@ std::string explain(const std::string& command, const po::error& e) {
 
 void positive(const char* option, double value) {
     if (!(value > 0) || value > 1e6)
-        throw Error(Blame::usage, std::string("option '--") + option + "' is " + format_significant(value, 6) +
+        throw Error(Blame::usage, std::string("option '--") + option + "' is " + format_exact(value) +
                                       "; possible are seconds above 0, at most 1000000");
 }
 
@@ -367,7 +368,7 @@ std::string help_text(const std::string& command) {
                "  cllab run PATTERN...                        verify, time, dump\n"
                "  cllab dump PATTERN...                       build, verify once, dump; no timing\n"
                "  cllab isa PATTERN... [--target T]           machine code and its counts, also for devices that are not here\n"
-               "  cllab tune PATTERN...                       try the axes that change no answer, name the fastest\n"
+               "  cllab tune PATTERN...                       try the launch parameters, name the fastest\n"
                "  cllab profile [--device D]                  the device's portrait from all probes, on one page\n"
                "  cllab merge FILE...                         the records of many runs and machines as one file\n"
                "  cllab report FILE...                        the tables of such records, and the variants by devices\n\n"

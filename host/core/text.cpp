@@ -173,6 +173,8 @@ std::string printable(std::string_view text, std::string_view kept) {
 
 std::string excerpt(std::string_view text) { return ends_of(printable(text)); }
 
+std::string quoted(std::string_view text) { return "'" + excerpt(text) + "'"; }
+
 std::string sentence(std::string_view raw) {
     const std::string text = printable(raw);
     std::string out;

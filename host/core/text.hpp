@@ -22,6 +22,8 @@ inline constexpr std::size_t most_quoted = 150;  ///< characters that a sentence
 
 /// A value for a sentence: printable, and of more than most_quoted characters only the two ends.
 std::string excerpt(std::string_view text);
+/// The same in quotes.
+std::string quoted(std::string_view text);
 
 /// A whole sentence for stderr: printable, on one line, each word or quoted value in it as excerpt() has it.
 std::string sentence(std::string_view text);

@@ -114,4 +114,9 @@ struct Record {
     std::vector<std::string> argv;
 };
 
+/// Equal for records of the same device under the same driver. A GPU's UUID names it wherever it is; a PCI address does so
+/// on its host only; a device without either is its host's device of that name and place in its platform (the D of P:D,
+/// because P depends on which other drivers are installed).
+std::string device_key(const Record& record);
+
 }  // namespace cllab::model

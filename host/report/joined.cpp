@@ -7,7 +7,6 @@
 #include "core/hash.hpp"
 #include "core/text.hpp"
 #include "json/read.hpp"
-#include "report/device_key.hpp"
 #include "report/json.hpp"
 
 namespace cllab::report {

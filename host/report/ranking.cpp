@@ -19,6 +19,11 @@ Points comparable_points(const Rows& rows, const MayBeAuto& may_be_auto) {
         if (possible && points.differs_by_owner(i) && points.tell_apart_without(i)) points.drop(i);
         else ++i;
     }
+    // An axis that some variants do not have is a launch parameter of the others: their values compete.
+    for (std::size_t i = 0; i < points.axes();) {
+        if (points.everywhere(i)) ++i;
+        else points.drop(i);
+    }
     return points;
 }
 

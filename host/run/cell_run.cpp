@@ -15,6 +15,7 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/quirks.hpp"
+#include "model/params.hpp"
 #include "run/kernel_source.hpp"
 #include "run/needs.hpp"
 
@@ -156,12 +157,8 @@ bool CellRun::prepare() {
             fail(Status::unsupported, *reason);
             return;
         }
-        setup_ = cell_.experiment->setup({*cell_.variant, cell_.point, session_.facts(), options_.seed, options_.files});
-        for (const auto& [axis, value] : setup_.resolved) {
-            for (auto& [known, shown] : record_.point) {
-                if (known == axis) shown = value;
-            }
-        }
+        setup_ = model::set_up(*cell_.experiment, {*cell_.variant, cell_.point, session_.facts(), options_.seed, options_.files});
+        record_.point = setup_.point.values();
         const auto& facts = session_.facts();
         device_bytes_ = run::device_bytes(setup_);
         const auto room = static_cast<double>(facts.global_bytes);
@@ -184,7 +181,7 @@ bool CellRun::prepare() {
     const bool right = guarded([&] {
         if (!proved(subject_->verify(setup_, options_.seed, setup_.verify_operations)) || !options_.measure) return;
         subject_->make_sets(sets_);
-        setup_ = cell_.experiment->setup({*cell_.variant, cell_.point, session_.facts(), options_.seed + 1, options_.files, 1});
+        setup_ = model::set_up(*cell_.experiment, {*cell_.variant, cell_.point, session_.facts(), options_.seed + 1, options_.files, 1});
         proved(subject_->verify(setup_, options_.seed + 1, setup_.verify_operations));
     });
     if (!right) guarded([&] { dump(); });  // the code of a wrong kernel is what its author wants to see

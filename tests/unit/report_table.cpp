@@ -210,4 +210,14 @@ BOOST_AUTO_TEST_CASE(wrapped_lines_keep_the_width_and_every_word) {
     BOOST_TEST(report::wrap("", "  ", 12) == "");
 }
 
+BOOST_AUTO_TEST_CASE(an_axis_that_only_some_variants_have_does_not_split_the_comparison) {
+    const std::vector<Record> records{at(test::cell("pad", "runtime", 3e-3), {{"side", "7"}, {"k", "1"}}),
+                                      at(test::cell("pad", "runtime", 2e-3), {{"side", "7"}, {"k", "4"}}),
+                                      at(test::cell("pad", "flat", 1e-3), {{"side", "7"}})};
+    const auto comparison = report::compare({&records[0], &records[1], &records[2]});
+    BOOST_TEST(comparison.ranks[0].ratio == 3, boost::test_tools::tolerance(1e-9));
+    BOOST_TEST(comparison.ranks[1].ratio == 2, boost::test_tools::tolerance(1e-9));
+    BOOST_TEST(comparison.ranks[2].fastest);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
