@@ -7,6 +7,7 @@
 
 #include "core/stats.hpp"
 #include "core/units.hpp"
+#include "model/params.hpp"
 #include "run/instruments.hpp"
 #include "run/kernel_source.hpp"
 
