@@ -9,6 +9,7 @@
 #include "app/commands.hpp"
 #include "app/comparison.hpp"
 #include "app/isa_code.hpp"
+#include "app/streams.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "inspect/offline.hpp"

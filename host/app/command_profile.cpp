@@ -17,6 +17,7 @@
 #include "app/profile.hpp"
 #include "app/profile_file.hpp"
 #include "app/say.hpp"
+#include "app/streams.hpp"
 #include "core/text.hpp"
 #include "inspect/dump_folder.hpp"
 #include "core/units.hpp"
@@ -115,7 +116,7 @@ public:
             if (!finished || budget.over()) break;
             finished = run_probe(probe, budget);
         }
-        if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
+        if (takes_escapes(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
         profile_.seconds = budget.spent();
         profile_.conclusions = conclude(profile_.records, profile_.device);
         return finished;
@@ -164,7 +165,7 @@ private:
     }
 
     void show(const model::Record& record, const char* phase) {
-        if (!isatty(STDERR_FILENO) || since(shown_) < 0.1) return;
+        if (!takes_escapes(STDERR_FILENO) || since(shown_) < 0.1) return;
         shown_ = Clock::now();
         std::fprintf(stderr, "\r\033[K[%zu/%zu] %s: %s", profile_.records.size() + 1, total_, record.id.c_str(), phase);
         std::fflush(stderr);

@@ -11,7 +11,6 @@
 #include <mutex>
 #include <thread>
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "app/commands.hpp"
@@ -24,7 +23,7 @@
 #include "app/results.hpp"
 #include "app/say.hpp"
 #include "app/sink.hpp"
-#include "app/stdout_guard.hpp"
+#include "app/streams.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 
@@ -34,7 +33,7 @@ namespace {
 /// One status line on a terminal, nothing when piped.
 class Progress {
 public:
-    explicit Progress(std::size_t cells) : shown_(isatty(STDERR_FILENO) != 0), cells_(cells) {}
+    explicit Progress(std::size_t cells) : shown_(takes_escapes(STDERR_FILENO)), cells_(cells) {}
     ~Progress() { clear(); }
     void phase(const model::Record& record, const char* phase) {
         if (!shown_) return;
@@ -228,23 +227,6 @@ bool may_be_several(const std::vector<std::string>& selectors) {
 }
 
 }  // namespace
-
-namespace {
-
-// Standard output is where the results go.
-int shown_at(int fd) { return fd == STDOUT_FILENO ? results_fd() : fd; }
-
-}  // namespace
-
-bool wants_colour(int fd) {
-    const char* no_colour = std::getenv("NO_COLOR");
-    return isatty(shown_at(fd)) && !(no_colour && *no_colour);
-}
-
-unsigned terminal_width(int fd) {
-    winsize size{};
-    return isatty(shown_at(fd)) && ioctl(shown_at(fd), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
 
 int command_run(const Invocation& asked) {
     auto invocation = asked;

@@ -12,6 +12,7 @@
 #include "app/profile_file.hpp"
 #include "app/say.hpp"
 #include "app/sink.hpp"
+#include "app/streams.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "model/params.hpp"
@@ -185,12 +186,12 @@ private:
     }
 
     void progress(const Point& point) const {
-        if (!isatty(STDERR_FILENO)) return;
+        if (!takes_escapes(STDERR_FILENO)) return;
         std::fprintf(stderr, "\r\033[K%s: %zu measured, now %s", variant_.id.c_str(), measured_, text_of(point).c_str());
         std::fflush(stderr);
     }
     static void clear_line() {
-        if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
+        if (takes_escapes(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
     }
 
     const Invocation& invocation_;

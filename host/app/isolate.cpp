@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "app/errors.hpp"
 #include "app/job.hpp"
 #include "app/stdout_guard.hpp"
 #include "core/text.hpp"
@@ -97,10 +98,9 @@ public:
                 work(ends[1]);
             } catch (const run::Interrupted&) {
                 send(ends[1], {{"interrupted", true}});
-            } catch (const Error& e) {
-                send(ends[1], {{"error", e.what()}, {"blame", static_cast<int>(e.blame())}});
             } catch (const std::exception& e) {
-                send(ends[1], {{"error", e.what()}, {"blame", static_cast<int>(Blame::result)}});
+                const auto error = as_error(e);
+                send(ends[1], {{"error", error.what()}, {"blame", static_cast<int>(error.blame())}});
             }
             _exit(0);  // destructors of drivers hang now and then; everything is on its way already
         }

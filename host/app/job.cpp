@@ -4,6 +4,7 @@
 #include <csignal>
 #include <fmt/format.h>
 #include <random>
+#include <set>
 
 #include "app/crash.hpp"
 #include "app/image_file.hpp"
@@ -13,6 +14,7 @@
 #include "inspect/tool.hpp"
 #include "report/json.hpp"
 #include "model/params.hpp"
+#include "run/kernel_source.hpp"
 
 namespace cllab::app {
 namespace {
@@ -106,6 +108,11 @@ std::vector<model::Device> resolve_devices(const Job& job, std::vector<std::stri
 }
 
 void check_points(const Job& job, const model::Device& device) {
+    std::set<std::string> families;
+    for (const auto& group : job.plan) {
+        for (const auto& cell : group) families.insert(cell.experiment->family);
+    }
+    for (const auto& family : families) run::kernel_source(family, job.options.cl_dir);
     for (const auto& group : job.plan) {
         for (const auto& cell : group) {
             try {

@@ -50,7 +50,8 @@ std::vector<model::Device> resolve_devices(const Job& job, std::vector<std::stri
 /// that made the dump, before others may replace it.
 void write_timing(model::Record& record);
 
-/// A point that makes no sense is the command line's fault, said before the long part: Error(usage).
+/// A point that makes no sense, or a kernel's text that cannot be read, is the command line's fault, said before the long
+/// part: Error(usage).
 void check_points(const Job& job, const model::Device& device);
 
 /// All cells of the plan on the device "P:D", in this process. Resolves every point first.

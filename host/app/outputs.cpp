@@ -25,9 +25,10 @@ bool is_null_device(const struct stat& file) {
     return stat("/dev/null", &null) == 0 && is_same(file, null);
 }
 
-/// "-", /dev/stdout, or the file that the shell sends standard output to.
+/// Standard output by name, or the file that the shell sends it to.
 bool leads_to_stdout(const fs::path& path) {
-    if (path == "-") return true;
+    for (const char* name : {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
+        if (path == name) return true;
     struct stat file {}, out {};
     return stat(path.c_str(), &file) == 0 && fstat(results_fd(), &out) == 0 && is_same(file, out) && !is_null_device(file);
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <stdexcept>
 #include <thread>
 
 #include <sys/utsname.h>
@@ -119,6 +120,8 @@ bool CellRun::guarded(const std::function<void()>& work) {
     } catch (const Error& e) {
         if (e.blame() != Blame::result) throw;
         return fail(Status::launch_failed, e.what());
+    } catch (const std::length_error&) {
+        return fail(Status::launch_failed, "this point needs more memory than a process can have");
     } catch (const std::bad_alloc&) {
         return fail(Status::launch_failed, "the host has no memory left for this point");
     }
