@@ -119,14 +119,17 @@ class CommandLine(LabTest):
         self.assertRegex(out, r"\nstore_8 +- +\d+\n")
         self.assertRegex(out, r"\n[<>~] ")
 
-    def profile(self, **changes):
-        """A profile of the device here with one figure: a float peak that everything exceeds."""
+    def profile(self, last_level=0, **changes):
+        """A profile of the device here with a float peak that everything exceeds, and a last level where one is given."""
         self.lab("run", "muladd_fma", "--device", "cpu", "--axis", "items=64", "--verify", "--no-dumps", "--json", "d.jsonl")
         device = self.records("d.jsonl")[-1]["device"] | changes
         peak = {"family": "fma", "name": "float peak", "unit": "FLOP/s", "value": 1, "high": 1}
+        chase = [{"family": "latency", "name": "L1 capacity", "unit": "byte", "value": last_level, "high": last_level},
+                 {"family": "latency", "name": "memory latency", "unit": "s", "value": 1e-7, "high": 1e-7}]
         path = self.folder / "dumps" / re.sub(r"[^A-Za-z0-9._]+", "-", device["name"]) / "profile.json"
-        path.parent.mkdir(parents=True)
-        path.write_text(json.dumps({"schema": 1, "device": device, "utc": "2026-01-01T00:00:00Z", "figures": [peak]}))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"schema": 1, "device": device, "utc": "2026-01-01T00:00:00Z",
+                                    "figures": [peak, *(chase if last_level else [])]}))
         return path
 
     def run_muladd(self, *more):
@@ -155,6 +158,7 @@ class CommandLine(LabTest):
         self.assert_one_sentence(self.run_muladd("--isolate")[1], "profile.json'", "is damaged at byte", "it is ignored")
 
     def test_the_cache_state_is_in_the_record_and_above_the_table(self):
+        self.profile(last_level=4 << 20)
         for state in ("cold", "rotate"):
             out, err = self.lab("run", "saxpy_w128", "--device", "cpu", "--axis", "size=1Mi", "--no-dumps", "--no-yardstick",
                                 "--cache", state, "--max-time", "0.1", "--json", "r.jsonl")
@@ -162,9 +166,30 @@ class CommandLine(LabTest):
             self.assertIn(f" cache={state} (4 times the last level, ", out)
             time = self.records()[0]["time"]
             self.assertEqual(time["cache"], state)
-            self.assertEqual(time["sets"] > 1, state == "rotate")
+            self.assertEqual(time["sets"], 8 if state == "rotate" else 1)
             if state == "cold":
                 self.assertEqual(time["per_sample"], 1)
+
+    def test_of_copy_is_against_a_copy_of_the_cells_own_footprint_whatever_the_last_level(self):
+        for last_level in (512 << 10, 1 << 30):
+            with self.subTest(last_level=last_level):
+                self.profile(last_level=last_level)
+                self.lab("run", "saxpy_w32", "saxpy_w64", "--device", "cpu", "--axis", "size=512Ki,1Mi", "--no-dumps", "--max-time", "0.05",
+                         "--json", "r.jsonl")
+                records = self.records()
+                self.assertEqual(len(records), 4)  # the copy has no record of its own
+                for record in records:
+                    copy = record["yardstick"]
+                    self.assertEqual(record["device"]["last_level_bytes"], last_level)
+                    self.assertEqual(copy["bytes"], 2 * record["point"]["size"])
+                    self.assertEqual(copy["cache"], "hot")
+                    share = record["metrics"]["bandwidth"]["value"] / copy["bandwidth"]
+                    self.assertAlmostEqual(record["metrics"]["of_copy"]["value"] / (100 * share), 1, delta=1e-6)
+                (self.folder / "r.jsonl").unlink()
+        self.lab("run", "saxpy_w32", "--device", "cpu", "--axis", "size=512Ki", "--no-dumps", "--max-time", "0.05", "--json", "r.jsonl",
+                 "--no-yardstick")
+        self.assertNotIn("yardstick", self.records()[0])
+        self.assertNotIn("of_copy", self.records()[0]["metrics"])
 
     def test_a_kernel_that_cannot_rotate_is_unsupported_with_its_reason(self):
         self.lab("run", "bandwidth_reread", "--device", "cpu", "--no-dumps", "--no-yardstick", "--cache", "rotate",
