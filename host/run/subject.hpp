@@ -30,8 +30,8 @@ public:
     /// Overwrites every output with what verify() loaded, so that check_left() is about the operations from now on.
     void poison();
     /// Whether the operation does its work at every launch: a few single ones, half of them on poisoned outputs and half on
-    /// outputs that hold the answer already, take the same time and leave the answer. Runs up to `seconds`, longer for
-    /// operations that are long. Nothing for a setup that accumulates.
+    /// outputs that hold the answer already, take the same time and leave the answer. Runs up to `seconds`, longer while
+    /// all launches show a difference. Nothing for a setup that accumulates.
     Wrong check_haste(double seconds);
 
     /// One more operation of the first set, or of an operation that accumulates the first ones again and one more; checked.
