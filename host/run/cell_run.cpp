@@ -182,7 +182,12 @@ bool CellRun::prepare() {
     }
     phase_("verify");
     const bool right = guarded([&] {
-        if (!proved(subject_->verify(setup_, options_.seed, setup_.verify_operations)) || !options_.measure) return;
+        if (!proved(subject_->verify(setup_, options_.seed, setup_.verify_operations))) return;
+        if (!options_.measure) {
+            // A simulator takes as long for the second time as for the first.
+            if (session_.facts().implementation != Implementation::oclgrind) proved(subject_->verify_one_more(options_.seed));
+            return;
+        }
         subject_->make_sets(sets_);
         setup_ = model::set_up(*cell_.experiment, {*cell_.variant, cell_.point, session_.facts(), options_.seed + 1, options_.files, 1});
         proved(subject_->verify(setup_, options_.seed + 1, setup_.verify_operations));
@@ -235,7 +240,7 @@ bool CellRun::warm_up() {
 void CellRun::look() {
     if (!proved(subject_->check_left())) return;
     subject_->poison();
-    subject_->timed(1);  // not timed: what it finds in the caches is the poison
+    subject_->run();  // not timed: what it finds in the caches is the poison
     // The next time at a sample that no kernel can foresee, once before each doubling of the samples.
     const auto from = look_before_;
     look_before_ = std::max(rules_.first_check, 2 * from);

@@ -30,10 +30,15 @@ public:
     /// Overwrites every output with what verify() loaded, so that check_left() is about the operations from now on.
     void poison();
     /// Whether the operation does its work at every launch: a few single ones, half of them on poisoned outputs and half on
-    /// outputs that hold the answer already, take the same time and leave the answer. Runs up to `seconds`, longer for
-    /// operations that are long. Nothing for a setup that accumulates.
+    /// outputs that hold the answer already, take the same time and leave the answer. Runs up to `seconds`, longer while
+    /// all launches show a difference. Nothing for a setup that accumulates.
     Wrong check_haste(double seconds);
 
+    /// One more operation of the first set, or of an operation that accumulates the first ones again and one more; checked.
+    Wrong verify_one_more(std::uint64_t seed);
+
+    /// One operation, which the next one in turn would be; waits for it.
+    void run();
     /// Seconds of one of `operations` in sequence, by events where the device's are trusted, else by the host. Sets take turns.
     double timed(unsigned operations);
     void set_trips(std::int32_t trips) { sets_.front()->set_trips(trips); }
@@ -43,7 +48,7 @@ public:
     /// Reads the first set back without a check.
     Wrong read_back();
     std::size_t sets() const { return sets_.size(); }
-    bool event_clock() const { return event_clock_; }
+    bool event_clock() const { return session_.timer().trusted; }
     bool events_exceeded_host() const { return events_exceeded_host_; }
 
 private:
@@ -62,7 +67,7 @@ private:
     Operation::Contents answer_;      ///< outputs of the last verification, which the check has seen
     std::int32_t answer_trips_ = 0;
     std::uint64_t answer_operations_ = 0;
-    bool event_clock_, events_exceeded_host_ = false;
+    bool events_exceeded_host_ = false;
 };
 
 }  // namespace cllab::run

@@ -180,7 +180,7 @@ class CommandLine(LabTest):
                 self.assertEqual(record["time"]["per_sample"], 1)
 
     def test_a_last_level_of_any_size_rotates_or_says_why_not(self):
-        for size, sets in ((512 << 10, 1), (64 << 20, 128), (300 << 20, None), (1 << 30, None)):
+        for size, sets in ((512 << 10, 1), (64 << 20, 128), (16 << 30, None)):
             with self.subTest(last_level=size):
                 self.profile_of_last_level(size)
                 record, page = self.saxpy("rotate")
@@ -189,6 +189,27 @@ class CommandLine(LabTest):
                 else:
                     self.assertEqual(record["status"], "unsupported")
                     self.assertIn(f"'rotate' needs {4 * size >> 21} sets of 2 MiB", page)
+
+    def test_of_copy_is_against_a_copy_of_the_cells_own_footprint_whatever_the_last_level(self):
+        for last_level in (512 << 10, 1 << 30):
+            with self.subTest(last_level=last_level):
+                self.profile_of_last_level(last_level)
+                self.lab("run", "saxpy_w32", "saxpy_w64", "--device", "cpu", "--axis", "size=512Ki,1Mi", "--no-dumps", "--max-time", "0.05",
+                         "--json", "r.jsonl")
+                records = self.records()
+                self.assertEqual(len(records), 4)  # the copy has no record of its own
+                for record in records:
+                    copy = record["yardstick"]
+                    self.assertEqual(record["device"]["last_level_bytes"], last_level)
+                    self.assertEqual(copy["bytes"], 2 * record["point"]["size"])
+                    self.assertEqual(copy["cache"], "hot")
+                    share = record["metrics"]["bandwidth"]["value"] / copy["bandwidth"]
+                    self.assertAlmostEqual(record["metrics"]["of_copy"]["value"] / (100 * share), 1, delta=1e-6)
+                (self.folder / "r.jsonl").unlink()
+        self.lab("run", "saxpy_w32", "--device", "cpu", "--axis", "size=512Ki", "--no-dumps", "--max-time", "0.05", "--json", "r.jsonl",
+                 "--no-yardstick")
+        self.assertNotIn("yardstick", self.records()[0])
+        self.assertNotIn("of_copy", self.records()[0]["metrics"])
 
     def test_a_kernel_that_cannot_rotate_is_unsupported_with_its_reason(self):
         self.lab("run", "bandwidth_reread", "--device", "cpu", "--no-dumps", "--no-yardstick", "--cache", "rotate",

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "app/comparison.hpp"
 #include "bench.hpp"
 
 using namespace cllab;
@@ -188,6 +189,29 @@ BOOST_AUTO_TEST_CASE(cells_of_one_comparison_take_turns_round_by_round_and_eithe
         BOOST_TEST(samples[i] == (forward ? "scratch_right sample" : "scratch_twin sample"));
         BOOST_TEST(samples[i + 1] == (forward ? "scratch_twin sample" : "scratch_right sample"));
     }
+}
+
+BOOST_AUTO_TEST_CASE(cells_that_do_not_fit_on_the_device_together_say_that_they_took_no_turns) {
+    // Room for one: its data of 8 KB and the guards of its output.
+    auto found = test::found();
+    found.facts.global_bytes = 400 << 10;
+    device::Session small(found);
+    test::Recorder recorder;
+    run_scratch(std::string(right) + body("twin", "dst[i] = src[i] + src[i] + 1;"), {{"right", ""}, {"twin", ""}}, {}, &recorder, "1000", {},
+                &small);
+    BOOST_REQUIRE(recorder.records.size() == 2u);
+    for (const auto& r : recorder.records) {
+        BOOST_REQUIRE_MESSAGE((r.status == Status::ok), r.reason);
+        BOOST_TEST(std::any_of(r.warnings.begin(), r.warnings.end(), [](const auto& w) { return w.starts_with("not-in-turns: "); }));
+    }
+    BOOST_TEST(recorder.records[0].time->batch != recorder.records[1].time->batch);
+    const auto text = app::ratio_text(recorder.records[0], recorder.records[1]);
+    BOOST_TEST(text.find("not compared: the device has no room for both at once") != std::string::npos, text);
+    BOOST_TEST(text.find("in turns") == std::string::npos, text);
+    // With room for both they take turns, and nothing is to be said.
+    const auto together = run_scratch(std::string(right) + body("twin", "dst[i] = src[i] + src[i] + 1;"), {{"right", ""}, {"twin", ""}});
+    BOOST_TEST(together[0].time->batch == together[1].time->batch);
+    for (const auto& w : together[0].warnings) BOOST_TEST(!w.starts_with("not-in-turns"), w);
 }
 
 BOOST_AUTO_TEST_CASE(a_missing_kernel_is_a_failed_launch_that_names_it) {
