@@ -149,7 +149,7 @@ void add_metrics(std::vector<Column>& columns, const Rows& rows) {
         }
     }
     for (const auto& [name, unit] : names) {
-        const auto values = values_of(rows, [&](const Record& r) { return value_of(r, name); });
+        const auto values = values_of(rows, [&metric = name](const Record& r) { return value_of(r, metric); });
         if (!any(values) || name == "step_time") continue;
         const bool headline = name == "bandwidth" || name == "flops";
         auto column = quantity_column(headline ? "" : name == "of_copy" ? "of copy" : name, values, unit);
