@@ -54,6 +54,7 @@ struct CodeInfo {
     /// without a loop or without a counted disassembly.
     std::map<std::string, std::int64_t> loop;
     std::map<std::string, std::string> origin;        ///< "registers" -> "ptxas verbose log"
+    std::string fingerprint;                          ///< equal for equal code (inspect/fingerprint.hpp); empty: unknown
 };
 
 struct DeviceInfo {

@@ -64,6 +64,7 @@ Json to_json(const model::CodeInfo& code) {
     put(j, "code_bytes", code.code_bytes);
     if (!code.loop.empty()) j["loop"] = code.loop;
     j["origin"] = code.origin;
+    if (!code.fingerprint.empty()) j["fingerprint"] = code.fingerprint;
     return j;
 }
 
@@ -235,6 +236,7 @@ model::CodeInfo read_code(const Reader& r) {
     r.read("local_bytes", code.local_bytes);
     r.read("private_bytes", code.private_bytes);
     r.read("code_bytes", code.code_bytes);
+    r.read("fingerprint", code.fingerprint);
     if (const Json* loop = r.find("loop")) {
         const Reader counts(*loop, "code.loop");
         for (const auto& [what, ignored] : loop->items()) {
