@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "core/stats.hpp"
+
 namespace cllab::compare {
 namespace {
 
@@ -31,10 +33,6 @@ std::vector<double> signed_rank_density(unsigned n) {
 }
 
 }  // namespace
-
-double Estimate::half_width() const {
-    return covered() ? std::log(high / low) / 2 : std::numeric_limits<double>::infinity();
-}
 
 double signed_rank_below(unsigned n, unsigned w) {
     const auto density = signed_rank_density(n);
@@ -75,17 +73,6 @@ Estimate estimate(std::span<const double> log_ratios, double coverage) {
     return out;
 }
 
-const char* name(Verdict verdict) {
-    switch (verdict) {
-        case Verdict::faster: return "faster";
-        case Verdict::slower: return "slower";
-        case Verdict::same: return "same";
-        case Verdict::same_code: return "same code";
-        case Verdict::undecided: break;
-    }
-    return "undecided";
-}
-
 Judgement judge(std::span<const double> log_ratios, std::span<const double> control, bool same_code, const Rules& rules) {
     Judgement out;
     out.ratio = estimate(log_ratios, rules.coverage);
@@ -110,6 +97,15 @@ Judgement judge(std::span<const double> log_ratios, std::span<const double> cont
 
 bool enough(std::span<const double> log_ratios, const Rules& rules) {
     return log_ratios.size() >= rules.least && estimate(log_ratios, rules.coverage).half_width() <= std::log1p(rules.precise);
+}
+
+double log_ratio(std::span<const double> left, std::span<const double> right) {
+    std::vector<double> logs;
+    for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i)
+        if (left[i] > 0 && right[i] > 0) logs.push_back(std::log(left[i] / right[i]));
+    if (logs.empty()) return std::numeric_limits<double>::quiet_NaN();
+    std::sort(logs.begin(), logs.end());
+    return quantile(logs, 0.5);
 }
 
 std::vector<double> holm(std::span<const double> p_values) {

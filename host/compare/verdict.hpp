@@ -10,24 +10,16 @@
 // arrangement moves it little. (Hollander, Wolfe, Chicken: Nonparametric Statistical Methods, 3rd edition, 3.1 to 3.3.)
 #pragma once
 
-#include <optional>
 #include <span>
-#include <string>
 #include <vector>
+
+#include "model/comparison.hpp"
 
 namespace cllab::compare {
 
-/// Of log ratios, as ratios: 1.02 is 2 % slower.
-struct Estimate {
-    double ratio = 1;          ///< exp of the Hodges-Lehmann estimate
-    double low = 0, high = 0;  ///< the interval, when `covered`
-    double coverage = 0;       ///< of the interval, at least what was asked for; 0 when there is none
-    unsigned n = 0;            ///< arrangements
-
-    bool covered() const { return coverage > 0; }
-    /// Half the width of the interval in logarithms: 0.005 is 0.5 %. Infinite without one.
-    double half_width() const;
-};
+using model::Estimate;
+using model::Judgement;
+using model::Verdict;
 
 /// `log_ratios`: one number per arrangement, finite. No interval where even the whole range cannot cover `coverage`: below
 /// 8 arrangements at 0.99, below 6 at 0.95. Nothing given: n = 0.
@@ -39,29 +31,12 @@ double signed_rank_below(unsigned n, unsigned w);
 /// P-value, two-sided, of the log ratios being symmetric around `centre`.
 double signed_rank_p(std::span<const double> log_ratios, double centre = 0);
 
-enum class Verdict {
-    faster,     ///< left takes less time than right
-    slower,
-    same,       ///< within `within` of each other
-    undecided,  ///< the interval allows too much, or the machine told equal code apart
-    same_code,  ///< the machine code that ran is equal, so nothing else can be meant
-};
-const char* name(Verdict verdict);
-
 struct Rules {
     double coverage = 0.99;
     double margin = 0.005;    ///< a winner is faster by more than this, beyond its interval
     double same = 0.02;       ///< the largest difference that may be called the same
     double precise = 0.005;   ///< half-width of the interval at which sampling ends
     unsigned least = 8;       ///< arrangements before the first look
-};
-
-struct Judgement {
-    Verdict verdict = Verdict::undecided;
-    Estimate ratio;      ///< time of left over time of right
-    Estimate control;    ///< of left with itself, in the same arrangements
-    double within = 0;   ///< same: the largest difference the interval allows
-    double floor = 0;    ///< what a winner had to exceed: the margin, or the control's own distance from 1 where that is more
 };
 
 /// `control`: the log ratio of one side with itself in the same arrangements; may be empty, and then the margin alone is the
@@ -71,6 +46,10 @@ Judgement judge(std::span<const double> log_ratios, std::span<const double> cont
 
 /// True when more arrangements would not change what is said: the interval is as narrow as asked for, on at least `least`.
 bool enough(std::span<const double> log_ratios, const Rules& rules = {});
+
+/// The log ratio of one arrangement: the median over its rounds of log(left / right). `left` and `right`: seconds, sample i of both
+/// from round i; the longer one's rest is left out. Nothing usable: NaN.
+double log_ratio(std::span<const double> left, std::span<const double> right);
 
 /// Adjusted p-values of a family of tests by Holm's step-down method, in the order given.
 std::vector<double> holm(std::span<const double> p_values);

@@ -1,5 +1,7 @@
 #include "model/result.hpp"
 
+#include "model/comparison.hpp"
+
 #include <array>
 
 namespace cllab::model {
@@ -37,6 +39,17 @@ const char* name(Better better) {
         case Better::neither: break;
     }
     return "neither";
+}
+
+const char* name(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::faster: return "faster";
+        case Verdict::slower: return "slower";
+        case Verdict::same: return "same";
+        case Verdict::same_code: return "same code";
+        case Verdict::undecided: break;
+    }
+    return "undecided";
 }
 
 }  // namespace cllab::model

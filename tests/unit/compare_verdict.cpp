@@ -13,6 +13,7 @@
 
 using namespace cllab;
 using namespace cllab::compare;
+using model::Verdict;
 using boost::test_tools::tolerance;
 
 namespace {
@@ -168,6 +169,19 @@ BOOST_AUTO_TEST_CASE(one_wild_arrangement_of_ten_moves_neither_estimate_nor_verd
     logs.back() = std::log(3.0);
     const auto j = judge(logs, {}, false);
     BOOST_TEST(j.ratio.ratio == 1.03, tolerance(0.003));
+}
+
+BOOST_AUTO_TEST_CASE(an_arrangement_is_the_median_of_its_rounds_whatever_drift_they_share) {
+    std::vector<double> left, right;
+    for (int i = 0; i < 21; ++i) {
+        const double drift = 1 + 0.4 * std::sin(0.3 * i);
+        left.push_back(1.05e-3 * drift);
+        right.push_back(1e-3 * drift);
+    }
+    left[3] *= 10;  // preempted
+    right.push_back(7);  // one side sampled once more
+    BOOST_TEST(log_ratio(left, right) == std::log(1.05), tolerance(1e-9));
+    BOOST_TEST(std::isnan(log_ratio({}, right)));
 }
 
 BOOST_AUTO_TEST_CASE(holm_multiplies_the_smallest_by_the_number_of_tests_and_keeps_the_order) {
