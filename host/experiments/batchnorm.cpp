@@ -103,6 +103,7 @@ Setup setup(const Request& request) {
         out.resolved.emplace_back(name, std::to_string(integer_or(request.point, name, by_scale(device, simulated, cpu, gpu))));
     };
     text("images", 5, 32, 128), text("channels", 3, 64, 256), text("height", 4, 56, 56), text("width", 6, 56, 56);
+    out.accumulates = by_channel(request.variant);  // the running statistics
     if (by_channel(request.variant))
         channel(out, request, s, *data);
     else

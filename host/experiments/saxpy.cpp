@@ -65,12 +65,15 @@ Setup setup(const Request& request) {
     out.resolved = {{"size", std::to_string(bytes)},
                     {"local", std::to_string(out.local.size[0])},
                     {"per_item", std::to_string(per_item)}};
+    out.accumulates = true;
     out.check = [data, a](const Buffers& buffers) {
         const auto x = view<float>(data->x), y = view<float>(data->y);
         // Two roundings, as the kernel with contraction off.
         return first_difference<float>("y", buffers.as<float>("y"), [&](std::size_t i) {
             const float product = a * x[i];
-            return product + y[i];
+            float sum = y[i];
+            for (std::uint64_t done = 0; done < buffers.operations; ++done) sum = product + sum;
+            return sum;
         });
     };
     return out;

@@ -21,14 +21,23 @@ using Names = std::set<std::string>;
 
 const std::map<std::string, Names> may_include{
     {"core", {}},
+    {"json", {"core"}},
     {"model", {"core"}},
     {"experiments", {"core", "model"}},
+<<<<<<< HEAD
     {"compare", {"core", "model"}},
     {"report", {"core", "model"}},
+=======
+    {"report", {"core", "json", "model"}},
+>>>>>>> main
     {"device", {"core", "model"}},
-    {"inspect", {"core", "model", "device"}},
+    {"inspect", {"core", "json", "model", "device"}},
     {"run", {"core", "model", "device", "inspect"}},
+<<<<<<< HEAD
     {"app", {"core", "model", "experiments", "compare", "report", "device", "inspect", "run"}},
+=======
+    {"app", {"core", "json", "model", "experiments", "report", "device", "inspect", "run"}},
+>>>>>>> main
 };
 
 /// The text with comments and literals replaced by one space. A scanner, not a regular expression: libstdc++ recurses for
