@@ -24,20 +24,12 @@ const std::map<std::string, Names> may_include{
     {"json", {"core"}},
     {"model", {"core"}},
     {"experiments", {"core", "model"}},
-<<<<<<< HEAD
     {"compare", {"core", "model"}},
-    {"report", {"core", "model"}},
-=======
     {"report", {"core", "json", "model"}},
->>>>>>> main
     {"device", {"core", "model"}},
     {"inspect", {"core", "json", "model", "device"}},
     {"run", {"core", "model", "device", "inspect"}},
-<<<<<<< HEAD
-    {"app", {"core", "model", "experiments", "compare", "report", "device", "inspect", "run"}},
-=======
-    {"app", {"core", "json", "model", "experiments", "report", "device", "inspect", "run"}},
->>>>>>> main
+    {"app", {"core", "json", "model", "experiments", "compare", "report", "device", "inspect", "run"}},
 };
 
 /// The text with comments and literals replaced by one space. A scanner, not a regular expression: libstdc++ recurses for
