@@ -1,11 +1,13 @@
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
 #include "app/commands.hpp"
 #include "app/say.hpp"
+#include "app/stdout_guard.hpp"
 #include "core/error.hpp"
 #include "device/quirks.hpp"
 
@@ -23,11 +25,11 @@ int exit_status(cllab::Blame blame) {
 int dispatch(const cllab::app::Invocation& invocation) {
     using namespace cllab::app;
     if (invocation.command == "version") {
-        std::puts("cllab " CLLAB_VERSION);
+        std::cout << "cllab " CLLAB_VERSION "\n";
         return 0;
     }
     if (invocation.help) {
-        std::fputs(help_text(invocation.command).c_str(), stdout);
+        std::cout << help_text(invocation.command);
         return 0;
     }
     if (invocation.command == "tune") return command_tune(invocation);
@@ -51,6 +53,7 @@ int main(int argc, char** argv) {
         mallopt(M_MMAP_THRESHOLD, 1 << 30);
         mallopt(M_TRIM_THRESHOLD, 1 << 30);
 #endif
+        cllab::app::keep_stdout();
         cllab::device::prepare_environment();
         return dispatch(cllab::app::parse(argc, argv));
     } catch (const cllab::Error& e) {

@@ -173,6 +173,8 @@ std::string printable(std::string_view text, std::string_view kept) {
 
 std::string excerpt(std::string_view text) { return ends_of(printable(text)); }
 
+std::string quoted(std::string_view text) { return "'" + excerpt(text) + "'"; }
+
 std::string sentence(std::string_view raw) {
     const std::string text = printable(raw);
     std::string out;
@@ -224,7 +226,7 @@ bool glob_match(std::string_view pattern, std::string_view text) {
 
 std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates, std::size_t most) {
     const std::string wanted = lower(word);
-    if (wanted.empty()) return {};
+    if (wanted.empty() || wanted.size() > 100) return {};  // no slip of the finger
     std::vector<std::pair<std::size_t, std::string>> ranked;
     for (const auto& candidate : candidates) {
         const std::string name = lower(candidate);

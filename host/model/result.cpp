@@ -1,8 +1,9 @@
 #include "model/result.hpp"
 
-#include "model/comparison.hpp"
-
 #include <array>
+
+#include "core/text.hpp"
+#include "model/comparison.hpp"
 
 namespace cllab::model {
 namespace {
@@ -50,6 +51,16 @@ const char* name(Verdict verdict) {
         case Verdict::undecided: break;
     }
     return "undecided";
+}
+
+std::string device_key(const Record& record) {
+    const auto& d = record.device;
+    std::vector<std::string> parts{d.platform, d.name, d.driver, d.identity};
+    // A CPU's UUID is made up by its driver, often the same on every machine of a kind.
+    const bool named_anywhere = d.type == "gpu" && d.identity.rfind("UUID ", 0) == 0;
+    if (!named_anywhere) parts.push_back(record.host.name);
+    if (d.identity.empty()) parts.push_back(d.selector.substr(d.selector.find(':') + 1));
+    return join(parts, "\n");
 }
 
 }  // namespace cllab::model

@@ -39,6 +39,7 @@ struct Timing {
     unsigned references = 0;    ///< timings of the reference kernel around and between the samples
     double reference_spread = 0;  ///< slowest less fastest of them over their median
     bool settled = false;       ///< warm-up ended because two windows agreed
+    bool shared_memory = false; ///< its buffers are those of the cell it takes turns with
 };
 
 /// The copy that a cell is held against: of as many bytes as the cell's own data, in the same state of the caches.
@@ -114,5 +115,10 @@ struct Record {
     std::string utc;                                           ///< 2026-11-20T23:59:59Z
     std::vector<std::string> argv;
 };
+
+/// Equal for records of the same device under the same driver. A GPU's UUID names it wherever it is; a PCI address does so
+/// on its host only; a device without either is its host's device of that name and place in its platform (the D of P:D,
+/// because P depends on which other drivers are installed).
+std::string device_key(const Record& record);
 
 }  // namespace cllab::model

@@ -72,6 +72,12 @@ std::string comparison_text(const model::Comparison& c) {
     return out;
 }
 
+std::string comparison_progress(const model::Comparison& c) {
+    const auto& r = c.judgement.ratio;
+    return fmt::format("{} against {}: {} arrangements{}", c.left, c.right, r.n,
+                       r.covered() ? ", known within " + percent(std::expm1(r.half_width())) : "");
+}
+
 std::string comparison_json(const model::Comparison& c) {
     Json out{{"schema", model::schema_version},
              {"record", "comparison"},
@@ -94,5 +100,7 @@ std::string comparison_json(const model::Comparison& c) {
             {{"seed", a.seed}, {"log_ratio", a.log_ratio}, {"control", a.control}, {"rounds", a.rounds}, {"same_memory", a.same_memory}});
     return out.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
+
+bool is_comparison(std::string_view line) { return line.substr(0, 64).find("\"record\":\"comparison\"") != std::string_view::npos; }
 
 }  // namespace cllab::report

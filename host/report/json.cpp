@@ -51,6 +51,7 @@ Json to_json(const model::Timing& t) {
     j["references"] = t.references;
     put(j, "reference_spread", t.reference_spread);
     j["settled"] = t.settled;
+    if (t.shared_memory) j["shared_memory"] = true;
     return j;
 }
 

@@ -113,6 +113,7 @@ model::Timing read_timing(const Reader& r) {
     r.read("references", t.references);
     r.read("reference_spread", t.reference_spread);
     r.read("settled", t.settled);
+    r.read("shared_memory", t.shared_memory);
     return t;
 }
 

@@ -15,6 +15,7 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/quirks.hpp"
+#include "model/params.hpp"
 #include "run/kernel_source.hpp"
 #include "run/needs.hpp"
 
@@ -37,6 +38,11 @@ MeasureRules rules_for(const Device& device, const Options& options) {
         rules.warm_cap_seconds = 4 * options.warm_seconds;
     }
     rules.sampling_seconds = options.sampling_seconds;
+    if (options.arrangement) {
+        // Enough for caches and pages; a GPU's clock is brought up by the executor, once for all cells.
+        rules.warm_seconds = 0.01;
+        rules.warm_cap_seconds = 0.05;
+    }
     return rules;
 }
 
@@ -156,12 +162,8 @@ bool CellRun::prepare() {
             fail(Status::unsupported, *reason);
             return;
         }
-        setup_ = cell_.experiment->setup({*cell_.variant, cell_.point, session_.facts(), options_.seed, options_.files});
-        for (const auto& [axis, value] : setup_.resolved) {
-            for (auto& [known, shown] : record_.point) {
-                if (known == axis) shown = value;
-            }
-        }
+        setup_ = model::set_up(*cell_.experiment, {*cell_.variant, cell_.point, session_.facts(), options_.seed, options_.files});
+        record_.point = setup_.point.values();
         const auto& facts = session_.facts();
         device_bytes_ = run::device_bytes(setup_);
         const auto room = static_cast<double>(facts.global_bytes);
@@ -174,7 +176,7 @@ bool CellRun::prepare() {
             if (options_.cache == Cache::cold) instruments_.flush();
         }
         build();
-        if (record_.status == Status::ok) subject_ = std::make_unique<Subject>(session_, built_, setup_, cell_.id);
+        if (record_.status == Status::ok) subject_ = std::make_unique<Subject>(session_, built_, setup_, cell_.id, beside_ ? beside_->subject_.get() : nullptr);
     });
     if (!built) {
         if (record_.status == Status::build_failed) guarded([&] { dump(); });
@@ -184,7 +186,11 @@ bool CellRun::prepare() {
     const bool right = guarded([&] {
         if (!proved(subject_->verify(setup_, options_.seed, setup_.verify_operations)) || !options_.measure) return;
         subject_->make_sets(sets_);
-        setup_ = cell_.experiment->setup({*cell_.variant, cell_.point, session_.facts(), options_.seed + 1, options_.files, 1});
+        if (options_.arrangement) {  // both seeds were proved when the cell was measured alone
+            if (sets_ > 1) proved(subject_->verify(setup_, options_.seed, setup_.verify_operations));
+            return;
+        }
+        setup_ = model::set_up(*cell_.experiment, {*cell_.variant, cell_.point, session_.facts(), options_.seed + 1, options_.files, 1});
         proved(subject_->verify(setup_, options_.seed + 1, setup_.verify_operations));
     });
     if (!right) guarded([&] { dump(); });  // the code of a wrong kernel is what its author wants to see

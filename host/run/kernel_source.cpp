@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <fstream>
-#include <iterator>
 #include <regex>
 
 #include "core/text.hpp"
@@ -13,10 +14,22 @@
 namespace cllab::run {
 namespace {
 
+constexpr std::size_t most_bytes = 16 << 20;  // of a kernel's text; a device file would never end
+
 std::string read_file(const std::filesystem::path& path) {
+    const auto refuse = [&](const std::string& why) {
+        throw Error(Blame::environment, "kernel file '" + path.string() + "' (--cl-dir) cannot be read: " + why);
+    };
+    errno = 0;
     std::ifstream in(path, std::ios::binary);
-    if (!in) throw Error(Blame::environment, "kernel file '" + path.string() + "' cannot be read (--cl-dir)");
-    return {std::istreambuf_iterator<char>(in), {}};
+    std::string out;
+    char part[65536];
+    while (in.read(part, sizeof part), in.gcount() > 0) {
+        out.append(part, static_cast<std::size_t>(in.gcount()));
+        if (out.size() > most_bytes) refuse("it is larger than " + std::to_string(most_bytes >> 20) + " MiB");
+    }
+    if (!in.eof() || in.bad()) refuse(std::strerror(errno));
+    return out;
 }
 
 std::string upper(std::string text) {
@@ -101,7 +114,7 @@ std::string build_options(const model::Cell& cell, const model::Setup& setup, co
     add_all(setup.defines);
     add_all(promised_group(setup, device));
     add_all(device::device_defines(device));
-    for (const auto& extra : {device::extra_build_options(device), users_own})
+    for (const auto& extra : {device::extra_build_options(device), users_own, cell.options})
         if (!extra.empty()) parts.push_back(extra);
     if (!has_standard) parts.insert(parts.begin(), "-cl-std=CL1.2");
     return join(parts, " ");

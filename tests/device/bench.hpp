@@ -79,8 +79,8 @@ inline std::vector<model::Record> run_scratch(const std::string& kernels, const 
     experiment.question = "Does the executor see what a kernel did?";
     experiment.axes = {{"n", "", "words", model::Axis::Kind::integer, {"1000"}}};
     experiment.variants = variants;
-    experiment.setup = [adjust](const model::Request& request) {
-        const auto n = static_cast<std::size_t>(request.point.integer("n"));
+    experiment.setup = [adjust](const model::Request& request, model::Params& params) {
+        const auto n = params.count("n");
         std::vector<std::uint32_t> src(n);
         for (std::size_t i = 0; i < n; ++i) src[i] = static_cast<std::uint32_t>(i * 2654435761u + request.seed);
         model::Setup out;

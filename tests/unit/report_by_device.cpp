@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include "report/by_device.hpp"
-#include "report/device_key.hpp"
 #include "report/joined.hpp"
 #include "report/json.hpp"
 #include "report/table.hpp"
@@ -153,7 +152,7 @@ BOOST_AUTO_TEST_CASE(a_device_is_known_again_by_uuid_else_by_address_and_host_el
         Record r;
         r.device = {.name = "X", .type = type, .selector = selector, .identity = identity};
         r.host.name = host;
-        return report::device_key(r);
+        return model::device_key(r);
     };
     BOOST_TEST(key("UUID 01", "a", "0:0") == key("UUID 01", "b", "1:3"));
     BOOST_TEST(key("UUID 01", "a", "0:0") != key("UUID 02", "a", "0:0"));
