@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "app/commands.hpp"
-#include "app/comparison.hpp"
 #include "app/crash.hpp"
 #include "app/conclude.hpp"
 #include "app/image_file.hpp"
@@ -24,8 +23,10 @@
 #include "app/say.hpp"
 #include "app/sink.hpp"
 #include "app/streams.hpp"
+#include "app/versus.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "report/comparison.hpp"
 
 namespace cllab::app {
 namespace {
@@ -45,6 +46,11 @@ public:
         std::fflush(stderr);
     }
     void finished() { ++done_; }
+    void note(const std::string& text) const {
+        if (!shown_) return;
+        std::fprintf(stderr, "\r\033[K%s", text.c_str());
+        std::fflush(stderr);
+    }
     void clear() {
         if (shown_) std::fputs("\r\033[K", stderr);
     }
@@ -188,26 +194,7 @@ int exit_status_of(const std::vector<model::Record>& records, bool require_all) 
     });
 }
 
-/// The pairs of --vs. Each point yields one record a side, in the order of the points, but either side may come first.
-void print_comparisons(const std::vector<model::Record>& records, const model::Group& pair) {
-    const auto of_side = [&](const model::Cell& cell) {
-        std::vector<const model::Record*> out;
-        for (const auto& record : records)
-            if (record.id == cell.id) out.push_back(&record);
-        return out;
-    };
-    const auto left = of_side(pair.front()), right = of_side(pair.back());
-    for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
-        if (left[i]->time && right[i]->time) std::cout << '\n' << ratio_text(*left[i], *right[i]);
-        if (left[i]->status != model::Status::ok || right[i]->status != model::Status::ok) continue;
-        if (left[i]->dump.empty() || right[i]->dump.empty())
-            std::cout << "The code is compared only with dumps.\n";
-        else
-            std::cout << '\n' << comparison_text(code_of(*left[i], ""), code_of(*right[i], ""), wants_colour(STDOUT_FILENO));
-    }
-}
-
-void print_results(const Sink& sink, const Job& job, const std::vector<model::Device>& devices,
+void print_results(const Sink& sink, const std::vector<Pair>& pairs, const std::vector<model::Device>& devices,
                    const std::vector<report::LostDevice>& lost = {}) {
     if (sink.uses_stdout() || sink.records().empty()) return;
     std::vector<Conclusion> conclusions;
@@ -215,7 +202,7 @@ void print_results(const Sink& sink, const Job& job, const std::vector<model::De
         for (auto& conclusion : conclude(sink.records(), device)) conclusions.push_back(std::move(conclusion));
     }
     print_page(sink.records(), conclusions, lost, false);
-    if (!job.invocation.versus.empty()) print_comparisons(sink.records(), job.plan.back());
+    for (const auto& pair : pairs) print_pair(std::cout, pair, wants_colour(STDOUT_FILENO));
     std::cout.flush();
 }
 
@@ -230,8 +217,8 @@ bool may_be_several(const std::vector<std::string>& selectors) {
 
 int command_run(const Invocation& asked) {
     auto invocation = asked;
-    // Text that is not the lab's own may write anywhere and never end.
-    invocation.isolate = asked.isolate || !asked.cl_dir.empty() || may_be_several(asked.devices);
+    // Text that is not the lab's own may write anywhere and never end; the arrangements of --vs are processes of their own.
+    invocation.isolate = asked.isolate || !asked.cl_dir.empty() || !asked.versus.empty() || may_be_several(asked.devices);
     Outputs outputs(invocation);
     auto job = make_job(invocation);
     check_dumps(job);
@@ -250,6 +237,7 @@ int command_run(const Invocation& asked) {
     if (job.options.measure) job.limits = read_profiles(invocation.dumps, devices);
     outputs.open();
     Sink sink(outputs.json(), outputs.csv());
+    std::vector<Pair> compared;
 
     std::size_t cells = 0;
     for (const auto& group : job.plan) cells += group.size() * devices.size();
@@ -263,7 +251,7 @@ int command_run(const Invocation& asked) {
             write_timing(record);
             sink.take(record);
             progress.clear();
-            print_results(sink, job, devices);
+            print_results(sink, compared, devices);
             say(record.id + " on '" + record.device.name + "' does not end and a driver cannot be stopped from inside; --isolate goes on "
                                                            "with the next cell.");
             std::fflush(stderr);
@@ -276,20 +264,39 @@ int command_run(const Invocation& asked) {
             if (std::strcmp(phase, "sample") != 0) describe_crash_in(record);  // samples come fast, and compile nothing
             progress.phase(record, phase);
         },
-        [&](std::size_t, std::size_t, const model::Record& record) {
+        [&](std::size_t group, std::size_t index, const model::Record& record) {
             if (watchdog) watchdog->leave();
             progress.clear();
             sink.take(record);
             progress.finished();
+            if (!invocation.versus.empty()) {
+                auto& pair = compared.at(compared.size() - job.plan.size() + group);
+                (index == 0 ? pair.left : pair.right) = record;
+            }
         }};
+    const auto compare_pairs = [&](const model::Device& device) {
+        if (invocation.versus.empty() || !job.options.measure) return;
+        for (std::size_t g = 0; g < job.plan.size(); ++g) {
+            auto& pair = compared.at(compared.size() - job.plan.size() + g);
+            if (!pair.left.time || !pair.right.time) continue;
+            const auto comparison =
+                compare_cells(job, device.selector, job.plan[g], pair.left, pair.right, invocation.comparison_seconds,
+                              [&](const model::Comparison& so_far) { progress.note(report::comparison_progress(so_far)); });
+            progress.clear();
+            pair.comparison = comparison;
+            sink.take(comparison);
+        }
+    };
     std::vector<report::LostDevice> lost;
     try {
         for (const auto& device : devices) {
             try {
+                if (!invocation.versus.empty()) compared.resize(compared.size() + job.plan.size());
                 if (invocation.isolate)
                     run_isolated(job, device.selector, events);
                 else
                     run_on(job, device.selector, events);
+                compare_pairs(device);
             } catch (const DeviceLost& e) {
                 if (devices.size() == 1) throw;
                 progress.clear();
@@ -300,18 +307,19 @@ int command_run(const Invocation& asked) {
         }
     } catch (const run::Interrupted&) {
         progress.clear();
-        print_results(sink, job, devices, lost);
+        print_results(sink, compared, devices, lost);
         say("interrupted; " + std::to_string(sink.records().size()) + " finished cell(s) kept");
         return 130;
     } catch (...) {
         progress.clear();
-        print_results(sink, job, devices, lost);  // nothing finished is lost
+        print_results(sink, compared, devices, lost);  // nothing finished is lost
         throw;
     }
     watchdog.reset();
     progress.clear();
-    print_results(sink, job, devices, lost);
-    return lost.empty() ? exit_status_of(sink.records(), invocation.require_all) : 3;
+    print_results(sink, compared, devices, lost);
+    const bool troubled = std::any_of(compared.begin(), compared.end(), [](const auto& p) { return p.comparison && !p.comparison->trouble.empty(); });
+    return !lost.empty() ? 3 : troubled ? 1 : exit_status_of(sink.records(), invocation.require_all);
 }
 
 }  // namespace cllab::app

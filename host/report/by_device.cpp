@@ -151,11 +151,8 @@ std::vector<Group> groups_of(const std::vector<Row>& rows, const Points& points,
     return out;
 }
 
-/// True when a is faster than b and their intervals do not meet. Both are of one device.
 bool clearly_before(const Cell& a, const Cell& b) {
-    if (!a.rank.compared || !b.rank.compared) return false;
-    const auto &s = *a.record->time, &t = *b.record->time;
-    return a.rank.ratio * s.high / s.median < b.rank.ratio * t.low / t.median;
+    return a.rank.compared && b.rank.compared && report::clearly_before(*a.record, a.rank.ratio, *b.record, b.rank.ratio);
 }
 
 /// "x before y on A, after it on B", for each pair of variants that some device orders one way and some the other.
@@ -198,7 +195,7 @@ std::string verdict(const Group& group, const std::vector<Device>& devices) {
         for (std::size_t d = 0; d < devices.size(); ++d) {
             const bool is_ranked = std::find(ranked.begin(), ranked.end(), devices[d].letter) != ranked.end();
             const Rank& rank = group.cells[v][d].rank;
-            differs = differs || (rank.compared && !rank.fastest);
+            differs = differs || (rank.compared && !rank.fastest && !rank.indistinct);
             if (is_ranked && !rank.compared) without.push_back(devices[d].letter);
         }
         if (!without.empty()) untimed.push_back(group.ids[v] + " has no time on " + listed(without));

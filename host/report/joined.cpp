@@ -7,6 +7,7 @@
 #include "core/hash.hpp"
 #include "core/text.hpp"
 #include "json/read.hpp"
+#include "report/comparison.hpp"
 #include "report/json.hpp"
 
 namespace cllab::report {
@@ -62,6 +63,11 @@ void Joined::read(std::istream& in, const std::string& name) {
 }
 
 void Joined::take(const std::string& line) {
+    if (is_comparison(line)) {
+        if (seen_.insert(sha256_hex(line)).second) comparisons_.push_back(line);
+        else ++duplicates_;
+        return;
+    }
     auto record = from_json(line);
     require_known_names(record);
     if (!seen_.insert(digest(record)).second) {

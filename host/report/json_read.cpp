@@ -113,6 +113,7 @@ model::Timing read_timing(const Reader& r) {
     r.read("references", t.references);
     r.read("reference_spread", t.reference_spread);
     r.read("settled", t.settled);
+    r.read("shared_memory", t.shared_memory);
     return t;
 }
 
@@ -138,6 +139,7 @@ model::CodeInfo read_code(const Reader& r) {
     r.read("local_bytes", code.local_bytes);
     r.read("private_bytes", code.private_bytes);
     r.read("code_bytes", code.code_bytes);
+    r.read("fingerprint", code.fingerprint);
     if (const Json* loop = r.find("loop")) {
         const Reader counts(*loop, "code.loop");
         for (const auto& [what, ignored] : loop->items()) {

@@ -39,6 +39,11 @@ MeasureRules rules_for(const Device& device, const Options& options) {
         rules.warm_cap_seconds = 4 * options.warm_seconds;
     }
     rules.sampling_seconds = options.sampling_seconds;
+    if (options.arrangement) {
+        // Enough for caches and pages; a GPU's clock is brought up by the executor, once for all cells.
+        rules.warm_seconds = 0.01;
+        rules.warm_cap_seconds = 0.05;
+    }
     return rules;
 }
 
@@ -174,7 +179,7 @@ bool CellRun::prepare() {
             if (options_.cache == Cache::cold) instruments_.flush();
         }
         build();
-        if (record_.status == Status::ok) subject_ = std::make_unique<Subject>(session_, built_, setup_, cell_.id);
+        if (record_.status == Status::ok) subject_ = std::make_unique<Subject>(session_, built_, setup_, cell_.id, beside_ ? beside_->subject_.get() : nullptr);
     });
     if (!built) {
         if (record_.status == Status::build_failed) guarded([&] { dump(); });
@@ -189,6 +194,10 @@ bool CellRun::prepare() {
             return;
         }
         subject_->make_sets(sets_);
+        if (options_.arrangement) {  // both seeds were proved when the cell was measured alone
+            if (sets_ > 1) proved(subject_->verify(setup_, options_.seed, setup_.verify_operations));
+            return;
+        }
         setup_ = model::set_up(*cell_.experiment, {*cell_.variant, cell_.point, session_.facts(), options_.seed + 1, options_.files, 1});
         proved(subject_->verify(setup_, options_.seed + 1, setup_.verify_operations));
     });

@@ -16,8 +16,10 @@ class Subject {
 public:
     using Wrong = std::optional<std::string>;  ///< what is wrong in one sentence, or nothing
 
-    /// One set of buffers. Throws as Operation's constructor.
-    Subject(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry);
+    /// One set of buffers. Throws as Operation's constructor. `beside`: another one, proved on the same data and alive as long
+    /// as this one, whose buffers are used set by set where they are alike.
+    Subject(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry,
+            const Subject* beside = nullptr);
     /// Makes more sets until there are `count`; they are loaded by the next verify().
     void make_sets(std::size_t count);
 
@@ -47,6 +49,9 @@ public:
     const model::Buffers& buffers() const { return buffers_; }  ///< as last read back
     /// Reads the first set back without a check.
     Wrong read_back();
+    bool shares_memory() const;  ///< all of its sets are those of `beside`
+    /// What was written outside of a buffer.
+    Wrong guard_damage();
     std::size_t sets() const { return sets_.size(); }
     bool event_clock() const { return session_.timer().trusted; }
     bool events_exceeded_host() const { return events_exceeded_host_; }
@@ -60,6 +65,7 @@ private:
     device::Session& session_;
     const device::Built& built_;
     std::string entry_;
+    const Subject* beside_;
     const model::Setup* setup_;
     std::vector<std::unique_ptr<Operation>> sets_;
     std::size_t turn_ = 0;

@@ -75,7 +75,7 @@ std::vector<std::string> violations(const std::string& path, const std::string& 
     const std::string module = path.substr(0, path.find('/'));
     const auto rule = may_include.find(module);
     if (rule == may_include.end()) return {path + " is in no known module"};
-    const bool standard_only = module == "core" || module == "model" || module == "experiments";
+    const bool standard_only = module == "core" || module == "model" || module == "experiments" || module == "compare";
 
     static const std::regex include(R"re(^\s*#\s*include\s*([<"])([^>"]+)[>"])re");
     std::istringstream lines(text);
