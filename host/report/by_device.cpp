@@ -172,7 +172,14 @@ Values reversals(const Group& group, const std::vector<Device>& devices) {
     return out;
 }
 
-/// Empty when fewer than two devices rank the variants of this point.
+/// The first few, and how many more there are; ends the sentence.
+std::string listed_pairs(Values pairs) {
+    const auto more = pairs.size() > most_pairs ? pairs.size() - most_pairs : 0;
+    pairs.resize(pairs.size() - more);
+    return join(pairs, "; ") + (more ? "; and " + std::to_string(more) + " more pairs." : ".");
+}
+
+/// Empty when fewer than two devices rank the variants of this point and no pair changes order.
 std::string verdict(const Group& group, const std::vector<Device>& devices) {
     std::vector<std::pair<std::size_t, Values>> winners;  // variant and the letters where it wins, in order of the devices
     Values ranked;
@@ -185,7 +192,11 @@ std::string verdict(const Group& group, const std::vector<Device>& devices) {
             else known->second.push_back(devices[d].letter);
         }
     }
-    if (ranked.size() < 2) return {};
+    // Without a winner on each, pairs may still be told apart.
+    if (ranked.size() < 2) {
+        const auto pairs = group.ids.size() > most_variants ? Values{} : reversals(group, devices);
+        return pairs.empty() ? "" : "The ranking differs: " + listed_pairs(pairs);
+    }
     // A variant that another device did not time was not beaten there.
     Values wins, untimed;
     bool differs = false;
@@ -203,11 +214,9 @@ std::string verdict(const Group& group, const std::vector<Device>& devices) {
     std::string out = (differs ? "The ranking differs: " : "") + join(wins, ", ");
     if (!untimed.empty()) out += "; " + join(untimed, ", ");
     if (group.ids.size() > most_variants) return out + "; of more than " + std::to_string(most_variants) + " variants no pairs are compared.";
-    auto pairs = reversals(group, devices);
+    const auto pairs = reversals(group, devices);
     if (pairs.empty()) return out + (differs ? "; no pair changes order beyond its intervals." : ".");
-    const auto more = pairs.size() > most_pairs ? pairs.size() - most_pairs : 0;
-    pairs.resize(pairs.size() - more);
-    return out + "; order changes beyond the intervals: " + join(pairs, "; ") + (more ? "; and " + std::to_string(more) + " more pairs." : ".");
+    return out + "; order changes beyond the intervals: " + listed_pairs(pairs);
 }
 
 /// The columns of one device: its times, and their ratios where it ranks its variants.

@@ -92,16 +92,16 @@ std::string text_of(const Point& point) {
 /// As --axis would give it back.
 Settings settings_of(const Point& point) { return point.values(); }
 
-/// The least legal value of an axis that is not tiny: a size that suits a unit test.
+/// A legal value of at most 64, which is a multiple of every element's size: a size that suits a unit test.
 std::string small_value(const Axis& axis) {
     if (axis.kind == Axis::Kind::choice) return axis.choices.front();
-    std::int64_t value = std::max<std::int64_t>(static_cast<std::int64_t>(axis.least), 24);
-    for (;; ++value) {
+    for (double value = std::max(axis.least, std::min(axis.most, 64.0)); value <= axis.most; ++value) {
         try {
-            return expand_axis(axis, std::to_string(value)).front();
+            return expand_axis(axis, std::to_string(static_cast<std::int64_t>(value))).front();
         } catch (const Error&) {
         }
     }
+    throw Error(Blame::result, "axis '" + axis.name + "' has no legal value from 64 on");
 }
 
 /// What the sizes of a family become where it would choose them: everything that "auto" may be and `tune` does not try. They
