@@ -85,7 +85,7 @@ Json to_json(const model::Record& r) {
         if (std::isfinite(metric.value))
             j["metrics"][name] = {{"value", metric.value}, {"unit", metric.unit}, {"better", model::name(metric.better)}};
     if (r.time) j["time"] = to_json(*r.time);
-    j["samples"] = Json::array();
+    if (!r.time || !r.samples.empty()) j["samples"] = Json::array();  // a record that was shortened stays so
     for (const double seconds : r.samples)
         if (std::isfinite(seconds)) j["samples"].push_back(seconds);
     for (const double seconds : r.aside)
