@@ -103,7 +103,8 @@ Points naming_points(const std::vector<Row>& rows, const MayBeAuto& may_be_auto)
     }
     Points points(records, [&](const Record& r) { return std::to_string(device.at(&r)) + "\n" + r.variant; });
     for (std::size_t i = 0; i < points.axes();) {
-        if (may_be_auto && may_be_auto(records.front()->family, points.name(i)) && points.differs(i) && points.tell_apart_without(i)) points.drop(i);
+        const bool possible = may_be_auto && may_be_auto(records.front()->family, points.name(i));
+        if (possible && points.differs(i) && points.tell_apart_without(i)) points.drop(i);
         else ++i;
     }
     return points;
@@ -120,7 +121,8 @@ struct Group {
     std::vector<std::vector<Cell>> cells;
 };
 
-std::vector<Group> groups_of(const std::vector<Row>& rows, const Points& points, const std::vector<Device>& devices, const MayBeAuto& may_be_auto) {
+std::vector<Group> groups_of(const std::vector<Row>& rows, const Points& points, const std::vector<Device>& devices,
+                             const MayBeAuto& may_be_auto) {
     std::vector<Group> out;
     std::map<std::pair<std::size_t, std::string>, std::size_t> place;  // of a variant in its group
     const auto group_of = points.groups();
@@ -251,7 +253,8 @@ std::vector<std::vector<Column>> tables_of(const std::vector<Column>& rows, cons
     return out;
 }
 
-void print_family(std::ostream& out, const std::vector<Row>& rows, const std::vector<Device>& devices, const MayBeAuto& may_be_auto, const TableStyle& style) {
+void print_family(std::ostream& out, const std::vector<Row>& rows, const std::vector<Device>& devices,
+                  const MayBeAuto& may_be_auto, const TableStyle& style) {
     const auto points = naming_points(rows, may_be_auto);
     const auto axes = points.names();
     const auto groups = groups_of(rows, points, devices, may_be_auto);

@@ -29,6 +29,25 @@ void* clCreateContext(const void* properties, unsigned n, void* const* devices, 
 """
 
 
+# Gives PoCL's device, platform and driver the names that a terminal would act upon.
+NAMES = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <string.h>
+typedef int Info(void*, unsigned, unsigned long, void*, unsigned long*);
+static const char nasty[] = "x\x1b[2J\a\r\xc2\x9b" "31m\xe2\x80\xae\xff\nz";
+static int give(unsigned long room, void* to, unsigned long* size) {
+    if (to && room >= sizeof nasty) memcpy(to, nasty, sizeof nasty);
+    if (size) *size = sizeof nasty;
+    return 0;
+}
+int clGetDeviceInfo(void* device, unsigned what, unsigned long room, void* to, unsigned long* size) {
+    if (what == 0x102B || what == 0x102C || what == 0x102D) return give(room, to, size);
+    return ((Info*)dlsym(RTLD_NEXT, "clGetDeviceInfo"))(device, what, room, to, size);
+}
+"""
+
+
 class Devices(LabTest):
     """PoCL and Oclgrind side by side."""
 
@@ -53,6 +72,17 @@ class Devices(LabTest):
     def test_one_device_has_no_such_table(self):
         out, _ = self.lab("run", "muladd", "--device", "all", *SMALL)
         self.assertNotIn("Variants by devices", out)
+
+    def test_a_drivers_names_move_no_cursor(self):
+        (self.folder / "names.c").write_text(NAMES)
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", "names.so", "names.c", "-ldl"], cwd=self.folder, check=True)
+        env = self.environment(LD_PRELOAD=str(self.folder / "names.so"))
+        for args in (["devices"], ["run", "muladd", "--device", "cpu", *SMALL], ["run", "muladd", "--device", "cpu", *SMALL, "--csv", "-"],
+                     ["run", "muladd_fma", "--vs", "muladd_mad", "--device", "cpu", *SMALL, "--no-yardstick"]):
+            out, err = self.lab(*args, env=env)
+            self.assertNotRegex(out + err, "[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\ufffd]")
+            self.assertIn(r"x\x1b[2J\x07\x0d\x9b31m\u202e", out)
+        self.assertRegex(self.lab("run", "muladd", "--device", "nosuch", env=env, status=3)[1], r"\Acllab: no device matches 'nosuch'; [^\n]*x\\x1b[^\n]*\n\Z")
 
     def test_a_driver_that_crashes_costs_its_column(self):
         (self.folder / "crash.c").write_text(CRASH)
