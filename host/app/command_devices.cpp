@@ -1,10 +1,11 @@
 // `cllab devices`: every device with how to select it and whether its numbers can be believed.
-#include <fmt/format.h>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "app/commands.hpp"
-#include "core/units.hpp"
+#include "app/devices_page.hpp"
+#include "app/say.hpp"
 #include "device/program.hpp"
 #include "device/quirks.hpp"
 #include "device/session.hpp"
@@ -15,15 +16,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct Row {
-    model::Device facts;
-    device::TimerAudit timer;
-    std::size_t preferred_multiple = 0, sub_group = 0;
-    std::string binary, trouble;
-};
-
 /// A small kernel answers what the device query does not: preferred multiple, sub-group size, kind of binary.
-void probe(device::Session& session, Row& row) {
+void probe(device::Session& session, DeviceRow& row) {
     const auto built = device::build(session, "kernel void lab_probe(global uint* out) { out[get_global_id(0)] = 1; }", "");
     if (!built.ok) {
         row.binary = "none: a trivial kernel does not build (" + device::error_name(built.code) + ")";
@@ -48,8 +42,8 @@ void probe(device::Session& session, Row& row) {
     row.binary = inspect::describe(inspect::recognise(binary));
 }
 
-Row look_at(const device::Found& found) {
-    Row row;
+DeviceRow look_at(const device::Found& found) {
+    DeviceRow row;
     row.facts = found.facts;
     try {
         device::Session session(found);
@@ -61,18 +55,7 @@ Row look_at(const device::Found& found) {
     return row;
 }
 
-std::string timer_line(const device::TimerAudit& t) {
-    return fmt::format("events {}; step {} ns (reported {} ns), {}, events/host {:.2f}, 10x work takes {:.1f}x, empty kernel {}, "
-                       "launch to launch {}",
-                       t.verdict, t.step_ns, t.reported_step_ns, t.ordered ? "in order" : "out of order", t.event_over_host,
-                       t.tenfold, format_seconds(t.empty_seconds), format_seconds(t.gap_seconds));
-}
-
-std::string group_width(const Row& row) {
-    return row.sub_group ? fmt::format("sub-group {}", row.sub_group) : fmt::format("preferred multiple {}", row.preferred_multiple);
-}
-
-ordered_json to_json(const Row& row) {
+ordered_json to_json(const DeviceRow& row) {
     const auto& d = row.facts;
     const auto& t = row.timer;
     ordered_json quirks = ordered_json::array();
@@ -91,43 +74,23 @@ ordered_json to_json(const Row& row) {
     return out;
 }
 
-void print(const Row& row) {
-    const auto& d = row.facts;
-    const auto line = [](const char* label, const std::string& text) { std::cout << fmt::format("    {:<14}{}\n", label, text); };
-    std::cout << fmt::format("{}  {}\n", d.selector, d.name);
-    line("select with", fmt::format("--device {}{}", d.selector,
-                                    d.type == model::DeviceType::other ? "" : fmt::format(", or {} when it is the first trusted one", model::name(d.type))));
-    line("platform", d.platform + ", " + d.vendor + ", driver " + d.driver);
-    line("language", d.c_version + (d.fp64 ? ", double" : ", no double") + (d.fp16 ? ", half" : "") + (d.images ? ", images" : ", no images"));
-    line("compute", fmt::format("{} units, {} work-items a group, {}", d.compute_units, d.max_group, group_width(row)));
-    line("memory", fmt::format("{} ({} in one buffer), local {}{}", format_bytes(d.global_bytes), format_bytes(d.max_alloc_bytes),
-                               format_bytes(d.local_bytes), d.local_is_dedicated ? "" : " (ordinary memory)"));
-    if (!row.trouble.empty()) {
-        line("trouble", row.trouble);
-    } else {
-        line("timer", timer_line(row.timer));
-        line("binary", row.binary);
-    }
-    for (const auto* quirk : device::quirks_of(d)) line("quirk", quirk->name + ": " + quirk->fault);
-    std::cout << '\n';
-}
-
 }  // namespace
 
 int command_devices(const Invocation& invocation) {
     std::vector<std::string> troubles;
     const auto found = device::discover(&troubles);
+    const report::TableStyle style{wants_colour(STDOUT_FILENO), terminal_width(STDOUT_FILENO)};
     auto json = ordered_json::array();
     for (const auto& f : found) {
         const auto row = look_at(f);
         if (invocation.as_json)
             json.push_back(to_json(row));
         else
-            print(row);
+            print_device(std::cout, row, style);
         std::cout.flush();
     }
-    if (invocation.as_json) std::cout << json.dump(2) << '\n';
-    for (const auto& trouble : troubles) std::cerr << "cllab: " << trouble << '\n';
+    if (invocation.as_json) std::cout << json.dump(2, ' ', false, ordered_json::error_handler_t::replace) << '\n';
+    for (const auto& trouble : troubles) say(trouble);
     return 0;
 }
 

@@ -17,6 +17,9 @@ namespace {
 
 void put(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
+/// A disassembler's text, with its lines and tabs.
+void put_listing(const std::string& text) { put(printable(text, "\n\t")); }
+
 int print_targets() {
     std::printf("%-9s %-30s %s\n", "target", "made here", "what would enable the rest");
     for (const auto& target : inspect::offline_targets())
@@ -47,16 +50,17 @@ int report_failures(const std::vector<CellCode>& codes, bool require_all) {
     int status = 0;
     for (const auto& code : codes) {
         if (code.status == model::Status::ok) continue;
-        std::fprintf(stderr, "%s for %s: %s: %s\n", code.id.c_str(), code.where.c_str(), model::name(code.status),
-                     trim(code.reason).c_str());
+        // A compiler's log is shown as it is, line by line.
+        std::fprintf(stderr, "%s for %s: %s: %s\n", printable(code.id).c_str(), printable(code.where).c_str(), model::name(code.status),
+                     printable(trim(code.reason), "\n\t").c_str());
         if (model::is_failure(code.status) || require_all) status = 1;
     }
     return status;
 }
 
 void print_code(const CellCode& code, bool instructions) {
-    put(code.id + " for " + code.where + "\n");
-    put(instructions ? code.isa : code.summary);
+    put(printable(code.id + " for " + code.where) + "\n");
+    put_listing(instructions ? code.isa : code.summary);
     put("\n");
 }
 

@@ -22,6 +22,7 @@
 #include "app/job.hpp"
 #include "app/profile_file.hpp"
 #include "app/results.hpp"
+#include "app/say.hpp"
 #include "app/sink.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -40,7 +41,7 @@ public:
         if (last_id_ == record.id && now - last_ < std::chrono::milliseconds(100)) return;
         last_ = now;
         last_id_ = record.id;
-        std::fprintf(stderr, "\r\033[K[%zu/%zu] %s on %s: %s", done_ + 1, cells_, record.id.c_str(), record.device.name.c_str(), phase);
+        std::fprintf(stderr, "\r\033[K[%zu/%zu] %s on %s: %s", done_ + 1, cells_, record.id.c_str(), printable(record.device.name).c_str(), phase);
         std::fflush(stderr);
     }
     void finished() { ++done_; }
@@ -117,7 +118,7 @@ void on_crash(int signal) {
 void describe_crash(const model::Record& record) {
     std::snprintf(crash_message, sizeof crash_message,
                   "\ncllab: the process crashed in %s on '%s'. Finished cells are on disk; --isolate goes on past a crash.\n",
-                  record.id.c_str(), record.device.name.c_str());
+                  record.id.c_str(), excerpt(record.device.name).c_str());
 }
 
 void catch_crashes() {
@@ -154,24 +155,20 @@ Job make_job(const Invocation& invocation) {
     Job job;
     job.invocation = invocation;
     const auto selected = select_for(invocation);
-    auto plan = invocation.versus.empty() ? model::make_plan(selected, invocation.axes) : pairs(selected, invocation);
-    const bool has_yardstick = std::any_of(selected.begin(), selected.end(), [](const auto& s) { return s.id == "bandwidth_copy"; });
-    job.plan.emplace_back();
-    if (!has_yardstick) {
-        const auto yardstick = model::select(model::registry(), {"bandwidth_copy"});
-        job.plan.front() = model::make_plan(yardstick, {}).front();
-    }
-    for (auto& group : plan) job.plan.push_back(std::move(group));
-
+    job.plan = invocation.versus.empty() ? model::make_plan(selected, invocation.axes) : pairs(selected, invocation);
     auto& options = job.options;
     options.seed = invocation.seed;
     options.measure = !invocation.verify_only;
     options.sampling_seconds = invocation.sampling_seconds;
     options.cache = run::cache_from(invocation.cache);
+    if (options.measure && !invocation.no_yardstick)
+        options.yardstick = model::make_plan(model::select(model::registry(), {"bandwidth_copy"}), {}).front().front();
     options.build_options = invocation.build_options;
     options.cl_dir = invocation.cl_dir;
     if (!invocation.no_dumps) options.dumps = invocation.dumps;
     options.argv = invocation.argv;
+    options.run = run_info(invocation);
+    options.tool_seconds = std::min(options.tool_seconds, invocation.timeout_seconds / 2);
     for (const auto& [name, path] : invocation.inputs) {
         const bool known = std::any_of(selected.begin(), selected.end(), [&](const auto& s) {
             const auto& inputs = s.experiment->file_inputs;
@@ -181,13 +178,9 @@ Job make_job(const Invocation& invocation) {
         options.files[name] = load_grey(path);
     }
     for (const auto& [name, path] : invocation.outputs) {
-        if (job.plan.size() != 2 || job.plan.back().size() != 1)
-            throw Error(Blame::usage, "--output needs a run of one cell; this plan has " +
-                                          std::to_string([&] {
-                                              std::size_t n = 0;
-                                              for (std::size_t g = 1; g < job.plan.size(); ++g) n += job.plan[g].size();
-                                              return n;
-                                          }()));
+        std::size_t cells = 0;
+        for (const auto& group : job.plan) cells += group.size();
+        if (cells != 1) throw Error(Blame::usage, "--output needs a run of one cell; this plan has " + std::to_string(cells));
         require_savable(path);
         options.pictures.insert(name);
     }
@@ -263,17 +256,23 @@ unsigned terminal_width(int fd) {
 int command_run(const Invocation& asked) {
     auto invocation = asked;
     invocation.isolate = asked.isolate || may_be_several(asked.devices);
+    Outputs outputs(invocation);
     auto job = make_job(invocation);
     check_dumps(job);
-    Sink sink(invocation.json, invocation.csv);
     catch_interrupts();
     std::vector<std::string> troubles;
     const auto devices = invocation.isolate ? resolve_isolated(job, &troubles) : resolve_devices(job, &troubles);
-    for (const auto& trouble : troubles) std::fprintf(stderr, "cllab: %s\n", trouble.c_str());
+    for (const auto& trouble : troubles) say(trouble);
     if (!invocation.outputs.empty() && devices.size() != 1)
         throw Error(Blame::usage, "--output needs one device; " + std::to_string(devices.size()) + " are selected");
 
+    for (const auto& device : devices) {
+        outputs.reads(profile_path(invocation.dumps, device));
+        check_points(job, device);
+    }
     if (job.options.measure) job.limits = read_profiles(invocation.dumps, devices);
+    outputs.open();
+    Sink sink(outputs.json(), outputs.csv());
 
     std::size_t cells = 0;
     for (const auto& group : job.plan) cells += group.size() * devices.size();
@@ -285,11 +284,12 @@ int command_run(const Invocation& asked) {
             auto record = stuck;
             record.status = model::Status::timed_out;
             record.reason = "no progress for " + format_significant(invocation.timeout_seconds, 3) + " s (--timeout)";
+            write_timing(record);
             sink.take(record);
             progress.clear();
             print_results(sink, job, devices);
-            std::fprintf(stderr, "cllab: %s on '%s' does not end and a driver cannot be stopped from inside; --isolate goes on "
-                                 "with the next cell.\n", record.id.c_str(), record.device.name.c_str());
+            say(record.id + " on '" + record.device.name + "' does not end and a driver cannot be stopped from inside; --isolate goes on "
+                                                           "with the next cell.");
             std::fflush(stderr);
             _exit(1);
         });
@@ -319,7 +319,7 @@ int command_run(const Invocation& asked) {
             } catch (const DeviceLost& e) {
                 if (devices.size() == 1) throw;
                 progress.clear();
-                std::fprintf(stderr, "cllab: %s; the other devices go on\n", e.what());
+                say(std::string(e.what()) + "; the other devices go on");
                 lost.push_back({{device.platform, device.name, device.vendor, device.driver, model::name(device.type),
                                  device.selector, device.identity}, e.what()});
             }
@@ -327,7 +327,7 @@ int command_run(const Invocation& asked) {
     } catch (const run::Interrupted&) {
         progress.clear();
         print_results(sink, job, devices, lost);
-        std::fprintf(stderr, "cllab: interrupted; %zu finished cell(s) kept\n", sink.records().size());
+        say("interrupted; " + std::to_string(sink.records().size()) + " finished cell(s) kept");
         return 130;
     } catch (...) {
         progress.clear();

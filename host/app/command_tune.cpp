@@ -10,6 +10,7 @@
 #include "app/commands.hpp"
 #include "app/job.hpp"
 #include "app/profile_file.hpp"
+#include "app/say.hpp"
 #include "app/sink.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -76,17 +77,18 @@ private:
     std::vector<Record> measure(const std::vector<Point>& points, double sampling_seconds) {
         Job job;
         job.invocation = invocation_;
-        job.invocation.no_yardstick = true;
         job.options.seed = invocation_.seed;
         job.options.sampling_seconds = sampling_seconds;
         job.options.build_options = invocation_.build_options;
         job.options.cl_dir = invocation_.cl_dir;
         job.options.argv = invocation_.argv;
+        job.options.run = run_info(invocation_);
+        job.options.tool_seconds = std::min(job.options.tool_seconds, invocation_.timeout_seconds / 2);
         job.limits = limits_;
         model::Group group;
         for (const auto& point : points)
             group.push_back({variant_.experiment, variant_.variant, variant_.id, point, text_of(point)});
-        job.plan = {{}, std::move(group)};  // group 0 is the yardstick's place
+        job.plan = {std::move(group)};
         std::vector<Record> out(points.size());
         run_isolated(job, device_.selector,
                      {[&](std::size_t, std::size_t index, const Record&, const char*) { progress(points[index]); },
@@ -137,7 +139,7 @@ private:
                                      n != order.front() && time.low <= winner.high ? ", not distinct from the winner" : "");
         }
         for (const auto& warning : records[order.front()].warnings) {
-            if (warning.rfind("beyond-peak:", 0) == 0) std::cout << "  " << warning << '\n';
+            if (warning.rfind("beyond-peak:", 0) == 0) std::cout << "  " << printable(warning) << '\n';
         }
         std::cout << fmt::format("  winner: {}", text_of(points[order.front()]));
         if (points[order.front()] == space_.initial)
@@ -165,7 +167,7 @@ private:
     }
 
     void print_plan(const model::Screening& screening) const {
-        std::cout << fmt::format("{} on '{}': {:.0f} points of {}", variant_.id, device_.name, space_.points(), join(space_.tuned, ", "));
+        std::cout << fmt::format("{} on '{}': {:.0f} points of {}", variant_.id, printable(device_.name), space_.points(), join(space_.tuned, ", "));
         if (!screening.exhaustive)
             std::cout << fmt::format("\n  {} tried: {} drawn at random, then from the fastest one axis after the other until none gains 1 %",
                                      screening.tried, model::random_starts);
@@ -179,7 +181,7 @@ private:
     }
 
     void print_failures() const {
-        for (const auto& [point, reason] : failures_) std::cout << fmt::format("  failed at {}: {}\n", point, reason);
+        for (const auto& [point, reason] : failures_) std::cout << fmt::format("  failed at {}: {}\n", printable(point), printable(reason));
     }
 
     void progress(const Point& point) const {
@@ -207,19 +209,22 @@ int command_tune(const Invocation& invocation) {
     const auto selected = model::select(model::registry(), invocation.patterns);
     // What cannot be tuned is the command line's fault, and said before the first build.
     for (const auto& s : selected) model::tune_space(s, invocation.axes);
-    Sink sink(invocation.json, invocation.csv);
+    Outputs outputs(invocation);
     catch_interrupts();
     Job job;
     job.invocation = invocation;
     const auto devices = resolve_isolated(job);
+    for (const auto& device : devices) outputs.reads(profile_path(invocation.dumps, device));
     const auto limits = read_profiles(invocation.dumps, devices);
+    outputs.open();
+    Sink sink(outputs.json(), outputs.csv());
     bool fine = true;
     try {
         for (const auto& device : devices) {
             for (const auto& s : selected) fine = Tuning(invocation, s, device, limits, sink).run() && fine;
         }
     } catch (const run::Interrupted&) {
-        std::fprintf(stderr, "cllab: interrupted; %zu measured point(s) kept\n", sink.records().size());
+        say("interrupted; " + std::to_string(sink.records().size()) + " measured point(s) kept");
         return 130;
     }
     return fine ? 0 : 1;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "core/text.hpp"
 #include "core/units.hpp"
 #include "inspect/diff.hpp"
 #include "model/pairing.hpp"
@@ -11,7 +12,7 @@ namespace cllab::app {
 namespace {
 
 std::string row(const std::string& name, const std::string& left, const std::string& right, std::size_t width) {
-    return fmt::format("{:<22}  {:<{}}  {}\n", name, left, width, right);
+    return fmt::format("{:<22}  {:<{}}  {}\n", printable(name), printable(left), width, printable(right));
 }
 
 std::string number(const std::optional<std::int64_t>& value) { return value ? std::to_string(*value) : "-"; }
@@ -36,25 +37,20 @@ std::string count_rows(const inspect::Counts& left, const inspect::Counts& right
     return out;
 }
 
-std::vector<inspect::Instruction> hot_body(const inspect::FunctionStats& stats) {
+std::vector<inspect::Instruction> shown_body(const inspect::FunctionStats& stats) {
     std::vector<inspect::Instruction> body;
-    if (stats.hot < 0) return stats.code.instructions;
-    for (const auto i : stats.loops[static_cast<std::size_t>(stats.hot)].body)
+    if (stats.shown < 0) return stats.code.instructions;
+    for (const auto i : stats.loops[static_cast<std::size_t>(stats.shown)].body)
         body.push_back(stats.code.instructions[i]);
     return body;
 }
 
-const inspect::Counts& hot_counts(const inspect::FunctionStats& stats) {
-    return stats.hot < 0 ? stats.total : stats.loops[static_cast<std::size_t>(stats.hot)].own;
-}
-
-std::string hot_place(const inspect::FunctionStats& stats) {
-    return stats.hot < 0 ? "whole kernel (no loop)"
-                         : "one iteration of the hot loop at " + stats.loops[static_cast<std::size_t>(stats.hot)].header;
+const inspect::Counts& shown_counts(const inspect::FunctionStats& stats) {
+    return stats.shown < 0 ? stats.total : stats.loops[static_cast<std::size_t>(stats.shown)].own;
 }
 
 std::string diff_text(const inspect::FunctionStats& left, const inspect::FunctionStats& right, std::size_t width, bool colour) {
-    const auto lines = inspect::align(hot_body(left), hot_body(right));
+    const auto lines = inspect::align(shown_body(left), shown_body(right));
     if (std::all_of(lines.begin(), lines.end(), [](const auto& line) { return line.mark == ' '; }))
         return "The same instructions on both sides.\n";
     std::string out;
@@ -64,8 +60,9 @@ std::string diff_text(const inspect::FunctionStats& left, const inspect::Functio
                                   : line.mark == '>'   ? "\033[32m"
                                   : line.mark == '~'   ? "\033[33m"
                                                        : "";
-        const std::string shown = line.left.size() > width ? line.left.substr(0, width - 1) + "+" : line.left;
-        out += fmt::format("{}{} {:<{}}  {}{}\n", paint, line.mark, shown, width, line.right, paint.empty() ? "" : "\033[0m");
+        std::string shown = printable(line.left);
+        if (shown.size() > width) shown = shown.substr(0, width - 1) + "+";
+        out += fmt::format("{}{} {:<{}}  {}{}\n", paint, line.mark, shown, width, printable(line.right), paint.empty() ? "" : "\033[0m");
     }
     return out;
 }
@@ -78,7 +75,7 @@ std::string time_of(const model::Timing& t) {
 
 std::string comparison_text(const CellCode& left, const CellCode& right, bool colour) {
     const std::size_t width = std::max<std::size_t>(44, left.id.size());
-    std::string out = "On " + left.where + "\n\n" + row("", left.id, right.id, width);
+    std::string out = "On " + printable(left.where) + "\n\n" + row("", left.id, right.id, width);
     out += row("registers", number(left.info.registers), number(right.info.registers), width);
     out += row("spills", number(left.info.spills), number(right.info.spills), width);
     out += row("private bytes", number(left.info.private_bytes), number(right.info.private_bytes), width);
@@ -87,14 +84,16 @@ std::string comparison_text(const CellCode& left, const CellCode& right, bool co
     out += row("loops", std::to_string(left.counts.loops.size()), std::to_string(right.counts.loops.size()), width);
     if (left.counts.isa != right.counts.isa || left.counts.code.instructions.empty() || right.counts.code.instructions.empty())
         return out + "\nThe instructions cannot be compared: one side has no counted disassembly.\n";
-    out += "\n" + row("", hot_place(left.counts), hot_place(right.counts), width);
-    out += count_rows(hot_counts(left.counts), hot_counts(right.counts), left.counts.isa, width);
+    out += "\n" + row("one iteration of", inspect::shown_place(left.counts), inspect::shown_place(right.counts), width);
+    out += count_rows(shown_counts(left.counts), shown_counts(right.counts), left.counts.isa, width);
     out += "\n" + std::string(inspect::counting_rule(left.counts.isa)) + "\n\n";
     return out + diff_text(left.counts, right.counts, width, colour) + "\n";
 }
 
 std::string ratio_text(const model::Record& left, const model::Record& right) {
     std::string out = left.id + " " + time_of(*left.time) + ", " + right.id + " " + time_of(*right.time) + "\n";
+    if (left.time->batch != right.time->batch)
+        return out + "not compared: the device has no room for both at once, so they were measured one after the other\n";
     const auto p = model::pair_up(left.samples, right.samples);
     out += fmt::format("ratio {:.3g} [{:.3g}, {:.3g}] over {} rounds taken in turns, either first; each with itself {:.2g} %: ",
                        p.ratio, p.low, p.high, p.rounds, 100 * p.floor);

@@ -40,7 +40,7 @@ void compile(const Invocation& invocation, const model::Cell& cell, const model:
                                     built.log,
                                     inspect::as_bytes(built.binary),
                                     device,
-                                    setup.local};
+                                    {setup.local, setup.global}};
     inspect::write_sidecars(dump, built.analysis);
 }
 
@@ -61,7 +61,7 @@ CellCode code_of(const model::Record& record, const std::string& label) {
 }
 
 std::vector<CellCode> code_for_target(const Invocation& invocation, const std::vector<model::Cell>& cells) {
-    const model::Device device = inspect::offline_device(invocation.target);
+    const model::Device device = inspect::offline_device(invocation.target, invocation.build_options);
     std::vector<CellCode> codes;
     for (const auto& cell : cells) {
         CellCode& code = codes.emplace_back();
@@ -82,15 +82,19 @@ std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::v
     Job job;
     job.invocation = invocation;
     job.invocation.verify_only = true;
-    job.plan = {{}, cells};  // group 0 is the yardstick's
+    job.plan = {cells};
     job.options.measure = false;
     job.options.build_options = invocation.build_options;
     job.options.cl_dir = invocation.cl_dir;
     job.options.dumps = invocation.dumps.empty() ? temporary.path() : std::filesystem::path(invocation.dumps);
     job.options.argv = invocation.argv;
+    job.options.run = run_info(invocation);
     std::vector<CellCode> codes;
     const Events events{[](std::size_t, std::size_t, const model::Record&, const char*) {},
                         [&](std::size_t, std::size_t index, const model::Record& record) {
+                            // Its text is read from the dump.
+                            if (record.status == model::Status::ok && record.dump.empty())
+                                throw Error(Blame::environment, record.warnings.empty() ? "nothing is dumped" : record.warnings.back());
                             const std::string label = index < cells.size() ? cells[index].label : std::string{};
                             codes.push_back(code_of(record, label));
                         }};

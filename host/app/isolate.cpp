@@ -19,6 +19,7 @@
 #include "app/job.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "json/read.hpp"
 #include "report/json.hpp"
 
 namespace cllab::model {
@@ -196,7 +197,7 @@ public:
         for (;;) {
             switch (child_.next(line, job_.invocation.timeout_seconds, *position_)) {
                 case Child::Event::line: {
-                    const auto message = Json::parse(line);
+                    const auto message = parse_json<Json>(line);
                     if (message.contains("error")) rethrow(message);
                     if (message.contains("interrupted")) throw run::Interrupted{};
                     if (message.contains("finished")) return true;
@@ -247,10 +248,6 @@ private:
         }
         job_.options.skip.insert(cell);
         ++finished_;
-        for (const auto& [name, metric] : record.metrics) {
-            if (cell.first == 0 && record.id == "bandwidth_copy" && name == "bandwidth")
-                job_.options.copy_bandwidth = metric.value;
-        }
         events_.done(cell.first, cell.second, record);
     }
 
@@ -297,7 +294,7 @@ std::vector<model::Device> resolve_isolated(const Job& job, std::vector<std::str
     const Position no_position;
     switch (child.next(line, job.invocation.timeout_seconds, no_position)) {
         case Child::Event::line: {
-            const auto message = Json::parse(line);
+            const auto message = parse_json<Json>(line);
             if (message.contains("error")) rethrow(message);
             if (message.contains("interrupted")) throw run::Interrupted{};
             if (troubles) *troubles = message.at("troubles").get<std::vector<std::string>>();

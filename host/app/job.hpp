@@ -26,6 +26,9 @@ struct Job {
     std::map<std::string, run::Limits> limits;  ///< from profiles, by the device's selector
 };
 
+/// What the records say of the run: its id, the same in every child process, the label and the drivers' caches.
+model::RunInfo run_info(const Invocation& invocation);
+
 /// Set by SIGINT and SIGTERM; asked between samples.
 bool interrupted();
 void catch_interrupts();   ///< the first one: wind down; a second one: end at once
@@ -40,7 +43,14 @@ public:
 /// Facts of the devices that the invocation names. Throws as device::resolve. Devices that fail their queries go to `troubles`.
 std::vector<model::Device> resolve_devices(const Job& job, std::vector<std::string>* troubles = nullptr);
 
-/// All cells of the plan on the device "P:D", in this process. Resolves every point first.
+/// Writes the record beside its dump, when there is one; where that cannot be, the record gets a warning. For the process
+/// that made the dump, before others may replace it.
+void write_timing(model::Record& record);
+
+/// A point that makes no sense is the command line's fault, said before the long part: Error(usage).
+void check_points(const Job& job, const model::Device& device);
+
+/// All cells of the plan on the device "P:D", in this process. Checks every point first.
 void run_on(const Job& job, const std::string& selector, const Events& events);
 
 /// The same in a child process for each attempt: a child that dies or stalls costs the cell it was in, and a new child
@@ -49,8 +59,5 @@ void run_isolated(const Job& job, const std::string& selector, const Events& eve
 
 /// resolve_devices in a child process, so that a driver that crashes while loading is an Error and not a crash.
 std::vector<model::Device> resolve_isolated(const Job& job, std::vector<std::string>* troubles = nullptr);
-
-/// True when bandwidth_copy must run in front of the plan on this device.
-bool wants_yardstick(const Job& job, const model::Device& device);
 
 }  // namespace cllab::app

@@ -5,6 +5,7 @@
 #endif
 
 #include "app/commands.hpp"
+#include "app/say.hpp"
 #include "core/error.hpp"
 #include "device/quirks.hpp"
 
@@ -53,10 +54,10 @@ int main(int argc, char** argv) {
         cllab::device::prepare_environment();
         return dispatch(cllab::app::parse(argc, argv));
     } catch (const cllab::Error& e) {
-        std::fprintf(stderr, "cllab: %s\n", e.what());
+        cllab::app::say(e.what());
         return exit_status(e.blame());
     } catch (const std::exception& e) {
-        std::fprintf(stderr, "cllab: %s\n", e.what());
+        cllab::app::say(e.what());
         return 1;
     }
 }

@@ -5,6 +5,7 @@
 #include <random>
 #include <sstream>
 
+#include "app/arguments.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -52,8 +53,9 @@ Page page_of(const std::string& command) {
     if (command == "merge")
         return {"cllab merge FILE... [--json OUT]",
                 "Joins the records (`cllab run --json`) of many runs and machines into one JSON-lines file. A record that is there\n"
-                "twice is taken once. Damaged lines and records of another schema are named on stderr and left out. The exit\n"
-                "status is 0 with at least one record, 2 when no file can be read or there is no record.",
+                "twice is taken once. Damaged lines, records of another schema, and records that cannot be (a time beside\n"
+                "wrong_result, an interval that excludes its median) are named on stderr and left out. The exit status is 0 with\n"
+                "at least one record, 2 when no file can be read or there is no record. At most 200000 records are read at once.",
                 "cllab merge node*.jsonl --json all.jsonl"};
     if (command == "report")
         return {"cllab report FILE... [--csv OUT]",
@@ -95,7 +97,7 @@ po::options_description options_of(const std::string& command) {
         add("device,d", po::value<Strings>()->composing()->value_name("D"),
             "Builds and runs once on a device, selected as in `cllab run`.");
         add("vs", po::value<std::string>()->value_name("PATTERN"),
-            "Compares with this variant: registers, counts of every loop, and the two hot loops side by side.");
+            "Compares with this variant: registers, counts, and of each the innermost loop with the most work side by side.");
         add("summary", "Leaves the instructions themselves out.");
         add("axis,a", po::value<Strings>()->composing()->value_name("NAME=VALUES"),
             "Redefines an axis, as in `cllab run`. Without it each variant is shown at its first point.");
@@ -140,8 +142,12 @@ po::options_description options_of(const std::string& command) {
         add("timeout", po::value<double>()->value_name("SECONDS")->default_value(60, "60"),
             "Ends a cell that shows no progress for SECONDS as timed_out. With --isolate the run goes on; without it the "
             "program stops there, with everything finished on disk.");
-        add("seed", po::value<std::uint64_t>()->value_name("N"),
+        add("seed", po::value<std::string>()->value_name("N"),
             "Seeds the random inputs. Default: a fresh one each run, kept in the record's argv when given.");
+    }
+    if (command == "run" || command == "dump" || command == "tune") {
+        add("label", po::value<std::string>()->value_name("TEXT"),
+            "Writes TEXT into every record, to tell runs apart later, e.g. 'before the change'. At most 200 bytes.");
     }
     if (command == "run" || command == "dump") add("require-all", "Counts unsupported cells as failed.");
     if (command == "run" || command == "tune") {
@@ -156,9 +162,10 @@ po::options_description options_of(const std::string& command) {
             "below --dumps.");
         add("verify", "Verifies and dumps only; takes no time measurements.");
         add("vs", po::value<std::string>()->value_name("PATTERN"),
-            "Measures one variant in turns with this one: the ratio of their times with its interval, registers, counts of "
-            "the hot loops, and these side by side.");
-        add("no-yardstick", "Leaves out bandwidth_copy, which runs first on each device and gives the column 'of copy'.");
+            "Measures one variant in turns with this one: the ratio of their times with its interval, registers, counts, and "
+            "of each the innermost loop with the most work side by side.");
+        add("no-yardstick", "Leaves out the yardstick: a copy of as many bytes as the cell's data, in the same state of the caches and in turns "
+            "with it, which gives the column 'of copy'.");
     }
     if (command == "profile") {
         add("device,d", po::value<Strings>()->composing()->value_name("D"),
@@ -172,7 +179,7 @@ po::options_description options_of(const std::string& command) {
         add("isolate", "Runs each probe in a child process: a driver that crashes or hangs costs one cell.");
         add("timeout", po::value<double>()->value_name("SECONDS")->default_value(60, "60"),
             "With --isolate, ends a cell that shows no progress for SECONDS.");
-        add("seed", po::value<std::uint64_t>()->value_name("N"), "Seeds the random inputs. Default: a fresh one each run.");
+        add("seed", po::value<std::string>()->value_name("N"), "Seeds the random inputs. Default: a fresh one each run.");
         add("json", "Prints JSON instead of the page, every curve included.");
     }
     if (command == "merge")
@@ -180,14 +187,35 @@ po::options_description options_of(const std::string& command) {
     if (command == "report")
         add("csv", po::value<std::string>()->value_name("OUT"), "Also writes one CSV line a record to OUT; - instead of the page.");
     if (command == "devices" || command == "list") add("json", "Prints JSON instead of text.");
+    if (command == "run" || command == "dump" || command == "tune" || command == "merge" || command == "report") {
+        const bool pictures = command == "run" || command == "dump";
+        add("force", pictures ? "Replaces a file of --json, --csv or --output that exists. Without it such a file is kept and the run refused."
+                              : "Replaces an output file that exists. Without it such a file is kept and the command refused.");
+        add("append", command == "merge"    ? "Adds to a file of --json that exists."
+                      : command == "report" ? "Adds to a file of --csv that exists, without a second header."
+                                            : "Adds to a file of --json or --csv that exists; CSV gets no second header.");
+    }
     return out;
 }
 
 std::pair<std::string, std::string> key_value(const std::string& option, const std::string& text) {
     const auto at = text.find('=');
     if (at == 0 || at == std::string::npos || at + 1 == text.size())
-        throw Error(Blame::usage, "option '--" + option + "' takes NAME=VALUE; found " + quoted(text));
+        throw Error(Blame::usage, "option '--" + option + "' takes NAME=VALUE; found '" + text + "'");
     return {text.substr(0, at), text.substr(at + 1)};
+}
+
+/// NAME=VALUE of an option that repeats, each NAME once.
+std::vector<std::pair<std::string, std::string>> named(const std::string& option, const Strings& texts) {
+    std::vector<std::pair<std::string, std::string>> out;
+    for (const auto& text : texts) {
+        auto pair = key_value(option, text);
+        for (const auto& [name, value] : out)
+            if (name == pair.first)
+                throw Error(Blame::usage, "option '--" + option + "' gives '" + name + "' twice, '" + value + "' and '" + pair.second + "'");
+        out.push_back(std::move(pair));
+    }
+    return out;
 }
 
 /// Boost's sentences, without its capital letters and with the nearest option.
@@ -216,6 +244,7 @@ Invocation parse(int argc, char** argv) {
     Invocation out;
     out.argv.assign(argv, argv + argc);
     Strings args(argv + 1, argv + argc);
+    refuse_empty(args);
     if (args.empty() || args.front() == "--help" || args.front() == "-h" || args.front() == "help") {
         out.help = true;
         out.command.clear();
@@ -223,6 +252,7 @@ Invocation parse(int argc, char** argv) {
         return out;
     }
     if (args.front() == "--version") {
+        if (args.size() > 1) throw Error(Blame::usage, "`cllab --version` takes no argument; found '" + args[1] + "'");
         out.command = "version";
         return out;
     }
@@ -238,12 +268,7 @@ Invocation parse(int argc, char** argv) {
     po::positional_options_description positional;
     positional.add("pattern", -1);
     po::variables_map values;
-    // Boost takes whatever comes next for an option's value, so that `--json --no-dumps` would write a file "--no-dumps".
-    for (std::size_t i = 0; i + 1 < args.size(); ++i) {
-        const auto* option = args[i].rfind("--", 0) == 0 ? described.find_nothrow(args[i].substr(2), false) : nullptr;
-        if (option && option->semantic()->max_tokens() > 0 && args[i + 1].rfind("--", 0) == 0)
-            throw Error(Blame::usage, "option '" + args[i] + "' needs a value; found '" + args[i + 1] + "'");
-    }
+    refuse_missing_values(args, described);
     try {
         using namespace po::command_line_style;
         const int style = (default_style & ~allow_guessing);
@@ -264,6 +289,8 @@ Invocation parse(int argc, char** argv) {
         out.as_json = values.count("json") != 0;
         return out;
     }
+    out.force = values.count("force") != 0;
+    out.append = values.count("append") != 0;
     if (out.command == "merge" || out.command == "report") {
         text("json", out.json);
         text("csv", out.csv);
@@ -273,7 +300,7 @@ Invocation parse(int argc, char** argv) {
     }
     for (const auto& pattern : strings("kernel")) out.patterns.push_back(pattern);
     if (out.command == "isa") {
-        for (const auto& axis : strings("axis")) out.axes.push_back(key_value("axis", axis));
+        out.axes = named("axis", strings("axis"));
         out.devices = strings("device");
         out.dumps.clear();
         text("dumps", out.dumps);
@@ -293,12 +320,16 @@ Invocation parse(int argc, char** argv) {
     out.devices = strings("device");
     if (out.command == "profile" && !out.patterns.empty())
         throw Error(Blame::usage, "`cllab profile` takes no PATTERN; found '" + out.patterns.front() + "'");
-    for (const auto& axis : strings("axis")) out.axes.push_back(key_value("axis", axis));
-    for (const auto& input : strings("input")) out.inputs.push_back(key_value("input", input));
-    for (const auto& output : strings("output")) out.outputs.push_back(key_value("output", output));
+    out.axes = named("axis", strings("axis"));
+    out.inputs = named("input", strings("input"));
+    out.outputs = named("output", strings("output"));
     text("dumps", out.dumps);
     text("cl-dir", out.cl_dir);
     text("build-options", out.build_options);
+    text("label", out.label);
+    if (out.label.size() > most_quoted)
+        throw Error(Blame::usage, "option '--label' has " + std::to_string(out.label.size()) + " bytes; at most " +
+                                      std::to_string(most_quoted) + " are possible");
     if (out.command == "profile") {
         out.as_json = values.count("json") != 0;
         out.budget_seconds = values["budget"].as<double>();
@@ -318,7 +349,7 @@ Invocation parse(int argc, char** argv) {
     positive("timeout", out.timeout_seconds);
     if (values.count("max-time")) out.sampling_seconds = values["max-time"].as<double>();
     positive("max-time", out.sampling_seconds);
-    out.seed = values.count("seed") ? values["seed"].as<std::uint64_t>() : std::random_device{}();
+    out.seed = values.count("seed") ? seed_from(values["seed"].as<std::string>()) : std::random_device{}();
     if (!out.help && out.patterns.empty() && out.command != "profile")
         throw Error(Blame::usage, "`cllab " + out.command + "` needs a PATTERN, e.g. 'pitch_*'; `cllab list` shows what there is");
     return out;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "app/commands.hpp"
+#include "core/text.hpp"
 #include "model/registry.hpp"
 #include "report/table.hpp"
 
@@ -30,7 +31,7 @@ void print_summaries(const std::vector<model::Record>& records) {
         }
         if (own.empty()) continue;
         const auto text = experiment.summary(own);
-        if (!text.empty()) std::cout << '\n' << text;
+        if (!text.empty()) std::cout << '\n' << printable(text, "\n");
     }
 }
 
@@ -39,10 +40,7 @@ void print_summaries(const std::vector<model::Record>& records) {
 void print_page(const std::vector<model::Record>& records, const std::vector<Conclusion>& conclusions,
                 const std::vector<report::LostDevice>& lost, bool several_runs) {
     const report::TableStyle style{wants_colour(STDOUT_FILENO), terminal_width(STDOUT_FILENO)};
-    std::vector<model::Record> rows;
-    std::copy_if(records.begin(), records.end(), std::back_inserter(rows),
-                 [&](const auto& record) { return !shown_as_curve(record, conclusions); });
-    report::print_table(std::cout, rows, style, several_runs ? may_be_auto : report::MayBeAuto{});
+    report::print_table(std::cout, without_curves(records, conclusions), style, several_runs ? may_be_auto : report::MayBeAuto{});
     print_conclusions(std::cout, conclusions, style);
     print_summaries(records);
     report::print_by_device(std::cout, records, lost, may_be_auto, style);

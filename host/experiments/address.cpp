@@ -66,7 +66,7 @@ void strided(Setup& out, const Shape& s, std::uint64_t seed, std::size_t local) 
 
 void picture(Setup& out, const Shape& s, const Request& request) {
     auto data = random_words(s.step() * s.height / 4, request.seed);
-    out.args = {InOut{"p", data}, value("width", static_cast<std::int32_t>(s.width)),
+    out.args = {InOut{"p", data, s.step()}, value("width", static_cast<std::int32_t>(s.width)),
                 value("height", static_cast<std::int32_t>(s.height)), value("step", static_cast<std::int32_t>(s.step()))};
     if (request.variant.name == "pixel") {
         out.local = Extent(group_of(request.device, 64), request.device.max_group >= 256 ? 4 : 1);
@@ -77,11 +77,13 @@ void picture(Setup& out, const Shape& s, const Request& request) {
     }
     const auto pixels = static_cast<double>(s.width * s.height);
     out.work = {2 * pixels, 0, pixels};
+    out.accumulates = true;
     out.check = [data, s](const Buffers& buffers) -> std::optional<std::string> {
+        const bool inverted = buffers.operations % 2 == 1;
         const auto found = buffers.as<std::uint8_t>("p"), before = view<std::uint8_t>(data);
         for (std::size_t i = 0; i < found.size(); ++i) {
             const bool inside = i % s.step() < s.width;
-            const auto expected = static_cast<std::uint8_t>(inside ? 255 - before[i] : before[i]);
+            const auto expected = static_cast<std::uint8_t>(inside && inverted ? 255 - before[i] : before[i]);
             if (found[i] != expected)
                 return "pixel (" + std::to_string(i % s.step()) + ", " + std::to_string(i / s.step()) + ") is " +
                        std::to_string(found[i]) + ", expected " + std::to_string(expected);
@@ -98,9 +100,11 @@ void masked(Setup& out, const Shape& s, std::uint64_t seed) {
     out.local = Extent(64);
     const auto updates = static_cast<double>(groups * s.trips * 32);
     out.work = {8 * updates, 0, updates};
+    out.accumulates = true;
     out.check = [data](const Buffers& buffers) {
         const auto before = view<std::int32_t>(data);
-        return first_difference<std::int32_t>(buffers, "p", [&](std::size_t i) { return before[i] + 1; });
+        const auto added = static_cast<std::int32_t>(buffers.operations);
+        return first_difference<std::int32_t>(buffers, "p", [&](std::size_t i) { return before[i] + added; });
     };
 }
 

@@ -26,6 +26,20 @@ std::vector<std::uint32_t> sums(std::uint32_t items, std::uint32_t counters, std
     return out;
 }
 
+/// Additions that atomic_chain leaves in its counters. A counter begins the second launch with what the first has left, so
+/// that the differences are no longer 0 and the way round is another: walked as the kernel's text says.
+std::vector<std::uint32_t> chain_sums(std::uint32_t counters, std::int32_t trips, std::uint64_t launches) {
+    std::vector<std::uint32_t> out(counters);
+    for (std::uint64_t launch = 0; launch < launches; ++launch) {
+        std::uint32_t rounds = 0;
+        for (std::uint32_t trip = 0; trip < static_cast<std::uint32_t>(trips); ++trip) {
+            const std::uint32_t expected = trip == 0 ? 0 : (trip - 1) / counters;
+            rounds = out[(trip + (rounds - expected)) % counters]++;
+        }
+    }
+    return out;
+}
+
 std::uint32_t group_size(const Device& device) {
     return device.is_cpu() ? 1 : std::min<std::uint32_t>(256, static_cast<std::uint32_t>(std::bit_floor(device.max_group)));
 }
@@ -65,9 +79,11 @@ Setup setup(const Request& request, Params& params) {
             out.args.push_back(value("key", key));
         }
         out.args.push_back(trips);
+        out.accumulates = true;
         out.check = [=](const Buffers& buffers) {
-            auto expected = sums(items, counters, buffers.trips);
-            for (auto& counter : expected) counter += key;
+            const auto operations = static_cast<std::uint32_t>(buffers.operations);
+            auto expected = variant == "chain" ? chain_sums(counters, buffers.trips, operations) : sums(items, counters, buffers.trips);
+            for (auto& counter : expected) counter = counter * (variant == "chain" ? 1 : operations) + key;
             return first_difference(buffers, "counter", expected);
         };
     }

@@ -104,6 +104,7 @@ Setup setup(const Request& request, Params& params) {
     Setup out;
     out.args = {Input{"x", data->x}};
     out.defines = {define("IMAGES", s.images), define("CHANNELS", s.channels), define("PLANE", s.plane)};
+    out.accumulates = by_channel(request.variant);  // the running statistics
     if (by_channel(request.variant))
         channel(out, request, s, *data);
     else

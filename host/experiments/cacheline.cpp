@@ -48,8 +48,9 @@ Setup setup(const Request& request, Params& params) {
     out.defines = {"DISTANCE=" + std::to_string(distance), "OFFSET=" + std::to_string(offset)};
     out.slope = slope(device, 32, 544, visits_per_trip);
     out.declared = {{Declared::What::load, visits_per_trip * (request.variant.name == "pair" ? 2.0 : 1.0), 64}};
+    out.accumulates = true;  // the chase goes on from where it stands
     out.check = [slot = std::move(slot), offset = layout.offset](const Buffers& buffers) -> std::optional<std::string> {
-        const auto visits = static_cast<std::uint64_t>(buffers.trips) * visits_per_trip;
+        const auto visits = static_cast<std::uint64_t>(buffers.trips) * visits_per_trip * buffers.operations;
         const std::uint64_t expected = slot[visits % slot.size()] * granule + offset, got = buffers.as<std::uint64_t>("state")[0];
         if (got == expected) return std::nullopt;
         return "after " + std::to_string(visits) + " visits the chase stands at byte " + std::to_string(got) + ", expected " +

@@ -42,7 +42,7 @@ Setup setup(const Request& request, Params& params) {
     });
 
     Setup out;
-    out.args = {Input{"a", in->a}, Input{"b", in->b}, InOut{"c", in->c}, value("m", static_cast<std::int32_t>(m)),
+    out.args = {Input{"a", in->a}, Input{"b", in->b}, InOut{"c", in->c, 4 * n}, value("m", static_cast<std::int32_t>(m)),
                 value("n", static_cast<std::int32_t>(n)), value("k", static_cast<std::int32_t>(k))};
     if (variant == "naive") {
         const std::size_t y = device.max_group >= 256 ? 8 : 1;
@@ -69,7 +69,10 @@ Setup setup(const Request& request, Params& params) {
     }
     const auto dm = static_cast<double>(m), dn = static_cast<double>(n), dk = static_cast<double>(k);
     out.work = {4 * (dm * dk + dk * dn + 2 * dm * dn), 2 * dm * dn * dk, 0};
-    out.check = [in](const Buffers& buffers) { return gemm::check(*in, buffers.as<float>("c"), buffers.poison_seed); };
+    out.accumulates = true;
+    out.check = [in](const Buffers& buffers) {
+        return gemm::check(*in, buffers.as<float>("c"), buffers.poison_seed, buffers.operations);
+    };
     return out;
 }
 

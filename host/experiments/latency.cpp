@@ -36,7 +36,7 @@ std::vector<std::uint32_t> visits(std::size_t lines, std::uint32_t words_per_lin
 /// The chase must stand on the word that so many loads from the first lead to.
 Check chase_check(std::vector<std::uint32_t> slot, std::uint64_t word_bytes) {
     return [slot = std::move(slot), word_bytes](const Buffers& buffers) -> std::optional<std::string> {
-        const auto loads = static_cast<std::uint64_t>(buffers.trips) * loads_per_trip;
+        const auto loads = static_cast<std::uint64_t>(buffers.trips) * loads_per_trip * buffers.operations;
         const std::uint64_t expected = slot[loads % slot.size()] * word_bytes, got = buffers.as<std::uint64_t>("state")[0];
         if (got == expected) return std::nullopt;
         return "after " + std::to_string(loads) + " loads the chase stands at byte " + std::to_string(got) + ", expected " +
@@ -101,6 +101,7 @@ Setup setup_local(const Request& request, std::uint64_t footprint) {
     out.defines = {"WORDS=" + std::to_string(count), word == 4 ? "ADDRESS=uint" : "ADDRESS=ulong"};
     out.slope = slope(device, 256, 1280, loads_per_trip);
     out.declared = {{Declared::What::local_load, loads_per_trip, static_cast<unsigned>(8 * word)}};
+    out.accumulates = true;  // the chase goes on from where it stands
     out.check = chase_check(std::move(slot), word);
     return out;
 }
@@ -120,6 +121,7 @@ Setup setup(const Request& request, Params& params) {
                  Launch{{}, Extent(1), Extent(1), {"chain", "state", "trips"}}};
     out.slope = trips(device, footprint, lines);
     out.declared = {{Declared::What::load, loads_per_trip, 64}};
+    out.accumulates = true;
     out.check = chase_check(std::move(slot), 8);
     return out;
 }

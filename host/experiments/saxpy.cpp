@@ -60,12 +60,15 @@ Setup setup(const Request& request, Params& params) {
     out.global = Extent(round_up(std::max(items, lanes), local));
     out.defines = {"PER_ITEM=" + std::to_string(per_item)};
     out.work = {12.0 * static_cast<double>(n), 2.0 * static_cast<double>(n), 0};
+    out.accumulates = true;
     out.check = [data, a](const Buffers& buffers) {
         const auto x = view<float>(data->x), y = view<float>(data->y);
         // Two roundings, as the kernel with contraction off.
         return first_difference<float>(buffers, "y", [&](std::size_t i) {
             const float product = a * x[i];
-            return product + y[i];
+            float sum = y[i];
+            for (std::uint64_t done = 0; done < buffers.operations; ++done) sum = product + sum;
+            return sum;
         });
     };
     return out;

@@ -7,27 +7,36 @@
 #include <vector>
 
 #include "inspect/analysis.hpp"
-#include "model/axes.hpp"
+#include "inspect/dump_folder.hpp"
 #include "model/device.hpp"
 
 namespace cllab::inspect {
 
+/// The record of the cell beside its dump, written by whoever has the whole record.
+inline constexpr const char* timing_file = "timing.json";
+
 struct DumpRequest {
-    std::filesystem::path folder;           ///< made when missing; stale files of an earlier dump are removed
-    std::string entry;                      ///< kernel name
+    std::filesystem::path folder;  ///< made when missing; the files of an earlier dump are removed
+    std::string entry;             ///< kernel name
     std::string source, options, build_log;
-    std::span<const std::byte> binary;      ///< of this device; empty when the driver has none
+    std::span<const std::byte> binary;  ///< of this device; empty when the driver has none
     const model::Device& device;
-    model::Extent local;                    ///< local size that ran; dims == 0 when unknown
+    LaunchSize launch{};
+    std::chrono::milliseconds tool_budget = std::chrono::seconds(30);  ///< of all disassemblers together
 };
+
+/// The part of a binary's code that this launch ran, for a binary that holds the code of several: two requests of equal
+/// binary, entry, log and local size may still differ in it. Empty elsewhere.
+std::string code_that_ran(const DumpRequest& request);
 
 /// What the binary and the build log say, without writing anything.
 Analysis read_code(const DumpRequest& request);
 
 /// Writes source.cl, options.txt, build.log, the binary under its true kind, isa.txt and stats.json. isa.txt is the
-/// disassembly, or a line that says which tool would make it and how to get it. Throws Error(environment) when the folder
-/// cannot be written.
-void write_sidecars(const DumpRequest& request, const Analysis& analysis);
+/// disassembly, or a line that says which tool would make it and how to get it. The folder stays locked for as long as what
+/// is returned lives: until timing_file is beside them. Throws Error(environment) when the folder cannot be written, and
+/// then leaves no dump there.
+DumpFolder write_sidecars(const DumpRequest& request, const Analysis& analysis);
 
 /// What a dump says, read back. The strings are empty when a file is missing.
 struct DumpTexts {

@@ -40,9 +40,10 @@ struct Variant {
 
 // --- Arguments, in the kernel's parameter order. Buffers are cl_mem, sizes in bytes. ---------------------------------
 struct Input { std::string name; SharedBytes data; };               ///< read only; never guarded, so that Oclgrind sees reads outside
-struct Output { std::string name; std::size_t size_bytes = 0; };    ///< poisoned before verification, guarded on both sides
-struct InOut { std::string name; SharedBytes data; };               ///< uploaded before verification, guarded on both sides
-struct Scratch { std::string name; std::size_t size_bytes = 0; };   ///< device memory nobody checks; poisoned and guarded
+// row_bytes: of data laid out in rows; the guards are at least one row, so that a row too many is seen.
+struct Output { std::string name; std::size_t size_bytes = 0, row_bytes = 0; };   ///< poisoned before verification, guarded on both sides
+struct InOut { std::string name; SharedBytes data; std::size_t row_bytes = 0; };  ///< uploaded before verification, guarded on both sides
+struct Scratch { std::string name; std::size_t size_bytes = 0, row_bytes = 0; };  ///< device memory nobody checks; poisoned and guarded
 struct Local { std::string name; std::size_t size_bytes = 0; };     ///< __local memory
 struct Value { std::string name; Bytes data; };                     ///< a scalar or struct passed by value
 /// An image2d_t. data == nullptr: write-only output, poisoned and read back like Output.
@@ -124,6 +125,7 @@ public:
     std::map<std::string, std::span<const std::byte>, std::less<>> data;
     std::uint64_t poison_seed = 0;
     std::int32_t trips = 0;  ///< value of Slope::argument in this run; 0 without a slope
+    std::uint64_t operations = 1;  ///< since the data was loaded
 
     template <typename T>
     std::span<const T> as(std::string_view name) const {
@@ -155,6 +157,10 @@ struct Setup {
     Extent global, local{};
     std::vector<Step> steps{};
     unsigned verify_operations = 1;        ///< operations run before the check
+    /// Each operation goes on from what the one before left, so that `check` must go by Buffers::operations, and is asked
+    /// after verify_operations or one more. Everywhere else it must hold after any number, and what the timed operations
+    /// left is checked as it is.
+    bool accumulates = false;
     Work work;
     Check check;
     std::optional<Slope> slope{};

@@ -10,7 +10,7 @@ bool several_hosts(const std::vector<model::Record>& records) {
 }
 
 std::string device_details(const model::DeviceInfo& device, const std::string& host) {
-    return " (" + device.selector + "), " + device.platform + ", driver " + device.driver + (host.empty() ? "" : " on " + host);
+    return printable(" (" + device.selector + "), " + device.platform + ", driver " + device.driver + (host.empty() ? "" : " on " + host));
 }
 
 }  // namespace cllab::report

@@ -1,9 +1,11 @@
 // A device session and a scratch family for the suites: one kernel text, written to a folder of its own.
 #pragma once
 
+#include <boost/test/unit_test.hpp>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <fstream>
@@ -28,6 +30,16 @@ inline device::Session& session() {
         return device::Session(found[which.front()]);
     }();
     return one;
+}
+
+/// A test that has no meaning where CLLAB_TEST_BUILD_OPTIONS turns the optimiser off. Skipped there, and listed as skipped.
+inline boost::unit_test::precondition only_optimised() {
+    return boost::unit_test::precondition([](boost::unit_test::test_unit_id) -> boost::test_tools::assertion_result {
+        const char* options = std::getenv("CLLAB_TEST_BUILD_OPTIONS");
+        boost::test_tools::assertion_result out(!options || !std::strstr(options, "-cl-opt-disable"));
+        out.message() << "kernels are built without optimisation (CLLAB_TEST_BUILD_OPTIONS)";
+        return out;
+    });
 }
 
 struct Folder {

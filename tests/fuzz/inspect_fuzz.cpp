@@ -9,6 +9,7 @@
 #include "inspect/nvidia.hpp"
 #include "inspect/pocl_code.hpp"
 #include "inspect/stats.hpp"
+#include "json/read.hpp"
 
 using namespace cllab::inspect;
 
@@ -28,7 +29,7 @@ void binaries(ByteSpan bytes) {
     require(ptx_text(bytes).size() <= bytes.size());
     const PoclContainer container = read_poclbin(bytes);
     for (const auto& entry : container.entries) require(inside(entry.content, bytes));
-    require(inside(choose_pocl_code(container, "k", cllab::model::Extent(64)).content, bytes));
+    require(inside(choose_pocl_code(container, "k", {cllab::model::Extent(64), {}}).content, bytes));
     read_cubin(bytes, "k");
     amd_processor(bytes);
     if (const auto metadata = read_amd_metadata(bytes)) amd_kernel_facts(*metadata, "k");
@@ -71,7 +72,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             parse_ptxas_log(as_text(bytes), "k");
             break;
         case 5:
-            read_msgpack(bytes);
+            cllab::parse_msgpack(bytes);
             break;
         case 6:
             cut_function(std::string(as_text(bytes)), "k"), cut_sass(std::string(as_text(bytes)), "k");

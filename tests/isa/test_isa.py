@@ -7,10 +7,11 @@ rules). A line that begins with # says what the expectation proves. Every varian
 import pathlib
 import re
 import sys
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
-from lab import LabTest  # noqa: E402
+from lab import LabTest, main  # noqa: E402
 
 HERE = pathlib.Path(__file__).parent
 
@@ -40,15 +41,17 @@ def mismatch(text, rules):
 
 
 class Isa(LabTest):
-    def can_make(self, target):
+    def missing(self, target):
+        """What would have to be installed to make code for the target; None when it can be made here."""
         listed = self.lab("isa", "--targets")[0]
-        line = next(line for line in listed.splitlines() if line.split()[0] == target)
-        return line.split()[1] != "-"
+        made, why = next(re.split(r"  +", line, maxsplit=2)[1:] for line in listed.splitlines() if line.split()[0] == target)
+        return why if made == "-" else None
 
     def isa(self, *args, **more):
-        target = args[args.index("--target") + 1] if "--target" in args else None
-        if target and not self.can_make(target):
-            self.skipTest(f"nothing here makes code for {target}")
+        if "--target" in args:
+            target = args[args.index("--target") + 1]
+            if (why := self.missing(target)) is not None:
+                self.skipTest(f"no code can be made for {target}: {why}")
         return self.lab("isa", *args, timeout=600, **more)
 
     def test_every_expectation_is_met(self):
@@ -73,8 +76,54 @@ class Isa(LabTest):
         vector = {}
         for form in ("inside", "hoisted", "bytes"):
             out, _ = self.isa(f"address_masked_{form}", "--target", "gfx900", "--summary")
-            vector[form] = int(re.search(r"\(hot\).*? v (\d+),", out)[1])
+            vector[form] = int(re.search(r"\(shown\).*? v (\d+),", out)[1])
         self.assertEqual((vector["inside"], vector["bytes"], vector["hoisted"]), (5, 4, 3))
+
+
+    def test_a_disassembler_that_hangs_costs_the_listing_and_neither_the_time_nor_processes_nor_folders(self):
+        tools, temporary = self.folder / "tools", self.folder / "tmp"
+        for folder in (tools, temporary):
+            folder.mkdir()
+        # A child of its own holds the pipe open, and a second tool is there: it hangs as well.
+        for name in ("llvm-objdump-22", "objdump"):
+            tool = tools / name
+            tool.write_text(f"#!/bin/sh\necho $$ >>{self.folder}/started\nsleep 600 &\necho $! >>{self.folder}/started\nsleep 600\n")
+            tool.chmod(0o755)
+        began = time.monotonic()
+        env = self.environment(PATH=f"{tools}:/usr/bin:/bin", TMPDIR=str(temporary))
+        self.lab("run", "muladd_mad", "--device", "cpu", "--no-yardstick", "--timeout", "6", "--max-time", "0.1",
+                 "--json", "r.jsonl", env=env)
+        self.assertLess(time.monotonic() - began, 60)
+        record, = self.records()
+        self.assertEqual(record["status"], "ok")
+        self.assertGreater(record["time"]["median"], 0)
+        isa = (self.folder / record["dump"] / "isa.txt").read_text()
+        self.assertIn("llvm-objdump-22 did not end within its time limit", isa)
+        self.assertEqual(list(temporary.iterdir()), [])
+        started = (self.folder / "started").read_text().split()
+        self.assertEqual(len(started), 4)
+        for pid in started:
+            status = pathlib.Path(f"/proc/{pid}/status")
+            self.assertTrue(not status.exists() or "sleep" not in status.read_text().splitlines()[0] or "zombie" in status.read_text(),
+                            f"process {pid} lives on")
+
+    def test_build_options_that_leave_no_code_fail_with_a_sentence(self):
+        for target in ("gfx900", "sm_80"):
+            for option in ("-E", "-M", "-emit-llvm"):
+                with self.subTest(f"{target} {option}"):
+                    out, err = self.isa("muladd_mad", "--target", target, f"--build-options={option}", status=1)
+                    self.assertEqual(out, "")
+                    self.assertRegex(err, rf"muladd_mad for {target}: build_failed: .")
+
+    def test_a_folder_for_temporary_files_that_is_not_there_is_one_sentence(self):
+        for target in ("gfx900", "sm_80"):
+            with self.subTest(target):
+                _, err = self.isa("muladd_mad", "--target", target, status=3, env=self.environment(TMPDIR=str(self.folder / "absent")))
+                self.assert_one_sentence(err, "temporary files cannot be written to TMPDIR=", "absent: No such file or directory")
+
+    def test_a_target_that_a_package_would_add_names_the_command(self):
+        _, err = self.lab("isa", "muladd_mad", "--target", "sm_80", status=3, env=self.environment(PATH="/nowhere"))
+        self.assert_one_sentence(err, "no code can be made for sm_80 here: ", "apt-get install clang-15 libclc-15")
 
 
 def compiles_for(target, impossible):
@@ -89,4 +138,4 @@ for name, cannot in TARGETS.items():
     setattr(Isa, f"test_every_variant_compiles_for_{name}", compiles_for(name, cannot))
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -21,17 +21,19 @@ using Names = std::set<std::string>;
 
 const std::map<std::string, Names> may_include{
     {"core", {}},
+    {"json", {"core"}},
     {"model", {"core"}},
     {"experiments", {"core", "model"}},
     {"compare", {"core", "model"}},
     {"portrait", {"core", "model"}},
-    {"report", {"core", "model"}},
+    {"report", {"core", "json", "model"}},
     {"device", {"core", "model"}},
     {"kernelfile", {"core", "model", "device"}},
-    {"inspect", {"core", "model", "device"}},
+    {"inspect", {"core", "json", "model", "device"}},
     {"explain", {"core", "model", "inspect"}},
     {"run", {"core", "model", "device", "inspect"}},
-    {"app", {"core", "model", "experiments", "compare", "portrait", "report", "device", "kernelfile", "inspect", "explain", "run"}},
+    {"app",
+     {"core", "json", "model", "experiments", "compare", "portrait", "report", "device", "kernelfile", "inspect", "explain", "run"}},
 };
 
 /// The model is plain data: what needs these has a state of its own.

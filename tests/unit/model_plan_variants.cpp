@@ -89,12 +89,4 @@ BOOST_AUTO_TEST_CASE(more_points_than_anyone_can_run_are_refused) {
     BOOST_TEST(refusal("1:1000:+1", "1:1000:+1") == "the axes make more than 100000 points together");
 }
 
-BOOST_AUTO_TEST_CASE(a_hundred_thousand_settings_end_at_the_first_that_is_wrong) {
-    const std::vector<Experiment> all{probe()};
-    Settings settings(100'000, {"load", "1"});
-    BOOST_CHECK_EXCEPTION(make_plan(select(all, {"fma"}), settings), cllab::Error, [](const cllab::Error& e) {
-        return std::string(e.what()).find("axis 'load' is given twice") == 0;
-    });
-}
-
 BOOST_AUTO_TEST_SUITE_END()

@@ -293,11 +293,6 @@ BOOST_AUTO_TEST_CASE(an_axis_that_no_selected_variant_has_is_refused) {
     BOOST_TEST(refusal({"latency"}, {{"line", "4096"}}) == "");
 }
 
-BOOST_AUTO_TEST_CASE(an_axis_given_twice_is_refused) {
-    BOOST_TEST(refusal({"pitch_loop"}, {{"width", "64"}, {"items", "2"}, {"width", "128"}}) ==
-               "axis 'width' is given twice; give all its values at once, as in --axis width=A,B");
-}
-
 BOOST_AUTO_TEST_CASE(a_variant_runs_once_where_only_axes_it_does_not_have_vary) {
     std::string plan;
     for (const auto& group : make_plan(select(registry(), {"pad"}), {{"k", "1,4"}})) {

@@ -228,10 +228,18 @@ BOOST_AUTO_TEST_CASE(two_errors_that_cancel_in_a_sum_are_still_found) {
     BOOST_TEST(cllab::model::gemm::check(in, out, 1).has_value());
 }
 
+BOOST_AUTO_TEST_CASE(a_product_added_twice_is_right_after_two_operations_and_wrong_after_one) {
+    const auto in = cllab::model::gemm::random_matrices(1, 2, 1, 3);
+    const auto a = lib::view<float>(in.a), b = lib::view<float>(in.b), c = lib::view<float>(in.c);
+    const std::vector<float> out{c[0] + 2 * a[0] * b[0], c[1] + 2 * a[0] * b[1]};
+    BOOST_TEST(!cllab::model::gemm::check(in, out, 1, 2));
+    BOOST_TEST(cllab::model::gemm::check(in, out, 1, 1).has_value());
+}
+
 BOOST_AUTO_TEST_CASE(sums_of_products_stay_exact_in_float) {
-    for (std::size_t k = 1; k <= (1u << 23); k = k * 3 / 2 + 1) {
+    for (std::size_t k = 1; k <= (1u << 22); k = k * 3 / 2 + 1) {
         const double most = cllab::model::gemm::largest_element(k);
-        BOOST_TEST(static_cast<double>(k) * most * most + 0x1p19 <= 0x1p24);
+        BOOST_TEST(2 * static_cast<double>(k) * most * most + 0x1p19 <= 0x1p24);  // added twice
     }
 }
 

@@ -100,11 +100,13 @@ inline std::optional<std::string> check(const Data& d, bool by_channel, const Bu
     if (by_channel) {
         const auto running = buffers.as<float>("running");
         const double count = static_cast<double>(s.images * s.plane), unbiased = count / std::max(count - 1, 1.0);
+        // What an average keeps of its first value after so many operations.
+        const double kept = std::pow(1 - momentum, static_cast<double>(buffers.operations));
         for (std::size_t c = 0; c < s.channels; ++c) {
             const double old_mean = before[c], old_variance = before[s.channels + c], variance = set.variance[c] * unbiased;
-            if (auto wrong = off("running", c, running[c], old_mean + momentum * (set.mean[c] - old_mean), 1e-6 + mean_off[c]))
+            if (auto wrong = off("running", c, running[c], set.mean[c] + kept * (old_mean - set.mean[c]), 1e-6 + mean_off[c]))
                 return wrong;
-            if (auto wrong = off("running", s.channels + c, running[s.channels + c], old_variance + momentum * (variance - old_variance),
+            if (auto wrong = off("running", s.channels + c, running[s.channels + c], variance + kept * (old_variance - variance),
                                  1e-6 + 1e-4 * variance))
                 return wrong;
         }

@@ -26,9 +26,10 @@ struct Matrices {
     SharedBytes a, b, c;  ///< floats, row by row: m x k, k x n, m x n
 };
 
-/// Largest size of an element of A and B for which k products and an element of C (below 2^19) stay below 2^24.
+/// Largest size of an element of A and B for which an element of C (below 2^19) and k products, added twice, stay below
+/// 2^24: the product is checked after one operation and after two.
 inline std::int32_t largest_element(std::size_t k) {
-    const double room = 0x1p24 - 0x1p19;
+    const double room = (0x1p24 - 0x1p19) / 2;
     return std::max(1, std::min(1023, static_cast<int>(std::sqrt(room / static_cast<double>(k)))));
 }
 
@@ -57,13 +58,14 @@ inline std::vector<std::uint64_t> times(std::span<const float> matrix, std::size
     return out;
 }
 
-/// The first element of row `r` that is not C0 + A B, computed element by element.
-inline std::optional<std::string> difference_in_row(const Matrices& in, std::span<const float> found, std::size_t r) {
+/// The first element of row `r` that is not C0 + `times` A B, computed element by element.
+inline std::optional<std::string> difference_in_row(const Matrices& in, std::span<const float> found, std::size_t r,
+                                                    std::uint64_t times) {
     const auto a = lib::view<float>(in.a), b = lib::view<float>(in.b), c = lib::view<float>(in.c);
     std::vector<std::int64_t> expected(in.n);
     for (std::size_t j = 0; j < in.n; ++j) expected[j] = static_cast<std::int64_t>(c[r * in.n + j]);
     for (std::size_t i = 0; i < in.k; ++i) {
-        const auto factor = static_cast<std::int64_t>(a[r * in.k + i]);
+        const auto factor = static_cast<std::int64_t>(times) * static_cast<std::int64_t>(a[r * in.k + i]);
         for (std::size_t j = 0; j < in.n; ++j) expected[j] += factor * static_cast<std::int64_t>(b[i * in.n + j]);
     }
     for (std::size_t j = 0; j < in.n; ++j) {
@@ -75,12 +77,13 @@ inline std::optional<std::string> difference_in_row(const Matrices& in, std::spa
     return std::nullopt;
 }
 
-/// The first difference of `found` (m x n) from C0 + A B in words, or nothing.
-inline std::optional<std::string> check(const Matrices& in, std::span<const float> found, std::uint64_t seed) {
+/// The first difference of `found` (m x n) from C0 + `operations` A B in words, or nothing; one or two operations.
+inline std::optional<std::string> check(const Matrices& in, std::span<const float> found, std::uint64_t seed,
+                                        std::uint64_t operations = 1) {
     for (std::size_t i = 0; i < found.size(); ++i) {
         // Not a whole number below 2^24 in size (which includes NaN): the row's exact values say what it should be.
         if (!(std::abs(found[i]) <= 0x1p24f) || found[i] != std::trunc(found[i]))
-            return difference_in_row(in, found, i / in.n);
+            return difference_in_row(in, found, i / in.n, operations);
     }
     std::vector<std::uint64_t> x(in.n);
     Random random(mix64(seed));
@@ -88,7 +91,7 @@ inline std::optional<std::string> check(const Matrices& in, std::span<const floa
     const auto expected = times(lib::view<float>(in.a), in.m, times(lib::view<float>(in.b), in.k, x));
     const auto before = times(lib::view<float>(in.c), in.m, x), after = times(found, in.m, x);
     for (std::size_t r = 0; r < in.m; ++r) {
-        if (after[r] != before[r] + expected[r]) return difference_in_row(in, found, r);
+        if (after[r] != before[r] + operations * expected[r]) return difference_in_row(in, found, r, operations);
     }
     return std::nullopt;
 }

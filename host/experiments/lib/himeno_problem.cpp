@@ -127,11 +127,20 @@ double sweep(const Problem& problem, std::span<const float> from, std::span<floa
 std::shared_ptr<const State> Problem::after(unsigned iterations) const {
     auto& kept = states_[iterations];
     if (kept) return kept;
+    // From the latest state before it that is known.
     State state;
-    const auto initial = floats(p_);
-    state.p.assign(initial.begin(), initial.end());
+    unsigned done = 0;
+    for (const auto& [n, known] : states_) {
+        if (!known || n > iterations) continue;
+        state = *known;
+        done = n;
+    }
+    if (done == 0) {
+        const auto initial = floats(p_);
+        state.p.assign(initial.begin(), initial.end());
+    }
     auto next = state.p;  // the boundary is in both
-    for (unsigned n = 0; n < iterations; ++n) {
+    for (unsigned n = done; n < iterations; ++n) {
         state.gosa = sweep(*this, state.p, next);
         std::swap(state.p, next);
     }
