@@ -92,11 +92,10 @@ std::string text_of(const Point& point) {
 /// As --axis would give it back.
 Settings settings_of(const Point& point) { return point.values(); }
 
-/// The least legal value of an axis that is not tiny: a size that suits a unit test.
+/// A small legal value of an axis, but no tiny one; of a buffer's size one that any element divides.
 std::string small_value(const Axis& axis) {
     if (axis.kind == Axis::Kind::choice) return axis.choices.front();
-    std::int64_t value = std::max<std::int64_t>(static_cast<std::int64_t>(axis.least), 24);
-    for (;; ++value) {
+    for (auto value = static_cast<std::int64_t>(std::clamp(axis.name == "size" ? 16384.0 : 24.0, axis.least, axis.most));; --value) {
         try {
             return expand_axis(axis, std::to_string(value)).front();
         } catch (const Error&) {
