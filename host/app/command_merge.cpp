@@ -44,7 +44,7 @@ std::vector<std::vector<model::Record>> by_device(const std::vector<model::Recor
     std::vector<std::vector<model::Record>> out;
     std::map<std::string, std::size_t> at;
     for (const auto& record : records) {
-        const auto [found, is_new] = at.insert({report::device_key(record), out.size()});
+        const auto [found, is_new] = at.insert({model::device_key(record), out.size()});
         if (is_new) out.emplace_back();
         out[found->second].push_back(record);
     }
@@ -58,6 +58,7 @@ int command_merge(const Invocation& invocation) {
     const auto joined = read(invocation.patterns);
     outputs.open();
     for (const auto& line : joined.lines()) outputs.json()->line(line);
+    for (const auto& line : joined.comparisons()) outputs.json()->line(line);
     say(std::to_string(joined.records().size()) + " records of " + std::to_string(by_device(joined.records()).size()) + " devices, " +
         std::to_string(joined.duplicates()) + " duplicates left out");
     return 0;

@@ -187,12 +187,17 @@ void open_for_writing(const std::filesystem::path& path, std::ofstream& out) {
 
 }  // namespace
 
-int command_profile(const Invocation& invocation) {
+int command_profile(const Invocation& asked) {
+    auto invocation = asked;
+    // Text that is not the lab's own may write anywhere and never end.
+    invocation.isolate = asked.isolate || !asked.cl_dir.empty();
     catch_interrupts();
+    catch_driver_crashes();
     Job job;
     job.invocation = invocation;
     bool failed = false;
-    for (const auto& device : resolve_devices(job)) {
+    // A process that has called OpenCL must not fork: the children would have its drivers, but none of their threads.
+    for (const auto& device : invocation.isolate ? resolve_isolated(job) : resolve_devices(job)) {
         std::ofstream file;
         if (!invocation.no_dumps) inspect::claim_device_folder(invocation.dumps, device, run::this_host().name);
         const auto path = profile_path(invocation.dumps, device);

@@ -6,7 +6,6 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "inspect/diff.hpp"
-#include "model/pairing.hpp"
 
 namespace cllab::app {
 namespace {
@@ -37,25 +36,20 @@ std::string count_rows(const inspect::Counts& left, const inspect::Counts& right
     return out;
 }
 
-std::vector<inspect::Instruction> hot_body(const inspect::FunctionStats& stats) {
+std::vector<inspect::Instruction> shown_body(const inspect::FunctionStats& stats) {
     std::vector<inspect::Instruction> body;
-    if (stats.hot < 0) return stats.code.instructions;
-    for (const auto i : stats.loops[static_cast<std::size_t>(stats.hot)].body)
+    if (stats.shown < 0) return stats.code.instructions;
+    for (const auto i : stats.loops[static_cast<std::size_t>(stats.shown)].body)
         body.push_back(stats.code.instructions[i]);
     return body;
 }
 
-const inspect::Counts& hot_counts(const inspect::FunctionStats& stats) {
-    return stats.hot < 0 ? stats.total : stats.loops[static_cast<std::size_t>(stats.hot)].own;
-}
-
-std::string hot_place(const inspect::FunctionStats& stats) {
-    return stats.hot < 0 ? "whole kernel (no loop)"
-                         : "one iteration of the hot loop at " + stats.loops[static_cast<std::size_t>(stats.hot)].header;
+const inspect::Counts& shown_counts(const inspect::FunctionStats& stats) {
+    return stats.shown < 0 ? stats.total : stats.loops[static_cast<std::size_t>(stats.shown)].own;
 }
 
 std::string diff_text(const inspect::FunctionStats& left, const inspect::FunctionStats& right, std::size_t width, bool colour) {
-    const auto lines = inspect::align(hot_body(left), hot_body(right));
+    const auto lines = inspect::align(shown_body(left), shown_body(right));
     if (std::all_of(lines.begin(), lines.end(), [](const auto& line) { return line.mark == ' '; }))
         return "The same instructions on both sides.\n";
     std::string out;
@@ -72,11 +66,6 @@ std::string diff_text(const inspect::FunctionStats& left, const inspect::Functio
     return out;
 }
 
-std::string time_of(const model::Timing& t) {
-    if (!t.has_interval()) return fmt::format("{} (n = {})", format_seconds(t.median), t.n);
-    return fmt::format("{} [{}, {}]", format_seconds(t.median), format_seconds(t.low), format_seconds(t.high));
-}
-
 }  // namespace
 
 std::string comparison_text(const CellCode& left, const CellCode& right, bool colour) {
@@ -90,28 +79,10 @@ std::string comparison_text(const CellCode& left, const CellCode& right, bool co
     out += row("loops", std::to_string(left.counts.loops.size()), std::to_string(right.counts.loops.size()), width);
     if (left.counts.isa != right.counts.isa || left.counts.code.instructions.empty() || right.counts.code.instructions.empty())
         return out + "\nThe instructions cannot be compared: one side has no counted disassembly.\n";
-    out += "\n" + row("", hot_place(left.counts), hot_place(right.counts), width);
-    out += count_rows(hot_counts(left.counts), hot_counts(right.counts), left.counts.isa, width);
+    out += "\n" + row("one iteration of", inspect::shown_place(left.counts), inspect::shown_place(right.counts), width);
+    out += count_rows(shown_counts(left.counts), shown_counts(right.counts), left.counts.isa, width);
     out += "\n" + std::string(inspect::counting_rule(left.counts.isa)) + "\n\n";
     return out + diff_text(left.counts, right.counts, width, colour) + "\n";
-}
-
-std::string ratio_text(const model::Record& left, const model::Record& right) {
-    std::string out = left.id + " " + time_of(*left.time) + ", " + right.id + " " + time_of(*right.time) + "\n";
-    if (left.time->batch != right.time->batch)
-        return out + "not compared: the device has no room for both at once, so they were measured one after the other\n";
-    const auto p = model::pair_up(left.samples, right.samples);
-    if (p.rounds < least_for_interval)
-        return out + fmt::format("ratio {:.3g} over {} rounds, too few for an interval; more (--max-time) give one\n", p.ratio, p.rounds);
-    out += fmt::format("ratio {:.3g} [{:.3g}, {:.3g}] over {} rounds taken in turns, either first; each with itself {:.2g} %: ",
-                       p.ratio, p.low, p.high, p.rounds, 100 * p.floor);
-    switch (p.verdict) {
-        case model::Verdict::faster: return out + fmt::format("{} is {:.3g} times as fast\n", left.id, 1 / p.ratio);
-        case model::Verdict::slower: return out + fmt::format("{} is {:.3g} times as fast\n", right.id, p.ratio);
-        case model::Verdict::same: return out + "the same\n";
-        case model::Verdict::ambiguous: break;
-    }
-    return out + "not told apart; more rounds (--max-time) or a quieter machine may\n";
 }
 
 }  // namespace cllab::app

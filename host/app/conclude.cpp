@@ -10,7 +10,6 @@
 #include "core/units.hpp"
 #include "model/registry.hpp"
 #include "report/curve.hpp"
-#include "report/device_key.hpp"
 #include "report/layout.hpp"
 
 namespace cllab::app {
@@ -115,7 +114,7 @@ std::vector<Curve> curves_of(const Experiment& experiment, const std::vector<Rec
 
 std::vector<Conclusion> curves_of_device(const std::vector<Record>& records, const std::string& device) {
     std::vector<Conclusion> out;
-    const auto key = records.empty() ? std::string() : report::device_key(records.front());
+    const auto key = records.empty() ? std::string() : model::device_key(records.front());
     for (const auto& experiment : registry()) {
         if (experiment.curve_over.empty() && !experiment.conclude) continue;
         Conclusion conclusion{&experiment, curves_of(experiment, records), {}, device, key};
@@ -143,7 +142,7 @@ std::vector<Record> without_curves(const std::vector<Record>& records, const std
     }
     std::vector<Record> out;
     for (const auto& record : records) {
-        const auto found = record.status == Status::ok ? shown.find({report::device_key(record), record.family}) : shown.end();
+        const auto found = record.status == Status::ok ? shown.find({model::device_key(record), record.family}) : shown.end();
         if (found != shown.end()) {
             const auto* axis = swept_axis(*found->second.first, record.variant);
             if (axis && found->second.second.count({record.variant, without(record, axis).values()})) continue;

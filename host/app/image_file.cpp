@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#define STBI_ONLY_PNG
 #define STBI_ONLY_JPEG
 #define STBI_ONLY_BMP
 #define STBI_NO_STDIO
@@ -11,7 +10,6 @@
 #include <stb_image_write.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cerrno>
 #include <climits>
@@ -26,6 +24,7 @@
 #include <vector>
 
 #include "app/outputs.hpp"
+#include "app/png_file.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 
@@ -83,15 +82,6 @@ void require_memory(const fs::path& path, std::uint64_t width, std::uint64_t hei
     if (width > memory / bytes_each / height)
         refuse(path, "claims " + std::to_string(width) + "x" + std::to_string(height) +
                          " pixels, more than this machine's memory of " + format_bytes(memory) + " holds");
-}
-
-std::byte to_grey(std::uint64_t sample, std::uint64_t most) {
-    return static_cast<std::byte>((sample * 255 + most / 2) / most);
-}
-
-/// The same weights and cut as stb_image's, so that a colour picture gives the same bytes as PNG and as PPM.
-std::byte to_luma(const std::uint64_t (&rgb)[3], std::uint64_t most) {
-    return static_cast<std::byte>((rgb[0] * 77 + rgb[1] * 150 + rgb[2] * 29) * 255 / (most * 256));
 }
 
 /// The Netpbm formats PGM and PPM, text (P2, P3) and binary (P5, P6), any maxval; stb ignores maxval and has no text.
@@ -173,30 +163,27 @@ std::uint64_t little_endian(const std::string& bytes, std::size_t at, std::size_
     return v;
 }
 
-std::uint64_t big_endian(const std::string& bytes, std::size_t at, std::size_t count) {
-    std::uint64_t v = 0;
-    for (std::size_t i = 0; i < count; ++i) v = v << 8 | static_cast<unsigned char>(bytes[at + i]);
-    return v;
-}
-
-/// stb_image fills the rest of a BMP that is cut short with black and calls it a success. It takes uncompressed ones
-/// only: rows of whole 32-bit words, from the offset at byte 10; bits a pixel at 24 in the oldest header, else at 28.
-void require_whole_bmp(const fs::path& path, const std::string& bytes, std::uint64_t width, std::uint64_t height) {
+/// stb_image fills the rest of a BMP that is cut short with black and calls it a success, and shows whatever memory
+/// holds for a palette index past the palette's end. It takes uncompressed ones only: rows of whole 32-bit words, from
+/// the offset at byte 10; bits a pixel at 24 in the oldest header, else at 28.
+void require_sound_bmp(const fs::path& path, const std::string& bytes, std::uint64_t width, std::uint64_t height) {
     if (!bytes.starts_with("BM") || bytes.size() < 30) return;
-    const auto bits = little_endian(bytes, little_endian(bytes, 14, 4) == 12 ? 24 : 28, 2);
-    if (little_endian(bytes, 10, 4) + (width * bits + 31) / 32 * 4 * height > bytes.size())
-        refuse(path, "is cut short: its last pixels are missing");
-}
-
-/// stb_image refuses a PNG of more than 2^30 samples as if it were no image at all. Width and height stand at 16
-/// and 20.
-void require_size_of_png(const fs::path& path, const std::string& bytes) {
-    if (!bytes.starts_with("\x89PNG\r\n\x1a\n") || bytes.size() < 26) return;
-    const auto width = big_endian(bytes, 16, 4), height = big_endian(bytes, 20, 4);
-    const auto channels = std::array<std::uint64_t, 7>{1, 1, 3, 4, 2, 1, 4}[std::min(bytes[25] & 7, 6)];
-    if (height != 0 && width > (std::uint64_t{1} << 30) / channels / height)
-        refuse(path, "claims " + std::to_string(width) + "x" + std::to_string(height) +
-                         " pixels, more than the PNG reader's limit of 2^30 samples; only PGM and PPM may be larger");
+    const auto header = little_endian(bytes, 14, 4), data = little_endian(bytes, 10, 4);
+    const auto bits = little_endian(bytes, header == 12 ? 24 : 28, 2), row_bytes = (width * bits + 31) / 32 * 4;
+    if (data + row_bytes * height > bytes.size()) refuse(path, "is cut short: its last pixels are missing");
+    if (bits != 1 && bits != 4 && bits != 8) return;
+    if (header == 12) refuse(path, "is a BMP of OS/2 with a palette, which is not read; save it as PNG");
+    if (data < 14 + header) refuse(path, "is a damaged BMP: its palette cannot be found");
+    const auto colours = (data - 14 - header) / 4;
+    for (std::uint64_t y = 0; y < height; ++y)
+        for (std::uint64_t x = 0; x < width; ++x) {
+            const auto at = x * bits;
+            const auto index = static_cast<unsigned char>(bytes[data + y * row_bytes + at / 8]) >> (8 - bits - at % 8) &
+                               ((1u << bits) - 1);
+            if (index >= colours)
+                refuse(path, "has a pixel of colour " + std::to_string(index) + ", but its palette has only " +
+                                 std::to_string(colours));
+        }
 }
 
 /// The rest, through stb_image.
@@ -205,28 +192,29 @@ model::Loaded read_stb(const fs::path& path, const std::string& bytes) {
     const auto* data = reinterpret_cast<const stbi_uc*>(bytes.data());
     const auto size = static_cast<int>(bytes.size());
     const auto damaged = [&] { refuse(path, "cannot be read as " + readable + ": " + lower(stbi_failure_reason())); };
-    require_size_of_png(path, bytes);
     int width = 0, height = 0, channels = 0;
     if (!stbi_info_from_memory(data, size, &width, &height, &channels)) damaged();
+    // A BMP whose height is negative has its rows from the top; stb turns only the others round.
+    if (bytes.starts_with("BM") && height < 0 && height > INT_MIN) height = -height;
     if (width <= 0 || height <= 0)
         refuse(path, "has no pixels (" + std::to_string(width) + "x" + std::to_string(height) + ")");
-    const bool deep = stbi_is_16_bit_from_memory(data, size) != 0;
     const auto columns = static_cast<std::size_t>(width), rows = static_cast<std::size_t>(height);
-    require_memory(path, columns, rows, static_cast<std::uint64_t>(channels) * (deep ? 2 : 1));
-    require_whole_bmp(path, bytes, columns, rows);
+    require_memory(path, columns, rows, static_cast<std::uint64_t>(channels));
+    require_sound_bmp(path, bytes, columns, rows);
+    const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
+        stbi_load_from_memory(data, size, &width, &height, &channels, 1), stbi_image_free);
+    if (!pixels) damaged();
+    const auto* first = reinterpret_cast<const std::byte*>(pixels.get());
+    return {path.string(), columns, rows, std::make_shared<const model::Bytes>(first, first + columns * rows)};
+}
 
-    model::Bytes grey;
-    const auto take = [&]<typename T>(T* loaded, std::uint64_t most) {
-        const std::unique_ptr<T, void (*)(void*)> pixels(loaded, stbi_image_free);
-        if (!pixels) damaged();
-        grey.resize(columns * rows);
-        for (std::size_t i = 0; i < grey.size(); ++i) grey[i] = to_grey(pixels.get()[i], most);
-    };
-    if (deep)
-        take(stbi_load_16_from_memory(data, size, &width, &height, &channels, 1), 65535);
-    else
-        take(stbi_load_from_memory(data, size, &width, &height, &channels, 1), 255);
-    return {path.string(), columns, rows, std::make_shared<const model::Bytes>(std::move(grey))};
+model::Loaded load_png(const fs::path& path, const std::string& bytes) {
+    GreyImage image;
+    const auto wrong = read_png(bytes, image, [&](std::size_t width, std::size_t height, std::size_t each) {
+        require_memory(path, width, height, each);
+    });
+    if (!wrong.empty()) refuse(path, wrong);
+    return {path.string(), image.width, image.height, std::make_shared<const model::Bytes>(std::move(image.grey))};
 }
 
 /// The bytes of a PNG file. stb counts in int and keeps the filtered image beside the compressed one.
@@ -251,7 +239,8 @@ std::string png(const fs::path& path, std::size_t width, std::size_t height, std
 model::Loaded load_grey(const fs::path& path) {
     try {
         const auto bytes = read_file(path);
-        return is_netpbm(bytes) ? Netpbm(path, bytes).read() : read_stb(path, bytes);
+        if (is_netpbm(bytes)) return Netpbm(path, bytes).read();
+        return is_png(bytes) ? load_png(path, bytes) : read_stb(path, bytes);
     } catch (const std::bad_alloc&) {
         refuse(path, "does not fit in memory");
     }
@@ -280,8 +269,7 @@ void save_grey(const fs::path& path, std::size_t width, std::size_t height, std:
     errno = 0;
     std::ofstream out(beside, std::ios::binary);
     out << head;
-    if (pgm)
-        out.write(reinterpret_cast<const char*>(grey.data()), static_cast<std::streamsize>(grey.size()));
+    if (pgm) out.write(reinterpret_cast<const char*>(grey.data()), static_cast<std::streamsize>(grey.size()));
     out.close();  // a full disk may show only here
     auto failure = out ? std::string() : system_message();
     std::error_code ignored;

@@ -6,6 +6,7 @@
 #include "inspect/offline.hpp"
 #include "inspect/tool.hpp"
 #include "inspect/work.hpp"
+#include "model/params.hpp"
 #include "run/kernel_source.hpp"
 #include "run/needs.hpp"
 
@@ -16,8 +17,7 @@ void compile(const Invocation& invocation, const model::Cell& cell, const model:
     if (const auto reason = run::missing_need(*cell.variant, device)) throw Unsupported(*reason);
     const std::map<std::string, model::Loaded> no_files;
     const model::Request request{*cell.variant, cell.point, device, 1, no_files};
-    if (cell.experiment->validate) cell.experiment->validate(request);
-    const model::Setup setup = cell.experiment->setup(request);
+    const model::Setup setup = model::set_up(*cell.experiment, request);
     const auto source = run::kernel_source(cell.experiment->family, invocation.cl_dir);
     const std::string options = run::build_options(cell, setup, device, invocation.build_options);
     const auto built = inspect::compile_offline(invocation.target, source.text, options, cell.id, setup.local);
@@ -40,7 +40,7 @@ void compile(const Invocation& invocation, const model::Cell& cell, const model:
                                     built.log,
                                     inspect::as_bytes(built.binary),
                                     device,
-                                    setup.local};
+                                    {setup.local, setup.global}};
     inspect::write_sidecars(dump, built.analysis);
 }
 
@@ -61,7 +61,7 @@ CellCode code_of(const model::Record& record, const std::string& label) {
 }
 
 std::vector<CellCode> code_for_target(const Invocation& invocation, const std::vector<model::Cell>& cells) {
-    const model::Device device = inspect::offline_device(invocation.target);
+    const model::Device device = inspect::offline_device(invocation.target, invocation.build_options);
     std::vector<CellCode> codes;
     for (const auto& cell : cells) {
         CellCode& code = codes.emplace_back();
@@ -99,7 +99,15 @@ std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::v
                             codes.push_back(code_of(record, label));
                         }};
     catch_interrupts();
-    for (const auto& device : resolve_devices(job)) run_on(job, device.selector, events);
+    // Text that is not the lab's own is run in a child process, as by `cllab run`.
+    const bool isolate = !invocation.cl_dir.empty();
+    if (!isolate) catch_driver_crashes();
+    for (const auto& device : isolate ? resolve_isolated(job) : resolve_devices(job)) {
+        if (isolate)
+            run_isolated(job, device.selector, events);
+        else
+            run_on(job, device.selector, events);
+    }
     return codes;
 }
 

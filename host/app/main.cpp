@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -7,6 +8,7 @@
 #include "app/commands.hpp"
 #include "app/errors.hpp"
 #include "app/say.hpp"
+#include "app/stdout_guard.hpp"
 #include "app/streams.hpp"
 #include "device/quirks.hpp"
 
@@ -15,11 +17,11 @@ namespace {
 int dispatch(const cllab::app::Invocation& invocation) {
     using namespace cllab::app;
     if (invocation.command == "version") {
-        std::puts("cllab " CLLAB_VERSION);
+        std::cout << "cllab " CLLAB_VERSION "\n";
         return 0;
     }
     if (invocation.help) {
-        std::fputs(help_text(invocation.command).c_str(), stdout);
+        std::cout << help_text(invocation.command);
         return 0;
     }
     if (invocation.command == "tune") return command_tune(invocation);
@@ -44,6 +46,7 @@ int main(int argc, char** argv) {
         mallopt(M_TRIM_THRESHOLD, 1 << 30);
 #endif
         cllab::app::open_missing_streams();
+        cllab::app::keep_stdout();
         cllab::device::prepare_environment();
         const int status = dispatch(cllab::app::parse(argc, argv));
         cllab::app::require_printed();

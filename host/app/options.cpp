@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
+#include <map>
 #include <random>
 #include <sstream>
 
@@ -65,10 +66,11 @@ Page page_of(const std::string& command) {
                 "cllab report all.jsonl"};
     if (command == "tune")
         return {"cllab tune PATTERN... [options]",
-                "For each variant tries the axes that change no answer, such as the work-group's shape: every combination up\n"
-                "to 300, above that 48 drawn at random and then from the fastest one axis after the other. Each point is\n"
-                "verified; the best few and the default are measured again side by side before a winner is named with the\n"
-                "command that reproduces it. --axis on a tuned axis gives its candidates, on another one its value.",
+                "For each variant tries the launch parameters that do not affect the result, such as the work-group's shape:\n"
+                "all combinations up to 300 that differ on the device; above that 48 drawn at random, and from the fastest of\n"
+                "them one axis after the other. Each point is verified; the best few and the default are measured again side by\n"
+                "side before a winner is named with the command that reproduces it. --axis lists the candidates of a tunable\n"
+                "axis and fixes any other axis.",
                 "cllab tune himeno_wide --device gpu --axis size=M --axis local=32x4,64x4,128x2"};
     if (command == "isa")
         return {"cllab isa PATTERN... [--target T | --device D] [--vs PATTERN] [options]",
@@ -96,7 +98,7 @@ po::options_description options_of(const std::string& command) {
         add("device,d", po::value<Strings>()->composing()->value_name("D"),
             "Builds and runs once on a device, selected as in `cllab run`.");
         add("vs", po::value<std::string>()->value_name("PATTERN"),
-            "Compares with this variant: registers, counts of every loop, and the two hot loops side by side.");
+            "Compares with this variant: registers, counts, and of each the innermost loop with the most work side by side.");
         add("summary", "Leaves the instructions themselves out.");
         add("axis,a", po::value<Strings>()->composing()->value_name("NAME=VALUES"),
             "Redefines an axis, as in `cllab run`. Without it each variant is shown at its first point.");
@@ -127,7 +129,7 @@ po::options_description options_of(const std::string& command) {
     if (command == "run" || command == "dump" || command == "tune") {
         add("cl-dir", po::value<std::string>()->value_name("DIR"),
             "Reads the kernel text from DIR/<family>.cl instead of the text embedded in the program: edit and run, "
-            "no rebuild.");
+            "no rebuild. Runs it in a child process, as --isolate does.");
         add("build-options", po::value<std::string>()->value_name("TEXT"),
             "Appends TEXT to the build options of every kernel, e.g. -cl-opt-disable.");
         add("json", po::value<std::string>()->value_name("FILE"),
@@ -151,7 +153,9 @@ po::options_description options_of(const std::string& command) {
     if (command == "run" || command == "dump") add("require-all", "Counts unsupported cells as failed.");
     if (command == "run" || command == "tune") {
         add("max-time", po::value<double>()->value_name("SECONDS")->default_value(0.4, "0.4"),
-            "Caps the sampling of one cell. It ends earlier when the median is known within 1 %.");
+            command == "tune" ? "Caps the sampling of one point; the comparison of the fastest with the default may take 25 times as long."
+                              : "Caps the sampling of one cell; it ends earlier when the median is known within 1 %. With --vs, caps all "
+                                "arrangements of one pair instead (default 10); they end earlier when the ratio is known within 0.5 %.");
     }
     if (command == "run") {
         add("cache", po::value<std::string>()->value_name("STATE")->default_value("hot"),
@@ -161,8 +165,9 @@ po::options_description options_of(const std::string& command) {
             "below --dumps.");
         add("verify", "Verifies and dumps only; takes no time measurements.");
         add("vs", po::value<std::string>()->value_name("PATTERN"),
-            "Measures one variant in turns with this one: the ratio of their times with its interval, registers, counts of "
-            "the hot loops, and these side by side.");
+            "Compares one variant with this one over arrangements: each a fresh process with its own order, placement of buffers "
+            "and inputs, in which both take turns on the same memory. Prints a verdict with its interval, beside a control of the "
+            "first variant against itself; then registers, counts, and the innermost loop with the most work of each side by side.");
         add("no-yardstick", "Leaves out the yardstick: a copy of as many bytes as the cell's data, in the same state of the caches and in turns "
             "with it, which gives the column 'of copy'.");
     }
@@ -207,12 +212,13 @@ std::pair<std::string, std::string> key_value(const std::string& option, const s
 /// NAME=VALUE of an option that repeats, each NAME once.
 std::vector<std::pair<std::string, std::string>> named(const std::string& option, const Strings& texts) {
     std::vector<std::pair<std::string, std::string>> out;
+    std::map<std::string, std::string> given;
     for (const auto& text : texts) {
-        auto pair = key_value(option, text);
-        for (const auto& [name, value] : out)
-            if (name == pair.first)
-                throw Error(Blame::usage, "option '--" + option + "' gives '" + name + "' twice, '" + value + "' and '" + pair.second + "'");
-        out.push_back(std::move(pair));
+        out.push_back(key_value(option, text));
+        const auto& [name, value] = out.back();
+        const auto [first, is_new] = given.emplace(name, value);
+        if (!is_new)
+            throw Error(Blame::usage, "option '--" + option + "' gives '" + name + "' twice, '" + first->second + "' and '" + value + "'");
     }
     return out;
 }
@@ -233,7 +239,7 @@ std::string explain(const std::string& command, const po::error& e) {
 
 void positive(const char* option, double value) {
     if (!(value > 0) || value > 1e6)
-        throw Error(Blame::usage, std::string("option '--") + option + "' is " + format_significant(value, 6) +
+        throw Error(Blame::usage, std::string("option '--") + option + "' is " + format_exact(value) +
                                       "; possible are seconds above 0, at most 1000000");
 }
 
@@ -326,9 +332,10 @@ Invocation parse(int argc, char** argv) {
     text("cl-dir", out.cl_dir);
     text("build-options", out.build_options);
     text("label", out.label);
-    if (out.label.size() > most_quoted)
+    constexpr std::size_t longest_label = 200;
+    if (out.label.size() > longest_label)
         throw Error(Blame::usage, "option '--label' has " + std::to_string(out.label.size()) + " bytes; at most " +
-                                      std::to_string(most_quoted) + " are possible");
+                                      std::to_string(longest_label) + " are possible");
     if (out.command == "profile") {
         out.as_json = values.count("json") != 0;
         out.budget_seconds = values["budget"].as<double>();
@@ -346,8 +353,12 @@ Invocation parse(int argc, char** argv) {
     out.no_yardstick = values.count("no-yardstick") != 0;
     out.timeout_seconds = values["timeout"].as<double>();
     positive("timeout", out.timeout_seconds);
-    if (values.count("max-time")) out.sampling_seconds = values["max-time"].as<double>();
-    positive("max-time", out.sampling_seconds);
+    if (values.count("max-time") && !values["max-time"].defaulted()) {
+        const double seconds = values["max-time"].as<double>();
+        positive("max-time", seconds);
+        if (out.versus.empty()) out.sampling_seconds = seconds;
+        out.comparison_seconds = out.versus.empty() ? std::min(out.comparison_seconds, 25 * seconds) : seconds;
+    }
     out.seed = values.count("seed") ? seed_from(values["seed"].as<std::string>()) : std::random_device{}();
     if (!out.help && out.patterns.empty() && out.command != "profile")
         throw Error(Blame::usage, "`cllab " + out.command + "` needs a PATTERN, e.g. 'pitch_*'; `cllab list` shows what there is");
@@ -366,7 +377,7 @@ std::string help_text(const std::string& command) {
                "  cllab run PATTERN...                        verify, time, dump\n"
                "  cllab dump PATTERN...                       build, verify once, dump; no timing\n"
                "  cllab isa PATTERN... [--target T]           machine code and its counts, also for devices that are not here\n"
-               "  cllab tune PATTERN...                       try the axes that change no answer, name the fastest\n"
+               "  cllab tune PATTERN...                       try the launch parameters, name the fastest\n"
                "  cllab profile [--device D]                  the device's portrait from all probes, on one page\n"
                "  cllab merge FILE...                         the records of many runs and machines as one file\n"
                "  cllab report FILE...                        the tables of such records, and the variants by devices\n\n"

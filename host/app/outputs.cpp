@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/streams.hpp"
+#include "app/stdout_guard.hpp"
 #include "core/error.hpp"
 #include "report/csv.hpp"
 

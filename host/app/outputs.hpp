@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/options.hpp"
-#include "app/streams.hpp"
+#include "app/stdout_guard.hpp"
 
 namespace cllab::app {
 

@@ -11,9 +11,16 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "app/stdout_guard.hpp"
 #include "core/error.hpp"
 
 namespace cllab::app {
+namespace {
+
+// Standard output is where the results go.
+int shown_at(int fd) { return fd == STDOUT_FILENO ? results_fd() : fd; }
+
+}  // namespace
 
 void open_missing_streams() {
     for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
@@ -24,15 +31,13 @@ void open_missing_streams() {
     }
 }
 
-int results_fd() { return STDOUT_FILENO; }
-
-std::FILE* results_file() { return stdout; }
-
 void require_printed() {
     errno = 0;
     std::cout.flush();
+    int error = std::cout.bad() ? errno : 0;
+    errno = 0;
     const bool flushed = std::fflush(results_file()) == 0;
-    int error = errno;
+    if (!flushed && error == 0) error = errno;
     if (flushed && !std::cout.bad() && !std::ferror(results_file())) return;
     // When an earlier flush failed its reason is gone, but for that of a closed descriptor.
     if (error == 0 && write(results_fd(), "", 0) != 0) error = errno;
@@ -41,7 +46,7 @@ void require_printed() {
 
 bool takes_escapes(int fd) {
     const char* terminal = std::getenv("TERM");
-    return isatty(fd) && !(terminal && std::string_view(terminal) == "dumb");
+    return isatty(shown_at(fd)) && !(terminal && std::string_view(terminal) == "dumb");
 }
 
 bool wants_colour(int fd) {
@@ -51,7 +56,7 @@ bool wants_colour(int fd) {
 
 unsigned terminal_width(int fd) {
     winsize size{};
-    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    return isatty(shown_at(fd)) && ioctl(shown_at(fd), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 }  // namespace cllab::app

@@ -1,17 +1,11 @@
 // Standard input, output and error as a user may leave them: closed, full, no terminal, or one without escape codes.
 #pragma once
 
-#include <cstdio>
-
 namespace cllab::app {
 
 /// Opens what is closed of descriptors 0 to 2, so that no file of the user's gets one of them and a table with it. What was
 /// closed cannot be read or written afterwards either. Before anything else is opened.
 void open_missing_streams();
-
-/// Where results go: standard output.
-int results_fd();
-std::FILE* results_file();
 
 /// Throws Error(environment) when standard output did not take all that was printed.
 void require_printed();

@@ -5,8 +5,10 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "inspect/amd_metadata.hpp"
+#include "inspect/fingerprint.hpp"
 #include "inspect/nvidia.hpp"
 #include "inspect/occupancy.hpp"
+#include "inspect/tool.hpp"
 
 namespace cllab::inspect {
 namespace {
@@ -78,7 +80,7 @@ void add_amd(Analysis& a, json& out, ByteSpan code_object, const std::string& en
         if (value) out[key] = *value;
     out["metadata"] = *metadata;
     const KernelNeeds needs{facts->vgprs.value_or(0), facts->sgprs.value_or(0), facts->local_bytes.value_or(0),
-                            facts->wavefront.value_or(64), group_items};
+                            facts->wavefront.value_or(0), group_items};
     if (const auto o = amd_occupancy(processor, needs)) out["occupancy"] = to_json(*o);
 }
 
@@ -104,15 +106,15 @@ std::string facts_line(const Analysis& a, const json& facts) {
 
 void add_loop(Analysis& a) {
     const auto* best = a.best();
-    if (!best || best->hot < 0) return;
-    const auto& hot = best->loops[static_cast<std::size_t>(best->hot)];
-    a.info.loop["instructions"] = hot.own.instructions;
+    if (!best || best->shown < 0) return;
+    const auto& counts = best->loops[static_cast<std::size_t>(best->shown)].own;
+    a.info.loop["instructions"] = counts.instructions;
     if (best->isa == Isa::gcn) {
-        a.info.loop["v"] = hot.own.v;
-        a.info.loop["s"] = hot.own.s;
+        a.info.loop["v"] = counts.v;
+        a.info.loop["s"] = counts.s;
     }
-    if (hot.own.reuse > 0) a.info.loop["reuse"] = hot.own.reuse;
-    a.info.origin["loop"] = std::string(name(best->isa)) + ", one iteration at " + hot.header;
+    if (counts.reuse > 0) a.info.loop["reuse"] = counts.reuse;
+    a.info.origin["loop"] = std::string(name(best->isa)) + ", one iteration of the " + shown_place(*best);
 }
 
 std::string make_summary(const Analysis& a, const json& facts) {
@@ -163,13 +165,14 @@ const FunctionStats* Analysis::best() const {
     return found;
 }
 
-Analysis analyse(ByteSpan binary, const std::string& entry, std::string_view build_log, const model::Extent& local,
+Analysis analyse(ByteSpan binary, const std::string& entry, std::string_view build_log, const LaunchSize& launch,
                  const DisassembleOptions& options) {
     Analysis a;
     a.kind = recognise(binary);
     a.info.kind = name(a.kind);
     try {
-        a.disassembly = disassemble(a.kind, binary, entry, local, options);
+        const ToolBudget budget(options.tool_budget);
+        a.disassembly = disassemble(a.kind, binary, entry, launch, options);
     } catch (const Error& error) {  // no room for a temporary file: the facts that need no tool are still worth having
         a.disassembly.listings.push_back(
             {describe(a.kind), Isa::none, {}, std::string("no disassembly: ") + error.what()});
@@ -180,8 +183,9 @@ Analysis analyse(ByteSpan binary, const std::string& entry, std::string_view bui
         set(a.info, "code_bytes", &model::CodeInfo::code_bytes, a.disassembly.code_bytes,
             a.kind == Kind::ptx ? "cubin re-assembled by ptxas" : "symbol table");
     add_loop(a);
+    a.info.fingerprint = fingerprint(a, binary, entry);
     json facts = json::object();
-    const std::size_t group_items = local.dims ? local.count() : 0;
+    const std::size_t group_items = launch.local.dims ? launch.local.count() : 0;
     if (a.kind == Kind::ptx || a.kind == Kind::cubin)
         add_nvidia(a, facts, binary, entry, build_log, group_items, options.arch);
     if (a.kind == Kind::amdgpu_code_object) add_amd(a, facts, binary, entry, group_items);

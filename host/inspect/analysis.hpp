@@ -22,8 +22,8 @@ struct Analysis {
     const FunctionStats* best() const;
 };
 
-/// Never throws for what is in `binary`. `local` is the local size that ran; dims == 0 when unknown.
-Analysis analyse(ByteSpan binary, const std::string& entry, std::string_view build_log, const model::Extent& local,
+/// Never throws for what is in `binary`.
+Analysis analyse(ByteSpan binary, const std::string& entry, std::string_view build_log, const LaunchSize& launch,
                  const DisassembleOptions& options = {});
 
 /// The content of isa.txt.

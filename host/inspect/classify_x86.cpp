@@ -69,7 +69,8 @@ std::string base_class(const Instruction& i, const std::string& operands) {
     if (names("ymm")) return "vector_256";
     if (names("xmm")) return "vector_128";
     if (m.starts_with("k") && names("k")) return "mask";
-    if (m != "popcnt" && starts_with_any(m, {"mov", "cmov", "push", "pop", "xchg", "cdq", "cqo", "cwd", "set"})) return "scalar_move";
+    if (m != "popcnt" && starts_with_any(m, {"mov", "cmov", "push", "pop", "xchg", "cdq", "cqo", "cwd", "set"}))
+        return "scalar_move";
     return "scalar_integer";
 }
 
@@ -95,18 +96,15 @@ Class classify_x86(const Instruction& i) {
         return out;
     }
     const unsigned bits = memory_bits(operands);
-    if (i.locked || m == "xchg") return {"atomic", {"atomic_" + std::to_string(bits)}};  // xchg locks by itself
-    const auto close = operands.find(']', bracket);
-    const std::string address =
-        operands.substr(bracket, close == std::string::npos ? std::string::npos : close - bracket);
-    const bool stack = address.find("rsp") != std::string::npos || address.find("rbp") != std::string::npos;
+    const std::string space = i.stack ? "stack_" : "";
+    if (i.locked || m == "xchg")  // xchg locks by itself
+        return {"atomic", {space + "atomic_" + std::to_string(bits)}};
     const auto comma = operands.find(',');
     const bool first = comma == std::string::npos || bracket < comma;
     const Access access = out.name == "scatter" ? Access::store : first ? first_operand_access(m) : Access::load;
     const std::string suffix = out.name == "gather" || out.name == "scatter" ? "_indexed"
                                : bits                                        ? "_" + std::to_string(bits)
                                                                              : "_unsized";
-    const std::string space = stack ? "stack_" : "";
     if (access != Access::store) out.memory.push_back(space + "load" + suffix);
     if (access != Access::load) out.memory.push_back(space + "store" + suffix);
     return out;

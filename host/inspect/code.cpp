@@ -48,10 +48,10 @@ const char* counting_rule(Isa isa) {
     switch (isa) {
         case Isa::x86:
             return "Every instruction is in one class, by the widest vector register it names; loads and stores count "
-                   "operands "
-                   "in memory by their width, so an add with a memory operand is in vector_256 and in load_256; stack_ "
-                   "is an "
-                   "address from rsp or rbp; nop is padding and not counted.";
+                   "operands in memory by their width, so an add with a memory operand is in vector_256 and in "
+                   "load_256; "
+                   "stack_ is an address from rsp, or from rbp in a function that makes it its frame pointer; nop is "
+                   "padding and not counted.";
         case Isa::gcn:
             return "Every instruction is in one class; v and s count mnemonics beginning with v_ and s_, waits and "
                    "branches "

@@ -25,6 +25,7 @@ struct Instruction {
     std::string operands;       ///< "v3, 1, v3"
     std::string guard;          ///< predicate of SASS and PTX, "@!P0"; empty otherwise
     bool locked = false;        ///< x86: behind a lock prefix
+    bool stack = false;         ///< x86: its memory operand is on the stack, addressed from rsp or a frame pointer
     Flow flow = Flow::next;
     std::vector<std::uint64_t> targets;  ///< addresses; empty for an indirect branch that the text does not resolve
     std::string text;                    ///< the line, trimmed, without address and encoding

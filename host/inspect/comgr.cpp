@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "core/error.hpp"
+#include "inspect/tool.hpp"
+
 #ifdef CLLAB_COMGR_HEADER
 #include <dlfcn.h>
 #include CLLAB_COMGR_HEADER
@@ -12,7 +15,8 @@ namespace cllab::inspect {
 #ifndef CLLAB_COMGR_HEADER
 
 std::string comgr_missing() {
-    return "this build of cllab was made without amd_comgr's header (Debian package libamd-comgr-dev)";
+    return "this build of cllab was made without amd_comgr's header: apt-get install libamd-comgr-dev, then build "
+           "again";
 }
 std::vector<std::string> comgr_processors() { return {}; }
 ComgrOutput comgr_compile(const std::string&, const std::vector<std::string>&, const std::string&) {
@@ -25,12 +29,13 @@ ComgrOutput comgr_disassemble(ByteSpan, const std::string&) { return {false, {},
 namespace {
 
 // Every function used, once: the list makes the table of pointers and the code that fills it.
-#define CLLAB_COMGR_FUNCTIONS(X)                                                                                  \
-    X(get_version)                                                                                                \
-    X(status_string) X(get_isa_count) X(get_isa_name) X(create_data) X(release_data) X(set_data) X(set_data_name) \
-        X(get_data) X(create_data_set) X(destroy_data_set) X(data_set_add) X(action_data_count)                   \
-            X(action_data_get_data) X(create_action_info) X(destroy_action_info) X(action_info_set_isa_name)      \
-                X(action_info_set_language) X(action_info_set_option_list) X(action_info_set_logging) X(do_action)
+#define CLLAB_COMGR_FUNCTIONS(X)                                                                                 \
+    X(get_version)                                                                                               \
+    X(status_string)                                                                                             \
+    X(get_isa_count) X(get_isa_name) X(create_data) X(release_data) X(set_data) X(set_data_name) X(get_data)     \
+        X(create_data_set) X(destroy_data_set) X(data_set_add) X(action_data_count) X(action_data_get_data)      \
+            X(create_action_info) X(destroy_action_info) X(action_info_set_isa_name) X(action_info_set_language) \
+                X(action_info_set_option_list) X(action_info_set_logging) X(do_action)
 
 struct Library {
 #define CLLAB_MEMBER(name) decltype(&::amd_comgr_##name) name = nullptr;
@@ -43,7 +48,7 @@ struct Library {
         const std::string file = "libamd_comgr.so." + std::to_string(AMD_COMGR_INTERFACE_VERSION_MAJOR);
         void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
         if (!handle) {
-            missing = file + " cannot be loaded (Debian package libamd-comgr2; ROCm has it too)";
+            missing = file + " cannot be loaded: apt-get install libamd-comgr2 (ROCm has it too)";
             return;
         }
 #define CLLAB_LOAD(name)                                                          \
@@ -225,6 +230,8 @@ ComgrOutput comgr_compile(const std::string& source, const std::vector<std::stri
                           const std::string& processor) {
     ComgrOutput output;
     if (const auto missing = comgr_missing(); !missing.empty()) return {false, {}, missing};
+    // The library needs files between its steps, and says no more than ERROR when it cannot have them.
+    if (const auto fault = temporary_folder_fault(); !fault.empty()) throw Error(Blame::environment, fault);
     try {
         const bool version2 = std::any_of(options.begin(), options.end(), [](const std::string& o) {
             return o.starts_with("-cl-std=CL2") || o.starts_with("-cl-std=CL3");

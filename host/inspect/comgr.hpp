@@ -22,7 +22,8 @@ std::string comgr_missing();
 /// "gfx900", "gfx90a" … as the library lists them; empty without the library.
 std::vector<std::string> comgr_processors();
 
-/// OpenCL C to a linked code object. `options` as for clBuildProgram.
+/// OpenCL C to a linked code object. `options` as for clBuildProgram. Throws Error(environment) when the folder for
+/// temporary files cannot be written.
 ComgrOutput comgr_compile(const std::string& source, const std::vector<std::string>& options,
                           const std::string& processor);
 

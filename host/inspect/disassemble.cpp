@@ -6,6 +6,7 @@
 #include "inspect/amd_metadata.hpp"
 #include "inspect/comgr.hpp"
 #include "inspect/elf.hpp"
+#include "inspect/intel_cpu_code.hpp"
 #include "inspect/pocl_code.hpp"
 #include "inspect/tool.hpp"
 
@@ -73,9 +74,9 @@ Disassembly only(Listing listing) {
     return out;
 }
 
-Disassembly disassemble_pocl(ByteSpan binary, const std::string& entry, const model::Extent& local) {
+Disassembly disassemble_pocl(ByteSpan binary, const std::string& entry, const LaunchSize& launch) {
     const PoclContainer container = read_poclbin(binary);
-    const PoclCode code = choose_pocl_code(container, entry, local);
+    const PoclCode code = choose_pocl_code(container, entry, launch, loaded_objects());
     if (code.path.empty()) {
         Listing none{describe(Kind::poclbin)};
         none.note = "no disassembly: PoCL's container (format version " + std::to_string(container.version) + ", " +
@@ -117,7 +118,7 @@ Disassembly disassemble_cubin(ByteSpan cubin, const std::string& entry, const st
     return out;
 }
 
-Disassembly disassemble_intel_cpu(ByteSpan binary, const std::string& entry) {
+Disassembly disassemble_intel_cpu(ByteSpan binary, const std::string& entry, const LaunchSize& launch) {
     Listing listing{describe(Kind::intel_cpu)};
     auto elf = read_elf(binary);
     // One tool has seen this ELF behind 0x30 other bytes.
@@ -130,12 +131,14 @@ Disassembly disassemble_intel_cpu(ByteSpan binary, const std::string& entry) {
         listing.note = "no disassembly: the section .ocl.obj, which holds the machine code, cannot be read";
         return only(std::move(listing));
     }
-    const std::string title = listing.title;
-    listing = disassemble_host_elf(object->data, entry);
+    const auto inner = read_elf(object->data);
+    const IntelCpuCode code = inner ? choose_intel_cpu_code(*inner, entry, launch) : IntelCpuCode{entry, {}};
+    const std::string title = listing.title + (code.label.empty() ? "" : ", " + code.label);
+    listing = disassemble_host_elf(object->data, code.symbol);
     listing.title = title;
     Disassembly out = only(std::move(listing));
     out.parts.push_back({"program.o", std::string(as_text(object->data))});
-    out.code_bytes = symbol_size(object->data, entry);
+    out.code_bytes = symbol_size(object->data, code.symbol);
     return out;
 }
 
@@ -179,6 +182,9 @@ Listing disassemble_host_elf(ByteSpan file, const std::string& function) {
 Listing disassemble_code_object(ByteSpan file, const std::string& entry, bool own_make) {
     Listing listing{describe(Kind::amdgpu_code_object), Isa::gcn, {}, {}, entry};
     const auto by_comgr = [&] {
+        // A file that names no processor makes the library end this process.
+        const auto elf = read_elf(file);
+        if (!elf || (elf->flags & 0xff) == 0) return false;
         ComgrOutput text = comgr_disassemble(file, amd_processor(file));
         if (text.ok) listing.text = std::move(text.bytes), listing.made_by = "amd_comgr";
         return text.ok;
@@ -221,7 +227,7 @@ Disassembly disassemble_ptx(std::string_view ptx, const std::string& entry, cons
     return out;
 }
 
-Disassembly disassemble(Kind kind, ByteSpan binary, const std::string& entry, const model::Extent& local,
+Disassembly disassemble(Kind kind, ByteSpan binary, const std::string& entry, const LaunchSize& launch,
                         const DisassembleOptions& options) {
     switch (kind) {
         case Kind::empty:
@@ -241,14 +247,14 @@ Disassembly disassemble(Kind kind, ByteSpan binary, const std::string& entry, co
         case Kind::catalyst_hsail:
             return note_only(kind, "AMD Catalyst binaries need clrxdisasm (CLRX-mirror; in no Debian package)");
         case Kind::intel_cpu:
-            return disassemble_intel_cpu(binary, entry);
+            return disassemble_intel_cpu(binary, entry, launch);
         case Kind::intel_gpu_patch_tokens:
         case Kind::intel_gpu_zebin:
         case Kind::ocloc_fat:
             return note_only(kind, "Intel GPU code needs `ocloc disasm -file " + std::string(file_name(kind)) +
                                        "` (Debian package intel-ocloc) or iga64");
         case Kind::poclbin:
-            return disassemble_pocl(binary, entry, local);
+            return disassemble_pocl(binary, entry, launch);
         case Kind::rusticl: {
             const ByteSpan spirv = slice(binary, 12, binary.size() - 12).value_or(ByteSpan{});
             Disassembly out = only(disassemble_spirv(spirv));

@@ -1,13 +1,14 @@
 // A binary as text, with whatever disassembler this machine has.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
 #include "inspect/binary.hpp"
 #include "inspect/bytes.hpp"
+#include "inspect/launch_size.hpp"
 #include "inspect/nvidia.hpp"
-#include "model/axes.hpp"
 
 namespace cllab::inspect {
 
@@ -35,6 +36,7 @@ struct DisassembleOptions {
     std::string arch{};     ///< assemble PTX for this processor, "sm_90"; empty: its own .target
     std::string ptx_by{};   ///< what made PTX that did not come from a driver, for its label
     bool own_make = false;  ///< the binary was compiled in this process just now, so it is not damaged
+    std::chrono::milliseconds tool_budget = std::chrono::seconds(30);  ///< of all tools together
 };
 
 struct Disassembly {
@@ -46,7 +48,7 @@ struct Disassembly {
 
 /// Never throws for what is in `binary`: a damaged file, a missing tool and a failing tool all become notes.
 /// Throws Error(environment) when a temporary file cannot be written.
-Disassembly disassemble(Kind kind, ByteSpan binary, const std::string& entry, const model::Extent& local,
+Disassembly disassemble(Kind kind, ByteSpan binary, const std::string& entry, const LaunchSize& launch,
                         const DisassembleOptions& options = {});
 
 /// Disassembly of an ELF file for the host's processor family, cut to `function` and what it calls (all of it when

@@ -3,12 +3,19 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "inspect/pocl_code.hpp"
 #include "inspect/tool.hpp"
 #include "json/read.hpp"
 
 namespace cllab::inspect {
 Analysis read_code(const DumpRequest& request) {
-    return analyse(request.binary, request.entry, request.build_log, request.local);
+    return analyse(request.binary, request.entry, request.build_log, request.launch,
+                   {.tool_budget = request.tool_budget});
+}
+
+std::string code_that_ran(const DumpRequest& request) {
+    if (recognise(request.binary) != Kind::poclbin) return {};
+    return choose_pocl_code(read_poclbin(request.binary), request.entry, request.launch, loaded_objects()).path;
 }
 
 DumpFolder write_sidecars(const DumpRequest& request, const Analysis& a) {

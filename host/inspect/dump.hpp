@@ -8,7 +8,6 @@
 
 #include "inspect/analysis.hpp"
 #include "inspect/dump_folder.hpp"
-#include "model/axes.hpp"
 #include "model/device.hpp"
 
 namespace cllab::inspect {
@@ -17,13 +16,18 @@ namespace cllab::inspect {
 inline constexpr const char* timing_file = "timing.json";
 
 struct DumpRequest {
-    std::filesystem::path folder;           ///< made when missing; the files of an earlier dump are removed
-    std::string entry;                      ///< kernel name
+    std::filesystem::path folder;  ///< made when missing; the files of an earlier dump are removed
+    std::string entry;             ///< kernel name
     std::string source, options, build_log;
-    std::span<const std::byte> binary;      ///< of this device; empty when the driver has none
+    std::span<const std::byte> binary;  ///< of this device; empty when the driver has none
     const model::Device& device;
-    model::Extent local;                    ///< local size that ran; dims == 0 when unknown
+    LaunchSize launch{};
+    std::chrono::milliseconds tool_budget = std::chrono::seconds(30);  ///< of all disassemblers together
 };
+
+/// The part of a binary's code that this launch ran, for a binary that holds the code of several: two requests of equal
+/// binary, entry, log and local size may still differ in it. Empty elsewhere.
+std::string code_that_ran(const DumpRequest& request);
 
 /// What the binary and the build log say, without writing anything.
 Analysis read_code(const DumpRequest& request);

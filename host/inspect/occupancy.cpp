@@ -79,9 +79,9 @@ std::string number(std::int64_t n) { return std::to_string(n); }
 }  // namespace
 
 std::optional<Occupancy> amd_occupancy(const std::string& processor, const KernelNeeds& needs) {
-    const std::int64_t lanes = needs.wavefront > 0 ? needs.wavefront : 64;
+    const std::int64_t lanes = needs.wavefront;
     const auto limits = amd_limits(processor, lanes == 64);
-    if (!limits) return std::nullopt;
+    if (!limits || lanes <= 0) return std::nullopt;
     Limits found;
     found.add(limits->waves, "hardware", number(limits->waves));
     if (needs.registers > 0) {

@@ -17,13 +17,14 @@ struct Occupancy {
     std::string formula;     ///< "min(10, floor(256 / roundup(7, 4)) = 32, …) = 10"
 };
 
-/// `group_items` is the work-group size in work-items; 0 when unknown, which leaves local memory out of account.
+/// `wavefront` is in work-items: 32 or 64 on RDNA, as the compiler chose. `group_items` is the work-group size; 0 when
+/// unknown, which leaves local memory out of account.
 struct KernelNeeds {
     std::int64_t registers = 0, scalar_registers = 0, local_bytes = 0, wavefront = 0;
     std::size_t group_items = 0;
 };
 
-/// Nothing for a processor whose limits are not in the table.
+/// Nothing for a processor whose limits are not in the table, or when the wavefront is not known.
 std::optional<Occupancy> amd_occupancy(const std::string& processor, const KernelNeeds& needs);
 /// `sm` is the compute capability as a number, 90 for sm_90.
 std::optional<Occupancy> nvidia_occupancy(int sm, const KernelNeeds& needs);

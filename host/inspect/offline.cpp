@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "inspect/amd_metadata.hpp"
 #include "inspect/comgr.hpp"
 #include "inspect/tool.hpp"
 
@@ -26,10 +27,11 @@ std::vector<std::string> words(const std::string& options) {
 
 std::string sass_missing() {
     if (!find_tool({"ptxas"}))
-        return "SASS and registers need ptxas, and nvdisasm or cuobjdump (NVIDIA CUDA toolkit; Debian "
-               "nvidia-cuda-toolkit)";
+        return "SASS and registers need ptxas, and nvdisasm or cuobjdump: apt-get install nvidia-cuda-toolkit (Debian "
+               "non-free), or NVIDIA's own CUDA toolkit";
     if (!find_tool({"nvdisasm", "cuobjdump"}))
-        return "SASS needs nvdisasm or cuobjdump (NVIDIA CUDA toolkit; Debian nvidia-cuda-toolkit)";
+        return "SASS needs nvdisasm or cuobjdump: apt-get install nvidia-cuda-toolkit (Debian non-free), or NVIDIA's "
+               "own CUDA toolkit";
     return {};
 }
 
@@ -70,7 +72,16 @@ Analysis analyse_ptx(const PtxBuild& build, const std::string& target, const std
             at != std::string::npos && sm_of(target) > sm_of(build.made_for))
             ptx =
                 "// made for " + build.made_for + ", the newest this clang knows; assembled for " + target + "\n" + ptx;
-    return analyse(as_bytes(ptx), entry, {}, local, {build.made_for == target ? std::string{} : target, build.made_by});
+    return analyse(as_bytes(ptx), entry, {}, {local},
+                   {build.made_for == target ? std::string{} : target, build.made_by});
+}
+
+/// Work-items of a wave in code for this processor; 0 when nothing comes out.
+unsigned amd_wave(const std::string& target, const std::string& options) {
+    const auto code = comgr_compile("kernel void k(void) {}\n", words(options), target);
+    const auto metadata = code.ok ? read_amd_metadata(as_bytes(code.bytes)) : std::nullopt;
+    const auto facts = metadata ? amd_kernel_facts(*metadata, "k") : std::nullopt;
+    return facts ? static_cast<unsigned>(facts->wavefront.value_or(0)) : 0;
 }
 
 }  // namespace
@@ -96,8 +107,8 @@ std::vector<OfflineTarget> offline_targets() {
     return targets;
 }
 
-model::Device offline_device(const std::string& target) {
-    find_target(target);
+model::Device offline_device(const std::string& target, const std::string& options) {
+    const bool available = find_target(target).available();
     const int sm = sm_of(target);
     model::Device device;
     device.selector = target;
@@ -118,7 +129,7 @@ model::Device offline_device(const std::string& target) {
     device.max_group = 256;
     device.max_group_promised = 1024;
     device.max_items = {device.max_group_promised, device.max_group_promised, 64};
-    device.preferred_multiple = sm || target.starts_with("gfx1") ? 32 : 64;
+    device.preferred_multiple = sm ? 32 : available ? amd_wave(target, options) : 0;
     device.images = device.fp64 = device.local_is_dedicated = true;
     device.fp16 = sm == 0;
     device.image2d_max_width = device.image2d_max_height = 16384;
@@ -134,19 +145,31 @@ OfflineBuild compile_offline(const std::string& target, const std::string& sourc
     if (!known.available())
         throw Error(Blame::environment, "no code can be made for " + target + " here: " + known.missing);
     OfflineBuild build;
-    if (const int sm = sm_of(target)) {
-        PtxBuild made = compile_ptx(sm, source, words(options));
+    const int sm = sm_of(target);
+    if (sm) {
+        const PtxBuild made = compile_ptx(sm, source, words(options));
         build.ok = made.ok;
         build.log = made.log;
         build.binary = made.ptx;
-        if (made.ok) build.analysis = analyse_ptx(made, target, entry, local);
-        return build;
+        if (made.ok && recognise(as_bytes(made.ptx)) == Kind::ptx)
+            build.analysis = analyse_ptx(made, target, entry, local);
+    } else {
+        ComgrOutput made = comgr_compile(source, words(options), target);
+        build.ok = made.ok;
+        build.log = std::move(made.log);
+        build.binary = std::move(made.bytes);
+        // Asked for bitcode, the compiler hands the linker a module of no processor, for which that one takes the
+        // oldest.
+        if (build.ok && amd_processor(as_bytes(build.binary)) == target)
+            build.analysis = analyse(as_bytes(build.binary), entry, {}, {local}, {.own_make = true});
     }
-    ComgrOutput made = comgr_compile(source, words(options), target);
-    build.ok = made.ok;
-    build.log = std::move(made.log);
-    build.binary = std::move(made.bytes);
-    if (build.ok) build.analysis = analyse(as_bytes(build.binary), entry, {}, local, {.own_make = true});
+    const auto* code = build.analysis.best();
+    if (code && code->code.name == entry) return build;
+    // The compiler may have been asked for something else, and done it.
+    if (build.ok || build.log.empty())
+        build.log += (build.log.empty() || build.log.ends_with('\n') ? "" : "\n") + ("no code of kernel '" + entry) +
+                     "' came out; build options: " + options + "\n";
+    build.ok = false;
     return build;
 }
 

@@ -21,9 +21,10 @@ struct OfflineTarget {
 std::vector<OfflineTarget> offline_targets();
 
 /// A device such as the target, for Experiment::setup and the LAB_* defines. Its memory and caches are small on
-/// purpose: nothing runs on it, and inputs are sized after them. Throws Error(usage) for a target that is not in the
+/// purpose: nothing runs on it, and inputs are sized after them. `options` are those of the build to come: an RDNA
+/// processor's wave is as wide as the compiler makes it. Throws Error(usage) for a target that is not in the
 /// list, with the nearest names.
-model::Device offline_device(const std::string& target);
+model::Device offline_device(const std::string& target, const std::string& options = {});
 
 struct OfflineBuild {
     bool ok = false;

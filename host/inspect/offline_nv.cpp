@@ -39,9 +39,9 @@ int nearest_processor(int version, int sm) {
 }  // namespace
 
 std::string ptx_compiler_missing() {
-    if (clang() && libclc()) return {};
-    return "PTX needs " + std::string(clang() ? "libclc's nvptx64--nvidiacl.bc" : "clang") +
-           "; on Debian: apt-get install clang-15 libclc-15";
+    if (!clang()) return "PTX needs clang with libclc: apt-get install clang-15 libclc-15";
+    if (!libclc()) return "PTX needs libclc's nvptx64--nvidiacl.bc: apt-get install libclc-15";
+    return {};
 }
 
 PtxBuild compile_ptx(int sm, const std::string& source, const std::vector<std::string>& options) {
@@ -75,6 +75,7 @@ PtxBuild compile_ptx(int sm, const std::string& source, const std::vector<std::s
                                        library->string(),
                                        "-S",
                                        "-fno-caret-diagnostics",
+                                       "-fno-dwarf-directory-asm",  // ptxas takes no `.file` with a folder of its own
                                        "-Wno-linker-warnings",
                                        "-o",
                                        ptx.string()};

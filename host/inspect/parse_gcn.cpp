@@ -61,7 +61,7 @@ std::vector<Function> parse_gcn(std::string_view text) {
         const std::string_view comment = line.substr(mark + 3);
         const auto colon = comment.find(':');
         const auto address = leading_hex(comment);
-        if (body.empty() || !address || colon == std::string_view::npos) continue;
+        if (body.empty() || body.front() == ';' || !address || colon == std::string_view::npos) continue;
 
         Instruction i;
         i.address = *address;

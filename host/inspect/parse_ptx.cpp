@@ -9,18 +9,24 @@
 namespace cllab::inspect {
 namespace {
 
-std::string without_comments(std::string_view text) {
+/// Without comments and without `.loc` and `.file`, which end with their line where a statement ends in ';': a build
+/// with -g has one in front of most instructions.
+std::string statements_only(std::string_view text) {
     std::string out;
     out.reserve(text.size());
+    bool line_is_blank = true;
     for (std::size_t i = 0; i < text.size();) {
-        if (text.substr(i, 2) == "//") {
+        const auto rest = text.substr(i);
+        if (rest.starts_with("//") || (line_is_blank && (rest.starts_with(".loc") || rest.starts_with(".file")))) {
             i = std::min(text.find('\n', i), text.size());
-        } else if (text.substr(i, 2) == "/*") {
+        } else if (rest.starts_with("/*")) {
             const auto end = text.find("*/", i + 2);
             i = end == std::string_view::npos ? text.size() : end + 2;
             out += ' ';
         } else {
-            out += text[i++];
+            const char c = text[i++];
+            line_is_blank = c == '\n' || (line_is_blank && (c == ' ' || c == '\t' || c == '\r'));
+            out += c;
         }
     }
     return out;
@@ -49,16 +55,17 @@ struct Body {
     std::string table;                                                    ///< label directly in front of this statement
 };
 
+void add_label(Body& body, const std::string& name) {
+    body.table = name;
+    body.labels.emplace(name, body.function.instructions.size());
+}
+
+bool is_name(std::string_view text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), is_name_character);
+}
+
 void add_statement(Body& body, std::string statement) {
     statement = trim(statement);
-    for (;;) {  // labels
-        std::size_t end = 0;
-        while (end < statement.size() && is_name_character(statement[end])) ++end;
-        if (end == 0 || end >= statement.size() || statement[end] != ':') break;
-        body.table = statement.substr(0, end);
-        body.labels.emplace(body.table, body.function.instructions.size());
-        statement = trim(std::string_view(statement).substr(end + 1));
-    }
     if (statement.empty()) return;
     if (statement.front() == '.') {
         if (statement.starts_with(".branchtargets"))
@@ -106,7 +113,7 @@ void set_flow(Body& body) {
 
 std::vector<Function> parse_ptx(std::string_view raw) {
     std::vector<Function> functions;
-    const std::string text = without_comments(raw);
+    const std::string text = statements_only(raw);
     std::size_t at = 0;
     while (at < text.size()) {
         const auto entry = text.find(".entry", at), func = text.find(".func", at);
@@ -131,6 +138,8 @@ std::vector<Function> parse_ptx(std::string_view raw) {
                 --depth;
             else if (c == ';')
                 add_statement(body, std::move(statement)), statement.clear();
+            else if (c == ':' && is_name(trim(statement)))  // else part of an operation: "shared::cta"
+                add_label(body, trim(statement)), statement.clear();
             else
                 statement += c;
         }

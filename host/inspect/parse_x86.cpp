@@ -34,6 +34,34 @@ void set_flow(Instruction& i) {
     if (const auto address = leading_hex(target)) i.targets.push_back(*address);
 }
 
+/// The register that an address starts from, "rbp" of "[rbp - 0x40]"; a register that is scaled is an index and no
+/// base.
+std::string_view base_register(std::string_view operands) {
+    const auto open = operands.find('[');
+    if (open == std::string_view::npos) return {};
+    operands.remove_prefix(open + 1);
+    std::size_t end = 0;
+    while (end < operands.size() && std::isalnum(static_cast<unsigned char>(operands[end]))) ++end;
+    return end < operands.size() && operands[end] == '*' ? std::string_view{} : operands.substr(0, end);
+}
+
+/// rbp is a register as any other, unless the function makes it its frame pointer.
+bool sets_frame_pointer(const Instruction& i) {
+    const std::string operands = lower(i.operands);
+    return i.mnemonic == "enter" || (i.mnemonic == "mov" && (operands == "rbp,rsp" || operands == "rbp, rsp")) ||
+           (i.mnemonic == "lea" && operands.starts_with("rbp") && base_register(operands) == "rsp");
+}
+
+void mark_stack(Function& function) {
+    auto& code = function.instructions;
+    const bool frame = std::any_of(code.begin(), code.end(), sets_frame_pointer);
+    for (auto& i : code) {
+        const std::string operands = lower(i.operands);
+        const auto base = base_register(operands);
+        i.stack = base == "rsp" || (frame && base == "rbp");
+    }
+}
+
 }  // namespace
 
 std::vector<Function> parse_x86(std::string_view text) {
@@ -49,6 +77,9 @@ std::vector<Function> parse_x86(std::string_view text) {
         const auto colon = line.find(':');
         if (functions.empty() || first == std::string_view::npos || colon == std::string_view::npos || colon <= first)
             continue;
+        // Behind the colon the tools print a tab; a file's name and line, "add:12", has none.
+        const auto body_at = line.find_first_not_of(' ', colon + 1);
+        if (body_at == std::string_view::npos || line[body_at] != '\t') continue;
         const auto digits = line.substr(first, colon - first);
         if (!std::all_of(digits.begin(), digits.end(), [](unsigned char c) { return std::isxdigit(c); })) continue;
 
@@ -81,6 +112,7 @@ std::vector<Function> parse_x86(std::string_view text) {
             list.back().bytes = static_cast<std::uint32_t>(i.address - list.back().address);
         list.push_back(std::move(i));
     }
+    for (auto& function : functions) mark_stack(function);
     return functions;
 }
 

@@ -1,55 +1,93 @@
 #include "inspect/pocl_code.hpp"
 
+#include <link.h>
+
 #include <algorithm>
+#include <cstdio>
 
 namespace cllab::inspect {
 namespace {
 
+struct Specialised {
+    const PoclEntry* entry;
+    std::string folder;  ///< "64-4-1-goffs0-smallgrid"
+    model::Extent local;
+    bool has(const char* mark) const { return folder.find(mark) != std::string::npos; }
+};
+
 /// "64-4-1-goffs0" of "/vadd/64-4-1-goffs0/vadd.so"; empty when the path has another shape.
-std::string specialisation(const std::string& path, const std::string& kernel) {
+std::string folder_of(const std::string& path, const std::string& kernel) {
     const std::string prefix = "/" + kernel + "/";
     if (!path.starts_with(prefix) || !path.ends_with(".so")) return {};
     const auto slash = path.find('/', prefix.size());
     return slash == std::string::npos ? std::string{} : path.substr(prefix.size(), slash - prefix.size());
 }
 
-/// "64x4x1" of "64-4-1-goffs0-smallgrid".
-std::string local_text(const std::string& folder) {
-    std::size_t dashes = 0, i = 0;
-    for (; i < folder.size() && dashes < 3; ++i) dashes += folder[i] == '-';
-    std::string size = folder.substr(0, dashes == 3 ? i - 1 : i);
-    std::replace(size.begin(), size.end(), '-', 'x');
-    return size;
+/// The three sizes at the start of a folder's name; zeros, as in the generic one's name, when there are none.
+model::Extent local_of(const std::string& folder) {
+    model::Extent local(0, 0, 0);
+    if (std::sscanf(folder.c_str(), "%zu-%zu-%zu", &local.size[0], &local.size[1], &local.size[2]) != 3)
+        return {0, 0, 0};
+    return local;
+}
+
+bool fits(const model::Extent& local, const LaunchSize& launch) {
+    for (unsigned i = 0; i < 3; ++i) {
+        if (launch.local.dims != 0 && local.size[i] != launch.local.size[i]) return false;
+        if (launch.local.dims == 0 && launch.global.dims != 0 && launch.global.size[i] % local.size[i] != 0)
+            return false;
+    }
+    return true;
+}
+
+/// Drops the others when some satisfy `wanted`.
+template <typename Wanted>
+void narrow(std::vector<Specialised>& list, Wanted wanted) {
+    if (std::any_of(list.begin(), list.end(), wanted)) std::erase_if(list, [&](const auto& s) { return !wanted(s); });
 }
 
 }  // namespace
 
-PoclCode choose_pocl_code(const PoclContainer& container, const std::string& kernel, const model::Extent& local) {
-    const PoclEntry* generic = nullptr;
-    std::vector<const PoclEntry*> special, all;
-    std::string wanted;
-    for (unsigned i = 0; i < 3; ++i) wanted += (i ? "-" : "") + std::to_string(local.size[i]);
+PoclCode choose_pocl_code(const PoclContainer& container, const std::string& kernel, const LaunchSize& launch,
+                          const std::vector<std::string>& loaded) {
+    const PoclEntry* chosen = nullptr;
+    std::vector<Specialised> fitting;
+    std::vector<const PoclEntry*> all;
     for (const auto& entry : container.entries) {
-        const std::string folder = specialisation(entry.path, kernel);
-        if (folder.empty()) continue;
+        const Specialised s{&entry, folder_of(entry.path, kernel), local_of(folder_of(entry.path, kernel))};
+        if (s.folder.empty()) continue;
         all.push_back(&entry);
-        if (folder.starts_with("0-0-0"))
-            generic = &entry;
-        else if (local.dims == 0 || folder == wanted || folder.starts_with(wanted + "-"))
-            special.push_back(&entry);
+        if (s.folder.starts_with("0-0-0"))
+            chosen = &entry;
+        else if (s.local.count() > 0 && fits(s.local, launch))
+            fitting.push_back(s);
     }
+    narrow(fitting, [&](const Specialised& s) {
+        return std::any_of(loaded.begin(), loaded.end(),
+                           [&](const auto& file) { return file.ends_with(s.entry->path); });
+    });
+    // The lab launches without an offset, for which PoCL has code of its own, as for grids below 65535 in every
+    // direction.
+    narrow(fitting, [](const Specialised& s) { return s.has("-goffs0"); });
+    if (launch.global.dims != 0) {
+        const bool small = *std::max_element(launch.global.size.begin(), launch.global.size.end()) < 65535;
+        narrow(fitting, [&](const Specialised& s) { return s.has("-smallgrid") == small; });
+    }
+    std::stable_sort(fitting.begin(), fitting.end(),
+                     [](const auto& a, const auto& b) { return a.local.count() > b.local.count(); });
 
-    const PoclEntry* chosen = generic;
     std::string label = "generic work-group function";
-    // PoCL marks code that assumes few work-items with -smallgrid; a timed launch is rarely that small, so the shorter
-    // name wins when the cache holds both. Without a local size several specialisations leave the question open.
-    if (!special.empty() && (local.dims != 0 || special.size() == 1)) {
-        chosen = *std::min_element(special.begin(), special.end(),
-                                   [](auto* a, auto* b) { return a->path.size() < b->path.size(); });
-        const std::string folder = specialisation(chosen->path, kernel);
-        label = "work-group function specialised for local size " + local_text(folder) + " (" + folder + ")";
-    } else if (local.dims != 0) {
-        label += ", not specialised for local size " + local.text();
+    if (!fitting.empty()) {
+        chosen = fitting.front().entry;
+        label = "work-group function specialised for local size " + fitting.front().local.text() + " (" +
+                fitting.front().folder + ")";
+        if (fitting.size() > 1)
+            label +=
+                ", one of " + std::to_string(fitting.size()) + " that may have run: the driver chose the local size";
+    } else if (launch.local.dims != 0) {
+        label += ", not specialised for local size " + launch.local.text();
+    } else if (all.size() > 1) {
+        label += "; no specialised one fits the launch";
     }
 
     PoclCode code;
@@ -61,6 +99,17 @@ PoclCode choose_pocl_code(const PoclContainer& container, const std::string& ker
     for (const auto* entry : all)
         if (entry != chosen) code.others.push_back(entry->path);
     return code;
+}
+
+std::vector<std::string> loaded_objects() {
+    std::vector<std::string> files;
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* list) {
+            static_cast<std::vector<std::string>*>(list)->emplace_back(info->dlpi_name ? info->dlpi_name : "");
+            return 0;
+        },
+        &files);
+    return files;
 }
 
 }  // namespace cllab::inspect

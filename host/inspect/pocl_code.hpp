@@ -1,5 +1,5 @@
 // Which of PoCL's work-group functions ran: it compiles a generic one at the build and one more for every local size
-// it is asked to launch.
+// it is asked to launch. The container also holds those that earlier runs left in PoCL's cache.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 #include "inspect/binary.hpp"
 #include "inspect/bytes.hpp"
-#include "model/axes.hpp"
+#include "inspect/launch_size.hpp"
 
 namespace cllab::inspect {
 
@@ -19,8 +19,13 @@ struct PoclCode {
     std::vector<std::string> others;  ///< paths of the kernel's other shared objects
 };
 
-/// The shared object specialised for `local` (dims == 0: the only specialised one, when there is just one), else the
-/// generic one.
-PoclCode choose_pocl_code(const PoclContainer& container, const std::string& kernel, const model::Extent& local);
+/// The shared object that a launch of this size runs. Where the driver chose the local size, it is one that divides the
+/// global size, and one of `loaded` (files that PoCL has loaded into this process) where any of these is; what is still
+/// open then is said in the label. The generic function when no specialised one fits.
+PoclCode choose_pocl_code(const PoclContainer& container, const std::string& kernel, const LaunchSize& launch,
+                          const std::vector<std::string>& loaded = {});
+
+/// Paths of the shared objects in this process.
+std::vector<std::string> loaded_objects();
 
 }  // namespace cllab::inspect

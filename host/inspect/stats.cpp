@@ -32,30 +32,21 @@ json to_json(Isa isa, const Counts& counts) {
     return out;
 }
 
-/// Instructions, the vector ones of x86 twice.
-unsigned weight(const Counts& counts) {
-    unsigned out = counts.instructions;
-    for (const auto* name : {"vector_128", "vector_256", "vector_512"}) {
+/// The scalar remainder beside a vector body may have some instructions more, but each does less.
+unsigned work(const Counts& counts) {
+    const auto of_class = [&](const char* name) {
         const auto found = counts.classes.find(name);
-        if (found != counts.classes.end()) out += found->second;
-    }
-    return out;
+        return found == counts.classes.end() ? 0 : found->second;
+    };
+    return counts.instructions + of_class("vector_256") + 3 * of_class("vector_512");
 }
 
-/// Deepest first, then the heaviest: the scalar remainder beside a vector body may have some instructions more.
-int hottest(const std::vector<LoopStats>& loops) {
-    int hot = -1;
-    for (int i = 0; i < static_cast<int>(loops.size()); ++i) {
-        const auto& loop = loops[static_cast<std::size_t>(i)];
-        if (!loop.innermost) continue;
-        if (hot < 0) {
-            hot = i;
-            continue;
-        }
-        const auto& best = loops[static_cast<std::size_t>(hot)];
-        if (std::pair(loop.depth, weight(loop.own)) > std::pair(best.depth, weight(best.own))) hot = i;
-    }
-    return hot;
+int loop_to_show(const std::vector<LoopStats>& loops) {
+    int best = -1;
+    unsigned most = 0;
+    for (std::size_t i = 0; i < loops.size(); ++i)
+        if (loops[i].innermost && work(loops[i].own) > most) best = static_cast<int>(i), most = work(loops[i].own);
+    return best;
 }
 
 }  // namespace
@@ -107,7 +98,7 @@ FunctionStats count_function(Isa isa, std::string_view text, const std::string& 
             loop.body.push_back(i);
         }
     }
-    stats.hot = hottest(stats.loops);
+    stats.shown = loop_to_show(stats.loops);
     return stats;
 }
 
@@ -125,9 +116,14 @@ json to_json(const FunctionStats& stats) {
         if (loop.parent >= 0) entry["parent"] = loop.parent;
         out["loops"].push_back(std::move(entry));
     }
-    if (stats.hot >= 0) out["hot_loop"] = stats.hot;
+    if (stats.shown >= 0) out["shown_loop"] = stats.shown;
     if (stats.irreducible_edges) out["irreducible_edges"] = stats.irreducible_edges;
     return out;
+}
+
+std::string shown_place(const FunctionStats& stats) {
+    return stats.shown < 0 ? "whole kernel (no loop)"
+                           : "innermost loop at " + stats.loops[static_cast<std::size_t>(stats.shown)].header;
 }
 
 std::string one_line_counts(Isa isa, const Counts& counts) {
@@ -146,8 +142,8 @@ std::string summary(const FunctionStats& stats) {
                        one_line_counts(stats.isa, stats.total) + "\n";
     for (std::size_t i = 0; i < stats.loops.size(); ++i) {
         const auto& loop = stats.loops[i];
-        text += std::string(2 * loop.depth, ' ') + "loop at " + loop.header +
-                (static_cast<int>(i) == stats.hot ? " (hot)" : "") + ", an iteration " +
+        text += std::string(2 * loop.depth, ' ') + (loop.innermost ? "innermost loop at " : "loop at ") + loop.header +
+                (static_cast<int>(i) == stats.shown ? " (shown)" : "") + ", one iteration " +
                 one_line_counts(stats.isa, loop.own) + "\n";
     }
     if (stats.loops.empty()) text += "  no loop\n";

@@ -34,7 +34,10 @@ struct FunctionStats {
     Function code;
     Counts total;
     std::vector<LoopStats> loops;
-    int hot = -1;  ///< the deepest loop, of these the one with most instructions (x86: vector ones count twice); -1 without loops
+    /// The loop shown where there is room for one: of the innermost loops the one whose iteration does the most work.
+    /// Work is the number of instructions; an x86 one counts once for each 128 bits of the widest register it names. -1
+    /// without loops. That is its shape in the code; which loop the time goes to is not known here.
+    int shown = -1;
     unsigned irreducible_edges = 0;
 };
 
@@ -47,7 +50,10 @@ nlohmann::json to_json(const FunctionStats& stats);
 /// "k: 60 instructions, 272 bytes; v 20, s 30", then a line a loop, indented by its depth.
 std::string summary(const FunctionStats& stats);
 
-/// "v 5, s 4 · v_alu 5, s_alu 2 …": the counts of one iteration in one line.
+/// "innermost loop at 0x1a68": the one that is shown; "whole kernel (no loop)" without one.
+std::string shown_place(const FunctionStats& stats);
+
+/// "11 instructions, v 5, s 4: s_alu 2, v_alu 5 …": counts in one line.
 std::string one_line_counts(Isa isa, const Counts& counts);
 
 }  // namespace cllab::inspect

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,42 +54,69 @@ struct Pipe {
     }
 };
 
-/// Reads both streams until they close or the deadline passes; false on the deadline.
-bool drain(Pipe& out, Pipe& err, ToolResult& result, std::chrono::steady_clock::time_point deadline) {
+using Clock = std::chrono::steady_clock;
+
+thread_local std::optional<Clock::time_point> budget_end;
+
+/// Takes what a ready stream has; closes it at its end.
+void take(Pipe& pipe, std::string& kept) {
     std::array<char, 65536> buffer;
-    while (out.read >= 0 || err.read >= 0) {
-        const auto left =
-            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-        if (left.count() <= 0) return false;
-        pollfd polled[2] = {{out.read, POLLIN, 0}, {err.read, POLLIN, 0}};
-        const int ready = ::poll(polled, 2, static_cast<int>(left.count()));
-        if (ready < 0 && errno != EINTR) return false;
-        if (ready <= 0) continue;
-        for (int i = 0; i < 2; ++i) {
-            if (polled[i].fd < 0 || polled[i].revents == 0) continue;
-            const ssize_t got = ::read(polled[i].fd, buffer.data(), buffer.size());
-            if (got < 0 && errno == EINTR) continue;
-            Pipe& pipe = i == 0 ? out : err;
-            std::string& kept = i == 0 ? result.out : result.err;
-            if (got <= 0)
-                pipe.close_read();
-            else
-                kept.append(buffer.data(),
-                            std::min(static_cast<std::size_t>(got), most_output - std::min(most_output, kept.size())));
-        }
-    }
-    return true;
+    const ssize_t got = ::read(pipe.read, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) return;
+    if (got <= 0)
+        pipe.close_read();
+    else
+        kept.append(buffer.data(),
+                    std::min(static_cast<std::size_t>(got), most_output - std::min(most_output, kept.size())));
 }
 
-/// Waits for the process until the deadline; false when it is still running.
-bool reap(pid_t child, int& status, std::chrono::steady_clock::time_point deadline) {
+bool has_ended(pid_t child) {
+    siginfo_t info{};
+    return ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == child;
+}
+
+/// Reads both streams until the process has ended and they are empty; false when the deadline comes before. Its
+/// children may hold the streams open longer than it lives.
+bool listen(pid_t child, Pipe& out, Pipe& err, ToolResult& result, Clock::time_point deadline) {
     for (;;) {
-        const pid_t done = ::waitpid(child, &status, WNOHANG);
-        if (done == child) return true;
-        if (done < 0 && errno != EINTR) return true;
-        if (std::chrono::steady_clock::now() >= deadline) return false;
-        ::usleep(1000);
+        const bool ended = has_ended(child);
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+        pollfd polled[2] = {{out.read, POLLIN, 0}, {err.read, POLLIN, 0}};
+        const int ready = ::poll(polled, 2, ended ? 0 : static_cast<int>(std::clamp<long long>(left, 0, 10)));
+        if (ready > 0) {
+            if (polled[0].revents != 0) take(out, result.out);
+            if (polled[1].revents != 0) take(err, result.err);
+        } else if (ended) {
+            return true;
+        }
+        if (left <= 0) return false;
     }
+}
+
+/// The tool in a process group of its own, with the streams as its output; 0 and errno when it cannot be started. Not
+/// by fork: the copy would hold the locks that other threads (a CPU device's workers) have at that moment.
+pid_t spawn(const std::string& file, char* const argv[], const Pipe& out, const Pipe& err) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, out.write, 1);
+    posix_spawn_file_actions_adddup2(&actions, err.write, 2);
+    sigset_t none, usual;
+    sigemptyset(&none);
+    sigemptyset(&usual);
+    for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGPIPE}) sigaddset(&usual, signal);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &usual);
+    pid_t child = 0;
+    const int failed = ::posix_spawn(&child, file.c_str(), &actions, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    errno = failed;
+    return failed == 0 ? child : 0;
 }
 
 }  // namespace
@@ -110,55 +138,58 @@ std::vector<std::string> llvm_names(const std::string& tool) {
 
 std::string ToolResult::failure() const {
     if (timed_out) return "did not end within its time limit";
-    if (status < 0) return "could not be started";
     const std::string line = one_line(err);
+    if (status < 0) return "could not be started: " + line;
     return "exited with status " + std::to_string(status) + (line.empty() ? "" : ": " + line);
 }
 
+ToolBudget::ToolBudget(std::chrono::milliseconds budget) { budget_end = Clock::now() + budget; }
+ToolBudget::~ToolBudget() { budget_end.reset(); }
+
 ToolResult run_tool(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                     std::chrono::milliseconds limit) {
-    const auto deadline = std::chrono::steady_clock::now() + limit;
+    const auto begin = Clock::now();
+    auto deadline = begin + limit;
+    if (budget_end) deadline = std::min(deadline, begin + (*budget_end - begin) / 2);
     ToolResult result;
     const std::string file = program.string();
-    // Everything the child needs is made before fork: other threads (a CPU device's workers) may hold the allocator.
     std::vector<char*> argv{const_cast<char*>(file.c_str())};
     for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
     argv.push_back(nullptr);
     Pipe out, err;
-    const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    const pid_t child = out.read < 0 || err.read < 0 || nothing < 0 ? -1 : ::fork();
+    const pid_t child = out.read < 0 || err.read < 0 ? 0 : spawn(file, argv.data(), out, err);
     if (child == 0) {
-        ::setpgid(0, 0);
-        if (::dup2(nothing, 0) < 0 || ::dup2(out.write, 1) < 0 || ::dup2(err.write, 2) < 0) ::_exit(126);
-        ::execv(file.c_str(), argv.data());
-        ::_exit(127);
+        result.err = std::strerror(errno);
+        return result;
     }
-    if (nothing >= 0) ::close(nothing);
-    if (child < 0) return result;
-    ::setpgid(child, child);
     out.close_write();
     err.close_write();
-
+    result.timed_out = !listen(child, out, err, result, deadline);
+    // Until it is waited for, no other group can have its number.
+    ::kill(-child, SIGKILL);
     int status = 0;
-    result.timed_out = !drain(out, err, result, deadline) || !reap(child, status, deadline);
-    if (result.timed_out) {
-        ::kill(-child, SIGKILL);
-        ::kill(child, SIGKILL);
-        while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-        }
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return result;
 }
 
-TempFolder::TempFolder() {
+std::string temporary_folder_fault() {
     std::error_code failed;
-    std::filesystem::path base = std::filesystem::temp_directory_path(failed);
-    if (failed) base = "/tmp";
-    std::string pattern = (base / "cllab-XXXXXX").string();
+    const auto folder = std::filesystem::temp_directory_path(failed);
+    if (!failed && ::access(folder.c_str(), W_OK | X_OK) == 0) return {};
+    const std::string why = failed ? failed.message() : std::strerror(errno);
+    for (const char* variable : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"})
+        if (const char* value = std::getenv(variable))
+            return std::string("temporary files cannot be written to ") + variable + "=" + value + ": " + why;
+    return "temporary files cannot be written to /tmp: " + why;
+}
+
+TempFolder::TempFolder() {
+    if (const auto fault = temporary_folder_fault(); !fault.empty()) throw Error(Blame::environment, fault);
+    std::string pattern = (std::filesystem::temp_directory_path() / "cllab-XXXXXX").string();
     if (!::mkdtemp(pattern.data()))
-        throw Error(Blame::environment,
-                    "cannot make a temporary folder in " + base.string() + ": " + std::strerror(errno));
+        throw Error(Blame::environment, "cannot make the temporary folder " + pattern + ": " + std::strerror(errno));
     path_ = pattern;
 }
 

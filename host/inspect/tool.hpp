@@ -21,7 +21,7 @@ std::optional<std::filesystem::path> find_tool(const std::vector<std::string>& n
 std::vector<std::string> llvm_names(const std::string& tool);
 
 struct ToolResult {
-    int status = -1;  ///< exit status; 128 + signal when killed by one; -1 when it could not be started
+    int status = -1;  ///< exit status; 128 + signal when killed by one; -1 when it could not be started: `err` says why
     bool timed_out = false;
     std::string out, err;
     bool ok() const { return status == 0 && !timed_out; }
@@ -29,10 +29,25 @@ struct ToolResult {
     std::string failure() const;
 };
 
-/// Runs `program` with `arguments` (no shell, standard input empty) and waits at most `limit`; then its whole process
-/// group is killed. Each stream is kept up to 64 MiB.
+/// Runs `program` with `arguments` (no shell, standard input empty) and waits at most `limit`, less where a ToolBudget
+/// says so. What is left of its process group then is killed: also children of a program that ended. Each stream is
+/// kept up to 64 MiB.
 ToolResult run_tool(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                     std::chrono::milliseconds limit = std::chrono::seconds(20));
+
+/// While one lives, the tools that its thread runs have `budget` together, and each at most half of what is left: a
+/// tool that hangs leaves time for the next.
+class ToolBudget {
+public:
+    explicit ToolBudget(std::chrono::milliseconds budget);
+    ~ToolBudget();
+    ToolBudget(const ToolBudget&) = delete;
+    ToolBudget& operator=(const ToolBudget&) = delete;
+};
+
+/// Empty when the system's folder for temporary files can be written, else the sentence that says what is wrong with
+/// it.
+std::string temporary_folder_fault();
 
 /// A folder of its own under the system's temporary one, removed at the end of the scope.
 class TempFolder {

@@ -43,9 +43,12 @@ public:
             *sum += elements_of(isa_, i, declared_);
             if (!leaves(isa_, i, name)) continue;
             const auto inner = total(other_function(i, name));
-            if (inner) *sum += *inner;
-            else if (declared_.what == What::function) unfollowed_ = true;
-            else sum.reset();
+            if (inner)
+                *sum += *inner;
+            else if (declared_.what == What::function)
+                unfollowed_ = true;
+            else
+                sum.reset();
         }
         open_.erase(name);
         return unfollowed_ && open_.empty() && sum && *sum < declared_.count ? std::nullopt : sum;
@@ -68,7 +71,8 @@ bool loops_are_known(const FunctionStats& stats) {
     return std::all_of(stats.code.instructions.begin(), stats.code.instructions.end(), [&](const Instruction& i) {
         if (i.mnemonic.starts_with("s_setpc")) return false;
         if (i.flow != Flow::branch && i.flow != Flow::jump) return true;
-        return !i.targets.empty() && std::all_of(i.targets.begin(), i.targets.end(), [&](auto t) { return places.contains(t); });
+        return !i.targets.empty() &&
+               std::all_of(i.targets.begin(), i.targets.end(), [&](auto t) { return places.contains(t); });
     });
 }
 
@@ -77,26 +81,38 @@ const char* type_name(unsigned bits) { return bits == 64 ? "double" : bits == 16
 std::string describe(const Declared& d) {
     const std::string bits = std::to_string(d.bits) + "-bit ";
     switch (d.what) {
-        case What::multiply_add: return std::string(type_name(d.bits)) + " multiply-adds";
-        case What::integer_multiply: return "integer multiplications";
-        case What::load: return bits + "loads";
-        case What::store: return bits + "stores";
-        case What::local_load: return bits + "local loads";
-        case What::local_store: return bits + "local stores";
-        case What::atomic: return "atomics";
-        case What::local_atomic: return "local atomics";
-        case What::barrier: return "barriers";
-        case What::function: return "floating-point operations or calls";
+        case What::multiply_add:
+            return std::string(type_name(d.bits)) + " multiply-adds";
+        case What::integer_multiply:
+            return "integer multiplications";
+        case What::load:
+            return bits + "loads";
+        case What::store:
+            return bits + "stores";
+        case What::local_load:
+            return bits + "local loads";
+        case What::local_store:
+            return bits + "local stores";
+        case What::atomic:
+            return "atomics";
+        case What::local_atomic:
+            return "local atomics";
+        case What::barrier:
+            return "barriers";
+        case What::function:
+            return "floating-point operations or calls";
     }
     return {};
 }
 
 }  // namespace
 
-std::optional<double> count_work(const FunctionStats& stats, const std::string& text, const Declared& declared, bool a_trip) {
+std::optional<double> count_work(const FunctionStats& stats, const std::string& text, const Declared& declared,
+                                 bool a_trip) {
     const auto& code = stats.code.instructions;
     if (code.empty() || !can_count(stats.isa, declared.what)) return std::nullopt;
-    if (std::any_of(code.begin(), code.end(), [&](const auto& i) { return is_string_move(stats.isa, i); })) return std::nullopt;
+    if (std::any_of(code.begin(), code.end(), [&](const auto& i) { return is_string_move(stats.isa, i); }))
+        return std::nullopt;
     const bool function = declared.what == What::function;
     bool unfollowed = false;
     if (std::any_of(code.begin(), code.end(), [&](const auto& i) { return leaves(stats.isa, i, stats.code.name); })) {
@@ -106,7 +122,8 @@ std::optional<double> count_work(const FunctionStats& stats, const std::string& 
     }
     double sum = 0;
     if (a_trip && loops_are_known(stats)) {
-        // What stands before and behind the loops (arguments, start values) is no work of a trip; without a loop there is none.
+        // What stands before and behind the loops (arguments, start values) is no work of a trip; without a loop there
+        // is none.
         for (const auto& loop : stats.loops)
             for (const auto i : loop.body) sum += elements_of(stats.isa, code[i], declared);
     } else {
@@ -128,7 +145,8 @@ WorkCheck check_work(const Analysis& a, const std::vector<Declared>& declared, b
             if (!found) continue;
             counted = true;
             out.found.push_back(describe(d) + " found " + std::to_string(static_cast<long long>(*found)) + " of the " +
-                                std::to_string(static_cast<long long>(d.count)) + " declared (" + name(listing.isa) + ")");
+                                std::to_string(static_cast<long long>(d.count)) + " declared (" + name(listing.isa) +
+                                ")");
             if (*found >= 0.95 * d.count) continue;
             const bool own_sass = a.kind == Kind::ptx && listing.isa == Isa::sass;
             auto& verdict = own_sass ? out.doubtful : out.collapsed;

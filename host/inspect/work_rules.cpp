@@ -31,20 +31,27 @@ struct Wanted {
 
 std::optional<Wanted> wanted_access(What what) {
     switch (what) {
-        case What::load: return Wanted{false, "load"};
-        case What::store: return Wanted{false, "store"};
-        case What::local_load: return Wanted{true, "load"};
-        case What::local_store: return Wanted{true, "store"};
-        case What::atomic: return Wanted{false, "atomic"};
-        case What::local_atomic: return Wanted{true, "atomic"};
-        default: return std::nullopt;
+        case What::load:
+            return Wanted{false, "load"};
+        case What::store:
+            return Wanted{false, "store"};
+        case What::local_load:
+            return Wanted{true, "load"};
+        case What::local_store:
+            return Wanted{true, "store"};
+        case What::atomic:
+            return Wanted{false, "atomic"};
+        case What::local_atomic:
+            return Wanted{true, "atomic"};
+        default:
+            return std::nullopt;
     }
 }
 
 /// `access` is a name such as "global_load_128": whether it is the one wanted, and its bits (0: not said).
 std::optional<unsigned> matching_bits(Isa isa, string_view access, const Wanted& wanted) {
     if (isa == Isa::x86) {
-        // Memory is one here. Addresses by rbp look like a stack frame's but need not be.
+        // Memory is one here, and a runtime may keep local memory in the frame that rbp points to.
         if (access.starts_with("stack_")) access.remove_prefix(6);
     } else {
         const auto space = access.substr(0, access.find('_'));
@@ -64,7 +71,8 @@ std::optional<unsigned> matching_bits(Isa isa, string_view access, const Wanted&
 }
 
 double accesses(Isa isa, const Instruction& i, const Declared& d, const Wanted& wanted) {
-    if (isa == Isa::x86 && (i.operands.find("rsp") != std::string::npos || starts_with_any(i.mnemonic, {"push", "pop"})))
+    if (isa == Isa::x86 &&
+        (i.operands.find("rsp") != std::string::npos || starts_with_any(i.mnemonic, {"push", "pop"})))
         return 0;  // the stack is no memory of the kernel
     // An atomic is one, however wide.
     const bool whole = wanted.access == "atomic";
@@ -108,7 +116,8 @@ double x86_arithmetic(const Instruction& i, const Declared& d) {
         return m.starts_with("pmul") || m.starts_with("pmadd") ? x86_lanes(i, d.bits) : 0;
     }
     if (m.starts_with("call")) return lanes_of_call;
-    const bool arithmetic = fused || starts_with_any(m, {"add", "sub", "mul", "div", "sqrt", "rsqrt", "rcp", "min", "max", "round", "rndscale"});
+    const bool arithmetic = fused || starts_with_any(m, {"add", "sub", "mul", "div", "sqrt", "rsqrt", "rcp", "min",
+                                                         "max", "round", "rndscale"});
     return arithmetic ? x86_float_lanes(i, 16) : 0;
 }
 
@@ -142,15 +151,18 @@ double ptx_arithmetic(const Instruction& i, const Declared& d) {
     for (const auto& part : parts) {
         const auto digit = part.find_first_of("0123456789");
         const string_view type = string_view(part).substr(0, std::min(digit, part.size()));
-        if (bits > 0 || digit == std::string::npos || (type != "f" && type != "bf" && type != "u" && type != "s" && type != "b")) continue;
+        if (bits > 0 || digit == std::string::npos ||
+            (type != "f" && type != "bf" && type != "u" && type != "s" && type != "b"))
+            continue;
         std::from_chars(part.data() + digit, part.data() + part.size(), bits);
         lanes = part.ends_with("x2") ? 2 : 1;
         is_float = type == "f" || type == "bf";
     }
-    if (d.what == What::multiply_add)
-        return (root == "fma" || root == "mad") && is_float && bits >= d.bits ? lanes : 0;
+    if (d.what == What::multiply_add) return (root == "fma" || root == "mad") && is_float && bits >= d.bits ? lanes : 0;
     if (d.what == What::integer_multiply)
-        return (root == "mul" || root == "mad" || root == "mul24" || root == "mad24") && !is_float && bits >= d.bits ? 1 : 0;
+        return (root == "mul" || root == "mad" || root == "mul24" || root == "mad24") && !is_float && bits >= d.bits
+                   ? 1
+                   : 0;
     if (root == "call") return lanes_of_call;
     const bool moves = starts_with_any(root, {"ld", "st", "mov", "cvt", "setp", "selp", "abs", "neg", "testp"});
     return is_float && !moves ? lanes : 0;
@@ -160,15 +172,19 @@ double sass_arithmetic(const Instruction& i, const Declared& d) {
     string_view root = string_view(i.mnemonic).substr(0, i.mnemonic.find('.'));
     if (root.starts_with("U")) root.remove_prefix(1);  // the same by the uniform unit
     if (d.what == What::integer_multiply)
-        return starts_with_any(root, {"IMAD", "IMUL", "XMAD"}) && !has_any(i.mnemonic, {".MOV", ".SHL", ".IADD"}) ? 1 : 0;
+        return starts_with_any(root, {"IMAD", "IMUL", "XMAD"}) && !has_any(i.mnemonic, {".MOV", ".SHL", ".IADD"}) ? 1
+                                                                                                                  : 0;
     const double lanes = root.find('2') == string_view::npos ? 1 : 2;  // HFMA2, FFMA2
     if (d.what == What::multiply_add) {
-        const unsigned bits = root.starts_with("DFMA") ? 64 : root.starts_with("FFMA") ? 32 : root.starts_with("HFMA") ? 16 : 0;
+        const unsigned bits = root.starts_with("DFMA")   ? 64
+                              : root.starts_with("FFMA") ? 32
+                              : root.starts_with("HFMA") ? 16
+                                                         : 0;
         return bits >= d.bits ? lanes : 0;
     }
     if (root == "CALL") return lanes_of_call;
-    const bool arithmetic = starts_with_any(root, {"FFMA", "FADD", "FMUL", "FMNMX", "DFMA", "DADD", "DMUL", "DMNMX", "HFMA",
-                                                   "HADD", "HMUL", "MUFU", "FRND"});
+    const bool arithmetic = starts_with_any(root, {"FFMA", "FADD", "FMUL", "FMNMX", "DFMA", "DADD", "DMUL", "DMNMX",
+                                                   "HFMA", "HADD", "HMUL", "MUFU", "FRND"});
     return arithmetic ? lanes : 0;
 }
 
@@ -182,11 +198,16 @@ double elements_of(Isa isa, const Instruction& i, const Declared& d) {
     if (const auto access = wanted_access(d.what)) return accesses(isa, i, d, *access);
     if (d.what == What::barrier) return classify(isa, i).name == "barrier";
     switch (isa) {
-        case Isa::x86: return x86_arithmetic(i, d);
-        case Isa::gcn: return gcn_arithmetic(i, d);
-        case Isa::ptx: return ptx_arithmetic(i, d);
-        case Isa::sass: return sass_arithmetic(i, d);
-        default: return 0;
+        case Isa::x86:
+            return x86_arithmetic(i, d);
+        case Isa::gcn:
+            return gcn_arithmetic(i, d);
+        case Isa::ptx:
+            return ptx_arithmetic(i, d);
+        case Isa::sass:
+            return sass_arithmetic(i, d);
+        default:
+            return 0;
     }
 }
 
@@ -197,6 +218,8 @@ bool is_call(Isa isa, const Instruction& i) {
                               : starts_with_any(m, {"call"});
 }
 
-bool is_string_move(Isa isa, const Instruction& i) { return isa == Isa::x86 && i.operands.find("es:[") != std::string::npos; }
+bool is_string_move(Isa isa, const Instruction& i) {
+    return isa == Isa::x86 && i.operands.find("es:[") != std::string::npos;
+}
 
 }  // namespace cllab::inspect

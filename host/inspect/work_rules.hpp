@@ -9,8 +9,8 @@ namespace cllab::inspect {
 /// False where the ISA has no instructions to count, as for barriers on CPUs, which are the ends of loops.
 bool can_count(Isa isa, model::Declared::What what);
 
-/// Elements of `declared` that this instruction may handle, 0 for none. At the most: an instruction whose lanes or width
-/// the text leaves open counts as the widest.
+/// Elements of `declared` that this instruction may handle, 0 for none. At the most: an instruction whose lanes or
+/// width the text leaves open counts as the widest.
 double elements_of(Isa isa, const Instruction& instruction, const model::Declared& declared);
 
 /// Calls a function; of jumps into other functions it knows nothing.

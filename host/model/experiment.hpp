@@ -166,7 +166,7 @@ struct Setup {
     std::optional<Slope> slope{};
     std::vector<Declared> declared{};
     std::vector<std::string> defines{};    ///< from the point, added to the variant's
-    std::vector<std::pair<std::string, std::string>> resolved{};  ///< what "auto" axes became; goes into the record's point
+    Point point{};                         ///< what every axis became; filled by set_up(), and the point of the record
     std::map<std::string, Picture> pictures{};
     Transfer transfer = Transfer::copied;
     bool time_transfers = false;           ///< also report upload and download time as metrics
@@ -177,7 +177,7 @@ struct Setup {
     std::shared_ptr<std::map<std::string, double>> observed{};
 };
 
-/// A file given by --input NAME=FILE, as one grey byte a pixel.
+/// A file given by --input NAME=FILE, as one grey byte per pixel.
 struct Loaded {
     std::string path;
     std::size_t width = 0, height = 0;
@@ -226,15 +226,19 @@ struct Finding {
 };
 
 struct Record;
+class Params;
 
 struct Experiment {
     std::string family;
     std::string question;  ///< one sentence ending in a question mark
     std::vector<Axis> axes;
     std::vector<Variant> variants;
-    std::function<Setup(const Request&)> setup;
-    /// Optional and cheap: throws Error(usage) for a point that makes no sense, before anything is built.
-    std::function<void(const Request&)> validate{};
+    /// Reads every axis of the cell from the Params (model/params.hpp) and never from the request's point.
+    std::function<Setup(const Request&, Params&)> setup;
+    /// The cheap part of `setup`, for families with an axis that may be auto or a point that may make no sense: reads every
+    /// axis and makes no data. Throws Error(usage) for a point that makes no sense on any device, Unsupported for one that
+    /// this device cannot do.
+    std::function<void(const Request&, Params&)> resolve{};
     std::vector<Metric> metrics{};
     std::string curve_over{};
     std::function<std::vector<Finding>(const std::vector<Curve>&, const Device&)> conclude{};

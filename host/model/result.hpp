@@ -41,6 +41,7 @@ struct Timing {
     unsigned references = 0;    ///< timings of the reference kernel around and between the samples
     double reference_spread = 0;  ///< slowest less fastest of them over their median
     bool settled = false;       ///< warm-up ended because two windows agreed
+    bool shared_memory = false; ///< its buffers are those of the cell it takes turns with
 
     bool has_interval() const { return n >= least_for_interval; }
 };
@@ -63,10 +64,11 @@ struct BuildInfo {
 struct CodeInfo {
     std::string kind;                                 ///< "ptx", "amdgpu-code-object", "poclbin", …
     std::optional<std::int64_t> registers, spills, local_bytes, private_bytes, code_bytes;
-    /// One iteration of the hot loop: "instructions", on GCN also "v" and "s", on SASS "reuse" where there is one. Empty
-    /// without a loop or without a counted disassembly.
+    /// One iteration of the innermost loop with the most work: "instructions", on GCN also "v" and "s", on SASS "reuse" where
+    /// there is one. Empty without a loop or without a counted disassembly.
     std::map<std::string, std::int64_t> loop;
     std::map<std::string, std::string> origin;        ///< "registers" -> "ptxas verbose log"
+    std::string fingerprint;                          ///< equal for equal code (inspect/fingerprint.hpp); empty: unknown
 };
 
 struct DeviceInfo {
@@ -82,7 +84,7 @@ struct HostInfo {
 
 /// Where a cell stands in its run.
 struct Order {
-    std::uint64_t comparison = 0;  ///< cells of one comparison share its number; 0 is the yardstick's
+    std::uint64_t comparison = 0;  ///< cells of one comparison share its number
     std::uint64_t position = 0;    ///< of the cell in its comparison
     std::uint64_t prepared = 0;    ///< cells that the same process had prepared before
 };
@@ -117,5 +119,10 @@ struct Record {
     std::string utc;                                           ///< 2026-11-20T23:59:59Z
     std::vector<std::string> argv;
 };
+
+/// Equal for records of the same device under the same driver. A GPU's UUID names it wherever it is; a PCI address does so
+/// on its host only; a device without either is its host's device of that name and place in its platform (the D of P:D,
+/// because P depends on which other drivers are installed).
+std::string device_key(const Record& record);
 
 }  // namespace cllab::model

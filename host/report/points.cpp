@@ -63,6 +63,10 @@ bool Points::differs(std::size_t axis) const {
     return std::any_of(values.begin(), values.end(), [&](auto v) { return v != values.front(); });
 }
 
+bool Points::everywhere(std::size_t axis) const {
+    return std::none_of(values_[axis].begin(), values_[axis].end(), [](auto v) { return v == 0; });
+}
+
 bool Points::differs_by_owner(std::size_t axis) const {
     std::map<std::uint32_t, std::set<std::uint32_t>> of_owner;
     for (std::size_t row = 0; row < owners_.size(); ++row) of_owner[owners_[row]].insert(values_[axis][row]);

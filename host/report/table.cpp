@@ -151,7 +151,7 @@ void add_metrics(std::vector<Column>& columns, const Rows& rows) {
         }
     }
     for (const auto& [name, unit] : names) {
-        const auto values = values_of(rows, [&](const Record& r) { return value_of(r, name); });
+        const auto values = values_of(rows, [&metric = name](const Record& r) { return value_of(r, metric); });
         if (!any(values) || name == "step_time") continue;
         const bool headline = name == "bandwidth" || name == "flops";
         auto column = quantity_column(headline ? "" : name == "of_copy" ? "of copy" : name, values, unit);
@@ -203,7 +203,7 @@ std::vector<Column> columns_of(const Comparison& comparison, const std::set<std:
         const auto found = r.code.loop.find(what);
         return found == r.code.loop.end() ? std::string() : std::to_string(found->second);
     };
-    add_text(columns, "loop", rows, 25, true, [&](const Record& r) {
+    add_text(columns, "inner loop", rows, 25, true, [&](const Record& r) {
         return r.code.loop.count("v") ? "v " + of_loop(r, "v") + ", s " + of_loop(r, "s") : of_loop(r, "instructions");
     });
     add_text(columns, ".reuse", rows, 25, true, [&](const Record& r) { return of_loop(r, "reuse"); });
@@ -306,7 +306,10 @@ void print_table(std::ostream& out, const std::vector<Record>& records, const Ta
         for (const auto& family : device) print_family(out, family, notes, style, may_be_auto, any_indistinct);
     }
     print_totals(out, records, style.colour);
-    if (any_indistinct) out << "~ its 95 % interval overlaps that of the fastest: not told apart by this run\n";
+    if (any_indistinct) {
+        out << wrap("~ may be the fastest: its interval overlaps that of the least time, or it is within 15 % of it (2 % on a GPU), which "
+                    "the placement of the buffers alone can make; --vs decides.", "", style.text_width());
+    }
     if (!notes.empty()) out << '\n';
     notes.print(out, records.size(), style.text_width(), style.colour);
 }

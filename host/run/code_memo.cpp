@@ -11,7 +11,7 @@ constexpr std::size_t most = 8;  // a comparison's variants take turns
 
 /// Everything that read_code looks at.
 std::string key_of(const inspect::DumpRequest& request) {
-    std::string out = join({request.entry, request.local.text(), request.build_log, ""}, std::string(1, '\0'));
+    std::string out = join({request.entry, request.launch.local.text(), inspect::code_that_ran(request), request.build_log, ""}, std::string(1, '\0'));
     return out.append(reinterpret_cast<const char*>(request.binary.data()), request.binary.size());
 }
 

@@ -23,7 +23,10 @@ public:
 
     /// Makes kernels, buffers and images. Throws model-level Unsupported when the kernel or device cannot do the
     /// local size, local memory or image; cl::Error when the driver refuses.
-    Operation(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry);
+    /// `beside`: another operation, loaded and with the same data, whose buffers are used where they are alike.
+    Operation(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry,
+              const Operation* beside = nullptr);
+    bool shares_memory() const { return shares_memory_; }  ///< every buffer is `beside`'s, and there is one
 
     /// Uploads inputs and poisons outputs of `setup` (same shape as the constructor's, other data), arms the guards.
     void load(const model::Setup& setup, std::uint64_t seed);
@@ -45,7 +48,8 @@ public:
     std::size_t launches_in_operation() const { return launches_; }
     bool single_launch() const { return steps_.size() == 1 && launches_ == 1; }
     const cl::Kernel& kernel() const { return kernels_.front(); }
-    model::Extent local() const { return local_; }
+    model::Extent local() const { return local_; }  ///< of the first launch of the cell's own kernel
+    model::Extent global() const { return global_; }
     /// Seconds of one upload of all inputs and one download of all outputs, by the host clock.
     double time_upload(const model::Setup& setup);
     double time_download();
@@ -68,7 +72,7 @@ private:
         std::vector<std::string> arg_names{};
     };
 
-    void make_memory(const model::Setup& setup);
+    void make_memory(const model::Setup& setup, const Operation* beside);
     void make_steps(const device::Built& built, const model::Setup& setup, const std::string& entry);
     void bind(const BoundStep& step);
     void fill(Memory& m, std::span<const std::byte> from);
@@ -82,10 +86,10 @@ private:
     std::vector<cl::Kernel> kernels_;
     std::vector<BoundStep> steps_;
     std::size_t launches_ = 0;
-    bool swaps_ = false, mapped_ = false, rewritten_ = false;
+    bool swaps_ = false, mapped_ = false, rewritten_ = false, shares_memory_ = false;
     std::optional<model::Slope> slope_;
     std::int32_t trips_ = 0;
-    model::Extent local_;
+    model::Extent local_, global_;
     std::uint64_t seed_ = 0, operations_ = 0;
 };
 

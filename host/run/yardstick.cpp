@@ -7,6 +7,7 @@
 
 #include "core/stats.hpp"
 #include "core/units.hpp"
+#include "model/params.hpp"
 #include "run/instruments.hpp"
 #include "run/kernel_source.hpp"
 
@@ -30,7 +31,7 @@ std::uint64_t yardstick_bytes(double moved, double data) {
 Yardstick::Yardstick(device::Session& session, Instruments& instruments, model::Cell cell, std::uint64_t bytes, Cache cache) {
     const auto& facts = session.facts();
     cell.point.set("size", std::to_string(bytes / 2));
-    setup_ = cell.experiment->setup({*cell.variant, cell.point, facts, 1, {}});
+    setup_ = model::set_up(*cell.experiment, {*cell.variant, cell.point, facts, 1, {}});
     // The lab's own text and options whatever those of the cells are: a yardstick stays the same.
     built_ = device::build(session, kernel_source(cell.experiment->family, {}).text, build_options(cell, setup_, facts, ""));
     if (!built_.ok) throw Unsupported(cell.id + " does not build here (" + device::error_name(built_.code) + ")");

@@ -29,7 +29,7 @@ void binaries(ByteSpan bytes) {
     require(ptx_text(bytes).size() <= bytes.size());
     const PoclContainer container = read_poclbin(bytes);
     for (const auto& entry : container.entries) require(inside(entry.content, bytes));
-    require(inside(choose_pocl_code(container, "k", cllab::model::Extent(64)).content, bytes));
+    require(inside(choose_pocl_code(container, "k", {cllab::model::Extent(64), {}}).content, bytes));
     read_cubin(bytes, "k");
     amd_processor(bytes);
     if (const auto metadata = read_amd_metadata(bytes)) amd_kernel_facts(*metadata, "k");

@@ -7,6 +7,7 @@ rules). A line that begins with # says what the expectation proves. Every varian
 import pathlib
 import re
 import sys
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
@@ -75,8 +76,54 @@ class Isa(LabTest):
         vector = {}
         for form in ("inside", "hoisted", "bytes"):
             out, _ = self.isa(f"address_masked_{form}", "--target", "gfx900", "--summary")
-            vector[form] = int(re.search(r"\(hot\).*? v (\d+),", out)[1])
+            vector[form] = int(re.search(r"\(shown\).*? v (\d+),", out)[1])
         self.assertEqual((vector["inside"], vector["bytes"], vector["hoisted"]), (5, 4, 3))
+
+
+    def test_a_disassembler_that_hangs_costs_the_listing_and_neither_the_time_nor_processes_nor_folders(self):
+        tools, temporary = self.folder / "tools", self.folder / "tmp"
+        for folder in (tools, temporary):
+            folder.mkdir()
+        # A child of its own holds the pipe open, and a second tool is there: it hangs as well.
+        for name in ("llvm-objdump-22", "objdump"):
+            tool = tools / name
+            tool.write_text(f"#!/bin/sh\necho $$ >>{self.folder}/started\nsleep 600 &\necho $! >>{self.folder}/started\nsleep 600\n")
+            tool.chmod(0o755)
+        began = time.monotonic()
+        env = self.environment(PATH=f"{tools}:/usr/bin:/bin", TMPDIR=str(temporary))
+        self.lab("run", "muladd_mad", "--device", "cpu", "--no-yardstick", "--timeout", "6", "--max-time", "0.1",
+                 "--json", "r.jsonl", env=env)
+        self.assertLess(time.monotonic() - began, 60)
+        record, = self.records()
+        self.assertEqual(record["status"], "ok")
+        self.assertGreater(record["time"]["median"], 0)
+        isa = (self.folder / record["dump"] / "isa.txt").read_text()
+        self.assertIn("llvm-objdump-22 did not end within its time limit", isa)
+        self.assertEqual(list(temporary.iterdir()), [])
+        started = (self.folder / "started").read_text().split()
+        self.assertEqual(len(started), 4)
+        for pid in started:
+            status = pathlib.Path(f"/proc/{pid}/status")
+            self.assertTrue(not status.exists() or "sleep" not in status.read_text().splitlines()[0] or "zombie" in status.read_text(),
+                            f"process {pid} lives on")
+
+    def test_build_options_that_leave_no_code_fail_with_a_sentence(self):
+        for target in ("gfx900", "sm_80"):
+            for option in ("-E", "-M", "-emit-llvm"):
+                with self.subTest(f"{target} {option}"):
+                    out, err = self.isa("muladd_mad", "--target", target, f"--build-options={option}", status=1)
+                    self.assertEqual(out, "")
+                    self.assertRegex(err, rf"muladd_mad for {target}: build_failed: .")
+
+    def test_a_folder_for_temporary_files_that_is_not_there_is_one_sentence(self):
+        for target in ("gfx900", "sm_80"):
+            with self.subTest(target):
+                _, err = self.isa("muladd_mad", "--target", target, status=3, env=self.environment(TMPDIR=str(self.folder / "absent")))
+                self.assert_one_sentence(err, "temporary files cannot be written to TMPDIR=", "absent: No such file or directory")
+
+    def test_a_target_that_a_package_would_add_names_the_command(self):
+        _, err = self.lab("isa", "muladd_mad", "--target", "sm_80", status=3, env=self.environment(PATH="/nowhere"))
+        self.assert_one_sentence(err, "no code can be made for sm_80 here: ", "apt-get install clang-15 libclc-15")
 
 
 def compiles_for(target, impossible):

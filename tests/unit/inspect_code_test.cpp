@@ -4,6 +4,8 @@
 #endif
 #include <boost/test/unit_test.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include "inspect/cfg.hpp"
 #include "inspect/code.hpp"
 #include "inspect/stats.hpp"
@@ -186,7 +188,7 @@ BOOST_AUTO_TEST_CASE(a_prefix_on_a_line_of_its_own_belongs_to_the_instruction_be
     BOOST_TEST(!f[0].instructions[1].locked);
 }
 
-BOOST_AUTO_TEST_CASE(of_two_x86_loops_the_vector_body_is_hot_though_its_remainder_has_more_instructions) {
+BOOST_AUTO_TEST_CASE(of_two_x86_loops_the_vector_body_is_shown_though_its_remainder_has_more_instructions) {
     const auto stats = count_function(Isa::x86,
                                       "0000000000001000 <k>:\n  1000:\tvmovdqu ymm0,YMMWORD PTR [rdi]\n  1004:\tvmovdqu YMMWORD PTR [rsi],ymm0\n"
                                       "  1008:\tadd    rdi,0x20\n  100c:\tjne    1000 <k>\n  100e:\tmovzx  eax,BYTE PTR [rdi]\n"
@@ -195,7 +197,35 @@ BOOST_AUTO_TEST_CASE(of_two_x86_loops_the_vector_body_is_hot_though_its_remainde
                                       "k");
     BOOST_TEST_REQUIRE(stats.loops.size() == 2u);
     BOOST_TEST(stats.loops[1].own.instructions > stats.loops[0].own.instructions);
-    BOOST_TEST(stats.hot == 0);
+    BOOST_TEST(stats.shown == 0);
+    BOOST_TEST(shown_place(stats) == "innermost loop at 0x1000");
+}
+
+BOOST_AUTO_TEST_CASE(the_loop_shown_is_the_innermost_one_with_the_most_work_at_any_depth) {
+    // Three loops: five instructions with zmm, eight with ymm, nine scalar ones a level deeper.
+    const std::string zmm = "  1000:\tvpaddd zmm0,zmm1,zmm2\n  1004:\tvpaddd zmm0,zmm1,zmm2\n  1008:\tvpaddd zmm0,zmm1,zmm2\n"
+                            "  100c:\tdec eax\n  100e:\tjne 1000 <k>\n";
+    const std::string ymm = "  1010:\tvpaddd ymm0,ymm1,ymm2\n  1014:\tvpaddd ymm0,ymm1,ymm2\n  1018:\tvpaddd ymm0,ymm1,ymm2\n"
+                            "  101c:\tvpaddd ymm0,ymm1,ymm2\n  1020:\tvpaddd ymm0,ymm1,ymm2\n  1024:\tinc ecx\n  1026:\tdec eax\n"
+                            "  1028:\tjne 1010 <k+0x10>\n";
+    const std::string scalar = "  1030:\tinc esi\n  1032:\tinc edi\n  1034:\tinc ebx\n  1036:\tinc esi\n  1038:\tinc edi\n  103a:\tinc ebx\n"
+                               "  103c:\tinc ebx\n  103e:\tdec eax\n  1040:\tjne 1032 <k+0x32>\n  1042:\tdec ecx\n  1044:\tjne 1030 <k+0x30>\n";
+    const auto place = [](const std::string& loops) {
+        const auto stats = count_function(Isa::x86, "0000000000001000 <k>:\n" + loops + "  1050:\tret\n", "k");
+        return shown_place(stats);
+    };
+    BOOST_TEST(place(zmm + ymm + scalar) == "innermost loop at 0x1000");
+    BOOST_TEST(place(ymm + scalar) == "innermost loop at 0x1010");
+    BOOST_TEST(place(scalar) == "innermost loop at 0x1032");
+    BOOST_TEST(place("") == "whole kernel (no loop)");
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_called_hot) {
+    const auto stats = count_function(Isa::gcn, gcn_f, "f");
+    BOOST_TEST(summary(stats).find("innermost loop at 0x1a68 (shown), one iteration 11 instructions") != std::string::npos);
+    BOOST_TEST(summary(stats).find("hot") == std::string::npos);
+    BOOST_TEST(!to_json(stats).contains("hot_loop"));
+    BOOST_TEST(to_json(stats).at("shown_loop") == 0);
 }
 
 BOOST_AUTO_TEST_CASE(ptx_loops_nest_and_calls_and_scopes_are_single_statements) {
@@ -208,7 +238,7 @@ BOOST_AUTO_TEST_CASE(ptx_loops_nest_and_calls_and_scopes_are_single_statements) 
     BOOST_TEST(stats.loops[1].own.memory.at("global_load_128") == 1u);
     BOOST_TEST(stats.loops[0].own.instructions == 4u);  // mov, call, st, bra; nothing of the inner loop
     BOOST_TEST(stats.loops[0].own.classes.count("fp32") == 0u);
-    BOOST_TEST(stats.hot == 1);
+    BOOST_TEST(stats.shown == 1);
     BOOST_TEST(stats.total.instructions == 10u);
 }
 
@@ -255,7 +285,6 @@ BOOST_AUTO_TEST_CASE(x86_instructions_are_classed_by_their_widest_register_and_t
     BOOST_TEST(x86("add", "dword ptr [rax], 1") == "scalar_integer load_32 store_32");
     BOOST_TEST(x86("cmp", "qword ptr [rax], 1") == "scalar_integer load_64");
     BOOST_TEST(x86("lea", "rax, [rdi + 4*rcx]") == "address");
-    BOOST_TEST(x86("mov", "qword ptr [rsp + 8], rax") == "scalar_move stack_store_64");
     BOOST_TEST(x86("vmulss", "xmm0, xmm1, dword ptr [rax]") == "scalar_float load_32");
     BOOST_TEST(x86("vpabsd", "xmm0, xmm1") == "vector_128");
     BOOST_TEST(x86("vpdpbusd", "ymm0, ymm1, ymm2") == "vector_256");
@@ -269,6 +298,50 @@ BOOST_AUTO_TEST_CASE(x86_instructions_are_classed_by_their_widest_register_and_t
     BOOST_TEST(x86("nop", "dword ptr [rax]") == "padding");
     BOOST_TEST(x86("vzeroupper", "") == "other");
     BOOST_TEST(x86("prefetcht0", "byte ptr [rax]") == "other");
+}
+
+BOOST_AUTO_TEST_CASE(rbp_is_the_stack_only_in_a_function_that_makes_it_its_frame_pointer) {
+    const auto accesses = [](const std::string& set_up) {
+        const auto stats = count_function(Isa::x86,
+                                          "0000000000001000 <k>:\n" + set_up +
+                                              "  1010:\tmov rax,QWORD PTR [rbp-0x8]\n  1014:\tmov eax,DWORD PTR [rsp+0x8]\n"
+                                              "  1018:\tmov al,BYTE PTR [rax+rbp*1]\n  101c:\tvmovdqu ymm0,YMMWORD PTR [rbp*4+0x0]\n"
+                                              "  1020:\tret\n",
+                                          "k");
+        return stats.total.memory;
+    };
+    using Counts = std::map<std::string, unsigned>;
+    const Counts general{{"load_64", 1}, {"stack_load_32", 1}, {"load_8", 1}, {"load_256", 1}};
+    const Counts frame{{"stack_load_64", 1}, {"stack_load_32", 1}, {"load_8", 1}, {"load_256", 1}};
+    BOOST_TEST((accesses("") == general));
+    BOOST_TEST((accesses("  1000:\tmov rbp,QWORD PTR [rsp]\n") == Counts{{"load_64", 1}, {"stack_load_64", 1}, {"stack_load_32", 1}, {"load_8", 1}, {"load_256", 1}}));
+    BOOST_TEST((accesses("  1000:\tmov\trbp, rsp\n") == frame));
+    BOOST_TEST((accesses("  1000:\tlea rbp,[rsp+0x10]\n") == frame));
+    BOOST_TEST((accesses("  1000:\tlea rbp,[rdi+0x10]\n") == general));
+}
+
+BOOST_AUTO_TEST_CASE(an_instruction_behind_a_line_of_the_source_is_not_lost) {
+    const std::string ptx_text =
+        ".version 7.5\n.target sm_80, texmode_independent, debug\n.entry k()\n{\n\t.loc\t1 9 0\n$L__func_begin0:\n\t.loc\t1 9 0\n\n"
+        "\tld.param.u64 \t%rd1, [k_param_0];\n$L__tmp0:\n\t{ // callseq 0, 0\n\t.loc\t1 10 9, function_name $L__info0, inlined_at 1 9 5\n"
+        "\tcall.uni\n\thelper,\n\t();\n\t} // callseq 0\n$L__BB0_1:\n\t.loc\t1 11 9\n\tadd.s32 \t%r1, %r1, 1;\n\t.loc\t1 11 5\n"
+        "\t@%p1 bra \t$L__BB0_1;\n\tret;\n$L__tmp5:\n$L__func_end0:\n\n}\n\t.file\t1 \"k.cl\"\n\t.section\t.debug_abbrev\n\t{\n.b8 1\n\t}\n"
+        ".entry second()\n{\n\tret;\n}\n";
+    const auto ptx_functions = parse_ptx(ptx_text);
+    BOOST_TEST_REQUIRE(ptx_functions.size() == 2u);
+    BOOST_TEST(ptx_functions[0].instructions.size() == 5u);
+    BOOST_TEST(ptx_functions[1].instructions.size() == 1u);
+    BOOST_TEST(count_function(Isa::ptx, ptx_text, "k").loops.size() == 1u);
+
+    const auto x86_functions = parse_x86("0000000000001000 <k>:\nk():\n/src/add.cl:12\nadd:12\n  1000:\txor eax,eax\n; add:13\n  1002:\tret\n");
+    BOOST_TEST(x86_functions.at(0).instructions.size() == 2u);
+    const auto gcn_functions = parse_gcn(
+        "0000000000001A00 <k>:\n; /src/k.cl:12\n; a += b; // add: 12\n\ts_nop 0 // 000000001A00: BF800000\n; k.cl:13\n\ts_endpgm // 000000001A04: BF810000\n");
+    BOOST_TEST(gcn_functions.at(0).instructions.size() == 2u);
+    const auto sass_functions = parse_sass(
+        "//--- .text.k ---\nk:\n\t//## File \"/src/k.cl\", line 12\n        /*0000*/   MOV R1, R2 ;\n\t//## File \"/src/k.cl\", line 13 inlined at \"/src/k.cl\", line 1\n"
+        "        /*0010*/   EXIT ;\n");
+    BOOST_TEST(sass_functions.at(0).instructions.size() == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(gcn_instructions_are_classed_by_unit_and_memory_by_width) {

@@ -58,6 +58,8 @@ BOOST_AUTO_TEST_CASE(cdna2_has_512_vgprs_and_eight_wavefronts_and_rdna2_1024_and
     BOOST_TEST(amd_occupancy("gfx90a", {65, 10, 0, 64, 0})->waves == 7u);
     BOOST_TEST(amd_occupancy("gfx1030", {64, 10, 0, 32, 0})->waves == 16u);
     BOOST_TEST(amd_occupancy("gfx1030", {65, 10, 0, 32, 0})->waves == 12u);
+    BOOST_TEST(amd_occupancy("gfx1030", {64, 10, 0, 64, 0})->waves == 8u);
+    BOOST_TEST(!amd_occupancy("gfx1030", {64, 10, 0, 0, 0}).has_value());  // a wave of unknown width
     BOOST_TEST(!amd_occupancy("gfx9999", {1, 1, 0, 64, 0}).has_value());
 }
 

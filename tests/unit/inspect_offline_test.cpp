@@ -91,6 +91,20 @@ BOOST_AUTO_TEST_CASE(a_source_that_does_not_compile_is_an_answer_with_the_line_o
     }
 }
 
+BOOST_AUTO_TEST_CASE(build_options_that_leave_no_code_are_a_failure_with_a_sentence) {
+    for (const char* target : {"gfx900", "sm_80"}) {
+        if (!can_make(target)) continue;
+        for (const char* option : {"-E", "-M", "-fsyntax-only", "-emit-llvm", "--version"}) {
+            const auto built = compile_offline(target, copy_kernel, std::string("-DSTEP=5 ") + option, "copy", {});
+            BOOST_TEST(!built.ok, target << " " << option);
+            BOOST_TEST(!built.log.empty(), target << " " << option);
+        }
+        const auto other = compile_offline(target, copy_kernel, "-DSTEP=5", "kopie", {});
+        BOOST_TEST(!other.ok);
+        BOOST_TEST(other.log.find("no code of kernel 'kopie' came out; build options: -DSTEP=5") != std::string::npos, other.log);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(an_offline_device_carries_what_setup_and_the_defines_need) {
     if (!can_make("gfx900")) return;
     const auto amd = offline_device("gfx900"), nvidia = offline_device("sm_90");
@@ -98,6 +112,19 @@ BOOST_AUTO_TEST_CASE(an_offline_device_carries_what_setup_and_the_defines_need) 
     BOOST_TEST((nvidia.implementation == cllab::model::Implementation::nvidia));
     BOOST_TEST(nvidia.compute_capability == 90);
     BOOST_TEST(amd.preferred_multiple == 64u);
+}
+
+BOOST_AUTO_TEST_CASE(the_wave_of_an_rdna_processor_is_as_wide_as_its_code) {
+    if (!can_make("gfx1030")) return;
+    for (const auto& [options, lanes] : {std::pair{"-DSTEP=5", 32u}, {"-DSTEP=5 -mwavefrontsize64", 64u}}) {
+        BOOST_TEST(offline_device("gfx1030", options).preferred_multiple == lanes);
+        const auto built = compile_offline("gfx1030", copy_kernel, options, "copy", {});
+        BOOST_TEST_REQUIRE(built.ok, built.log);
+        BOOST_TEST(built.analysis.stats.find("\"wavefront_size\": " + std::to_string(lanes)) != std::string::npos);
+        // A register of 64 lanes takes two of the rows of 32, so there are half as many.
+        BOOST_TEST(built.analysis.summary.find(lanes == 32 ? "floor(1024 VGPRs / " : "floor(512 VGPRs / ") != std::string::npos,
+                   built.analysis.summary);
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

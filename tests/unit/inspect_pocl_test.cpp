@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "inspect/binary.hpp"
+#include "inspect/intel_cpu_code.hpp"
 #include "inspect/pocl_code.hpp"
 #include "unit/inspect_build.hpp"
 
@@ -24,8 +25,8 @@ const std::string container_bytes =
                      {{"/copy/0-0-0/copy.so", "generic copy"}, {"/copy/8-1-1-goffs0/copy.so", "special copy"}}}}}
         .bytes();
 
-PoclCode choose(const std::string& kernel, const Extent& local) {
-    return choose_pocl_code(read_poclbin(build::span(container_bytes)), kernel, local);
+PoclCode choose(const std::string& kernel, const LaunchSize& launch, const std::vector<std::string>& loaded = {}) {
+    return choose_pocl_code(read_poclbin(build::span(container_bytes)), kernel, launch, loaded);
 }
 
 }  // namespace
@@ -55,7 +56,7 @@ BOOST_AUTO_TEST_CASE(a_truncated_container_is_not_complete_at_any_length) {
 }
 
 BOOST_AUTO_TEST_CASE(the_function_specialised_for_the_local_size_is_chosen) {
-    const auto code = choose("vadd", Extent(64, 4));
+    const auto code = choose("vadd", {Extent(64, 4), Extent(65536, 4)});
     BOOST_TEST(code.path == "/vadd/64-4-1-goffs0/vadd.so");
     BOOST_TEST(as_text(code.content) == "special");
     BOOST_TEST(code.label == "work-group function specialised for local size 64x4x1 (64-4-1-goffs0)");
@@ -64,27 +65,59 @@ BOOST_AUTO_TEST_CASE(the_function_specialised_for_the_local_size_is_chosen) {
 }
 
 BOOST_AUTO_TEST_CASE(a_local_size_is_not_taken_for_a_longer_one_that_starts_alike) {
-    BOOST_TEST(choose("vadd", Extent(6, 4)).path == "/vadd/0-0-0/vadd.so");
-    BOOST_TEST(choose("vadd", Extent(16)).path == "/vadd/16-1-1/vadd.so");
+    BOOST_TEST(choose("vadd", {Extent(6, 4)}).path == "/vadd/0-0-0/vadd.so");
+    BOOST_TEST(choose("vadd", {Extent(16)}).path == "/vadd/16-1-1/vadd.so");
     const std::string deep = build::PoclFile{.kernels = {{"k", {{"/k/16-1-16/k.so", "deep"}}}}}.bytes();
-    BOOST_TEST(choose_pocl_code(read_poclbin(build::span(deep)), "k", Extent(16)).path.empty());
+    BOOST_TEST(choose_pocl_code(read_poclbin(build::span(deep)), "k", {Extent(16)}).path.empty());
 }
 
 BOOST_AUTO_TEST_CASE(without_its_specialisation_the_generic_function_is_labelled_as_such) {
-    const auto code = choose("vadd", Extent(128));
+    const auto code = choose("vadd", {Extent(128)});
     BOOST_TEST(as_text(code.content) == "generic");
     BOOST_TEST(code.label == "generic work-group function, not specialised for local size 128");
 }
 
-BOOST_AUTO_TEST_CASE(with_no_local_size_a_single_specialisation_is_the_one_that_ran_and_several_leave_it_open) {
+BOOST_AUTO_TEST_CASE(a_grid_below_65535_in_every_direction_runs_the_code_for_small_grids) {
+    BOOST_TEST(as_text(choose("vadd", {Extent(64, 4), Extent(65472, 65532)}).content) == "small");
+    BOOST_TEST(as_text(choose("vadd", {Extent(64, 4), Extent(64, 65536)}).content) == "special");
+    BOOST_TEST(as_text(choose("vadd", {Extent(16), Extent(16)}).content) == "offset");  // there is no other
+}
+
+BOOST_AUTO_TEST_CASE(of_the_specialisations_of_earlier_runs_the_one_that_divides_the_launch_ran) {
     BOOST_TEST(as_text(choose("copy", {}).content) == "special copy");
-    const auto code = choose("vadd", {});
-    BOOST_TEST(as_text(code.content) == "generic");
-    BOOST_TEST(code.label == "generic work-group function");
+    BOOST_TEST(as_text(choose("vadd", {{}, Extent(80)}).content) == "offset");
+    BOOST_TEST(as_text(choose("vadd", {{}, Extent(128, 8)}).content) == "small");
+    const auto none = choose("vadd", {{}, Extent(30)});
+    BOOST_TEST(as_text(none.content) == "generic");
+    BOOST_TEST(none.label == "generic work-group function; no specialised one fits the launch");
+}
+
+BOOST_AUTO_TEST_CASE(of_several_that_divide_the_launch_the_one_that_pocl_has_loaded_ran_else_the_label_says_that_it_is_open) {
+    const LaunchSize launch{{}, Extent(65536, 4)};
+    BOOST_TEST(as_text(choose("vadd", launch, {"/lib/libc.so", "/cache/AB/CD/vadd/16-1-1/vadd.so"}).content) == "offset");
+    BOOST_TEST(as_text(choose("vadd", launch, {"/cache/AB/CD/vadd/64-4-1-goffs0/vadd.so"}).content) == "special");
+    const auto open = choose("copy", {{}, {}});
+    BOOST_TEST(open.label == "work-group function specialised for local size 8x1x1 (8-1-1-goffs0)");
+    const std::string two = build::PoclFile{.kernels = {{"k", {{"/k/8-1-1-goffs0/k.so", "8"}, {"/k/64-1-1-goffs0/k.so", "64"}}}}}.bytes();
+    const auto code = choose_pocl_code(read_poclbin(build::span(two)), "k", {{}, Extent(128)});
+    BOOST_TEST(as_text(code.content) == "64");
+    BOOST_TEST(code.label == "work-group function specialised for local size 64x1x1 (64-1-1-goffs0), one of 2 that may have run: the driver chose the local size");
+}
+
+BOOST_AUTO_TEST_CASE(of_a_kernel_with_a_barrier_intels_runtime_runs_the_vector_function_when_its_width_divides_the_group) {
+    const std::string bytes = build::x86_object({{"k", "\xc3"}, {"_ZGVeN16uu_other_k", "\xc3"}, {"_ZGVeN16uuuu_k", "\xc3"}, {"plain", "\xc3"}});
+    const auto object = read_elf(build::span(bytes));
+    BOOST_TEST_REQUIRE(object.has_value());
+    const auto chosen = [&](const std::string& kernel, const Extent& local) { return choose_intel_cpu_code(*object, kernel, {local}).symbol; };
+    BOOST_TEST(chosen("k", Extent(48, 2)) == "_ZGVeN16uuuu_k");
+    BOOST_TEST(chosen("k", Extent(8, 8)) == "k");
+    BOOST_TEST(chosen("plain", Extent(16)) == "plain");
+    BOOST_TEST(choose_intel_cpu_code(*object, "k", {}).label.find("the driver chose the local size") != std::string::npos);
+    BOOST_TEST(choose_intel_cpu_code(*object, "plain", {}).label.empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_kernel_that_is_not_in_the_container_has_no_code) {
-    BOOST_TEST(choose("vad", Extent(64)).path.empty());
+    BOOST_TEST(choose("vad", {Extent(64)}).path.empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()
