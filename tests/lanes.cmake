@@ -11,13 +11,14 @@ function(cllab_script name)
   add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SCRIPT} ${arg_ARGS})
   # Compiled kernels stay in the build folder, out of the user's own cache.
   set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} ENVIRONMENT
-    "CLLAB=${arg_PROGRAMS}/cllab;CLLAB_MAKE_PANEL=${arg_PROGRAMS}/make-panel;CLLAB_SOURCE_DIR=${CMAKE_SOURCE_DIR};POCL_CACHE_DIR=${CMAKE_BINARY_DIR}/pocl-cache")
+    "CLLAB=${arg_PROGRAMS}/cllab;CLLAB_MAKE_PANEL=${arg_PROGRAMS}/make-panel;CLLAB_SOURCE_DIR=${CMAKE_SOURCE_DIR};CLLAB_FAULT_ICD=$<TARGET_FILE:cllab_fault_icd>;POCL_CACHE_DIR=${CMAKE_BINARY_DIR}/pocl-cache")
 endfunction()
 
 if(Python3_Interpreter_FOUND)
   cllab_script(cli_command_line LABEL cli SCRIPT cli/test_command_line.py TIMEOUT 300)
   cllab_script(cli_devices LABEL cli SCRIPT cli/test_devices.py TIMEOUT 300)
   cllab_script(cli_files LABEL cli SCRIPT cli/test_files.py TIMEOUT 300)
+  cllab_script(cli_hostile LABEL cli SCRIPT cli/test_hostile.py ARGS --pending files points TIMEOUT 600)
   cllab_script(cli_faults LABEL cli SCRIPT cli/test_faults.py TIMEOUT 600)
   cllab_script(cli_sweep LABEL cli SCRIPT cli/test_sweep.py TIMEOUT 300)
   cllab_script(cli_setup LABEL cli SCRIPT cli/test_setup.py TIMEOUT 300)
@@ -42,12 +43,25 @@ set_tests_properties(fuzz PROPERTIES LABELS fuzz TIMEOUT 900 SKIP_RETURN_CODE 77
 
 # AddressSanitizer and UBSan: a second build below this one, made by a test of its own so that plain builds stay quick.
 if(NOT CLLAB_SANITIZE AND Python3_Interpreter_FOUND)
-  set(sanitized ${CMAKE_BINARY_DIR}/sanitized)
+  # clang needs two thirds of GCC's time for it; 15 and older do not know all of C++20 that is used here.
+  find_program(CLLAB_CLANG NAMES clang++-19 clang++-18 clang++-17 clang++-16)
+  set(sanitizing_compiler ${CMAKE_CXX_COMPILER})
+  if(CLLAB_CLANG)
+    file(WRITE ${CMAKE_BINARY_DIR}/generated/empty.cpp "int main() {}\n")
+    execute_process(COMMAND ${CLLAB_CLANG} -fsanitize=address,undefined ${CMAKE_BINARY_DIR}/generated/empty.cpp -o /dev/null
+      RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
+    if(status EQUAL 0)
+      set(sanitizing_compiler ${CLLAB_CLANG})
+    endif()
+  endif()
+  # A build folder of its own for each compiler: CMake forgets the other options when the compiler changes.
+  cmake_path(GET sanitizing_compiler FILENAME sanitized)
+  set(sanitized ${CMAKE_BINARY_DIR}/sanitized-${sanitized})
   add_test(NAME sanitized_build COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${CMAKE_SOURCE_DIR} ${sanitized}
     --build-generator ${CMAKE_GENERATOR} --build-noclean --build-target cllab --build-target make-panel --build-target cllab_unit
     --build-target cllab_device_tests
     --build-options -DCLLAB_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O0\ -g1
-                    -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER})
+                    -DCMAKE_CXX_COMPILER=${sanitizing_compiler} -DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER})
   set_tests_properties(sanitized_build PROPERTIES LABELS sanitized TIMEOUT 1800 FIXTURES_SETUP sanitized)
   add_test(NAME sanitized_unit COMMAND ${sanitized}/tests/cllab_unit --report_level=short)
   set_tests_properties(sanitized_unit PROPERTIES LABELS sanitized TIMEOUT 600)

@@ -14,8 +14,10 @@
 #include <vector>
 
 #include "app/arguments.hpp"
+#include "app/errors.hpp"
 #include "app/image_file.hpp"
 #include "app/outputs.hpp"
+#include "app/streams.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
 
@@ -198,6 +200,7 @@ void require(const char* name, double value, double least, double most) {
 }  // namespace
 
 int main(int argc, char** argv) try {
+    app::open_missing_streams();
     Options o;
     std::string seed = "1";
     po::options_description named("Options", 110, 80);
@@ -250,6 +253,7 @@ int main(int argc, char** argv) try {
                "    tools/make-panel --list panel.png\n"
                "    tools/cllab --device cpu --kernel pitch_wide --input src=panel.png --output dst=map.png\n\n"
             << named << "\nExit status: 0 done, 2 the command line is wrong, 3 the file cannot be written.\n";
+        app::require_printed();
         return 0;
     }
     if (o.file.empty() && !o.list) throw Error(Blame::usage, "no file is named; --help shows how");
@@ -269,11 +273,10 @@ int main(int argc, char** argv) try {
     outputs.open();
     if (!o.file.empty()) app::save_grey(o.file, o.width, o.height, draw(o, defects));
     if (o.list) print_list(defects, o.json);
+    app::require_printed();
     return 0;
-} catch (const Error& e) {
-    std::cerr << "make-panel: " << e.what() << '\n';
-    return e.blame() == Blame::usage ? 2 : 3;
-} catch (const std::bad_alloc&) {
-    std::cerr << "make-panel: the picture does not fit in memory\n";
-    return 3;
+} catch (const std::exception& e) {
+    const auto error = app::as_error(e);
+    std::cerr << "make-panel: " << error.what() << '\n';
+    return app::exit_status(error.blame());
 }

@@ -13,9 +13,9 @@ build=$root/build
 packages=(build-essential cmake ninja-build ocl-icd-opencl-dev opencl-headers opencl-clhpp-headers pocl-opencl-icd
     libboost-program-options-dev libboost-test-dev nlohmann-json3-dev libfmt-dev libstb-dev libpng-dev libamd-comgr-dev binutils)
 # What the regression needs besides: the simulator that sees races and stray reads, Python for the command line and pip for
-# Intel's runtime, a compiler for NVIDIA's GPUs (clang with libclc), libFuzzer; Mesa's OpenCL (16 MB beside clang-15), whose
-# rusticl shows no device unless RUSTICL_ENABLE names one.
-test_packages=(oclgrind mesa-opencl-icd python3 python3-pip clang-15 libclc-15 llvm-15 clang-14 libclang-rt-14-dev)
+# Intel's runtime, a compiler for NVIDIA's GPUs (clang 15 with libclc), one with sanitizers and libFuzzer (clang 16); Mesa's
+# OpenCL (16 MB beside clang-15), whose rusticl shows no device unless RUSTICL_ENABLE names one.
+test_packages=(oclgrind mesa-opencl-icd python3 python3-pip clang-15 libclc-15 llvm-15 clang-16 libclang-rt-16-dev)
 
 say() { printf 'cllab: %s\n' "$*" >&2; }
 

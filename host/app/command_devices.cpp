@@ -1,15 +1,19 @@
 // `cllab devices`: every device with how to select it and whether its numbers can be believed.
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
+#include <sstream>
 
 #include "app/commands.hpp"
 #include "app/devices_page.hpp"
+#include "app/drivers.hpp"
+#include "app/job.hpp"
 #include "app/say.hpp"
+#include "app/stdout_guard.hpp"
 #include "device/program.hpp"
 #include "device/quirks.hpp"
 #include "device/session.hpp"
 #include "inspect/binary.hpp"
+#include "inspect/tool.hpp"
 
 namespace cllab::app {
 namespace {
@@ -74,24 +78,69 @@ ordered_json to_json(const DeviceRow& row) {
     return out;
 }
 
+std::string to_text(const DeviceRow& row, const report::TableStyle& style) {
+    std::ostringstream out;
+    print_device(out, row, style);
+    return out.str();
+}
+
+// A driver is loaded within a second; that of many GPUs has been seen to take five.
+constexpr double loading_seconds = 10, looking_seconds = 60;
+
+/// The rows of all devices in a child process, where a driver may crash. `only`: with these drivers; empty: all.
+void list_devices(bool as_json, const report::TableStyle& style, const std::vector<Driver>& only, std::vector<std::string>& rows, std::vector<std::string>& troubles) {
+    const inspect::TempFolder folder;
+    auto lines = in_child(
+        [&](const HandOver& hand_over) {
+            if (!only.empty()) use_only(only, folder.path());
+            std::vector<std::string> seen;
+            const auto found = device::discover(&seen);
+            hand_over(std::to_string(seen.size()));
+            for (const auto& trouble : seen) hand_over(trouble);
+            for (const auto& f : found) {
+                const auto row = look_at(f);
+                hand_over(as_json ? to_json(row).dump(-1, ' ', false, ordered_json::error_handler_t::replace) : to_text(row, style));
+            }
+        },
+        "while the drivers were loaded and their devices tried", loading_seconds, looking_seconds);
+    const auto first_row = lines.begin() + 1 + std::stoi(lines.at(0));
+    troubles.assign(lines.begin() + 1, first_row);
+    rows.assign(first_row, lines.end());
+}
+
 }  // namespace
 
 int command_devices(const Invocation& invocation) {
-    std::vector<std::string> troubles;
-    const auto found = device::discover(&troubles);
-    const report::TableStyle style{wants_colour(STDOUT_FILENO), terminal_width(STDOUT_FILENO)};
-    auto json = ordered_json::array();
-    for (const auto& f : found) {
-        const auto row = look_at(f);
-        if (invocation.as_json)
-            json.push_back(to_json(row));
-        else
-            print_device(std::cout, row, style);
-        std::cout.flush();
+    catch_interrupts();
+    std::vector<std::string> rows, troubles;
+    bool broken = false;
+    const report::TableStyle style{wants_colour(results_fd()), terminal_width(results_fd())};
+    try {
+        list_devices(invocation.as_json, style, {}, rows, troubles);
+    } catch (const DeviceLost& lost) {
+        std::vector<Driver> sound;
+        for (const auto& driver : registered_drivers()) {
+            const auto trouble = trouble_of(driver, loading_seconds);
+            if (trouble.empty()) {
+                sound.push_back(driver);
+                continue;
+            }
+            broken = true;
+            say("the driver '" + driver.icd.string() + "' (" + driver.library + ") is left out: " + trouble +
+                "; without it every command works, for example with OCL_ICD_VENDORS naming a folder of the others");
+        }
+        if (!broken || sound.empty()) throw;
+        list_devices(invocation.as_json, style, sound, rows, troubles);
     }
-    if (invocation.as_json) std::cout << json.dump(2, ' ', false, ordered_json::error_handler_t::replace) << '\n';
+    if (invocation.as_json) {
+        auto json = ordered_json::array();
+        for (const auto& row : rows) json.push_back(ordered_json::parse(row));
+        std::cout << json.dump(2) << '\n';
+    } else {
+        for (const auto& row : rows) std::cout << row;
+    }
     for (const auto& trouble : troubles) say(trouble);
-    return 0;
+    return broken ? 3 : 0;
 }
 
 }  // namespace cllab::app

@@ -2,11 +2,14 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <fmt/format.h>
+#include <iostream>
 #include <set>
 
 #include "app/commands.hpp"
 #include "app/comparison.hpp"
 #include "app/isa_code.hpp"
+#include "app/streams.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "inspect/offline.hpp"
@@ -15,16 +18,17 @@
 namespace cllab::app {
 namespace {
 
-void put(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void put(const std::string& text) { std::cout << text; }
 
 /// A disassembler's text, with its lines and tabs.
 void put_listing(const std::string& text) { put(printable(text, "\n\t")); }
 
 int print_targets() {
-    std::printf("%-9s %-30s %s\n", "target", "made here", "what would enable the rest");
-    for (const auto& target : inspect::offline_targets())
-        std::printf("%-9s %-30s %s\n", target.name.c_str(), target.gives.empty() ? "-" : target.gives.c_str(),
-                    target.missing.empty() ? "-" : target.missing.c_str());
+    const auto row = [](const std::string& target, const std::string& gives, const std::string& missing) {
+        std::cout << fmt::format("{:<9} {:<30} {}\n", target, gives.empty() ? "-" : gives, missing.empty() ? "-" : missing);
+    };
+    row("target", "made here", "what would enable the rest");
+    for (const auto& target : inspect::offline_targets()) row(target.name, target.gives, target.missing);
     return 0;
 }
 

@@ -58,6 +58,7 @@ int command_merge(const Invocation& invocation) {
     const auto joined = read(invocation.patterns);
     outputs.open();
     for (const auto& line : joined.lines()) outputs.json()->line(line);
+    for (const auto& line : joined.comparisons()) outputs.json()->line(line);
     say(std::to_string(joined.records().size()) + " records of " + std::to_string(by_device(joined.records()).size()) + " devices, " +
         std::to_string(joined.duplicates()) + " duplicates left out");
     return 0;

@@ -17,6 +17,7 @@
 #include "app/profile.hpp"
 #include "app/profile_file.hpp"
 #include "app/say.hpp"
+#include "app/streams.hpp"
 #include "core/text.hpp"
 #include "inspect/dump_folder.hpp"
 #include "core/units.hpp"
@@ -115,7 +116,7 @@ public:
             if (!finished || budget.over()) break;
             finished = run_probe(probe, budget);
         }
-        if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
+        if (takes_escapes(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
         profile_.seconds = budget.spent();
         profile_.conclusions = conclude(profile_.records, profile_.device);
         return finished;
@@ -164,7 +165,7 @@ private:
     }
 
     void show(const model::Record& record, const char* phase) {
-        if (!isatty(STDERR_FILENO) || since(shown_) < 0.1) return;
+        if (!takes_escapes(STDERR_FILENO) || since(shown_) < 0.1) return;
         shown_ = Clock::now();
         std::fprintf(stderr, "\r\033[K[%zu/%zu] %s: %s", profile_.records.size() + 1, total_, record.id.c_str(), phase);
         std::fflush(stderr);
@@ -186,12 +187,17 @@ void open_for_writing(const std::filesystem::path& path, std::ofstream& out) {
 
 }  // namespace
 
-int command_profile(const Invocation& invocation) {
+int command_profile(const Invocation& asked) {
+    auto invocation = asked;
+    // Text that is not the lab's own may write anywhere and never end.
+    invocation.isolate = asked.isolate || !asked.cl_dir.empty();
     catch_interrupts();
+    catch_driver_crashes();
     Job job;
     job.invocation = invocation;
     bool failed = false;
-    for (const auto& device : resolve_devices(job)) {
+    // A process that has called OpenCL must not fork: the children would have its drivers, but none of their threads.
+    for (const auto& device : invocation.isolate ? resolve_isolated(job) : resolve_devices(job)) {
         std::ofstream file;
         if (!invocation.no_dumps) inspect::claim_device_folder(invocation.dumps, device, run::this_host().name);
         const auto path = profile_path(invocation.dumps, device);

@@ -12,11 +12,14 @@
 #include "app/profile_file.hpp"
 #include "app/say.hpp"
 #include "app/sink.hpp"
+#include "app/streams.hpp"
+#include "app/versus.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "model/params.hpp"
 #include "model/registry.hpp"
 #include "model/tune.hpp"
+#include "report/comparison.hpp"
 
 namespace cllab::app {
 namespace {
@@ -73,8 +76,11 @@ private:
         }
     }
 
-    /// One record per point, in order: one comparison, interleaved by the executor.
-    std::vector<Record> measure(const std::vector<Point>& points, double sampling_seconds) {
+    model::Cell cell_at(const Point& point) const {
+        return {variant_.experiment, variant_.variant, variant_.id, point, text_of(point)};
+    }
+
+    Job job_for(double sampling_seconds) const {
         Job job;
         job.invocation = invocation_;
         job.options.seed = invocation_.seed;
@@ -85,9 +91,14 @@ private:
         job.options.run = run_info(invocation_);
         job.options.tool_seconds = std::min(job.options.tool_seconds, invocation_.timeout_seconds / 2);
         job.limits = limits_;
+        return job;
+    }
+
+    /// One record per point, in order: one comparison, interleaved by the executor.
+    std::vector<Record> measure(const std::vector<Point>& points, double sampling_seconds) {
+        auto job = job_for(sampling_seconds);
         model::Group group;
-        for (const auto& point : points)
-            group.push_back({variant_.experiment, variant_.variant, variant_.id, point, text_of(point)});
+        for (const auto& point : points) group.push_back(cell_at(point));
         job.plan = {std::move(group)};
         std::vector<Record> out(points.size());
         run_isolated(job, device_.selector,
@@ -116,10 +127,10 @@ private:
         const auto records = measure(points, invocation_.sampling_seconds);
         clear_line();
         std::vector<std::size_t> order;
-        std::optional<double> initial;
+        const Record* initial = nullptr;
         for (std::size_t n = 0; n < points.size(); ++n) {
             if (seconds(records[n])) order.push_back(n);
-            if (points[n] == space_.initial) initial = seconds(records[n]);
+            if (points[n] == space_.initial && seconds(records[n])) initial = &records[n];
         }
         if (order.empty()) {
             std::cout << "  none of the best few had a time when measured again, so there is no winner\n";
@@ -128,25 +139,41 @@ private:
         std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return *seconds(records[a]) < *seconds(records[b]); });
         std::size_t width = 0;
         for (const auto n : order) width = std::max(width, text_of(points[n]).size());
-        const auto& winner = *records[order.front()].time;
-        std::cout << "  measured again side by side:\n";
+        std::cout << "  the fastest few, measured again side by side:\n";
         for (const auto n : order) {
             const auto& time = *records[n].time;
             const auto screened = std::find_if(screening.ranked.begin(), screening.ranked.end(), [&](const auto& r) { return r.first == points[n]; });
-            std::cout << fmt::format("    {:<{}}  {:>8} [{}, {}], first {}{}{}\n", text_of(points[n]), width, format_seconds(time.median),
+            std::cout << fmt::format("    {:<{}}  {:>8} [{}, {}], first {}{}\n", text_of(points[n]), width, format_seconds(time.median),
                                      format_seconds(time.low), format_seconds(time.high), format_seconds(screened->second),
-                                     points[n] == space_.initial ? ", the default" : "",
-                                     n != order.front() && time.low <= winner.high ? ", not distinct from the winner" : "");
+                                     points[n] == space_.initial ? ", the default" : "");
         }
         for (const auto& warning : records[order.front()].warnings) {
             if (warning.rfind("beyond-peak:", 0) == 0) std::cout << "  " << printable(warning) << '\n';
         }
-        std::cout << fmt::format("  winner: {}", text_of(points[order.front()]));
-        if (points[order.front()] == space_.initial)
-            std::cout << ", the default";
-        else if (initial)
-            std::cout << fmt::format(", {:.3g} times as fast as the default", *initial / winner.median);
-        std::cout << "\n  cllab run " << variant_.id << " --device " << device_.selector << axis_options(points[order.front()]) << '\n';
+        const auto chosen = choose(points[order.front()], records[order.front()], initial);
+        std::cout << "  cllab run " << variant_.id << " --device " << device_.selector << axis_options(chosen) << '\n';
+    }
+
+    /// The fastest point where it beats the default over arrangements, else the default: the fastest of many is always fast
+    /// by some luck.
+    Point choose(const Point& fastest, const Record& record, const Record* initial) {
+        if (fastest == space_.initial) {
+            std::cout << "  no point was faster than the default\n";
+            return fastest;
+        }
+        if (!initial) {
+            std::cout << fmt::format("  the default has no time; the fastest is {}\n", text_of(fastest));
+            return fastest;
+        }
+        auto comparison = compare_cells(job_for(invocation_.sampling_seconds), device_.selector, {cell_at(fastest), cell_at(space_.initial)},
+                                        record, *initial, invocation_.comparison_seconds, [](const model::Comparison&) {});
+        comparison.left = text_of(fastest);
+        comparison.right = "the default";
+        sink_.take(comparison);
+        std::cout << "  " << report::comparison_text(comparison);
+        if (comparison.judgement.verdict == model::Verdict::faster) return fastest;
+        std::cout << "  no point is faster than the default beyond what is told apart here\n";
+        return space_.initial;
     }
 
     /// "local=64x4 planes=16": the tuned axes, which are the ones that vary.
@@ -185,12 +212,12 @@ private:
     }
 
     void progress(const Point& point) const {
-        if (!isatty(STDERR_FILENO)) return;
+        if (!takes_escapes(STDERR_FILENO)) return;
         std::fprintf(stderr, "\r\033[K%s: %zu measured, now %s", variant_.id.c_str(), measured_, text_of(point).c_str());
         std::fflush(stderr);
     }
     static void clear_line() {
-        if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
+        if (takes_escapes(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
     }
 
     const Invocation& invocation_;

@@ -6,7 +6,6 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "inspect/diff.hpp"
-#include "model/pairing.hpp"
 
 namespace cllab::app {
 namespace {
@@ -67,10 +66,6 @@ std::string diff_text(const inspect::FunctionStats& left, const inspect::Functio
     return out;
 }
 
-std::string time_of(const model::Timing& t) {
-    return fmt::format("{} [{}, {}]", format_seconds(t.median), format_seconds(t.low), format_seconds(t.high));
-}
-
 }  // namespace
 
 std::string comparison_text(const CellCode& left, const CellCode& right, bool colour) {
@@ -88,22 +83,6 @@ std::string comparison_text(const CellCode& left, const CellCode& right, bool co
     out += count_rows(shown_counts(left.counts), shown_counts(right.counts), left.counts.isa, width);
     out += "\n" + std::string(inspect::counting_rule(left.counts.isa)) + "\n\n";
     return out + diff_text(left.counts, right.counts, width, colour) + "\n";
-}
-
-std::string ratio_text(const model::Record& left, const model::Record& right) {
-    std::string out = left.id + " " + time_of(*left.time) + ", " + right.id + " " + time_of(*right.time) + "\n";
-    if (left.time->batch != right.time->batch)
-        return out + "not compared: the device has no room for both at once, so they were measured one after the other\n";
-    const auto p = model::pair_up(left.samples, right.samples);
-    out += fmt::format("ratio {:.3g} [{:.3g}, {:.3g}] over {} rounds taken in turns, either first; each with itself {:.2g} %: ",
-                       p.ratio, p.low, p.high, p.rounds, 100 * p.floor);
-    switch (p.verdict) {
-        case model::Verdict::faster: return out + fmt::format("{} is {:.3g} times as fast\n", left.id, 1 / p.ratio);
-        case model::Verdict::slower: return out + fmt::format("{} is {:.3g} times as fast\n", right.id, p.ratio);
-        case model::Verdict::same: return out + "the same\n";
-        case model::Verdict::ambiguous: break;
-    }
-    return out + "not told apart; more rounds (--max-time) or a quieter machine may\n";
 }
 
 }  // namespace cllab::app

@@ -99,7 +99,15 @@ std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::v
                             codes.push_back(code_of(record, label));
                         }};
     catch_interrupts();
-    for (const auto& device : resolve_devices(job)) run_on(job, device.selector, events);
+    // Text that is not the lab's own is run in a child process, as by `cllab run`.
+    const bool isolate = !invocation.cl_dir.empty();
+    if (!isolate) catch_driver_crashes();
+    for (const auto& device : isolate ? resolve_isolated(job) : resolve_devices(job)) {
+        if (isolate)
+            run_isolated(job, device.selector, events);
+        else
+            run_on(job, device.selector, events);
+    }
     return codes;
 }
 

@@ -4,14 +4,17 @@
 #include <csignal>
 #include <fmt/format.h>
 #include <random>
+#include <set>
 
+#include "app/crash.hpp"
 #include "app/image_file.hpp"
 #include "device/quirks.hpp"
 #include "device/selectors.hpp"
 #include "inspect/dump.hpp"
 #include "inspect/tool.hpp"
-#include "model/params.hpp"
 #include "report/json.hpp"
+#include "model/params.hpp"
+#include "run/kernel_source.hpp"
 
 namespace cllab::app {
 namespace {
@@ -72,13 +75,20 @@ void write_timing(model::Record& record) {
 
 bool interrupted() { return interrupt_seen; }
 
-// SIGTERM is how `timeout` and a batch system at its time limit ask.
+// SIGTERM is how `timeout` and a batch system at its time limit ask, SIGHUP how a terminal that is closed does, unless nohup
+// has it ignored.
 void catch_interrupts() {
     for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, on_interrupt);
+    if (std::signal(SIGHUP, on_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
 }
 
 void note_interrupts() {
     for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { interrupt_seen = true; });
+}
+
+void catch_driver_crashes() {
+    catch_crashes();
+    describe_crash("while the OpenCL drivers were loaded", "`cllab devices` says which one it was.");
 }
 
 std::vector<model::Device> resolve_devices(const Job& job, std::vector<std::string>* troubles) {
@@ -98,12 +108,17 @@ std::vector<model::Device> resolve_devices(const Job& job, std::vector<std::stri
 }
 
 void check_points(const Job& job, const model::Device& device) {
+    std::set<std::string> families;
+    for (const auto& group : job.plan) {
+        for (const auto& cell : group) families.insert(cell.experiment->family);
+    }
+    for (const auto& family : families) run::kernel_source(family, job.options.cl_dir);
     for (const auto& group : job.plan) {
         for (const auto& cell : group) {
             try {
                 model::resolve(*cell.experiment, {*cell.variant, cell.point, device, job.options.seed, job.options.files});
             } catch (const Unsupported&) {
-                // A limit of this device: the record of the cell says so.
+                // A limit of this device: the cell says so in its record.
             }
         }
     }

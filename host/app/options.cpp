@@ -129,7 +129,7 @@ po::options_description options_of(const std::string& command) {
     if (command == "run" || command == "dump" || command == "tune") {
         add("cl-dir", po::value<std::string>()->value_name("DIR"),
             "Reads the kernel text from DIR/<family>.cl instead of the text embedded in the program: edit and run, "
-            "no rebuild.");
+            "no rebuild. Runs it in a child process, as --isolate does.");
         add("build-options", po::value<std::string>()->value_name("TEXT"),
             "Appends TEXT to the build options of every kernel, e.g. -cl-opt-disable.");
         add("json", po::value<std::string>()->value_name("FILE"),
@@ -153,7 +153,9 @@ po::options_description options_of(const std::string& command) {
     if (command == "run" || command == "dump") add("require-all", "Counts unsupported cells as failed.");
     if (command == "run" || command == "tune") {
         add("max-time", po::value<double>()->value_name("SECONDS")->default_value(0.4, "0.4"),
-            "Caps the sampling of one cell. It ends earlier when the median is known within 1 %.");
+            command == "tune" ? "Caps the sampling of one point; the comparison of the fastest with the default may take 25 times as long."
+                              : "Caps the sampling of one cell; it ends earlier when the median is known within 1 %. With --vs, caps all "
+                                "arrangements of one pair instead (default 10); they end earlier when the ratio is known within 0.5 %.");
     }
     if (command == "run") {
         add("cache", po::value<std::string>()->value_name("STATE")->default_value("hot"),
@@ -163,8 +165,9 @@ po::options_description options_of(const std::string& command) {
             "below --dumps.");
         add("verify", "Verifies and dumps only; takes no time measurements.");
         add("vs", po::value<std::string>()->value_name("PATTERN"),
-            "Measures one variant in turns with this one: the ratio of their times with its interval, registers, counts, and "
-            "of each the innermost loop with the most work side by side.");
+            "Compares one variant with this one over arrangements: each a fresh process with its own order, placement of buffers "
+            "and inputs, in which both take turns on the same memory. Prints a verdict with its interval, beside a control of the "
+            "first variant against itself; then registers, counts, and the innermost loop with the most work of each side by side.");
         add("no-yardstick", "Leaves out the yardstick: a copy of as many bytes as the cell's data, in the same state of the caches and in turns "
             "with it, which gives the column 'of copy'.");
     }
@@ -329,9 +332,10 @@ Invocation parse(int argc, char** argv) {
     text("cl-dir", out.cl_dir);
     text("build-options", out.build_options);
     text("label", out.label);
-    if (out.label.size() > most_quoted)
+    constexpr std::size_t longest_label = 200;
+    if (out.label.size() > longest_label)
         throw Error(Blame::usage, "option '--label' has " + std::to_string(out.label.size()) + " bytes; at most " +
-                                      std::to_string(most_quoted) + " are possible");
+                                      std::to_string(longest_label) + " are possible");
     if (out.command == "profile") {
         out.as_json = values.count("json") != 0;
         out.budget_seconds = values["budget"].as<double>();
@@ -349,8 +353,12 @@ Invocation parse(int argc, char** argv) {
     out.no_yardstick = values.count("no-yardstick") != 0;
     out.timeout_seconds = values["timeout"].as<double>();
     positive("timeout", out.timeout_seconds);
-    if (values.count("max-time")) out.sampling_seconds = values["max-time"].as<double>();
-    positive("max-time", out.sampling_seconds);
+    if (values.count("max-time") && !values["max-time"].defaulted()) {
+        const double seconds = values["max-time"].as<double>();
+        positive("max-time", seconds);
+        if (out.versus.empty()) out.sampling_seconds = seconds;
+        out.comparison_seconds = out.versus.empty() ? std::min(out.comparison_seconds, 25 * seconds) : seconds;
+    }
     out.seed = values.count("seed") ? seed_from(values["seed"].as<std::string>()) : std::random_device{}();
     if (!out.help && out.patterns.empty() && out.command != "profile")
         throw Error(Blame::usage, "`cllab " + out.command + "` needs a PATTERN, e.g. 'pitch_*'; `cllab list` shows what there is");

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/stdout_guard.hpp"
 #include "core/error.hpp"
 #include "report/csv.hpp"
 
@@ -24,11 +25,12 @@ bool is_null_device(const struct stat& file) {
     return stat("/dev/null", &null) == 0 && is_same(file, null);
 }
 
-/// "-", /dev/stdout, or the file that the shell sends standard output to.
+/// Standard output by name, or the file that the shell sends it to.
 bool leads_to_stdout(const fs::path& path) {
-    if (path == "-") return true;
+    for (const char* name : {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
+        if (path == name) return true;
     struct stat file {}, out {};
-    return stat(path.c_str(), &file) == 0 && fstat(STDOUT_FILENO, &out) == 0 && is_same(file, out) && !is_null_device(file);
+    return stat(path.c_str(), &file) == 0 && fstat(results_fd(), &out) == 0 && is_same(file, out) && !is_null_device(file);
 }
 
 [[noreturn]] void cannot_write(const fs::path& path, const std::string& option, int error) {
@@ -66,7 +68,7 @@ fs::path link_target(const fs::path& path) {
 
 OutputFile::OutputFile(const fs::path& path, const std::string& option) : path_(path), option_(option) {
     if (leads_to_stdout(path)) {
-        file_ = stdout;
+        file_ = results_file();
         return;
     }
     const auto target = link_target(path);
@@ -134,7 +136,7 @@ Outputs::Outputs(const Invocation& invocation) : Outputs(invocation.force, invoc
 std::optional<Outputs::Identity> Outputs::identity_of(const fs::path& path, const std::string& option) {
     struct stat file {};
     if (leads_to_stdout(path)) {
-        if (fstat(STDOUT_FILENO, &file) != 0) return std::nullopt;
+        if (fstat(results_fd(), &file) != 0) return std::nullopt;
         return Identity{file.st_dev, file.st_ino, is_null_device(file) ? "-" : ""};
     }
     if (stat(path.c_str(), &file) == 0) {

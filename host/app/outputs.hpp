@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/options.hpp"
+#include "app/stdout_guard.hpp"
 
 namespace cllab::app {
 
@@ -33,7 +34,7 @@ public:
     void begin(bool append);
     /// Writes and flushes one line; a line that the disk does not take whole is taken back. Throws Error(environment).
     void line(const std::string& text);
-    bool is_stdout() const { return file_ == stdout; }
+    bool is_stdout() const { return file_ == results_file(); }
 
 private:
     std::filesystem::path path_;

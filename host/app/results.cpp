@@ -4,7 +4,7 @@
 #include <iostream>
 #include <unistd.h>
 
-#include "app/commands.hpp"
+#include "app/streams.hpp"
 #include "core/text.hpp"
 #include "model/registry.hpp"
 #include "report/table.hpp"

@@ -1,5 +1,6 @@
 #include "app/sink.hpp"
 
+#include "report/comparison.hpp"
 #include "report/csv.hpp"
 #include "report/json.hpp"
 
@@ -14,6 +15,11 @@ void Sink::take(const model::Record& record) {
     if (wants_header_) csv_->line(report::csv_header());
     wants_header_ = false;
     if (csv_) csv_->line(report::to_csv_line(record));
+}
+
+void Sink::take(const model::Comparison& comparison) {
+    const std::lock_guard lock(mutex_);
+    if (json_) json_->line(report::comparison_json(comparison));
 }
 
 }  // namespace cllab::app

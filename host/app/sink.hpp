@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/outputs.hpp"
-#include "model/result.hpp"
+#include "model/comparison.hpp"
 
 namespace cllab::app {
 
@@ -16,6 +16,8 @@ public:
     Sink(OutputFile* json, OutputFile* csv);
     /// Thread-safe: the watchdog may deliver a timed-out cell.
     void take(const model::Record& record);
+    /// A line of JSON only.
+    void take(const model::Comparison& comparison);
     const std::vector<model::Record>& records() const { return records_; }
     bool uses_stdout() const { return (json_ && json_->is_stdout()) || (csv_ && csv_->is_stdout()); }
 

@@ -173,6 +173,8 @@ std::string printable(std::string_view text, std::string_view kept) {
 
 std::string excerpt(std::string_view text) { return ends_of(printable(text)); }
 
+std::string quoted(std::string_view text) { return "'" + excerpt(text) + "'"; }
+
 std::string sentence(std::string_view raw) {
     const std::string text = printable(raw);
     std::string out;
@@ -224,14 +226,15 @@ bool glob_match(std::string_view pattern, std::string_view text) {
 
 std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates, std::size_t most) {
     const std::string wanted = lower(word);
-    if (wanted.empty()) return {};
+    if (wanted.empty() || wanted.size() > 100) return {};  // no slip of the finger
     std::vector<std::pair<std::size_t, std::string>> ranked;
     for (const auto& candidate : candidates) {
         const std::string name = lower(candidate);
         const std::size_t distance = edit_distance(wanted, name);
         // One edit in three characters is still a slip of the finger; more is another word. A part of a name (three
         // characters or more, so that "a" does not match everything) is plausible whatever its distance.
-        const bool similar = distance <= std::max<std::size_t>(1, std::max(wanted.size(), name.size()) / 3);
+        const std::size_t longer = std::max(wanted.size(), name.size());
+        const bool similar = distance <= std::max<std::size_t>(1, longer / 3) && distance < longer;
         const bool contains = (wanted.size() >= 3 && name.find(wanted) != std::string::npos) ||
                               (name.size() >= 3 && wanted.find(name) != std::string::npos);
         if (similar || contains) ranked.emplace_back(distance, candidate);

@@ -18,10 +18,12 @@ std::string one_line(std::string_view text);  ///< first non-empty line, trimmed
 /// `kept` names the control characters that stay, such as "\n\t" for a listing.
 std::string printable(std::string_view text, std::string_view kept = "");
 
-inline constexpr std::size_t most_quoted = 200;  ///< characters that a sentence quotes of a value
+inline constexpr std::size_t most_quoted = 150;  ///< characters that a sentence quotes of a value
 
 /// A value for a sentence: printable, and of more than most_quoted characters only the two ends.
 std::string excerpt(std::string_view text);
+/// The same in quotes.
+std::string quoted(std::string_view text);
 
 /// A whole sentence for stderr: printable, on one line, each word or quoted value in it as excerpt() has it.
 std::string sentence(std::string_view text);

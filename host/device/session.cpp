@@ -39,16 +39,27 @@ std::span<const std::byte> Session::guard_pattern(std::uint64_t seed, std::size_
     return std::span<const std::byte>(guard_pattern_).first(bytes);
 }
 
+std::size_t Session::displacement() {
+    if (!placement_) return 0;
+    constexpr std::size_t page = 4096, most_between = 1 << 20;
+    between_.emplace_back(context_, CL_MEM_READ_WRITE, 1 + placement_->below(most_between));
+    const std::size_t step = std::max<std::size_t>(facts_.base_align_bytes, 1);
+    return step * placement_->below(page / step + 1);
+}
+
 GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, std::size_t guard_bytes, bool mapped)
     : session_(&session), size_(size_bytes) {
     const cl_mem_flags flags = CL_MEM_READ_WRITE | (mapped ? CL_MEM_ALLOC_HOST_PTR : 0);
+    const std::size_t displaced = session.displacement();
     if (guard_bytes > 0) {
-        guard_ = round_up(guard_bytes, session.facts().base_align_bytes);
+        guard_ = round_up(guard_bytes, session.facts().base_align_bytes) + displaced;
         whole_ = cl::Buffer(session.context(), flags, guard_ + size_ + guard_);
         cl_buffer_region region{guard_, size_};
         inner_ = whole_.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region);
     } else {
-        whole_ = inner_ = cl::Buffer(session.context(), flags, size_);
+        whole_ = inner_ = cl::Buffer(session.context(), flags, displaced + size_);
+        cl_buffer_region region{displaced, size_};
+        if (displaced > 0) inner_ = whole_.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region);
     }
 }
 

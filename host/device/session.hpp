@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/random.hpp"
 #include "device/cl.hpp"
 #include "device/platforms.hpp"
 #include "device/timer.hpp"
@@ -25,6 +26,11 @@ public:
     const cl::CommandQueue& queue() const { return queue_; }
     /// `bytes` of model::poison for `seed`: what stands in the guards. Kept for the next call.
     std::span<const std::byte> guard_pattern(std::uint64_t seed, std::size_t bytes);
+    /// From now on buffers lie somewhere else in each process: each is displaced within its allocation, by up to a page, and
+    /// other memory is allocated before it. Both are drawn from `seed`.
+    void scatter(std::uint64_t seed) { placement_.emplace(seed); }
+    /// Bytes that the next buffer is displaced by; 0 without scatter().
+    std::size_t displacement();
     /// The timer audit, made at the first call (about 0.1 s on a CPU) and kept.
     const TimerAudit& timer();
 
@@ -36,6 +42,8 @@ private:
     std::optional<TimerAudit> timer_;
     model::Bytes guard_pattern_;
     std::uint64_t guard_seed_ = 0;
+    std::optional<Random> placement_;
+    std::vector<cl::Buffer> between_;  ///< allocated to displace what comes after
 };
 
 /// The least guard on each side of a buffer: a write that misses by a page or a few must not land in other memory.

@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "inspect/amd_metadata.hpp"
+#include "inspect/fingerprint.hpp"
 #include "inspect/nvidia.hpp"
 #include "inspect/occupancy.hpp"
 #include "inspect/tool.hpp"
@@ -182,6 +183,7 @@ Analysis analyse(ByteSpan binary, const std::string& entry, std::string_view bui
         set(a.info, "code_bytes", &model::CodeInfo::code_bytes, a.disassembly.code_bytes,
             a.kind == Kind::ptx ? "cubin re-assembled by ptxas" : "symbol table");
     add_loop(a);
+    a.info.fingerprint = fingerprint(a, binary, entry);
     json facts = json::object();
     const std::size_t group_items = launch.local.dims ? launch.local.count() : 0;
     if (a.kind == Kind::ptx || a.kind == Kind::cubin)

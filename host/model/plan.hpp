@@ -15,6 +15,7 @@ struct Cell {
     std::string id;     ///< family_variant
     Point point;        ///< the axes that the variant has
     std::string label;  ///< the axes that vary in this plan, "width=1024,height=512"; empty when none does
+    std::string options{};  ///< appended to its build options, behind the user's
 };
 
 /// Cells of one family at one point: a comparison, whose samples are interleaved round by round.

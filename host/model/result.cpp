@@ -3,6 +3,7 @@
 #include <array>
 
 #include "core/text.hpp"
+#include "model/comparison.hpp"
 
 namespace cllab::model {
 namespace {
@@ -39,6 +40,17 @@ const char* name(Better better) {
         case Better::neither: break;
     }
     return "neither";
+}
+
+const char* name(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::faster: return "faster";
+        case Verdict::slower: return "slower";
+        case Verdict::same: return "same";
+        case Verdict::same_code: return "same code";
+        case Verdict::undecided: break;
+    }
+    return "undecided";
 }
 
 std::string device_key(const Record& record) {

@@ -39,6 +39,7 @@ struct Timing {
     unsigned references = 0;    ///< timings of the reference kernel around and between the samples
     double reference_spread = 0;  ///< slowest less fastest of them over their median
     bool settled = false;       ///< warm-up ended because two windows agreed
+    bool shared_memory = false; ///< its buffers are those of the cell it takes turns with
 };
 
 /// The copy that a cell is held against: of as many bytes as the cell's own data, in the same state of the caches.
@@ -63,6 +64,7 @@ struct CodeInfo {
     /// there is one. Empty without a loop or without a counted disassembly.
     std::map<std::string, std::int64_t> loop;
     std::map<std::string, std::string> origin;        ///< "registers" -> "ptxas verbose log"
+    std::string fingerprint;                          ///< equal for equal code (inspect/fingerprint.hpp); empty: unknown
 };
 
 struct DeviceInfo {

@@ -1,5 +1,7 @@
 #include "report/device_key.hpp"
 
+#include "core/text.hpp"
+
 #include <algorithm>
 
 #include "core/text.hpp"

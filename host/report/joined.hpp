@@ -24,6 +24,8 @@ public:
     const std::vector<model::Record>& records() const { return records_; }
     /// The lines of records(), byte for byte as they were: a later writer's keys are not lost.
     const std::vector<std::string>& lines() const { return lines_; }
+    /// Lines of comparisons (report/comparison.hpp), each once; they are not read, only kept.
+    const std::vector<std::string>& comparisons() const { return comparisons_; }
     const std::vector<std::string>& troubles() const { return troubles_; }  ///< the first twenty
     std::size_t trouble_count() const { return trouble_count_; }
     std::size_t duplicates() const { return duplicates_; }
@@ -37,7 +39,7 @@ private:
     void trouble(const std::string& sentence);
 
     std::vector<model::Record> records_;
-    std::vector<std::string> lines_, troubles_;
+    std::vector<std::string> lines_, comparisons_, troubles_;
     std::map<std::string, Names> names_;  ///< by family
     std::set<std::string> seen_;          ///< digests
     std::size_t duplicates_ = 0, trouble_count_ = 0;

@@ -51,6 +51,7 @@ Json to_json(const model::Timing& t) {
     j["references"] = t.references;
     put(j, "reference_spread", t.reference_spread);
     j["settled"] = t.settled;
+    if (t.shared_memory) j["shared_memory"] = true;
     return j;
 }
 
@@ -64,6 +65,7 @@ Json to_json(const model::CodeInfo& code) {
     put(j, "code_bytes", code.code_bytes);
     if (!code.loop.empty()) j["loop"] = code.loop;
     j["origin"] = code.origin;
+    if (!code.fingerprint.empty()) j["fingerprint"] = code.fingerprint;
     return j;
 }
 
@@ -92,7 +94,7 @@ Json to_json(const model::Record& r) {
         j["yardstick"]["cache"] = r.yardstick->cache;
         j["yardstick"]["n"] = r.yardstick->n;
     }
-    j["samples"] = Json::array();
+    if (!r.time || !r.samples.empty()) j["samples"] = Json::array();  // a record that was shortened stays so
     for (const double seconds : r.samples)
         if (std::isfinite(seconds)) j["samples"].push_back(seconds);
     for (const double seconds : r.aside)

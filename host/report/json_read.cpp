@@ -113,6 +113,7 @@ model::Timing read_timing(const Reader& r) {
     r.read("references", t.references);
     r.read("reference_spread", t.reference_spread);
     r.read("settled", t.settled);
+    r.read("shared_memory", t.shared_memory);
     return t;
 }
 
@@ -138,6 +139,7 @@ model::CodeInfo read_code(const Reader& r) {
     r.read("local_bytes", code.local_bytes);
     r.read("private_bytes", code.private_bytes);
     r.read("code_bytes", code.code_bytes);
+    r.read("fingerprint", code.fingerprint);
     if (const Json* loop = r.find("loop")) {
         const Reader counts(*loop, "code.loop");
         for (const auto& [what, ignored] : loop->items()) {
@@ -197,7 +199,8 @@ model::Record read_record(const Reader& r, int schema) {
     }
     const auto status = r.required<std::string>("status");
     const auto known = model::status_from(status);
-    if (!known) damaged("the status '" + excerpt(status) + "' is unknown; possible are ok, unsupported, build_failed, launch_failed, wrong_result and timed_out");
+    if (!known)
+        damaged("the status '" + excerpt(status) + "' is unknown; possible are ok, unsupported, build_failed, launch_failed, wrong_result and timed_out");
     record.status = *known;
     r.read("reason", record.reason);
     record.device = read_device(Reader(r.need("device"), "device"));
@@ -239,7 +242,8 @@ model::Record read_record(const Reader& r, int schema) {
     if (schema >= 2) record.run = read_run(Reader(r.need("run"), "run"));
     r.read("utc", record.utc);
     r.read("argv", record.argv);
-    if (const auto why = impossible(record, r.find("samples") != nullptr)) throw Error(Blame::usage, "this record cannot be: " + *why);
+    const auto why = impossible(record, r.find("samples") != nullptr);
+    if (why) throw Error(Blame::usage, "this record cannot be: " + *why);
     return record;
 }
 
@@ -255,8 +259,8 @@ model::Record from_json(std::string_view line) {
     const Reader reader(j, "");
     const Json& schema = reader.need("schema");
     if (schema != 1 && schema != model::schema_version)
-        throw Error(Blame::usage, "the record has schema " + excerpt(schema.dump(-1, ' ', false, Json::error_handler_t::replace)) +
-                                      "; this build reads schemas 1 and " + std::to_string(model::schema_version));
+        throw Error(Blame::usage, "the record has schema " +
+                                      excerpt(schema.dump(-1, ' ', false, Json::error_handler_t::replace)) + "; this build reads schemas 1 and " + std::to_string(model::schema_version));
     return read_record(reader, schema.get<int>());
 }
 

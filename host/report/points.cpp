@@ -63,9 +63,8 @@ bool Points::differs(std::size_t axis) const {
     return std::any_of(values.begin(), values.end(), [&](auto v) { return v != values.front(); });
 }
 
-bool Points::missing(std::size_t axis) const {
-    const auto& values = values_[axis];
-    return std::any_of(values.begin(), values.end(), [](auto v) { return v == 0; });
+bool Points::everywhere(std::size_t axis) const {
+    return std::none_of(values_[axis].begin(), values_[axis].end(), [](auto v) { return v == 0; });
 }
 
 bool Points::differs_by_owner(std::size_t axis) const {

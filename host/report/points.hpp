@@ -25,8 +25,8 @@ public:
     const std::string& name(std::size_t axis) const { return names_[axis]; }
     std::vector<std::string> names() const { return names_; }
 
-    bool differs(std::size_t axis) const;  ///< between any two rows
-    bool missing(std::size_t axis) const;  ///< in any row
+    bool differs(std::size_t axis) const;     ///< between any two rows
+    bool everywhere(std::size_t axis) const;  ///< every row has a value of it
     /// True when the owners do not all have the same set of values of this axis.
     bool differs_by_owner(std::size_t axis) const;
     bool tell_apart() const;               ///< no two rows of one owner have the same values of all axes

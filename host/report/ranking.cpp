@@ -9,7 +9,6 @@ namespace {
 
 using model::Record;
 using Rows = std::vector<const Record*>;
-
 /// The axes that split the rows into comparable groups: those whose values no variant chose for itself.
 Points comparable_points(const Rows& rows, const MayBeAuto& may_be_auto) {
     Points points(rows, [](const Record& r) { return r.variant; });
@@ -22,8 +21,8 @@ Points comparable_points(const Rows& rows, const MayBeAuto& may_be_auto) {
     }
     // An axis that some variants do not have is a launch parameter of the others: their values compete.
     for (std::size_t i = 0; i < points.axes();) {
-        if (points.missing(i)) points.drop(i);
-        else ++i;
+        if (points.everywhere(i)) ++i;
+        else points.drop(i);
     }
     return points;
 }
@@ -37,6 +36,17 @@ double cost_of(const Record& r, const std::string& rate) {
     return 0;
 }
 
+}  // namespace
+
+double placement_margin(const Record& record) { return record.device.type == "gpu" ? 0.02 : 0.15; }
+
+bool clearly_before(const Record& a, double cost_a, const Record& b, double cost_b) {
+    const double high = cost_a * a.time->high / a.time->median, low = cost_b * b.time->low / b.time->median;
+    return high < low && cost_a * (1 + placement_margin(a)) < cost_b;
+}
+
+namespace {
+
 void rank_group(const Rows& rows, const std::vector<std::size_t>& members, std::vector<Rank>& ranks) {
     std::vector<std::size_t> timed;
     for (const auto i : members)
@@ -47,12 +57,13 @@ void rank_group(const Rows& rows, const std::vector<std::size_t>& members, std::
         if (rate.empty() && std::all_of(timed.begin(), timed.end(), [&](std::size_t i) { return cost_of(*rows[i], candidate) > 0; })) rate = candidate;
     const auto cost = [&](std::size_t i) { return cost_of(*rows[i], rate); };
     const auto best = *std::min_element(timed.begin(), timed.end(), [&](std::size_t a, std::size_t b) { return cost(a) < cost(b); });
-    const double best_high = cost(best) * rows[best]->time->high / rows[best]->time->median;
+    ranks[best].fastest = true;
     for (const auto i : timed) {
         ranks[i].compared = true;
-        ranks[i].fastest = i == best;
         ranks[i].ratio = cost(i) / cost(best);
-        ranks[i].indistinct = i != best && cost(i) * rows[i]->time->low / rows[i]->time->median <= best_high;
+        if (i == best || clearly_before(*rows[best], cost(best), *rows[i], cost(i))) continue;
+        ranks[i].indistinct = ranks[best].indistinct = true;
+        ranks[best].fastest = false;
     }
 }
 

@@ -149,7 +149,7 @@ void add_metrics(std::vector<Column>& columns, const Rows& rows) {
         }
     }
     for (const auto& [name, unit] : names) {
-        const auto values = values_of(rows, [&](const Record& r) { return value_of(r, name); });
+        const auto values = values_of(rows, [&metric = name](const Record& r) { return value_of(r, metric); });
         if (!any(values) || name == "step_time") continue;
         const bool headline = name == "bandwidth" || name == "flops";
         auto column = quantity_column(headline ? "" : name == "of_copy" ? "of copy" : name, values, unit);
@@ -304,7 +304,10 @@ void print_table(std::ostream& out, const std::vector<Record>& records, const Ta
         for (const auto& family : device) print_family(out, family, notes, style, may_be_auto, any_indistinct);
     }
     print_totals(out, records, style.colour);
-    if (any_indistinct) out << "~ its 95 % interval overlaps that of the fastest: not told apart by this run\n";
+    if (any_indistinct) {
+        out << wrap("~ may be the fastest: its interval overlaps that of the least time, or it is within 15 % of it (2 % on a GPU), which "
+                    "the placement of the buffers alone can make; --vs decides.", "", style.text_width());
+    }
     if (!notes.empty()) out << '\n';
     notes.print(out, records.size(), style.text_width(), style.colour);
 }

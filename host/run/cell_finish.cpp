@@ -81,6 +81,28 @@ void CellRun::fill_metrics() {
         warn("noise-floor: more samples no longer narrow the interval; look for other load on the device");
 }
 
+bool CellRun::idle_sample() {
+    return guarded([&] { one_sample(per_sample_); });
+}
+
+bool CellRun::round_sample() {
+    return guarded([&] { drift_.sample(one_sample(per_sample_)); });
+}
+
+const Record& CellRun::finish_arrangement() {
+    if (record_.status != Status::ok || !subject_) return record_;
+    guarded([&] {
+        if (!proved(subject_->guard_damage())) return;
+        drift_.conclude();
+        record_.samples = drift_.kept();
+        record_.aside = drift_.aside();
+        if (record_.samples.empty()) return;
+        record_.time = to_timing(record_.samples);
+        record_.time->shared_memory = subject_->shares_memory();
+    });
+    return record_;
+}
+
 void CellRun::transfers() {
     if (!setup_.time_transfers) return;
     std::vector<double> up, down;
@@ -141,8 +163,8 @@ void CellRun::dump() {
 bool CellRun::proved_after() {
     if (setup_.slope) subject_->set_trips(setup_.slope->high);
     if (!proved(subject_->check_left())) return false;
-    // What the steps of a chain of operations left cannot be checked, but a chain of another length can.
-    if (setup_.accumulates) return proved(subject_->verify(setup_, options_.seed + 1, setup_.verify_operations + 1));
+    // What a long chain of operations has left cannot be checked, but a chain of another length than before can.
+    if (setup_.accumulates) return proved(subject_->verify_one_more(options_.seed + 1));
     if (session_.facts().implementation == Implementation::oclgrind) return true;  // its times are of a simulation
     return proved(subject_->check_haste(options_.sampling_seconds));
 }

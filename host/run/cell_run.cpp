@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <stdexcept>
 #include <thread>
 
 #include <sys/utsname.h>
@@ -38,6 +39,11 @@ MeasureRules rules_for(const Device& device, const Options& options) {
         rules.warm_cap_seconds = 4 * options.warm_seconds;
     }
     rules.sampling_seconds = options.sampling_seconds;
+    if (options.arrangement) {
+        // Enough for caches and pages; a GPU's clock is brought up by the executor, once for all cells.
+        rules.warm_seconds = 0.01;
+        rules.warm_cap_seconds = 0.05;
+    }
     return rules;
 }
 
@@ -119,6 +125,8 @@ bool CellRun::guarded(const std::function<void()>& work) {
     } catch (const Error& e) {
         if (e.blame() != Blame::result) throw;
         return fail(Status::launch_failed, e.what());
+    } catch (const std::length_error&) {
+        return fail(Status::launch_failed, "this point needs more memory than a process can have");
     } catch (const std::bad_alloc&) {
         return fail(Status::launch_failed, "the host has no memory left for this point");
     }
@@ -171,7 +179,7 @@ bool CellRun::prepare() {
             if (options_.cache == Cache::cold) instruments_.flush();
         }
         build();
-        if (record_.status == Status::ok) subject_ = std::make_unique<Subject>(session_, built_, setup_, cell_.id);
+        if (record_.status == Status::ok) subject_ = std::make_unique<Subject>(session_, built_, setup_, cell_.id, beside_ ? beside_->subject_.get() : nullptr);
     });
     if (!built) {
         if (record_.status == Status::build_failed) guarded([&] { dump(); });
@@ -179,8 +187,17 @@ bool CellRun::prepare() {
     }
     phase_("verify");
     const bool right = guarded([&] {
-        if (!proved(subject_->verify(setup_, options_.seed, setup_.verify_operations)) || !options_.measure) return;
+        if (!proved(subject_->verify(setup_, options_.seed, setup_.verify_operations))) return;
+        if (!options_.measure) {
+            // A simulator takes as long for the second time as for the first.
+            if (session_.facts().implementation != Implementation::oclgrind) proved(subject_->verify_one_more(options_.seed));
+            return;
+        }
         subject_->make_sets(sets_);
+        if (options_.arrangement) {  // both seeds were proved when the cell was measured alone
+            if (sets_ > 1) proved(subject_->verify(setup_, options_.seed, setup_.verify_operations));
+            return;
+        }
         setup_ = model::set_up(*cell_.experiment, {*cell_.variant, cell_.point, session_.facts(), options_.seed + 1, options_.files, 1});
         proved(subject_->verify(setup_, options_.seed + 1, setup_.verify_operations));
     });
@@ -232,7 +249,7 @@ bool CellRun::warm_up() {
 void CellRun::look() {
     if (!proved(subject_->check_left())) return;
     subject_->poison();
-    subject_->timed(1);  // not timed: what it finds in the caches is the poison
+    subject_->run();  // not timed: what it finds in the caches is the poison
     // The next time at a sample that no kernel can foresee, once before each doubling of the samples.
     const auto from = look_before_;
     look_before_ = std::max(rules_.first_check, 2 * from);

@@ -23,6 +23,8 @@ public:
     CellRun(device::Session& session, Instruments& instruments, const model::Cell& cell, const model::Order& order,
             const Options& options, Phase phase);
 
+    /// Before prepare(): uses the buffers of `other`, which is prepared, where they are alike. Method rule 15.
+    void share_memory_with(const CellRun& other) { beside_ = &other; }
     /// needs -> setup -> build -> verify. False: the record has a final status and the cell is finished.
     bool prepare();
     /// Rules 4 and 5: warm up by time, then fix the operations of a sample. False as in prepare().
@@ -44,6 +46,14 @@ public:
     void set_batch(unsigned number, const std::string& apart);
     /// Checks what the timed operations left, dumps, fills the record. Never throws for what a driver did.
     const model::Record& finish();
+
+    // One arrangement of a comparison: cells that were proved before, on shared memory, in whole rounds.
+    /// One sample that counts nothing, e.g. to bring the clock up. False as in prepare().
+    bool idle_sample();
+    /// Takes one sample; the caller decides how many. False: failed.
+    bool round_sample();
+    /// The samples as they are and the guards; no code is read and nothing dumped.
+    const model::Record& finish_arrangement();
 
     const model::Record& record() const { return record_; }
     double device_bytes() const { return device_bytes_; }
@@ -71,6 +81,7 @@ private:
     const model::Cell& cell_;
     const Options& options_;
     Phase phase_;
+    const CellRun* beside_ = nullptr;
     MeasureRules rules_;
     StopRule stop_;
     DriftFilter drift_;

@@ -1,8 +1,11 @@
 #include "run/executor.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
+#include <numeric>
 
+#include "core/random.hpp"
 #include "core/text.hpp"
 #include "inspect/dump_folder.hpp"
 #include "run/cell_run.hpp"
@@ -20,10 +23,76 @@ public:
           observer_(observer) {}
 
     void run() {
+        if (options_.arrangement) return arrange();
         for (std::size_t i = 0; i < group_.size();) i = batch(i);
     }
 
 private:
+    std::unique_ptr<CellRun> make_cell(std::size_t i) {
+        // The callback needs the record of the cell that is being made: it reaches it through `held`.
+        auto held = std::make_shared<CellRun*>(nullptr);
+        auto cell = std::make_unique<CellRun>(session_, instruments_, group_[i], model::Order{number_, i, prepared_++}, options_,
+                                              [this, i, held](const char* phase) { observer_.begin(number_, i, (*held)->record(), phase); });
+        *held = cell.get();
+        return cell;
+    }
+
+    /// One arrangement. A cell that fails ends it: those not prepared by then are not delivered, the others have no time.
+    void arrange() {
+        Random random(mix64(options_.seed));
+        session_.scatter(random());
+        std::vector<std::size_t> turns(group_.size());
+        std::iota(turns.begin(), turns.end(), std::size_t{0});
+        std::shuffle(turns.begin(), turns.end(), random);
+        Cells cells;
+        bool fine = true;
+        for (const auto i : turns) {
+            cancel_point();
+            auto cell = make_cell(i);
+            if (!cells.empty()) cell->share_memory_with(*cells.front().second);
+            fine = fine && cell->prepare() && cell->warm_up();
+            cells.emplace_back(i, std::move(cell));
+            if (!fine) break;
+        }
+        if (fine) take_rounds(cells, random);
+        for (auto& [index, cell] : cells) observer_.done(number_, index, cell->finish_arrangement());
+        cancel_point();
+    }
+
+    /// Rounds in pairs, the second in the reverse order of the first (ABBA), the first in a random one.
+    void take_rounds(Cells& cells, Random& random) {
+        using Clock = std::chrono::steady_clock;
+        constexpr unsigned least = 6, few = 2;
+        if (session_.facts().is_gpu()) {
+            const auto end = Clock::now() + std::chrono::milliseconds(250);  // the clock rises over some 100 ms
+            while (Clock::now() < end)
+                for (auto& [index, cell] : cells)
+                    if (!cell->idle_sample()) return;
+        }
+        std::vector<std::size_t> turns(cells.size());
+        std::iota(turns.begin(), turns.end(), std::size_t{0});
+        refer(cells);
+        const auto start = Clock::now();
+        for (unsigned round = 0;; ++round) {
+            const double spent = std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(cells.size());
+            if (observer_.cancelled()) break;
+            if (round % 2 == 0) {
+                if (round >= least && spent >= options_.sampling_seconds) break;
+                if (round >= few && spent >= 4 * options_.sampling_seconds) break;
+                std::shuffle(turns.begin(), turns.end(), random);
+            } else {
+                std::reverse(turns.begin(), turns.end());
+            }
+            for (const auto i : turns) {
+                auto& [index, cell] = cells[i];
+                observer_.begin(number_, index, cell->record(), "sample");
+                if (!cell->round_sample()) return;
+            }
+            if (instruments_.reference().due()) refer(cells);
+        }
+        refer(cells);
+    }
+
     /// Runs the cells from `first` that fit on the device together; returns the first that did not.
     std::size_t batch(std::size_t first) {
         Cells cells;
@@ -38,12 +107,7 @@ private:
             }
             if (!cells.empty() && bytes + bytes / static_cast<double>(cells.size()) > budget) break;
             cancel_point();
-            // The callback needs the record of the cell that is being made: it reaches it through `held`.
-            auto held = std::make_shared<CellRun*>(nullptr);
-            auto cell = std::make_unique<CellRun>(session_, instruments_, group_[i], model::Order{number_, i, prepared_++}, options_, [this, i, held](const char* phase) {
-                observer_.begin(number_, i, (*held)->record(), phase);
-            });
-            *held = cell.get();
+            auto cell = make_cell(i);
             if (!cell->prepare()) {
                 observer_.done(number_, i, cell->record());
                 continue;

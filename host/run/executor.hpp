@@ -29,6 +29,9 @@ struct Options {
     std::set<std::string> pictures;       ///< names wanted by --output
     std::vector<std::string> argv;        ///< for the record
     model::RunInfo run;                   ///< for the record; seed and order are filled in
+    /// The plan is one arrangement of a comparison (method rule 15): order of preparation, turns and placement are drawn from
+    /// `seed`, alike buffers are shared, each cell is proved once and sampled in whole rounds for about sampling_seconds.
+    bool arrangement = false;
     double tool_seconds = 30;             ///< of all disassemblers of a cell together
     Cache cache = Cache::hot;             ///< state of the caches before each operation, the yardstick's included
     std::optional<Limits> limits;         ///< of this device's profile, where there is one

@@ -81,30 +81,42 @@ double device_bytes(const Setup& setup) {
     return out;
 }
 
-Operation::Operation(device::Session& session, const device::Built& built, const Setup& setup, const std::string& entry)
+Operation::Operation(device::Session& session, const device::Built& built, const Setup& setup, const std::string& entry,
+                     const Operation* beside)
     : session_(session), args_(setup.args), mapped_(setup.transfer == Transfer::mapped), slope_(setup.slope) {
     make_steps(built, setup, entry);
-    make_memory(setup);
+    make_memory(setup, beside);
     if (slope_) trips_ = slope_->low;
     for (const auto& step : steps_) bind(step);
 }
 
-void Operation::make_memory(const Setup& setup) {
-    const auto buffer = [&](const std::string& name, std::size_t bytes, std::size_t guard, bool read_back, bool poisoned) {
+void Operation::make_memory(const Setup& setup, const Operation* beside) {
+    std::size_t shared = 0;
+    // `input`: what no kernel may write must be the same for both; anything else is written by each.
+    const auto buffer = [&](const std::string& name, std::size_t bytes, std::size_t guard, bool read_back, bool poisoned,
+                            const SharedBytes& input = nullptr) {
         if (bytes == 0) throw Error(Blame::result, "argument '" + name + "' has size 0");
         Memory m;
         m.name = name;
         m.size_bytes = bytes;
-        m.buffer = device::GuardedBuffer(session_, bytes, guard, mapped_);
         m.read_back = read_back;
         m.poisoned = poisoned;
+        const auto other = beside ? beside->memories_.find(name) : memories_.end();
+        if (beside && other != beside->memories_.end() && !other->second.is_image && other->second.size_bytes == bytes &&
+            other->second.read_back == read_back && other->second.poisoned == poisoned && beside->mapped_ == mapped_ &&
+            (!input || (other->second.data && *other->second.data == *input))) {
+            m.buffer = other->second.buffer;
+            ++shared;
+        } else {
+            m.buffer = device::GuardedBuffer(session_, bytes, guard, mapped_);
+        }
         if (read_back || poisoned) m.host.resize(bytes);
         memories_[name] = std::move(m);
         alias_[name] = name;
     };
     for (const auto& argument : setup.args) {
         std::visit(Overloaded{
-                       [&](const Input& a) { buffer(a.name, a.data->size(), 0, false, false); },
+                       [&](const Input& a) { buffer(a.name, a.data->size(), 0, false, false, a.data); },
                        [&](const Output& a) { buffer(a.name, a.size_bytes, guard_of(a.row_bytes), true, true); },
                        [&](const InOut& a) { buffer(a.name, a.data->size(), guard_of(a.row_bytes), true, false); },
                        [&](const Scratch& a) { buffer(a.name, a.size_bytes, guard_of(a.row_bytes), false, true); },
@@ -135,6 +147,7 @@ void Operation::make_memory(const Setup& setup) {
                        }},
                    argument);
     }
+    shares_memory_ = shared > 0 && shared == memories_.size();
 }
 
 void Operation::make_steps(const device::Built& built, const Setup& setup, const std::string& entry) {

@@ -23,7 +23,10 @@ public:
 
     /// Makes kernels, buffers and images. Throws model-level Unsupported when the kernel or device cannot do the
     /// local size, local memory or image; cl::Error when the driver refuses.
-    Operation(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry);
+    /// `beside`: another operation, loaded and with the same data, whose buffers are used where they are alike.
+    Operation(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry,
+              const Operation* beside = nullptr);
+    bool shares_memory() const { return shares_memory_; }  ///< every buffer is `beside`'s, and there is one
 
     /// Uploads inputs and poisons outputs of `setup` (same shape as the constructor's, other data), arms the guards.
     void load(const model::Setup& setup, std::uint64_t seed);
@@ -69,7 +72,7 @@ private:
         std::vector<std::string> arg_names{};
     };
 
-    void make_memory(const model::Setup& setup);
+    void make_memory(const model::Setup& setup, const Operation* beside);
     void make_steps(const device::Built& built, const model::Setup& setup, const std::string& entry);
     void bind(const BoundStep& step);
     void fill(Memory& m, std::span<const std::byte> from);
@@ -83,7 +86,7 @@ private:
     std::vector<cl::Kernel> kernels_;
     std::vector<BoundStep> steps_;
     std::size_t launches_ = 0;
-    bool swaps_ = false, mapped_ = false, rewritten_ = false;
+    bool swaps_ = false, mapped_ = false, rewritten_ = false, shares_memory_ = false;
     std::optional<model::Slope> slope_;
     std::int32_t trips_ = 0;
     model::Extent local_, global_;

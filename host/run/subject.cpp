@@ -20,13 +20,17 @@ constexpr std::size_t first_rounds = 3, enough_rounds = 8, most_rounds = 32;
 
 }  // namespace
 
-Subject::Subject(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry)
-    : session_(session), built_(built), entry_(entry), setup_(&setup), event_clock_(session.timer().trusted) {
+Subject::Subject(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry,
+                 const Subject* beside)
+    : session_(session), built_(built), entry_(entry), beside_(beside), setup_(&setup) {
     make_sets(1);
 }
 
 void Subject::make_sets(std::size_t count) {
-    while (sets_.size() < count) sets_.push_back(std::make_unique<Operation>(session_, built_, *setup_, entry_));
+    while (sets_.size() < count) {
+        const auto* beside = beside_ && sets_.size() < beside_->sets_.size() ? beside_->sets_[sets_.size()].get() : nullptr;
+        sets_.push_back(std::make_unique<Operation>(session_, built_, *setup_, entry_, beside));
+    }
 }
 
 Subject::Wrong Subject::verify(const model::Setup& setup, std::uint64_t seed, unsigned operations) {
@@ -64,6 +68,17 @@ Subject::Wrong Subject::check(Operation& set) {
     // Most kernels leave the same bytes each time, and the host's reference takes longer than comparing them.
     if (is_the_answer()) return std::nullopt;
     return setup_->check(buffers_);
+}
+
+bool Subject::shares_memory() const {
+    return std::all_of(sets_.begin(), sets_.end(), [](const auto& set) { return set->shares_memory(); });
+}
+
+Subject::Wrong Subject::guard_damage() {
+    session_.queue().finish();
+    for (auto& set : sets_)
+        if (auto wrong = set->guard_damage()) return wrong;
+    return std::nullopt;
 }
 
 Subject::Wrong Subject::read_back() { return first().read_back(buffers_); }
@@ -108,14 +123,27 @@ Subject::Wrong Subject::check_haste(double seconds) {
         if (apart && wanted >= enough_rounds)
             return "it does not do its work at every launch: it takes " + format_seconds(fast.median) +
                    " when its output holds the answer already, " + format_seconds(slow.median) + " when it does not";
-        if (wanted >= enough_rounds && since(start) > seconds) break;
+        // Out of time: a difference that all launches show is looked at to the end, one that noise can make is not.
+        if (!apart && since(start) > seconds) break;
     }
     return std::nullopt;
 }
 
+Subject::Wrong Subject::verify_one_more(std::uint64_t seed) {
+    if (setup_->accumulates) return verify(*setup_, seed, setup_->verify_operations + 1);
+    turn_ = 0;
+    run();
+    return check_left();
+}
+
+void Subject::run() {
+    next().enqueue(nullptr);
+    session_.queue().finish();
+}
+
 double Subject::timed(unsigned operations) {
     const auto& queue = session_.queue();
-    if (!event_clock_) {
+    if (!event_clock()) {
         queue.finish();
         const auto start = Clock::now();
         for (unsigned i = 0; i < operations; ++i) next().enqueue(nullptr);

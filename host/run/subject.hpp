@@ -16,8 +16,10 @@ class Subject {
 public:
     using Wrong = std::optional<std::string>;  ///< what is wrong in one sentence, or nothing
 
-    /// One set of buffers. Throws as Operation's constructor.
-    Subject(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry);
+    /// One set of buffers. Throws as Operation's constructor. `beside`: another one, proved on the same data and alive as long
+    /// as this one, whose buffers are used set by set where they are alike.
+    Subject(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry,
+            const Subject* beside = nullptr);
     /// Makes more sets until there are `count`; they are loaded by the next verify().
     void make_sets(std::size_t count);
 
@@ -30,10 +32,15 @@ public:
     /// Overwrites every output with what verify() loaded, so that check_left() is about the operations from now on.
     void poison();
     /// Whether the operation does its work at every launch: a few single ones, half of them on poisoned outputs and half on
-    /// outputs that hold the answer already, take the same time and leave the answer. Runs up to `seconds`, longer for
-    /// operations that are long. Nothing for a setup that accumulates.
+    /// outputs that hold the answer already, take the same time and leave the answer. Runs up to `seconds`, longer while
+    /// all launches show a difference. Nothing for a setup that accumulates.
     Wrong check_haste(double seconds);
 
+    /// One more operation of the first set, or of an operation that accumulates the first ones again and one more; checked.
+    Wrong verify_one_more(std::uint64_t seed);
+
+    /// One operation, which the next one in turn would be; waits for it.
+    void run();
     /// Seconds of one of `operations` in sequence, by events where the device's are trusted, else by the host. Sets take turns.
     double timed(unsigned operations);
     void set_trips(std::int32_t trips) { sets_.front()->set_trips(trips); }
@@ -42,8 +49,11 @@ public:
     const model::Buffers& buffers() const { return buffers_; }  ///< as last read back
     /// Reads the first set back without a check.
     Wrong read_back();
+    bool shares_memory() const;  ///< all of its sets are those of `beside`
+    /// What was written outside of a buffer.
+    Wrong guard_damage();
     std::size_t sets() const { return sets_.size(); }
-    bool event_clock() const { return event_clock_; }
+    bool event_clock() const { return session_.timer().trusted; }
     bool events_exceeded_host() const { return events_exceeded_host_; }
 
 private:
@@ -55,6 +65,7 @@ private:
     device::Session& session_;
     const device::Built& built_;
     std::string entry_;
+    const Subject* beside_;
     const model::Setup* setup_;
     std::vector<std::unique_ptr<Operation>> sets_;
     std::size_t turn_ = 0;
@@ -62,7 +73,7 @@ private:
     Operation::Contents answer_;      ///< outputs of the last verification, which the check has seen
     std::int32_t answer_trips_ = 0;
     std::uint64_t answer_operations_ = 0;
-    bool event_clock_, events_exceeded_host_ = false;
+    bool events_exceeded_host_ = false;
 };
 
 }  // namespace cllab::run

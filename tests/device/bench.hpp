@@ -20,16 +20,18 @@
 
 namespace cllab::test {
 
-/// The device under test; one session for the whole program.
+/// The device under test.
+inline device::Found found() {
+    const auto all = device::discover();
+    std::vector<model::Device> facts;
+    for (const auto& f : all) facts.push_back(f.facts);
+    const char* wanted = std::getenv("CLLAB_TEST_DEVICE");
+    return all[device::resolve(facts, {wanted ? wanted : "cpu"}, [](std::size_t) { return true; }).front()];
+}
+
+/// One session with it for the whole program.
 inline device::Session& session() {
-    static device::Session one = [] {
-        const auto found = device::discover();
-        std::vector<model::Device> facts;
-        for (const auto& f : found) facts.push_back(f.facts);
-        const char* wanted = std::getenv("CLLAB_TEST_DEVICE");
-        const auto which = device::resolve(facts, {wanted ? wanted : "cpu"}, [](std::size_t) { return true; });
-        return device::Session(found[which.front()]);
-    }();
+    static device::Session one(found());
     return one;
 }
 
@@ -68,11 +70,12 @@ struct Recorder : run::Observer {
 inline unsigned checks = 0;
 
 /// Runs `variants` (entry points scratch_<name>) of a family whose kernels take (global const uint* src, global uint* dst,
-/// int n) and must write dst[i] = 2 * src[i] + 1. `adjust` may change what they must do.
+/// int n) and must write dst[i] = 2 * src[i] + 1. `adjust` may change what they must do, `where` the session.
 inline std::vector<model::Record> run_scratch(const std::string& kernels, const std::vector<model::Variant>& variants,
                                               run::Options options = {}, Recorder* recorder = nullptr,
                                               const std::string& words = "1000",
-                                              std::function<void(const model::Variant&, model::Setup&)> adjust = {}) {
+                                              std::function<void(const model::Variant&, model::Setup&)> adjust = {},
+                                              device::Session* where = nullptr) {
     static Folder folder;
     std::ofstream(folder.path / "scratch.cl") << kernels;
     model::Experiment experiment;
@@ -108,7 +111,7 @@ inline std::vector<model::Record> run_scratch(const std::string& kernels, const 
     if (const char* more = std::getenv("CLLAB_TEST_BUILD_OPTIONS")) options.build_options = more;
     Recorder own;
     auto& use = recorder ? *recorder : own;
-    run::execute(session(), {group}, options, use);
+    run::execute(where ? *where : session(), {group}, options, use);
     return use.records;
 }
 
