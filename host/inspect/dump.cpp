@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
+#include "inspect/isa/list.hpp"
 #include "inspect/pocl_code.hpp"
 #include "inspect/tool.hpp"
 
@@ -63,7 +64,8 @@ DumpTexts read_dump(const std::filesystem::path& folder) {
     if (!stats.is_object()) return out;
     out.summary = stats.value("summary", "");
     for (const auto& listing : stats.value("listings", nlohmann::json::array())) {
-        if (!listing.contains("counts") || (!out.counted_isa.empty() && listing["isa"] == "ptx")) continue;
+        const auto* set = isa::named(listing.value("isa", ""));
+        if (!set || !listing.contains("counts") || (!out.counted_isa.empty() && set->virtual_machine)) continue;
         out.counted_isa = listing["isa"].get<std::string>();
         out.function = listing["counts"]["function"].get<std::string>();
     }

@@ -8,6 +8,8 @@
 #include "inspect/diff.hpp"
 #include "inspect/nvidia.hpp"
 #include "inspect/pocl_code.hpp"
+#include "inspect/intel_cpu_code.hpp"
+#include "inspect/isa/list.hpp"
 #include "inspect/stats.hpp"
 
 using namespace cllab::inspect;
@@ -34,8 +36,8 @@ void binaries(ByteSpan bytes) {
     if (const auto metadata = read_amd_metadata(bytes)) amd_kernel_facts(*metadata, "k");
 }
 
-void listing(Isa isa, ByteSpan bytes) {
-    const auto stats = count_function(isa, as_text(bytes), "k");
+void listing(const InstructionSet& set, ByteSpan bytes) {
+    const auto stats = count_function(&set, as_text(bytes), "k");
     const std::size_t size = stats.code.instructions.size();
     require(stats.total.instructions <= size);
     std::size_t in_loops = 0;
@@ -56,16 +58,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const ByteSpan bytes = ByteSpan(reinterpret_cast<const std::byte*>(data), size).subspan(1);
     switch (data[0] % 8) {
         case 0:
-            listing(Isa::x86, bytes);
+            listing(isa::x86, bytes);
             break;
         case 1:
-            listing(Isa::gcn, bytes);
+            listing(isa::gcn, bytes);
             break;
         case 2:
-            listing(Isa::sass, bytes);
+            listing(isa::sass, bytes);
             break;
         case 3:
-            listing(Isa::ptx, bytes);
+            listing(isa::ptx, bytes);
             break;
         case 4:
             parse_ptxas_log(as_text(bytes), "k");

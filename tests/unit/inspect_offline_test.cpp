@@ -64,8 +64,8 @@ BOOST_AUTO_TEST_CASE(gcn_code_is_compiled_with_the_defines_and_counted) {
     BOOST_TEST(counts->loops[0].own.memory.at("global_store_128") == 1u);
     const auto& loop = built.analysis.info.loop;
     BOOST_TEST(loop.at("instructions") == counts->loops[0].own.instructions);
-    BOOST_TEST(loop.at("v") == counts->loops[0].own.v);
-    BOOST_TEST(loop.at("s") == counts->loops[0].own.s);
+    BOOST_TEST(loop.at("v") == counts->loops[0].own.mark("v"));
+    BOOST_TEST(loop.at("s") == counts->loops[0].own.mark("s"));
     BOOST_TEST(built.analysis.summary.find("VGPRs") != std::string::npos);
     BOOST_TEST(isa_text(built.analysis).find("s_endpgm") != std::string::npos);
 }
