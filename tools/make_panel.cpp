@@ -13,7 +13,11 @@
 #include <string>
 #include <vector>
 
+#include "app/arguments.hpp"
+#include "app/errors.hpp"
 #include "app/image_file.hpp"
+#include "app/outputs.hpp"
+#include "app/streams.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
 
@@ -28,8 +32,8 @@ struct Options {
     double pitch = 20.2, blur = 2.0;                                             // pixels
     double contrast = 120, dark = 40, noise = 1.5, shading = 15, strength = 45;  // grey levels; shading in percent
     std::size_t defects = 6;
-    std::uint64_t seed = 1;
-    bool list = false, json = false;
+    std::uint64_t seed = 0;
+    bool list = false, json = false, force = false;
 };
 
 /// Part of a unit step at 0 that a lens of standard deviation `blur` leaves at distance x.
@@ -196,7 +200,9 @@ void require(const char* name, double value, double least, double most) {
 }  // namespace
 
 int main(int argc, char** argv) try {
+    app::open_missing_streams();
     Options o;
+    std::string seed = "1";
     po::options_description named("Options", 110, 80);
     // clang-format off
     named.add_options()
@@ -217,15 +223,17 @@ int main(int argc, char** argv) try {
             "Number of defects: bright spots, dark spots, scratches and particles by turns.")
         ("strength", po::value(&o.strength)->value_name("LEVELS")->default_value(o.strength, "45"),
             "How much a defect changes the picture in its middle, in grey levels.")
-        ("seed", po::value(&o.seed)->value_name("NUMBER")->default_value(o.seed),
+        ("seed", po::value(&seed)->value_name("NUMBER")->default_value(seed),
             "The same seed and options draw the same picture, byte for byte.")
         ("list", po::bool_switch(&o.list),
             "Print the defects to stdout as CSV: kind, middle, the box of pixels changed by at least one level, and level.")
-        ("json", po::bool_switch(&o.json), "With --list: print them as JSON.");
+        ("json", po::bool_switch(&o.json), "With --list: print them as JSON.")
+        ("force", po::bool_switch(&o.force), "Replace FILE when it exists. Without it such a file is kept.");
     // clang-format on
     po::options_description all;
     all.add(named).add_options()("file", po::value(&o.file));
     po::variables_map given;
+    app::refuse_empty({argv + 1, argv + argc});
     try {
         po::store(po::command_line_parser(argc, argv)
                       .options(all)
@@ -245,10 +253,12 @@ int main(int argc, char** argv) try {
                "    tools/make-panel --list panel.png\n"
                "    tools/cllab --device cpu --kernel pitch_wide --input src=panel.png --output dst=map.png\n\n"
             << named << "\nExit status: 0 done, 2 the command line is wrong, 3 the file cannot be written.\n";
+        app::require_printed();
         return 0;
     }
     if (o.file.empty() && !o.list) throw Error(Blame::usage, "no file is named; --help shows how");
     if (o.json && !o.list) throw Error(Blame::usage, "--json needs --list");
+    o.seed = app::seed_from(seed);
     require("width", static_cast<double>(o.width), 1, 1 << 20);
     require("height", static_cast<double>(o.height), 1, 1 << 20);
     require("pitch", o.pitch, 2, 1000);
@@ -257,14 +267,16 @@ int main(int argc, char** argv) try {
     require("noise", o.noise, 0, 100);
     require("shading", o.shading, 0, 50);
     require("strength", o.strength, 1, 255);
+    app::Outputs outputs(o.force, false);
+    if (!o.file.empty()) outputs.writes(o.file, "FILE", app::Outputs::Kind::whole);
     const auto defects = place_defects(o);
+    outputs.open();
     if (!o.file.empty()) app::save_grey(o.file, o.width, o.height, draw(o, defects));
     if (o.list) print_list(defects, o.json);
+    app::require_printed();
     return 0;
-} catch (const Error& e) {
-    std::cerr << "make-panel: " << e.what() << '\n';
-    return e.blame() == Blame::usage ? 2 : 3;
-} catch (const std::bad_alloc&) {
-    std::cerr << "make-panel: the picture does not fit in memory\n";
-    return 3;
+} catch (const std::exception& e) {
+    const auto error = app::as_error(e);
+    std::cerr << "make-panel: " << error.what() << '\n';
+    return app::exit_status(error.blame());
 }

@@ -12,10 +12,10 @@ build=$root/build
 # Other OpenCL implementations (GPU drivers) are the user's own business and never installed.
 packages=(build-essential cmake ninja-build ocl-icd-opencl-dev opencl-headers opencl-clhpp-headers pocl-opencl-icd
     libboost-program-options-dev libboost-test-dev nlohmann-json3-dev libfmt-dev libstb-dev libpng-dev libamd-comgr-dev binutils)
-# What the regression needs besides: the simulator that sees races and stray reads, Python for the command line, compilers
-# for NVIDIA GPUs that are not here (clang with libclc), libFuzzer; Mesa's OpenCL (16 MB beside clang-15), whose rusticl
-# shows no device unless RUSTICL_ENABLE names one.
-test_packages=(oclgrind mesa-opencl-icd python3 clang-15 libclc-15 llvm-15 clang-14 libclang-rt-14-dev)
+# What the regression needs besides: the simulator that sees races and stray reads, Python for the command line and pip for
+# Intel's runtime, a compiler for NVIDIA's GPUs (clang 15 with libclc), one with sanitizers and libFuzzer (clang 16); Mesa's
+# OpenCL (16 MB beside clang-15), whose rusticl shows no device unless RUSTICL_ENABLE names one.
+test_packages=(oclgrind mesa-opencl-icd python3 python3-pip clang-15 libclc-15 llvm-15 clang-16 libclang-rt-16-dev)
 
 say() { printf 'cllab: %s\n' "$*" >&2; }
 
@@ -35,13 +35,14 @@ missing_packages() {
 }
 
 # install_packages PACKAGE…: installs the missing ones with apt-get, through sudo unless we are root. Removes nothing;
-# with nothing missing it costs one dpkg query.
+# with nothing missing it costs one dpkg query. Sets `installed` to "again", for configure_build, when it installed some.
+installed=
 install_packages() {
     if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
         command -v cmake >/dev/null || fail "this is not a Debian system; install yourself what is in: $*"
         return 0  # CMake names the package that holds what it does not find
     fi
-    local missing absent=() as_root=() package
+    local missing absent=() as_root=() package known
     mapfile -t missing < <(missing_packages "$@")
     [ ${#missing[@]} -gt 0 ] || return 0
     if [ "$(id -u)" -ne 0 ]; then
@@ -53,12 +54,16 @@ install_packages() {
         -o DPkg::Lock::Timeout=300)
     say "installing ${missing[*]}"
     "${apt[@]}" update >&2 || say "apt-get update failed (its message is above); going on with the package lists of before"
-    "${apt[@]}" install --no-install-recommends --no-remove "${missing[@]}" >&2 && return 0
+    if "${apt[@]}" install --no-install-recommends --no-remove "${missing[@]}" >&2; then
+        installed=again
+        return 0
+    fi
     for package in "${missing[@]}"; do
-        LC_ALL=C apt-cache policy "$package" | grep -q 'Candidate: [^(]' || absent+=("$package")
+        known=$(LC_ALL=C apt-cache policy "$package")
+        [[ $known == *'Candidate: '[!\(]* ]] || absent+=("$package")
     done
     [ ${#absent[@]} -eq 0 ] || fail "apt-get knows no package ${absent[*]}; Debian 12's main archive has it"
-    fail "apt-get could not install ${missing[*]} (its message is above)"
+    fail "${as_root[*]:+sudo }apt-get could not install ${missing[*]} (its message is above)"
 }
 
 # configure_build: makes build/ when there is none; "configure_build again" also when there is one, so that programs

@@ -1,29 +1,27 @@
 // `cllab devices`: every device with how to select it and whether its numbers can be believed.
-#include <fmt/format.h>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "app/commands.hpp"
-#include "core/units.hpp"
+#include "app/devices_page.hpp"
+#include "app/drivers.hpp"
+#include "app/job.hpp"
+#include "app/say.hpp"
+#include "app/stdout_guard.hpp"
 #include "device/program.hpp"
 #include "device/quirks.hpp"
 #include "device/session.hpp"
 #include "inspect/binary.hpp"
+#include "inspect/tool.hpp"
 
 namespace cllab::app {
 namespace {
 
 using nlohmann::ordered_json;
 
-struct Row {
-    model::Device facts;
-    device::TimerAudit timer;
-    std::size_t preferred_multiple = 0, sub_group = 0;
-    std::string binary, trouble;
-};
-
 /// A small kernel answers what the device query does not: preferred multiple, sub-group size, kind of binary.
-void probe(device::Session& session, Row& row) {
+void probe(device::Session& session, DeviceRow& row) {
     const auto built = device::build(session, "kernel void lab_probe(global uint* out) { out[get_global_id(0)] = 1; }", "");
     if (!built.ok) {
         row.binary = "none: a trivial kernel does not build (" + device::error_name(built.code) + ")";
@@ -48,8 +46,8 @@ void probe(device::Session& session, Row& row) {
     row.binary = inspect::describe(inspect::recognise(binary));
 }
 
-Row look_at(const device::Found& found) {
-    Row row;
+DeviceRow look_at(const device::Found& found) {
+    DeviceRow row;
     row.facts = found.facts;
     try {
         device::Session session(found);
@@ -61,18 +59,7 @@ Row look_at(const device::Found& found) {
     return row;
 }
 
-std::string timer_line(const device::TimerAudit& t) {
-    return fmt::format("events {}; step {} ns (reported {} ns), {}, events/host {:.2f}, 10x work takes {:.1f}x, empty kernel {}, "
-                       "launch to launch {}",
-                       t.verdict, t.step_ns, t.reported_step_ns, t.ordered ? "in order" : "out of order", t.event_over_host,
-                       t.tenfold, format_seconds(t.empty_seconds), format_seconds(t.gap_seconds));
-}
-
-std::string group_width(const Row& row) {
-    return row.sub_group ? fmt::format("sub-group {}", row.sub_group) : fmt::format("preferred multiple {}", row.preferred_multiple);
-}
-
-ordered_json to_json(const Row& row) {
+ordered_json to_json(const DeviceRow& row) {
     const auto& d = row.facts;
     const auto& t = row.timer;
     ordered_json quirks = ordered_json::array();
@@ -91,44 +78,69 @@ ordered_json to_json(const Row& row) {
     return out;
 }
 
-void print(const Row& row) {
-    const auto& d = row.facts;
-    const auto line = [](const char* label, const std::string& text) { std::cout << fmt::format("    {:<14}{}\n", label, text); };
-    std::cout << fmt::format("{}  {}\n", d.selector, d.name);
-    line("select with", fmt::format("--device {}{}", d.selector,
-                                    d.type == model::DeviceType::other ? "" : fmt::format(", or {} when it is the first trusted one", model::name(d.type))));
-    line("platform", d.platform + ", " + d.vendor + ", driver " + d.driver);
-    line("language", d.c_version + (d.fp64 ? ", double" : ", no double") + (d.fp16 ? ", half" : "") + (d.images ? ", images" : ", no images"));
-    line("compute", fmt::format("{} units, {} work-items a group, {}", d.compute_units, d.max_group, group_width(row)));
-    line("memory", fmt::format("{} ({} in one buffer), local {}{}", format_bytes(d.global_bytes), format_bytes(d.max_alloc_bytes),
-                               format_bytes(d.local_bytes), d.local_is_dedicated ? "" : " (ordinary memory)"));
-    if (!row.trouble.empty()) {
-        line("trouble", row.trouble);
-    } else {
-        line("timer", timer_line(row.timer));
-        line("binary", row.binary);
-    }
-    for (const auto* quirk : device::quirks_of(d)) line("quirk", quirk->name + ": " + quirk->fault);
-    std::cout << '\n';
+std::string to_text(const DeviceRow& row, const report::TableStyle& style) {
+    std::ostringstream out;
+    print_device(out, row, style);
+    return out.str();
+}
+
+// A driver is loaded within a second; that of many GPUs has been seen to take five.
+constexpr double loading_seconds = 10, looking_seconds = 60;
+
+/// The rows of all devices in a child process, where a driver may crash. `only`: with these drivers; empty: all.
+void list_devices(bool as_json, const report::TableStyle& style, const std::vector<Driver>& only, std::vector<std::string>& rows, std::vector<std::string>& troubles) {
+    const inspect::TempFolder folder;
+    auto lines = in_child(
+        [&](const HandOver& hand_over) {
+            if (!only.empty()) use_only(only, folder.path());
+            std::vector<std::string> seen;
+            const auto found = device::discover(&seen);
+            hand_over(std::to_string(seen.size()));
+            for (const auto& trouble : seen) hand_over(trouble);
+            for (const auto& f : found) {
+                const auto row = look_at(f);
+                hand_over(as_json ? to_json(row).dump(-1, ' ', false, ordered_json::error_handler_t::replace) : to_text(row, style));
+            }
+        },
+        "while the drivers were loaded and their devices tried", loading_seconds, looking_seconds);
+    const auto first_row = lines.begin() + 1 + std::stoi(lines.at(0));
+    troubles.assign(lines.begin() + 1, first_row);
+    rows.assign(first_row, lines.end());
 }
 
 }  // namespace
 
 int command_devices(const Invocation& invocation) {
-    std::vector<std::string> troubles;
-    const auto found = device::discover(&troubles);
-    auto json = ordered_json::array();
-    for (const auto& f : found) {
-        const auto row = look_at(f);
-        if (invocation.as_json)
-            json.push_back(to_json(row));
-        else
-            print(row);
-        std::cout.flush();
+    catch_interrupts();
+    std::vector<std::string> rows, troubles;
+    bool broken = false;
+    const report::TableStyle style{wants_colour(results_fd()), terminal_width(results_fd())};
+    try {
+        list_devices(invocation.as_json, style, {}, rows, troubles);
+    } catch (const DeviceLost& lost) {
+        std::vector<Driver> sound;
+        for (const auto& driver : registered_drivers()) {
+            const auto trouble = trouble_of(driver, loading_seconds);
+            if (trouble.empty()) {
+                sound.push_back(driver);
+                continue;
+            }
+            broken = true;
+            say("the driver '" + driver.icd.string() + "' (" + driver.library + ") is left out: " + trouble +
+                "; without it every command works, for example with OCL_ICD_VENDORS naming a folder of the others");
+        }
+        if (!broken || sound.empty()) throw;
+        list_devices(invocation.as_json, style, sound, rows, troubles);
     }
-    if (invocation.as_json) std::cout << json.dump(2) << '\n';
-    for (const auto& trouble : troubles) std::cerr << "cllab: " << trouble << '\n';
-    return 0;
+    if (invocation.as_json) {
+        auto json = ordered_json::array();
+        for (const auto& row : rows) json.push_back(ordered_json::parse(row));
+        std::cout << json.dump(2) << '\n';
+    } else {
+        for (const auto& row : rows) std::cout << row;
+    }
+    for (const auto& trouble : troubles) say(trouble);
+    return broken ? 3 : 0;
 }
 
 }  // namespace cllab::app

@@ -12,23 +12,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-const char* kind_name(model::Axis::Kind kind) {
-    switch (kind) {
-        case model::Axis::Kind::integer: return "integer";
-        case model::Axis::Kind::real: return "real";
-        case model::Axis::Kind::choice: return "choice";
-        case model::Axis::Kind::shape: return "shape";
-    }
-    return "";
-}
-
-std::string legal_values(const model::Axis& axis) {
-    if (axis.kind == model::Axis::Kind::choice) return "one of " + join(axis.choices, ", ");
-    if (axis.kind == model::Axis::Kind::shape) return std::string("a shape such as 64x4") + (axis.may_be_auto ? " or auto" : "");
-    std::string out = axis.least > 0 ? fmt::format("{} {:g} or more", kind_name(axis.kind), axis.least) : kind_name(axis.kind);
-    return out + (axis.may_be_auto ? ", or auto" : "");
-}
-
 }  // namespace
 
 int command_list(const Invocation& invocation) {
@@ -65,6 +48,7 @@ int command_describe(const Invocation& invocation) {
         for (const auto& axis : e.axes) {
             std::cout << fmt::format("  {} = {}{}\n      {}; {}\n", axis.name, join(axis.values, ","),
                                      axis.unit.empty() ? "" : " [" + axis.unit + "]", axis.meaning, legal_values(axis));
+            if (!axis.only.empty()) std::cout << fmt::format("      only {}\n", join(axis.only, ", "));
         }
         std::cout << "\nMetrics\n  time, with the 95 % interval of its median; bandwidth, flops and step_time where the work is stated\n";
         for (const auto& metric : e.metrics) std::cout << fmt::format("  {} [{}]\n", metric.name, metric.unit);

@@ -16,7 +16,10 @@
 #include "app/job.hpp"
 #include "app/profile.hpp"
 #include "app/profile_file.hpp"
+#include "app/say.hpp"
+#include "app/streams.hpp"
 #include "core/text.hpp"
+#include "inspect/dump_folder.hpp"
 #include "core/units.hpp"
 #include "model/registry.hpp"
 
@@ -113,7 +116,7 @@ public:
             if (!finished || budget.over()) break;
             finished = run_probe(probe, budget);
         }
-        if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
+        if (takes_escapes(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
         profile_.seconds = budget.spent();
         profile_.conclusions = conclude(profile_.records, profile_.device);
         return finished;
@@ -128,14 +131,13 @@ private:
         profile_.thinned = std::max(profile_.thinned, thin);
         Job job;
         job.invocation = invocation_;
-        job.invocation.no_yardstick = true;
-        job.plan.emplace_back();  // the yardstick's place, see run_on
-        job.plan.insert(job.plan.end(), plan.begin(), plan.end());
+        job.plan = plan;
         auto& options = job.options;
         options.seed = invocation_.seed;
         options.cl_dir = invocation_.cl_dir;
         options.build_options = invocation_.build_options;
         options.argv = invocation_.argv;
+        options.run = run_info(invocation_);
         // The device is warm from the cell before. About half of a cell's time goes to building and verifying.
         options.sampling_seconds = std::clamp(0.35 * budget.of_a_cell(), Budget::least_sampling, 0.5);
         options.warm_seconds = std::clamp(0.1 * budget.of_a_cell(), 0.005, 0.25);
@@ -163,7 +165,7 @@ private:
     }
 
     void show(const model::Record& record, const char* phase) {
-        if (!isatty(STDERR_FILENO) || since(shown_) < 0.1) return;
+        if (!takes_escapes(STDERR_FILENO) || since(shown_) < 0.1) return;
         shown_ = Clock::now();
         std::fprintf(stderr, "\r\033[K[%zu/%zu] %s: %s", profile_.records.size() + 1, total_, record.id.c_str(), phase);
         std::fflush(stderr);
@@ -176,8 +178,6 @@ private:
 };
 
 void open_for_writing(const std::filesystem::path& path, std::ofstream& out) {
-    std::error_code code;
-    std::filesystem::create_directories(path.parent_path(), code);
     out.open(path, std::ios::binary);
     if (!out)
         throw Error(
@@ -187,16 +187,23 @@ void open_for_writing(const std::filesystem::path& path, std::ofstream& out) {
 
 }  // namespace
 
-int command_profile(const Invocation& invocation) {
+int command_profile(const Invocation& asked) {
+    auto invocation = asked;
+    // Text that is not the lab's own may write anywhere and never end.
+    invocation.isolate = asked.isolate || !asked.cl_dir.empty();
     catch_interrupts();
+    catch_driver_crashes();
     Job job;
     job.invocation = invocation;
     bool failed = false;
-    for (const auto& device : resolve_devices(job)) {
+    // A process that has called OpenCL must not fork: the children would have its drivers, but none of their threads.
+    for (const auto& device : invocation.isolate ? resolve_isolated(job) : resolve_devices(job)) {
         std::ofstream file;
+        if (!invocation.no_dumps) inspect::claim_device_folder(invocation.dumps, device, run::this_host().name);
         const auto path = profile_path(invocation.dumps, device);
-        // Beside its final name: a profile that is cut short does not replace the last whole one.
-        const auto part = path.string() + ".part";
+        // Beside its final name, in a file of its own: neither a profile that is cut short nor one that another process makes
+        // meanwhile mixes with it.
+        const auto part = path.string() + "." + std::to_string(getpid()) + ".part";
         if (!invocation.no_dumps) open_for_writing(part, file);
         Profiler profiler(invocation, device);
         const bool finished = profiler.run();
@@ -210,8 +217,7 @@ int command_profile(const Invocation& invocation) {
         if (!finished) {
             std::error_code code;
             if (!invocation.no_dumps) std::filesystem::remove(part, code);
-            std::fprintf(stderr, "cllab: interrupted; the page shows the %zu cells that were finished\n",
-                         profile.records.size());
+            say("interrupted; the page shows the " + std::to_string(profile.records.size()) + " cells that were finished");
             return 130;
         }
         if (!invocation.no_dumps) {
@@ -225,8 +231,7 @@ int command_profile(const Invocation& invocation) {
         for (const auto& record : profile.records) {
             if (!model::is_failure(record.status)) continue;
             failed = true;
-            std::fprintf(stderr, "cllab: %s is %s: %s\n", record.id.c_str(), model::name(record.status),
-                         record.reason.c_str());
+            say(record.id + " is " + model::name(record.status) + ": " + record.reason);
         }
     }
     return failed ? 1 : 0;

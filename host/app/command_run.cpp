@@ -4,7 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
@@ -12,19 +11,22 @@
 #include <mutex>
 #include <thread>
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "app/commands.hpp"
-#include "app/comparison.hpp"
+#include "app/crash.hpp"
 #include "app/conclude.hpp"
 #include "app/image_file.hpp"
 #include "app/job.hpp"
 #include "app/profile_file.hpp"
 #include "app/results.hpp"
+#include "app/say.hpp"
 #include "app/sink.hpp"
+#include "app/streams.hpp"
+#include "app/versus.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "report/comparison.hpp"
 
 namespace cllab::app {
 namespace {
@@ -32,7 +34,7 @@ namespace {
 /// One status line on a terminal, nothing when piped.
 class Progress {
 public:
-    explicit Progress(std::size_t cells) : shown_(isatty(STDERR_FILENO) != 0), cells_(cells) {}
+    explicit Progress(std::size_t cells) : shown_(takes_escapes(STDERR_FILENO)), cells_(cells) {}
     ~Progress() { clear(); }
     void phase(const model::Record& record, const char* phase) {
         if (!shown_) return;
@@ -40,10 +42,15 @@ public:
         if (last_id_ == record.id && now - last_ < std::chrono::milliseconds(100)) return;
         last_ = now;
         last_id_ = record.id;
-        std::fprintf(stderr, "\r\033[K[%zu/%zu] %s on %s: %s", done_ + 1, cells_, record.id.c_str(), record.device.name.c_str(), phase);
+        std::fprintf(stderr, "\r\033[K[%zu/%zu] %s on %s: %s", done_ + 1, cells_, record.id.c_str(), printable(record.device.name).c_str(), phase);
         std::fflush(stderr);
     }
     void finished() { ++done_; }
+    void note(const std::string& text) const {
+        if (!shown_) return;
+        std::fprintf(stderr, "\r\033[K%s", text.c_str());
+        std::fflush(stderr);
+    }
     void clear() {
         if (shown_) std::fputs("\r\033[K", stderr);
     }
@@ -104,24 +111,9 @@ private:
     std::thread thread_;
 };
 
-/// What the signal handler prints when a driver crashes in this process; prepared beforehand, because a handler may do
-/// almost nothing.
-char crash_message[512];
-
-void on_crash(int signal) {
-    [[maybe_unused]] const auto n = write(STDERR_FILENO, crash_message, std::strlen(crash_message));
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
-}
-
-void describe_crash(const model::Record& record) {
-    std::snprintf(crash_message, sizeof crash_message,
-                  "\ncllab: the process crashed in %s on '%s'. Finished cells are on disk; --isolate goes on past a crash.\n",
-                  record.id.c_str(), record.device.name.c_str());
-}
-
-void catch_crashes() {
-    for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) std::signal(signal, on_crash);
+void describe_crash_in(const model::Record& record) {
+    describe_crash("in " + record.id + " on '" + excerpt(record.device.name) + "'",
+                   "Finished cells are on disk; --isolate goes on past a crash.");
 }
 
 /// `run A --vs B`: the two variants point by point, each pair a comparison of its own.
@@ -154,24 +146,19 @@ Job make_job(const Invocation& invocation) {
     Job job;
     job.invocation = invocation;
     const auto selected = select_for(invocation);
-    auto plan = invocation.versus.empty() ? model::make_plan(selected, invocation.axes) : pairs(selected, invocation);
-    const bool has_yardstick = std::any_of(selected.begin(), selected.end(), [](const auto& s) { return s.id == "bandwidth_copy"; });
-    job.plan.emplace_back();
-    if (!has_yardstick) {
-        const auto yardstick = model::select(model::registry(), {"bandwidth_copy"});
-        job.plan.front() = model::make_plan(yardstick, {}).front();
-    }
-    for (auto& group : plan) job.plan.push_back(std::move(group));
-
+    job.plan = invocation.versus.empty() ? model::make_plan(selected, invocation.axes) : pairs(selected, invocation);
     auto& options = job.options;
     options.seed = invocation.seed;
     options.measure = !invocation.verify_only;
     options.sampling_seconds = invocation.sampling_seconds;
     options.cache = run::cache_from(invocation.cache);
+    if (options.measure && !invocation.no_yardstick)
+        options.yardstick = model::make_plan(model::select(model::registry(), {"bandwidth_copy"}), {}).front().front();
     options.build_options = invocation.build_options;
     options.cl_dir = invocation.cl_dir;
     if (!invocation.no_dumps) options.dumps = invocation.dumps;
     options.argv = invocation.argv;
+    options.run = run_info(invocation);
     options.tool_seconds = std::min(options.tool_seconds, invocation.timeout_seconds / 2);
     for (const auto& [name, path] : invocation.inputs) {
         const bool known = std::any_of(selected.begin(), selected.end(), [&](const auto& s) {
@@ -182,13 +169,9 @@ Job make_job(const Invocation& invocation) {
         options.files[name] = load_grey(path);
     }
     for (const auto& [name, path] : invocation.outputs) {
-        if (job.plan.size() != 2 || job.plan.back().size() != 1)
-            throw Error(Blame::usage, "--output needs a run of one cell; this plan has " +
-                                          std::to_string([&] {
-                                              std::size_t n = 0;
-                                              for (std::size_t g = 1; g < job.plan.size(); ++g) n += job.plan[g].size();
-                                              return n;
-                                          }()));
+        std::size_t cells = 0;
+        for (const auto& group : job.plan) cells += group.size();
+        if (cells != 1) throw Error(Blame::usage, "--output needs a run of one cell; this plan has " + std::to_string(cells));
         require_savable(path);
         options.pictures.insert(name);
     }
@@ -211,26 +194,7 @@ int exit_status_of(const std::vector<model::Record>& records, bool require_all) 
     });
 }
 
-/// The pairs of --vs. Each point yields one record a side, in the order of the points, but either side may come first.
-void print_comparisons(const std::vector<model::Record>& records, const model::Group& pair) {
-    const auto of_side = [&](const model::Cell& cell) {
-        std::vector<const model::Record*> out;
-        for (const auto& record : records)
-            if (record.id == cell.id) out.push_back(&record);
-        return out;
-    };
-    const auto left = of_side(pair.front()), right = of_side(pair.back());
-    for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
-        if (left[i]->time && right[i]->time) std::cout << '\n' << ratio_text(*left[i], *right[i]);
-        if (left[i]->status != model::Status::ok || right[i]->status != model::Status::ok) continue;
-        if (left[i]->dump.empty() || right[i]->dump.empty())
-            std::cout << "The code is compared only with dumps.\n";
-        else
-            std::cout << '\n' << comparison_text(code_of(*left[i], ""), code_of(*right[i], ""), wants_colour(STDOUT_FILENO));
-    }
-}
-
-void print_results(const Sink& sink, const Job& job, const std::vector<model::Device>& devices,
+void print_results(const Sink& sink, const std::vector<Pair>& pairs, const std::vector<model::Device>& devices,
                    const std::vector<report::LostDevice>& lost = {}) {
     if (sink.uses_stdout() || sink.records().empty()) return;
     std::vector<Conclusion> conclusions;
@@ -238,7 +202,7 @@ void print_results(const Sink& sink, const Job& job, const std::vector<model::De
         for (auto& conclusion : conclude(sink.records(), device)) conclusions.push_back(std::move(conclusion));
     }
     print_page(sink.records(), conclusions, lost, false);
-    if (!job.invocation.versus.empty()) print_comparisons(sink.records(), job.plan.back());
+    for (const auto& pair : pairs) print_pair(std::cout, pair, wants_colour(STDOUT_FILENO));
     std::cout.flush();
 }
 
@@ -251,94 +215,111 @@ bool may_be_several(const std::vector<std::string>& selectors) {
 
 }  // namespace
 
-bool wants_colour(int fd) {
-    const char* no_colour = std::getenv("NO_COLOR");
-    return isatty(fd) && !(no_colour && *no_colour);
-}
-
-unsigned terminal_width(int fd) {
-    winsize size{};
-    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
 int command_run(const Invocation& asked) {
     auto invocation = asked;
-    invocation.isolate = asked.isolate || may_be_several(asked.devices);
+    // Text that is not the lab's own may write anywhere and never end; the arrangements of --vs are processes of their own.
+    invocation.isolate = asked.isolate || !asked.cl_dir.empty() || !asked.versus.empty() || may_be_several(asked.devices);
+    Outputs outputs(invocation);
     auto job = make_job(invocation);
     check_dumps(job);
-    Sink sink(invocation.json, invocation.csv);
     catch_interrupts();
+    catch_driver_crashes();
     std::vector<std::string> troubles;
     const auto devices = invocation.isolate ? resolve_isolated(job, &troubles) : resolve_devices(job, &troubles);
-    for (const auto& trouble : troubles) std::fprintf(stderr, "cllab: %s\n", trouble.c_str());
+    for (const auto& trouble : troubles) say(trouble);
     if (!invocation.outputs.empty() && devices.size() != 1)
         throw Error(Blame::usage, "--output needs one device; " + std::to_string(devices.size()) + " are selected");
 
+    for (const auto& device : devices) {
+        outputs.reads(profile_path(invocation.dumps, device));
+        check_points(job, device);
+    }
     if (job.options.measure) job.limits = read_profiles(invocation.dumps, devices);
+    outputs.open();
+    Sink sink(outputs.json(), outputs.csv());
+    std::vector<Pair> compared;
 
     std::size_t cells = 0;
     for (const auto& group : job.plan) cells += group.size() * devices.size();
     Progress progress(cells);
     std::unique_ptr<Watchdog> watchdog;
     if (!invocation.isolate) {
-        catch_crashes();
         watchdog = std::make_unique<Watchdog>(invocation.timeout_seconds, [&](const model::Record& stuck) {
             auto record = stuck;
             record.status = model::Status::timed_out;
             record.reason = "no progress for " + format_significant(invocation.timeout_seconds, 3) + " s (--timeout)";
+            write_timing(record);
             sink.take(record);
             progress.clear();
-            print_results(sink, job, devices);
-            std::fprintf(stderr, "cllab: %s on '%s' does not end and a driver cannot be stopped from inside; --isolate goes on "
-                                 "with the next cell.\n", record.id.c_str(), record.device.name.c_str());
+            print_results(sink, compared, devices);
+            say(record.id + " on '" + record.device.name + "' does not end and a driver cannot be stopped from inside; --isolate goes on "
+                                                           "with the next cell.");
             std::fflush(stderr);
             _exit(1);
         });
     }
     const Events events{
         [&](std::size_t, std::size_t, const model::Record& record, const char* phase) {
-            if (watchdog) {
-                watchdog->enter(record);
-                describe_crash(record);
-            }
+            if (watchdog) watchdog->enter(record);
+            if (std::strcmp(phase, "sample") != 0) describe_crash_in(record);  // samples come fast, and compile nothing
             progress.phase(record, phase);
         },
-        [&](std::size_t, std::size_t, const model::Record& record) {
+        [&](std::size_t group, std::size_t index, const model::Record& record) {
             if (watchdog) watchdog->leave();
             progress.clear();
             sink.take(record);
             progress.finished();
+            if (!invocation.versus.empty()) {
+                auto& pair = compared.at(compared.size() - job.plan.size() + group);
+                (index == 0 ? pair.left : pair.right) = record;
+            }
         }};
+    const auto compare_pairs = [&](const model::Device& device) {
+        if (invocation.versus.empty() || !job.options.measure) return;
+        for (std::size_t g = 0; g < job.plan.size(); ++g) {
+            auto& pair = compared.at(compared.size() - job.plan.size() + g);
+            if (!pair.left.time || !pair.right.time) continue;
+            const auto comparison =
+                compare_cells(job, device.selector, job.plan[g], pair.left, pair.right, invocation.comparison_seconds,
+                              [&](const model::Comparison& so_far) { progress.note(report::comparison_progress(so_far)); });
+            progress.clear();
+            pair.comparison = comparison;
+            sink.take(comparison);
+        }
+    };
     std::vector<report::LostDevice> lost;
     try {
         for (const auto& device : devices) {
             try {
+                if (!invocation.versus.empty()) compared.resize(compared.size() + job.plan.size());
                 if (invocation.isolate)
                     run_isolated(job, device.selector, events);
                 else
                     run_on(job, device.selector, events);
+                compare_pairs(device);
             } catch (const DeviceLost& e) {
                 if (devices.size() == 1) throw;
                 progress.clear();
-                std::fprintf(stderr, "cllab: %s; the other devices go on\n", e.what());
+                say(std::string(e.what()) + "; the other devices go on");
                 lost.push_back({{device.platform, device.name, device.vendor, device.driver, model::name(device.type),
                                  device.selector, device.identity}, e.what()});
             }
         }
     } catch (const run::Interrupted&) {
         progress.clear();
-        print_results(sink, job, devices, lost);
-        std::fprintf(stderr, "cllab: interrupted; %zu finished cell(s) kept\n", sink.records().size());
+        print_results(sink, compared, devices, lost);
+        say("interrupted; " + std::to_string(sink.records().size()) + " finished cell(s) kept");
         return 130;
     } catch (...) {
         progress.clear();
-        print_results(sink, job, devices, lost);  // nothing finished is lost
+        print_results(sink, compared, devices, lost);  // nothing finished is lost
         throw;
     }
     watchdog.reset();
     progress.clear();
-    print_results(sink, job, devices, lost);
-    return lost.empty() ? exit_status_of(sink.records(), invocation.require_all) : 3;
+    print_results(sink, compared, devices, lost);
+    const bool troubled = std::any_of(compared.begin(), compared.end(), [](const auto& p) { return p.comparison && !p.comparison->trouble.empty(); });
+    return !lost.empty() ? 3 : troubled ? 1 : exit_status_of(sink.records(), invocation.require_all);
 }
 
 }  // namespace cllab::app

@@ -1,21 +1,25 @@
-// `cllab tune`: the axes that change no answer, tried and verified; the best few are measured again side by side before a
+// `cllab tune`: launch parameters that do not affect the result, tried and verified; the best few are measured again side by side before a
 // winner is named. Every batch runs in a child process: a candidate that crashes or hangs the driver costs only itself.
 #include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
 #include <iostream>
 #include <map>
-#include <set>
 #include <unistd.h>
 
 #include "app/commands.hpp"
 #include "app/job.hpp"
 #include "app/profile_file.hpp"
+#include "app/say.hpp"
 #include "app/sink.hpp"
+#include "app/streams.hpp"
+#include "app/versus.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "model/params.hpp"
 #include "model/registry.hpp"
 #include "model/tune.hpp"
+#include "report/comparison.hpp"
 
 namespace cllab::app {
 namespace {
@@ -26,19 +30,17 @@ using model::Record;
 constexpr std::size_t finalists = 5;
 constexpr double screening_seconds = 0.1;  // of sampling: enough to find the best few, which are measured again
 
-using Values = std::vector<std::pair<std::string, std::string>>;
-
 class Tuning {
 public:
-    Tuning(const Invocation& invocation, const model::Selected& variant, const std::string& device,
+    Tuning(const Invocation& invocation, const model::Selected& variant, const model::Device& device,
            const std::map<std::string, run::Limits>& limits, Sink& sink)
         : invocation_(invocation), variant_(variant), device_(device), limits_(limits), sink_(sink),
-          space_(model::tune_space(*variant.experiment, *variant.variant, invocation.axes)) {}
+          space_(model::tune_space(variant, invocation.axes)) {}
 
     /// False when no point has a time, or a point was wrong.
     bool run() {
         const auto screening = model::screen(
-            space_,
+            space_, [&](const Point& point) { return resolved(point); },
             [&](const std::vector<Point>& points) {
                 std::vector<std::optional<double>> out;
                 for (const auto& record : measure(points, std::min(screening_seconds, invocation_.sampling_seconds)))
@@ -64,31 +66,45 @@ private:
         return record.time->median;
     }
 
-    /// One record a point, in order: one comparison, interleaved by the executor.
-    std::vector<Record> measure(const std::vector<Point>& points, double sampling_seconds) {
+    /// What the point becomes on the device; nothing when the device cannot do it.
+    std::optional<Point> resolved(const Point& point) const {
+        static const std::map<std::string, model::Loaded> no_files;
+        try {
+            return model::resolve(*variant_.experiment, {*variant_.variant, point, device_, invocation_.seed, no_files});
+        } catch (const Unsupported&) {
+            return std::nullopt;
+        }
+    }
+
+    model::Cell cell_at(const Point& point) const {
+        return {variant_.experiment, variant_.variant, variant_.id, point, text_of(point)};
+    }
+
+    Job job_for(double sampling_seconds) const {
         Job job;
         job.invocation = invocation_;
-        job.invocation.no_yardstick = true;
         job.options.seed = invocation_.seed;
         job.options.sampling_seconds = sampling_seconds;
         job.options.build_options = invocation_.build_options;
         job.options.cl_dir = invocation_.cl_dir;
         job.options.argv = invocation_.argv;
+        job.options.run = run_info(invocation_);
         job.options.tool_seconds = std::min(job.options.tool_seconds, invocation_.timeout_seconds / 2);
         job.limits = limits_;
+        return job;
+    }
+
+    /// One record per point, in order: one comparison, interleaved by the executor.
+    std::vector<Record> measure(const std::vector<Point>& points, double sampling_seconds) {
+        auto job = job_for(sampling_seconds);
         model::Group group;
-        for (const auto& point : points)
-            group.push_back({variant_.experiment, variant_.variant, variant_.id, point, text_of(point)});
-        job.plan = {{}, std::move(group)};  // group 0 is the yardstick's place
+        for (const auto& point : points) group.push_back(cell_at(point));
+        job.plan = {std::move(group)};
         std::vector<Record> out(points.size());
-        run_isolated(job, device_,
-                     {[&](std::size_t, std::size_t index, const Record& record, const char*) {
-                          device_name_ = record.device.name;
-                          progress(points[index]);
-                      },
+        run_isolated(job, device_.selector,
+                     {[&](std::size_t, std::size_t index, const Record&, const char*) { progress(points[index]); },
                       [&](std::size_t, std::size_t index, const Record& record) {
                           out.at(index) = record;
-                          resolved_[points[index].values()] = record.point;
                           sink_.take(record);
                           if (record.status == model::Status::unsupported) ++unsupported_;
                           if (model::is_failure(record.status)) failures_[text_of(points[index])] = record.reason;
@@ -97,20 +113,13 @@ private:
         return out;
     }
 
-    /// The point that `run` would take and the fastest few others. What "auto" became may be what another point says
-    /// outright: such twins are one finalist, the one that stands first.
+    /// The point that `run` would take and the fastest few others.
     std::vector<Point> finalists_of(const model::Screening& screening) const {
         std::vector<Point> out;
-        std::set<Values> taken;
-        const auto take = [&](const Point& point) {
-            if (taken.insert(resolved_.at(point.values())).second) out.push_back(point);
-        };
-        for (const auto& [point, time] : screening.ranked) {
-            if (point == space_.initial) take(point);
-        }
-        for (const auto& [point, time] : screening.ranked) {
-            if (out.size() <= finalists) take(point);
-        }
+        for (const auto& [point, time] : screening.ranked)
+            if (point == space_.initial) out.push_back(point);
+        for (const auto& [point, time] : screening.ranked)
+            if (point != space_.initial && out.size() <= finalists) out.push_back(point);
         return out;
     }
 
@@ -118,10 +127,10 @@ private:
         const auto records = measure(points, invocation_.sampling_seconds);
         clear_line();
         std::vector<std::size_t> order;
-        std::optional<double> initial;
+        const Record* initial = nullptr;
         for (std::size_t n = 0; n < points.size(); ++n) {
             if (seconds(records[n])) order.push_back(n);
-            if (points[n] == space_.initial) initial = seconds(records[n]);
+            if (points[n] == space_.initial && seconds(records[n])) initial = &records[n];
         }
         if (order.empty()) {
             std::cout << "  none of the best few had a time when measured again, so there is no winner\n";
@@ -130,25 +139,41 @@ private:
         std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return *seconds(records[a]) < *seconds(records[b]); });
         std::size_t width = 0;
         for (const auto n : order) width = std::max(width, text_of(points[n]).size());
-        const auto& winner = *records[order.front()].time;
-        std::cout << "  measured again side by side:\n";
+        std::cout << "  the fastest few, measured again side by side:\n";
         for (const auto n : order) {
             const auto& time = *records[n].time;
             const auto screened = std::find_if(screening.ranked.begin(), screening.ranked.end(), [&](const auto& r) { return r.first == points[n]; });
-            std::cout << fmt::format("    {:<{}}  {:>8} [{}, {}], first {}{}{}\n", text_of(points[n]), width, format_seconds(time.median),
+            std::cout << fmt::format("    {:<{}}  {:>8} [{}, {}], first {}{}\n", text_of(points[n]), width, format_seconds(time.median),
                                      format_seconds(time.low), format_seconds(time.high), format_seconds(screened->second),
-                                     points[n] == space_.initial ? ", the default" : "",
-                                     n != order.front() && time.low <= winner.high ? ", not distinct from the winner" : "");
+                                     points[n] == space_.initial ? ", the default" : "");
         }
         for (const auto& warning : records[order.front()].warnings) {
-            if (warning.rfind("beyond-peak:", 0) == 0) std::cout << "  " << warning << '\n';
+            if (warning.rfind("beyond-peak:", 0) == 0) std::cout << "  " << printable(warning) << '\n';
         }
-        std::cout << fmt::format("  winner: {}", text_of(points[order.front()]));
-        if (points[order.front()] == space_.initial)
-            std::cout << ", the default";
-        else if (initial)
-            std::cout << fmt::format(", {:.3g} times as fast as the default", *initial / winner.median);
-        std::cout << "\n  cllab run " << variant_.id << " --device " << device_ << axis_options(points[order.front()]) << '\n';
+        const auto chosen = choose(points[order.front()], records[order.front()], initial);
+        std::cout << "  cllab run " << variant_.id << " --device " << device_.selector << axis_options(chosen) << '\n';
+    }
+
+    /// The fastest point where it beats the default over arrangements, else the default: the fastest of many is always fast
+    /// by some luck.
+    Point choose(const Point& fastest, const Record& record, const Record* initial) {
+        if (fastest == space_.initial) {
+            std::cout << "  no point was faster than the default\n";
+            return fastest;
+        }
+        if (!initial) {
+            std::cout << fmt::format("  the default has no time; the fastest is {}\n", text_of(fastest));
+            return fastest;
+        }
+        auto comparison = compare_cells(job_for(invocation_.sampling_seconds), device_.selector, {cell_at(fastest), cell_at(space_.initial)},
+                                        record, *initial, invocation_.comparison_seconds, [](const model::Comparison&) {});
+        comparison.left = text_of(fastest);
+        comparison.right = "the default";
+        sink_.take(comparison);
+        std::cout << "  " << report::comparison_text(comparison);
+        if (comparison.judgement.verdict == model::Verdict::faster) return fastest;
+        std::cout << "  no point is faster than the default beyond what is told apart here\n";
+        return space_.initial;
     }
 
     /// "local=64x4 planes=16": the tuned axes, which are the ones that vary.
@@ -161,7 +186,7 @@ private:
     /// Every axis that differs from the family's default.
     std::string axis_options(const Point& point) const {
         std::string out;
-        for (const auto& axis : variant_.experiment->axes) {
+        for (const auto& axis : model::axes_of(*variant_.experiment, *variant_.variant)) {
             const auto& value = point.text(axis.name);
             if (axis.values.size() != 1 || axis.values.front() != value) out += " --axis " + axis.name + "=" + value;
         }
@@ -169,40 +194,39 @@ private:
     }
 
     void print_plan(const model::Screening& screening) const {
-        std::cout << fmt::format("{} on '{}': {:.0f} points of {}\n", variant_.id, device_name_, space_.points(), join(space_.tuned, ", "));
-        if (screening.exhaustive)
-            std::cout << fmt::format("  all of them tried");
-        else
-            std::cout << fmt::format("  {} of them tried: {} drawn at random, then from the fastest one axis after the other until none "
-                                     "gains 1 %",
+        std::cout << fmt::format("{} on '{}': {:.0f} points of {}", variant_.id, printable(device_.name), space_.points(), join(space_.tuned, ", "));
+        if (!screening.exhaustive)
+            std::cout << fmt::format("\n  {} tried: {} drawn at random, then from the fastest one axis after the other until none gains 1 %",
                                      screening.tried, model::random_starts);
+        else if (static_cast<double>(screening.tried) == space_.points())
+            std::cout << "\n  all tried";
+        else
+            std::cout << fmt::format(", {} different and possible on this device\n  all {} tried", screening.tried, screening.tried);
         std::cout << fmt::format("; {} have a time", screening.ranked.size());
-        if (unsupported_ > 0) std::cout << ", the device cannot do the others";
+        if (unsupported_ > 0) std::cout << fmt::format(", {} the device cannot do", unsupported_);
         std::cout << '\n';
     }
 
     void print_failures() const {
-        for (const auto& [point, reason] : failures_) std::cout << fmt::format("  failed at {}: {}\n", point, reason);
+        for (const auto& [point, reason] : failures_) std::cout << fmt::format("  failed at {}: {}\n", printable(point), printable(reason));
     }
 
     void progress(const Point& point) const {
-        if (!isatty(STDERR_FILENO)) return;
+        if (!takes_escapes(STDERR_FILENO)) return;
         std::fprintf(stderr, "\r\033[K%s: %zu measured, now %s", variant_.id.c_str(), measured_, text_of(point).c_str());
         std::fflush(stderr);
     }
     static void clear_line() {
-        if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
+        if (takes_escapes(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
     }
 
     const Invocation& invocation_;
     const model::Selected& variant_;
-    const std::string& device_;
+    const model::Device& device_;
     const std::map<std::string, run::Limits>& limits_;
     Sink& sink_;
     model::TuneSpace space_;
-    std::string device_name_;
     std::size_t measured_ = 0, unsupported_ = 0;
-    std::map<Values, Values> resolved_;            // the record's point by the requested one
     std::map<std::string, std::string> failures_;  // the reason by point
 };
 
@@ -211,20 +235,23 @@ private:
 int command_tune(const Invocation& invocation) {
     const auto selected = model::select(model::registry(), invocation.patterns);
     // What cannot be tuned is the command line's fault, and said before the first build.
-    for (const auto& s : selected) model::tune_space(*s.experiment, *s.variant, invocation.axes);
-    Sink sink(invocation.json, invocation.csv);
+    for (const auto& s : selected) model::tune_space(s, invocation.axes);
+    Outputs outputs(invocation);
     catch_interrupts();
     Job job;
     job.invocation = invocation;
     const auto devices = resolve_isolated(job);
+    for (const auto& device : devices) outputs.reads(profile_path(invocation.dumps, device));
     const auto limits = read_profiles(invocation.dumps, devices);
+    outputs.open();
+    Sink sink(outputs.json(), outputs.csv());
     bool fine = true;
     try {
         for (const auto& device : devices) {
-            for (const auto& s : selected) fine = Tuning(invocation, s, device.selector, limits, sink).run() && fine;
+            for (const auto& s : selected) fine = Tuning(invocation, s, device, limits, sink).run() && fine;
         }
     } catch (const run::Interrupted&) {
-        std::fprintf(stderr, "cllab: interrupted; %zu measured point(s) kept\n", sink.records().size());
+        say("interrupted; " + std::to_string(sink.records().size()) + " measured point(s) kept");
         return 130;
     }
     return fine ? 0 : 1;

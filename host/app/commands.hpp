@@ -4,6 +4,7 @@
 #include <string>
 
 #include "app/options.hpp"
+#include "app/streams.hpp"
 
 namespace cllab::app {
 
@@ -16,10 +17,5 @@ int command_devices(const Invocation& invocation);
 int command_list(const Invocation& invocation);
 int command_describe(const Invocation& invocation);
 int command_isa(const Invocation& invocation);
-
-/// True when the stream is a terminal and NO_COLOR is not set.
-bool wants_colour(int fd);
-/// Columns of the terminal, 0 when it is none.
-unsigned terminal_width(int fd);
 
 }  // namespace cllab::app

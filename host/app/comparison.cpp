@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "core/text.hpp"
 #include "core/units.hpp"
 #include "inspect/diff.hpp"
 #include "inspect/isa/isa.hpp"
-#include "model/pairing.hpp"
 
 namespace cllab::app {
 namespace {
 
 std::string row(const std::string& name, const std::string& left, const std::string& right, std::size_t width) {
-    return fmt::format("{:<22}  {:<{}}  {}\n", name, left, width, right);
+    return fmt::format("{:<22}  {:<{}}  {}\n", printable(name), printable(left), width, printable(right));
 }
 
 std::string number(const std::optional<std::int64_t>& value) { return value ? std::to_string(*value) : "-"; }
@@ -59,21 +59,18 @@ std::string diff_text(const inspect::FunctionStats& left, const inspect::Functio
                                   : line.mark == '>'   ? "\033[32m"
                                   : line.mark == '~'   ? "\033[33m"
                                                        : "";
-        const std::string shown = line.left.size() > width ? line.left.substr(0, width - 1) + "+" : line.left;
-        out += fmt::format("{}{} {:<{}}  {}{}\n", paint, line.mark, shown, width, line.right, paint.empty() ? "" : "\033[0m");
+        std::string shown = printable(line.left);
+        if (shown.size() > width) shown = shown.substr(0, width - 1) + "+";
+        out += fmt::format("{}{} {:<{}}  {}{}\n", paint, line.mark, shown, width, printable(line.right), paint.empty() ? "" : "\033[0m");
     }
     return out;
-}
-
-std::string time_of(const model::Timing& t) {
-    return fmt::format("{} [{}, {}]", format_seconds(t.median), format_seconds(t.low), format_seconds(t.high));
 }
 
 }  // namespace
 
 std::string comparison_text(const CellCode& left, const CellCode& right, bool colour) {
     const std::size_t width = std::max<std::size_t>(44, left.id.size());
-    std::string out = "On " + left.where + "\n\n" + row("", left.id, right.id, width);
+    std::string out = "On " + printable(left.where) + "\n\n" + row("", left.id, right.id, width);
     out += row("registers", number(left.info.registers), number(right.info.registers), width);
     out += row("spills", number(left.info.spills), number(right.info.spills), width);
     out += row("private bytes", number(left.info.private_bytes), number(right.info.private_bytes), width);
@@ -86,20 +83,6 @@ std::string comparison_text(const CellCode& left, const CellCode& right, bool co
     out += count_rows(shown_counts(left.counts), shown_counts(right.counts), *left.counts.isa, width);
     out += "\n" + std::string(left.counts.isa->rule) + "\n\n";
     return out + diff_text(left.counts, right.counts, width, colour) + "\n";
-}
-
-std::string ratio_text(const model::Record& left, const model::Record& right) {
-    std::string out = left.id + " " + time_of(*left.time) + ", " + right.id + " " + time_of(*right.time) + "\n";
-    const auto p = model::pair_up(left.samples, right.samples);
-    out += fmt::format("ratio {:.3g} [{:.3g}, {:.3g}] over {} rounds taken in turns, either first; each with itself {:.2g} %: ",
-                       p.ratio, p.low, p.high, p.rounds, 100 * p.floor);
-    switch (p.verdict) {
-        case model::Verdict::faster: return out + fmt::format("{} is {:.3g} times as fast\n", left.id, 1 / p.ratio);
-        case model::Verdict::slower: return out + fmt::format("{} is {:.3g} times as fast\n", right.id, p.ratio);
-        case model::Verdict::same: return out + "the same\n";
-        case model::Verdict::ambiguous: break;
-    }
-    return out + "not told apart; more rounds (--max-time) or a quieter machine may\n";
 }
 
 }  // namespace cllab::app

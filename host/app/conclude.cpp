@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <ostream>
+#include <set>
 
+#include "core/text.hpp"
 #include "core/units.hpp"
 #include "model/registry.hpp"
 #include "report/curve.hpp"
+#include "report/device_key.hpp"
+#include "report/layout.hpp"
 
 namespace cllab::app {
 namespace {
@@ -86,16 +91,18 @@ Point without(const Record& record, const Axis* axis) {
     return out;
 }
 
+using CurveKey = std::pair<std::string, std::vector<std::pair<std::string, std::string>>>;
+
 std::vector<Curve> curves_of(const Experiment& experiment, const std::vector<Record>& records) {
     std::vector<Curve> out;
+    std::map<CurveKey, std::size_t> known;
     for (const auto& record : records) {
         if (record.family != experiment.family || record.status != Status::ok || !record.time) continue;
         const auto* axis = swept_axis(experiment, record.variant);
         const auto fixed = without(record, axis);
-        auto curve = std::find_if(out.begin(), out.end(),
-                                  [&](const auto& c) { return c.variant == record.variant && c.fixed == fixed; });
-        if (curve == out.end()) curve = out.insert(out.end(), Curve{record.variant, fixed, {}});
-        curve->samples.push_back(sample_of(record, position(axis, record)));
+        const auto [at, is_new] = known.emplace(CurveKey{record.variant, fixed.values()}, out.size());
+        if (is_new) out.push_back(Curve{record.variant, fixed, {}});
+        out[at->second].samples.push_back(sample_of(record, position(axis, record)));
     }
     for (auto& curve : out) {
         std::stable_sort(curve.samples.begin(), curve.samples.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
@@ -107,9 +114,10 @@ std::vector<Curve> curves_of(const Experiment& experiment, const std::vector<Rec
 
 std::vector<Conclusion> curves_of_device(const std::vector<Record>& records, const std::string& device) {
     std::vector<Conclusion> out;
+    const auto key = records.empty() ? std::string() : model::device_key(records.front());
     for (const auto& experiment : registry()) {
         if (experiment.curve_over.empty() && !experiment.conclude) continue;
-        Conclusion conclusion{&experiment, curves_of(experiment, records), {}, device};
+        Conclusion conclusion{&experiment, curves_of(experiment, records), {}, device, key};
         if (!conclusion.curves.empty()) out.push_back(std::move(conclusion));
     }
     return out;
@@ -124,18 +132,24 @@ std::vector<Conclusion> conclude(const std::vector<Record>& records, const Devic
     return out;
 }
 
-bool shown_as_curve(const Record& record, const std::vector<Conclusion>& conclusions) {
-    if (record.status != Status::ok) return false;
-    return std::any_of(conclusions.begin(), conclusions.end(), [&](const auto& conclusion) {
-        const auto& experiment = *conclusion.experiment;
-        if (experiment.family != record.family) return false;
-        const auto* axis = swept_axis(experiment, record.variant);
-        if (!axis) return false;
-        const auto fixed = without(record, axis);
-        return std::any_of(conclusion.curves.begin(), conclusion.curves.end(), [&](const auto& curve) {
-            return curve.variant == record.variant && curve.fixed == fixed && is_long_enough(curve);
-        });
-    });
+std::vector<Record> without_curves(const std::vector<Record>& records, const std::vector<Conclusion>& conclusions) {
+    std::map<std::pair<std::string, std::string>, std::pair<const Experiment*, std::set<CurveKey>>> shown;  // by device and family
+    for (const auto& conclusion : conclusions) {
+        auto& [experiment, curves] = shown[{conclusion.device_key, conclusion.experiment->family}];
+        experiment = conclusion.experiment;
+        for (const auto& curve : conclusion.curves)
+            if (is_long_enough(curve)) curves.insert({curve.variant, curve.fixed.values()});
+    }
+    std::vector<Record> out;
+    for (const auto& record : records) {
+        const auto found = record.status == Status::ok ? shown.find({model::device_key(record), record.family}) : shown.end();
+        if (found != shown.end()) {
+            const auto* axis = swept_axis(*found->second.first, record.variant);
+            if (axis && found->second.second.count({record.variant, without(record, axis).values()})) continue;
+        }
+        out.push_back(record);
+    }
+    return out;
 }
 
 void print_conclusions(std::ostream& out, const std::vector<Conclusion>& conclusions, const report::TableStyle& style) {
@@ -143,7 +157,9 @@ void print_conclusions(std::ostream& out, const std::vector<Conclusion>& conclus
                                      [&](const auto& c) { return c.device != conclusions.front().device; });
     std::string above;
     const auto heading = [&](const Conclusion& conclusion) {
-        if (several && above != conclusion.device) out << "\nOn " << (above = conclusion.device) << '\n';
+        if (!several || above == conclusion.device) return;
+        above = conclusion.device;
+        out << '\n' << report::wrap_beside("On ", above, style.text_width());
     };
     for (const auto& conclusion : conclusions) {
         const auto& experiment = *conclusion.experiment;

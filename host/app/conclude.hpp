@@ -16,6 +16,7 @@ struct Conclusion {
     std::vector<model::Curve> curves;      ///< one a variant and setting of the other axes; samples by ascending x
     std::vector<model::Finding> findings;
     std::string device{};                  ///< its name, with selector or host
+    std::string device_key{};              ///< report::device_key of its records
 };
 
 /// Conclusions of every family among `records` that has a curve axis or a conclude function. Only cells that are ok
@@ -25,8 +26,8 @@ std::vector<Conclusion> conclude(const std::vector<model::Record>& records, cons
 /// The same from records of one device that may be elsewhere: curves without findings, which need the device's own facts.
 std::vector<Conclusion> curves_of_device(const std::vector<model::Record>& records, const std::string& device);
 
-/// True when the cell is a point of a curve long enough to be shown as one (three points).
-bool shown_as_curve(const model::Record& record, const std::vector<Conclusion>& conclusions);
+/// The records that are no points of curves long enough to be shown as one (three points).
+std::vector<model::Record> without_curves(const std::vector<model::Record>& records, const std::vector<Conclusion>& conclusions);
 
 /// With the device's name above each device's part when there are several.
 void print_conclusions(std::ostream& out, const std::vector<Conclusion>& conclusions, const report::TableStyle& style);

@@ -23,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "app/outputs.hpp"
 #include "app/png_file.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -40,6 +41,19 @@ const std::string readable = "PNG, JPEG, BMP, PGM or PPM";
 
 std::string system_message() { return std::strerror(errno); }
 
+bool is_netpbm(const std::string& bytes) {
+    return bytes.size() > 2 && bytes[0] == 'P' && std::strchr("2356", bytes[1]) && std::isspace(static_cast<unsigned char>(bytes[2]));
+}
+
+/// By the first bytes, whatever follows them.
+bool is_image(const std::string& bytes) {
+    return is_netpbm(bytes) || bytes.starts_with("\x89PNG\r\n\x1a\n") || bytes.starts_with("\xff\xd8") || bytes.starts_with("BM");
+}
+
+std::uint64_t memory_bytes() {
+    return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
 /// The whole file. A pipe is fine, so the size is not asked for beforehand.
 std::string read_file(const fs::path& path) {
     std::error_code ignored;
@@ -51,8 +65,12 @@ std::string read_file(const fs::path& path) {
     const auto size = fs::file_size(path, ignored);
     if (!ignored) bytes.reserve(size);
     std::vector<char> chunk(1 << 20);
-    while (in.read(chunk.data(), static_cast<std::streamsize>(chunk.size())) || in.gcount() > 0)
+    while (in.read(chunk.data(), static_cast<std::streamsize>(chunk.size())) || in.gcount() > 0) {
         bytes.append(chunk.data(), static_cast<std::size_t>(in.gcount()));
+        // /dev/zero has no end.
+        if (!is_image(bytes)) refuse(path, "cannot be read as " + readable + ": it begins like none of them");
+        if (bytes.size() > memory_bytes()) refuse(path, "is larger than this machine's memory of " + format_bytes(memory_bytes()));
+    }
     if (in.bad()) refuse(path, "cannot be read: " + system_message());
     if (bytes.empty()) refuse(path, "is empty");
     return bytes;
@@ -60,8 +78,7 @@ std::string read_file(const fs::path& path) {
 
 /// Throws unless width*height pixels of `bytes_each` fit this machine's memory; the header's word is not trusted.
 void require_memory(const fs::path& path, std::uint64_t width, std::uint64_t height, std::uint64_t bytes_each) {
-    const auto memory =
-        static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    const auto memory = memory_bytes();
     if (width > memory / bytes_each / height)
         refuse(path, "claims " + std::to_string(width) + "x" + std::to_string(height) +
                          " pixels, more than this machine's memory of " + format_bytes(memory) + " holds");
@@ -72,11 +89,6 @@ void require_memory(const fs::path& path, std::uint64_t width, std::uint64_t hei
 class Netpbm {
 public:
     Netpbm(const fs::path& path, const std::string& bytes) : path_(path), bytes_(bytes), at_(2) {}
-
-    static bool is(const std::string& bytes) {
-        return bytes.size() > 2 && bytes[0] == 'P' && std::strchr("2356", bytes[1]) &&
-               std::isspace(static_cast<unsigned char>(bytes[2]));
-    }
 
     model::Loaded read() {
         const bool text = bytes_[1] == '2' || bytes_[1] == '3';
@@ -227,7 +239,7 @@ std::string png(const fs::path& path, std::size_t width, std::size_t height, std
 model::Loaded load_grey(const fs::path& path) {
     try {
         const auto bytes = read_file(path);
-        if (Netpbm::is(bytes)) return Netpbm(path, bytes).read();
+        if (is_netpbm(bytes)) return Netpbm(path, bytes).read();
         return is_png(bytes) ? load_png(path, bytes) : read_stb(path, bytes);
     } catch (const std::bad_alloc&) {
         refuse(path, "does not fit in memory");
@@ -251,7 +263,8 @@ void save_grey(const fs::path& path, std::size_t width, std::size_t height, std:
     const auto head = pgm ? "P5\n" + std::to_string(width) + " " + std::to_string(height) + "\n255\n"
                           : png(path, width, height, grey);
 
-    auto beside = path;
+    const auto target = link_target(path);
+    auto beside = target;
     beside += "." + std::to_string(getpid()) + ".part";
     errno = 0;
     std::ofstream out(beside, std::ios::binary);
@@ -259,9 +272,10 @@ void save_grey(const fs::path& path, std::size_t width, std::size_t height, std:
     if (pgm) out.write(reinterpret_cast<const char*>(grey.data()), static_cast<std::streamsize>(grey.size()));
     out.close();  // a full disk may show only here
     auto failure = out ? std::string() : system_message();
-    if (failure.empty() && std::rename(beside.c_str(), path.c_str()) != 0) failure = system_message();
-    if (failure.empty()) return;
     std::error_code ignored;
+    if (const auto old = fs::status(target, ignored); fs::is_regular_file(old)) fs::permissions(beside, old.permissions(), ignored);
+    if (failure.empty() && std::rename(beside.c_str(), target.c_str()) != 0) failure = system_message();
+    if (failure.empty()) return;
     fs::remove(beside, ignored);
     throw Error(Blame::environment, "output file '" + path.string() + "' cannot be written: " + failure);
 }

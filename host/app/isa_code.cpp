@@ -7,6 +7,7 @@
 #include "inspect/offline.hpp"
 #include "inspect/tool.hpp"
 #include "inspect/work.hpp"
+#include "model/params.hpp"
 #include "run/kernel_source.hpp"
 #include "run/needs.hpp"
 
@@ -17,8 +18,7 @@ void compile(const Invocation& invocation, const model::Cell& cell, const model:
     if (const auto reason = run::missing_need(*cell.variant, device)) throw Unsupported(*reason);
     const std::map<std::string, model::Loaded> no_files;
     const model::Request request{*cell.variant, cell.point, device, 1, no_files};
-    if (cell.experiment->validate) cell.experiment->validate(request);
-    const model::Setup setup = cell.experiment->setup(request);
+    const model::Setup setup = model::set_up(*cell.experiment, request);
     const auto source = run::kernel_source(cell.experiment->family, invocation.cl_dir);
     const std::string options = run::build_options(cell, setup, device, invocation.build_options);
     const auto built = inspect::compile_offline(invocation.target, source.text, options, cell.id, setup.local);
@@ -83,20 +83,32 @@ std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::v
     Job job;
     job.invocation = invocation;
     job.invocation.verify_only = true;
-    job.plan = {{}, cells};  // group 0 is the yardstick's
+    job.plan = {cells};
     job.options.measure = false;
     job.options.build_options = invocation.build_options;
     job.options.cl_dir = invocation.cl_dir;
     job.options.dumps = invocation.dumps.empty() ? temporary.path() : std::filesystem::path(invocation.dumps);
     job.options.argv = invocation.argv;
+    job.options.run = run_info(invocation);
     std::vector<CellCode> codes;
     const Events events{[](std::size_t, std::size_t, const model::Record&, const char*) {},
                         [&](std::size_t, std::size_t index, const model::Record& record) {
+                            // Its text is read from the dump.
+                            if (record.status == model::Status::ok && record.dump.empty())
+                                throw Error(Blame::environment, record.warnings.empty() ? "nothing is dumped" : record.warnings.back());
                             const std::string label = index < cells.size() ? cells[index].label : std::string{};
                             codes.push_back(code_of(record, label));
                         }};
     catch_interrupts();
-    for (const auto& device : resolve_devices(job)) run_on(job, device.selector, events);
+    // Text that is not the lab's own is run in a child process, as by `cllab run`.
+    const bool isolate = !invocation.cl_dir.empty();
+    if (!isolate) catch_driver_crashes();
+    for (const auto& device : isolate ? resolve_isolated(job) : resolve_devices(job)) {
+        if (isolate)
+            run_isolated(job, device.selector, events);
+        else
+            run_on(job, device.selector, events);
+    }
     return codes;
 }
 

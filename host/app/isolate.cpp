@@ -16,9 +16,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "app/errors.hpp"
 #include "app/job.hpp"
+#include "app/stdout_guard.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "json/read.hpp"
 #include "report/json.hpp"
 
 namespace cllab::model {
@@ -88,15 +91,16 @@ public:
             if (getppid() != parent) _exit(3);
 #endif
             note_interrupts();
+            for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGQUIT, SIGHUP}) std::signal(signal, SIG_DFL);
             std::signal(SIGPIPE, SIG_IGN);
+            drop_stdout();
             try {
                 work(ends[1]);
             } catch (const run::Interrupted&) {
                 send(ends[1], {{"interrupted", true}});
-            } catch (const Error& e) {
-                send(ends[1], {{"error", e.what()}, {"blame", static_cast<int>(e.blame())}});
             } catch (const std::exception& e) {
-                send(ends[1], {{"error", e.what()}, {"blame", static_cast<int>(Blame::result)}});
+                const auto error = as_error(e);
+                send(ends[1], {{"error", error.what()}, {"blame", static_cast<int>(error.blame())}});
             }
             _exit(0);  // destructors of drivers hang now and then; everything is on its way already
         }
@@ -196,7 +200,7 @@ public:
         for (;;) {
             switch (child_.next(line, job_.invocation.timeout_seconds, *position_)) {
                 case Child::Event::line: {
-                    const auto message = Json::parse(line);
+                    const auto message = parse_json<Json>(line);
                     if (message.contains("error")) rethrow(message);
                     if (message.contains("interrupted")) throw run::Interrupted{};
                     if (message.contains("finished")) return true;
@@ -207,9 +211,12 @@ public:
                     child_.kill_now();
                     if (interrupted()) throw run::Interrupted{};
                     lost(model::Status::timed_out,
-                         "no progress for " + format_significant(job_.invocation.timeout_seconds, 3) + " s (--timeout)");
+                         "no progress for " + format_significant(job_.invocation.timeout_seconds, 3) + " s (--timeout)",
+                         "an endless loop, or a write outside of a buffer");
                     return false;
-                case Child::Event::ended: lost(model::Status::launch_failed, death(child_.reap())); return false;
+                case Child::Event::ended:
+                    lost(model::Status::launch_failed, death(child_.reap()), "a write or read outside of a buffer");
+                    return false;
             }
         }
     }
@@ -247,14 +254,11 @@ private:
         }
         job_.options.skip.insert(cell);
         ++finished_;
-        for (const auto& [name, metric] : record.metrics) {
-            if (cell.first == 0 && record.id == "bandwidth_copy" && name == "bandwidth")
-                job_.options.copy_bandwidth = metric.value;
-        }
         events_.done(cell.first, cell.second, record);
     }
 
-    void lost(model::Status status, const std::string& reason) {
+    /// `cause`: what it likely was when the kernel's text is not the lab's own.
+    void lost(model::Status status, const std::string& reason, const std::string& cause) {
         const CellNumber cell{position_->group, position_->index};
         const auto found = known_.find(cell);
         if (!position_->in_cell || found == known_.end() || job_.options.skip.count(cell)) {
@@ -264,7 +268,9 @@ private:
         }
         auto record = found->second;
         record.status = status;
-        record.reason = reason + " in phase '" + position_->phase.load() + "'";
+        const std::string phase = position_->phase.load();
+        record.reason = reason + " in phase '" + phase + "'";
+        if (!job_.options.cl_dir.empty() && phase != "build" && phase != "yardstick") record.reason += "; the likely cause is " + cause;
         job_.options.skip.insert(cell);
         events_.done(cell.first, cell.second, record);
     }
@@ -287,27 +293,44 @@ void run_isolated(const Job& job, const std::string& selector, const Events& eve
     }
 }
 
-std::vector<model::Device> resolve_isolated(const Job& job, std::vector<std::string>* troubles) {
+std::vector<std::string> in_child(const std::function<void(const HandOver&)>& work, const std::string& doing,
+                                  double first_seconds, double seconds) {
     Child child([&](int fd) {
-        std::vector<std::string> seen;
-        const auto devices = resolve_devices(job, &seen);
-        send(fd, {{"devices", Json(nlohmann::json(devices))}, {"troubles", seen}});
+        work([&](const std::string& line) { send(fd, {{"line", line}}); });
+        send(fd, {{"finished", true}});
     });
-    std::string line;
+    std::vector<std::string> out;
     const Position no_position;
-    switch (child.next(line, job.invocation.timeout_seconds, no_position)) {
-        case Child::Event::line: {
-            const auto message = Json::parse(line);
-            if (message.contains("error")) rethrow(message);
-            if (message.contains("interrupted")) throw run::Interrupted{};
-            if (troubles) *troubles = message.at("troubles").get<std::vector<std::string>>();
-            return nlohmann::json(message.at("devices")).get<std::vector<model::Device>>();
+    for (std::string line;;) {
+        const double limit = out.empty() ? first_seconds : seconds;
+        switch (child.next(line, limit, no_position)) {
+            case Child::Event::line: {
+                const auto message = parse_json<Json>(line);
+                if (message.contains("error")) rethrow(message);
+                if (message.contains("interrupted")) throw run::Interrupted{};
+                if (message.contains("finished")) return out;
+                out.push_back(message.at("line").get<std::string>());
+                break;
+            }
+            case Child::Event::silent:
+                if (interrupted()) throw run::Interrupted{};
+                throw DeviceLost(doing + " nothing happened for " + format_significant(limit, 3) + " s");
+            case Child::Event::ended: throw DeviceLost(doing + " " + death(child.reap()));
         }
-        case Child::Event::silent:
-            throw Error(Blame::environment, "the OpenCL drivers here did not list their devices within the --timeout");
-        case Child::Event::ended: break;
     }
-    throw Error(Blame::environment, "while the devices were listed " + death(child.reap()));
+}
+
+std::vector<model::Device> resolve_isolated(const Job& job, std::vector<std::string>* troubles) {
+    const auto lines = in_child(
+        [&](const HandOver& hand_over) {
+            std::vector<std::string> seen;
+            hand_over(nlohmann::json(resolve_devices(job, &seen)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+            for (const auto& trouble : seen) hand_over(trouble);
+        },
+        "while the devices were listed (`cllab devices` names the driver)", job.invocation.timeout_seconds,
+        job.invocation.timeout_seconds);
+    if (troubles) troubles->assign(lines.begin() + 1, lines.end());
+    return nlohmann::json::parse(lines.at(0)).get<std::vector<model::Device>>();
 }
 
 }  // namespace cllab::app

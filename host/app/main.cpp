@@ -1,32 +1,27 @@
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
 #include "app/commands.hpp"
-#include "core/error.hpp"
+#include "app/errors.hpp"
+#include "app/say.hpp"
+#include "app/stdout_guard.hpp"
+#include "app/streams.hpp"
 #include "device/quirks.hpp"
 
 namespace {
 
-int exit_status(cllab::Blame blame) {
-    switch (blame) {
-        case cllab::Blame::usage: return 2;
-        case cllab::Blame::environment: return 3;
-        case cllab::Blame::result: return 1;
-    }
-    return 1;
-}
-
 int dispatch(const cllab::app::Invocation& invocation) {
     using namespace cllab::app;
     if (invocation.command == "version") {
-        std::puts("cllab " CLLAB_VERSION);
+        std::cout << "cllab " CLLAB_VERSION "\n";
         return 0;
     }
     if (invocation.help) {
-        std::fputs(help_text(invocation.command).c_str(), stdout);
+        std::cout << help_text(invocation.command);
         return 0;
     }
     if (invocation.command == "tune") return command_tune(invocation);
@@ -50,13 +45,15 @@ int main(int argc, char** argv) {
         mallopt(M_MMAP_THRESHOLD, 1 << 30);
         mallopt(M_TRIM_THRESHOLD, 1 << 30);
 #endif
+        cllab::app::open_missing_streams();
+        cllab::app::keep_stdout();
         cllab::device::prepare_environment();
-        return dispatch(cllab::app::parse(argc, argv));
-    } catch (const cllab::Error& e) {
-        std::fprintf(stderr, "cllab: %s\n", e.what());
-        return exit_status(e.blame());
+        const int status = dispatch(cllab::app::parse(argc, argv));
+        cllab::app::require_printed();
+        return status;
     } catch (const std::exception& e) {
-        std::fprintf(stderr, "cllab: %s\n", e.what());
-        return 1;
+        const auto error = cllab::app::as_error(e);
+        cllab::app::say(error.what());
+        return cllab::app::exit_status(error.blame());
     }
 }

@@ -5,6 +5,7 @@
 #include <random>
 #include <sstream>
 
+#include "app/arguments.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -52,8 +53,9 @@ Page page_of(const std::string& command) {
     if (command == "merge")
         return {"cllab merge FILE... [--json OUT]",
                 "Joins the records (`cllab run --json`) of many runs and machines into one JSON-lines file. A record that is there\n"
-                "twice is taken once. Damaged lines and records of another schema are named on stderr and left out. The exit\n"
-                "status is 0 with at least one record, 2 when no file can be read or there is no record.",
+                "twice is taken once. Damaged lines, records of another schema, and records that cannot be (a time beside\n"
+                "wrong_result, an interval that excludes its median) are named on stderr and left out. The exit status is 0 with\n"
+                "at least one record, 2 when no file can be read or there is no record. At most 200000 records are read at once.",
                 "cllab merge node*.jsonl --json all.jsonl"};
     if (command == "report")
         return {"cllab report FILE... [--csv OUT]",
@@ -63,10 +65,11 @@ Page page_of(const std::string& command) {
                 "cllab report all.jsonl"};
     if (command == "tune")
         return {"cllab tune PATTERN... [options]",
-                "For each variant tries the axes that change no answer, such as the work-group's shape: every combination up\n"
-                "to 300, above that 48 drawn at random and then from the fastest one axis after the other. Each point is\n"
-                "verified; the best few and the default are measured again side by side before a winner is named with the\n"
-                "command that reproduces it. --axis on a tuned axis gives its candidates, on another one its value.",
+                "For each variant tries the launch parameters that do not affect the result, such as the work-group's shape:\n"
+                "all combinations up to 300 that differ on the device; above that 48 drawn at random, and from the fastest of\n"
+                "them one axis after the other. Each point is verified; the best few and the default are measured again side by\n"
+                "side before a winner is named with the command that reproduces it. --axis lists the candidates of a tunable\n"
+                "axis and fixes any other axis.",
                 "cllab tune himeno_wide --device gpu --axis size=M --axis local=32x4,64x4,128x2"};
     if (command == "isa")
         return {"cllab isa PATTERN... [--target T | --device D] [--vs PATTERN] [options]",
@@ -125,7 +128,7 @@ po::options_description options_of(const std::string& command) {
     if (command == "run" || command == "dump" || command == "tune") {
         add("cl-dir", po::value<std::string>()->value_name("DIR"),
             "Reads the kernel text from DIR/<family>.cl instead of the text embedded in the program: edit and run, "
-            "no rebuild.");
+            "no rebuild. Runs it in a child process, as --isolate does.");
         add("build-options", po::value<std::string>()->value_name("TEXT"),
             "Appends TEXT to the build options of every kernel, e.g. -cl-opt-disable.");
         add("json", po::value<std::string>()->value_name("FILE"),
@@ -139,13 +142,19 @@ po::options_description options_of(const std::string& command) {
         add("timeout", po::value<double>()->value_name("SECONDS")->default_value(60, "60"),
             "Ends a cell that shows no progress for SECONDS as timed_out. With --isolate the run goes on; without it the "
             "program stops there, with everything finished on disk.");
-        add("seed", po::value<std::uint64_t>()->value_name("N"),
+        add("seed", po::value<std::string>()->value_name("N"),
             "Seeds the random inputs. Default: a fresh one each run, kept in the record's argv when given.");
+    }
+    if (command == "run" || command == "dump" || command == "tune") {
+        add("label", po::value<std::string>()->value_name("TEXT"),
+            "Writes TEXT into every record, to tell runs apart later, e.g. 'before the change'. At most 200 bytes.");
     }
     if (command == "run" || command == "dump") add("require-all", "Counts unsupported cells as failed.");
     if (command == "run" || command == "tune") {
         add("max-time", po::value<double>()->value_name("SECONDS")->default_value(0.4, "0.4"),
-            "Caps the sampling of one cell. It ends earlier when the median is known within 1 %.");
+            command == "tune" ? "Caps the sampling of one point; the comparison of the fastest with the default may take 25 times as long."
+                              : "Caps the sampling of one cell; it ends earlier when the median is known within 1 %. With --vs, caps all "
+                                "arrangements of one pair instead (default 10); they end earlier when the ratio is known within 0.5 %.");
     }
     if (command == "run") {
         add("cache", po::value<std::string>()->value_name("STATE")->default_value("hot"),
@@ -155,9 +164,11 @@ po::options_description options_of(const std::string& command) {
             "below --dumps.");
         add("verify", "Verifies and dumps only; takes no time measurements.");
         add("vs", po::value<std::string>()->value_name("PATTERN"),
-            "Measures one variant in turns with this one: the ratio of their times with its interval, registers, counts, and "
-            "of each the innermost loop with the most work side by side.");
-        add("no-yardstick", "Leaves out bandwidth_copy, which runs first on each device and gives the column 'of copy'.");
+            "Compares one variant with this one over arrangements: each a fresh process with its own order, placement of buffers "
+            "and inputs, in which both take turns on the same memory. Prints a verdict with its interval, beside a control of the "
+            "first variant against itself; then registers, counts, and the innermost loop with the most work of each side by side.");
+        add("no-yardstick", "Leaves out the yardstick: a copy of as many bytes as the cell's data, in the same state of the caches and in turns "
+            "with it, which gives the column 'of copy'.");
     }
     if (command == "profile") {
         add("device,d", po::value<Strings>()->composing()->value_name("D"),
@@ -171,7 +182,7 @@ po::options_description options_of(const std::string& command) {
         add("isolate", "Runs each probe in a child process: a driver that crashes or hangs costs one cell.");
         add("timeout", po::value<double>()->value_name("SECONDS")->default_value(60, "60"),
             "With --isolate, ends a cell that shows no progress for SECONDS.");
-        add("seed", po::value<std::uint64_t>()->value_name("N"), "Seeds the random inputs. Default: a fresh one each run.");
+        add("seed", po::value<std::string>()->value_name("N"), "Seeds the random inputs. Default: a fresh one each run.");
         add("json", "Prints JSON instead of the page, every curve included.");
     }
     if (command == "merge")
@@ -179,14 +190,35 @@ po::options_description options_of(const std::string& command) {
     if (command == "report")
         add("csv", po::value<std::string>()->value_name("OUT"), "Also writes one CSV line a record to OUT; - instead of the page.");
     if (command == "devices" || command == "list") add("json", "Prints JSON instead of text.");
+    if (command == "run" || command == "dump" || command == "tune" || command == "merge" || command == "report") {
+        const bool pictures = command == "run" || command == "dump";
+        add("force", pictures ? "Replaces a file of --json, --csv or --output that exists. Without it such a file is kept and the run refused."
+                              : "Replaces an output file that exists. Without it such a file is kept and the command refused.");
+        add("append", command == "merge"    ? "Adds to a file of --json that exists."
+                      : command == "report" ? "Adds to a file of --csv that exists, without a second header."
+                                            : "Adds to a file of --json or --csv that exists; CSV gets no second header.");
+    }
     return out;
 }
 
 std::pair<std::string, std::string> key_value(const std::string& option, const std::string& text) {
     const auto at = text.find('=');
     if (at == 0 || at == std::string::npos || at + 1 == text.size())
-        throw Error(Blame::usage, "option '--" + option + "' takes NAME=VALUE; found '" + text + "'");
+        throw Error(Blame::usage, "option '--" + option + "' takes NAME=VALUE; found " + quoted(text));
     return {text.substr(0, at), text.substr(at + 1)};
+}
+
+/// NAME=VALUE of an option that repeats, each NAME once.
+std::vector<std::pair<std::string, std::string>> named(const std::string& option, const Strings& texts) {
+    std::vector<std::pair<std::string, std::string>> out;
+    for (const auto& text : texts) {
+        auto pair = key_value(option, text);
+        for (const auto& [name, value] : out)
+            if (name == pair.first)
+                throw Error(Blame::usage, "option '--" + option + "' gives '" + name + "' twice, '" + value + "' and '" + pair.second + "'");
+        out.push_back(std::move(pair));
+    }
+    return out;
 }
 
 /// Boost's sentences, without its capital letters and with the nearest option.
@@ -205,7 +237,7 @@ std::string explain(const std::string& command, const po::error& e) {
 
 void positive(const char* option, double value) {
     if (!(value > 0) || value > 1e6)
-        throw Error(Blame::usage, std::string("option '--") + option + "' is " + format_significant(value, 6) +
+        throw Error(Blame::usage, std::string("option '--") + option + "' is " + format_exact(value) +
                                       "; possible are seconds above 0, at most 1000000");
 }
 
@@ -215,6 +247,7 @@ Invocation parse(int argc, char** argv) {
     Invocation out;
     out.argv.assign(argv, argv + argc);
     Strings args(argv + 1, argv + argc);
+    refuse_empty(args);
     if (args.empty() || args.front() == "--help" || args.front() == "-h" || args.front() == "help") {
         out.help = true;
         out.command.clear();
@@ -222,6 +255,7 @@ Invocation parse(int argc, char** argv) {
         return out;
     }
     if (args.front() == "--version") {
+        if (args.size() > 1) throw Error(Blame::usage, "`cllab --version` takes no argument; found '" + args[1] + "'");
         out.command = "version";
         return out;
     }
@@ -237,12 +271,7 @@ Invocation parse(int argc, char** argv) {
     po::positional_options_description positional;
     positional.add("pattern", -1);
     po::variables_map values;
-    // Boost takes whatever comes next for an option's value, so that `--json --no-dumps` would write a file "--no-dumps".
-    for (std::size_t i = 0; i + 1 < args.size(); ++i) {
-        const auto* option = args[i].rfind("--", 0) == 0 ? described.find_nothrow(args[i].substr(2), false) : nullptr;
-        if (option && option->semantic()->max_tokens() > 0 && args[i + 1].rfind("--", 0) == 0)
-            throw Error(Blame::usage, "option '" + args[i] + "' needs a value; found '" + args[i + 1] + "'");
-    }
+    refuse_missing_values(args, described);
     try {
         using namespace po::command_line_style;
         const int style = (default_style & ~allow_guessing);
@@ -263,6 +292,8 @@ Invocation parse(int argc, char** argv) {
         out.as_json = values.count("json") != 0;
         return out;
     }
+    out.force = values.count("force") != 0;
+    out.append = values.count("append") != 0;
     if (out.command == "merge" || out.command == "report") {
         text("json", out.json);
         text("csv", out.csv);
@@ -272,7 +303,7 @@ Invocation parse(int argc, char** argv) {
     }
     for (const auto& pattern : strings("kernel")) out.patterns.push_back(pattern);
     if (out.command == "isa") {
-        for (const auto& axis : strings("axis")) out.axes.push_back(key_value("axis", axis));
+        out.axes = named("axis", strings("axis"));
         out.devices = strings("device");
         out.dumps.clear();
         text("dumps", out.dumps);
@@ -292,12 +323,17 @@ Invocation parse(int argc, char** argv) {
     out.devices = strings("device");
     if (out.command == "profile" && !out.patterns.empty())
         throw Error(Blame::usage, "`cllab profile` takes no PATTERN; found '" + out.patterns.front() + "'");
-    for (const auto& axis : strings("axis")) out.axes.push_back(key_value("axis", axis));
-    for (const auto& input : strings("input")) out.inputs.push_back(key_value("input", input));
-    for (const auto& output : strings("output")) out.outputs.push_back(key_value("output", output));
+    out.axes = named("axis", strings("axis"));
+    out.inputs = named("input", strings("input"));
+    out.outputs = named("output", strings("output"));
     text("dumps", out.dumps);
     text("cl-dir", out.cl_dir);
     text("build-options", out.build_options);
+    text("label", out.label);
+    constexpr std::size_t longest_label = 200;
+    if (out.label.size() > longest_label)
+        throw Error(Blame::usage, "option '--label' has " + std::to_string(out.label.size()) + " bytes; at most " +
+                                      std::to_string(longest_label) + " are possible");
     if (out.command == "profile") {
         out.as_json = values.count("json") != 0;
         out.budget_seconds = values["budget"].as<double>();
@@ -315,9 +351,13 @@ Invocation parse(int argc, char** argv) {
     out.no_yardstick = values.count("no-yardstick") != 0;
     out.timeout_seconds = values["timeout"].as<double>();
     positive("timeout", out.timeout_seconds);
-    if (values.count("max-time")) out.sampling_seconds = values["max-time"].as<double>();
-    positive("max-time", out.sampling_seconds);
-    out.seed = values.count("seed") ? values["seed"].as<std::uint64_t>() : std::random_device{}();
+    if (values.count("max-time") && !values["max-time"].defaulted()) {
+        const double seconds = values["max-time"].as<double>();
+        positive("max-time", seconds);
+        if (out.versus.empty()) out.sampling_seconds = seconds;
+        out.comparison_seconds = out.versus.empty() ? std::min(out.comparison_seconds, 25 * seconds) : seconds;
+    }
+    out.seed = values.count("seed") ? seed_from(values["seed"].as<std::string>()) : std::random_device{}();
     if (!out.help && out.patterns.empty() && out.command != "profile")
         throw Error(Blame::usage, "`cllab " + out.command + "` needs a PATTERN, e.g. 'pitch_*'; `cllab list` shows what there is");
     return out;
@@ -335,7 +375,7 @@ std::string help_text(const std::string& command) {
                "  cllab run PATTERN...                        verify, time, dump\n"
                "  cllab dump PATTERN...                       build, verify once, dump; no timing\n"
                "  cllab isa PATTERN... [--target T]           machine code and its counts, also for devices that are not here\n"
-               "  cllab tune PATTERN...                       try the axes that change no answer, name the fastest\n"
+               "  cllab tune PATTERN...                       try the launch parameters, name the fastest\n"
                "  cllab profile [--device D]                  the device's portrait from all probes, on one page\n"
                "  cllab merge FILE...                         the records of many runs and machines as one file\n"
                "  cllab report FILE...                        the tables of such records, and the variants by devices\n\n"

@@ -1,15 +1,18 @@
 #include "app/profile_file.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
-#include <cstdio>
+#include <cstring>
 #include <fstream>
-#include <iterator>
-#include <nlohmann/json.hpp>
 
+#include "app/say.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "json/read.hpp"
+#include "inspect/dump_folder.hpp"
 #include "model/result.hpp"
+#include "run/executor.hpp"
 
 namespace cllab::app {
 namespace {
@@ -36,7 +39,7 @@ Figure figure_of(const json& j) {
         const auto found = j.find(key);
         // A number that was not finite is written as null, and is no limit.
         if (found == j.end() || !(found->is_number() || found->is_null()))
-            unusable("is damaged: its figure '" + out.name + "' has no number '" + key + "'");
+            unusable("is damaged: its figure '" + excerpt(out.name) + "' has no number '" + key + "'");
         if (found->is_number()) *to = found->get<double>();
     }
     return out;
@@ -44,7 +47,7 @@ Figure figure_of(const json& j) {
 
 void require_same(const char* what, const std::string& found, const std::string& expected) {
     if (found != expected)
-        unusable(std::string("is of the ") + what + " '" + found + "', and the " + what + " here is '" + expected +
+        unusable(std::string("is of the ") + what + " '" + excerpt(found) + "', and the " + what + " here is '" + expected +
                  "'; `cllab profile` makes it anew");
 }
 
@@ -70,25 +73,25 @@ std::uint64_t last_level_of(const std::vector<Figure>& figures) {
 }  // namespace
 
 std::filesystem::path profile_path(const std::filesystem::path& dumps, const model::Device& device) {
-    return dumps / folder_name(device.name) / "profile.json";
+    return inspect::device_folder(dumps, device, run::this_host().name) / "profile.json";
 }
 
 run::Limits limits_from(const std::string& text, const model::Device& device) {
     json profile;
     try {
-        profile = json::parse(text);
-    } catch (const json::parse_error& e) {
-        unusable("is damaged at byte " + std::to_string(e.byte) + " of " + std::to_string(text.size()));
-    } catch (const json::exception&) {
-        unusable("is damaged: a number in it is too large");
+        profile = parse_json<json>(text);
+    } catch (const JsonRefused& e) {
+        unusable(std::string("is ") + e.what());
     }
     if (!profile.is_object()) unusable("is damaged: it is no JSON object");
-    if (const auto schema = profile.find("schema"); schema == profile.end() || *schema != model::schema_version)
-        unusable("has schema " + (schema == profile.end() ? std::string("none") : schema->dump()) + "; this build reads schema " +
-                 std::to_string(model::schema_version));
+    if (const auto schema = profile.find("schema"); schema == profile.end() || *schema != profile_schema)
+        unusable("has schema " + (schema == profile.end() ? std::string("none") : excerpt(schema->dump(-1, ' ', false, json::error_handler_t::replace))) +
+                 "; this build reads schema " + std::to_string(profile_schema));
     const auto& of = profile["device"];
     require_same("platform", text_of(of, "platform"), device.platform);
     require_same("device", text_of(of, "name"), device.name);
+    // Absent where none was known.
+    if (of.contains("identity")) require_same("device identity", text_of(of, "identity"), device.identity);
     require_same("driver", text_of(of, "driver"), device.driver);
     if (!profile["figures"].is_array()) unusable("is damaged: it has no list 'figures'");
     std::vector<Figure> figures;
@@ -119,11 +122,14 @@ std::map<std::string, run::Limits> read_profiles(const std::filesystem::path& du
         const auto path = profile_path(dumps, device);
         std::ifstream file(path, std::ios::binary);
         if (!file) continue;
-        const std::string text{std::istreambuf_iterator<char>(file), {}};
+        std::string text(most_json_bytes + 1, '\0');  // more is refused
+        file.read(text.data(), static_cast<std::streamsize>(text.size()));
+        text.resize(static_cast<std::size_t>(file.gcount()));
         try {
+            if (file.bad()) unusable(std::string("cannot be read: ") + std::strerror(errno));
             out[device.selector] = limits_from(text, device);
         } catch (const Error& e) {
-            std::fprintf(stderr, "cllab: profile '%s' %s; it is ignored\n", path.string().c_str(), e.what());
+            say("profile '" + path.string() + "' " + e.what() + "; it is ignored");
         }
     }
     return out;

@@ -12,6 +12,8 @@
 
 namespace cllab::app {
 
+inline constexpr int profile_schema = 1;
+
 /// The place of a device's profile below the dumps folder.
 std::filesystem::path profile_path(const std::filesystem::path& dumps, const model::Device& device);
 

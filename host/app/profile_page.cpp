@@ -8,6 +8,7 @@
 #include <set>
 
 #include "app/profile.hpp"
+#include "app/profile_file.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "report/layout.hpp"
@@ -169,7 +170,7 @@ void print_profile(std::ostream& out, const Profile& profile, const report::Tabl
     const auto& d = profile.device;
     const auto page = page_of(profile);
     out << report::paint(fmt::format("{} ({})", d.name, d.selector), report::Tone::strong, style.colour)
-        << fmt::format(", {}, driver {}\n", d.platform, d.driver)
+        << fmt::format(", {}, driver {}\n", printable(d.platform), printable(d.driver))
         << fmt::format("{} cells in {} of a budget of {}{}; memory {}\n", profile.records.size(),
                        format_seconds(profile.seconds), format_seconds(profile.budget_seconds),
                        profile.thinned > 1 ? fmt::format(", of some sweeps only every {}. point", profile.thinned) : "",
@@ -190,8 +191,8 @@ void print_profile(std::ostream& out, const Profile& profile, const report::Tabl
                                      line.finding.how};
         for (std::size_t c = 0; c < columns.size(); ++c) columns[c].cells.push_back(cells[c]);
     }
-    report::drop_to_fit(columns, style.width);
-    if (!present.empty()) out << '\n' << report::header_line(columns, style.colour) << '\n';
+    const report::Grid grid(std::move(columns), style.width, style.colour);
+    if (!present.empty()) out << '\n' << grid.header() << '\n';
     std::string section;
     std::size_t row = 0;
     for (const auto& line : page) {
@@ -199,7 +200,7 @@ void print_profile(std::ostream& out, const Profile& profile, const report::Tabl
             out << '\n' << report::paint(line.section, report::Tone::strong, style.colour) << '\n';
         section = line.section;
         if (line.absent.empty())
-            out << report::row_line(columns, row++, style.colour) << '\n';
+            out << grid.row(row++) << '\n';
         else
             out << report::wrap(line.name + ": none; " + line.absent, "  ", style.width ? style.width : 100);
     }
@@ -226,7 +227,7 @@ std::string profile_json(const Profile& profile) {
     for (const auto& conclusion : profile.conclusions) {
         for (const auto& curve : conclusion.curves) curves.push_back(curve_json(conclusion, curve));
     }
-    ordered_json out{{"schema", schema_version},
+    ordered_json out{{"schema", profile_schema},
                      {"device",
                       {{"selector", d.selector},
                        {"platform", d.platform},

@@ -4,18 +4,21 @@
 #include <iostream>
 #include <unistd.h>
 
-#include "app/commands.hpp"
+#include "app/streams.hpp"
+#include "core/text.hpp"
 #include "model/registry.hpp"
 #include "report/table.hpp"
 
 namespace cllab::app {
 namespace {
 
+/// True when a record's value of the axis may be what the variant or the device chose, or missing.
 bool may_be_auto(const std::string& family, const std::string& axis) {
     const auto& all = model::registry();
     return std::any_of(all.begin(), all.end(), [&](const auto& experiment) {
-        return experiment.family == family && std::any_of(experiment.axes.begin(), experiment.axes.end(),
-                                                          [&](const auto& a) { return a.name == axis && a.may_be_auto; });
+        return experiment.family == family &&
+               std::any_of(experiment.axes.begin(), experiment.axes.end(),
+                           [&](const auto& a) { return a.name == axis && (a.may_be_auto || !a.only.empty()); });
     });
 }
 
@@ -28,7 +31,7 @@ void print_summaries(const std::vector<model::Record>& records) {
         }
         if (own.empty()) continue;
         const auto text = experiment.summary(own);
-        if (!text.empty()) std::cout << '\n' << text;
+        if (!text.empty()) std::cout << '\n' << printable(text, "\n");
     }
 }
 
@@ -37,10 +40,7 @@ void print_summaries(const std::vector<model::Record>& records) {
 void print_page(const std::vector<model::Record>& records, const std::vector<Conclusion>& conclusions,
                 const std::vector<report::LostDevice>& lost, bool several_runs) {
     const report::TableStyle style{wants_colour(STDOUT_FILENO), terminal_width(STDOUT_FILENO)};
-    std::vector<model::Record> rows;
-    std::copy_if(records.begin(), records.end(), std::back_inserter(rows),
-                 [&](const auto& record) { return !shown_as_curve(record, conclusions); });
-    report::print_table(std::cout, rows, style, several_runs ? may_be_auto : report::MayBeAuto{});
+    report::print_table(std::cout, without_curves(records, conclusions), style, several_runs ? may_be_auto : report::MayBeAuto{});
     print_conclusions(std::cout, conclusions, style);
     print_summaries(records);
     report::print_by_device(std::cout, records, lost, may_be_auto, style);

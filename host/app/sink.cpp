@@ -1,44 +1,25 @@
 #include "app/sink.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-
-#include "core/error.hpp"
+#include "report/comparison.hpp"
 #include "report/csv.hpp"
 #include "report/json.hpp"
 
 namespace cllab::app {
 
-LineFile::LineFile(const std::string& path, const std::string& option)
-    : path_(path), file_(path == "-" ? stdout : std::fopen(path.c_str(), "wb")) {
-    if (!file_) throw Error(Blame::environment, "file '" + path + "' (" + option + ") cannot be written: " + std::strerror(errno));
-}
-
-void LineFile::line(const std::string& text) {
-    const std::string whole = text + "\n";
-    if (std::fwrite(whole.data(), 1, whole.size(), file_.get()) != whole.size() || std::fflush(file_.get()) != 0)
-        throw Error(Blame::environment, "file '" + path_ + "' cannot be written any more: " + std::strerror(errno));
-}
-
-Sink::Sink(const std::string& json_path, const std::string& csv_path)
-    : json_(json_path.empty() ? nullptr : std::make_unique<LineFile>(json_path, "--json")),
-      csv_(csv_path.empty() ? nullptr : std::make_unique<LineFile>(csv_path, "--csv")),
-      uses_stdout_(json_path == "-" || csv_path == "-") {
-    if (csv_) csv_->line(report::csv_header());
-}
+Sink::Sink(OutputFile* json, OutputFile* csv) : json_(json), csv_(csv), wants_header_(csv && !csv->has_content()) {}
 
 void Sink::take(const model::Record& record) {
     const std::lock_guard lock(mutex_);
     records_.push_back(record);
     if (json_) json_->line(report::to_json_line(record));
+    if (wants_header_) csv_->line(report::csv_header());
+    wants_header_ = false;
     if (csv_) csv_->line(report::to_csv_line(record));
-    if (record.dump.empty()) return;
-    const auto path = std::filesystem::path(record.dump) / "timing.json";
-    std::ofstream out(path, std::ios::binary);
-    out << report::to_json_pretty(record) << '\n';
-    if (!out.flush()) throw Error(Blame::environment, "file '" + path.string() + "' cannot be written: " + std::strerror(errno));
+}
+
+void Sink::take(const model::Comparison& comparison) {
+    const std::lock_guard lock(mutex_);
+    if (json_) json_->line(report::comparison_json(comparison));
 }
 
 }  // namespace cllab::app

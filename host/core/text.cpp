@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <utility>
 
@@ -31,6 +32,61 @@ std::size_t match_set(std::string_view pattern, std::size_t at, char c, bool& me
         }
     }
     return std::string_view::npos;
+}
+
+/// The code point at text[at] and its bytes; 0 bytes where there is none in UTF-8 (overlong forms and surrogates are none).
+std::pair<std::uint32_t, std::size_t> code_point(std::string_view text, std::size_t at) {
+    const auto byte = [&](std::size_t i) { return std::uint32_t{static_cast<unsigned char>(text[i])}; };
+    const auto first = byte(at);
+    if (first < 0x80) return {first, 1};
+    const std::size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+    if (first < 0xC2 || first > 0xF4 || at + size > text.size()) return {first, 0};
+    std::uint32_t out = first & (0x7Fu >> size);
+    for (std::size_t i = 1; i < size; ++i) {
+        if ((byte(at + i) & 0xC0) != 0x80) return {first, 0};
+        out = out << 6 | (byte(at + i) & 0x3F);
+    }
+    const bool overlong = out < (size == 4 ? 0x10000u : size == 3 ? 0x800u : 0x80u);
+    return overlong || out > 0x10FFFF || (out >= 0xD800 && out < 0xE000) ? std::pair{first, std::size_t{0}} : std::pair{out, size};
+}
+
+/// Characters that move the cursor, colour, ring, break the line or turn the direction of what follows.
+bool moves_more_than_one_column(std::uint32_t c) {
+    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) ||
+           (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
+}
+
+std::string escape(std::uint32_t c) {
+    const int digits = c < 0x100 ? 2 : 4;
+    std::string out = digits == 2 ? "\\x" : "\\u";
+    for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) out += "0123456789abcdef"[c >> shift & 15];
+    return out;
+}
+
+/// True at the first byte of a character of valid UTF-8.
+bool begins_character(char c) { return (c & 0xC0) != 0x80; }
+
+/// Of more than most_quoted characters of printable text the two ends.
+std::string ends_of(std::string_view text) {
+    if (static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character)) <= most_quoted) return std::string(text);
+    std::size_t left = 0, right = text.size();
+    for (std::size_t n = 0; n < most_quoted / 2; ++n)
+        while (!begins_character(text[++left])) {
+        }
+    for (std::size_t n = 0; n + 1 < most_quoted - most_quoted / 2; ++n)
+        while (!begins_character(text[--right])) {
+        }
+    return std::string(text.substr(0, left)) + "…" + std::string(text.substr(right));
+}
+
+/// The end of the value or word that begins at text[at]: behind the closing quote of one that opens there, else at the next
+/// blank. A quote closes a value only where a sentence can go on, so that one inside a value does not.
+std::size_t end_of_part(std::string_view text, std::size_t at) {
+    if (const auto open = text.find_first_not_of("([=", at); open != std::string_view::npos && text[open] == '\'') {
+        for (auto close = text.find('\'', open + 1); close != std::string_view::npos; close = text.find('\'', close + 1))
+            if (close + 1 == text.size() || std::string_view(" ,;:.)]?").find(text[close + 1]) != std::string_view::npos) return close + 1;
+    }
+    return std::min(text.find(' ', at), text.size());
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -103,6 +159,35 @@ std::string one_line(std::string_view text) {
     return {};
 }
 
+std::string printable(std::string_view text, std::string_view kept) {
+    std::string out;
+    out.reserve(text.size());
+    for (std::size_t i = 0; i < text.size();) {
+        const auto [c, size] = code_point(text, i);
+        if (size == 0 || (moves_more_than_one_column(c) && kept.find(text[i]) == std::string_view::npos)) out += escape(c);
+        else out += text.substr(i, size);
+        i += std::max<std::size_t>(size, 1);
+    }
+    return out;
+}
+
+std::string excerpt(std::string_view text) { return ends_of(printable(text)); }
+
+std::string quoted(std::string_view text) { return "'" + excerpt(text) + "'"; }
+
+std::string sentence(std::string_view raw) {
+    const std::string text = printable(raw);
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+        const auto end = end_of_part(text, at);
+        out += ends_of(std::string_view(text).substr(at, end - at));
+        at = text.find_first_not_of(' ', end);
+        if (at == std::string::npos) break;
+        out.append(at - end, ' ');
+    }
+    return out;
+}
+
 bool glob_match(std::string_view pattern, std::string_view text) {
     // Greedy with one level of backtracking: on a mismatch the last star takes one more character. Earlier stars never
     // need to be reconsidered, so the work is at most pattern x text.
@@ -141,7 +226,7 @@ bool glob_match(std::string_view pattern, std::string_view text) {
 
 std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates, std::size_t most) {
     const std::string wanted = lower(word);
-    if (wanted.empty()) return {};
+    if (wanted.empty() || wanted.size() > 100) return {};  // no slip of the finger
     std::vector<std::pair<std::size_t, std::string>> ranked;
     for (const auto& candidate : candidates) {
         const std::string name = lower(candidate);

@@ -13,6 +13,21 @@ std::string trim(std::string_view text);
 std::string lower(std::string_view text);
 std::string one_line(std::string_view text);  ///< first non-empty line, trimmed, control characters removed
 
+/// The text as a terminal may show it, whoever wrote it: control characters (C0, DEL, C1), characters that break or reorder
+/// lines (U+2028 to U+202E, U+2066 to U+2069, …) and bytes that are not UTF-8 become visible escapes, "\x1b" or "\u202e".
+/// `kept` names the control characters that stay, such as "\n\t" for a listing.
+std::string printable(std::string_view text, std::string_view kept = "");
+
+inline constexpr std::size_t most_quoted = 150;  ///< characters that a sentence quotes of a value
+
+/// A value for a sentence: printable, and of more than most_quoted characters only the two ends.
+std::string excerpt(std::string_view text);
+/// The same in quotes.
+std::string quoted(std::string_view text);
+
+/// A whole sentence for stderr: printable, on one line, each word or quoted value in it as excerpt() has it.
+std::string sentence(std::string_view text);
+
 /// Shell glob over the whole text: * ? [abc] [a-z] [!a].
 bool glob_match(std::string_view pattern, std::string_view text);
 

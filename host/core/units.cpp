@@ -59,6 +59,16 @@ std::string format_significant(double value, int digits) {
     return fixed(value, exponent >= digits - 1 ? 0 : digits - 1 - exponent);
 }
 
+std::string format_exact(double value) {
+    if (value == 0) return "0";  // also -0
+    char buffer[64];
+    const double size = std::abs(value);
+    const auto end = size >= 1e-5 && size < 1e15
+                         ? std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed)
+                         : std::to_chars(buffer, buffer + sizeof buffer, value);
+    return {buffer, end.ptr};
+}
+
 std::string format_seconds(double seconds) {
     static constexpr std::array<Prefix, 5> prefixes{{{"p", 1e-12}, {"n", 1e-9}, {"u", 1e-6}, {"m", 1e-3}, {"", 1}}};
     return with_prefix(seconds, prefixes, "s");

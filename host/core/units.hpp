@@ -13,6 +13,9 @@ std::string format_bytes(std::uint64_t bytes);         ///< "64 KiB", "1.5 GiB",
 std::string format_rate(double value, std::string_view unit);  ///< 1.25e9, "B/s" -> "1.25 GB/s"
 std::string format_significant(double value, int digits);      ///< "0.00123", "12.3", "123"
 
+/// Shortest text that reads back as the same number; fixed notation where a person would write it.
+std::string format_exact(double value);
+
 /// Whole number with optional binary or decimal suffix: 4096, 4Ki, 1Mi, 1Gi, 4K, 1M, 1G. Nothing when malformed or
 /// past 63 bits.
 std::optional<std::int64_t> parse_integer(std::string_view text);

@@ -231,6 +231,14 @@ std::vector<Found> discover(std::vector<std::string>* troubles) {
             }
         }
     }
+    // Drivers that make UUIDs up give twins the same.
+    for (std::size_t i = out.size(); i-- > 0;) {
+        auto& facts = out[i].facts;
+        const auto same = std::count_if(out.begin(), out.begin() + static_cast<long>(i), [&](const Found& other) {
+            return other.facts.platform == facts.platform && other.facts.name == facts.name && other.facts.identity == facts.identity;
+        });
+        if (same > 0 && !facts.identity.empty()) facts.identity += " no. " + std::to_string(same + 1);
+    }
     if (out.empty()) {
         throw Error(Blame::environment,
                     platforms.empty() ? "no OpenCL platform is registered; on Debian or Ubuntu `apt-get install "

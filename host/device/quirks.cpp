@@ -117,6 +117,15 @@ bool has_quirk(const Device& device, const std::string& name) {
     return false;
 }
 
+std::map<std::string, std::string> cache_settings() {
+    std::map<std::string, std::string> out;
+    for (const char* name : {"POCL_CACHE_DIR", "POCL_KERNEL_CACHE", "CUDA_CACHE_DISABLE", "CUDA_CACHE_PATH", "CUDA_CACHE_MAXSIZE",
+                             "AMD_OCL_CACHE", "cl_cache_dir", "MESA_SHADER_CACHE_DIR", "MESA_SHADER_CACHE_DISABLE"}) {
+        if (const char* value = std::getenv(name)) out[name] = value;
+    }
+    return out;
+}
+
 void prepare_environment() { setenv("CUDA_CACHE_DISABLE", "1", 0); }
 
 std::string extra_build_options(const Device& device) {

@@ -1,6 +1,7 @@
 // What drivers really do, one entry each. The rest of the lab asks here and nowhere else.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ bool has_quirk(const model::Device& device, const std::string& name);
 /// Environment settings that drivers read when they load; called once before the first OpenCL call. Leaves variables
 /// alone that the user has set.
 void prepare_environment();
+
+/// What the environment says of drivers' own caches of compiled kernels, by variable: they decide what a build costs.
+std::map<std::string, std::string> cache_settings();
 
 /// Build options that only this implementation understands, e.g. -cl-nv-verbose; empty elsewhere, because PoCL and
 /// others refuse unknown options.

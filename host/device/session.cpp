@@ -11,8 +11,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-constexpr std::size_t guard_bytes = 4096;
-
 std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
 
 }  // namespace
@@ -32,44 +30,65 @@ const TimerAudit& Session::timer() {
     return *timer_;
 }
 
-GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, bool guarded, bool mapped)
+std::span<const std::byte> Session::guard_pattern(std::uint64_t seed, std::size_t bytes) {
+    if (guard_seed_ != seed || guard_pattern_.size() < bytes) {
+        guard_pattern_.resize(std::max(bytes, guard_pattern_.size()));
+        guard_seed_ = seed;
+        model::poison(guard_pattern_, seed);
+    }
+    return std::span<const std::byte>(guard_pattern_).first(bytes);
+}
+
+std::size_t Session::displacement() {
+    if (!placement_) return 0;
+    constexpr std::size_t page = 4096, most_between = 1 << 20;
+    between_.emplace_back(context_, CL_MEM_READ_WRITE, 1 + placement_->below(most_between));
+    const std::size_t step = std::max<std::size_t>(facts_.base_align_bytes, 1);
+    return step * placement_->below(page / step + 1);
+}
+
+GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, std::size_t guard_bytes, bool mapped)
     : session_(&session), size_(size_bytes) {
     const cl_mem_flags flags = CL_MEM_READ_WRITE | (mapped ? CL_MEM_ALLOC_HOST_PTR : 0);
-    if (guarded) {
-        guard_ = round_up(guard_bytes, session.facts().base_align_bytes);
-        tail_ = guard_;
-        whole_ = cl::Buffer(session.context(), flags, guard_ + size_ + tail_);
+    const std::size_t displaced = session.displacement();
+    if (guard_bytes > 0) {
+        guard_ = round_up(guard_bytes, session.facts().base_align_bytes) + displaced;
+        whole_ = cl::Buffer(session.context(), flags, guard_ + size_ + guard_);
         cl_buffer_region region{guard_, size_};
         inner_ = whole_.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region);
     } else {
-        whole_ = inner_ = cl::Buffer(session.context(), flags, size_);
+        whole_ = inner_ = cl::Buffer(session.context(), flags, displaced + size_);
+        cl_buffer_region region{displaced, size_};
+        if (displaced > 0) inner_ = whole_.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region);
     }
 }
 
 void GuardedBuffer::arm(std::uint64_t seed) {
-    seed_ = seed;
-    if (guard_ == 0) return;
-    std::vector<std::byte> pattern(guard_ + tail_);
-    model::poison(pattern, seed_);
+    if (guard_ == 0 || (armed_ && seed == seed_)) return;
+    const auto pattern = session_->guard_pattern(seed, 2 * guard_);
     session_->queue().enqueueWriteBuffer(whole_, CL_TRUE, 0, guard_, pattern.data());
-    session_->queue().enqueueWriteBuffer(whole_, CL_TRUE, guard_ + size_, tail_, pattern.data() + guard_);
+    session_->queue().enqueueWriteBuffer(whole_, CL_TRUE, guard_ + size_, guard_, pattern.data() + guard_);
+    seed_ = seed;
+    armed_ = true;
 }
 
-std::optional<std::string> GuardedBuffer::guard_damage() const {
+std::optional<std::string> GuardedBuffer::guard_damage(const std::string& name) {
     if (guard_ == 0) return std::nullopt;
-    std::vector<std::byte> found(guard_ + tail_), expected(guard_ + tail_);
+    std::vector<std::byte> found(2 * guard_);
     session_->queue().enqueueReadBuffer(whole_, CL_TRUE, 0, guard_, found.data());
-    session_->queue().enqueueReadBuffer(whole_, CL_TRUE, guard_ + size_, tail_, found.data() + guard_);
-    model::poison(expected, seed_);
+    session_->queue().enqueueReadBuffer(whole_, CL_TRUE, guard_ + size_, guard_, found.data() + guard_);
+    const auto expected = session_->guard_pattern(seed_, 2 * guard_);
+    if (std::memcmp(found.data(), expected.data(), found.size()) == 0) return std::nullopt;
+    armed_ = false;
+    const auto outside = [&](std::size_t bytes, const char* where) {
+        return "first write " + std::to_string(bytes) + (bytes == 1 ? " byte " : " bytes ") + where + " of '" + name + "'";
+    };
     for (std::size_t i = guard_; i-- > 0;) {
-        if (found[i] != expected[i])
-            return "wrote outside: " + std::to_string(guard_ - i) + " byte(s) before the buffer's first byte";
+        if (found[i] != expected[i]) return outside(guard_ - i, "before the start");
     }
-    for (std::size_t i = guard_; i < guard_ + tail_; ++i) {
-        if (found[i] != expected[i])
-            return "wrote outside: " + std::to_string(i - guard_ + 1) + " byte(s) past the buffer's last byte";
-    }
-    return std::nullopt;
+    std::size_t i = guard_;
+    while (found[i] == expected[i]) ++i;
+    return outside(i - guard_ + 1, "past the end");
 }
 
 double upload(Session& session, const cl::Buffer& buffer, std::span<const std::byte> data, model::Transfer how) {

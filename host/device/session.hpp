@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/random.hpp"
 #include "device/cl.hpp"
 #include "device/platforms.hpp"
 #include "device/timer.hpp"
@@ -23,6 +24,13 @@ public:
     const cl::Device& device() const { return device_; }
     const cl::Context& context() const { return context_; }
     const cl::CommandQueue& queue() const { return queue_; }
+    /// `bytes` of model::poison for `seed`: what stands in the guards. Kept for the next call.
+    std::span<const std::byte> guard_pattern(std::uint64_t seed, std::size_t bytes);
+    /// From now on buffers lie somewhere else in each process: each is displaced within its allocation, by up to a page, and
+    /// other memory is allocated before it. Both are drawn from `seed`.
+    void scatter(std::uint64_t seed) { placement_.emplace(seed); }
+    /// Bytes that the next buffer is displaced by; 0 without scatter().
+    std::size_t displacement();
     /// The timer audit, made at the first call (about 0.1 s on a CPU) and kept.
     const TimerAudit& timer();
 
@@ -32,28 +40,36 @@ private:
     cl::Context context_;
     cl::CommandQueue queue_;
     std::optional<TimerAudit> timer_;
+    model::Bytes guard_pattern_;
+    std::uint64_t guard_seed_ = 0;
+    std::optional<Random> placement_;
+    std::vector<cl::Buffer> between_;  ///< allocated to displace what comes after
 };
+
+/// The least guard on each side of a buffer: a write that misses by a page or a few must not land in other memory.
+inline constexpr std::size_t least_guard_bytes = 64 << 10;
 
 /// Device memory between two guard zones. `buffer()` is the sub-buffer kernels get; without guards it is the buffer.
 class GuardedBuffer {
 public:
     GuardedBuffer() = default;
-    /// `size_bytes` > 0. mapped: allocated where the host can map it (CL_MEM_ALLOC_HOST_PTR).
-    /// Throws cl::Error when the device has no room.
-    GuardedBuffer(Session& session, std::size_t size_bytes, bool guarded, bool mapped);
+    /// `size_bytes` > 0. guard_bytes: on each side, rounded up to what the device aligns buffers to; 0: no guards.
+    /// mapped: allocated where the host can map it (CL_MEM_ALLOC_HOST_PTR). Throws cl::Error when the device has no room.
+    GuardedBuffer(Session& session, std::size_t size_bytes, std::size_t guard_bytes, bool mapped);
 
     const cl::Buffer& buffer() const { return inner_; }
     std::size_t size_bytes() const { return size_; }
-    /// Writes the guard pattern; call before each verification.
+    /// Writes the guard pattern, unless it stands there; call before each verification.
     void arm(std::uint64_t seed);
-    /// Nothing, or which side was written and how far from the buffer ("3 bytes before the first byte").
-    std::optional<std::string> guard_damage() const;
+    /// Nothing, or what was written outside of the buffer `name`: "first write 3 bytes before the start of 'dst'".
+    std::optional<std::string> guard_damage(const std::string& name);
 
 private:
     Session* session_ = nullptr;
     cl::Buffer whole_, inner_;
-    std::size_t size_ = 0, guard_ = 0, tail_ = 0;
+    std::size_t size_ = 0, guard_ = 0;  ///< guard_: bytes on each side
     std::uint64_t seed_ = 0;
+    bool armed_ = false;
 };
 
 /// Host to device and back, blocking; returns seconds by the host clock of what a program that fills and reads in place

@@ -1,32 +1,42 @@
 // address: pairs of kernels that differ in how the source writes an address, after an article of 2015.
 #include <tuple>
 
-#include "experiments/support.hpp"
+#include "experiments/lib/compare.hpp"
+#include "experiments/lib/data.hpp"
+#include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
 namespace {
 
-using namespace support;
+using namespace lib;
 
 struct Shape {
     std::size_t trips = 0, items = 0, width = 0, height = 0;
     std::size_t step() const { return round_up(width, 64); }  // bytes from one row of the picture to the next
 };
 
-Shape shape_of(const Request& request) {
+// The kernels index with 32-bit integers, as the article's do: bytes of every buffer below 2^31.
+constexpr std::uint64_t most_bytes = (1ull << 31) - 1;
+
+bool takes_picture(const Variant& variant) { return variant.name == "pixel" || variant.name == "row"; }
+
+Shape shape_of(const Request& request, Params& params) {
     const auto& device = request.device;
-    const auto& point = request.point;
-    const auto trips = integer_or(point, "trips", by_scale(device, 4, 64, 16));
-    const auto items = static_cast<std::int64_t>(
-        round_up(static_cast<std::size_t>(integer_or(point, "items", by_scale(device, 64, 1 << 15, 1 << 18))), 64));
-    const auto width = integer_or(point, "width", by_scale(device, 20, 4096, 16384));
-    const auto height = integer_or(point, "height", by_scale(device, 5, 2048, 16384));
-    // The kernels index with 32-bit integers, as the article's do: bytes of every buffer below 2^31.
-    const std::uint64_t most = (1ull << 31) - 1;
-    require_room(device, "out", product("the buffer of 8 x items x trips byte", {8, items, trips}, most));
-    require_room(device, "picture", product("the picture", {static_cast<std::int64_t>(round_up(static_cast<std::size_t>(width), 64)), height}, most));
-    return {static_cast<std::size_t>(trips), static_cast<std::size_t>(items), static_cast<std::size_t>(width),
-            static_cast<std::size_t>(height)};
+    Shape s;
+    if (takes_picture(request.variant)) {
+        s.width = params.count("width", by_scale(device, 20, 4096, 16384));
+        s.height = params.count("height", by_scale(device, 5, 2048, 16384));
+        require_room(device, "p", product("the picture's size in bytes", {static_cast<std::int64_t>(s.step()), static_cast<std::int64_t>(s.height)}, most_bytes));
+    } else {
+        s.trips = params.count("trips", by_scale(device, 4, 64, 16));
+        s.items = round_up(params.count("items", by_scale(device, 64, 1 << 15, 1 << 18)), 64);
+        params.record("items", s.items);
+        require_room(device, "out", product("the size of 'out' in bytes, 8 x items x trips,",
+                                            {8, static_cast<std::int64_t>(s.items), static_cast<std::int64_t>(s.trips)}, most_bytes));
+        if (device.max_group < 64)
+            throw Unsupported("the kernels have work-groups of 64; the device takes at most " + std::to_string(device.max_group));
+    }
+    return s;
 }
 
 SharedBytes random_words(std::size_t count, std::uint64_t seed) {
@@ -56,7 +66,7 @@ void strided(Setup& out, const Shape& s, std::uint64_t seed, std::size_t local) 
 
 void picture(Setup& out, const Shape& s, const Request& request) {
     auto data = random_words(s.step() * s.height / 4, request.seed);
-    out.args = {InOut{"p", data}, value("width", static_cast<std::int32_t>(s.width)),
+    out.args = {InOut{"p", data, s.step()}, value("width", static_cast<std::int32_t>(s.width)),
                 value("height", static_cast<std::int32_t>(s.height)), value("step", static_cast<std::int32_t>(s.step()))};
     if (request.variant.name == "pixel") {
         out.local = Extent(group_of(request.device, 64), request.device.max_group >= 256 ? 4 : 1);
@@ -67,11 +77,13 @@ void picture(Setup& out, const Shape& s, const Request& request) {
     }
     const auto pixels = static_cast<double>(s.width * s.height);
     out.work = {2 * pixels, 0, pixels};
+    out.accumulates = true;
     out.check = [data, s](const Buffers& buffers) -> std::optional<std::string> {
+        const bool inverted = buffers.operations % 2 == 1;
         const auto found = buffers.as<std::uint8_t>("p"), before = view<std::uint8_t>(data);
         for (std::size_t i = 0; i < found.size(); ++i) {
             const bool inside = i % s.step() < s.width;
-            const auto expected = static_cast<std::uint8_t>(inside ? 255 - before[i] : before[i]);
+            const auto expected = static_cast<std::uint8_t>(inside && inverted ? 255 - before[i] : before[i]);
             if (found[i] != expected)
                 return "pixel (" + std::to_string(i % s.step()) + ", " + std::to_string(i / s.step()) + ") is " +
                        std::to_string(found[i]) + ", expected " + std::to_string(expected);
@@ -88,9 +100,11 @@ void masked(Setup& out, const Shape& s, std::uint64_t seed) {
     out.local = Extent(64);
     const auto updates = static_cast<double>(groups * s.trips * 32);
     out.work = {8 * updates, 0, updates};
+    out.accumulates = true;
     out.check = [data](const Buffers& buffers) {
         const auto before = view<std::int32_t>(data);
-        return first_difference<std::int32_t>("p", buffers.as<std::int32_t>("p"), [&](std::size_t i) { return before[i] + 1; });
+        const auto added = static_cast<std::int32_t>(buffers.operations);
+        return first_difference<std::int32_t>(buffers, "p", [&](std::size_t i) { return before[i] + added; });
     };
 }
 
@@ -104,29 +118,25 @@ void locals(Setup& out, const Shape& s, std::uint64_t seed) {
     out.work = {4 * sums, 0, sums};
     out.check = [data, s](const Buffers& buffers) {
         const auto src = view<std::int32_t>(data);
-        return first_difference<std::int32_t>("out", buffers.as<std::int32_t>("out"), [&](std::size_t i) {
+        return first_difference<std::int32_t>(buffers, "out", [&](std::size_t i) {
             const std::size_t group = i / (s.trips * 32), trip = i / 32 % s.trips, at = (i % 32 + trip) % 32;
             return src[group * 64 + at] + src[group * 64 + 32 + at];
         });
     };
 }
 
-Setup setup(const Request& request) {
-    const auto s = shape_of(request);
+Setup setup(const Request& request, Params& params) {
+    const auto s = shape_of(request, params);
     const auto& variant = request.variant.name;
-    if (request.device.max_group < 64)
-        throw Unsupported("the kernels have work-groups of 64; the device has at most " + std::to_string(request.device.max_group));
     Setup out;
     if (variant == "index" || variant == "pointer")
         strided(out, s, request.seed, 64);
-    else if (variant == "pixel" || variant == "row")
+    else if (takes_picture(request.variant))
         picture(out, s, request);
     else if (variant.rfind("masked", 0) == 0)
         masked(out, s, request.seed);
     else
         locals(out, s, request.seed);
-    out.resolved = {{"trips", std::to_string(s.trips)}, {"items", std::to_string(s.items)},
-                    {"width", std::to_string(s.width)}, {"height", std::to_string(s.height)}};
     return out;
 }
 
@@ -135,27 +145,28 @@ Setup setup(const Request& request) {
 Experiment describe_address() {
     Experiment out;
     out.family = "address";
-    out.question = "How many instructions does an address cost in each way of writing it, and does the time notice?";
-    const auto axis = [](const char* name, const char* unit, const char* meaning) {
-        return Axis{name, unit, meaning, Axis::Kind::integer, {"auto"}, {}, 1, 1 << 30, true};
+    out.question = "How many instructions does each way to write an address cost, and does it show in the time?";
+    const std::vector<std::string> loops{"index", "pointer", "masked_inside", "masked_hoisted", "masked_bytes", "locals_two", "locals_one"};
+    const auto axis = [](const char* name, const char* unit, const char* meaning, std::vector<std::string> only) {
+        return Axis{name, unit, meaning, Axis::Kind::integer, {"auto"}, {}, 1, 1 << 30, true, {}, std::move(only)};
     };
-    out.axes = {axis("trips", "", "iterations of the loop; not of pixel and row"),
-                axis("items", "work-item", "work-items, rounded up to a multiple of 64; not of pixel and row"),
-                axis("width", "pixel", "of the picture of pixel and row; its rows are a multiple of 64 byte apart"),
-                axis("height", "pixel", "of the picture of pixel and row")};
+    out.axes = {axis("trips", "", "iterations of the loop; auto is 16, on a CPU 64", loops),
+                axis("items", "work-item", "work-items, rounded up to a multiple of 64; auto is 2^18, on a CPU 2^15", loops),
+                axis("width", "pixel", "columns of the picture, whose rows start at multiples of 64 bytes; auto is 16384, on a CPU 4096", {"pixel", "row"}),
+                axis("height", "pixel", "rows of the picture; auto is 16384, on a CPU 2048", {"pixel", "row"})};
     out.variants = {
-        {"index", "Every second integer by p[i * 2]."},
-        {"pointer", "Every second integer by *p, p += 2."},
-        {"pixel", "A picture inverted by one work-item a pixel."},
-        {"row", "The picture inverted by one work-item a row."},
-        {"masked_inside", "Half a wavefront adds; address and loop inside the branch."},
-        {"masked_hoisted", "Half a wavefront adds; address and loop outside the branch."},
-        {"masked_bytes", "Half a wavefront adds; inside the branch, by offsets in bytes."},
-        {"locals_two", "Sums of two arrays in local memory."},
-        {"locals_one", "The same with one array that holds both."},
+        {"index", "Stores every second integer through p[i * 2]."},
+        {"pointer", "Stores every second integer through *p, then p += 2."},
+        {"pixel", "Inverts a picture with one work-item per pixel."},
+        {"row", "Inverts the picture with one work-item per row."},
+        {"masked_inside", "Half of each wavefront adds; address computation and loop are inside the branch."},
+        {"masked_hoisted", "Half of each wavefront adds; address computation and loop are outside the branch."},
+        {"masked_bytes", "Half of each wavefront adds; inside the branch, addressed by byte offsets."},
+        {"locals_two", "Adds two arrays in local memory."},
+        {"locals_one", "The same with both arrays in one local allocation."},
     };
     out.setup = setup;
-    out.validate = [](const Request& request) { shape_of(request); };
+    out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     return out;
 }
 

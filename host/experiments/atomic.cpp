@@ -1,12 +1,15 @@
 // atomic: rate of additions to shared counters over the number of counters, and the latency of one.
 #include <bit>
 
-#include "experiments/memory_probe.hpp"
+#include "core/random.hpp"
+#include "experiments/lib/compare.hpp"
+#include "experiments/lib/findings.hpp"
+#include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
 namespace {
 
-using namespace memory_probe;
+using namespace lib;
 
 /// Sums that `items` work-items leave in counters 0..mask after `trips` additions each.
 std::vector<std::uint32_t> sums(std::uint32_t items, std::uint32_t counters, std::int32_t trips) {
@@ -23,19 +26,30 @@ std::vector<std::uint32_t> sums(std::uint32_t items, std::uint32_t counters, std
     return out;
 }
 
-std::uint32_t group_of(const Device& device) {
+/// Additions that atomic_chain leaves in its counters. A counter begins the second launch with what the first has left, so
+/// that the differences are no longer 0 and the way round is another: walked as the kernel's text says.
+std::vector<std::uint32_t> chain_sums(std::uint32_t counters, std::int32_t trips, std::uint64_t launches) {
+    std::vector<std::uint32_t> out(counters);
+    for (std::uint64_t launch = 0; launch < launches; ++launch) {
+        std::uint32_t rounds = 0;
+        for (std::uint32_t trip = 0; trip < static_cast<std::uint32_t>(trips); ++trip) {
+            const std::uint32_t expected = trip == 0 ? 0 : (trip - 1) / counters;
+            rounds = out[(trip + (rounds - expected)) % counters]++;
+        }
+    }
+    return out;
+}
+
+std::uint32_t group_size(const Device& device) {
     return device.is_cpu() ? 1 : std::min<std::uint32_t>(256, static_cast<std::uint32_t>(std::bit_floor(device.max_group)));
 }
 
-void validate(const Request& request) { require_power(request.point, "counters"); }
-
-Setup setup(const Request& request) {
-    validate(request);
+Setup setup(const Request& request, Params& params) {
     const auto& device = request.device;
     const auto& variant = request.variant.name;
-    const auto counters = static_cast<std::uint32_t>(request.point.integer("counters"));
+    const auto counters = static_cast<std::uint32_t>(params.count("counters"));
     const bool simulator = is_simulator(device);
-    const auto group = group_of(device);
+    const auto group = group_size(device);
     const std::uint32_t groups = simulator ? 2 : device.compute_units * (device.is_cpu() ? 1 : 4);
     const auto items = variant == "chain" ? 1 : group * groups;
     Setup out;
@@ -44,10 +58,10 @@ Setup setup(const Request& request) {
     out.global = Extent(items);
     out.local = Extent(variant == "chain" ? 1 : group);
     if (variant == "local") {
-        if (device.is_cpu()) throw Unsupported("local memory is ordinary memory here: atomic_global is the rate of its additions");
+        if (device.is_cpu()) throw Unsupported("local memory is ordinary memory on this device; atomic_global measures its additions");
         if (counters > group * 4 || counters * 4ull > device.local_bytes)
-            throw Unsupported(std::to_string(counters) + " counters are far more than the " + std::to_string(group) +
-                              " work-items of a group, none would be shared");
+            throw Unsupported("no counter would be shared: there are " + std::to_string(counters) + " counters for the " + std::to_string(group) +
+                              " work-items of a group");
         out.args = {Output{"out", counters * 4ull * groups}, mask, trips};
         out.defines = {"COUNTERS=" + std::to_string(counters)};
         out.check = [=](const Buffers& buffers) {
@@ -65,17 +79,17 @@ Setup setup(const Request& request) {
             out.args.push_back(value("key", key));
         }
         out.args.push_back(trips);
+        out.accumulates = true;
         out.check = [=](const Buffers& buffers) {
-            auto expected = sums(items, counters, buffers.trips);
-            for (auto& counter : expected) counter += key;
+            const auto operations = static_cast<std::uint32_t>(buffers.operations);
+            auto expected = variant == "chain" ? chain_sums(counters, buffers.trips, operations) : sums(items, counters, buffers.trips);
+            for (auto& counter : expected) counter = counter * (variant == "chain" ? 1 : operations) + key;
             return first_difference(buffers, "counter", expected);
         };
     }
     out.declared = {{variant == "local" ? Declared::What::local_atomic : Declared::What::atomic, 1, 32}};
     // A CPU's threads must all be awake for most of the time, or no two additions meet.
-    out.slope = simulator ? Slope{"trips", 1, 2, 1.0 * items}
-                          : Slope{"trips", device.is_gpu() ? 32 : 65536, device.is_gpu() ? 160 : 327680, 1.0 * items};
-    if (variant == "chain" && !simulator) out.slope = Slope{"trips", 512, 2560, 1};
+    out.slope = variant == "chain" ? slope(device, 512, 2560, 1) : slope(device, device.is_gpu() ? 32 : 65536, device.is_gpu() ? 160 : 327680, items);
     return out;
 }
 
@@ -91,7 +105,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         if (least.x == 1)
             out.push_back(rate_finding(curve.variant + " atomics, one address", "op/s", least, 1, "all work-items add to one word"));
         if (most.x > 1)
-            out.push_back(rate_finding(curve.variant + " atomics, " + whole(most.x) + " addresses", "op/s", most, 1,
+            out.push_back(rate_finding(curve.variant + " atomics, " + text_of(most.x) + " addresses", "op/s", most, 1,
                                        "work-items spread over the most counters of the sweep"));
     }
     return out;
@@ -102,14 +116,14 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
 Experiment describe_atomic() {
     Experiment out;
     out.family = "atomic";
-    out.question = "How many atomic additions a second, shared and apart, and how long does one take?";
-    out.axes = {{"counters", "address", "words that the additions go to, a power of two", Axis::Kind::integer,
+    out.question = "How many atomic additions per second does a device do, on shared and on separate addresses, and how long does one take?";
+    out.axes = {{"counters", "address", "words that the additions go to", Axis::Kind::integer,
                  {"1", "4", "32", "256", "4096", "65536"}, {}, 1, 1 << 24}};
-    out.variants = {{"global", "Every work-item adds to counters in global memory, each trip to the next."},
-                    {"local", "Every work-item adds to counters in local memory, each trip to the next."},
-                    {"chain", "One work-item goes round the counters; each addition waits for what the one before returned."}};
+    out.axes.front().power_of_two = true;
+    out.variants = {{"global", "Every work-item adds to counters in global memory, to the next one in each trip."},
+                    {"local", "Every work-item adds to counters in local memory, to the next one in each trip."},
+                    {"chain", "One work-item adds to the counters in turn; each addition waits for the result of the one before."}};
     out.setup = setup;
-    out.validate = validate;
     out.metrics = {{"rate", "op/s", Better::higher, [](const Setup&, double seconds) { return 1 / seconds; }}};
     out.curve_over = "counters";
     out.conclude = conclude;

@@ -2,13 +2,16 @@
 //
 // The usual probe multiplies by the stride inside the chain and so times the multiplier too; some feed one stride's result
 // into the next. Here the pattern is in a read-only table of starts and the chain is loads only.
-#include "experiments/memory_probe.hpp"
+#include "core/random.hpp"
+#include "experiments/lib/compare.hpp"
+#include "experiments/lib/findings.hpp"
+#include "experiments/lib/sizes.hpp"
 #include "model/fit.hpp"
 
 namespace cllab::model {
 namespace {
 
-using namespace memory_probe;
+using namespace lib;
 
 constexpr std::uint32_t words = 4096;  // strides to 64 of a 64-lane wave do not wrap
 constexpr std::uint32_t shift = 37;
@@ -24,22 +27,22 @@ std::vector<std::uint32_t> starts(std::uint32_t lanes, std::uint32_t stride, std
     return out;
 }
 
-Setup setup(const Request& request) {
+Setup setup(const Request& request, Params& params) {
     const auto& device = request.device;
     if (device.is_cpu())
-        throw Unsupported("local memory is ordinary memory in the processor's caches: no banks between work-items; "
-                          "latency_global's first level is its latency");
+        throw Unsupported("local memory is ordinary cached memory on this device and has no banks; the first level of latency_global "
+                          "is its latency");
     const auto bytes = word_bytes(request.variant.name, device);
     const auto lanes = std::min<std::uint32_t>(wave_width(device), static_cast<std::uint32_t>(device.max_group));
     // The seed moves the whole pattern, by a multiple of 64 words: other data, the same conflicts.
-    const auto start = starts(lanes, static_cast<std::uint32_t>(request.point.integer("stride")),
+    const auto start = starts(lanes, static_cast<std::uint32_t>(params.integer("stride")),
                               static_cast<std::uint32_t>(mix64(request.seed) % 64 * 64));
     Setup out;
     out.args = {Input{"start", share(start)}, Output{"out", lanes * 4ull}, value("trips", std::int32_t{0})};
     out.global = out.local = Extent(lanes);
     out.defines = {"WORDS=" + std::to_string(words), "SHIFT=" + std::to_string(shift),
                    bytes == 4 ? "ADDRESS=uint" : "ADDRESS=ulong"};
-    out.slope = is_simulator(device) ? Slope{"trips", 1, 2, loads_per_trip} : Slope{"trips", 256, 1280, loads_per_trip};
+    out.slope = slope(device, 256, 1280, loads_per_trip);
     out.declared = {{Declared::What::local_load, loads_per_trip, 8 * bytes}};
     out.check = [start](const Buffers& buffers) {
         const auto moved = static_cast<std::uint64_t>(buffers.trips) * loads_per_trip * shift;
@@ -86,12 +89,12 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 Experiment describe_banks() {
     Experiment out;
     out.family = "banks";
-    out.question = "How many banks has local memory, how wide are they, and what does a conflict cost?";
-    out.axes = {{"stride", "word", "between the words of neighbouring lanes; 0 is one word for all, 33 is padded 32",
+    out.question = "How many banks does local memory have, how wide are they, and what does a conflict cost?";
+    out.axes = {{"stride", "word", "distance between the words of neighbouring lanes; 0: all lanes read one word, 33: 32 with padding",
                  Axis::Kind::integer,
                  {"0", "1", "2", "3", "4", "5", "6", "7", "8", "10", "12", "14", "15", "16", "17", "20", "24", "31", "32", "33", "48", "64"},
                  {}, 0, 64}};
-    out.variants = {{"word", "One wave chases addresses of 4 bytes (8 where local addresses are long)."},
+    out.variants = {{"word", "One wave chases addresses of 4 bytes (8 bytes where a local pointer has 8)."},
                     {"pair", "The same with words of 8 bytes."}};
     out.setup = setup;
     out.curve_over = "stride";

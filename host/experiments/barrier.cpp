@@ -1,10 +1,13 @@
 // barrier: time of a work-group barrier over the size of the group.
-#include "experiments/memory_probe.hpp"
+#include "core/random.hpp"
+#include "experiments/lib/compare.hpp"
+#include "experiments/lib/findings.hpp"
+#include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
 namespace {
 
-using namespace memory_probe;
+using namespace lib;
 
 constexpr std::int32_t passes_per_trip = 8;
 
@@ -23,12 +26,11 @@ std::vector<std::uint32_t> results(const std::string& variant, std::uint32_t lan
     return out;
 }
 
-Setup setup(const Request& request) {
+Setup setup(const Request& request, Params& params) {
     const auto& device = request.device;
     const auto& variant = request.variant.name;
-    const auto lanes = static_cast<std::uint32_t>(request.point.integer("group"));
-    if (lanes > device.max_group_promised)
-        throw Unsupported("a work-group of " + std::to_string(lanes) + " is larger than the device's " + std::to_string(device.max_group_promised));
+    const auto lanes = static_cast<std::uint32_t>(params.count("group"));
+    require_group(device, lanes);
     const auto c = static_cast<std::uint32_t>(mix64(request.seed));
     Setup out;
     out.args = {Output{"out", lanes * 4ull}};
@@ -38,7 +40,7 @@ Setup setup(const Request& request) {
     out.global = out.local = Extent(lanes);
     // A CPU walks through the work-items at each barrier, so that the time follows their number.
     const std::int32_t low = device.is_cpu() ? std::clamp<std::int32_t>(static_cast<std::int32_t>(65536 / lanes), 64, 4096) : 256;
-    out.slope = is_simulator(device) ? Slope{"trips", 1, 2, passes_per_trip} : Slope{"trips", low, 4 * low, passes_per_trip};
+    out.slope = slope(device, low, 4 * low, passes_per_trip);
     // A group that is no larger than a wave needs no barrier, and compilers that know its size leave it out. On a CPU
     // barriers are the ends of loops over the work-items, whose memory the compiler may keep in registers.
     if (!device.is_cpu() && variant != "none" && lanes > 64) out.declared.push_back({Declared::What::barrier, passes_per_trip});
@@ -56,7 +58,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     for (const auto& curve : curves) {
         if (curve.samples.empty() || curve.variant == "none") continue;
         const auto& largest = curve.samples.back();
-        const auto size = whole(largest.x);
+        const auto size = text_of(largest.x);
         const auto name = curve.variant == "plain" ? "barrier of " + size : "exchange among " + size;
         const auto* base = none ? sample_at(*none, largest.x) : nullptr;
         std::string how = "one work-group: store, barrier and load from the neighbour through local memory";
@@ -66,7 +68,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
             out.push_back(step_finding(name, largest, how));
             if (curve.samples.size() > 1)
                 out.push_back(step_finding(curve.variant + " of the smallest group", curve.samples.front(),
-                                           "the same in a group of " + whole(curve.samples.front().x)));
+                                           "the same in a group of " + text_of(curve.samples.front().x)));
             continue;
         }
         if (curve.variant != "plain") continue;
@@ -88,8 +90,8 @@ Experiment describe_barrier() {
     out.axes = {{"group", "item", "work-items in the group", Axis::Kind::integer,
                  {"32", "64", "128", "256", "512", "1024"}, {}, 1, 1 << 16}};
     out.variants = {{"plain", "A multiply-add and a barrier, over and over."},
-                    {"exchange", "A value handed to the neighbour through local memory, one barrier a step."},
-                    {"none", "The loop of plain without barriers: what is left when they cost nothing."}};
+                    {"exchange", "A value handed to the neighbour through local memory, one barrier per step."},
+                    {"none", "The loop of plain without barriers."}};
     out.setup = setup;
     out.curve_over = "group";
     out.conclude = conclude;

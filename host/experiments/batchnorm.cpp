@@ -2,32 +2,22 @@
 // tutorial, whose per-pixel statistics are not the layer's and whose four-item variant skips a quarter of the data.
 #include <tuple>
 
-#include "experiments/batchnorm_reference.hpp"
+#include "experiments/lib/batchnorm_reference.hpp"
+#include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
 namespace {
 
-using namespace support;
+using namespace lib;
 using batchnorm::Data;
 using batchnorm::Shape;
 
 bool by_channel(const Variant& variant) { return variant.name.rfind("channel", 0) == 0; }
 
-Shape shape_of(const Request& request) {
-    const auto& device = request.device;
-    const auto axis = [&](const char* name, int simulated, int cpu, int gpu) {
-        return integer_or(request.point, name, by_scale(device, simulated, cpu, gpu));
-    };
-    const auto n = axis("images", 5, 32, 128), c = axis("channels", 3, 64, 256);
-    const auto h = axis("height", 4, 56, 56), w = axis("width", 6, 56, 56);
-    // Indices within an image and within a channel are 32-bit.
-    const auto pixels = product("one image", {c, h, w}, (1ull << 31) - 1);
-    const auto values = product("one channel", {n, h, w}, (1ull << 31) - 1);
-    if (by_channel(request.variant) && values < 2)
-        throw Error(Blame::usage, "a channel has 1 value, whose deviation is nothing; training takes at least 2 images, rows or columns");
-    require_room(device, "x", product("the tensor", {n, static_cast<std::int64_t>(pixels), 4}, 1ull << 40));
-    return {static_cast<std::size_t>(n), static_cast<std::size_t>(c), static_cast<std::size_t>(h * w)};
-}
+/// What one cell is launched with.
+struct Choice : Shape {
+    std::size_t slices = 1;  ///< of channel_wide
+};
 
 /// The divisor d of `images` for which d * channels is nearest to `wanted`, by ratio: equal shares for all.
 std::size_t nearest_divisor(std::size_t images, std::size_t wanted, std::size_t channels) {
@@ -41,6 +31,30 @@ std::size_t nearest_divisor(std::size_t images, std::size_t wanted, std::size_t 
     return best;
 }
 
+Choice choice_of(const Request& request, Params& params) {
+    const auto& device = request.device;
+    const auto axis = [&](const char* name, int simulated, int cpu, int gpu) {
+        return params.integer(name, by_scale(device, simulated, cpu, gpu));
+    };
+    const auto n = axis("images", 5, 32, 128), c = axis("channels", 3, 64, 256);
+    const auto h = axis("height", 4, 56, 56), w = axis("width", 6, 56, 56);
+    // Indices within an image and within a channel are 32-bit.
+    const auto pixels = product("the number of values per image", {c, h, w}, (1ull << 31) - 1);
+    const auto values = product("the number of values per channel", {n, h, w}, (1ull << 31) - 1);
+    if (by_channel(request.variant) && values < 2)
+        throw Unsupported("a channel has only 1 value and no deviation; training needs at least 2 images, rows or columns");
+    require_room(device, "x", product("the tensor's size in bytes", {n, static_cast<std::int64_t>(pixels), 4}, 1ull << 40));
+    Choice out{{static_cast<std::size_t>(n), static_cast<std::size_t>(c), static_cast<std::size_t>(h * w)}};
+    if (request.variant.name == "channel_wide") {
+        // About enough groups to fill the device four times over, so that the last ones leave little of it idle.
+        const std::size_t wanted = (device.is_cpu() ? 4ull : 32ull) * device.compute_units;
+        out.slices = params.count("slices", nearest_divisor(out.images, wanted, out.channels));
+        if (out.slices > out.images)
+            throw Unsupported("axis 'slices' is " + std::to_string(out.slices) + "; there are only " + std::to_string(out.images) + " images to share");
+    }
+    return out;
+}
+
 std::string define(const char* name, std::size_t v) { return std::string(name) + "=" + std::to_string(v) + "u"; }
 
 void pixel(Setup& out, const Request& request, const Shape& s) {
@@ -48,10 +62,10 @@ void pixel(Setup& out, const Request& request, const Shape& s) {
     if (request.variant.name.rfind("pixel_split", 0) == 0) {
         const std::size_t parts = request.variant.name.back() == '4' ? 4 : 2;
         const std::size_t places = std::min<std::size_t>(64, request.device.max_group / parts);
-        if (places == 0) throw Unsupported("a place takes " + std::to_string(parts) + " work-items; the device has groups of one");
+        if (places == 0) throw Unsupported("a pixel takes " + std::to_string(parts) + " work-items of one work-group; the device takes groups of " + std::to_string(request.device.max_group));
         // More would be spilled anyway, and unrolled loops of that length take minutes to compile.
         if (divide_up(s.images, parts) > 256)
-            throw Unsupported("an item would hold " + std::to_string(divide_up(s.images, parts)) + " values in registers; at most 256");
+            throw Unsupported("a work-item would hold " + std::to_string(divide_up(s.images, parts)) + " values in registers; at most 256 are possible");
         out.defines.push_back(define("PLACES", places));
         out.local = Extent(places, parts);
         out.global = Extent(round_up(s.pixels(), places), parts);
@@ -61,26 +75,18 @@ void pixel(Setup& out, const Request& request, const Shape& s) {
     }
 }
 
-void channel(Setup& out, const Request& request, const Shape& s, const Data& data) {
+void channel(Setup& out, const Request& request, const Choice& s, const Data& data) {
     const auto& device = request.device;
     out.args.insert(out.args.end(), {Output{"y", s.total() * 4}, Output{"means", s.channels * 4}, Output{"scales", s.channels * 4},
                                      InOut{"running", data.running}, Input{"gamma", data.gamma}, Input{"beta", data.beta}});
     if (request.variant.name == "channel_wide") {
-        // About enough groups to fill the device four times over, so that the last ones leave little of it idle.
-        const std::size_t wanted = (device.is_cpu() ? 4ull : 32ull) * device.compute_units;
-        const auto slices = static_cast<std::size_t>(
-            integer_or(request.point, "slices", static_cast<std::int64_t>(nearest_divisor(s.images, wanted, s.channels))));
-        if (slices > s.images)
-            throw Error(Blame::usage, "axis 'slices' is " + std::to_string(slices) + "; there are " + std::to_string(s.images) +
-                                          " images to share");
         const std::size_t vector = device.is_cpu() && s.plane % 8 == 0 ? 8 : s.plane % 4 == 0 ? 4 : 1;
-        const std::size_t local = device.is_cpu() ? 1 : group_of(device, 256), groups = s.channels * slices;
-        out.defines.insert(out.defines.end(), {"VECTOR=" + std::to_string(vector), define("SLICES", slices)});
+        const std::size_t local = device.is_cpu() ? 1 : group_of(device, 256), groups = s.channels * s.slices;
+        out.defines.insert(out.defines.end(), {"VECTOR=" + std::to_string(vector), define("SLICES", s.slices)});
         out.args.insert(out.args.end(), {Scratch{"partial", groups * 8}, Local{"shared_", local * 8}});
         out.steps = {Launch{"batchnorm_partial", Extent(groups * local), Extent(local), {"x", "partial", "shared_"}},
                      Launch{"batchnorm_apply", Extent(groups * local), Extent(local),
                             {"x", "y", "partial", "means", "scales", "running", "gamma", "beta"}}};
-        out.resolved.emplace_back("slices", std::to_string(slices));
     } else {
         const std::size_t local = group_of(device, device.is_cpu() ? 64 : 512), own = group_of(device, 256);
         out.args.push_back(Local{"shared_", local * 4});
@@ -90,19 +96,15 @@ void channel(Setup& out, const Request& request, const Shape& s, const Data& dat
     }
 }
 
-Setup setup(const Request& request) {
-    const auto s = shape_of(request);
+Setup setup(const Request& request, Params& params) {
+    const auto s = choice_of(request, params);
     static Recent<std::tuple<std::size_t, std::size_t, std::size_t, std::uint64_t>, Data> recent;
     const auto data = recent.get({s.images, s.channels, s.plane, request.seed},
                                  [&] { return batchnorm::random_data(s, request.seed); });
     Setup out;
     out.args = {Input{"x", data->x}};
     out.defines = {define("IMAGES", s.images), define("CHANNELS", s.channels), define("PLANE", s.plane)};
-    const auto& device = request.device;
-    const auto text = [&](const char* name, int simulated, int cpu, int gpu) {
-        out.resolved.emplace_back(name, std::to_string(integer_or(request.point, name, by_scale(device, simulated, cpu, gpu))));
-    };
-    text("images", 5, 32, 128), text("channels", 3, 64, 256), text("height", 4, 56, 56), text("width", 6, 56, 56);
+    out.accumulates = by_channel(request.variant);  // the running statistics
     if (by_channel(request.variant))
         channel(out, request, s, *data);
     else
@@ -119,28 +121,28 @@ Setup setup(const Request& request) {
 Experiment describe_batchnorm() {
     Experiment out;
     out.family = "batchnorm";
-    out.question = "How many times must batch normalisation read its input, and what do registers, splitting and Welford's update buy?";
+    out.question = "How many times must batch normalisation read its input, and what do registers, splitting and Welford's update gain?";
     const auto axis = [](const char* name, const char* meaning) {
         return Axis{name, "", meaning, Axis::Kind::integer, {"auto"}, {}, 1, 1 << 24, true};
     };
-    out.axes = {axis("images", "N; auto is 128, on a CPU 32"), axis("channels", "C; auto is 256, on a CPU 64"),
-                axis("height", "rows of a plane; auto is 56"), axis("width", "columns of a plane; auto is 56"),
-                axis("slices", "work-groups that share a channel in channel_wide; auto fills the device four times")};
+    out.axes = {axis("images", "N, images; auto is 128, on a CPU 32"), axis("channels", "C, channels; auto is 256, on a CPU 64"),
+                axis("height", "H, rows of a plane; auto is 56"), axis("width", "W, columns of a plane; auto is 56"),
+                axis("slices", "work-groups per channel; auto fills the device four times")};
     out.axes.back().tune = {"auto", "1:16:*2"};
-    out.axes.back().tune_only = {"channel_wide"};
+    out.axes.back().only = {"channel_wide"};
     out.variants = {
-        {"pixel_three", "Per pixel: mean, variance and result in three passes."},
-        {"pixel_two", "Per pixel: both sums in one pass, shifted against cancellation."},
-        {"pixel_welford", "Per pixel: Welford's update, then the result."},
-        {"pixel_split2", "Per pixel: two items hold its values in registers and read them once.", {"PARTS=2"}},
-        {"pixel_split4", "Per pixel: four items hold its values in registers.", {"PARTS=4"}},
-        {"channel_three", "Per channel: a group a channel, mean and variance in two passes, then the result."},
-        {"channel_two", "Per channel: both sums in one pass, then the result."},
-        {"channel_welford", "Per channel: Welford's update in each item, joined in a tree, then the result."},
-        {"channel_wide", "Per channel: many groups a channel, 128-bit loads, second pass backwards through the cache."},
+        {"pixel_three", "Statistics per pixel: mean, variance and result in three passes."},
+        {"pixel_two", "Statistics per pixel: both sums in one pass, shifted against cancellation."},
+        {"pixel_welford", "Statistics per pixel: Welford's update, then the result."},
+        {"pixel_split2", "Statistics per pixel: two work-items hold its values in registers and read them once.", {"PARTS=2"}},
+        {"pixel_split4", "As pixel_split2 with four work-items per pixel.", {"PARTS=4"}},
+        {"channel_three", "Statistics per channel: one work-group per channel takes mean and variance in two passes, then the result."},
+        {"channel_two", "Statistics per channel: both sums in one pass, then the result."},
+        {"channel_welford", "Statistics per channel: Welford's update in each work-item, joined in a tree, then the result."},
+        {"channel_wide", "Statistics per channel: several work-groups per channel, 128-bit loads, second pass in reverse order to hit the cache."},
     };
     out.setup = setup;
-    out.validate = [](const Request& request) { shape_of(request); };
+    out.resolve = [](const Request& request, Params& params) { choice_of(request, params); };
     return out;
 }
 

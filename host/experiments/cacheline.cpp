@@ -1,59 +1,61 @@
 // cacheline: pairs of loads at a distance. The time of a pair less the time of a lone miss is the time of the second load,
 // and it jumps where the distance leaves what the first one filled. No model of averages is needed, and sector, fetch and
 // line show separately; a strided walk mixes them.
-#include "experiments/cacheline_granules.hpp"
-#include "experiments/memory_probe.hpp"
+#include "experiments/lib/cacheline_granules.hpp"
+#include "experiments/lib/data.hpp"
+#include "experiments/lib/findings.hpp"
+#include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
 namespace {
 
-using namespace memory_probe;
+using namespace lib;
 
 constexpr std::uint64_t granule = 128;  // a home every 128 bytes, as in cacheline.cl
 constexpr std::int32_t visits_per_trip = 8;
 
-std::uint64_t footprint_of(const Request& request) {
-    if (!request.point.is_auto("footprint")) return static_cast<std::uint64_t>(request.point.integer("footprint"));
-    return is_simulator(request.device) ? 16 << 10 : std::max<std::uint64_t>(beyond_caches(request.device), 1 << 20);
-}
+struct Layout {
+    std::uint64_t footprint = 0, distance = 0, offset = 0;
+    std::uint64_t bytes() const { return footprint + distance + granule; }  // the last pair's second word lies beyond the last home
+};
 
-void validate(const Request& request) {
-    const auto& point = request.point;
-    for (const auto* axis : {"distance", "offset"}) require_multiple(point, axis, 8);
-    require_multiple(point, "footprint", granule);
-    const auto distance = point.integer("distance");
-    if (distance % static_cast<std::int64_t>(granule) == 0)
-        throw Error(Blame::usage, "axis 'distance' is " + point.text("distance") +
-                                      "; multiples of 128 would fall on the first words of other pairs, 8 more do not");
-}
-
-Setup setup(const Request& request) {
-    validate(request);
+Layout layout_of(const Request& request, Params& params) {
     const auto& device = request.device;
-    const auto footprint = footprint_of(request);
-    const auto distance = static_cast<std::uint64_t>(request.point.integer("distance"));
-    const auto offset = static_cast<std::uint64_t>(request.point.integer("offset"));
-    const auto bytes = footprint + distance + granule;  // the last pair's second word lies beyond the last home
-    require_room(device, bytes);
+    Layout out;
+    out.distance = params.count("distance");
+    out.offset = params.count("offset");
+    out.footprint = params.count(
+        "footprint", is_simulator(device) ? 16 << 10 : round_up(std::max<std::uint64_t>(beyond_caches(device), 1 << 20), granule));
+    if (out.distance % granule == 0)
+        throw Error(Blame::usage, "axis 'distance' is " + std::to_string(out.distance) +
+                                      "; a multiple of 128 would fall on the first word of another pair, so use one 8 larger");
+    require_room(device, "chain", out.bytes());
+    return out;
+}
+
+Setup setup(const Request& request, Params& params) {
+    const auto& device = request.device;
+    const auto layout = layout_of(request, params);
+    const auto [footprint, distance, offset] = layout;
 
     auto slot = random_order(footprint / granule, request.seed);
     Setup out;
-    out.args = {Input{"slot", share(slot)}, Scratch{"chain", bytes},
+    out.args = {Input{"slot", share(slot)}, Scratch{"chain", layout.bytes()},
                 InOut{"state", share(std::vector<std::uint64_t>{slot[0] * granule + offset, 0})},
                 value("count", static_cast<std::uint32_t>(slot.size())), value("trips", std::int32_t{0})};
     out.steps = {Launch{"cacheline_link", Extent(is_simulator(device) ? 64 : 4096), {}, {"slot", "chain", "state", "count"}},
                  Launch{{}, Extent(1), Extent(1), {"chain", "state", "trips"}}};
     out.defines = {"DISTANCE=" + std::to_string(distance), "OFFSET=" + std::to_string(offset)};
-    out.slope = is_simulator(device) ? Slope{"trips", 1, 2, visits_per_trip} : Slope{"trips", 32, 544, visits_per_trip};
+    out.slope = slope(device, 32, 544, visits_per_trip);
     out.declared = {{Declared::What::load, visits_per_trip * (request.variant.name == "pair" ? 2.0 : 1.0), 64}};
-    out.check = [slot = std::move(slot), offset](const Buffers& buffers) -> std::optional<std::string> {
-        const auto visits = static_cast<std::uint64_t>(buffers.trips) * visits_per_trip;
+    out.accumulates = true;  // the chase goes on from where it stands
+    out.check = [slot = std::move(slot), offset = layout.offset](const Buffers& buffers) -> std::optional<std::string> {
+        const auto visits = static_cast<std::uint64_t>(buffers.trips) * visits_per_trip * buffers.operations;
         const std::uint64_t expected = slot[visits % slot.size()] * granule + offset, got = buffers.as<std::uint64_t>("state")[0];
         if (got == expected) return std::nullopt;
         return "after " + std::to_string(visits) + " visits the chase stands at byte " + std::to_string(got) + ", expected " +
                std::to_string(expected);
     };
-    out.resolved = {{"footprint", std::to_string(footprint)}};
     return out;
 }
 
@@ -74,7 +76,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
             noise.push_back(pair.high - pair.low + lone->high - lone->low);
         }
         if (!miss) continue;
-        out.push_back(step_finding("lone miss", *miss, "random chase, one load a 128-byte block, beyond the caches"));
+        out.push_back(step_finding("lone miss", *miss, "random chase, one load per block of 128 bytes, beyond the caches"));
         // Where the intervals are narrow, a twenty-fifth of a miss is still less than what sets levels of memory apart.
         const auto found = cacheline::granules(distance, second, std::max(0.04 * miss->per_step, summarise(noise).median));
         for (std::size_t i = 0; i < found.size(); ++i) {
@@ -94,17 +96,18 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
 Experiment describe_cacheline() {
     Experiment out;
     out.family = "cacheline";
-    out.question = "How many bytes does one miss bring: sector, fetch and line?";
-    out.axes = {{"distance", "byte", "from the first word of a pair to the second; multiples of 128 are taken", Axis::Kind::integer,
+    out.question = "How many bytes does one miss bring in: sector, fetch and line?";
+    out.axes = {{"distance", "byte", "distance from the first word of a pair to the second; no multiple of 128, where other pairs begin", Axis::Kind::integer,
                  {"8", "24", "40", "72", "136", "264"}, {}, 8, 4096},
-                {"offset", "byte", "of the pair in its 128-byte block; half a line moves the thresholds by half a line",
+                {"offset", "byte", "offset of the pair in its block of 128 bytes; half a line moves the thresholds by half a line",
                  Axis::Kind::integer, {"0"}, {}, 0, 120},
-                {"footprint", "byte", "memory the chase goes through; auto is beyond all caches", Axis::Kind::integer,
+                {"footprint", "byte", "size of the memory visited; auto is beyond all caches", Axis::Kind::integer,
                  {"auto"}, {}, 1024, 1e12, true}};
-    out.variants = {{"pair", "Visits a random block, then a word a fixed distance behind it, then the next random block."},
-                    {"lone", "Visits the random blocks only: what the pair's first load costs."}};
+    out.variants = {{"pair", "Visits a random block, then the word a fixed distance after it, then the next random block."},
+                    {"lone", "Visits only the random blocks: the cost of the pair's first load."}};
     out.setup = setup;
-    out.validate = validate;
+    for (auto& axis : out.axes) axis.multiple_of = axis.name == "footprint" ? granule : 8;
+    out.resolve = [](const Request& request, Params& params) { layout_of(request, params); };
     out.curve_over = "distance";
     out.conclude = conclude;
     return out;

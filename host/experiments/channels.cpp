@@ -4,18 +4,21 @@
 // so how many writes merge. Here the set of lines has one size; only where they lie changes.
 #include <bit>
 
-#include "experiments/channels_dips.hpp"
-#include "experiments/memory_probe.hpp"
+#include "experiments/lib/channels_dips.hpp"
+#include "core/random.hpp"
+#include "experiments/lib/compare.hpp"
+#include "experiments/lib/findings.hpp"
+#include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
 namespace {
 
-using namespace memory_probe;
+using namespace lib;
 
 constexpr std::uint32_t line_words = 4, pass_step = 1021, factor = 0x9E3779B1u;  // as in channels.cl; words of 16 bytes
 
 struct Layout {
-    std::uint32_t lines = 0, spacing_words = 0, items = 0;
+    std::uint32_t lines = 0, spacing_words = 0, items = 0, group = 1;
     std::uint32_t line_of(std::uint32_t item, std::uint32_t pass) const {
         return static_cast<std::uint32_t>((item / line_words + static_cast<std::uint64_t>(pass) * pass_step) % lines);
     }
@@ -56,23 +59,23 @@ std::vector<std::string> spacings() {
     return out;
 }
 
-void validate(const Request& request) {
-    require_multiple(request.point, "spacing", 16);
-    require_power(request.point, "lines");
-}
-
-Setup setup(const Request& request) {
-    validate(request);
+Layout layout_of(const Request& request, Params& params) {
     const auto& device = request.device;
     if (device.is_cpu())
-        throw Unsupported("address hashing and prefetching hide a CPU's channels; the curve of latency_global with "
-                          "--axis line=4096 shows its pages and sets");
-    Layout layout;
-    layout.lines = is_simulator(device) ? 64 : static_cast<std::uint32_t>(request.point.integer("lines"));
-    layout.spacing_words = static_cast<std::uint32_t>(request.point.integer("spacing") / 16);
-    const auto group = std::min<std::uint32_t>(256, static_cast<std::uint32_t>(std::bit_floor(device.max_group)));
-    layout.items = is_simulator(device) ? group : device.compute_units * 4 * group;
-    require_room(device, layout.bytes());
+        throw Unsupported("address hashing and prefetching hide a CPU's channels; `latency_global --axis line=4096` shows its "
+                          "pages and sets");
+    Layout out;
+    out.lines = static_cast<std::uint32_t>(params.count("lines", is_simulator(device) ? 64 : 4096));
+    out.spacing_words = static_cast<std::uint32_t>(params.count("spacing") / 16);
+    out.group = std::min<std::uint32_t>(256, static_cast<std::uint32_t>(std::bit_floor(device.max_group)));
+    out.items = is_simulator(device) ? out.group : device.compute_units * 4 * out.group;
+    require_room(device, "out", out.bytes());
+    return out;
+}
+
+Setup setup(const Request& request, Params& params) {
+    const auto& device = request.device;
+    const auto layout = layout_of(request, params);
 
     Setup out;
     const auto mask = value("line_mask", layout.lines - 1);
@@ -95,10 +98,9 @@ Setup setup(const Request& request) {
     }
     out.declared = {{request.variant.name == "store" ? Declared::What::store : Declared::What::load, 1, 128}};
     out.global = Extent(layout.items);
-    out.local = Extent(group);
+    out.local = Extent(layout.group);
     const double bytes_per_trip = 16.0 * layout.items;
-    out.slope = is_simulator(device) ? Slope{"trips", 1, 2, bytes_per_trip} : Slope{"trips", 32, 160, bytes_per_trip};
-    out.resolved = {{"lines", std::to_string(layout.lines)}};
+    out.slope = slope(device, 32, 160, bytes_per_trip);
     return out;
 }
 
@@ -112,7 +114,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         const auto [best, worst] = std::minmax_element(curve.samples.begin(), curve.samples.end(), faster);
         const auto place = [](const Curve::Sample& s) { return format_bytes(static_cast<std::uint64_t>(s.x)); };
         out.push_back(rate_finding(curve.variant + " bandwidth of the second level", "B/s", *best, 1,
-                                   "best spacing, " + place(*best) + ", of " + curve.fixed.text("lines") + " lines of 64 byte"));
+                                   "best spacing, " + place(*best) + ", of " + curve.fixed.text("lines") + " lines of 64 bytes"));
         out.push_back({curve.variant + " worst spacing", "x", worst->per_step / best->per_step, worst->low / best->high,
                        worst->high / best->low, "time at " + place(*worst) + " over that at the best spacing"});
         if (const auto found = channels::find_interleave(xs(curve), bandwidth)) {
@@ -130,14 +132,16 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
 Experiment describe_channels() {
     Experiment out;
     out.family = "channels";
-    out.question = "Which distances between lines crowd onto the same memory channels?";
-    out.axes = {{"spacing", "byte", "from line to line; powers of two, and those an odd number of lines off", Axis::Kind::integer,
+    out.question = "At which distances do lines fall on the same memory channels?";
+    out.axes = {{"spacing", "byte", "distance from line to line; by default powers of two, and powers of two plus one line", Axis::Kind::integer,
                  spacings(), {}, 64, 1 << 24},
-                {"lines", "line", "lines of 64 byte visited, a power of two", Axis::Kind::integer, {"4096"}, {}, 4, 1 << 24}};
-    out.variants = {{"store", "The whole device stores to the lines, 16 byte a work-item and pass."},
-                    {"load", "The whole device loads from the lines past the first level, 16 byte a work-item and pass."}};
+                {"lines", "line", "lines of 64 bytes visited; auto is 4096, on a simulator 64", Axis::Kind::integer, {"auto"}, {}, 4, 1 << 24, true}};
+    out.axes.front().multiple_of = 16;
+    out.axes.back().power_of_two = true;
+    out.variants = {{"store", "The whole device stores to the lines, 16 bytes per work-item and pass."},
+                    {"load", "The whole device loads from the lines past the first level, 16 bytes per work-item and pass."}};
     out.setup = setup;
-    out.validate = validate;
+    out.resolve = [](const Request& request, Params& params) { layout_of(request, params); };
     out.metrics = {{"bandwidth", "B/s", Better::higher, [](const Setup&, double seconds) { return 1 / seconds; }}};
     out.curve_over = "spacing";
     out.conclude = conclude;

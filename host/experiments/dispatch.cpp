@@ -2,13 +2,15 @@
 // "the group should be a multiple of 256", takes the corner of two rates for a rule: groups start at one rate, waves at
 // another, and min(groups * B, waves * B / ceil(B / W)) reproduces every published row. So the two rates and W are
 // fitted.
-#include "experiments/probe.hpp"
+#include "core/random.hpp"
+#include "experiments/lib/findings.hpp"
+#include "experiments/lib/sizes.hpp"
 #include "model/fit.hpp"
 
 namespace cllab::model {
 namespace {
 
-using namespace probe;
+using namespace lib;
 
 constexpr std::uint32_t store_every = 4096;
 
@@ -20,23 +22,12 @@ std::size_t items_in_group(std::size_t side, unsigned dims) {
     return items;
 }
 
-void validate(const Request& request) {
-    const auto side = request.point.integer("side");
-    const auto dims = dimensions(request.variant.name);
-    if (dims > 1 && side > (dims == 2 ? 64 : 16))
-        throw Error(Blame::usage, "axis 'side' is " + std::to_string(side) + "; with " + std::to_string(dims) +
-                                      " dimensions at most " + (dims == 2 ? "64" : "16") + " make a work-group");
-}
-
-Setup setup(const Request& request) {
-    validate(request);
+Setup setup(const Request& request, Params& params) {
     const auto& device = request.device;
     const auto dims = dimensions(request.variant.name);
-    const auto side = static_cast<std::size_t>(request.point.integer("side"));
+    const auto side = params.count("side");
     const std::size_t items = items_in_group(side, dims);
-    if (items > device.max_group_promised)
-        throw Unsupported("a work-group of " + std::to_string(items) + " exceeds the device's " +
-                          std::to_string(device.max_group_promised));
+    require_group(device, items);
     for (unsigned d = 0; d < dims; ++d) {
         if (side > device.max_items[d])
             throw Unsupported("a work-group's side of " + std::to_string(side) + " exceeds the device's " +
@@ -126,7 +117,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     if (device.is_cpu()) {
         // The loop over work-items is the compiler's, so only the group has a cost of its own.
         if (single)
-            out.push_back(from_step("time per group", *single, "groups of one work-item; waves mean nothing on a CPU"));
+            out.push_back(step_finding("time per group", *single, "groups of one work-item; waves mean nothing on a CPU"));
         return out;
     }
     auto fit = fit_dispatch(sizes, rates);
@@ -160,7 +151,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 Experiment describe_dispatch() {
     Experiment out;
     out.family = "dispatch";
-    out.question = "How many work-groups and waves does the device start in a second, and how wide is a wave?";
+    out.question = "How many work-groups and waves does the device start per second, and how wide is a wave?";
     out.axes = {{.name = "side",
                  .unit = "work-item",
                  .meaning = "work-items along each dimension of a group",
@@ -170,12 +161,11 @@ Experiment describe_dispatch() {
     out.variants = {
         {.name = "1d", .meaning = "Groups of one dimension."},
         {.name = "2d",
-         .meaning = "Square groups: most sides are no multiple of a wave.",
+         .meaning = "Square groups, most of them no multiple of a wave.",
          .axes = {{"side", "4,8,12,16,20,24,28,32"}}},
         {.name = "3d", .meaning = "Cubic groups.", .axes = {{"side", "2,4,6,7,8,9,10"}}},
     };
     out.setup = setup;
-    out.validate = validate;
     out.curve_over = "side";
     out.conclude = conclude;
     return out;

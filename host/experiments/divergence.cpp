@@ -1,30 +1,43 @@
 // divergence: the SIMT width and the price of ways taken apart. A branch that changes every `grain` work-items doubles
 // the time while a wave holds both ways and costs nothing once the grain is a wave: the knee is the width.
-#include "experiments/probe.hpp"
+#include <functional>
+#include <map>
+
+#include "experiments/lib/chain.hpp"
+#include "experiments/lib/compare.hpp"
+#include "experiments/lib/findings.hpp"
+#include "experiments/lib/sizes.hpp"
 #include "model/fit.hpp"
 
 namespace cllab::model {
 namespace {
 
-using namespace probe;
+using namespace lib;
 
 constexpr std::int64_t links_per_trip = 64;
 constexpr std::int32_t straight_links = 256;
 
+/// One cell's sizes, all resolved.
 struct Size {
-    std::size_t items = 1, groups = 1;
+    std::size_t items = 1, groups = 1, ways = 2;
+    std::uint32_t grain = 1;
 };
 
-Size size_of(const Request& request) {
+bool is_for_vectoriser(const Variant& variant) { return variant.name == "straight" || variant.name == "looped"; }
+
+Size size_of(const Request& request, Params& params) {
     const auto& device = request.device;
-    const bool full = request.point.text("fill") == "full";
+    const auto& variant = request.variant.name;
+    const bool full = is_for_vectoriser(request.variant) || params.text("fill") == "full";
     Size s;
-    s.items = static_cast<std::size_t>(or_auto(request.point, "items", device.is_gpu() ? (full ? 256 : 1024) : 16));
-    if (request.point.is_auto("items")) s.items = std::min(s.items, device.max_group_promised);
-    if (s.items > device.max_group_promised)
-        throw Unsupported("a work-group of " + std::to_string(s.items) + " exceeds the device's " +
-                          std::to_string(device.max_group_promised));
-    if (full && !is_simulator(device)) s.groups = device.compute_units * (device.is_gpu() ? 8u : 1u);
+    s.items = params.count("items", std::min<std::size_t>(device.is_gpu() ? (full ? 256 : 1024) : 16, device.max_group_promised));
+    if (variant == "width" || variant == "paths") s.grain = static_cast<std::uint32_t>(params.count("grain"));
+    if (variant == "paths") s.ways = params.count("paths");
+    require_group(device, s.items);
+    if (is_for_vectoriser(request.variant))
+        s.groups = std::max<std::size_t>(1, (is_simulator(device) ? 64 : 4096ull * device.compute_units) / s.items);
+    else if (full && !is_simulator(device))
+        s.groups = device.compute_units * (device.is_gpu() ? 8u : 1u);
     return s;
 }
 
@@ -56,27 +69,18 @@ private:
     std::int32_t trips_ = -1;
 };
 
-void validate(const Request& request) {
-    const auto paths = request.point.integer("paths");
-    if ((paths & (paths - 1)) != 0)
-        throw Error(Blame::usage, "axis 'paths' is " + std::to_string(paths) + "; possible are powers of two up to 64");
-}
-
 void fill_ways(Setup& out, const Request& request, const Size& s, const std::vector<float>& starts) {
     if (request.device.is_cpu())
         throw Unsupported(
             "on a CPU every work-item takes its own branch in an ordinary loop, so there is no SIMT width; "
             "divergence_straight against divergence_looped shows whether that loop is vectorised");
-    const bool width = request.variant.name == "width";
-    const auto grain = static_cast<std::uint32_t>(request.point.integer("grain"));
-    const auto ways = width ? std::size_t{2} : static_cast<std::size_t>(request.point.integer("paths"));
-    out.args.push_back(value("grain", grain));
+    out.args.push_back(value("grain", s.grain));
     out.args.push_back(value("trips", std::int32_t{0}));
-    out.defines = {"PATHS=" + std::to_string(ways)};
-    out.declared = {{Declared::What::multiply_add, static_cast<double>(ways) * links_per_trip, 32}};
-    const auto ends = std::make_shared<WayEnds>(starts, ways);
+    out.defines = {"PATHS=" + std::to_string(s.ways)};
+    out.declared = {{Declared::What::multiply_add, static_cast<double>(s.ways) * links_per_trip, 32}};
+    const auto ends = std::make_shared<WayEnds>(starts, s.ways);
     out.check =
-        check_of([=](std::size_t i, std::int32_t trips) { return ends->at(i % s.items / grain % ways, i % 4, trips); });
+        check_of([=](std::size_t i, std::int32_t trips) { return ends->at(i % s.items / s.grain % s.ways, i % 4, trips); });
 }
 
 void fill_swap(Setup& out, const Request& request, const Size& s, const std::vector<float>& starts) {
@@ -100,9 +104,7 @@ void fill_swap(Setup& out, const Request& request, const Size& s, const std::vec
 }
 
 /// The vectoriser's two kernels: no slope, because the straight one has no loop to lengthen.
-void fill_straight(Setup& out, const Request& request, Size& s, const std::vector<float>& starts) {
-    s.groups = std::max<std::size_t>(
-        1, (is_simulator(request.device) ? 64 : 4096ull * request.device.compute_units) / s.items);
+void fill_straight(Setup& out, const Request& request, const Size& s, const std::vector<float>& starts) {
     const auto c = static_cast<float>(chain_constant);
     out.args.push_back(value("c", c));
     out.args.push_back(value("rounds", std::int32_t{straight_links / links_per_trip}));
@@ -114,12 +116,11 @@ void fill_straight(Setup& out, const Request& request, Size& s, const std::vecto
     out.check = check_of([=](std::size_t i, std::int32_t) { return ends[i % 4]; });
 }
 
-Setup setup(const Request& request) {
-    validate(request);
-    auto s = size_of(request);
+Setup setup(const Request& request, Params& params) {
+    const auto s = size_of(request, params);
     const auto starts = chain_starts<float>(4, request.seed);
     const auto& variant = request.variant.name;
-    const bool straight = variant == "straight" || variant == "looped";
+    const bool straight = is_for_vectoriser(request.variant);
     Setup out;
     out.args = {Input{"start", share(starts)}, Output{"out", 0}};
     if (straight)
@@ -131,8 +132,7 @@ Setup setup(const Request& request) {
     out.args[1] = Output{"out", s.items * s.groups * sizeof(float)};
     out.global = Extent(s.items * s.groups);
     out.local = Extent(s.items);
-    if (request.point.is_auto("items")) out.resolved = {{"items", std::to_string(s.items)}};
-    if (!straight) out.slope = slope(request.device, 64, links_per_trip);
+    if (!straight) out.slope = slope(request.device, 64, 3 * 64, links_per_trip);
     return out;
 }
 
@@ -208,18 +208,19 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 Experiment describe_divergence() {
     Experiment out;
     out.family = "divergence";
-    out.question = "How many work-items run in step, and what does it cost when they go different ways?";
+    out.question = "How many work-items run in lockstep, and what does it cost when they take different paths?";
     out.axes = {
         {.name = "grain",
          .unit = "work-item",
-         .meaning = "neighbours that go the same way",
+         .meaning = "neighbours that take the same path",
          .values = {"1"},
          .least = 1,
-         .most = 4096},
-        {.name = "paths", .meaning = "different ways", .values = {"2"}, .least = 1, .most = 64},
+         .most = 4096,
+         .only = {"width", "paths"}},
+        {.name = "paths", .meaning = "different paths", .values = {"2"}, .least = 1, .most = 64, .only = {"paths"}, .power_of_two = true},
         {.name = "items",
          .unit = "work-item",
-         .meaning = "work-items in a group",
+         .meaning = "work-items per group; auto is 16 on a CPU, else 256, for one group 1024",
          .values = {"auto"},
          .least = 1,
          .most = 4096,
@@ -228,34 +229,35 @@ Experiment describe_divergence() {
          .meaning = "one work-group, or all compute units busy",
          .kind = Axis::Kind::choice,
          .values = {"full"},
-         .choices = {"one", "full"}},
+         .choices = {"one", "full"},
+         .only = {"width", "paths", "plain", "branch", "select"}},
     };
     out.variants = {
         {.name = "width",
-         .meaning = "Two ways that change every `grain` work-items.",
+         .meaning = "Two paths that alternate every `grain` work-items.",
          .axes = {{"grain", "1:512:*2"}, {"fill", "one,full"}},
          .curve_over = "grain"},
         {.name = "paths",
-         .meaning = "Neighbours go as many different ways as `paths` says.",
+         .meaning = "Neighbours take `paths` different paths.",
          .axes = {{"paths", "1,2,4,8,16,32,64"}},
          .curve_over = "paths"},
-        {.name = "plain", .meaning = "One loop, nobody branches: what the next two are compared with."},
+        {.name = "plain", .meaning = "One loop without a branch: the baseline of branch and select."},
         {.name = "branch",
-         .meaning = "Odd work-items run the loop with two values exchanged, in a branch of their own."},
-        {.name = "select", .meaning = "The same result: the values are exchanged first, then all run one loop."},
+         .meaning = "Odd work-items run the loop with two values exchanged, in their own branch."},
+        {.name = "select", .meaning = "The same result with the values exchanged first; then all work-items run one loop."},
         {.name = "straight",
          .meaning = "No loop in the kernel: a CPU's compiler can run several work-items in one vector.",
          .needs = {"cpu"},
          .axes = {{"items", "1,16,256"}},
          .curve_over = "items"},
         {.name = "looped",
-         .meaning = "The same work in a loop, which keeps it from doing so.",
+         .meaning = "The same work in a loop, which prevents that.",
          .needs = {"cpu"},
          .axes = {{"items", "1,16,256"}},
          .curve_over = "items"},
     };
     out.setup = setup;
-    out.validate = validate;
+    out.resolve = [](const Request& request, Params& params) { size_of(request, params); };
     out.curve_over = "grain";
     out.conclude = conclude;
     return out;

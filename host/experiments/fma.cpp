@@ -1,12 +1,17 @@
 // fma: latency, throughput, loop and fetch cost of the fused multiply-add, and two things it gives away: the clock (by
 // its latency) and the number of compute units (by a staircase over saturating work-groups).
-#include "experiments/probe.hpp"
+#include <map>
+
+#include "experiments/lib/chain.hpp"
+#include "experiments/lib/compare.hpp"
+#include "experiments/lib/findings.hpp"
+#include "experiments/lib/sizes.hpp"
 #include "model/fit.hpp"
 
 namespace cllab::model {
 namespace {
 
-using namespace probe;
+using namespace lib;
 
 /// One cell's sizes, all resolved.
 struct Shape {
@@ -15,44 +20,36 @@ struct Shape {
     std::int64_t steps = 0;  ///< links of each chain in the shorter run, about
 };
 
-bool is_power_of_two(std::int64_t n, std::int64_t most) { return n >= 1 && n <= most && (n & (n - 1)) == 0; }
-
-void require_power(const char* axis, std::int64_t n, std::int64_t most) {
-    if (!is_power_of_two(n, most))
-        throw Error(Blame::usage, std::string("axis '") + axis + "' is " + std::to_string(n) +
-                                      "; possible are powers of two up to " + std::to_string(most));
-}
-
 std::size_t groups_for(double load_percent, const Device& device) {
     return static_cast<std::size_t>(std::max(1.0, std::round(load_percent * device.compute_units / 100)));
 }
 
-Shape shape_of(const Request& request) {
-    const auto& point = request.point;
+Shape shape_of(const Request& request, Params& params) {
     const auto& device = request.device;
     const auto& variant = request.variant.name;
     const bool gpu = device.is_gpu();
     Shape s;
-    s.type = point.text("type");
-    s.width = static_cast<std::size_t>(point.integer("width"));
+    if (variant == "clock") return s;
+    s.type = params.text("type");
+    s.width = params.count("width");
 
     // Four chains fill a GPU, which has waves beside them, and a CPU at 16 elements (eight 32-byte vectors); where a
     // CPU's vectors are wider, ilp=8 shows it.
     const std::size_t chains = variant == "latency" ? 1 : variant == "peak" || variant == "units" ? 4 : 2;
-    s.ilp = static_cast<std::size_t>(or_auto(point, "ilp", static_cast<std::int64_t>(chains)));
-    s.unroll = static_cast<std::size_t>(or_auto(point, "unroll", variant == "peak" ? 16 : 64));
+    s.ilp = params.count("ilp", chains);
     if (variant == "code")
-        s.unroll = std::max<std::size_t>(1, static_cast<std::size_t>(or_auto(point, "code", 1024)) / s.ilp);
+        s.unroll = std::max<std::size_t>(1, params.count("code", 1024) / s.ilp);
+    else
+        s.unroll = params.count("unroll", variant == "peak" ? 16 : 64);
 
-    const std::size_t wave = wave_width(device);
-    std::size_t waves = 1;
-    if (gpu && variant != "latency") waves = variant == "units" ? 1024 / wave : variant == "peak" ? 256 / wave : 16;
-    s.items = static_cast<std::size_t>(or_auto(point, "waves", static_cast<std::int64_t>(waves))) * wave;
-    if (variant == "latency" && point.is_auto("waves")) s.items = 1;
-    if (point.is_auto("waves")) s.items = std::min(s.items, device.max_group_promised);
-
-    const double automatic = variant == "peak" ? (gpu ? 800 : 400) : 0;
-    s.groups = groups_for(point.is_auto("load") ? automatic : point.real("load"), device);
+    if (variant != "latency") {
+        const std::size_t wave = wave_width(device);
+        const std::size_t waves = !gpu ? 1 : variant == "units" ? 1024 / wave : variant == "peak" ? 256 / wave : 16;
+        s.items = wave * params.count("waves", std::max<std::size_t>(1, std::min(waves, device.max_group_promised / wave)));
+    }
+    require_group(device, s.items);
+    const double one_group = std::round(1e8 / device.compute_units) / 1e6;
+    s.groups = groups_for(params.real("load", variant == "peak" ? (gpu ? 800 : 400) : one_group), device);
 
     // Links of each chain, so that a run takes some 50 us to 1 ms on anything from one core to a large GPU.
     s.steps = 32768;
@@ -61,14 +58,6 @@ Shape shape_of(const Request& request) {
         s.steps = std::clamp<std::int64_t>((1 << 22) / static_cast<std::int64_t>(s.items * s.ilp), 4096, 32768);
     if (variant == "units") s.steps = gpu ? 4096 : 131072;  // a CPU's threads must wake up in much less than a step
     return s;
-}
-
-void validate(const Request& request) {
-    const auto& point = request.point;
-    require_power("width", point.integer("width"), 16);
-    require_power("ilp", or_auto(point, "ilp", 1), 16);
-    require_power("unroll", or_auto(point, "unroll", 1), 16384);
-    require_power("code", or_auto(point, "code", 1), 16384);
 }
 
 template <typename T>
@@ -117,7 +106,7 @@ Setup setup_clock(const Request& request) {
         out.defines.push_back("-cl-std=CL3.0");
     out.args = {Output{"out", 8}, value("most", most), value("trips", std::int32_t{0})};
     out.global = out.local = Extent(1);
-    out.slope = slope(request.device, 64, 1024);
+    out.slope = slope(request.device, 64, 3 * 64, 1024);
     out.check = [](const Buffers& buffers) -> std::optional<std::string> {
         const auto waited = buffers.as<std::uint64_t>("out")[0];
         const auto wanted = static_cast<std::uint64_t>(buffers.trips) * 1024;
@@ -128,16 +117,12 @@ Setup setup_clock(const Request& request) {
     return out;
 }
 
-Setup setup(const Request& request) {
-    validate(request);
+Setup setup(const Request& request, Params& params) {
     if (request.variant.name == "clock") return setup_clock(request);
-    const auto s = shape_of(request);
+    const auto s = shape_of(request, params);
     const auto& device = request.device;
     if (s.type == "double" && !device.fp64) throw Unsupported("the device has no double precision");
     if (s.type == "half" && !device.fp16) throw Unsupported("the device has no half precision arithmetic");
-    if (s.items > device.max_group_promised)
-        throw Unsupported("a work-group of " + std::to_string(s.items) + " exceeds the device's " +
-                          std::to_string(device.max_group_promised));
 
     Setup out;
     const std::size_t count = 4 + s.ilp * s.width;
@@ -153,20 +138,13 @@ Setup setup(const Request& request) {
     out.local = Extent(s.items);
     const auto trips = std::max<std::int64_t>(1, s.steps / static_cast<std::int64_t>(s.unroll));
     // A step is one link of every chain.
-    out.slope = slope(device, static_cast<std::int32_t>(trips), static_cast<double>(s.unroll));
+    out.slope = slope(device, trips, 3 * trips, static_cast<double>(s.unroll));
     const auto links = static_cast<double>(s.ilp * s.width) * (request.variant.name == "nested" ? 1.0 : static_cast<double>(s.unroll));
     if (s.type == "uint")
         out.declared = {{Declared::What::integer_multiply, links, 32}};
     else
         out.declared = {{Declared::What::multiply_add, links, s.type == "double" ? 64u : s.type == "half" ? 16u : 32u}};
     out.work.flops = 2.0 * static_cast<double>(s.items * s.groups * s.ilp * s.width);
-    out.resolved = {{"ilp", std::to_string(s.ilp)},
-                    {"load", text_of(100.0 * static_cast<double>(s.groups) / device.compute_units)}};
-    // One work-item is no number of waves, and in `code` the unrolling is the swept length in other words.
-    if (request.variant.name != "latency")
-        out.resolved.emplace_back("waves", std::to_string(s.items / wave_width(device)));
-    if (request.variant.name != "code") out.resolved.emplace_back("unroll", std::to_string(s.unroll));
-    std::erase_if(out.resolved, [&](const auto& r) { return !request.point.is_auto(r.first); });
     out.defines = {"TYPE=" + s.type, "TYPE_" + s.type, "WIDTH=" + std::to_string(s.width),
                    "ILP=" + std::to_string(s.ilp), "UNROLL=" + std::to_string(s.unroll)};
     return out;
@@ -201,18 +179,18 @@ void conclude_latency(const std::vector<Curve>& curves, std::vector<Finding>& ou
     double period = 0;
     if (!clock.empty()) {
         period = clock.front().sample->per_step;
-        out.push_back(rate_of("clock", "Hz", *clock.front().sample, 1,
+        out.push_back(rate_finding("clock", "Hz", *clock.front().sample, 1,
                               "ticks of the counter that kernels read, by the event timer"));
     }
     for (const auto& row : rows_of(curves, "latency")) {
         const auto type = row.curve->fixed.text("type");
         out.push_back(
-            from_step(type + " latency", *row.sample, "slope of one dependent chain in one work-item over its length"));
+            step_finding(type + " latency", *row.sample, "slope of one dependent chain in one work-item over its length"));
         if (period > 0)
             out.push_back({type + " latency in cycles", "cycle", row.sample->per_step / period,
                            row.sample->low / period, row.sample->high / period, "the same over the counter's period"});
         else if (type == "float")
-            out.push_back(rate_of("clock", "Hz", *row.sample, 4, "assuming that a dependent float FMA takes 4 cycles"));
+            out.push_back(rate_finding("clock", "Hz", *row.sample, 4, "assuming that a dependent float FMA takes 4 cycles"));
     }
 }
 
@@ -226,7 +204,7 @@ void conclude_rates(const std::vector<Curve>& curves, std::vector<Finding>& out)
         const double rate = rate_of_sample(*row.sample);
         if (rate > 0)
             out.push_back(
-                rate_of(type + " peak", type == "uint" ? "op/s" : "FLOP/s", *row.sample, rate * row.sample->per_step,
+                rate_finding(type + " peak", type == "uint" ? "op/s" : "FLOP/s", *row.sample, rate * row.sample->per_step,
                         "best of the vector widths, here " + text_of(row.sample->x) + "; a multiply-add counts two"));
     }
     // One work-group: the rate of one unit, and the parallelism that it needs.
@@ -304,47 +282,66 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 Experiment describe_fma() {
     Experiment out;
     out.family = "fma";
-    out.question = "What does a fused multiply-add cost in latency, throughput and code, and how many units do them?";
+    out.question = "What does a fused multiply-add cost in latency, throughput and code, and how many units execute it?";
+    const std::vector<std::string> chains{"latency", "ilp", "loop", "nested", "code", "peak", "units"};
+    const std::vector<std::string> unrolled{"latency", "ilp", "loop", "nested", "peak", "units"};
+    const std::vector<std::string> wide{"ilp", "loop", "nested", "code", "peak", "units"};
     out.axes = {
         {.name = "type",
          .meaning = "element type",
          .kind = Axis::Kind::choice,
          .values = {"float"},
-         .choices = {"float", "double", "half", "uint"}},
-        {.name = "width", .meaning = "elements of a vector", .values = {"1"}, .least = 1, .most = 16},
+         .choices = {"float", "double", "half", "uint"},
+         .only = chains},
+        {.name = "width",
+         .meaning = "elements per vector",
+         .values = {"1"},
+         .least = 1,
+         .most = 16,
+         .only = chains,
+         .power_of_two = true},
         {.name = "ilp",
-         .meaning = "independent chains a work-item",
+         .meaning = "independent chains per work-item; auto is 1 for latency, 4 for peak and units, else 2",
          .values = {"auto"},
          .least = 1,
          .most = 16,
-         .may_be_auto = true},
+         .may_be_auto = true,
+         .only = chains,
+         .power_of_two = true},
         {.name = "unroll",
-         .meaning = "steps of a chain between two branches",
+         .meaning = "steps of a chain between two branches; auto is 16 for peak, else 64",
          .values = {"auto"},
          .least = 1,
          .most = 16384,
-         .may_be_auto = true},
+         .may_be_auto = true,
+         .only = unrolled,
+         .power_of_two = true},
         {.name = "code",
          .unit = "FMA",
          .meaning = "multiply-adds in one straight line",
          .values = {"auto"},
          .least = 16,
          .most = 16384,
-         .may_be_auto = true},
+         .may_be_auto = true,
+         .only = {"code"},
+         .power_of_two = true},
         {.name = "waves",
-         .meaning = "waves in a work-group (work-items on a CPU)",
+         .meaning = "waves per work-group (work-items on a CPU); auto fills the group of units and peak, else 16, on a CPU 1",
          .values = {"auto"},
          .least = 1,
          .most = 1024,
-         .may_be_auto = true},
+         .may_be_auto = true,
+         .only = wide},
         {.name = "load",
          .unit = "%",
-         .meaning = "work-groups, over the compute units the driver reports",
+         .meaning = "work-groups as a percentage of the compute units the driver reports; auto is 800 for peak, on a CPU 400, "
+                    "else one group",
          .kind = Axis::Kind::real,
          .values = {"auto"},
          .least = 0.01,
          .most = 100000,
-         .may_be_auto = true},
+         .may_be_auto = true,
+         .only = chains},
     };
     out.variants = {
         {.name = "latency",
@@ -352,11 +349,11 @@ Experiment describe_fma() {
          .axes = {{"type", "float,double,uint"}},
          .curve_over = "load"},
         {.name = "clock",
-         .meaning = "Waits on the counter that kernels can read, so that the timer gives its frequency.",
+         .meaning = "Waits on the counter that kernels can read; the timer then gives its frequency.",
          .needs = {"clock"},
          .curve_over = "load"},
         {.name = "ilp",
-         .meaning = "One work-group with 1 to 8 chains a work-item and 1 to 16 waves: what fills one unit.",
+         .meaning = "One work-group with 1 to 8 chains per work-item and 1 to 16 waves: what fills one unit.",
          .axes = {{"ilp", "1,2,4,8"}, {"waves", "1,4,16"}},
          .curve_over = "ilp"},
         {.name = "loop",
@@ -372,16 +369,16 @@ Experiment describe_fma() {
          .axes = {{"code", "256:8192:*2"}},
          .curve_over = "code"},
         {.name = "peak",
-         .meaning = "All units at once, with chains enough to hide every latency.",
+         .meaning = "All units at once, with enough chains to hide every latency.",
          .axes = {{"type", "float,double,half,uint"}, {"width", "1,4,16"}},
          .curve_over = "width"},
         {.name = "units",
-         .meaning = "Work-groups that fill a unit each: time rises by a step with every full round of units.",
+         .meaning = "Work-groups that each fill one unit: the time rises by a step with every full round of units.",
          .axes = {{"load", "50,99,100,101,150,200,201,250,300"}},
          .curve_over = "load"},
     };
     out.setup = setup;
-    out.validate = validate;
+    out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     out.metrics = {{"flops", "FLOP/s", Better::higher, flops}, {"ops", "op/s", Better::higher, integer_ops}};
     out.curve_over = "load";
     out.conclude = conclude;

@@ -8,13 +8,16 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "model/himeno_problem.hpp"
+#include "experiments/lib/himeno_problem.hpp"
+#include "experiments/lib/sizes.hpp"
+#include "model/params.hpp"
 #include "model/result.hpp"
 
 namespace cllab::model {
 namespace {
 
 using namespace himeno;
+using lib::divide_up, lib::round_up;
 
 constexpr unsigned rehearsal = 3;           // iterations before the measured ones, as the benchmark prescribes
 constexpr double pentium_iii_mflops = 82.84;  // the benchmark's unit of score: a Pentium III of 600 MHz
@@ -38,13 +41,10 @@ struct Plan {
     Extent global;
     std::size_t groups = 0, gosa_items = 1;
     double gosa_tolerance = 0;  // relative
-    bool contract = false;
+    bool contract = false, prescribed = false;
 
     std::size_t field_bytes() const { return grid.i * grid.j * row * sizeof(float); }
 };
-
-std::size_t ceil_div(std::size_t n, std::size_t d) { return (n + d - 1) / d; }
-std::size_t round_up(std::size_t n, std::size_t step) { return ceil_div(n, step) * step; }
 
 std::string automatic_size(const Device& device) {
     if (device.implementation == Implementation::oclgrind) return "XXS";
@@ -72,9 +72,9 @@ Extent automatic_local(const std::string& variant, const Plan& plan, const Devic
 
 std::size_t automatic_planes(const Plan& plan, const Device& device) {
     const std::size_t interior = plan.grid.i - 2;
-    // On a CPU four items a core even out what the scheduler does. On a GPU the first two planes of a march are read a
+    // On a CPU four items per core even out what the scheduler does. On a GPU the first two planes of a march are read a
     // second time, so longer is better as long as there are enough items to fill the device several times.
-    if (plan.body == Body::rows) return ceil_div(interior, std::size_t{4} * device.compute_units);
+    if (plan.body == Body::rows) return divide_up(interior, std::size_t{4} * device.compute_units);
     const std::size_t columns = plan.grid.j * plan.grid.k / plan.lanes;
     const std::size_t wanted_items = std::size_t{device.compute_units} * 4096;
     return std::clamp<std::size_t>(columns * interior / wanted_items, std::min<std::size_t>(8, interior), interior);
@@ -86,54 +86,38 @@ std::size_t automatic_lanes(const Device& device) {
     return device.is_cpu() ? 8 : 4;
 }
 
-[[noreturn]] void not_used(const std::string& variant, const std::string& axis, const std::string& value) {
-    throw Unsupported("axis '" + axis + "' is " + value + "; himeno_" + variant + " does not use it, leave it at auto");
-}
-
-void choose_layout(Plan& plan, const Request& request) {
+void choose_layout(Plan& plan, const Request& request, Params& params) {
     const auto& variant = request.variant.name;
-    const auto& point = request.point;
-    const bool marches = is_one_of(variant, {"local", "registers", "wide"});
-    if (variant == "wide") {
-        plan.lanes = point.is_auto("lanes") ? automatic_lanes(request.device) : static_cast<std::size_t>(point.integer("lanes"));
-    } else if (!point.is_auto("lanes")) {
-        not_used(variant, "lanes", point.text("lanes"));
+    if (variant == "wide") plan.lanes = params.count("lanes", automatic_lanes(request.device));
+    if (is_one_of(variant, {"local", "registers", "wide"})) {
+        plan.planes = std::min(params.count("planes", automatic_planes(plan, request.device)), plan.grid.i - 2);
+        params.record("planes", plan.planes);
     }
-    if (marches)
-        plan.planes = point.is_auto("planes") ? automatic_planes(plan, request.device) : static_cast<std::size_t>(point.integer("planes"));
-    else if (!point.is_auto("planes"))
-        not_used(variant, "planes", point.text("planes"));
-    plan.planes = std::min(plan.planes, plan.grid.i - 2);
-
-    // The static C version has one word more a row than the problem; step 7 of the article rounds that up to 32 words.
-    std::size_t padding = 0;
-    if (plan.copy) padding = variant == "padded" ? 32 : 1;
-    if (!point.is_auto("pad")) padding = static_cast<std::size_t>(point.integer("pad"));
-    plan.row = plan.grid.k + padding;
+    // The static C version has one more word per row than the problem; step 7 of the article rounds that up to 32 words.
+    plan.row = plan.grid.k + params.count("pad", !plan.copy ? 0 : variant == "padded" ? 32 : 1);
     if (plan.row % plan.lanes != 0)
         throw Unsupported("a row of " + std::to_string(plan.row) + " words (axis 'pad') does not hold whole vectors of " +
                           std::to_string(plan.lanes));
 }
 
-void choose_groups(Plan& plan, const Request& request) {
+void choose_groups(Plan& plan, const Request& request, Params& params) {
     const auto& device = request.device;
     const auto& variant = request.variant.name;
-    plan.local = request.point.is_auto("local") ? automatic_local(variant, plan, device) : request.point.shape("local");
+    plan.local = params.shape("local", automatic_local(variant, plan, device));
     plan.local.dims = 3;
-    if (plan.local.count() > device.max_group)
-        throw Unsupported("a work-group of " + plan.local.text() + " has " + std::to_string(plan.local.count()) +
-                          " work-items; the device takes " + std::to_string(device.max_group));
+    params.record("local", plan.local.text());
+    lib::require_group(device, plan.local.count());  // every kernel states its group (reqd_work_group_size)
     if (plan.body == Body::rows && plan.local.count() != 1)
-        throw Unsupported("local is " + plan.local.text() + "; on a CPU himeno_wide has one work-item a group");
+        throw Unsupported("axis 'local' is " + plan.local.text() + "; himeno_wide has one work-item per group on a CPU");
     if (plan.body == Body::local && plan.local.size[2] != 1)
-        throw Unsupported("local is " + plan.local.text() + "; a tile of himeno_local is one plane deep");
+        throw Unsupported("axis 'local' is " + plan.local.text() + "; a tile of himeno_local is one plane deep");
     const auto& l = plan.local.size;
     const std::size_t i = plan.grid.i - 2, j = plan.grid.j - 2;
     if (plan.body == Body::rows)
-        plan.global = Extent(ceil_div(i, plan.planes), 1, 1);
+        plan.global = Extent(divide_up(i, plan.planes), 1, 1);
     else
         plan.global = Extent(round_up(plan.grid.k / plan.lanes - (plan.first_k ? 2 : 0), l[0]), round_up(j, l[1]),
-                             round_up(ceil_div(i, plan.planes), l[2]));
+                             round_up(divide_up(i, plan.planes), l[2]));
     plan.groups = plan.global.count() / plan.local.count();
     plan.gosa_items = std::min<std::size_t>(device.is_cpu() ? 64 : 1024, device.max_group);
 
@@ -147,45 +131,44 @@ void choose_groups(Plan& plan, const Request& request) {
     additions += plan.body == Body::rows ? static_cast<double>(plan.grid.k) / static_cast<double>(plan.lanes) : static_cast<double>(plan.planes);
     additions += levels(plan.lanes);
     if (!device.fp64) {
-        additions += static_cast<double>(ceil_div(plan.groups, plan.gosa_items)) + levels(plan.gosa_items);
+        additions += static_cast<double>(divide_up(plan.groups, plan.gosa_items)) + levels(plan.gosa_items);
         if (plan.body == Body::rows) additions += static_cast<double>(plan.planes * plan.grid.j);
     }
     plan.gosa_tolerance = plan.contract ? 2e-3 : additions * 0x1p-24;
 }
 
-Plan make_plan(const Request& request) {
+void check_room(const Plan& plan, const Device& device) {
+    const std::size_t largest = plan.field_bytes() * (plan.body == Body::interleaved ? 4 : 1);
+    lib::require_room(device, plan.body == Body::interleaved ? "a" : "p", largest);
+    if (device.global_bytes > 0 && 14 * plan.field_bytes() > device.global_bytes)
+        throw Unsupported("size " + plan.size + " needs " + format_bytes(14 * plan.field_bytes()) + "; the device has " +
+                          format_bytes(device.global_bytes));
+}
+
+Plan himeno_plan(const Request& request, Params& params) {
     const auto& variant = request.variant.name;
-    const auto& point = request.point;
     Plan plan;
-    plan.size = point.is_auto("size") ? automatic_size(request.device) : point.text("size");
+    plan.size = params.text("size", automatic_size(request.device));
     plan.grid = grid_of(plan.size);
-    plan.contract = point.text("contract") == "on";
+    plan.prescribed = params.text("data") == "prescribed";
+    plan.contract = params.text("contract") == "on";
     plan.copy = is_one_of(variant, {"transfers", "region", "whole", "data", "resident", "schedule", "padded"});
     plan.first_k = plan.copy ? 1 : 0;
     if (variant == "transfers") plan.transfers = Transfers::every_iteration;
     if (variant == "data") plan.transfers = Transfers::residual_only;
     if (is_one_of(variant, {"region", "whole"})) {
         plan.transfers = Transfers::around_loop;
-        plan.sweeps = static_cast<unsigned>(point.integer("sweeps"));
+        plan.sweeps = static_cast<unsigned>(params.count("sweeps"));
     }
     if (variant == "interleaved") plan.body = Body::interleaved;
     if (variant == "local") plan.body = Body::local;
     if (variant == "registers") plan.body = Body::march;
     if (variant == "wide") plan.body = request.device.is_cpu() ? Body::rows : Body::march;
-    choose_layout(plan, request);
-    choose_groups(plan, request);
+    choose_layout(plan, request, params);
+    choose_groups(plan, request, params);
+    check_room(plan, request.device);
     if (variant == "region") plan.piece_bytes = plan.grid.j * plan.row * sizeof(float);
     return plan;
-}
-
-void check_room(const Plan& plan, const Device& device) {
-    const std::size_t largest = plan.field_bytes() * (plan.body == Body::interleaved ? 4 : 1);
-    const auto wanted = "size " + plan.size + " needs ";
-    if (device.max_alloc_bytes > 0 && largest > device.max_alloc_bytes)
-        throw Unsupported(wanted + "a buffer of " + format_bytes(largest) + "; the device allocates at most " +
-                          format_bytes(device.max_alloc_bytes) + " at once");
-    if (device.global_bytes > 0 && 14 * plan.field_bytes() > device.global_bytes)
-        throw Unsupported(wanted + format_bytes(14 * plan.field_bytes()) + "; the device has " + format_bytes(device.global_bytes));
 }
 
 std::vector<std::string> add_arguments(Setup& out, const Plan& plan, const Problem& problem) {
@@ -202,12 +185,13 @@ std::vector<std::string> add_arguments(Setup& out, const Plan& plan, const Probl
     };
     const auto field = [&](Array array) { return lay_out(problem.coefficient(array)); };
     const auto p = lay_out(problem.initial_p());
-    out.args.push_back(InOut{"p", p});
+    const auto row_bytes = plan.row * sizeof(float);
+    out.args.push_back(InOut{"p", p, row_bytes});
     // A swap needs the boundary in both; the copy needs nothing there, so a poisoned q shows a kernel that reads it.
     if (plan.copy)
-        out.args.push_back(Scratch{"q", plan.field_bytes()});
+        out.args.push_back(Scratch{"q", plan.field_bytes(), row_bytes});
     else
-        out.args.push_back(InOut{"q", p});
+        out.args.push_back(InOut{"q", p, row_bytes});
     if (plan.body == Body::interleaved) {
         input("a", interleaved(std::vector{field(a0), field(a1), field(a2), field(a3)}));
         input("b", interleaved(std::vector{field(b0), field(b1), field(b2)}));
@@ -259,8 +243,9 @@ void add_defines(Setup& out, const Plan& plan) {
     define("HIMENO_CONTRACT", plan.contract);
 }
 
-Check make_check(const Plan& plan, std::shared_ptr<const Problem> problem, unsigned iterations) {
-    return [plan, problem, iterations](const Buffers& buffers) -> std::optional<std::string> {
+Check make_check(const Plan& plan, std::shared_ptr<const Problem> problem) {
+    return [plan, problem](const Buffers& buffers) -> std::optional<std::string> {
+        const auto iterations = static_cast<unsigned>(buffers.operations) * plan.sweeps;
         const auto expected = problem->after(iterations);
         // fma saves one rounding of about 2^-24 of s0 in each of ten places; the iteration is a contraction.
         const double tolerance = plan.contract ? 1e-6 * iterations : 0;
@@ -269,10 +254,9 @@ Check make_check(const Plan& plan, std::shared_ptr<const Problem> problem, unsig
     };
 }
 
-Setup setup(const Request& request) {
-    const auto plan = make_plan(request);
-    check_room(plan, request.device);
-    const bool prescribed = request.point.text("data") == "prescribed" && request.verification > 0;
+Setup setup(const Request& request, Params& params) {
+    const auto plan = himeno_plan(request, params);
+    const bool prescribed = plan.prescribed && request.verification > 0;
     const auto initial = problem(plan.grid, prescribed ? Data::prescribed : Data::random, request.seed);
 
     Setup out;
@@ -285,13 +269,8 @@ Setup setup(const Request& request) {
     out.work.flops = flops(plan.grid) * plan.sweeps;
     out.work.bytes = traffic(plan.grid) * plan.sweeps;
     out.work.steps = plan.sweeps;
-    out.check = make_check(plan, initial, out.verify_operations * plan.sweeps);
-    out.resolved = {{"size", plan.size},
-                    {"pad", std::to_string(plan.row - plan.grid.k)},
-                    {"local", plan.local.text()}};
-    if (!request.point.is_auto("planes") || plan.body == Body::local || plan.body == Body::march || plan.body == Body::rows)
-        out.resolved.push_back({"planes", std::to_string(plan.planes)});
-    if (request.variant.name == "wide") out.resolved.push_back({"lanes", std::to_string(plan.lanes)});
+    out.accumulates = true;
+    out.check = make_check(plan, initial);
     if (prescribed) {
         out.observe = [sweeps = plan.sweeps](const Buffers& buffers, std::uint64_t operations) {
             return std::vector<std::pair<std::string, double>>{
@@ -342,7 +321,7 @@ std::string summary(const std::vector<const Record*>& records) {
         // Random data has no gosa that anyone could compare.
         if (!metric(*record, "gosa") || !metric(*record, "iterations") || !metric(*record, "flops") || !metric(*record, "score")) continue;
         const auto same = std::find_if(best.begin(), best.end(), [&](const Record* other) {
-            return other->device.selector == record->device.selector && size_of(*other) == size_of(*record);
+            return device_key(*other) == device_key(*record) && size_of(*other) == size_of(*record);
         });
         if (same == best.end())
             best.push_back(record);
@@ -366,32 +345,33 @@ Axis make_axis(std::string name, std::string unit, std::string meaning, Axis::Ki
 }
 
 std::vector<Axis> make_axes() {
-    auto size = make_axis("size", "", "grid, boundary included; auto: S on a CPU, L on a GPU with room for it", Axis::Kind::choice, "auto");
+    auto size = make_axis("size", "", "grid, boundary included; auto is S on a CPU, and L on a GPU that has room for it", Axis::Kind::choice, "auto");
     for (const auto& [name, grid] : sizes) size.choices.emplace_back(name);
-    auto data = make_axis("data", "", "what is timed: the benchmark's constant coefficients, or random ones (the first verification always has those)",
+    auto data = make_axis("data", "", "what is timed: the benchmark's constant coefficients, or random ones, which the first verification always uses",
                           Axis::Kind::choice, "prescribed");
     data.choices = {"prescribed", "random"};
-    auto contract = make_axis("contract", "", "whether the compiler may fuse multiply and add; on: compared within a tolerance",
+    auto contract = make_axis("contract", "", "whether the compiler may fuse multiply and add; the result is then compared within a tolerance",
                               Axis::Kind::choice, "off");
     contract.choices = {"off", "on"};
-    auto sweeps = make_axis("sweeps", "", "iterations between the transfers of himeno_region and himeno_whole", Axis::Kind::integer, "10");
+    auto sweeps = make_axis("sweeps", "", "iterations between the transfers", Axis::Kind::integer, "10");
     sweeps.least = 1;
     sweeps.most = 1000;
-    auto local = make_axis("local", "work-item", "work-group, first along k, then along j", Axis::Kind::shape, "auto");
+    sweeps.only = {"region", "whole"};
+    auto local = make_axis("local", "work-item", "work-group: work-items along k, along j and along i; auto is chosen by the variant", Axis::Kind::shape, "auto");
     local.tune = {"auto", "32x1", "32x2", "32x4", "32x8", "64x1", "64x2", "64x4", "64x8", "128x1", "128x2", "128x4", "256x1", "256x2", "512x1"};
-    auto pad = make_axis("pad", "word", "words added to a row; auto: 1 as in the static C version, 32 for himeno_padded, 0 from himeno_swap on",
+    auto pad = make_axis("pad", "word", "words added to each row; auto is 32 for padded, 1 for the six steps before it, as in the static C version, else 0",
                          Axis::Kind::integer, "auto");
     pad.most = 1024;
     pad.tune = {"auto", "0", "8", "16", "32", "64"};
-    auto planes = make_axis("planes", "", "planes that an item or a tile goes through", Axis::Kind::integer, "auto");
+    auto planes = make_axis("planes", "", "planes that a work-item or a tile passes through; auto fills the device several times", Axis::Kind::integer, "auto");
     planes.least = 1;
     planes.most = 512;
     planes.tune = {"auto", "1", "4", "8", "16", "32", "64", "128", "254"};
-    planes.tune_only = {"local", "registers", "wide"};
-    auto lanes = make_axis("lanes", "", "points of a row that an item of himeno_wide computes at once", Axis::Kind::choice, "auto");
-    lanes.choices = {"auto", "1", "2", "4", "8"};
+    planes.only = {"local", "registers", "wide"};
+    auto lanes = make_axis("lanes", "", "points of a row that a work-item computes at once; auto is 4, on a CPU 8, on a simulator 1", Axis::Kind::choice, "auto");
+    lanes.choices = {"1", "2", "4", "8"};
     lanes.tune = {"auto", "1", "2", "4", "8"};
-    lanes.tune_only = {"wide"};
+    lanes.only = {"wide"};
     return {size, data, contract, sweeps, local, pad, planes, lanes};
 }
 
@@ -400,26 +380,24 @@ std::vector<Axis> make_axes() {
 Experiment describe_himeno() {
     Experiment out;
     out.family = "himeno";
-    out.question = "How close does a 19-point Jacobi sweep come to the memory's bandwidth, and what does each step towards it gain?";
+    out.question = "How close does a 19-point Jacobi sweep come to the bandwidth of memory, and what does each step towards it gain?";
     out.axes = make_axes();
     out.variants = {
-        {"transfers", "Article's step 1: every array goes to the device and p comes back in each iteration."},
-        {"region", "Step 2: transfers only around a loop of iterations, plane by plane, as a compiler moves sections of arrays."},
-        {"whole", "Step 3: the same with one transfer a whole array."},
-        {"data", "Step 4: arrays stay on the device for ever, the residual comes back in each iteration."},
+        {"transfers", "Step 1 of the article: in each iteration every array goes to the device and p comes back."},
+        {"region", "Step 2: transfers only around a loop of iterations, plane by plane, as a compiler moves array sections."},
+        {"whole", "Step 3: the same with one transfer per array."},
+        {"data", "Step 4: the arrays stay on the device; the residual comes back in each iteration."},
         {"resident", "Step 5: nothing comes back inside the loop."},
-        {"schedule", "Step 6: work-groups are rows of up to 256 points instead of tiles of 16x16; `tune` varies them."},
+        {"schedule", "Step 6: work-groups are rows of up to 256 points instead of tiles of 16x16; `cllab tune` varies them."},
         {"padded", "Step 7: rows begin at multiples of 32 words."},
-        {"swap", "No copy kernel: old and new p change places, and both have the boundary."},
-        {"interleaved", "As swap, with the coefficients interleaved as in the first C version: a[point][4], b[point][3], c[point][3]."},
-        {"local", "2.5-D blocking: a tile of three planes in local memory goes along i."},
-        {"registers", "2.5-D march with the planes in registers: an item keeps five values of each plane as it goes along i."},
-        {"wide", "The march on vectors of `lanes` points; on a CPU vectors along the rows of an item's planes."},
+        {"swap", "No copy kernel: old and new p change places; both have the boundary."},
+        {"interleaved", "swap with the coefficients interleaved as in the first C version: a[point][4], b[point][3], c[point][3]."},
+        {"local", "2.5-D blocking: a tile of three planes in local memory moves along i."},
+        {"registers", "2.5-D blocking in registers: each work-item keeps five values of each plane as it moves along i."},
+        {"wide", "registers on vectors of `lanes` points; on a CPU each work-item takes whole rows of its planes."},
     };
     out.setup = setup;
-    out.validate = [](const Request& request) {
-        if (!request.point.is_auto("size")) grid_of(request.point.text("size"));
-    };
+    out.resolve = [](const Request& request, Params& params) { himeno_plan(request, params); };
     out.metrics = {{"score", "", Better::higher, score}};
     out.summary = summary;
     return out;

@@ -2,14 +2,17 @@
 //
 // The usual chase strides through memory from one fixed start. Strides are prefetched and meet the same pages, and from a
 // fixed start a chain shorter than the footprint only ever meets the lines of the launch before, so "memory" is a cache.
-// Here the order is random, one visit a line, and each launch goes on where the last one stopped.
-#include "experiments/memory_probe.hpp"
+// Here the order is random, one visit per line, and each launch continues where the last one stopped.
+#include "core/random.hpp"
+#include "experiments/lib/data.hpp"
+#include "experiments/lib/findings.hpp"
+#include "experiments/lib/sizes.hpp"
 #include "model/fit.hpp"
 
 namespace cllab::model {
 namespace {
 
-using namespace memory_probe;
+using namespace lib;
 
 constexpr std::int32_t loads_per_trip = 16;
 
@@ -33,7 +36,7 @@ std::vector<std::uint32_t> visits(std::size_t lines, std::uint32_t words_per_lin
 /// The chase must stand on the word that so many loads from the first lead to.
 Check chase_check(std::vector<std::uint32_t> slot, std::uint64_t word_bytes) {
     return [slot = std::move(slot), word_bytes](const Buffers& buffers) -> std::optional<std::string> {
-        const auto loads = static_cast<std::uint64_t>(buffers.trips) * loads_per_trip;
+        const auto loads = static_cast<std::uint64_t>(buffers.trips) * loads_per_trip * buffers.operations;
         const std::uint64_t expected = slot[loads % slot.size()] * word_bytes, got = buffers.as<std::uint64_t>("state")[0];
         if (got == expected) return std::nullopt;
         return "after " + std::to_string(loads) + " loads the chase stands at byte " + std::to_string(got) + ", expected " +
@@ -42,23 +45,53 @@ Check chase_check(std::vector<std::uint32_t> slot, std::uint64_t word_bytes) {
 }
 
 Slope trips(const Device& device, std::uint64_t footprint, std::uint64_t count) {
-    if (is_simulator(device)) return {"trips", 1, 2, loads_per_trip};
     // Small footprints are walked once before the difference begins: a first level may be empty at each launch, and a
     // launch may meet another core. Larger ones stay in levels that outlast a launch.
     const bool small = footprint <= 1 << 20;
     const auto pass = static_cast<std::int32_t>((count + loads_per_trip - 1) / loads_per_trip);
     const std::int32_t low = small ? std::max(64, pass) : 64;
     const std::int32_t measured = small ? (device.is_gpu() ? 1024 : 4096) : 512;
-    return {"trips", low, low + measured, loads_per_trip};
+    return slope(device, low, low + measured, loads_per_trip);
+}
+
+/// What the chase goes through, resolved.
+struct Region {
+    std::uint64_t footprint = 0, line = 8;
+};
+
+Region local_region(const Request& request, Params& params) {
+    const auto& device = request.device;
+    const Region out{params.count("footprint"), 8};
+    if (!device.local_is_dedicated)
+        throw Unsupported("local memory is ordinary memory on this device; the first level of latency_global is its latency");
+    if (out.footprint > device.local_bytes)
+        throw Unsupported("a footprint of " + format_bytes(out.footprint) + " does not fit in the " + format_bytes(device.local_bytes) +
+                          " of local memory");
+    return out;
+}
+
+Region region_of(const Request& request, Params& params) {
+    if (request.variant.name == "local") return local_region(request, params);
+    const auto& device = request.device;
+    const auto asked = params.count("footprint");
+    Region out;
+    out.line = params.count("line", std::max<std::size_t>(8, round_up(device.cacheline_bytes, 8)));
+    if (out.line > asked)
+        throw Unsupported("a footprint of " + format_bytes(asked) + " is smaller than one line of " + format_bytes(out.line) +
+                          " (axis 'line')");
+    out.footprint = asked / out.line * out.line;
+    params.record("footprint", out.footprint);
+    if (is_simulator(device) && out.footprint > 64 << 10)
+        throw Unsupported("a simulator has no caches; footprints above 64 KiB would only take time");
+    if (out.footprint > std::max<std::uint64_t>(beyond_caches(device), 1 << 20))
+        throw Unsupported("a footprint of " + format_bytes(out.footprint) + " is far beyond the last-level cache, at most " +
+                          format_bytes(device.last_level_bytes) + " here");
+    require_room(device, "chain", out.footprint);
+    return out;
 }
 
 Setup setup_local(const Request& request, std::uint64_t footprint) {
     const auto& device = request.device;
-    if (!device.local_is_dedicated)
-        throw Unsupported("local memory is ordinary memory here: the first level of latency_global is its latency");
-    if (footprint > device.local_bytes)
-        throw Unsupported("a footprint of " + format_bytes(footprint) + " is beyond the " + format_bytes(device.local_bytes) +
-                          " of local memory");
     const std::uint64_t word = short_local_address(device) ? 4 : 8, count = footprint / word;
     auto slot = visits(count, 1, request.seed);
     Setup out;
@@ -66,35 +99,19 @@ Setup setup_local(const Request& request, std::uint64_t footprint) {
                 value("count", static_cast<std::uint32_t>(count)), value("trips", std::int32_t{0})};
     out.global = out.local = Extent(std::min<std::size_t>(64, device.max_group));
     out.defines = {"WORDS=" + std::to_string(count), word == 4 ? "ADDRESS=uint" : "ADDRESS=ulong"};
-    out.slope = is_simulator(device) ? Slope{"trips", 1, 2, loads_per_trip} : Slope{"trips", 256, 1280, loads_per_trip};
+    out.slope = slope(device, 256, 1280, loads_per_trip);
     out.declared = {{Declared::What::local_load, loads_per_trip, static_cast<unsigned>(8 * word)}};
+    out.accumulates = true;  // the chase goes on from where it stands
     out.check = chase_check(std::move(slot), word);
     return out;
 }
 
-void validate(const Request& request) {
-    require_multiple(request.point, "line", 8);
-    if (request.point.is_auto("line") || request.point.integer("line") <= request.point.integer("footprint")) return;
-    throw Error(Blame::usage, "axis 'line' is " + request.point.text("line") + " byte, more than the footprint of " +
-                                  request.point.text("footprint"));
-}
-
-Setup setup(const Request& request) {
-    validate(request);
+Setup setup(const Request& request, Params& params) {
     const auto& device = request.device;
-    const auto asked = static_cast<std::uint64_t>(request.point.integer("footprint"));
-    const std::uint64_t line = request.point.is_auto("line") ? std::max(8u, device.cacheline_bytes)
-                                                             : static_cast<std::uint64_t>(request.point.integer("line"));
-    const auto lines = std::max<std::uint64_t>(1, asked / line);
-    const auto footprint = lines * line;
+    const auto [footprint, line] = region_of(request, params);
     if (request.variant.name == "local") return setup_local(request, footprint);
-    if (is_simulator(device) && footprint > 64 << 10)
-        throw Unsupported("a simulator has no caches; footprints above 64 KiB would only take time");
-    if (footprint > std::max<std::uint64_t>(beyond_caches(device), 1 << 20))
-        throw Unsupported("a footprint of " + format_bytes(footprint) + " is far beyond the last-level cache, at most " +
-                          format_bytes(device.last_level_bytes) + " here");
-    require_room(device, footprint);
 
+    const auto lines = footprint / line;
     auto slot = visits(lines, static_cast<std::uint32_t>(line / 8), request.seed);
     Setup out;
     out.args = {Input{"slot", share(slot)}, Scratch{"chain", footprint},
@@ -104,8 +121,8 @@ Setup setup(const Request& request) {
                  Launch{{}, Extent(1), Extent(1), {"chain", "state", "trips"}}};
     out.slope = trips(device, footprint, lines);
     out.declared = {{Declared::What::load, loads_per_trip, 64}};
+    out.accumulates = true;
     out.check = chase_check(std::move(slot), 8);
-    out.resolved = {{"footprint", std::to_string(footprint)}, {"line", std::to_string(line)}};
     return out;
 }
 
@@ -114,7 +131,7 @@ void add_levels(const Curve& curve, const Device& device, const std::string& pre
     PlateauOptions options;
     options.tolerance = tolerance(curve, 0.05);
     const auto found = find_plateaus(xs(curve), steps(curve), options);
-    const std::string how = "plateau of a random pointer chase (stored addresses, one visit a line), ";
+    const std::string how = "plateau of a random pointer chase (stored addresses, one visit per line), ";
     for (std::size_t i = 0; i < found.levels.size(); ++i) {
         const auto& level = found.levels[i];
         const bool memory = level.open && level.capacity.value >= static_cast<double>(beyond_caches(device)) / 2;
@@ -150,16 +167,18 @@ Experiment describe_latency() {
     Experiment out;
     out.family = "latency";
     out.question = "How long does a load take, and where do the cache levels end?";
-    out.axes = {{"footprint", "byte", "memory the chase goes through", Axis::Kind::integer, footprints(), {}, 64, 1e12},
-                {"line", "byte", "distance of the words visited; auto is the line the device reports, 4096 shows pages and sets",
+    out.axes = {{"footprint", "byte", "size of the memory the chase goes through, whole lines of it", Axis::Kind::integer, footprints(), {}, 64, 1e12},
+                {"line", "byte", "distance between the words visited; auto is the line the device reports, 4096 shows pages and sets",
                  Axis::Kind::integer, {"auto"}, {}, 8, 1e9, true}};
+    out.axes.back().only = {"global", "bypass", "scalar"};
+    out.axes.back().multiple_of = 8;
     out.variants = {
-        {"global", "One work-item chases stored addresses through global memory by the vector path."},
-        {"bypass", "The same past the first level (ld.global.cg), so the second shows from the smallest size.", {}, {"nvidia"}},
-        {"scalar", "The same by wave-uniform addresses: AMD's scalar cache.", {}, {"amd"}},
+        {"global", "One work-item chases stored addresses through global memory on the vector path."},
+        {"bypass", "The same past the first level (ld.global.cg), so that the second level shows from the smallest size.", {}, {"nvidia"}},
+        {"scalar", "The same through wave-uniform addresses: AMD's scalar cache.", {}, {"amd"}},
         {"local", "One work-item chases stored addresses through local memory."}};
     out.setup = setup;
-    out.validate = validate;
+    out.resolve = [](const Request& request, Params& params) { region_of(request, params); };
     out.curve_over = "footprint";
     out.conclude = conclude;
     return out;

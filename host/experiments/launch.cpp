@@ -1,17 +1,16 @@
 // launch: what starting a kernel costs, alone and in a row. A series of n launches takes first + (n - 1) * next, so the
 // slope over n is the price of one more launch in a busy queue and a series of one is the kernel's own START to END.
-#include "experiments/probe.hpp"
+#include "core/random.hpp"
+#include "model/params.hpp"
 #include "model/fit.hpp"
 
 namespace cllab::model {
 namespace {
 
-using namespace probe;
-
 constexpr std::uint32_t extra_arguments = 24;
 
-Setup setup(const Request& request) {
-    const auto launches = static_cast<std::uint32_t>(request.point.integer("launches"));
+Setup setup(const Request& request, Params& params) {
+    const auto launches = static_cast<std::uint32_t>(params.integer("launches"));
     const auto& device = request.device;
     const bool with_arguments = request.variant.name == "arguments";
     Random random(request.seed);
@@ -78,14 +77,14 @@ Experiment describe_launch() {
     out.family = "launch";
     out.question = "What does it cost to launch a kernel that does nothing, alone and in a row?";
     out.axes = {{.name = "launches",
-                 .meaning = "launches in a row",
+                 .meaning = "launches in a row without waiting",
                  .values = {"1", "2", "8", "32", "128"},
                  .least = 1,
                  .most = 1024}};
     out.variants = {
         {.name = "item", .meaning = "One work-item."},
-        {.name = "device", .meaning = "One work-group for each compute unit."},
-        {.name = "arguments", .meaning = "One work-item, with 24 arguments more."},
+        {.name = "device", .meaning = "One work-group per compute unit."},
+        {.name = "arguments", .meaning = "One work-item and 24 more arguments."},
     };
     out.setup = setup;
     out.curve_over = "launches";

@@ -1,11 +1,14 @@
 // math: latency, throughput and error of the built-in functions, by type, flavour and class of arguments.
-#include "experiments/math_functions.hpp"
-#include "experiments/probe.hpp"
+#include "experiments/lib/math_functions.hpp"
+#include "core/random.hpp"
+#include "experiments/lib/compare.hpp"
+#include "experiments/lib/findings.hpp"
+#include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
 namespace {
 
-using namespace probe;
+using namespace lib;
 using math::Function;
 
 constexpr std::size_t most_arguments = 1024;  // work-items share them with this period
@@ -28,8 +31,8 @@ std::string called_name(const Kind& kind, const Function& f) {
     return (prefixed ? kind.flavour + "_" : std::string()) + f.name;
 }
 
-const Function& function_of(const Request& request, const Kind& kind) {
-    const auto& name = request.point.text("function");
+const Function& function_of(Params& params, const Kind& kind) {
+    const auto& name = params.text("function");
     const auto* f = math::find(name);
     if (!f) throw Error(Blame::usage, "axis 'function' is '" + name + "', which this probe does not know");
     const bool prefixed = kind.flavour == "native" || kind.flavour == "half";
@@ -63,8 +66,8 @@ Check check_of(const Kind& kind, const Function& f, std::vector<T> args, std::si
         for (std::size_t i = 0; i < args.size(); ++i) {
             const double error = math::error_ulp(out[i], truth[i]);
             if (!acceptable(kind, f, out[i], truth[i], error))
-                return called_name(kind, f) + "(" + show(args[i]) + ") is " + show(out[i]) + ", expected " +
-                       show(static_cast<double>(truth[i])) + ": an error of " + text_of(error) + " ulp";
+                return called_name(kind, f) + "(" + shown(args[i]) + ") is " + shown(out[i]) + ", expected " +
+                       shown(static_cast<double>(truth[i])) + ": an error of " + text_of(error) + " ulp";
             worst = std::max(worst, error);
         }
         for (std::size_t i = 0; i < out.size(); ++i) {
@@ -87,10 +90,10 @@ Check check_of(const Kind& kind, const Function& f, std::vector<T> args, std::si
 }
 
 template <typename T>
-void fill(Setup& out, const Request& request, const Kind& kind, const Function& f, std::size_t items, int rounds) {
+void fill(Setup& out, const Request& request, Params& params, const Kind& kind, const Function& f, std::size_t items, int rounds) {
     const double most =
         kind.flavour == "half" || kind.flavour == "native" ? 65536 : 1e30;  // half_sin is defined up to 2^16
-    const auto range = math::arguments(f, request.point.text("class"), most);
+    const auto range = math::arguments(f, params.text("class"), most);
     const std::size_t period = std::min(items, most_arguments / 4);
     std::vector<T> args(4 * period);
     Random random(request.seed);
@@ -99,7 +102,7 @@ void fill(Setup& out, const Request& request, const Kind& kind, const Function& 
     const bool loose = kind.flavour == "native" || kind.flavour == "half" || kind.flavour == "fast";
     for (const T x : args) {
         if (loose && !std::isfinite(f.reference(static_cast<long double>(x))))
-            throw Unsupported(called_name(kind, f) + "(" + show(x) +
+            throw Unsupported(called_name(kind, f) + "(" + shown(x) +
                               ") is not finite, and such functions promise nothing there");
     }
     using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
@@ -113,9 +116,9 @@ void fill(Setup& out, const Request& request, const Kind& kind, const Function& 
     out.check = check_of<T>(kind, f, std::move(args), items, rounds, out.observed);
 }
 
-Setup setup(const Request& request) {
+Setup setup(const Request& request, Params& params) {
     const auto kind = kind_of(request.variant.name);
-    const auto& f = function_of(request, kind);
+    const auto& f = function_of(params, kind);
     const auto& device = request.device;
     const bool wide = kind.flavour == "double";
     std::size_t items = 1, groups = 1;
@@ -128,14 +131,15 @@ Setup setup(const Request& request) {
     const int rounds = f.is_short ? 4 : 1;
     Setup out;
     if (wide)
-        fill<double>(out, request, kind, f, items * groups, rounds);
+        fill<double>(out, request, params, kind, f, items * groups, rounds);
     else
-        fill<float>(out, request, kind, f, items * groups, rounds);
+        fill<float>(out, request, params, kind, f, items * groups, rounds);
     out.global = Extent(items * groups);
     out.local = Extent(items);
-    // Latency: one call after the other. Rate: all calls of the device, so that a step is 1 / (calls a second).
+    // Latency: one call after the other. Rate: all calls of the device, so that a step is 1 / (calls per second).
     const double calls = 4.0 * rounds * (kind.rate ? static_cast<double>(items * groups) : 1);
-    out.slope = slope(device, (kind.rate ? 64 : 256) / rounds, calls);
+    const int low = (kind.rate ? 64 : 256) / rounds;
+    out.slope = slope(device, low, 3 * low, calls);
     out.slope->may_be_free = std::string(f.name) == "identity";
     // fmod can be done in integers, and then nothing tells it from the chain around it.
     if (!out.slope->may_be_free && std::string(f.name) != "fmod") out.declared = {{Declared::What::function, 4.0 * rounds, wide ? 64u : 32u}};
@@ -178,13 +182,13 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         const std::string error_text = ulp ? "; largest error " + text_of(std::round(100 * *ulp) / 100) + " ulp" : "";
         const auto without = chain.find({curve.variant, of_class});
         if (kind.rate) {
-            out.push_back(rate_of(name + " rate", "call/s", s, 1, "all units, four chains a work-item" + error_text));
+            out.push_back(rate_finding(name + " rate", "call/s", s, 1, "all units, four chains per work-item" + error_text));
         } else if (without != chain.end()) {
             const double less = without->second;
             out.push_back({name + " latency", "s", s.per_step - less, s.low - less, s.high - less,
                            "slope over dependent calls, less the chain's own time" + error_text});
         } else {
-            out.push_back(from_step(name + " latency with its chain", s,
+            out.push_back(step_finding(name + " latency with its chain", s,
                                     "slope over dependent calls; add function=identity to "
                                     "subtract the chain" +
                                         error_text));
@@ -204,10 +208,10 @@ std::vector<std::string> function_names() {
 Experiment describe_math() {
     Experiment out;
     out.family = "math";
-    out.question = "What does a call of a built-in function cost, and how exact is it?";
+    out.question = "What does a call of a built-in function cost, and how accurate is it?";
     out.axes = {
         {.name = "function",
-         .meaning = "built-in function; identity is the chain without one",
+         .meaning = "built-in function; identity is the chain without a call",
          .kind = Axis::Kind::choice,
          .values = {"identity", "divide", "sqrt", "exp", "log", "pow", "sin"},
          .choices = function_names()},
@@ -222,7 +226,7 @@ Experiment describe_math() {
     const std::vector<std::pair<std::string, std::string>> native{{"function", fast_ones}};
     out.variants = {
         {.name = "latency", .meaning = "Float calls one after the other."},
-        {.name = "rate", .meaning = "Float calls on all units, four chains a work-item."},
+        {.name = "rate", .meaning = "Float calls on all units, four chains per work-item."},
         {.name = "latency_native", .meaning = "The native_ functions, one after the other.", .axes = native},
         {.name = "rate_native", .meaning = "The native_ functions on all units.", .axes = native},
         {.name = "latency_half",

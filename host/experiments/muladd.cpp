@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/random.hpp"
-#include "model/experiment.hpp"
+#include "model/params.hpp"
 
 namespace cllab::model {
 namespace {
@@ -31,8 +31,8 @@ std::string hexadecimal(float value) {
     return text;
 }
 
-Setup setup(const Request& request) {
-    const auto items = static_cast<std::size_t>(request.point.integer("items"));
+Setup setup(const Request& request, Params& params) {
+    const auto items = params.count("items");
     const auto [a, b, c] = operands(request.seed);
     const float product = a * b;  // a statement of its own and -ffp-contract=off: rounded here
     const float expected = request.variant.name == "fma" ? std::fma(a, b, c) : product + c;
@@ -62,7 +62,7 @@ Experiment describe_muladd() {
     out.family = "muladd";
     out.question = "What does a device make of one multiply-add and one store?";
     out.axes = {
-        {"items", "work-item", "work-items, each writing one float", Axis::Kind::integer, {"1048576"}, {}, 1, 1 << 28}};
+        {"items", "work-item", "work-items, each of which writes one float", Axis::Kind::integer, {"1048576"}, {}, 1, 1 << 28}};
     out.variants = {{"fma", "fma(a, b, c): one rounding."}, {"mad", "a * b + c with contraction off: two roundings."}};
     out.setup = setup;
     return out;

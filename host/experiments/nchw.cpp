@@ -1,23 +1,35 @@
 // nchw: index generation, after section 2.8 of the Vega64 tutorial, with a footprint that no cache holds.
-#include "experiments/support.hpp"
+#include "experiments/lib/compare.hpp"
+#include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
 namespace {
 
-using namespace support;
+using namespace lib;
 
 struct Sizes {
     std::uint32_t n = 0, c = 0, h = 0, w = 0;
+    std::size_t local = 1;
     std::size_t total() const { return static_cast<std::size_t>(n) * c * h * w; }
 };
 
-Sizes sizes_of(const Request& request) {
-    const auto n = integer_or(request.point, "images", by_scale(request.device, 1, 64, 1024));
-    const auto c = request.point.integer("channels"), h = request.point.integer("height"), w = request.point.integer("width");
+Sizes sizes_of(const Request& request, Params& params) {
+    const auto& device = request.device;
+    const auto& variant = request.variant.name;
+    const auto n = params.integer("images", by_scale(device, 1, 64, 1024));
+    const auto c = params.integer("channels"), h = params.integer("height"), w = params.integer("width");
     // Indices are 32-bit, and the division by a reciprocal needs one bit of them.
-    const auto total = product("the tensor", {n, c, h, w}, (1ull << 31) - 1);
-    require_room(request.device, "out", 4 * total);
-    return {static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(h), static_cast<std::uint32_t>(w)};
+    const auto total = product("the number of elements", {n, c, h, w}, (1ull << 31) - 1);
+    require_room(device, "out", 4 * total);
+    Sizes out{static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(h), static_cast<std::uint32_t>(w)};
+    out.local = variant == "rows" && device.is_cpu() ? group(params, device, 1) : group(params, device, variant == "rows" ? 64 : 256);
+    if (variant == "grid") {
+        // A group has no more waves than a row of an image has work for.
+        const auto row = static_cast<std::size_t>(w * c);
+        out.local = std::min(out.local, round_up(row, std::min<std::size_t>(32, out.local)));
+        params.record("local", out.local);
+    }
+    return out;
 }
 
 /// Reciprocal and shift of `quotient` in the kernel.
@@ -27,11 +39,11 @@ std::pair<std::uint32_t, std::uint32_t> reciprocal_of(std::uint32_t d) {
     return {static_cast<std::uint32_t>((1ull << (31 + s)) / d + 1), s};
 }
 
-Setup setup(const Request& request) {
-    const auto z = sizes_of(request);
+Setup setup(const Request& request, Params& params) {
+    const auto z = sizes_of(request, params);
     const auto& device = request.device;
     const auto& variant = request.variant.name;
-    const std::size_t local = group_of(device, static_cast<std::size_t>(integer_or(request.point, "local", 256)));
+    const std::size_t local = z.local;
     Setup out;
     out.args = {Output{"out", z.total() * 4}};
     const auto add = [&](const char* name, std::uint32_t v) { out.args.push_back(value(name, v)); };
@@ -49,27 +61,23 @@ Setup setup(const Request& request) {
         }
     } else if (variant == "grid") {
         sizes();
-        const auto row = static_cast<std::size_t>(z.w) * z.c;
-        const std::size_t items = std::min(local, round_up(row, std::min<std::size_t>(32, local)));
-        out.local = Extent(items, 1, 1);
-        out.global = Extent(items, z.h, z.n);
+        out.local = Extent(local, 1, 1);
+        out.global = Extent(local, z.h, z.n);
     } else if (variant == "rows") {
         const std::size_t rows = static_cast<std::size_t>(z.n) * z.h;
         add("rows", static_cast<std::uint32_t>(rows));
         sizes();
-        out.local = Extent(device.is_cpu() ? 1 : request.point.is_auto("local") ? std::min<std::size_t>(local, 64) : local);
         const std::size_t most = device.is_cpu() ? 8ull * device.compute_units : rows;
-        out.global = Extent(round_up(std::min(rows, most), out.local.size[0]));
+        out.global = Extent(round_up(std::min(rows, most), local));
     } else {
         out.defines = {"CHANNELS=" + std::to_string(z.c) + "u", "HEIGHT=" + std::to_string(z.h) + "u", "WIDTH=" + std::to_string(z.w) + "u",
                        "TOTAL=" + std::to_string(z.total()) + "u"};
         if (variant == "vector") out.global = Extent(round_up(divide_up(z.total(), 4), local));
     }
     out.work = {4.0 * static_cast<double>(z.total()), 0, static_cast<double>(z.total())};
-    out.resolved = {{"images", std::to_string(z.n)}, {"local", std::to_string(out.local.size[0])}};
     out.check = [z](const Buffers& buffers) -> std::optional<std::string> {
         const auto found = buffers.as<std::uint32_t>("out");
-        // Nested loops and one addition a step: no division anywhere.
+        // Nested loops and one addition per step: no division anywhere.
         const std::uint32_t plane = z.h * z.w;
         std::size_t i = 0;
         for (std::uint32_t n = 0; n < z.n; ++n) {
@@ -90,25 +98,25 @@ Setup setup(const Request& request) {
 Experiment describe_nchw() {
     Experiment out;
     out.family = "nchw";
-    out.question = "What does it cost to take a linear index apart into image, row, column and channel?";
+    out.question = "What does it cost to split a linear index into image, row, column and channel?";
     const auto axis = [](const char* name, const char* meaning, const char* standard, bool may_be_auto) {
         return Axis{name, "", meaning, Axis::Kind::integer, {standard}, {}, 1, 1 << 30, may_be_auto};
     };
-    out.axes = {axis("images", "N; auto is 1024, on a CPU 64", "auto", true), axis("channels", "C", "64", false),
-                axis("height", "H", "56", false), axis("width", "W", "56", false),
-                axis("local", "work-group; auto is 256, of rows 64, and rows has 1 on a CPU", "auto", true)};
+    out.axes = {axis("images", "N, images; auto is 1024, on a CPU 64", "auto", true), axis("channels", "C, channels", "64", false),
+                axis("height", "H, rows", "56", false), axis("width", "W, columns", "56", false),
+                axis("local", "work-items per group; auto is 256, for rows 64, on a CPU 1", "auto", true)};
     out.axes.back().most = 4096;
     out.axes.back().tune = {"auto", "32:512:*2"};
     out.variants = {
-        {"divide", "One element an item, divisors known at run time."},
-        {"constant", "One element an item, divisors known to the compiler."},
-        {"magic", "One element an item, reciprocals from the host."},
-        {"grid", "A group a row of an image: the NDRange takes most of the index apart."},
-        {"rows", "An item a row of an image: nested loops without a division."},
-        {"vector", "Four elements an item: one division chain and one 128-bit store."},
+        {"divide", "One element per work-item, divisors known only at run time."},
+        {"constant", "One element per work-item, divisors known to the compiler."},
+        {"magic", "One element per work-item, multiplication by reciprocals from the host."},
+        {"grid", "One work-group per row of an image: the NDRange gives row and image."},
+        {"rows", "One work-item per row of an image: nested loops without a division."},
+        {"vector", "Four elements per work-item: one chain of divisions and one 128-bit store."},
     };
     out.setup = setup;
-    out.validate = [](const Request& request) { sizes_of(request); };
+    out.resolve = [](const Request& request, Params& params) { sizes_of(request, params); };
     return out;
 }
 

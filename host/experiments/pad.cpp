@@ -2,34 +2,38 @@
 // bytes are the ones that move: each input word once, each output word once.
 #include <tuple>
 
-#include "experiments/support.hpp"
+#include "experiments/lib/data.hpp"
+#include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
 namespace {
 
-using namespace support;
+using namespace lib;
 
 struct Shape {
-    std::size_t images = 0, channels = 0, side = 0, margin = 0;
+    std::size_t images = 0, channels = 0, side = 0, margin = 0, k = 1, local = 1;
     std::size_t planes() const { return images * channels; }
     std::size_t wide() const { return side + 2 * margin; }
     std::size_t area() const { return wide() * wide(); }
 };
 
-Shape shape_of(const Request& request) {
+Shape shape_of(const Request& request, Params& params) {
     const auto& device = request.device;
-    const auto images = integer_or(request.point, "images", by_scale(device, 2, 128, 1024));
-    const auto channels = integer_or(request.point, "channels", by_scale(device, 5, 512, 1024));
-    const auto side = request.point.integer("side"), margin = request.point.integer("margin");
+    const auto& variant = request.variant.name;
+    const auto images = params.integer("images", by_scale(device, 2, 128, 1024));
+    const auto channels = params.integer("channels", by_scale(device, 5, 512, 1024));
+    const auto side = params.integer("side"), margin = params.integer("margin");
     const auto wide = side + 2 * margin;
-    require_room(device, "out", 4 * product("the padded tensor", {images, channels, wide, wide}, 1ull << 40));
-    if (images > 65535) throw Error(Blame::usage, "images is " + std::to_string(images) + "; at most 65535 are possible");
-    return {static_cast<std::size_t>(images), static_cast<std::size_t>(channels), static_cast<std::size_t>(side),
-            static_cast<std::size_t>(margin)};
+    require_room(device, "out", 4 * product("the number of output words", {images, channels, wide, wide}, 1ull << 40));
+    Shape out{static_cast<std::size_t>(images), static_cast<std::size_t>(channels), static_cast<std::size_t>(side),
+              static_cast<std::size_t>(margin)};
+    if (variant == "runtime" || variant == "constant") out.k = params.count("k");
+    out.local = group(params, device, variant == "wide" && device.is_cpu() ? 1 : 256);
+    return out;
 }
 
-Setup setup(const Request& request) {
-    const auto s = shape_of(request);
+Setup setup(const Request& request, Params& params) {
+    const auto s = shape_of(request, params);
     const auto& device = request.device;
     const auto& variant = request.variant.name;
     static Recent<std::tuple<std::size_t, std::uint64_t>, SharedBytes> recent;
@@ -41,8 +45,7 @@ Setup setup(const Request& request) {
     Setup out;
     out.args = {Input{"in", in}, Output{"out", words * 4}};
     out.defines = {"SIDE=" + std::to_string(s.side), "MARGIN=" + std::to_string(s.margin)};
-    const std::size_t local = group_of(device, static_cast<std::size_t>(integer_or(request.point, "local", 256)));
-    const auto k = request.point.integer("k");
+    const std::size_t local = s.local, k = s.k;
     if (variant == "runtime" || variant == "constant") {
         out.args.push_back(value("channels", static_cast<std::int32_t>(s.channels)));
         if (variant == "runtime")
@@ -50,7 +53,7 @@ Setup setup(const Request& request) {
         else
             out.defines.push_back("CHANNELS_PER_ITEM=" + std::to_string(k));
         out.local = Extent(local, 1, 1);
-        out.global = Extent(local, divide_up(s.channels, static_cast<std::size_t>(k)), s.images);
+        out.global = Extent(local, divide_up(s.channels, k), s.images);
     } else if (variant == "flat") {
         out.args.push_back(value("total", static_cast<std::uint64_t>(words)));
         out.local = Extent(local);
@@ -58,8 +61,8 @@ Setup setup(const Request& request) {
     } else {
         out.args.push_back(value("planes", static_cast<std::uint64_t>(s.planes())));
         if (device.is_cpu()) {
-            out.local = Extent(1);
-            out.global = Extent(std::min<std::size_t>(s.planes(), 8ull * device.compute_units));
+            out.local = Extent(local);
+            out.global = Extent(round_up(std::min<std::size_t>(s.planes(), 8ull * device.compute_units), local));
         } else {
             // A multiple of the words of a block, so that an item stays at its word; several times what is resident, so
             // that the last groups leave little of the device idle, and no more than there are blocks.
@@ -70,8 +73,6 @@ Setup setup(const Request& request) {
         }
     }
     out.work = {4.0 * static_cast<double>(words + s.planes() * s.side * s.side), 0, 0};
-    out.resolved = {{"images", std::to_string(s.images)}, {"channels", std::to_string(s.channels)},
-                    {"local", std::to_string(out.local.size[0])}};
     out.check = [in, s](const Buffers& buffers) -> std::optional<std::string> {
         const auto found = buffers.as<std::uint32_t>("out"), from = view<std::uint32_t>(in);
         std::size_t i = 0, next = 0;
@@ -96,27 +97,27 @@ Setup setup(const Request& request) {
 Experiment describe_pad() {
     Experiment out;
     out.family = "pad";
-    out.question = "How near to a plain copy does padding small planes come, and what does a private array in scratch cost?";
+    out.question = "How close does padding small planes come to a plain copy, and what does a private array in scratch memory cost?";
     const auto axis = [](const char* name, const char* unit, const char* meaning, const char* standard, double least, double most) {
         return Axis{name, unit, meaning, Axis::Kind::integer, {standard}, {}, least, most, std::string(standard) == "auto"};
     };
     out.axes = {axis("images", "", "images; auto is 1024, on a CPU 128", "auto", 1, 65535),
-                axis("channels", "", "planes an image; auto is 1024, on a CPU 512", "auto", 1, 1 << 20),
+                axis("channels", "", "planes per image; auto is 1024, on a CPU 512", "auto", 1, 1 << 20),
                 axis("side", "word", "rows and columns of an input plane", "7", 1, 1024),
-                axis("margin", "word", "zeros on each side", "3", 0, 1024),
-                axis("k", "", "planes a work-item of runtime and constant", "4", 1, 16),
-                axis("local", "work-item", "work-group; auto is 256, and wide has 1 on a CPU", "auto", 1, 4096)};
+                axis("margin", "word", "zeros added on each side of a plane", "3", 0, 1024),
+                axis("k", "", "planes per work-item", "4", 1, 16),
+                axis("local", "work-item", "work-items per group; auto is 256, for wide on a CPU 1", "auto", 1, 4096)};
     out.axes[4].tune = {"1:16:*2"};
-    out.axes[4].tune_only = {"runtime", "constant"};
+    out.axes[4].only = {"runtime", "constant"};
     out.axes[5].tune = {"auto", "32:512:*2"};
     out.variants = {
-        {"runtime", "k planes an item through a private array of a length the compiler does not know."},
-        {"constant", "k planes an item, k known to the compiler."},
-        {"flat", "One output word an item, two divisions each."},
-        {"wide", "128-bit stores that ignore the edges of planes; where they come from is worked out once an item."},
+        {"runtime", "k planes per work-item through a private array whose length the compiler does not know."},
+        {"constant", "k planes per work-item, k known to the compiler."},
+        {"flat", "One output word per work-item, two divisions each."},
+        {"wide", "128-bit stores across the edges of planes; each work-item computes its sources once."},
     };
     out.setup = setup;
-    out.validate = [](const Request& request) { shape_of(request); };
+    out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     return out;
 }
 

@@ -7,53 +7,113 @@
 #include <string>
 
 #include "core/random.hpp"
-#include "experiments/pitch_geometry.hpp"
-#include "experiments/pitch_reference.hpp"
-#include "model/experiment.hpp"
+#include "experiments/lib/pitch_geometry.hpp"
+#include "experiments/lib/pitch_reference.hpp"
+#include "experiments/lib/sizes.hpp"
+#include "model/params.hpp"
 
 namespace cllab::model {
 namespace {
 
 using namespace pitch;
-
-Weights weights_of(const Point& point) {
-    return point.text("weights") == "published" ? Weights::published : Weights::linear;
-}
+using lib::round_up;
 
 const Loaded* loaded(const Request& request) {
     const auto found = request.files.find("src");
     return found == request.files.end() ? nullptr : &found->second;
 }
 
-Geometry geometry_of(const Request& request) {
-    const auto& point = request.point;
-    const auto edge = [&](const char* axis) -> long long { return point.is_auto(axis) ? -1 : point.integer(axis); };
+/// One cell's axes, all resolved.
+struct Choice {
+    Geometry g;
+    double pitch = 1;
+    Weights weights = Weights::linear;
+    Transfer transfer = Transfer::copied;
+    Extent local;           ///< dims == 0: left to the driver
+    std::size_t items = 0;  ///< of the variants with a work-item per band or strip; 0: the image decides
+};
+
+Geometry geometry_of(const Request& request, Params& params, double pitch) {
+    const auto edge = [&](const char* axis) -> long long { return params.is_auto(axis) ? -1 : params.integer(axis); };
     const Region region{edge("left"), edge("top"), edge("right"), edge("bottom")};
     const auto* file = loaded(request);
-    if (!file) return resolve(point.integer("width"), point.integer("height"), point.real("pitch"), region);
+    const long long width = params.integer("width"), height = params.integer("height");
+    if (!file) return pitch::resolve(width, height, pitch, region);
     try {
-        return resolve(static_cast<long long>(file->width), static_cast<long long>(file->height), point.real("pitch"),
-                       region);
+        return pitch::resolve(static_cast<long long>(file->width), static_cast<long long>(file->height), pitch, region);
     } catch (const Error& e) {
         throw Error(e.blame(), file->path + ": " + e.what());
     }
 }
 
-void validate(const Request& request) {
-    const auto g = geometry_of(request);
-    const auto& device = request.device;
-    if (!request.point.is_auto("local") && request.point.shape("local").dims > 2)
-        throw Error(Blame::usage, "local is " + request.point.text("local") + "; an image has two dimensions");
-    if (device.max_alloc_bytes > 0 && g.bytes() > device.max_alloc_bytes) {
-        const auto* file = loaded(request);
-        throw Error(Blame::usage, (file ? file->path + " has " : "the image has ") + std::to_string(g.bytes()) +
-                                      " pixels of one byte; device '" + device.name + "' allocates at most " +
-                                      std::to_string(device.max_alloc_bytes) + " bytes at once");
+bool is_one_of(const std::string& variant, std::initializer_list<const char*> names) {
+    return std::any_of(names.begin(), names.end(), [&](const char* n) { return variant == n; });
+}
+
+/// Sixteen-byte blocks of the buffer that a row of the ROI can touch, wherever in a block it begins.
+std::size_t blocks_of(const Geometry& g) { return (g.columns() + 14) / 16 + 1; }
+
+/// What one work-item per pixel is launched with by default: on a CPU the implementation knows best (PoCL makes one vector
+/// loop of a work-group), on a GPU it may choose badly where the size is a prime.
+Extent automatic_local(const std::string& variant, const Geometry& g, const Device& device) {
+    if (is_one_of(variant, {"swar", "wide"}))
+        return Extent(std::min<std::size_t>(device.is_cpu() || blocks_of(g) < 256 ? 64 : 256, device.max_group), 1);
+    if (device.is_cpu() && variant != "local") return {};
+    return device.max_group >= 256 ? Extent(64, 4) : Extent(device.max_group, 1);
+}
+
+Extent local_of(const Request& request, Params& params, const Geometry& g) {
+    auto local = params.shape("local", automatic_local(request.variant.name, g, request.device));
+    if (local.dims > 2) throw Error(Blame::usage, "axis 'local' is " + local.text() + "; an image has two dimensions");
+    lib::require_group(request.device, local.count());
+    if (local.dims == 1) {
+        local = Extent(local.size[0], 1);
+        params.record("local", local.text());
     }
+    return local;
+}
+
+/// Local memory of the variant `local`: a work-group's pixels and their neighbours to both sides.
+std::size_t tile_bytes(const Geometry& g, const Extent& local) {
+    return (local.size[0] + 2 * static_cast<std::size_t>(g.n + 1)) * local.size[1];
+}
+
+Choice choice_of(const Request& request, Params& params) {
+    const auto& device = request.device;
+    const auto& variant = request.variant.name;
+    Choice out;
+    out.pitch = params.real("pitch");
+    out.weights = params.text("weights") == "published" ? Weights::published : Weights::linear;
+    out.transfer = params.text("transfers") == "mapped" ? Transfer::mapped : Transfer::copied;
+    const auto& g = out.g = geometry_of(request, params, out.pitch);
+    for (const auto& [axis, value] : {std::pair{"width", g.width}, {"height", g.height}, {"left", g.left}, {"top", g.top}, {"right", g.right}, {"bottom", g.bottom}})
+        params.record(axis, static_cast<std::uint64_t>(value));
+    lib::require_room(device, "src", g.bytes());
+    if (is_one_of(variant, {"loop", "short8", "vload8"})) {
+        out.items = params.count("items", device.compute_units);
+    } else if (variant == "wide" && device.is_cpu()) {
+        // Short bands even out cores that are not equally free.
+        out.items = params.count("items", 8ull * device.compute_units);
+        params.only("local", 1, "pitch_wide has one work-item per group on a CPU");
+    } else {
+        out.local = local_of(request, params, g);
+        if (variant == "wide")
+            params.only("items", round_up(blocks_of(g), out.local.size[0]) * round_up(g.rows(), out.local.size[1]),
+                        "outside CPUs the image decides the number of work-items of pitch_wide");
+    }
+    if (variant == "local") {
+        const std::size_t tile = tile_bytes(g, out.local);
+        if (tile > device.local_bytes)
+            throw Unsupported("a tile for local size " + out.local.text() + " and pitch " + format_exact(out.pitch) + " takes " +
+                              std::to_string(tile) + " bytes; the device has " + std::to_string(device.local_bytes) +
+                              " bytes of local memory");
+    }
+    return out;
 }
 
 /// Image and references of a point and seed. The two seeds of one verification stay, so that all variants share them.
-std::shared_ptr<Scene> scene_of(const Request& request, const Geometry& g) {
+std::shared_ptr<Scene> scene_of(const Request& request, const Choice& choice) {
+    const auto& [g, pitch, weights, transfer, local, items] = choice;
     struct Entry {
         Geometry g;
         double pitch;
@@ -63,8 +123,6 @@ std::shared_ptr<Scene> scene_of(const Request& request, const Geometry& g) {
         std::shared_ptr<Scene> scene;
     };
     static std::deque<Entry> recent;
-    const double pitch = request.point.real("pitch");
-    const auto weights = weights_of(request.point);
     const auto file = loaded(request) ? loaded(request)->grey : nullptr;
     for (const auto& e : recent) {
         if (e.g == g && e.pitch == pitch && e.weights == weights && e.file == file && (file || e.seed == request.seed))
@@ -80,26 +138,6 @@ std::shared_ptr<Scene> scene_of(const Request& request, const Geometry& g) {
     auto scene = std::make_shared<Scene>(std::move(image), g, pitch, weights);
     recent.push_back({g, pitch, weights, request.seed, file, scene});
     return scene;
-}
-
-std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
-
-/// A two-dimensional local size: the one asked for, else `automatic`.
-Extent local_of(const Request& request, Extent automatic) {
-    if (request.point.is_auto("local")) return automatic;
-    const auto asked = request.point.shape("local");
-    return Extent(asked.size[0], asked.size[1]);
-}
-
-/// What one work-item a pixel is launched with where the point does not say: on a CPU the implementation knows best
-/// (PoCL makes one vector loop of a work-group), on a GPU it may choose badly where the size is a prime.
-Extent automatic_local(const Device& device) {
-    if (device.is_cpu()) return {};
-    return device.max_group >= 256 ? Extent(64, 4) : Extent(device.max_group, 1);
-}
-
-std::size_t items_of(const Request& request, std::size_t automatic) {
-    return request.point.is_auto("items") ? automatic : static_cast<std::size_t>(request.point.integer("items"));
 }
 
 struct RegionArguments {  // Region of cl/pitch.cl
@@ -118,13 +156,13 @@ Input struct_input(const char* name, const T& v) {
 /// One cell while its arguments and launch are put together.
 struct Assembly {
     const Request& request;
-    Geometry g;
+    const Choice& choice;
+    const Geometry& g;
     FixedWeights fixed;
     FloatWeights floating;
     SharedBytes src;
     bool is_float;
     Setup out{};
-    std::size_t items = 0;  ///< of the variants that take such a number
 
     void add(std::vector<Argument> more) {
         for (auto& a : more) out.args.push_back(std::move(a));
@@ -140,27 +178,26 @@ struct Assembly {
             add({value("n", g.n), value("f", static_cast<std::int16_t>(fixed.floor)),
                  value("c", static_cast<std::int16_t>(fixed.ceiling))});
     }
-    void launch(std::size_t columns, std::size_t rows, const Extent& local) {
-        out.local = local;
+    void launch(std::size_t columns, std::size_t rows) {
+        const auto& local = out.local = choice.local;
         out.global = local.dims == 0 ? Extent(columns, rows)
                                      : Extent(round_up(columns, local.size[0]), round_up(rows, local.size[1]));
     }
-    void launch_items(std::size_t count) {
-        items = count;
+    void launch_items() {
         out.local = Extent(1);  // else an implementation may put all items into one work-group, that is on one core
-        out.global = Extent(count);
+        out.global = Extent(choice.items);
     }
 };
 
-/// implicit, float: one work-item a pixel of the ROI.
+/// implicit, float: one work-item per pixel of the ROI.
 void set_up_pixels(Assembly& cell) {
     cell.add_region();
     cell.add_interpolation();
-    cell.launch(cell.g.columns(), cell.g.rows(), local_of(cell.request, automatic_local(cell.request.device)));
+    cell.launch(cell.g.columns(), cell.g.rows());
     if (cell.out.global.count() != cell.g.pixels()) cell.out.defines.push_back("PITCH_PARTIAL");
 }
 
-/// roi, struct, image: one work-item a pixel of the image.
+/// roi, struct, image: one work-item per pixel of the image.
 void set_up_whole_image(Assembly& cell) {
     const auto& g = cell.g;
     const auto width = static_cast<std::size_t>(g.width), height = static_cast<std::size_t>(g.height);
@@ -173,48 +210,35 @@ void set_up_whole_image(Assembly& cell) {
         cell.add_region();
         cell.add_interpolation();
     }
-    cell.launch(width, height, local_of(cell.request, automatic_local(cell.request.device)));
+    cell.launch(width, height);
 }
 
-/// local: as set_up_pixels, with a tile. Throws Unsupported when the tile does not fit.
+/// local: as set_up_pixels, with a tile.
 void set_up_tile(Assembly& cell) {
-    const auto& device = cell.request.device;
-    const Extent usual = device.max_group >= 256 ? Extent(64, 4) : Extent(device.max_group, 1);
-    const auto local = local_of(cell.request, usual);
-    const std::size_t tile = (local.size[0] + 2 * static_cast<std::size_t>(cell.g.n + 1)) * local.size[1];
-    if (tile > device.local_bytes)
-        throw Unsupported("a tile for local size " + local.text() + " and pitch " + cell.request.point.text("pitch") +
-                          " takes " + std::to_string(tile) + " bytes; the device has " +
-                          std::to_string(device.local_bytes) + " bytes of local memory");
-    cell.add({Local{"tile", tile}});
+    cell.add({Local{"tile", tile_bytes(cell.g, cell.choice.local)}});
     cell.add_region();
     cell.add_interpolation();
-    cell.launch(cell.g.columns(), cell.g.rows(), local);
+    cell.launch(cell.g.columns(), cell.g.rows());
 }
 
-/// loop, short8, vload8: one work-item a band of rows or a strip of columns.
+/// loop, short8, vload8: one work-item per band of rows or strip of columns.
 void set_up_parts(Assembly& cell) {
     cell.add_region();
     cell.add_interpolation();
-    cell.launch_items(items_of(cell.request, cell.request.device.compute_units));
+    cell.launch_items();
 }
 
 /// swar, wide: pitch and weights are constants of the build.
 void set_up_specialised(Assembly& cell) {
-    const auto& device = cell.request.device;
     cell.add_region();
     cell.out.defines = {"PITCH_N=" + std::to_string(cell.g.n), "PITCH_F=" + std::to_string(cell.fixed.floor),
                         "PITCH_C=" + std::to_string(cell.fixed.ceiling)};
-    if (cell.request.variant.name == "wide" && device.is_cpu()) {
-        // Short bands even out cores that are not equally free.
-        cell.launch_items(items_of(cell.request, 8ull * device.compute_units));
+    if (cell.choice.items > 0) {
+        cell.launch_items();
         return;
     }
     cell.add({value("height", cell.g.height)});
-    // Sixteen-byte blocks of the buffer that the ROI can touch in a row, wherever in a block it begins.
-    const std::size_t blocks = (cell.g.columns() + 14) / 16 + 1;
-    const std::size_t wide = std::min<std::size_t>(device.is_cpu() || blocks < 256 ? 64 : 256, device.max_group);
-    cell.launch(blocks, cell.g.rows(), local_of(cell.request, Extent(wide, 1)));
+    cell.launch(blocks_of(cell.g), cell.g.rows());
 }
 
 /// dst as a picture: zero outside the ROI, where the buffer holds poison.
@@ -227,20 +251,16 @@ Bytes difference_map(const Geometry& g, std::span<const std::byte> dst) {
     return grey;
 }
 
-Setup setup(const Request& request) {
-    validate(request);
-    const auto& point = request.point;
+Setup setup(const Request& request, Params& params) {
+    const auto choice = choice_of(request, params);
     const auto& variant = request.variant.name;
-    const auto is = [&](std::initializer_list<const char*> names) {
-        return std::any_of(names.begin(), names.end(), [&](const char* n) { return variant == n; });
-    };
+    const auto is = [&](std::initializer_list<const char*> names) { return is_one_of(variant, names); };
     const bool is_float = is({"float", "roi", "struct", "local", "image"});
-    const double pitch = point.real("pitch");
-    const auto weights = weights_of(point);
-    const auto g = geometry_of(request);
-    const auto scene = scene_of(request, g);
+    const auto& g = choice.g;
+    const auto scene = scene_of(request, choice);
 
-    Assembly cell{request, g, fixed_weights(pitch, weights), float_weights(pitch, weights), scene->src, is_float};
+    Assembly cell{request, choice, g, fixed_weights(choice.pitch, choice.weights), float_weights(choice.pitch, choice.weights),
+                  scene->src, is_float};
     cell.add({Input{"src", scene->src}, Output{"dst", g.bytes()}});
     if (is({"implicit", "float"}))
         set_up_pixels(cell);
@@ -262,14 +282,9 @@ Setup setup(const Request& request) {
     out.check = [scene, is_float](const Buffers& b) {
         return check(b, scene->g, is_float ? scene->floating() : scene->fixed());
     };
-    out.resolved = {
-        {"width", std::to_string(g.width)}, {"height", std::to_string(g.height)},
-        {"left", std::to_string(g.left)},   {"top", std::to_string(g.top)},
-        {"right", std::to_string(g.right)}, {"bottom", std::to_string(g.bottom)},
-        {"local", out.local.text()},        {"items", std::to_string(cell.items ? cell.items : out.global.count())}};
     out.pictures["dst"] = {static_cast<std::size_t>(g.width), static_cast<std::size_t>(g.height),
                            [g](std::span<const std::byte> dst) { return difference_map(g, dst); }};
-    out.transfer = point.text("transfers") == "mapped" ? Transfer::mapped : Transfer::copied;
+    out.transfer = choice.transfer;
     out.time_transfers = true;
     return out;
 }
@@ -303,7 +318,7 @@ Experiment describe_pitch() {
         pixel_axis("bottom", "last row of the region of interest; auto is the last", "auto", 0),
         {"pitch",
          "pixel",
-         "distance of the two neighbours, with its fraction",
+         "distance from a pixel to its two neighbours, may have a fraction",
          Axis::Kind::real,
          {"20.2"},
          {},
@@ -311,7 +326,7 @@ Experiment describe_pitch() {
          1 << 20},
         {"local",
          "work-item",
-         "work-group of the variants with one work-item a pixel or block; the others have 1",
+         "work-group; auto is chosen by the variant, on a CPU by the driver",
          Axis::Kind::shape,
          {"auto"},
          {},
@@ -322,7 +337,8 @@ Experiment describe_pitch() {
          {"implicit", "float", "roi", "struct", "local", "image", "swar", "wide"}},
         {"items",
          "",
-         "work-items of loop, short8, vload8 (auto: one a compute unit) and, on a CPU, wide (auto: eight)",
+         "work-items, each of which takes a band of rows or a strip of columns; auto is one per compute unit, for wide, "
+         "which has the axis on a CPU only, eight",
          Axis::Kind::integer,
          {"auto"},
          {},
@@ -333,34 +349,34 @@ Experiment describe_pitch() {
          {"loop", "short8", "vload8", "wide"}},
         {"weights",
          "",
-         "linear interpolation, or the arithmetic published in 2013 (exchanged weights that sum to 127)",
+         "linear: linear interpolation; published: the arithmetic of 2013, with exchanged weights that sum to 127",
          Axis::Kind::choice,
          {"linear"},
          {"linear", "published"}},
         {"transfers",
          "",
-         "how the image gets to the device and back: copied, or mapped where memory is shared",
+         "how the image gets to the device and back: copied, or mapped where host and device share memory",
          Axis::Kind::choice,
          {"copied"},
          {"copied", "mapped"}},
     };
     out.variants = {
-        {"implicit", "One work-item a pixel in 16-bit integers; the compiler is left to vectorise."},
-        {"float", "One work-item a pixel in float, launched over the region of interest."},
-        {"loop", "An explicit loop over a band of rows in each work-item; the compiler is left to vectorise it."},
-        {"short8", "The loop in steps of eight pixels, with vectors loaded and stored whole."},
+        {"implicit", "One work-item per pixel in 16-bit integers; vectorising is left to the compiler."},
+        {"float", "One work-item per pixel in float, launched over the region of interest."},
+        {"loop", "A loop over a band of rows in each work-item; vectorising is left to the compiler."},
+        {"short8", "loop in steps of eight pixels, with whole vectors loaded and stored."},
         {"vload8",
-         "short8 as published: strips of columns, vload8, vstore8 and abs_diff, of which PoCL makes byte moves and "
+         "short8 as published: strips of columns, vload8, vstore8 and abs_diff, which PoCL compiles to byte moves and "
          "shuffles."},
-        {"roi", "float launched over the whole image, with the bounds test in the kernel."},
+        {"roi", "float launched over the whole image, with the bounds check in the kernel."},
         {"struct", "roi with its arguments behind pointers to structs in global memory."},
-        {"local", "float from a tile in local memory, each byte fetched once a work-group."},
-        {"image", "roi reading an image2d_t.", {}, {"image"}},
-        {"swar", "Sixteen pixels a work-item, two in each 32-bit word, 128-bit loads and stores."},
-        {"wide", "The best known form: 256-bit vectors over whole rows on a CPU, swar elsewhere."},
+        {"local", "float from a tile in local memory, each byte fetched once per work-group."},
+        {"image", "roi reading from an image2d_t.", {}, {"image"}},
+        {"swar", "Sixteen pixels per work-item, two in each 32-bit word, 128-bit loads and stores."},
+        {"wide", "The fastest known form: 256-bit vectors over whole rows on a CPU, swar elsewhere."},
     };
     out.setup = setup;
-    out.validate = validate;
+    out.resolve = [](const Request& request, Params& params) { choice_of(request, params); };
     out.metrics = {{"pixel_rate", "pixel/s", Better::higher,
                     [](const Setup& s, double seconds) { return s.work.steps / seconds; }}};
     out.file_inputs = {"src"};

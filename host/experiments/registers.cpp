@@ -1,21 +1,17 @@
 // registers: the register limit of a work-item and of a work-group. Naming a high register in assembly tests only the
 // encoding, so the limit is found as its users meet it: more and more live values, until they spill.
-#include "experiments/probe.hpp"
+#include "experiments/lib/chain.hpp"
+#include "experiments/lib/compare.hpp"
+#include "experiments/lib/findings.hpp"
+#include "experiments/lib/sizes.hpp"
 #include "model/fit.hpp"
 
 namespace cllab::model {
 namespace {
 
-using namespace probe;
+using namespace lib;
 
 constexpr std::size_t most_live = 512;
-
-void validate(const Request& request) {
-    const auto live = request.point.integer("live");
-    if (live % 8 != 0)
-        throw Error(Blame::usage, "axis 'live' is " + std::to_string(live) + "; possible are multiples of 8 up to " +
-                                      std::to_string(most_live));
-}
 
 /// One store of a known number: what a kernel of the encoding test does besides naming its register.
 Setup setup_encoding(const std::string& variant) {
@@ -31,19 +27,16 @@ Setup setup_encoding(const std::string& variant) {
     return out;
 }
 
-Setup setup(const Request& request) {
-    validate(request);
+Setup setup(const Request& request, Params& params) {
     const auto& device = request.device;
     if (request.variant.name != "live") return setup_encoding(request.variant.name);
     if (device.is_cpu())
         throw Unsupported(
-            "a CPU spills to a stack that its nearest cache holds, so no knee shows a register limit; the SIMD "
-            "width and the registers follow from the processor's model");
-    const auto live = static_cast<std::size_t>(request.point.integer("live"));
-    const auto items = static_cast<std::size_t>(request.point.integer("items"));
-    if (items > device.max_group_promised)
-        throw Unsupported("a work-group of " + std::to_string(items) + " exceeds the device's " +
-                          std::to_string(device.max_group_promised));
+            "a CPU spills to its first-level cache, so no knee shows a register limit; its SIMD width and registers "
+            "follow from the model of the processor");
+    const auto live = params.count("live");
+    const auto items = params.count("items");
+    require_group(device, items);
     const std::size_t groups = is_simulator(device) ? 1 : 4ull * device.compute_units;
 
     std::size_t repeat = 1;
@@ -57,8 +50,8 @@ Setup setup(const Request& request) {
     out.global = Extent(items * groups);
     out.local = Extent(items);
     // A step is one multiply-add of every work-item, so that the curve over `live` is flat until values spill.
-    out.slope = slope(device, static_cast<std::int32_t>(std::max<std::size_t>(4, 32768 / live / repeat)),
-                      static_cast<double>(live * repeat));
+    const auto trips = static_cast<std::int64_t>(std::max<std::size_t>(4, 32768 / live / repeat));
+    out.slope = slope(device, trips, 3 * trips, static_cast<double>(live * repeat));
     out.declared = {{Declared::What::multiply_add, static_cast<double>(live * repeat), 32}};
     out.work.flops = 2.0 * static_cast<double>(items * groups);
     out.defines = {"COUNT=" + std::to_string(live / 8), "REPEAT=" + std::to_string(repeat)};
@@ -124,7 +117,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         } else if (!curve.samples.empty()) {
             const double number = std::stod(curve.variant.substr(1));
             out.push_back({"assembler takes " + curve.variant, "", number, number, number,
-                           "encoding test: it says nothing of the chip"});
+                           "encoding test: it says nothing about the chip"});
         }
     }
     return out;
@@ -142,13 +135,16 @@ Experiment describe_registers() {
          .meaning = "32-bit values alive at once",
          .values = {"64"},
          .least = 8,
-         .most = most_live},
+         .most = most_live,
+         .only = {"live"},
+         .multiple_of = 8},
         {.name = "items",
          .unit = "work-item",
-         .meaning = "work-items in a group",
+         .meaning = "work-items per group",
          .values = {"256"},
          .least = 1,
-         .most = 4096},
+         .most = 4096,
+         .only = {"live"}},
     };
     out.variants = {
         {.name = "live",
@@ -168,7 +164,6 @@ Experiment describe_registers() {
          .needs = {"amd"}},
     };
     out.setup = setup;
-    out.validate = validate;
     out.metrics = {{"flops", "FLOP/s", Better::higher, flops}};
     out.curve_over = "live";
     out.conclude = conclude;

@@ -3,74 +3,72 @@
 // 2 MiB of array.
 #include <map>
 
-#include "experiments/support.hpp"
+#include "experiments/lib/compare.hpp"
+#include "experiments/lib/data.hpp"
+#include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
 namespace {
 
-using namespace support;
+using namespace lib;
 
 struct Data {
     SharedBytes x, y;
 };
 
-/// Bytes of one array when the axis says auto: the two arrays together are four times the last-level cache.
-std::uint64_t automatic_bytes(const Device& device) {
-    const std::uint64_t wanted =
-        scale_of(device) == Scale::simulated ? 4096 : std::max<std::uint64_t>(2 * device.last_level_bytes, 16ull << 20);
-    return std::min(wanted, device.max_alloc_bytes > 0 ? device.max_alloc_bytes : wanted) / 4096 * 4096;
-}
+std::size_t lanes_of(const Variant& variant) { return std::stoul(variant.name.substr(1)) / 32; }
 
-std::uint64_t bytes_of(const Request& request) {
-    const auto bytes =
-        static_cast<std::uint64_t>(integer_or(request.point, "size", static_cast<std::int64_t>(automatic_bytes(request.device))));
-    if (bytes % 4 != 0)
-        throw Error(Blame::usage, "axis 'size' is " + std::to_string(bytes) + " byte; an array of floats has a multiple of 4");
-    return bytes;
-}
+struct Shape {
+    std::uint64_t n = 0;  ///< floats of each array
+    std::size_t vectors = 1, local = 1, per_item = 1;
+};
 
-void validate(const Request& request) { require_room(request.device, "y", bytes_of(request)); }
-
-int lanes_of(const Variant& variant) { return std::stoi(variant.name.substr(1)) / 32; }
-
-Setup setup(const Request& request) {
-    validate(request);
+Shape shape_of(const Request& request, Params& params) {
     const auto& device = request.device;
-    const std::uint64_t bytes = bytes_of(request);
-    const std::uint64_t n = bytes / 4;
+    // The two arrays together are four times the last-level cache.
+    const auto bytes = params.count(
+        "size", is_simulator(device) ? 4096 : whole_pages(device, std::max<std::uint64_t>(2 * device.last_level_bytes, 16ull << 20)));
+    require_room(device, "y", bytes);
+    Shape s;
+    s.n = bytes / 4;
+    s.vectors = std::max<std::size_t>(1, s.n / lanes_of(request.variant));
+    if (device.is_cpu()) {
+        s.local = group(params, device, 1);
+        s.per_item = params.only("per_item", 1, "a CPU's work-items take one access after the other");
+    } else {
+        s.local = group(params, device, 256);
+        // Two accesses per work-item once the device is filled many times over: fewer, longer work-groups.
+        s.per_item = params.count("per_item", s.vectors >= 16ull * device.compute_units * 2048 ? 2 : 1);
+    }
+    return s;
+}
+
+Setup setup(const Request& request, Params& params) {
+    const auto& device = request.device;
+    const auto [n, vectors, local, per_item] = shape_of(request, params);
     const float a = 0.75f + 0.125f * static_cast<float>(request.seed % 8);
     static Recent<std::pair<std::uint64_t, std::uint64_t>, Data> recent;
-    const auto data = recent.get({n, request.seed}, [&] {
+    const auto data = recent.get({n, request.seed}, [&request, n = n] {
         return Data{random_floats(n, request.seed, -1, 1), random_floats(n, ~request.seed, -1, 1)};
     });
 
-    const auto lanes = static_cast<std::size_t>(lanes_of(request.variant));
-    const std::size_t vectors = std::max<std::size_t>(1, n / lanes);
+    const auto lanes = lanes_of(request.variant);
     Setup out;
     out.args = {Input{"x", data->x}, InOut{"y", data->y}, value("a", a), value("n", n)};
-    std::size_t per_item = 1;
-    if (device.is_cpu()) {
-        out.local = Extent(1);
-        out.global = Extent(std::max<std::size_t>(lanes, device.compute_units * 4ull));
-    } else {
-        out.local = Extent(group_of(device, static_cast<std::size_t>(integer_or(request.point, "local", 256))));
-        // Two accesses an item once the device is filled many times over: fewer, longer work-groups.
-        const std::size_t many = 16ull * device.compute_units * 2048;
-        per_item = static_cast<std::size_t>(integer_or(request.point, "per_item", vectors >= many ? 2 : 1));
-        const std::size_t groups = divide_up(vectors, out.local.size[0] * per_item);
-        out.global = Extent(std::max(groups, divide_up(lanes, out.local.size[0])) * out.local.size[0]);
-    }
+    const std::size_t items = device.is_cpu() ? device.compute_units * 4ull : divide_up(vectors, per_item);
+    out.local = Extent(local);
+    out.global = Extent(round_up(std::max(items, lanes), local));
     out.defines = {"PER_ITEM=" + std::to_string(per_item)};
     out.work = {12.0 * static_cast<double>(n), 2.0 * static_cast<double>(n), 0};
-    out.resolved = {{"size", std::to_string(bytes)},
-                    {"local", std::to_string(out.local.size[0])},
-                    {"per_item", std::to_string(per_item)}};
+    out.accumulates = true;
     out.check = [data, a](const Buffers& buffers) {
         const auto x = view<float>(data->x), y = view<float>(data->y);
         // Two roundings, as the kernel with contraction off.
-        return first_difference<float>("y", buffers.as<float>("y"), [&](std::size_t i) {
+        return first_difference<float>(buffers, "y", [&](std::size_t i) {
             const float product = a * x[i];
-            return product + y[i];
+            float sum = y[i];
+            for (std::uint64_t done = 0; done < buffers.operations; ++done) sum = product + sum;
+            return sum;
         });
     };
     return out;
@@ -120,16 +118,17 @@ Experiment describe_saxpy() {
     out.axes = {
         {"size", "byte", "size of each of the two arrays; auto is twice the last-level cache", Axis::Kind::integer,
          {"16384", "1048576", "auto"}, {}, 4, 1e15, true},
-        {"local", "work-item", "work-group on a GPU; a CPU has one work-item a group", Axis::Kind::integer, {"auto"}, {}, 1, 4096, true,
+        {"local", "work-item", "work-items per group; auto is 256, on a CPU 1", Axis::Kind::integer, {"auto"}, {}, 1, 4096, true,
          {"auto", "32:1024:*2"}},
-        {"per_item", "access", "accesses of each array a work-item on a GPU; auto is 2 for large arrays, else 1",
+        {"per_item", "access", "accesses to each array in flight per work-item of a GPU; auto is 2 for large arrays, else 1",
          Axis::Kind::integer, {"auto"}, {}, 1, 16, true, {"auto", "1:16:*2"}},
     };
-    out.variants = {width(32, "One float an access: the plain kernel."), width(64, "Two floats an access."),
-                    width(128, "Four floats an access, the widest a GPU makes in one instruction."),
-                    width(256, "Eight floats an access, one AVX register."), width(512, "Sixteen floats an access.")};
+    out.axes.front().multiple_of = 4;
+    out.variants = {width(32, "One float per access: the plain kernel."), width(64, "Two floats per access."),
+                    width(128, "Four floats per access, the widest that a GPU makes in one instruction."),
+                    width(256, "Eight floats per access, one AVX register."), width(512, "Sixteen floats per access.")};
     out.setup = setup;
-    out.validate = validate;
+    out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     out.curve_over = "size";
     out.conclude = conclude;
     return out;

@@ -1,13 +1,16 @@
 // scatter: time of a wave's load or store over the number of memory blocks its lanes touch.
 #include <bit>
 
-#include "experiments/memory_probe.hpp"
+#include "core/random.hpp"
+#include "experiments/lib/compare.hpp"
+#include "experiments/lib/findings.hpp"
+#include "experiments/lib/sizes.hpp"
 #include "model/fit.hpp"
 
 namespace cllab::model {
 namespace {
 
-using namespace memory_probe;
+using namespace lib;
 
 constexpr std::uint32_t factor = 0x9E3779B1u;  // as in scatter.cl
 
@@ -43,17 +46,14 @@ std::optional<std::string> check_load(const Layout& layout, std::span<const std:
     return first_difference(buffers, "out", expected);
 }
 
-void validate(const Request& request) { require_power(request.point, "spread"); }
-
-Setup setup(const Request& request) {
-    validate(request);
+Setup setup(const Request& request, Params& params) {
     const auto& device = request.device;
     if (device.is_cpu())
-        throw Unsupported("work-items are iterations of a loop in one thread, no wave whose accesses could be joined; "
-                          "cacheline tells what a scattered access moves");
+        throw Unsupported("work-items are iterations of a loop in one thread, so there is no wave whose accesses could be joined; "
+                          "cacheline measures what a scattered access moves");
     Layout layout;
     layout.wave = std::bit_floor(std::max(8u, wave_width(device)));
-    layout.spread = static_cast<std::uint32_t>(request.point.integer("spread"));
+    layout.spread = static_cast<std::uint32_t>(params.integer("spread"));
     if (layout.spread > layout.wave)
         throw Unsupported("a wave has " + std::to_string(layout.wave) + " lanes; they cannot touch " +
                           std::to_string(layout.spread) + " blocks");
@@ -63,7 +63,7 @@ Setup setup(const Request& request) {
     // One trip at the widest spread touches every block at most once, so that a trip's addresses are distinct.
     layout.blocks = std::bit_ceil(layout.waves * layout.wave);
     const std::size_t words = static_cast<std::size_t>(layout.blocks) * layout.wave;
-    require_room(device, words * 4);
+    require_room(device, "out", words * 4);
 
     Setup out;
     const auto mask = value("block_mask", layout.blocks - 1);
@@ -82,7 +82,7 @@ Setup setup(const Request& request) {
     out.global = Extent(static_cast<std::size_t>(layout.waves) * layout.wave);
     out.local = Extent(simulator ? layout.wave : group);
     out.defines = {"WAVE=" + std::to_string(layout.wave) + "u", "SPREAD=" + std::to_string(layout.spread) + "u"};
-    out.slope = simulator ? Slope{"trips", 1, 2, 1.0 * layout.waves} : Slope{"trips", 64, 448, 1.0 * layout.waves};
+    out.slope = slope(device, 64, 448, layout.waves);
     return out;
 }
 
@@ -92,7 +92,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         if (curve.samples.size() < 2 || curve.samples.front().x != 1) continue;
         const auto &one = curve.samples.front(), &most = curve.samples.back();
         const auto label = curve.variant;
-        out.push_back({label + " cost of " + whole(most.x) + " blocks", "x", most.per_step / one.per_step,
+        out.push_back({label + " cost of " + text_of(most.x) + " blocks", "x", most.per_step / one.per_step,
                        most.low / one.high, most.high / one.low, "time of a wave's access over that of a coalesced one"});
         if (const auto line = fit_line(xs(curve), steps(curve)); line && line->slope.low > 0)
             out.push_back({label + " block rate", "block/s", 1 / line->slope.value, 1 / line->slope.high, 1 / line->slope.low,
@@ -106,13 +106,13 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
 Experiment describe_scatter() {
     Experiment out;
     out.family = "scatter";
-    out.question = "What does a wave pay for touching many blocks of memory instead of one?";
-    out.axes = {{"spread", "block", "blocks that the lanes of one wave touch, a power of two", Axis::Kind::integer,
+    out.question = "What does it cost when the lanes of a wave touch many blocks of memory instead of one?";
+    out.axes = {{"spread", "block", "blocks that the lanes of one wave touch", Axis::Kind::integer,
                  {"1", "2", "4", "8", "16", "32", "64"}, {}, 1, 128}};
-    out.variants = {{"store", "Every lane stores one word, the wave's words spread over so many blocks."},
-                    {"load", "Every lane loads one word, the wave's words spread over so many blocks."}};
+    out.variants = {{"store", "Each lane stores one word; the wave's words are spread over `spread` blocks."},
+                    {"load", "Each lane loads one word; the wave's words are spread over `spread` blocks."}};
     out.setup = setup;
-    out.validate = validate;
+    out.axes.front().power_of_two = true;
     out.curve_over = "spread";
     out.conclude = conclude;
     return out;

@@ -12,10 +12,6 @@
 
 namespace cllab::inspect {
 
-/// One MessagePack value as JSON; nothing when the bytes are damaged, nested deeper than 32, or hold what JSON cannot
-/// (binary and extension types become null).
-std::optional<nlohmann::json> read_msgpack(ByteSpan bytes);
-
 /// Registers are per work-item (VGPR) and per wavefront (SGPR); bytes per work-item (private) and work-group (local).
 struct AmdKernelFacts {
     std::optional<std::int64_t> vgprs, agprs, sgprs, vgpr_spills, sgpr_spills, private_bytes, local_bytes, wavefront,

@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "inspect/fingerprint.hpp"
 #include "inspect/isa/list.hpp"
 #include "inspect/tool.hpp"
 
@@ -112,6 +113,7 @@ Analysis analyse(ByteSpan binary, const std::string& entry, std::string_view bui
         set_fact(a.info, "code_bytes", &model::CodeInfo::code_bytes, a.disassembly.code_bytes,
                  a.disassembly.code_bytes_from);
     add_loop(a);
+    a.info.fingerprint = fingerprint(a, binary, entry);
     json facts = json::object();
     if (const auto* set = isa::of(a.kind); set && set->read_facts)
         set->read_facts(a, facts,

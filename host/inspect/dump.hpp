@@ -7,12 +7,16 @@
 #include <vector>
 
 #include "inspect/analysis.hpp"
+#include "inspect/dump_folder.hpp"
 #include "model/device.hpp"
 
 namespace cllab::inspect {
 
+/// The record of the cell beside its dump, written by whoever has the whole record.
+inline constexpr const char* timing_file = "timing.json";
+
 struct DumpRequest {
-    std::filesystem::path folder;  ///< made when missing; stale files of an earlier dump are removed
+    std::filesystem::path folder;  ///< made when missing; the files of an earlier dump are removed
     std::string entry;             ///< kernel name
     std::string source, options, build_log;
     std::span<const std::byte> binary;  ///< of this device; empty when the driver has none
@@ -29,9 +33,10 @@ std::string code_that_ran(const DumpRequest& request);
 Analysis read_code(const DumpRequest& request);
 
 /// Writes source.cl, options.txt, build.log, the binary under its true kind, isa.txt and stats.json. isa.txt is the
-/// disassembly, or a line that says which tool would make it and how to get it. Throws Error(environment) when the
-/// folder cannot be written.
-void write_sidecars(const DumpRequest& request, const Analysis& analysis);
+/// disassembly, or a line that says which tool would make it and how to get it. The folder stays locked for as long as what
+/// is returned lives: until timing_file is beside them. Throws Error(environment) when the folder cannot be written, and
+/// then leaves no dump there.
+DumpFolder write_sidecars(const DumpRequest& request, const Analysis& analysis);
 
 /// What a dump says, read back. The strings are empty when a file is missing.
 struct DumpTexts {

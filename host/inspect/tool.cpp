@@ -215,8 +215,9 @@ void write_file(const std::filesystem::path& path, ByteSpan content) {
 }
 
 std::optional<std::string> read_file(const std::filesystem::path& path) {
+    std::error_code ignored;
     std::ifstream file(path, std::ios::binary);
-    if (!file) return std::nullopt;
+    if (!file || std::filesystem::is_directory(path, ignored)) return std::nullopt;
     return std::string(std::istreambuf_iterator<char>(file), {});
 }
 

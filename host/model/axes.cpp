@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -13,41 +14,24 @@ namespace cllab::model {
 namespace {
 
 constexpr std::size_t most_values = 10'000;     // of one axis: a slip in a step must not fill the memory
-constexpr std::size_t most_points = 1'000'000;  // of one family
 
-/// Shortest text that reads back as the same number; fixed notation where a person would write it.
-std::string number_text(double value) {
-    if (value == 0) return "0";  // also -0
-    char buffer[64];
-    const double size = std::abs(value);
-    const auto end = size >= 1e-5 && size < 1e15
-                         ? std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed)
-                         : std::to_chars(buffer, buffer + sizeof buffer, value);
-    return {buffer, end.ptr};
-}
-
-std::string legal(const Axis& axis) {
-    std::string bounds;
-    if (axis.kind != Axis::Kind::choice) {
-        if (axis.least > std::numeric_limits<double>::lowest()) bounds += " from " + number_text(axis.least);
-        if (axis.most < std::numeric_limits<double>::max()) bounds += " to " + number_text(axis.most);
-    }
-    std::string text;
+/// How values of an axis are written.
+std::string syntax(const Axis& axis) {
     switch (axis.kind) {
-        case Axis::Kind::integer: text = "whole numbers" + bounds + " such as 4096, 4Ki, 1Ki:1Mi:*2 or 1:9:+2"; break;
-        case Axis::Kind::real: text = "numbers" + bounds + " such as 20.2, 1:64:*2 or 1:2:+0.25"; break;
-        case Axis::Kind::choice: text = "any of " + join(axis.choices, ", "); break;
-        case Axis::Kind::shape: text = "shapes such as 64, 64x4 or 8x8x4 with a product" + bounds; break;
+        case Axis::Kind::integer: return axis.power_of_two ? ", written as 4, 4Ki or 1:8:*2" : ", written as 4, 4Ki, 1:8:*2 or 1:9:+2";
+        case Axis::Kind::real: return ", written as 20.2, 1:64:*2 or 1:2:+0.25";
+        case Axis::Kind::choice: break;
+        case Axis::Kind::shape: return ", written as 64, 64x4 or 8x8x4";
     }
-    return axis.may_be_auto ? text + ", or auto" : text;
+    return {};
 }
 
 [[noreturn]] void refuse(const Axis& axis, std::string_view found) {
-    throw Error(Blame::usage, "axis '" + axis.name + "' cannot be '" + std::string(found) + "'; it takes " + legal(axis));
+    throw Error(Blame::usage, "axis '" + axis.name + "' cannot be " + quoted(found) + "; it takes " + legal_values(axis) + syntax(axis));
 }
 
 [[noreturn]] void too_many(const Axis& axis, std::string_view found) {
-    throw Error(Blame::usage, "axis '" + axis.name + "': '" + std::string(found) + "' makes more than " +
+    throw Error(Blame::usage, "axis '" + axis.name + "': " + quoted(found) + " makes more than " +
                                   std::to_string(most_values) + " values");
 }
 
@@ -70,15 +54,15 @@ std::optional<Range> read_range(const Axis& axis, const std::string& item) {
 
 void require_ascending(const Axis& axis, bool ascending, const std::string& item) {
     if (!ascending)
-        throw Error(Blame::usage, "axis '" + axis.name + "': the range '" + item + "' ends before it starts");
+        throw Error(Blame::usage, "axis '" + axis.name + "': the range " + quoted(item) + " ends before it starts");
 }
 
 /// The factor of a geometric range, checked, with the number of steps it takes to reach `last`.
 double read_factor(const Axis& axis, const Range& range, double first, double last, const std::string& item) {
     const auto factor = parse_real(range.step);
     if (!factor || !(*factor > 1) || !(first > 0))
-        throw Error(Blame::usage, "axis '" + axis.name + "': the range '" + item +
-                                      "' must start above 0 and multiply by a factor above 1");
+        throw Error(Blame::usage, "axis '" + axis.name + "': the range " + quoted(item) +
+                                      " must start above 0 and multiply by a factor above 1");
     if (std::log(last / first) / std::log(*factor) > 100 * most_values) too_many(axis, item);
     return *factor;
 }
@@ -130,7 +114,7 @@ std::vector<std::string> expand_reals(const Axis& axis, const std::string& item)
         const auto value = parse_real(item);
         if (!value) refuse(axis, item);
         require_within(axis, *value, item);
-        return {number_text(*value)};
+        return {format_exact(*value)};
     }
     const auto first = parse_real(range->first), last = parse_real(range->last);
     if (!first || !last) refuse(axis, item);
@@ -155,9 +139,9 @@ std::vector<std::string> expand_reals(const Axis& axis, const std::string& item)
         const double value = range->geometric ? *first * std::pow(step, i) : *first + i * step;
         char twelve_digits[32];  // 1 + 3 * 0.1 is written 1.3, not 1.3000000000000003
         const auto end = std::to_chars(twelve_digits, twelve_digits + sizeof twelve_digits, value, std::chars_format::general, 12);
-        out.push_back(number_text(*parse_real({twelve_digits, static_cast<std::size_t>(end.ptr - twelve_digits)})));
+        out.push_back(format_exact(*parse_real({twelve_digits, static_cast<std::size_t>(end.ptr - twelve_digits)})));
     }
-    out.push_back(number_text(*last));
+    out.push_back(format_exact(*last));
     return out;
 }
 
@@ -176,10 +160,21 @@ std::optional<Extent> parse_shape(const std::string& text) {
     return extent;
 }
 
+void require_regular(const Axis& axis, const std::vector<std::string>& values) {
+    for (const auto& text : values) {
+        const auto value = *parse_integer(text);
+        if (value % axis.multiple_of != 0 || (axis.power_of_two && (value < 1 || (value & (value - 1)) != 0))) refuse(axis, text);
+    }
+}
+
 std::vector<std::string> expand_item(const Axis& axis, const std::string& item) {
     if (item == "auto" && axis.may_be_auto) return {item};
     switch (axis.kind) {
-        case Axis::Kind::integer: return expand_integers(axis, item);
+        case Axis::Kind::integer: {
+            auto values = expand_integers(axis, item);
+            require_regular(axis, values);
+            return values;
+        }
         case Axis::Kind::real: return expand_reals(axis, item);
         case Axis::Kind::choice:
             if (std::find(axis.choices.begin(), axis.choices.end(), item) == axis.choices.end()) refuse(axis, item);
@@ -193,6 +188,29 @@ std::vector<std::string> expand_item(const Axis& axis, const std::string& item) 
 }
 
 }  // namespace
+
+std::string legal_values(const Axis& axis) {
+    std::string bounds;
+    if (axis.least > std::numeric_limits<double>::lowest()) bounds += " from " + format_exact(axis.least);
+    if (axis.most < std::numeric_limits<double>::max()) bounds += " to " + format_exact(axis.most);
+    const char* automatic = axis.may_be_auto ? "auto, or " : "";
+    switch (axis.kind) {
+        case Axis::Kind::integer:
+            return automatic +
+                   (axis.power_of_two      ? "powers of two"
+                    : axis.multiple_of > 1 ? "multiples of " + std::to_string(axis.multiple_of)
+                                           : "whole numbers") +
+                   bounds;
+        case Axis::Kind::real: return automatic + ("numbers" + bounds);
+        case Axis::Kind::choice: break;
+        case Axis::Kind::shape: return automatic + ("shapes of" + (bounds.empty() ? " any number of" : bounds)) + " work-items";
+    }
+    return automatic + ("one of " + join(axis.choices, ", "));
+}
+
+bool Axis::is_of(const std::string& variant) const {
+    return only.empty() || std::find(only.begin(), only.end(), variant) != only.end();
+}
 
 std::string Extent::text() const {
     if (dims == 0) return "driver's choice";
@@ -239,9 +257,10 @@ Extent Point::shape(std::string_view axis) const {
 
 std::vector<std::string> expand_axis(const Axis& axis, std::string_view list) {
     std::vector<std::string> values;
+    std::set<std::string> seen;
     for (const auto& item : split(list, ',')) {
         for (auto& value : expand_item(axis, trim(item))) {
-            if (std::find(values.begin(), values.end(), value) != values.end())
+            if (!seen.insert(value).second)
                 throw Error(Blame::usage, "axis '" + axis.name + "' is given the value " + value + " twice");
             values.push_back(std::move(value));
         }

@@ -24,14 +24,18 @@ struct Axis {
     std::string unit;                 ///< "pixel", "byte"; empty when the value is a pure number
     std::string meaning;              ///< one clause for `describe`
     Kind kind = Kind::integer;
-    std::vector<std::string> values;  ///< defaults; more than one makes a sweep. "auto" is resolved by setup().
+    std::vector<std::string> values;  ///< defaults; more than one makes a sweep
     std::vector<std::string> choices{};                            ///< Kind::choice only
     double least = 0;                                              ///< smallest legal number, inclusive
     double most = std::numeric_limits<double>::max();              ///< largest legal number, inclusive
-    bool may_be_auto = false;                                      ///< "auto" is a legal value
-    /// What `cllab tune` tries, in the syntax of --axis, e.g. {"auto", "8:64:*2"}. Only for an axis that changes no answer.
+    bool may_be_auto = false;                                      ///< "auto" is a legal value; the family resolves it
+    /// What `cllab tune` tries, in the syntax of --axis, e.g. {"auto", "8:64:*2"}. Only for an axis that does not affect the result.
     std::vector<std::string> tune{};
-    std::vector<std::string> tune_only{};                          ///< the variants that look at the axis; empty: all
+    std::vector<std::string> only{};                               ///< the variants that have the axis; empty: all
+    std::int64_t multiple_of = 1;                                  ///< legal integers are multiples of this
+    bool power_of_two = false;                                     ///< legal integers are powers of two
+
+    bool is_of(const std::string& variant) const;                  ///< whether the variant has the axis
 };
 
 /// An NDRange extent of one to three dimensions, in work-items. dims == 0: left to the driver.
@@ -67,7 +71,12 @@ private:
 /// A geometric or stepped range always ends on its last value. Throws Error(usage) naming the axis and what is legal.
 std::vector<std::string> expand_axis(const Axis& axis, std::string_view list);
 
-/// The cartesian product of the axes' values, last axis fastest.
+/// What an axis takes, in words: "powers of two from 1 to 16".
+std::string legal_values(const Axis& axis);
+
+inline constexpr std::size_t most_points = 100'000;  ///< of one run: at 50 ms each, more than an hour
+
+/// The cartesian product of the axes' values, last axis fastest. Throws Error(usage) for more than most_points.
 std::vector<Point> cross(const std::vector<Axis>& axes);
 
 }  // namespace cllab::model

@@ -40,9 +40,10 @@ struct Variant {
 
 // --- Arguments, in the kernel's parameter order. Buffers are cl_mem, sizes in bytes. ---------------------------------
 struct Input { std::string name; SharedBytes data; };               ///< read only; never guarded, so that Oclgrind sees reads outside
-struct Output { std::string name; std::size_t size_bytes = 0; };    ///< poisoned before verification, guarded on both sides
-struct InOut { std::string name; SharedBytes data; };               ///< uploaded before verification, guarded on both sides
-struct Scratch { std::string name; std::size_t size_bytes = 0; };   ///< device memory nobody checks; poisoned and guarded
+// row_bytes: of data laid out in rows; the guards are at least one row, so that a row too many is seen.
+struct Output { std::string name; std::size_t size_bytes = 0, row_bytes = 0; };   ///< poisoned before verification, guarded on both sides
+struct InOut { std::string name; SharedBytes data; std::size_t row_bytes = 0; };  ///< uploaded before verification, guarded on both sides
+struct Scratch { std::string name; std::size_t size_bytes = 0, row_bytes = 0; };  ///< device memory nobody checks; poisoned and guarded
 struct Local { std::string name; std::size_t size_bytes = 0; };     ///< __local memory
 struct Value { std::string name; Bytes data; };                     ///< a scalar or struct passed by value
 /// An image2d_t. data == nullptr: write-only output, poisoned and read back like Output.
@@ -124,6 +125,7 @@ public:
     std::map<std::string, std::span<const std::byte>, std::less<>> data;
     std::uint64_t poison_seed = 0;
     std::int32_t trips = 0;  ///< value of Slope::argument in this run; 0 without a slope
+    std::uint64_t operations = 1;  ///< since the data was loaded
 
     template <typename T>
     std::span<const T> as(std::string_view name) const {
@@ -155,12 +157,16 @@ struct Setup {
     Extent global, local{};
     std::vector<Step> steps{};
     unsigned verify_operations = 1;        ///< operations run before the check
+    /// Each operation goes on from what the one before left, so that `check` must go by Buffers::operations, and is asked
+    /// after verify_operations or one more. Everywhere else it must hold after any number, and what the timed operations
+    /// left is checked as it is.
+    bool accumulates = false;
     Work work;
     Check check;
     std::optional<Slope> slope{};
     std::vector<Declared> declared{};
     std::vector<std::string> defines{};    ///< from the point, added to the variant's
-    std::vector<std::pair<std::string, std::string>> resolved{};  ///< what "auto" axes became; goes into the record's point
+    Point point{};                         ///< what every axis became; filled by set_up(), and the point of the record
     std::map<std::string, Picture> pictures{};
     Transfer transfer = Transfer::copied;
     bool time_transfers = false;           ///< also report upload and download time as metrics
@@ -171,7 +177,7 @@ struct Setup {
     std::shared_ptr<std::map<std::string, double>> observed{};
 };
 
-/// A file given by --input NAME=FILE, as one grey byte a pixel.
+/// A file given by --input NAME=FILE, as one grey byte per pixel.
 struct Loaded {
     std::string path;
     std::size_t width = 0, height = 0;
@@ -219,15 +225,19 @@ struct Finding {
 };
 
 struct Record;
+class Params;
 
 struct Experiment {
     std::string family;
     std::string question;  ///< one sentence ending in a question mark
     std::vector<Axis> axes;
     std::vector<Variant> variants;
-    std::function<Setup(const Request&)> setup;
-    /// Optional and cheap: throws Error(usage) for a point that makes no sense, before anything is built.
-    std::function<void(const Request&)> validate{};
+    /// Reads every axis of the cell from the Params (model/params.hpp) and never from the request's point.
+    std::function<Setup(const Request&, Params&)> setup;
+    /// The cheap part of `setup`, for families with an axis that may be auto or a point that may make no sense: reads every
+    /// axis and makes no data. Throws Error(usage) for a point that makes no sense on any device, Unsupported for one that
+    /// this device cannot do.
+    std::function<void(const Request&, Params&)> resolve{};
     std::vector<Metric> metrics{};
     std::string curve_over{};
     std::function<std::vector<Finding>(const std::vector<Curve>&, const Device&)> conclude{};

@@ -1,42 +1,13 @@
 #include "model/plan.hpp"
 
 #include <algorithm>
-#include <map>
+#include <set>
+#include <unordered_map>
 
 #include "core/text.hpp"
 
 namespace cllab::model {
 namespace {
-
-/// The family's axes with the variant's own defaults, then the command line's values.
-std::vector<Axis> redefine(const Experiment& experiment, const Variant& variant,
-                           const std::vector<std::pair<std::string, std::string>>& overrides) {
-    auto axes = experiment.axes;
-    for (auto& axis : axes) {
-        for (const auto* settings : {&variant.axes, &overrides}) {
-            for (const auto& [name, list] : *settings) {
-                if (name == axis.name) axis.values = expand_axis(axis, list);
-            }
-        }
-    }
-    return axes;
-}
-
-void reject_unknown_axes(const std::vector<const Experiment*>& families,
-                         const std::vector<std::pair<std::string, std::string>>& overrides) {
-    std::vector<std::string> known;
-    for (const auto* family : families) {
-        for (const auto& axis : family->axes) {
-            if (std::find(known.begin(), known.end(), axis.name) == known.end()) known.push_back(axis.name);
-        }
-    }
-    for (const auto& [name, list] : overrides) {
-        if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-        const auto near = nearest(name, known);
-        throw Error(Blame::usage, "none of the selected families has an axis '" + name + "'; " +
-                                      (near.empty() ? "their axes are " + join(known, ", ") : "did you mean " + join(near, ", ") + "?"));
-    }
-}
 
 std::string label_of(const Point& point, const std::vector<Axis>& axes) {
     std::vector<std::string> parts;
@@ -46,28 +17,96 @@ std::string label_of(const Point& point, const std::vector<Axis>& axes) {
     return join(parts, ",");
 }
 
+/// What cells of one comparison have in common: every axis but the launch parameters that only some variants have.
+std::string comparison_key(const Point& point, const std::vector<Axis>& axes) {
+    std::string key;
+    for (const auto& axis : axes) {
+        if (axis.only.empty() || axis.tune.empty()) key += axis.name + "=" + point.text(axis.name) + "\n";
+    }
+    return key;
+}
+
+/// Collects the cells of one family. Cells of one comparison are one group; a variant that has several of them, because of
+/// its own launch parameters, has one in each of as many groups.
+class Grouping {
+public:
+    explicit Grouping(std::vector<Group>& out) : out_(out) {}
+
+    void add(const Selected& selected, Point point, const std::vector<Axis>& axes) {
+        const auto key = comparison_key(point, axes);
+        auto& groups = groups_[key];
+        const auto nth = seen_[selected.id + "\n" + key]++;
+        if (nth == groups.size()) {
+            groups.push_back(out_.size());
+            out_.emplace_back();
+        }
+        auto label = label_of(point, axes);
+        out_[groups[nth]].push_back({selected.experiment, selected.variant, selected.id, std::move(point), std::move(label)});
+    }
+
+private:
+    std::vector<Group>& out_;
+    std::unordered_map<std::string, std::vector<std::size_t>> groups_;  // numbers in out_, by what they have in common
+    std::unordered_map<std::string, std::size_t> seen_;                 // cells of a variant with the same in common
+};
+
 }  // namespace
 
-std::vector<Group> make_plan(const std::vector<Selected>& selected,
-                             const std::vector<std::pair<std::string, std::string>>& overrides) {
+std::vector<Axis> axes_of(const Experiment& experiment, const Variant& variant, const Settings& settings) {
+    std::vector<Axis> out;
+    for (const auto& axis : experiment.axes) {
+        if (!axis.is_of(variant.name)) continue;
+        out.push_back(axis);
+        for (const auto* source : {&variant.axes, &settings}) {
+            for (const auto& [name, list] : *source) {
+                if (name == axis.name) out.back().values = expand_axis(axis, list);
+            }
+        }
+    }
+    return out;
+}
+
+void check_settings(const std::vector<Selected>& selected, const Settings& settings) {
+    std::vector<std::string> known;
+    std::set<std::string> names, given;
+    for (const auto& s : selected) {
+        for (const auto& axis : s.experiment->axes) {
+            if (axis.is_of(s.variant->name) && names.insert(axis.name).second) known.push_back(axis.name);
+        }
+    }
+    for (const auto& [name, list] : settings) {
+        if (names.count(name) == 0) {
+            const auto near = nearest(name, known);
+            const bool one = selected.size() == 1;
+            throw Error(Blame::usage,
+                        (one ? "'" + selected.front().id + "' has no axis " : "none of the selected variants has an axis ") + quoted(name) + "; " +
+                            (near.empty() ? (one ? "its axes are " : "their axes are ") + join(known, ", ")
+                                          : "did you mean " + join(near, ", ") + "?"));
+        }
+        if (!given.insert(name).second)
+            throw Error(Blame::usage, "axis '" + name + "' is given twice; give all its values at once, as in --axis " + name + "=A,B");
+    }
+}
+
+std::vector<Group> make_plan(const std::vector<Selected>& selected, const Settings& settings) {
+    check_settings(selected, settings);
     std::vector<const Experiment*> families;
     for (const auto& s : selected) {
         if (std::find(families.begin(), families.end(), s.experiment) == families.end()) families.push_back(s.experiment);
     }
-    reject_unknown_axes(families, overrides);
     std::vector<Group> out;
+    std::size_t cells = 0;
     for (const auto* family : families) {
-        // Variants with the same point are one group: a comparison. Those with axes of their own make groups of their own.
-        const auto first = out.size();
+        Grouping grouping(out);
         for (const auto& s : selected) {
             if (s.experiment != family) continue;
-            const auto axes = redefine(*family, *s.variant, overrides);
-            for (const auto& point : cross(axes)) {
-                auto group = std::find_if(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(),
-                                          [&](const Group& g) { return g.front().point == point; });
-                if (group == out.end()) group = out.emplace(out.end());
-                group->push_back({family, s.variant, s.id, point, label_of(point, axes)});
-            }
+            const auto axes = axes_of(*family, *s.variant, settings);
+            auto points = cross(axes);
+            cells += points.size();
+            if (cells > most_points)
+                throw Error(Blame::usage, "the selected variants have more than " + std::to_string(most_points) +
+                                              " points together; give fewer values or variants");
+            for (auto& point : points) grouping.add(s, std::move(point), axes);
         }
     }
     return out;

@@ -13,16 +13,25 @@ struct Cell {
     const Experiment* experiment = nullptr;
     const Variant* variant = nullptr;
     std::string id;     ///< family_variant
-    Point point;
+    Point point;        ///< the axes that the variant has
     std::string label;  ///< the axes that vary in this plan, "width=1024,height=512"; empty when none does
+    std::string options{};  ///< appended to its build options, behind the user's
 };
 
 /// Cells of one family at one point: a comparison, whose samples are interleaved round by round.
 using Group = std::vector<Cell>;
 
-/// `overrides` are the --axis settings, name and value list, in the order given; a later one of the same name wins.
-/// Throws Error(usage) for an axis that no selected family has, with the nearest names, or for a value out of range.
-std::vector<Group> make_plan(const std::vector<Selected>& selected,
-                             const std::vector<std::pair<std::string, std::string>>& overrides);
+/// The --axis settings: name and value list, in the order given.
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+/// The axes that the variant has: with the values of `settings`, else with its own defaults, else with its family's.
+/// Throws Error(usage) for a value that an axis does not take.
+std::vector<Axis> axes_of(const Experiment& experiment, const Variant& variant, const Settings& settings = {});
+
+/// Throws Error(usage) for an axis that is given twice, and for one that no selected variant has, with the nearest names.
+void check_settings(const std::vector<Selected>& selected, const Settings& settings);
+
+/// All cells of the selected variants, most_points at the most. Throws Error(usage) as check_settings and axes_of.
+std::vector<Group> make_plan(const std::vector<Selected>& selected, const Settings& settings);
 
 }  // namespace cllab::model

@@ -2,6 +2,9 @@
 
 #include <array>
 
+#include "core/text.hpp"
+#include "model/comparison.hpp"
+
 namespace cllab::model {
 namespace {
 
@@ -37,6 +40,27 @@ const char* name(Better better) {
         case Better::neither: break;
     }
     return "neither";
+}
+
+const char* name(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::faster: return "faster";
+        case Verdict::slower: return "slower";
+        case Verdict::same: return "same";
+        case Verdict::same_code: return "same code";
+        case Verdict::undecided: break;
+    }
+    return "undecided";
+}
+
+std::string device_key(const Record& record) {
+    const auto& d = record.device;
+    std::vector<std::string> parts{d.platform, d.name, d.driver, d.identity};
+    // A CPU's UUID is made up by its driver, often the same on every machine of a kind.
+    const bool named_anywhere = d.type == "gpu" && d.identity.rfind("UUID ", 0) == 0;
+    if (!named_anywhere) parts.push_back(record.host.name);
+    if (d.identity.empty()) parts.push_back(d.selector.substr(d.selector.find(':') + 1));
+    return join(parts, "\n");
 }
 
 }  // namespace cllab::model

@@ -1,4 +1,4 @@
-// The record of a cell: what a run leaves behind. JSON form in report/json.hpp, schema version 1.
+// The record of a cell: what a run leaves behind. JSON form in report/json.hpp.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace cllab::model {
 
-inline constexpr int schema_version = 1;
+inline constexpr int schema_version = 2;
 
 enum class Status { ok, unsupported, build_failed, launch_failed, wrong_result, timed_out };
 const char* name(Status status);
@@ -35,9 +35,19 @@ struct Timing {
     std::string clock;          ///< "event" or "host"
     std::string cache;          ///< "hot", "cold", "rotate"
     unsigned sets = 1;          ///< of buffers used in turn; more than 1 only when the cache state is "rotate"
+    unsigned batch = 1;         ///< cells of one comparison that have the same were sampled in turns
     unsigned references = 0;    ///< timings of the reference kernel around and between the samples
     double reference_spread = 0;  ///< slowest less fastest of them over their median
     bool settled = false;       ///< warm-up ended because two windows agreed
+    bool shared_memory = false; ///< its buffers are those of the cell it takes turns with
+};
+
+/// The copy that a cell is held against: of as many bytes as the cell's own data, in the same state of the caches.
+struct YardstickInfo {
+    std::uint64_t bytes = 0;  ///< of source and destination together
+    double bandwidth = 0;     ///< B/s, both directions
+    std::string cache;        ///< "hot", "cold", "rotate"
+    unsigned n = 0;           ///< samples
 };
 
 struct BuildInfo {
@@ -54,17 +64,34 @@ struct CodeInfo {
     /// there is one. Empty without a loop or without a counted disassembly.
     std::map<std::string, std::int64_t> loop;
     std::map<std::string, std::string> origin;        ///< "registers" -> "ptxas verbose log"
+    std::string fingerprint;                          ///< equal for equal code (inspect/fingerprint.hpp); empty: unknown
 };
 
 struct DeviceInfo {
     std::string platform, name, vendor, driver, type, selector, identity;
-    std::uint64_t last_level_bytes = 0;  ///< what the cache states and the warning 'cache-resident' go by
+    std::uint64_t last_level_bytes = 0;  ///< what the cache states go by
     std::string last_level_from;         ///< where that figure is from
 };
 
 struct HostInfo {
     std::string name, cpu, os;
     unsigned threads = 0;
+};
+
+/// Where a cell stands in its run.
+struct Order {
+    std::uint64_t comparison = 0;  ///< cells of one comparison share its number
+    std::uint64_t position = 0;    ///< of the cell in its comparison
+    std::uint64_t prepared = 0;    ///< cells that the same process had prepared before
+};
+
+/// What it takes to do the run again, beside the command line and the device.
+struct RunInfo {
+    std::string id;                     ///< of the process that the user started, its children included; empty in schema 1
+    std::string label;                  ///< --label
+    std::optional<std::uint64_t> seed;  ///< of the first verification's inputs; absent in schema 1
+    Order order;
+    std::map<std::string, std::string> driver_caches;  ///< environment variables that set drivers' caches of compiled kernels
 };
 
 struct Record {
@@ -76,6 +103,7 @@ struct Record {
     DeviceInfo device;
     std::vector<std::pair<std::string, MetricValue>> metrics;  ///< in display order
     std::optional<Timing> time;
+    std::optional<YardstickInfo> yardstick;                    ///< of the metric of_copy
     std::vector<double> samples;                               ///< seconds, in the order taken
     std::vector<double> aside;                                 ///< likewise, of blocks in which the clock was off
     std::vector<std::string> warnings;                         ///< "short-name: sentence with advice"
@@ -83,8 +111,14 @@ struct Record {
     CodeInfo code;
     std::string dump;                                          ///< folder; empty when nothing was dumped
     HostInfo host;
+    RunInfo run;
     std::string utc;                                           ///< 2026-11-20T23:59:59Z
     std::vector<std::string> argv;
 };
+
+/// Equal for records of the same device under the same driver. A GPU's UUID names it wherever it is; a PCI address does so
+/// on its host only; a device without either is its host's device of that name and place in its platform (the D of P:D,
+/// because P depends on which other drivers are installed).
+std::string device_key(const Record& record);
 
 }  // namespace cllab::model

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "core/random.hpp"
 #include "core/text.hpp"
@@ -12,10 +13,7 @@ namespace {
 constexpr double worthwhile = 0.99;  // a move must save 1 %: less is what the next measurement takes back
 constexpr int most_passes = 6;
 
-bool tunable(const Axis& axis, const Variant& variant) {
-    const auto& only = axis.tune_only;
-    return !axis.tune.empty() && (only.empty() || std::find(only.begin(), only.end(), variant.name) != only.end());
-}
+using Values = std::vector<std::pair<std::string, std::string>>;
 
 Point point_of(const std::vector<Axis>& axes, const std::vector<std::size_t>& choice) {
     Point out;
@@ -23,54 +21,69 @@ Point point_of(const std::vector<Axis>& axes, const std::vector<std::size_t>& ch
     return out;
 }
 
-/// Every answer of `measure` so far; a point measured again keeps its latest time, which its neighbours' were taken with.
+/// Every answer of `measure` so far, by what the points resolve to; a point measured again keeps its latest time, which its
+/// neighbours' were taken with.
 class Ledger {
 public:
-    explicit Ledger(const MeasurePoints& measure) : measure_(measure) {}
+    Ledger(const ResolvePoint& resolve, const MeasurePoints& measure) : resolve_(resolve), measure_(measure) {}
 
-    /// Measures the points and returns the fastest of them with its time, or nothing when none has one.
+    /// The points without those that the device cannot do and those that are another one of them in other words.
+    std::vector<Point> different(const std::vector<Point>& points) const {
+        std::vector<Point> out;
+        std::set<Values> seen;
+        for (const auto& point : points) {
+            const auto resolved = resolve_(point);
+            if (resolved && seen.insert(resolved->values()).second) out.push_back(point);
+        }
+        return out;
+    }
+    /// Measures the points, all different, and returns the fastest of them with its time, or nothing when none has one.
     std::optional<std::pair<Point, double>> fastest(const std::vector<Point>& points) {
         const auto seconds = measure_(points);
         std::optional<std::pair<Point, double>> best;
         for (std::size_t n = 0; n < points.size(); ++n) {
-            times_[points[n].values()] = seconds.at(n);
+            auto& entry = entries_[key(points[n])];
+            if (entry.point.values().empty()) entry.point = points[n];
+            entry.seconds = seconds.at(n);
             if (seconds[n] && (!best || *seconds[n] < best->second)) best = {points[n], *seconds[n]};
         }
         return best;
     }
     /// The last time of a point; nothing for one that was not measured or has none.
     std::optional<double> time(const Point& point) const {
-        const auto found = times_.find(point.values());
-        return found == times_.end() ? std::nullopt : found->second;
+        const auto found = entries_.find(key(point));
+        return found == entries_.end() ? std::nullopt : found->second.seconds;
     }
     Screening result(bool exhaustive) const {
         Screening out;
         out.exhaustive = exhaustive;
-        out.tried = times_.size();
-        for (const auto& [values, seconds] : times_) {
-            if (!seconds) continue;
-            Point point;
-            for (const auto& [axis, value] : values) point.set(axis, value);
-            out.ranked.emplace_back(std::move(point), *seconds);
-        }
+        out.tried = entries_.size();
+        for (const auto& [resolved, entry] : entries_)
+            if (entry.seconds) out.ranked.emplace_back(entry.point, *entry.seconds);
         std::stable_sort(out.ranked.begin(), out.ranked.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
         return out;
     }
 
 private:
+    struct Entry {
+        Point point;
+        std::optional<double> seconds;
+    };
+    Values key(const Point& point) const { return resolve_(point).value_or(point).values(); }
+
+    const ResolvePoint& resolve_;
     const MeasurePoints& measure_;
-    std::map<std::vector<std::pair<std::string, std::string>>, std::optional<double>> times_;
+    std::map<Values, Entry> entries_;
 };
 
+/// The initial point and others drawn at random.
 std::vector<Point> starts(const TuneSpace& space, std::uint64_t seed) {
     std::vector<Point> out{space.initial};
     Random random(seed);
-    // Drawing the same point twice is possible; a bounded number of draws ends in any case.
-    for (std::size_t draw = 0; draw < 4 * random_starts && out.size() <= random_starts; ++draw) {
+    for (std::size_t draw = 0; draw < 4 * random_starts; ++draw) {
         std::vector<std::size_t> choice;
         for (const auto& axis : space.axes) choice.push_back(random.below(axis.values.size()));
-        const auto point = point_of(space.axes, choice);
-        if (std::find(out.begin(), out.end(), point) == out.end()) out.push_back(point);
+        out.push_back(point_of(space.axes, choice));
     }
     return out;
 }
@@ -86,6 +99,8 @@ void descend(const TuneSpace& space, Ledger& ledger, Point at) {
                 point.set(axis.name, value);
                 if (point != at) line.push_back(point);
             }
+            line = ledger.different(line);
+            if (line.size() < 2) continue;
             const auto best = ledger.fastest(line);
             const auto here = ledger.time(at);
             if (!best || best->first == at || (here && best->second >= worthwhile * *here)) continue;
@@ -104,52 +119,51 @@ double TuneSpace::points() const {
     return out;
 }
 
-TuneSpace tune_space(const Experiment& experiment, const Variant& variant,
-                     const std::vector<std::pair<std::string, std::string>>& overrides) {
+TuneSpace tune_space(const Selected& selected, const Settings& settings) {
+    check_settings({selected}, settings);
+    const auto defaults = axes_of(*selected.experiment, *selected.variant);
+    std::vector<std::string> possible;
+    for (const auto& axis : defaults) {
+        if (!axis.tune.empty()) possible.push_back(axis.name);
+    }
+    if (possible.empty())
+        throw Error(Blame::usage, "'" + selected.id + "' has no launch parameter to tune: every axis affects the result");
     TuneSpace out;
-    std::vector<std::string> known, possible;
-    for (const auto& axis : experiment.axes) {
-        known.push_back(axis.name);
-        if (tunable(axis, variant)) possible.push_back(axis.name);
-    }
-    const auto id = experiment.id(variant);
-    for (const auto& [name, list] : overrides) {
-        if (std::find(known.begin(), known.end(), name) == known.end())
-            throw Error(Blame::usage, "'" + id + "' has no axis '" + name + "'; its axes are " + join(known, ", "));
-    }
-    for (auto axis : experiment.axes) {
-        const bool tune = tunable(axis, variant);
-        auto initial = axis.values;
-        bool given = false;
-        if (tune) axis.values = expand_axis(axis, join(axis.tune, ","));
-        for (const auto& [name, list] : overrides) {
-            if (name == axis.name) axis.values = initial = expand_axis(axis, list), given = true;
-        }
+    for (auto axis : axes_of(*selected.experiment, *selected.variant, settings)) {
+        const bool tune = !axis.tune.empty();
+        const bool given = std::any_of(settings.begin(), settings.end(), [&](const auto& s) { return s.first == axis.name; });
+        const auto first = axis.values.front();
+        if (tune && !given) axis.values = expand_axis(axis, join(axis.tune, ","));
         if (!tune && axis.values.size() > 1)
             throw Error(Blame::usage, "axis '" + axis.name + "' has " + std::to_string(axis.values.size()) + " values" +
-                                          (given ? "" : " by default") + ", and `cllab tune` tunes at one; give one with --axis " +
-                                          axis.name + "=VALUE" + (possible.empty() ? "" : " (it tunes " + join(possible, ", ") + ")"));
-        // The axis's own default is where one starts, if it may be taken at all.
-        const auto& first = initial.front();
+                                          (given ? "" : " by default") + " and `cllab tune` takes one; choose it with --axis " +
+                                          axis.name + "=VALUE (the axes it tunes are " + join(possible, ", ") + ")");
+        // Tuning starts at the axis's own default, if that is a candidate at all.
         out.initial.set(axis.name, std::find(axis.values.begin(), axis.values.end(), first) != axis.values.end() ? first
                                                                                                                  : axis.values.front());
         if (axis.values.size() > 1) out.tuned.push_back(axis.name);
         out.axes.push_back(std::move(axis));
     }
-    if (possible.empty())
-        throw Error(Blame::usage, "'" + id + "' has no axis that changes no answer, so there is nothing to tune");
     if (out.tuned.empty())
-        throw Error(Blame::usage, "every axis of '" + id + "' is fixed to one value; it tunes " + join(possible, ", "));
+        throw Error(Blame::usage, "every axis of '" + selected.id + "' is fixed to one value; the axes to tune are " + join(possible, ", "));
     return out;
 }
 
-Screening screen(const TuneSpace& space, const MeasurePoints& measure, std::uint64_t seed) {
-    Ledger ledger(measure);
-    if (space.points() <= static_cast<double>(most_exhaustive)) {
-        ledger.fastest(cross(space.axes));
-        return ledger.result(true);
+Screening screen(const TuneSpace& space, const ResolvePoint& resolve, const MeasurePoints& measure, std::uint64_t seed) {
+    Ledger ledger(resolve, measure);
+    if (space.points() <= static_cast<double>(most_points)) {
+        // The initial point first: of several ways to say one point that is the one to name.
+        std::vector<Point> all{space.initial};
+        for (auto& point : cross(space.axes)) all.push_back(std::move(point));
+        all = ledger.different(all);
+        if (all.size() <= most_exhaustive) {
+            if (!all.empty()) ledger.fastest(all);
+            return ledger.result(true);
+        }
     }
-    const auto best = ledger.fastest(starts(space, seed));
+    auto some = ledger.different(starts(space, seed));
+    if (some.size() > random_starts + 1) some.resize(random_starts + 1);
+    const auto best = some.empty() ? std::nullopt : ledger.fastest(some);
     descend(space, ledger, best ? best->first : space.initial);
     return ledger.result(false);
 }

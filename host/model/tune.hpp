@@ -1,5 +1,5 @@
-// Trying the axes that change no answer: which points are tried, and in what order. What a point costs is asked through a
-// callback, so the search is tested with no device.
+// Trying the launch parameters that do not affect the result: which points are tried, and in what order. What a point
+// costs is asked through a callback, so the search is tested with no device.
 #pragma once
 
 #include <cstddef>
@@ -10,38 +10,40 @@
 #include <utility>
 #include <vector>
 
-#include "model/experiment.hpp"
+#include "model/plan.hpp"
 
 namespace cllab::model {
 
 /// The points of one variant that a tuning chooses from.
 struct TuneSpace {
-    std::vector<Axis> axes;          ///< all of the family's; `values` are the candidates, one for an axis that is fixed
+    std::vector<Axis> axes;          ///< all of the variant's; `values` are the candidates, one for an axis that is fixed
     std::vector<std::string> tuned;  ///< those with several candidates
     Point initial;                   ///< what `cllab run` would take: every axis at its own default
     double points() const;           ///< how many there are
 };
 
-/// Candidates are an axis's `tune` list, or what `overrides` give for it. Axes without such a list keep their default.
-/// Throws Error(usage) when nothing is left to tune, when an axis that may change the answer has several values, or for a
-/// value that an axis does not take.
-TuneSpace tune_space(const Experiment& experiment, const Variant& variant,
-                     const std::vector<std::pair<std::string, std::string>>& overrides);
+/// Candidates are an axis's `tune` list, or what `settings` give for it. Axes without such a list keep their default.
+/// Throws Error(usage) when nothing is left to tune, when an axis that may affect the result has several values, and as
+/// check_settings and axes_of.
+TuneSpace tune_space(const Selected& selected, const Settings& settings);
 
+/// What a point becomes on the device; nothing when the device cannot do it.
+using ResolvePoint = std::function<std::optional<Point>(const Point&)>;
 /// Seconds of each point, measured side by side; nothing for one that failed or that the device cannot do.
 using MeasurePoints = std::function<std::vector<std::optional<double>>(const std::vector<Point>&)>;
 
 struct Screening {
     std::vector<std::pair<Point, double>> ranked;  ///< every point that has a time, fastest first, each once
-    std::size_t tried = 0;                         ///< points asked for, repetitions not counted
-    bool exhaustive = true;
+    std::size_t tried = 0;                         ///< different points measured
+    bool exhaustive = true;                        ///< these are all there are
 };
 
-inline constexpr std::size_t most_exhaustive = 300;  ///< points; above this the search below
+inline constexpr std::size_t most_exhaustive = 300;  ///< different points; above this the search below
 inline constexpr std::size_t random_starts = 48;     ///< points drawn at random by the search
 
-/// Up to most_exhaustive points: all of them. Above: the initial point and `random_starts` drawn with `seed` side by side,
-/// then from the fastest one axis after the other, all its candidates side by side, until no axis gains another 1 %.
-Screening screen(const TuneSpace& space, const MeasurePoints& measure, std::uint64_t seed);
+/// Points that resolve to the same point are one, which is tried once. Up to most_exhaustive different ones: all of them.
+/// Above: the initial point and `random_starts` drawn with `seed` side by side, then from the fastest one axis after the
+/// other, all its candidates side by side, until no axis gains another 1 %.
+Screening screen(const TuneSpace& space, const ResolvePoint& resolve, const MeasurePoints& measure, std::uint64_t seed);
 
 }  // namespace cllab::model

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <ostream>
-#include <set>
+#include <tuple>
 
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "report/device_key.hpp"
 #include "report/layout.hpp"
+#include "report/points.hpp"
 
 namespace cllab::report {
 namespace {
@@ -17,11 +18,12 @@ using model::Record;
 using Rows = std::vector<const Record*>;
 using Values = std::vector<std::string>;
 
-constexpr std::size_t piped_text_width = 100;
-constexpr std::size_t most_pairs = 6;  // a sentence, not a second table
+constexpr std::size_t most_pairs = 6;       // a sentence, not a second table
+constexpr std::size_t most_devices = 64;    // columns
+constexpr std::size_t most_variants = 200;  // whose pairs are looked at
 
 struct Device {
-    std::string key, letter, description;
+    std::string letter, description;
     bool lost = false, simulated = false;
 };
 
@@ -35,20 +37,31 @@ bool is_simulated(const Record& r) {
     return std::any_of(r.warnings.begin(), r.warnings.end(), [](const auto& w) { return w.rfind("simulated:", 0) == 0; });
 }
 
-std::vector<Device> devices_of(const std::vector<Record>& records, const std::vector<LostDevice>& lost) {
+/// The devices in order of first appearance, and which of them each record is of.
+struct Devices {
+    std::vector<Device> all;
+    std::vector<std::size_t> of_record;
+    std::size_t unshown = 0;  ///< devices beyond most_devices; their records are of device `all.size()` or above
+};
+
+Devices devices_of(const std::vector<Record>& records, const std::vector<LostDevice>& lost) {
     const bool hosts = several_hosts(records);
-    std::vector<Device> out;
+    Devices out;
+    std::map<std::string, std::size_t> known;
     for (const auto& record : records) {
-        const auto key = device_key(record);
-        auto at = std::find_if(out.begin(), out.end(), [&](const Device& d) { return d.key == key; });
-        if (at == out.end())
-            at = out.insert(at, {key, letter_of(out.size()), record.device.name + device_details(record.device, hosts ? record.host.name : "")});
-        at->simulated = at->simulated || is_simulated(record);
+        const auto [at, is_new] = known.emplace(device_key(record), known.size());
+        out.of_record.push_back(at->second);
+        if (at->second >= most_devices) continue;
+        if (is_new) out.all.push_back({letter_of(at->second), record.device.name + device_details(record.device, hosts ? record.host.name : "")});
+        auto& device = out.all[at->second];
+        device.simulated = device.simulated || is_simulated(record);
     }
-    for (auto& device : out)
+    out.unshown = known.size() - std::min(known.size(), most_devices);
+    for (auto& device : out.all)
         if (device.simulated) device.description += "; simulated, so not ranked";
+    if (out.unshown > 0) return out;  // no column is free for one that has no record
     for (const auto& [device, reason] : lost)
-        out.push_back({"", letter_of(out.size()), device.name + device_details(device, "") + "; lost: " + reason, true});
+        out.all.push_back({letter_of(out.all.size()), device.name + device_details(device, "") + "; lost: " + reason, true});
     return out;
 }
 
@@ -58,57 +71,42 @@ std::string listed(const Values& words) {
     return join({words.begin(), words.end() - 1}, ", ") + " and " + words.back();
 }
 
+/// The record of one family on one of the devices shown.
+struct Row {
+    const Record* record;
+    std::size_t device;
+};
+
 /// The latest record of each cell, in the order of the first.
-Rows latest(const Rows& rows, std::size_t& repeated) {
-    Rows out;
-    for (const auto* row : rows) {
-        const auto same = std::find_if(out.begin(), out.end(), [&](const Record* r) {
-            return r->variant == row->variant && r->point == row->point && device_key(*r) == device_key(*row);
-        });
-        if (same == out.end()) {
+std::vector<Row> latest(const std::vector<Row>& rows, std::size_t& repeated) {
+    std::vector<Row> out;
+    std::map<std::tuple<std::size_t, std::string, std::vector<std::pair<std::string, std::string>>>, std::size_t> known;
+    for (const auto& row : rows) {
+        const auto [at, is_new] = known.emplace(std::tuple(row.device, row.record->variant, row.record->point), out.size());
+        if (is_new) {
             out.push_back(row);
         } else {
             ++repeated;
-            if (row->utc >= (*same)->utc) *same = row;
+            if (auto& earlier = out[at->second]; row.record->utc >= earlier.record->utc) earlier = row;
         }
     }
     return out;
 }
 
-std::string value_at(const Record& r, const std::string& axis) {
-    for (const auto& [name, value] : r.point)
-        if (name == axis) return value;
-    return {};
-}
-
-Values values_at(const Record& r, const Values& axes) {
-    Values out;
-    for (const auto& axis : axes) out.push_back(value_at(r, axis));
-    return out;
-}
-
 /// The axes that name a row. What a variant or device chose for itself does not, unless it is all that tells two cells apart.
-Values naming_axes(const Rows& rows, const MayBeAuto& may_be_auto) {
-    Values axes;
-    for (const auto* row : rows)
-        for (const auto& [axis, value] : row->point)
-            if (std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(axis);
-    const auto tells_cells_apart = [&](const Values& some) {
-        std::set<std::pair<std::string, Values>> seen;
-        return std::all_of(rows.begin(), rows.end(), [&](const Record* r) {
-            return seen.insert({device_key(*r) + "\n" + r->variant, values_at(*r, some)}).second;
-        });
-    };
-    for (std::size_t i = 0; i < axes.size();) {
-        auto fewer = axes;
-        fewer.erase(fewer.begin() + static_cast<long>(i));
-        const bool differs = std::any_of(rows.begin(), rows.end(), [&](const Record* r) {
-            return value_at(*r, axes[i]) != value_at(*rows.front(), axes[i]);
-        });
-        if (differs && may_be_auto && may_be_auto(rows.front()->family, axes[i]) && tells_cells_apart(fewer)) axes = std::move(fewer);
+Points naming_points(const std::vector<Row>& rows, const MayBeAuto& may_be_auto) {
+    Rows records;
+    std::map<const Record*, std::size_t> device;
+    for (const auto& row : rows) {
+        records.push_back(row.record);
+        device[row.record] = row.device;
+    }
+    Points points(records, [&](const Record& r) { return std::to_string(device.at(&r)) + "\n" + r.variant; });
+    for (std::size_t i = 0; i < points.axes();) {
+        if (may_be_auto && may_be_auto(records.front()->family, points.name(i)) && points.differs(i) && points.tell_apart_without(i)) points.drop(i);
         else ++i;
     }
-    return axes;
+    return points;
 }
 
 struct Cell {
@@ -122,16 +120,20 @@ struct Group {
     std::vector<std::vector<Cell>> cells;
 };
 
-std::vector<Group> groups_of(const Rows& rows, const Values& axes, const std::vector<Device>& devices, const MayBeAuto& may_be_auto) {
+std::vector<Group> groups_of(const std::vector<Row>& rows, const Points& points, const std::vector<Device>& devices, const MayBeAuto& may_be_auto) {
     std::vector<Group> out;
-    for (const auto* row : rows) {
-        const auto point = values_at(*row, axes);
-        auto group = std::find_if(out.begin(), out.end(), [&](const Group& g) { return g.point == point; });
-        if (group == out.end()) group = out.insert(group, Group{point, {}, {}});
-        const auto v = static_cast<std::size_t>(std::find(group->ids.begin(), group->ids.end(), row->id) - group->ids.begin());
-        if (v == group->ids.size()) group->ids.push_back(row->id), group->cells.emplace_back(devices.size());
-        const auto d = std::find_if(devices.begin(), devices.end(), [&](const Device& device) { return device.key == device_key(*row); });
-        group->cells[v][static_cast<std::size_t>(d - devices.begin())].record = row;
+    std::map<std::pair<std::size_t, std::string>, std::size_t> place;  // of a variant in its group
+    const auto group_of = points.groups();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const Record& record = *rows[i].record;
+        if (group_of[i] == out.size()) {
+            out.emplace_back();
+            for (const auto& axis : points.names()) out.back().point.push_back(value_at(record, axis));
+        }
+        auto& group = out[group_of[i]];
+        const auto [at, is_new] = place.emplace(std::pair(group_of[i], record.id), group.ids.size());
+        if (is_new) group.ids.push_back(record.id), group.cells.emplace_back(devices.size());
+        group.cells[at->second][rows[i].device].record = &record;
     }
     for (auto& group : out) {
         for (std::size_t d = 0; d < devices.size(); ++d) {
@@ -140,19 +142,17 @@ std::vector<Group> groups_of(const Rows& rows, const Values& axes, const std::ve
                 if (cells[d].record) contenders.push_back(cells[d].record);
             if (contenders.empty() || devices[d].simulated) continue;
             const auto compared = compare(contenders, may_be_auto);
+            std::map<const Record*, const Rank*> rank_of;
+            for (std::size_t i = 0; i < compared.rows.size(); ++i) rank_of[compared.rows[i]] = &compared.ranks[i];
             for (auto& cells : group.cells)
-                for (std::size_t i = 0; i < compared.rows.size(); ++i)
-                    if (cells[d].record == compared.rows[i]) cells[d].rank = compared.ranks[i];
+                if (cells[d].record) cells[d].rank = *rank_of.at(cells[d].record);
         }
     }
     return out;
 }
 
-/// True when a is faster than b and their intervals do not meet. Both are of one device.
 bool clearly_before(const Cell& a, const Cell& b) {
-    if (!a.rank.compared || !b.rank.compared) return false;
-    const auto &s = *a.record->time, &t = *b.record->time;
-    return a.rank.ratio * s.high / s.median < b.rank.ratio * t.low / t.median;
+    return a.rank.compared && b.rank.compared && report::clearly_before(*a.record, a.rank.ratio, *b.record, b.rank.ratio);
 }
 
 /// "x before y on A, after it on B", for each pair of variants that some device orders one way and some the other.
@@ -195,13 +195,14 @@ std::string verdict(const Group& group, const std::vector<Device>& devices) {
         for (std::size_t d = 0; d < devices.size(); ++d) {
             const bool is_ranked = std::find(ranked.begin(), ranked.end(), devices[d].letter) != ranked.end();
             const Rank& rank = group.cells[v][d].rank;
-            differs = differs || (rank.compared && !rank.fastest);
+            differs = differs || (rank.compared && !rank.fastest && !rank.indistinct);
             if (is_ranked && !rank.compared) without.push_back(devices[d].letter);
         }
         if (!without.empty()) untimed.push_back(group.ids[v] + " has no time on " + listed(without));
     }
     std::string out = (differs ? "The ranking differs: " : "") + join(wins, ", ");
     if (!untimed.empty()) out += "; " + join(untimed, ", ");
+    if (group.ids.size() > most_variants) return out + "; of more than " + std::to_string(most_variants) + " variants no pairs are compared.";
     auto pairs = reversals(group, devices);
     if (pairs.empty()) return out + (differs ? "; no pair changes order beyond its intervals." : ".");
     const auto more = pairs.size() > most_pairs ? pairs.size() - most_pairs : 0;
@@ -209,7 +210,8 @@ std::string verdict(const Group& group, const std::vector<Device>& devices) {
     return out + "; order changes beyond the intervals: " + join(pairs, "; ") + (more ? "; and " + std::to_string(more) + " more pairs." : ".");
 }
 
-void add_device(std::vector<Column>& columns, const Device& device, std::size_t d, const std::vector<Group>& groups) {
+/// The columns of one device: its times, and their ratios where it ranks its variants.
+std::vector<Column> device_columns(const Device& device, std::size_t d, const std::vector<Group>& groups) {
     Column times{.title = device.letter, .right = true, .cells = {}}, ratios{.title = "", .right = true, .cells = {}};
     for (const auto& group : groups) {
         for (const auto& cells : group.cells) {
@@ -223,20 +225,34 @@ void add_device(std::vector<Column>& columns, const Device& device, std::size_t 
             ratios.tones.push_back(rank.fastest ? Tone::good : Tone::plain);
         }
     }
-    columns.push_back(std::move(times));
-    if (std::any_of(ratios.cells.begin(), ratios.cells.end(), [](const auto& c) { return !c.empty(); })) columns.push_back(std::move(ratios));
+    std::vector<Column> out{std::move(times)};
+    if (std::any_of(ratios.cells.begin(), ratios.cells.end(), [](const auto& c) { return !c.empty(); })) out.push_back(std::move(ratios));
+    return out;
 }
 
-void print_family(std::ostream& out, const Rows& rows, const std::vector<Device>& devices, const MayBeAuto& may_be_auto, const TableStyle& style) {
-    const std::size_t text_width = style.width ? style.width : piped_text_width;
-    const auto axes = naming_axes(rows, may_be_auto);
-    const auto groups = groups_of(rows, axes, devices, may_be_auto);
-    std::string title = rows.front()->family;
+/// The devices' columns behind those of `rows`, in as many tables below one another as `width` asks for; 0 asks for one.
+std::vector<std::vector<Column>> tables_of(const std::vector<Column>& rows, const std::vector<Device>& devices, const std::vector<Group>& groups,
+                                           std::size_t width) {
+    std::vector<std::vector<Column>> out{rows};
+    for (std::size_t d = 0; d < devices.size(); ++d) {
+        const auto columns = device_columns(devices[d], d, groups);
+        if (width != 0 && out.back().size() > rows.size() && width_of(out.back()) + width_of(columns) > width) out.push_back(rows);
+        out.back().insert(out.back().end(), columns.begin(), columns.end());
+    }
+    return out;
+}
+
+void print_family(std::ostream& out, const std::vector<Row>& rows, const std::vector<Device>& devices, const MayBeAuto& may_be_auto, const TableStyle& style) {
+    const auto points = naming_points(rows, may_be_auto);
+    const auto axes = points.names();
+    const auto groups = groups_of(rows, points, devices, may_be_auto);
+    const std::string& family = rows.front().record->family;
+    std::string title = family;
     std::vector<Column> columns{{.title = "kernel", .cells = {}}};
     for (std::size_t a = 0; a < axes.size(); ++a) {
         const auto& first = groups.front().point[a];
         if (std::all_of(groups.begin(), groups.end(), [&](const Group& g) { return g.point[a] == first; })) {
-            title += (title == rows.front()->family ? ": " : " ") + axes[a] + "=" + first;
+            title += (title == family ? ": " : " ") + axes[a] + "=" + first;
             continue;
         }
         columns.push_back({.title = axes[a], .right = true, .cells = {}});
@@ -244,19 +260,24 @@ void print_family(std::ostream& out, const Rows& rows, const std::vector<Device>
     }
     const std::size_t varying = columns.size() - 1;
     for (const auto& group : groups) columns.front().cells.insert(columns.front().cells.end(), group.ids.begin(), group.ids.end());
-    for (std::size_t d = 0; d < devices.size(); ++d) add_device(columns, devices[d], d, groups);
-    out << '\n' << wrap(title, "", text_width) << header_line(columns, style.colour) << '\n';
-    std::size_t row = 0;
-    for (const auto& group : groups) {
-        if (row > 0 && group.ids.size() > 1) out << '\n';
-        const std::size_t first = row;
-        for (std::size_t v = 0; v < group.ids.size(); ++v) out << row_line(columns, row++, style.colour) << '\n';
-        std::string sentence = verdict(group, devices);
-        if (sentence.empty()) continue;
-        Values where;
-        for (std::size_t a = 1; a <= varying; ++a) where.push_back(columns[a].title + "=" + columns[a].cells[first]);
-        if (!where.empty()) sentence = "At " + join(where, " ") + ": " + sentence;
-        out << wrap(sentence, "      ", text_width);
+    out << '\n' << wrap(title, "", style.text_width());
+    const auto tables = tables_of(columns, devices, groups, style.width);
+    for (const auto& table : tables) {
+        if (&table != &tables.front()) out << '\n';
+        const Grid grid(table, 0, style.colour);
+        out << grid.header() << '\n';
+        std::size_t row = 0;
+        for (const auto& group : groups) {
+            if (row > 0 && group.ids.size() > 1) out << '\n';
+            const std::size_t first = row;
+            for (std::size_t v = 0; v < group.ids.size(); ++v) out << grid.row(row++) << '\n';
+            std::string sentence = verdict(group, devices);
+            if (sentence.empty() || &table != &tables.back()) continue;
+            Values where;
+            for (std::size_t a = 1; a <= varying; ++a) where.push_back(columns[a].title + "=" + columns[a].cells[first]);
+            if (!where.empty()) sentence = "At " + join(where, " ") + ": " + sentence;
+            out << wrap(sentence, "      ", style.text_width());
+        }
     }
 }
 
@@ -265,21 +286,20 @@ void print_family(std::ostream& out, const Rows& rows, const std::vector<Device>
 void print_by_device(std::ostream& out, const std::vector<Record>& records, const std::vector<LostDevice>& lost,
                      const MayBeAuto& may_be_auto, const TableStyle& style) {
     const auto devices = devices_of(records, lost);
-    if (records.empty() || devices.size() < 2) return;
-    const std::size_t text_width = style.width ? style.width : piped_text_width;
-    out << '\n' << paint("Variants by devices", Tone::strong, style.colour) << ": median time, and how many times that of the device's fastest\n";
-    for (const auto& device : devices) {
-        const std::string label = "  " + device.letter + "  ";
-        out << label << wrap(device.description, std::string(label.size(), ' '), text_width).substr(label.size());
-    }
-    std::vector<Rows> families;
-    for (const auto& record : records) {
-        auto family = std::find_if(families.begin(), families.end(), [&](const Rows& f) { return f.front()->family == record.family; });
-        if (family == families.end()) family = families.insert(family, Rows{});
-        family->push_back(&record);
+    if (records.empty() || devices.all.size() < 2) return;
+    out << '\n' << wrap_heading("Variants by devices", ": median time, and how many times that of the device's fastest", style.text_width(), style.colour);
+    for (const auto& device : devices.all) out << wrap_beside("  " + device.letter + "  ", device.description, style.text_width());
+    if (devices.unshown > 0) out << "  and " << devices.unshown << " more, which have no column\n";
+    std::vector<std::vector<Row>> families;
+    std::map<std::string, std::size_t> family_at;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        if (devices.of_record[i] >= most_devices) continue;
+        const auto [at, is_new] = family_at.emplace(records[i].family, families.size());
+        if (is_new) families.emplace_back();
+        families[at->second].push_back({&records[i], devices.of_record[i]});
     }
     std::size_t repeated = 0;
-    for (const auto& family : families) print_family(out, latest(family, repeated), devices, may_be_auto, style);
+    for (const auto& family : families) print_family(out, latest(family, repeated), devices.all, may_be_auto, style);
     if (repeated > 0) out << "\nLeft out here: " << repeated << " earlier record(s) of cells that were run again.\n";
 }
 

@@ -11,6 +11,13 @@
 namespace cllab::report {
 namespace {
 
+/// Printable, and no formula: a spreadsheet computes a field that begins with one of =+-@, and a text may be anybody's.
+std::string safe(const std::string& raw) {
+    const std::string text = printable(raw);
+    const auto first = text.find_first_not_of(' ');
+    return first != std::string::npos && std::string_view("=+-@").find(text[first]) != std::string_view::npos ? "'" + text : text;
+}
+
 /// Quoted where RFC 4180 asks for it: separator, quote, line break; and at blanks a reader might trim.
 std::string field(const std::string& text) {
     if (text.find_first_of(",\"\r\n") == std::string::npos && trim(text) == text) return text;
@@ -60,7 +67,7 @@ std::string csv_header() {
                                     "reason",   "median_s", "low_s", "high_s", "min_s",    "q1_s",   "q3_s",     "mad_s",  "n",
                                     "clock",    "cache"};
     for (const auto& column : metric_columns) titles.emplace_back(column.title);
-    for (const char* title : {"other_metrics", "registers", "spills", "loop", "code", "dump", "warnings", "utc"}) titles.emplace_back(title);
+    for (const char* title : {"other_metrics", "registers", "spills", "loop", "code", "dump", "warnings", "utc", "label", "run"}) titles.emplace_back(title);
     return join_fields(titles);
 }
 
@@ -69,12 +76,13 @@ std::string to_csv_line(const model::Record& r) {
     for (const auto& [axis, value] : r.point) point.push_back(axis + "=" + value);
     std::vector<std::string> fields{r.id, r.family, r.variant, join(point, ";"), r.device.selector, r.device.name,
                                     r.device.platform, r.device.driver, model::name(r.status), one_line(r.reason)};
+    for (auto& text : fields) text = safe(text);
     const model::Timing t = r.time.value_or(model::Timing{});
     for (const double seconds : {t.median, t.low, t.high, t.min, t.q1, t.q3, t.mad})
         fields.push_back(r.time ? number(seconds) : std::string());
     fields.push_back(r.time ? std::to_string(t.n) : std::string());
-    fields.push_back(t.clock);
-    fields.push_back(t.cache);
+    fields.push_back(safe(t.clock));
+    fields.push_back(safe(t.cache));
     for (const auto& column : metric_columns) {
         const auto* metric = find(r, column.metric);
         fields.push_back(metric ? number(metric->value) : std::string());
@@ -85,16 +93,13 @@ std::string to_csv_line(const model::Record& r) {
         if (!has_column && std::isfinite(metric.value))
             others.push_back(name + "=" + number(metric.value) + (metric.unit.empty() ? "" : " " + metric.unit));
     }
-    fields.push_back(join(others, ";"));
+    fields.push_back(safe(join(others, ";")));
     fields.push_back(number(r.code.registers));
     fields.push_back(number(r.code.spills));
     std::vector<std::string> loop;
     for (const auto& [what, count] : r.code.loop) loop.push_back(what + "=" + std::to_string(count));
-    fields.push_back(join(loop, ";"));
-    fields.push_back(r.code.kind);
-    fields.push_back(r.dump);
-    fields.push_back(join(r.warnings, "; "));
-    fields.push_back(r.utc);
+    fields.push_back(safe(join(loop, ";")));
+    for (const auto& text : {r.code.kind, r.dump, join(r.warnings, "; "), r.utc, r.run.label, r.run.id}) fields.push_back(safe(text));
     return join_fields(fields);
 }
 

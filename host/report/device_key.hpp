@@ -1,4 +1,4 @@
-// What makes two records records of one device, when they come from many runs and machines.
+// How a device is named where records of many runs and machines stand together; model::device_key tells devices apart.
 #pragma once
 
 #include <string>
@@ -7,11 +7,6 @@
 #include "model/result.hpp"
 
 namespace cllab::report {
-
-/// Equal for records of the same device under the same driver. A GPU's UUID names it wherever it is; a PCI address does so
-/// on its host only; a device without either is its host's device of that name and place in its platform (the D of P:D,
-/// because P depends on which other drivers are installed).
-std::string device_key(const model::Record& record);
 
 /// True when the records were made on more than one host.
 bool several_hosts(const std::vector<model::Record>& records);

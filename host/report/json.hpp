@@ -1,4 +1,4 @@
-// Records as JSON, schema version 1: one line a cell.
+// Records as JSON, one line per cell. Written by schema version 2; version 1, which has no "run", is read too.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace cllab::report {
 std::string to_json_line(const model::Record& record);
 /// The same, indented, for timing.json.
 std::string to_json_pretty(const model::Record& record);
-/// Throws Error(usage) for text that is not a record of a schema this build knows.
+/// Throws Error(usage) for text that is not a record of a schema this build knows, and for a record that cannot be (impossible.hpp).
 model::Record from_json(std::string_view line);
 
 }  // namespace cllab::report

@@ -25,19 +25,13 @@ std::size_t width_of(const Column& column) {
     return width;
 }
 
-std::size_t width_of(const std::vector<Column>& columns) {
-    std::size_t width = 0;
-    for (const auto& column : columns) width += width_of(column) + gap.size();
-    return width;
-}
-
 /// One line of the table; what(column) gives text and tone.
 template <typename F>
-std::string line(const std::vector<Column>& columns, bool colour, F what) {
+std::string line(const std::vector<Column>& columns, const std::vector<std::size_t>& widths, bool colour, F what) {
     std::string out, spaces;
-    for (const auto& column : columns) {
-        const auto [text, tone] = what(column);
-        std::string cell = padded(text, width_of(column), column.right);
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+        const auto [text, tone] = what(columns[c]);
+        std::string cell = padded(text, widths[c], columns[c].right);
         // Blanks are held back until something follows them, so that no line ends in blanks.
         const auto first = cell.find_first_not_of(' ');
         out += first == std::string::npos ? "" : spaces + gap.data() + cell.substr(0, first);
@@ -98,10 +92,11 @@ std::string own_unit(double value, const std::string& unit, bool prefixed) {
 
 }  // namespace
 
-std::string paint(std::string_view text, Tone tone, bool colour) {
-    if (!colour || tone == Tone::plain || text.empty()) return std::string(text);
+std::string paint(std::string_view raw, Tone tone, bool colour) {
+    const std::string text = printable(raw, "\n");
+    if (!colour || tone == Tone::plain || text.empty()) return text;
     static constexpr std::array<const char*, 5> codes{"", "\x1b[1m", "\x1b[1;32m", "\x1b[1;31m", "\x1b[2m"};
-    return codes[static_cast<std::size_t>(tone)] + std::string(text) + "\x1b[0m";
+    return codes[static_cast<std::size_t>(tone)] + text + "\x1b[0m";
 }
 
 std::size_t display_width(std::string_view text) {
@@ -133,30 +128,41 @@ Column quantity_column(const std::string& name, const std::vector<std::optional<
     return column;
 }
 
-std::vector<std::string> drop_to_fit(std::vector<Column>& columns, std::size_t width) {
-    std::vector<std::string> dropped;
-    while (width != 0 && width_of(columns) > width) {
-        const auto least = std::min_element(columns.rbegin(), columns.rend(), [](const Column& a, const Column& b) { return a.keep < b.keep; });
-        if (least == columns.rend() || least->keep >= 100) break;
-        dropped.push_back(least->title);
-        columns.erase(std::next(least).base());
+std::size_t width_of(const std::vector<Column>& columns) {
+    std::size_t width = 0;
+    for (const auto& column : columns) width += width_of(column) + gap.size();
+    return width;
+}
+
+Grid::Grid(std::vector<Column> columns, std::size_t width, bool colour) : columns_(std::move(columns)), colour_(colour) {
+    std::size_t total = 0;
+    for (auto& column : columns_) {
+        column.title = printable(column.title);
+        for (auto& cell : column.cells) cell = printable(cell);
+        total += widths_.emplace_back(width_of(column)) + gap.size();
     }
-    return dropped;
+    while (width != 0 && total > width) {
+        const auto least = std::min_element(columns_.rbegin(), columns_.rend(), [](const Column& a, const Column& b) { return a.keep < b.keep; });
+        if (least == columns_.rend() || least->keep >= 100) break;
+        const auto at = std::next(least).base() - columns_.begin();
+        dropped_.push_back(least->title);
+        total -= widths_[static_cast<std::size_t>(at)] + gap.size();
+        widths_.erase(widths_.begin() + at);
+        columns_.erase(columns_.begin() + at);
+    }
 }
 
-std::string header_line(const std::vector<Column>& columns, bool colour) {
-    return line(columns, colour, [](const Column& c) { return std::pair(c.title, Tone::dim); });
+std::string Grid::header() const {
+    return line(columns_, widths_, colour_, [](const Column& c) { return std::pair(c.title, Tone::dim); });
 }
 
-std::string row_line(const std::vector<Column>& columns, std::size_t row, bool colour) {
-    return line(columns, colour, [row](const Column& c) {
-        return std::pair(c.cells.at(row), c.tones.empty() ? Tone::plain : c.tones.at(row));
-    });
+std::string Grid::row(std::size_t i) const {
+    return line(columns_, widths_, colour_, [i](const Column& c) { return std::pair(c.cells.at(i), c.tones.empty() ? Tone::plain : c.tones.at(i)); });
 }
 
 std::string wrap(std::string_view text, std::string_view indent, std::size_t width) {
     std::string out, current;
-    for (const auto& word : split(text, ' ')) {
+    for (const auto& word : split(printable(text), ' ')) {
         if (word.empty()) continue;
         if (!current.empty() && display_width(indent) + display_width(current) + 1 + display_width(word) > width) {
             out.append(indent).append(current) += '\n';
@@ -167,6 +173,23 @@ std::string wrap(std::string_view text, std::string_view indent, std::size_t wid
     }
     if (!current.empty()) out.append(indent).append(current) += '\n';
     return out;
+}
+
+std::string wrap_beside(std::string_view label, std::string_view text, std::size_t width) {
+    const std::string indent(display_width(label), ' ');
+    const auto lines = wrap(text, indent, width);
+    return std::string(label) + (lines.empty() ? "\n" : lines.substr(indent.size()));
+}
+
+std::string wrap_heading(std::string_view strong, std::string_view rest, std::size_t width, bool colour) {
+    constexpr std::string_view indent = "    ";
+    std::string lines = wrap(std::string(strong).append(rest), indent, width);
+    if (lines.empty()) return "\n";
+    lines.erase(0, indent.size());
+    const auto visible = [](char c) { return c != ' ' && c != '\n'; };
+    auto left = std::count_if(strong.begin(), strong.end(), visible);
+    const auto end = std::find_if(lines.begin(), lines.end(), [&](char c) { return left == 0 || (visible(c) && left-- == 0); });
+    return paint({lines.begin(), end}, Tone::strong, colour).append(end, lines.end());
 }
 
 }  // namespace cllab::report

@@ -11,7 +11,7 @@ namespace cllab::report {
 
 enum class Tone { plain, strong, good, bad, dim };
 
-/// The text in the tone's terminal colour; unchanged without colour.
+/// The text, printable, in the tone's terminal colour where there is colour.
 std::string paint(std::string_view text, Tone tone, bool colour);
 
 /// Columns that UTF-8 text takes on a terminal: one a code point (no wide or combining characters are printed here).
@@ -32,14 +32,32 @@ struct Column {
 /// title: "time [ms]"; with an empty `name` alone: "GB/s".
 Column quantity_column(const std::string& name, const std::vector<std::optional<double>>& values, const std::string& unit);
 
-/// Takes away columns of least `keep` (later ones first) with keep < 100 until a row fits `width`; 0 keeps all.
-/// Returns the titles of those taken.
-std::vector<std::string> drop_to_fit(std::vector<Column>& columns, std::size_t width);
+/// Columns that a line of the table takes.
+std::size_t width_of(const std::vector<Column>& columns);
 
-std::string header_line(const std::vector<Column>& columns, bool colour);
-std::string row_line(const std::vector<Column>& columns, std::size_t row, bool colour);
+/// Columns as lines of text. What a cell holds is made printable, whoever wrote it.
+class Grid {
+public:
+    /// Takes away columns of least `keep` (later ones first) with keep < 100 until a row fits `width`; 0 keeps all.
+    Grid(std::vector<Column> columns, std::size_t width, bool colour);
+    const std::vector<std::string>& dropped() const { return dropped_; }  ///< titles of the columns taken away
+    std::string header() const;
+    std::string row(std::size_t i) const;
 
-/// Words of `text` broken into lines of at most `width` columns, each after `indent`. A longer word gets its own line.
+private:
+    std::vector<Column> columns_;
+    std::vector<std::size_t> widths_;
+    std::vector<std::string> dropped_;
+    bool colour_;
+};
+
+/// Words of `text`, printable, broken into lines of at most `width` columns, each after `indent`. A longer word gets its own line.
 std::string wrap(std::string_view text, std::string_view indent, std::size_t width);
+
+/// `label` and, beside it, `text` wrapped: the lines after the first are indented by the label's width.
+std::string wrap_beside(std::string_view label, std::string_view text, std::size_t width);
+
+/// A heading whose first part is strong: `strong` and `rest`, wrapped, the lines after the first indented.
+std::string wrap_heading(std::string_view strong, std::string_view rest, std::size_t width, bool colour);
 
 }  // namespace cllab::report

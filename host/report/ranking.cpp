@@ -1,55 +1,30 @@
 #include "report/ranking.hpp"
 
 #include <algorithm>
-#include <map>
-#include <set>
+
+#include "report/points.hpp"
 
 namespace cllab::report {
 namespace {
 
 using model::Record;
 using Rows = std::vector<const Record*>;
-using Key = std::vector<std::string>;
-
-std::string value_at(const Record& r, const std::string& axis) {
-    for (const auto& [name, value] : r.point)
-        if (name == axis) return value;
-    return {};
-}
-
-Key key_of(const Record& r, const std::vector<std::string>& axes) {
-    Key key;
-    for (const auto& axis : axes) key.push_back(value_at(r, axis));
-    return key;
-}
-
-/// True when the variants do not all run the same values of this axis: a sweep would give each of them the same.
-bool chosen_by_variant(const Rows& rows, const std::string& axis) {
-    std::map<std::string, std::set<std::string>> values;
-    for (const auto* row : rows) values[row->variant].insert(value_at(*row, axis));
-    return std::any_of(values.begin(), values.end(), [&](const auto& v) { return v.second != values.begin()->second; });
-}
-
-/// True when no two rows of one variant fall together under these axes.
-bool tells_points_apart(const Rows& rows, const std::vector<std::string>& axes) {
-    std::map<std::string, std::set<Key>> seen;
-    return std::all_of(rows.begin(), rows.end(), [&](const Record* r) { return seen[r->variant].insert(key_of(*r, axes)).second; });
-}
-
-std::vector<std::string> comparable_axes(const Rows& rows, const MayBeAuto& may_be_auto) {
-    std::vector<std::string> axes;
-    for (const auto* row : rows)
-        for (const auto& [axis, value] : row->point)
-            if (std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(axis);
-    if (!tells_points_apart(rows, axes)) return axes;  // one cell run twice: keep every axis
-    for (std::size_t i = 0; i < axes.size();) {
-        auto fewer = axes;
-        fewer.erase(fewer.begin() + static_cast<long>(i));
-        const bool possible = !may_be_auto || may_be_auto(rows.front()->family, axes[i]);
-        if (possible && chosen_by_variant(rows, axes[i]) && tells_points_apart(rows, fewer)) axes = std::move(fewer);
+/// The axes that split the rows into comparable groups: those whose values no variant chose for itself.
+Points comparable_points(const Rows& rows, const MayBeAuto& may_be_auto) {
+    Points points(rows, [](const Record& r) { return r.variant; });
+    if (!points.tell_apart()) return points;  // one cell run twice: keep every axis
+    for (std::size_t i = 0; i < points.axes();) {
+        const bool possible = !may_be_auto || may_be_auto(rows.front()->family, points.name(i));
+        // A sweep would give each variant the same values.
+        if (possible && points.differs_by_owner(i) && points.tell_apart_without(i)) points.drop(i);
         else ++i;
     }
-    return axes;
+    // An axis that some variants do not have is a launch parameter of the others: their values compete.
+    for (std::size_t i = 0; i < points.axes();) {
+        if (points.everywhere(i)) ++i;
+        else points.drop(i);
+    }
+    return points;
 }
 
 /// What the same work costs: the inverse of the rate, or the time where there is no rate. 0 when unknown.
@@ -61,6 +36,17 @@ double cost_of(const Record& r, const std::string& rate) {
     return 0;
 }
 
+}  // namespace
+
+double placement_margin(const Record& record) { return record.device.type == "gpu" ? 0.02 : 0.15; }
+
+bool clearly_before(const Record& a, double cost_a, const Record& b, double cost_b) {
+    const double high = cost_a * a.time->high / a.time->median, low = cost_b * b.time->low / b.time->median;
+    return high < low && cost_a * (1 + placement_margin(a)) < cost_b;
+}
+
+namespace {
+
 void rank_group(const Rows& rows, const std::vector<std::size_t>& members, std::vector<Rank>& ranks) {
     std::vector<std::size_t> timed;
     for (const auto i : members)
@@ -71,29 +57,28 @@ void rank_group(const Rows& rows, const std::vector<std::size_t>& members, std::
         if (rate.empty() && std::all_of(timed.begin(), timed.end(), [&](std::size_t i) { return cost_of(*rows[i], candidate) > 0; })) rate = candidate;
     const auto cost = [&](std::size_t i) { return cost_of(*rows[i], rate); };
     const auto best = *std::min_element(timed.begin(), timed.end(), [&](std::size_t a, std::size_t b) { return cost(a) < cost(b); });
-    const double best_high = cost(best) * rows[best]->time->high / rows[best]->time->median;
+    ranks[best].fastest = true;
     for (const auto i : timed) {
         ranks[i].compared = true;
-        ranks[i].fastest = i == best;
         ranks[i].ratio = cost(i) / cost(best);
-        ranks[i].indistinct = i != best && cost(i) * rows[i]->time->low / rows[i]->time->median <= best_high;
+        if (i == best || clearly_before(*rows[best], cost(best), *rows[i], cost(i))) continue;
+        ranks[i].indistinct = ranks[best].indistinct = true;
+        ranks[best].fastest = false;
     }
 }
 
 }  // namespace
 
 Comparison compare(const std::vector<const model::Record*>& rows, const MayBeAuto& may_be_auto) {
-    const auto axes = comparable_axes(rows, may_be_auto);
-    std::vector<Key> keys;  // in order of first appearance
-    std::vector<std::vector<const Record*>> members;
-    for (const auto* row : rows) {
-        const auto key = key_of(*row, axes);
-        const auto at = static_cast<std::size_t>(std::find(keys.begin(), keys.end(), key) - keys.begin());
-        if (at == keys.size()) keys.push_back(key), members.emplace_back();
-        members[at].push_back(row);
+    const auto points = comparable_points(rows, may_be_auto);
+    const auto group_of = points.groups();
+    std::vector<std::vector<const Record*>> members;  // of groups in order of first appearance
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (group_of[i] == members.size()) members.emplace_back();
+        members[group_of[i]].push_back(rows[i]);
     }
     Comparison result;
-    result.axes = axes;
+    result.axes = points.names();
     std::vector<std::vector<std::size_t>> positions(members.size());
     for (std::size_t g = 0; g < members.size(); ++g) {
         result.groups_of_several = result.groups_of_several || members[g].size() > 1;

@@ -11,6 +11,7 @@
 #include "core/units.hpp"
 #include "report/device_key.hpp"
 #include "report/layout.hpp"
+#include "report/points.hpp"
 
 namespace cllab::report {
 namespace {
@@ -18,49 +19,51 @@ namespace {
 using model::Record;
 using Rows = std::vector<const Record*>;
 
-constexpr std::size_t piped_text_width = 100;  // sentences are wrapped here when there is no terminal to ask
-
 /// Warnings of all records, numbered in the order they appear; the rows carry the numbers.
 class Footnotes {
 public:
     explicit Footnotes(const std::vector<Record>& records) {
         for (const auto& record : records) {
             for (const auto& warning : record.warnings) {
-                auto note = std::find_if(notes_.begin(), notes_.end(), [&](const Note& n) { return n.text == warning; });
-                if (note == notes_.end()) note = notes_.insert(note, {warning, {}, 0});
-                ++note->cells;
-                if (std::find(note->ids.begin(), note->ids.end(), record.id) == note->ids.end()) note->ids.push_back(record.id);
+                const auto [number, is_new] = number_of_.emplace(warning, notes_.size());
+                if (is_new) notes_.push_back({warning, {}, {}, 0});
+                auto& note = notes_[number->second];
+                ++note.cells;
+                if (note.ids.insert(record.id).second && note.first_ids.size() < most_ids) note.first_ids.push_back(record.id);
             }
         }
     }
     std::string of(const Record& record) const {
-        std::vector<std::string> numbers;
-        for (std::size_t i = 0; i < notes_.size(); ++i)
-            if (std::find(record.warnings.begin(), record.warnings.end(), notes_[i].text) != record.warnings.end())
-                numbers.push_back(std::to_string(i + 1));
-        return join(numbers, ",");
+        std::set<std::size_t> numbers;
+        for (const auto& warning : record.warnings) numbers.insert(number_of_.at(warning) + 1);
+        std::string out;
+        for (const auto number : numbers) out += (out.empty() ? "" : ",") + std::to_string(number);
+        return out;
     }
     void print(std::ostream& out, std::size_t cells, std::size_t width, bool colour) const {
-        for (std::size_t i = 0; i < notes_.size(); ++i) {
+        for (std::size_t i = 0; i < std::min(most_notes, notes_.size()); ++i) {
             const Note& note = notes_[i];
-            std::vector<std::string> ids(note.ids.begin(), note.ids.begin() + static_cast<long>(std::min<std::size_t>(4, note.ids.size())));
-            std::string whom = join(ids, ", ");
-            if (note.ids.size() > ids.size()) whom += " and " + std::to_string(note.ids.size() - ids.size()) + " more";
+            std::string whom = join(note.first_ids, ", ");
+            if (note.ids.size() > note.first_ids.size()) whom += " and " + std::to_string(note.ids.size() - note.first_ids.size()) + " more";
             if (note.cells == cells && cells > 1) whom = "all " + std::to_string(cells) + " cells";
             const std::string number = "[" + std::to_string(i + 1) + "] ";
-            std::string text = wrap(note.text + " (" + whom + ")", std::string(number.size(), ' '), width);
-            out << paint(number, Tone::strong, colour) << text.substr(number.size());
+            out << paint(number, Tone::strong, colour) << wrap_beside(number, note.text + " (" + whom + ")", width).substr(number.size());
         }
+        if (notes_.size() > most_notes)
+            out << wrap(std::to_string(notes_.size() - most_notes) + " more warnings are in the records (--csv FILE writes them)", "", width);
     }
     bool empty() const { return notes_.empty(); }
 
 private:
+    static constexpr std::size_t most_ids = 4, most_notes = 200;
     struct Note {
         std::string text;
-        std::vector<std::string> ids;
+        std::set<std::string> ids;
+        std::vector<std::string> first_ids;
         std::size_t cells;
     };
     std::vector<Note> notes_;
+    std::map<std::string, std::size_t> number_of_;
 };
 
 template <typename F>
@@ -121,41 +124,44 @@ void add_times(std::vector<Column>& columns, const Rows& rows) {
     });
     columns.push_back(quantity_column(per_step ? "per step" : "time", medians, "s"));
     columns.push_back(quantity_column("±", values_of(rows, spread_percent), "%"));
+    columns.back().keep = 70;
     // Where there is a rate, the time per step is the same figure turned round.
     const auto steps = values_of(rows, [](const Record& r) { return value_of(r, "step_time"); });
     const bool has_rate = any_row(rows, [](const Record& r) { return value_of(r, "bandwidth") || value_of(r, "flops"); });
     if (any(steps) && !per_step && !has_rate) columns.push_back(quantity_column("per step", steps, "s"));
     // The usual clock and cache state go without saying; anything else is part of what the number means.
     if (any_row(rows, [](const Record& r) { return r.time && r.time->clock != "event"; }))
-        add_text(columns, "clock", rows, 100, false, [](const Record& r) { return r.time ? r.time->clock : ""; });
+        add_text(columns, "clock", rows, 90, false, [](const Record& r) { return r.time ? r.time->clock : ""; });
     if (common_cache(rows).empty())
-        add_text(columns, "cache", rows, 100, false, [](const Record& r) { return r.time ? r.time->cache : ""; });
+        add_text(columns, "cache", rows, 90, false, [](const Record& r) { return r.time ? r.time->cache : ""; });
 }
 
 void add_metrics(std::vector<Column>& columns, const Rows& rows) {
     std::vector<std::pair<std::string, std::string>> names;  // name and unit, standard ones first
     for (const char* standard : {"bandwidth", "flops", "of_copy", "upload", "download", "step_time"}) names.emplace_back(standard, "");
+    std::map<std::string, std::size_t> place;
+    for (std::size_t i = 0; i < names.size(); ++i) place.emplace(names[i].first, i);
     for (const auto* row : rows) {
         for (const auto& [name, metric] : row->metrics) {
-            const auto known = std::find_if(names.begin(), names.end(), [&](const auto& n) { return n.first == name; });
-            if (known == names.end()) names.emplace_back(name, metric.unit);
-            else if (known->second.empty()) known->second = metric.unit;
+            const auto [at, is_new] = place.emplace(name, names.size());
+            if (is_new) names.emplace_back(name, metric.unit);
+            else if (auto& unit = names[at->second].second; unit.empty()) unit = metric.unit;
         }
     }
     for (const auto& [name, unit] : names) {
-        const auto values = values_of(rows, [&](const Record& r) { return value_of(r, name); });
+        const auto values = values_of(rows, [&metric = name](const Record& r) { return value_of(r, metric); });
         if (!any(values) || name == "step_time") continue;
         const bool headline = name == "bandwidth" || name == "flops";
         auto column = quantity_column(headline ? "" : name == "of_copy" ? "of copy" : name, values, unit);
         if (column.title.empty()) column.title = name;
-        column.keep = headline || name == "of_copy" ? 100 : name == "upload" || name == "download" ? 40 : 10;
+        column.keep = headline ? 80 : name == "of_copy" ? 60 : name == "upload" || name == "download" ? 40 : 10;
         columns.push_back(std::move(column));
     }
 }
 
 void add_comparison(std::vector<Column>& columns, const Rows& rows, const std::vector<Rank>& ranks) {
     if (std::none_of(ranks.begin(), ranks.end(), [](const Rank& r) { return r.compared; })) return;
-    Column column{.title = "vs best", .right = true, .cells = {}};
+    Column column{.title = "vs best", .right = true, .keep = 95, .cells = {}};
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const Rank& rank = ranks[i];
         std::string text;
@@ -171,17 +177,15 @@ std::vector<Column> columns_of(const Comparison& comparison, const std::set<std:
     const Rows& rows = comparison.rows;
     std::vector<Column> columns;
     add_text(columns, "kernel", rows, 100, false, [](const Record& r) { return r.id; });
+    if (any_row(rows, [&](const Record& r) { return r.run.label != rows.front()->run.label; }))
+        add_text(columns, "label", rows, 60, false, [](const Record& r) { return r.run.label; });
     std::vector<std::string> axes;  // in the order of the point
     for (const auto* row : rows)
         for (const auto& [axis, value] : row->point)
             if (varying.count(axis) && std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(axis);
     for (const auto& axis : axes) {
         const bool identifies = std::find(comparison.axes.begin(), comparison.axes.end(), axis) != comparison.axes.end();
-        add_text(columns, axis, rows, identifies ? 100 : 50, true, [&](const Record& r) {
-            for (const auto& [name, value] : r.point)
-                if (name == axis) return value;
-            return std::string();
-        });
+        add_text(columns, axis, rows, identifies ? 100 : 50, true, [&](const Record& r) { return value_at(r, axis); });
     }
     add_text(columns, "status", rows, 100, false, [](const Record& r) { return model::name(r.status); });
     for (const auto* row : rows)
@@ -201,7 +205,7 @@ std::vector<Column> columns_of(const Comparison& comparison, const std::set<std:
         return r.code.loop.count("v") ? "v " + of_loop(r, "v") + ", s " + of_loop(r, "s") : of_loop(r, "instructions");
     });
     add_text(columns, ".reuse", rows, 25, true, [&](const Record& r) { return of_loop(r, "reuse"); });
-    add_text(columns, "note", rows, 100, false, [&](const Record& r) { return notes.of(r); });
+    add_text(columns, "note", rows, 85, false, [&](const Record& r) { return notes.of(r); });
     add_text(columns, "dump", rows, 0, false, [](const Record& r) { return r.dump; });
     return columns;
 }
@@ -220,18 +224,20 @@ std::set<std::string> varying_axes(const Rows& rows) {
 
 /// Where the dumps of rows are, without the last folder.
 std::string dump_parents(const Rows& rows) {
+    constexpr std::size_t most = 20;
+    std::set<std::string> seen;
     std::vector<std::string> parents;
     for (const auto* row : rows) {
         if (row->dump.empty()) continue;
         const auto parent = row->dump.substr(0, row->dump.rfind('/') + 1);
-        if (std::find(parents.begin(), parents.end(), parent) == parents.end()) parents.push_back(parent);
+        if (seen.insert(parent).second && parents.size() < most) parents.push_back(parent);
     }
-    return join(parents, ", ");
+    return join(parents, ", ") + (seen.size() > most ? " and " + std::to_string(seen.size() - most) + " more" : "");
 }
 
 void print_family(std::ostream& out, const Rows& unordered, const Footnotes& notes, const TableStyle& style,
                   const MayBeAuto& may_be_auto, bool& any_indistinct) {
-    const std::size_t text_width = style.width ? style.width : piped_text_width;
+    const std::size_t text_width = style.text_width();
     const Comparison comparison = compare(unordered, may_be_auto);
     const Rows& rows = comparison.rows;
     const auto varying = varying_axes(rows);
@@ -246,12 +252,12 @@ void print_family(std::ostream& out, const Rows& unordered, const Footnotes& not
     }
     out << '\n' << wrap(title, "", text_width);
 
-    auto columns = columns_of(comparison, varying, notes);
-    auto dropped = drop_to_fit(columns, style.width);
-    out << header_line(columns, style.colour) << '\n';
+    const Grid grid(columns_of(comparison, varying, notes), style.width, style.colour);
+    auto dropped = grid.dropped();
+    out << grid.header() << '\n';
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (i > 0 && comparison.groups_of_several && comparison.group[i] != comparison.group[i - 1]) out << '\n';
-        out << row_line(columns, i, style.colour) << '\n';
+        out << grid.row(i) << '\n';
         if (rows[i]->status != model::Status::ok) out << wrap(one_line(rows[i]->reason), "      ", text_width);
         any_indistinct = any_indistinct || comparison.ranks[i].indistinct;
     }
@@ -280,24 +286,30 @@ void print_table(std::ostream& out, const std::vector<Record>& records, const Ta
     const bool hosts = several_hosts(records);
     // Sections in the order of first appearance: interleaved measurement does not scatter them.
     std::vector<std::vector<Rows>> devices;
+    std::map<std::string, std::size_t> device_at;
+    std::map<std::pair<std::size_t, std::string>, std::size_t> family_at;
     for (const auto& record : records) {
-        auto device = std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return device_key(*d.front().front()) == device_key(record); });
-        if (device == devices.end()) device = devices.insert(device, std::vector<Rows>{});
-        auto family = std::find_if(device->begin(), device->end(), [&](const Rows& f) { return f.front()->family == record.family; });
-        if (family == device->end()) family = device->insert(family, Rows{});
-        family->push_back(&record);
+        const auto [device, is_new_device] = device_at.emplace(device_key(record), devices.size());
+        if (is_new_device) devices.emplace_back();
+        auto& families = devices[device->second];
+        const auto [family, is_new_family] = family_at.emplace(std::pair(device->second, record.family), families.size());
+        if (is_new_family) families.emplace_back();
+        families[family->second].push_back(&record);
     }
     bool any_indistinct = false;
     for (const auto& device : devices) {
         const auto& first = *device.front().front();
         if (&device != &devices.front()) out << '\n';
-        out << paint(first.device.name, Tone::strong, style.colour) << device_details(first.device, hosts ? first.host.name : "") << '\n';
+        out << wrap_heading(first.device.name, device_details(first.device, hosts ? first.host.name : ""), style.text_width(), style.colour);
         for (const auto& family : device) print_family(out, family, notes, style, may_be_auto, any_indistinct);
     }
     print_totals(out, records, style.colour);
-    if (any_indistinct) out << "~ its 95 % interval overlaps that of the fastest: not told apart by this run\n";
+    if (any_indistinct) {
+        out << wrap("~ may be the fastest: its interval overlaps that of the least time, or it is within 15 % of it (2 % on a GPU), which "
+                    "the placement of the buffers alone can make; --vs decides.", "", style.text_width());
+    }
     if (!notes.empty()) out << '\n';
-    notes.print(out, records.size(), style.width ? style.width : piped_text_width, style.colour);
+    notes.print(out, records.size(), style.text_width(), style.colour);
 }
 
 }  // namespace cllab::report

@@ -1,6 +1,7 @@
 // The table on stdout: a row a cell, a section a device and family.
 #pragma once
 
+#include <cstddef>
 #include <iosfwd>
 #include <string>
 #include <vector>
@@ -12,11 +13,14 @@ namespace cllab::report {
 
 struct TableStyle {
     bool colour = false;
-    unsigned width = 0;  ///< terminal columns; 0 when piped: nothing is cut
+    unsigned width = 0;  ///< terminal columns; 0 when piped: no column is dropped
+    /// Where sentences and headings are wrapped.
+    std::size_t text_width() const { return width ? width : 100; }
 };
 
 /// Columns: id (with the axes that vary), status, median ± interval, the headline rates, fraction of the device's own
-/// copy bandwidth, registers where known, dump folder. Failures show their reason on a line of their own; warnings
+/// copy bandwidth, registers where known, dump folder. On a narrow terminal only id, axes, status and time are sure to
+/// stay; the rest goes from the least telling on, and a line names what went. Failures show their reason on a line of their own; warnings
 /// follow the table, each once, with the rows they belong to. `may_be_auto` is for records of several runs.
 void print_table(std::ostream& out, const std::vector<model::Record>& records, const TableStyle& style,
                  const MayBeAuto& may_be_auto = {});

@@ -6,11 +6,13 @@
 
 #include "core/units.hpp"
 #include "device/program.hpp"
+#include "run/operation.hpp"
 
 namespace cllab::run {
 namespace {
 
-constexpr double most_sets = 512;  // more are thousands of kernels and buffers for a point that is too small
+// Enough for a set of 1 MiB and a last level of 1 GiB. Each costs a kernel, buffers with guards and a verification, some 0.3 ms.
+constexpr double most_sets = 4096;
 
 // Filled first: the host gives one page of zeros for all memory that nobody wrote, and that fits in any cache.
 const char* const source =
@@ -47,7 +49,7 @@ Cache cache_from(const std::string& text) {
     throw Error(Blame::usage, "option '--cache' is '" + text + "'; possible are hot, cold and rotate");
 }
 
-std::size_t sets_for(Cache cache, const model::Device& device, const model::Setup& setup, double bytes,
+std::size_t sets_for(Cache cache, const model::Device& device, const model::Setup& setup,
                      std::uint64_t last_level_bytes, double room) {
     if (cache == Cache::hot) return 1;
     if (device.implementation == model::Implementation::oclgrind) throw Unsupported("a simulator has no caches; --cache hot");
@@ -64,6 +66,7 @@ std::size_t sets_for(Cache cache, const model::Device& device, const model::Setu
             throw Unsupported("'rotate' would hold for the first of several launches of one kernel only, because the operation "
                               "comes back to its own data; --cache hot or cold");
     }
+    const double bytes = data_bytes(setup);
     if (bytes <= 0) throw Unsupported("'rotate' needs global memory, and this kernel has none; --cache hot or cold");
     const double wanted = static_cast<double>(displacing(last_level_bytes));
     const double sets = std::max(1.0, std::ceil(wanted / bytes));
@@ -71,9 +74,10 @@ std::size_t sets_for(Cache cache, const model::Device& device, const model::Setu
     if (sets > most_sets)
         throw Unsupported("'rotate' needs " + std::to_string(static_cast<std::uint64_t>(sets)) + " sets of " + sized(bytes) + ", " + sized(wanted) +
                           " in all; possible are " + std::to_string(static_cast<unsigned>(most_sets)) + ", so make the point larger");
-    if (sets > 1 && sets * bytes > room)
-        throw Unsupported("'rotate' needs " + std::to_string(static_cast<std::uint64_t>(sets)) + " sets of " + sized(bytes) + ", " +
-                          sized(sets * bytes) + " in all; the device has room for " + sized(room));
+    const double guarded = device_bytes(setup);
+    if (sets > 1 && sets * guarded > room)
+        throw Unsupported("'rotate' needs " + std::to_string(static_cast<std::uint64_t>(sets)) + " sets of " + sized(guarded) +
+                          " with their guards, " + sized(sets * guarded) + " in all; the device has room for " + sized(room));
     return static_cast<std::size_t>(sets);
 }
 
@@ -86,13 +90,15 @@ Flush::Flush(device::Session& session, std::uint64_t bytes) : session_(session) 
     const auto built = device::build(session, source, "");
     if (!built.ok) throw Unsupported("'cold' needs a kernel that does not build here (" + device::error_name(built.code) + ")");
     items_ = facts.is_cpu() ? facts.compute_units : std::size_t{256} * 8 * facts.compute_units;
+    // A group of its own for each item of a CPU: left to itself a driver may put all of them into one, on one core.
+    if (facts.is_cpu()) local_ = cl::NDRange(1);
     const cl_ulong count = (bytes / 16 + items_ - 1) / items_ * items_;
     memory_ = cl::Buffer(session.context(), CL_MEM_READ_WRITE, count * 16);
     sums_ = cl::Buffer(session.context(), CL_MEM_READ_WRITE, items_ * 16);
     cl::Kernel fill(built.program, "lab_flush_fill");
     fill.setArg(0, memory_);
     fill.setArg(1, count);
-    session.queue().enqueueNDRangeKernel(fill, cl::NullRange, cl::NDRange(items_));
+    session.queue().enqueueNDRangeKernel(fill, cl::NullRange, cl::NDRange(items_), local_);
     kernel_ = cl::Kernel(built.program, "lab_flush");
     kernel_.setArg(0, memory_);
     kernel_.setArg(1, sums_);
@@ -108,7 +114,7 @@ Flush::Flush(device::Session& session, std::uint64_t bytes) : session_(session) 
 
 void Flush::run() {
     const auto& queue = session_.queue();
-    queue.enqueueNDRangeKernel(kernel_, cl::NullRange, cl::NDRange(items_));
+    queue.enqueueNDRangeKernel(kernel_, cl::NullRange, cl::NDRange(items_), local_);
     queue.finish();
 }
 

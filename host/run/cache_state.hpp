@@ -20,11 +20,10 @@ Cache cache_from(const std::string& text);
 /// Bytes that displace a last level of this size.
 inline std::uint64_t displacing(std::uint64_t last_level_bytes) { return 4 * last_level_bytes; }
 
-/// Sets of buffers of `bytes` together that rotate through `displacing(last_level_bytes)`; 1 when one set is that large.
+/// Sets of the setup's buffers that rotate through `displacing(last_level_bytes)`; 1 when one set is that large.
 /// Throws model-level Unsupported when the operation cannot be brought into the state `cache`, when it needs too many
 /// sets, or more than `room` bytes on the device. 1 for hot and cold.
-std::size_t sets_for(Cache cache, const model::Device& device, const model::Setup& setup, double bytes,
-                     std::uint64_t last_level_bytes, double room);
+std::size_t sets_for(Cache cache, const model::Device& device, const model::Setup& setup, std::uint64_t last_level_bytes, double room);
 
 /// Memory that is read through to displace what the caches hold.
 class Flush {
@@ -39,6 +38,7 @@ private:
     cl::Kernel kernel_;
     cl::Buffer memory_, sums_;
     std::size_t items_ = 1;
+    cl::NDRange local_ = cl::NullRange;
 };
 
 }  // namespace cllab::run

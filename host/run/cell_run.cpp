@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <stdexcept>
 #include <thread>
 
 #include <sys/utsname.h>
@@ -15,6 +16,7 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/quirks.hpp"
+#include "model/params.hpp"
 #include "run/kernel_source.hpp"
 #include "run/needs.hpp"
 
@@ -24,6 +26,28 @@ namespace {
 using namespace model;
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+MeasureRules rules_for(const Device& device, const Options& options) {
+    MeasureRules rules;
+    if (device.is_gpu()) {
+        rules.warm_seconds = 0.25;  // GPUs raise their clock over some 100 ms
+    } else {
+        rules.warm_cap_seconds = 0.2;  // a busy host never settles within 1 %, and waiting does not help it
+    }
+    if (options.warm_seconds > 0) {
+        rules.warm_seconds = options.warm_seconds;
+        rules.warm_cap_seconds = 4 * options.warm_seconds;
+    }
+    rules.sampling_seconds = options.sampling_seconds;
+    if (options.arrangement) {
+        // Enough for caches and pages; a GPU's clock is brought up by the executor, once for all cells.
+        rules.warm_seconds = 0.01;
+        rules.warm_cap_seconds = 0.05;
+    }
+    return rules;
+}
+
+}  // namespace
 
 const HostInfo& this_host() {
     static const HostInfo host = [] {
@@ -48,36 +72,8 @@ const HostInfo& this_host() {
     return host;
 }
 
-MeasureRules rules_for(const Device& device, const Options& options) {
-    MeasureRules rules;
-    if (device.is_gpu()) {
-        rules.warm_seconds = 0.25;  // GPUs raise their clock over some 100 ms
-    } else {
-        rules.warm_cap_seconds = 0.2;  // a busy host never settles within 1 %, and waiting does not help it
-    }
-    if (options.warm_seconds > 0) {
-        rules.warm_seconds = options.warm_seconds;
-        rules.warm_cap_seconds = 4 * options.warm_seconds;
-    }
-    rules.sampling_seconds = options.sampling_seconds;
-    return rules;
-}
-
-double total_bytes(const std::vector<Argument>& args) {
-    double out = 0;
-    for (const auto& argument : args) {
-        if (const auto* a = std::get_if<Input>(&argument)) out += static_cast<double>(a->data->size());
-        if (const auto* a = std::get_if<Output>(&argument)) out += static_cast<double>(a->size_bytes);
-        if (const auto* a = std::get_if<InOut>(&argument)) out += static_cast<double>(a->data->size());
-        if (const auto* a = std::get_if<Scratch>(&argument)) out += static_cast<double>(a->size_bytes);
-        if (const auto* a = std::get_if<Image>(&argument)) out += static_cast<double>(a->width * a->height);
-    }
-    return out;
-}
-
-}  // namespace
-
-CellRun::CellRun(device::Session& session, Instruments& instruments, const Cell& cell, const Options& options, Phase phase)
+CellRun::CellRun(device::Session& session, Instruments& instruments, const Cell& cell, const Order& order, const Options& options,
+                 Phase phase)
     : session_(session),
       instruments_(instruments),
       cell_(cell),
@@ -85,7 +81,8 @@ CellRun::CellRun(device::Session& session, Instruments& instruments, const Cell&
       phase_(std::move(phase)),
       rules_(rules_for(session.facts(), options)),
       stop_(rules_),
-      drift_(rules_.first_check) {
+      drift_(rules_.first_check),
+      random_(mix64(options.seed)) {
     const auto& facts = session.facts();
     record_.id = cell.id;
     record_.family = cell.experiment->family;
@@ -94,6 +91,9 @@ CellRun::CellRun(device::Session& session, Instruments& instruments, const Cell&
     record_.device = {facts.platform, facts.name, facts.vendor, facts.driver, name(facts.type), facts.selector, facts.identity,
                       instruments.last_level().bytes, instruments.last_level().from};
     record_.host = this_host();
+    record_.run = options.run;
+    record_.run.seed = options.seed;
+    record_.run.order = order;
     record_.utc = utc_now();
     record_.argv = options.argv;
 }
@@ -125,11 +125,12 @@ bool CellRun::guarded(const std::function<void()>& work) {
     } catch (const Error& e) {
         if (e.blame() != Blame::result) throw;
         return fail(Status::launch_failed, e.what());
+    } catch (const std::length_error&) {
+        return fail(Status::launch_failed, "this point needs more memory than a process can have");
     } catch (const std::bad_alloc&) {
         return fail(Status::launch_failed, "the host has no memory left for this point");
     }
 }
-
 
 void CellRun::build() {
     const auto& facts = session_.facts();
@@ -164,25 +165,21 @@ bool CellRun::prepare() {
             fail(Status::unsupported, *reason);
             return;
         }
-        setup_ = cell_.experiment->setup({*cell_.variant, cell_.point, session_.facts(), options_.seed, options_.files});
-        for (const auto& [axis, value] : setup_.resolved) {
-            for (auto& [known, shown] : record_.point) {
-                if (known == axis) shown = value;
-            }
-        }
-        device_bytes_ = total_bytes(setup_.args);
-        const auto room = static_cast<double>(session_.facts().global_bytes);
+        setup_ = model::set_up(*cell_.experiment, {*cell_.variant, cell_.point, session_.facts(), options_.seed, options_.files});
+        record_.point = setup_.point.values();
+        const auto& facts = session_.facts();
+        device_bytes_ = run::device_bytes(setup_);
+        const auto room = static_cast<double>(facts.global_bytes);
         if (room > 0 && device_bytes_ > room)
             throw Unsupported("it needs " + format_bytes(static_cast<std::uint64_t>(device_bytes_)) + "; the device has " +
-                              format_bytes(session_.facts().global_bytes));
+                              format_bytes(facts.global_bytes));
         if (options_.measure) {
-            const auto& facts = session_.facts();
-            sets_ = sets_for(options_.cache, facts, setup_, device_bytes_, instruments_.last_level().bytes, memory_budget(facts));
+            sets_ = sets_for(options_.cache, facts, setup_, instruments_.last_level().bytes, memory_budget(facts));
             device_bytes_ *= static_cast<double>(sets_);
             if (options_.cache == Cache::cold) instruments_.flush();
         }
         build();
-        if (record_.status == Status::ok) operation_ = std::make_unique<Operation>(session_, built_, setup_, cell_.id);
+        if (record_.status == Status::ok) subject_ = std::make_unique<Subject>(session_, built_, setup_, cell_.id, beside_ ? beside_->subject_.get() : nullptr);
     });
     if (!built) {
         if (record_.status == Status::build_failed) guarded([&] { dump(); });
@@ -190,95 +187,39 @@ bool CellRun::prepare() {
     }
     phase_("verify");
     const bool right = guarded([&] {
-        if (!verify_with(options_.seed, 0)) return;
-        if (!options_.measure) return;
-        make_sets();
-        verify_with(options_.seed + 1, 1);
+        if (!proved(subject_->verify(setup_, options_.seed, setup_.verify_operations))) return;
+        if (!options_.measure) {
+            // A simulator takes as long for the second time as for the first.
+            if (session_.facts().implementation != Implementation::oclgrind) proved(subject_->verify_one_more(options_.seed));
+            return;
+        }
+        subject_->make_sets(sets_);
+        if (options_.arrangement) {  // both seeds were proved when the cell was measured alone
+            if (sets_ > 1) proved(subject_->verify(setup_, options_.seed, setup_.verify_operations));
+            return;
+        }
+        setup_ = model::set_up(*cell_.experiment, {*cell_.variant, cell_.point, session_.facts(), options_.seed + 1, options_.files, 1});
+        proved(subject_->verify(setup_, options_.seed + 1, setup_.verify_operations));
     });
     if (!right) guarded([&] { dump(); });  // the code of a wrong kernel is what its author wants to see
     return right;
 }
 
-bool CellRun::verify_with(std::uint64_t seed, unsigned verification) {
-    if (verification > 0)
-        setup_ = cell_.experiment->setup({*cell_.variant, cell_.point, session_.facts(), seed, options_.files, verification});
-    return verify_loaded(seed);
-}
+bool CellRun::proved(const Subject::Wrong& wrong) { return !wrong || fail(Status::wrong_result, *wrong); }
 
-bool CellRun::verify_loaded(std::uint64_t seed) {
-    loaded_seed_ = seed;
-    turn_ = 0;
-    return verify_set(*operation_, seed) &&
-           std::all_of(other_sets_.begin(), other_sets_.end(), [&](const auto& set) { return verify_set(*set, seed); });
-}
-
-void CellRun::make_sets() {
-    while (other_sets_.size() + 1 < sets_) other_sets_.push_back(std::make_unique<Operation>(session_, built_, setup_, cell_.id));
-}
-
-Operation& CellRun::next() {
-    const auto at = turn_++ % (other_sets_.size() + 1);
-    return at == 0 ? *operation_ : *other_sets_[at - 1];
-}
-
-bool CellRun::verify_set(Operation& set, std::uint64_t seed) {
-    std::vector<std::int32_t> trip_counts{0};
-    if (setup_.slope) trip_counts = {setup_.slope->low, setup_.slope->high};
-    for (const auto trips : trip_counts) {
-        set.load(setup_, seed);
-        if (setup_.slope) set.set_trips(trips);
-        for (unsigned i = 0; i < setup_.verify_operations; ++i) set.enqueue(nullptr);
-        operations_ = setup_.verify_operations;
-        session_.queue().finish();
-        auto wrong = set.read_back(buffers_);
-        if (!wrong) wrong = setup_.check(buffers_);
-        if (wrong) return fail(Status::wrong_result, *wrong);
-    }
-    return true;
-}
-
-double CellRun::timed(unsigned operations) {
-    auto& queue = session_.queue();
-    operations_ += operations;
-    if (!event_clock_) {
-        queue.finish();
-        const auto start = Clock::now();
-        for (unsigned i = 0; i < operations; ++i) next().enqueue(nullptr);
-        queue.finish();
-        return since(start) / operations;
-    }
-    std::vector<cl::Event> events;
-    const auto start = Clock::now();
-    for (unsigned i = 0; i < operations; ++i) next().enqueue(&events);
-    queue.finish();
-    const double host = since(start);
-    double seconds = 0;
-    if (operation_->single_launch()) {
-        // Launches one by one: the gaps between them are the queue's, not the kernel's.
-        for (const auto& event : events) {
-            const auto s = device::stamps_of(event);
-            if (s.end < s.start || s.start == 0) throw Error(Blame::result, "the driver gave an event that ends before it starts");
-            seconds += static_cast<double>(s.end - s.start) * 1e-9;
-        }
-    } else {
-        const auto first = device::stamps_of(events.front()), last = device::stamps_of(events.back());
-        if (last.end < first.start || first.start == 0)
-            throw Error(Blame::result, "the driver gave events that end before they start");
-        seconds = static_cast<double>(last.end - first.start) * 1e-9;
-    }
-    if (seconds > host * 1.05 + 20e-6)
-        warn("event-exceeds-host: an event interval was longer than the host clock around it; distrust this row");
-    return seconds / operations;
+std::uint64_t CellRun::yardstick_bytes() const {
+    if (!options_.yardstick || setup_.slope || setup_.work.bytes <= 0) return 0;
+    return run::yardstick_bytes(setup_.work.bytes, data_bytes(setup_));
 }
 
 double CellRun::one_sample(unsigned operations) {
     if (options_.cache == Cache::cold) instruments_.flush().run();
-    if (!setup_.slope) return timed(operations);
+    if (!setup_.slope) return subject_->timed(operations);
     const auto& slope = *setup_.slope;
-    operation_->set_trips(slope.low);
-    const double low = timed(operations);
-    operation_->set_trips(slope.high);
-    const double high = timed(operations);
+    subject_->set_trips(slope.low);
+    const double low = subject_->timed(operations);
+    subject_->set_trips(slope.high);
+    const double high = subject_->timed(operations);
     return (high - low) / (static_cast<double>(slope.high - slope.low) * slope.steps_per_trip);
 }
 
@@ -286,15 +227,14 @@ bool CellRun::warm_up() {
     phase_("warm up");
     return guarded([&] {
         const auto& audit = session_.timer();
-        event_clock_ = audit.trusted;
-        if (setup_.slope) operation_->set_trips(setup_.slope->high);
+        if (setup_.slope) subject_->set_trips(setup_.slope->high);
         std::vector<double> launches;
         const auto start = Clock::now();
-        double last = timed(1);
+        double last = subject_->timed(1);
         // Very short launches are warmed up a handful at a time, or the loop itself would be what runs.
         const unsigned handful = operations_per_sample(std::max(last, 1e-9), 0, 0, rules_);
         do {
-            last = timed(handful);
+            last = subject_->timed(handful);
             launches.push_back(last);
             settled_ = settled(launches, rules_);
         } while ((launches.size() < 2 || since(start) < rules_.warm_seconds || !settled_) &&
@@ -306,9 +246,24 @@ bool CellRun::warm_up() {
     });
 }
 
+void CellRun::look() {
+    if (!proved(subject_->check_left())) return;
+    subject_->poison();
+    subject_->run();  // not timed: what it finds in the caches is the poison
+    // The next time at a sample that no kernel can foresee, once before each doubling of the samples.
+    const auto from = look_before_;
+    look_before_ = std::max(rules_.first_check, 2 * from);
+    look_at_ = from + static_cast<unsigned>(random_.below(look_before_ - from));
+}
+
 bool CellRun::sample() {
+    guarded([&] {
+        if (samples_ == look_at_) look();
+    });
+    if (record_.status != Status::ok) return false;
     const auto start = Clock::now();
     guarded([&] { drift_.sample(one_sample(per_sample_)); });
+    ++samples_;
     spent_ += since(start);
     return lacks_samples();
 }

@@ -24,13 +24,13 @@ void CellRun::check_line() {
     if (slope.high - slope.low < 2) return;
     const std::int32_t low = slope.low, high = slope.high - (slope.high - slope.low) % 2;
     std::vector<double> times[3];
-    timed(per_sample_);  // the device has rested while the code was read
+    subject_->timed(per_sample_);  // the device has rested while the code was read
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(options_.sampling_seconds);
     // Seven rounds have an interval of their own; three will do where a launch takes very long.
     for (unsigned round = 0; round < 7 && (round < 3 || std::chrono::steady_clock::now() < end); ++round) {
         for (const int k : {0, 1, 2}) {
-            operation_->set_trips(low + (high - low) / 2 * k);
-            times[k].push_back(timed(per_sample_));
+            subject_->set_trips(low + (high - low) / 2 * k);
+            times[k].push_back(subject_->timed(per_sample_));
         }
     }
     if (const auto wrong = not_linear(times[0], times[1], times[2], slope.may_be_free))

@@ -1,9 +1,13 @@
 #include "run/executor.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
+#include <numeric>
 
+#include "core/random.hpp"
 #include "core/text.hpp"
+#include "inspect/dump_folder.hpp"
 #include "run/cell_run.hpp"
 
 namespace cllab::run {
@@ -13,48 +17,131 @@ using Cells = std::vector<std::pair<std::size_t, std::unique_ptr<CellRun>>>;
 
 class GroupRun {
 public:
-    GroupRun(device::Session& session, Instruments& instruments, std::size_t number, const model::Group& group, Options& options,
-             Observer& observer)
-        : session_(session), instruments_(instruments), number_(number), group_(group), options_(options), observer_(observer) {}
+    GroupRun(device::Session& session, Instruments& instruments, std::size_t number, const model::Group& group,
+             const Options& options, std::size_t& prepared, Observer& observer)
+        : session_(session), instruments_(instruments), number_(number), group_(group), options_(options), prepared_(prepared),
+          observer_(observer) {}
 
     void run() {
+        if (options_.arrangement) return arrange();
         for (std::size_t i = 0; i < group_.size();) i = batch(i);
     }
 
 private:
+    std::unique_ptr<CellRun> make_cell(std::size_t i) {
+        // The callback needs the record of the cell that is being made: it reaches it through `held`.
+        auto held = std::make_shared<CellRun*>(nullptr);
+        auto cell = std::make_unique<CellRun>(session_, instruments_, group_[i], model::Order{number_, i, prepared_++}, options_,
+                                              [this, i, held](const char* phase) { observer_.begin(number_, i, (*held)->record(), phase); });
+        *held = cell.get();
+        return cell;
+    }
+
+    /// One arrangement. Every cell is delivered; one that fails ends the sampling of all.
+    void arrange() {
+        Random random(mix64(options_.seed));
+        session_.scatter(random());
+        std::vector<std::size_t> turns(group_.size());
+        std::iota(turns.begin(), turns.end(), std::size_t{0});
+        std::shuffle(turns.begin(), turns.end(), random);
+        Cells cells;
+        bool fine = true;
+        for (const auto i : turns) {
+            cancel_point();
+            auto cell = make_cell(i);
+            if (!cells.empty()) cell->share_memory_with(*cells.front().second);
+            fine = fine && cell->prepare() && cell->warm_up();
+            cells.emplace_back(i, std::move(cell));
+            if (!fine) break;
+        }
+        if (fine) take_rounds(cells, random);
+        for (auto& [index, cell] : cells) observer_.done(number_, index, cell->finish_arrangement());
+        cancel_point();
+    }
+
+    /// Rounds in pairs, the second in the reverse order of the first (ABBA), the first in a random one.
+    void take_rounds(Cells& cells, Random& random) {
+        using Clock = std::chrono::steady_clock;
+        constexpr unsigned least = 6, few = 2;
+        if (session_.facts().is_gpu()) {
+            const auto end = Clock::now() + std::chrono::milliseconds(250);  // the clock rises over some 100 ms
+            while (Clock::now() < end)
+                for (auto& [index, cell] : cells)
+                    if (!cell->idle_sample()) return;
+        }
+        std::vector<std::size_t> turns(cells.size());
+        std::iota(turns.begin(), turns.end(), std::size_t{0});
+        refer(cells);
+        const auto start = Clock::now();
+        for (unsigned round = 0;; ++round) {
+            const double spent = std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(cells.size());
+            if (observer_.cancelled()) break;
+            if (round % 2 == 0) {
+                if (round >= least && spent >= options_.sampling_seconds) break;
+                if (round >= few && spent >= 4 * options_.sampling_seconds) break;
+                std::shuffle(turns.begin(), turns.end(), random);
+            } else {
+                std::reverse(turns.begin(), turns.end());
+            }
+            for (const auto i : turns) {
+                auto& [index, cell] = cells[i];
+                observer_.begin(number_, index, cell->record(), "sample");
+                if (!cell->round_sample()) return;
+            }
+            if (instruments_.reference().due()) refer(cells);
+        }
+        refer(cells);
+    }
+
     /// Runs the cells from `first` that fit on the device together; returns the first that did not.
     std::size_t batch(std::size_t first) {
         Cells cells;
         double bytes = 0;
+        bool skipped = false;
         std::size_t i = first;
+        const double budget = memory_budget(session_.facts());
         for (; i < group_.size(); ++i) {
-            if (options_.skip.count({number_, i})) continue;
-            if (!cells.empty() && bytes + bytes / static_cast<double>(cells.size()) > memory_budget(session_.facts())) break;
+            if (options_.skip.count({number_, i})) {
+                skipped = true;
+                continue;
+            }
+            if (!cells.empty() && bytes + bytes / static_cast<double>(cells.size()) > budget) break;
             cancel_point();
-            // The callback needs the record of the cell that is being made: it reaches it through `held`.
-            auto held = std::make_shared<CellRun*>(nullptr);
-            auto cell = std::make_unique<CellRun>(session_, instruments_, group_[i], options_, [this, i, held](const char* phase) {
-                observer_.begin(number_, i, (*held)->record(), phase);
-            });
-            *held = cell.get();
+            auto cell = make_cell(i);
             if (!cell->prepare()) {
                 observer_.done(number_, i, cell->record());
                 continue;
             }
             for (const auto& name : options_.pictures) {
-                if (number_ > 0 && !cell->setup().pictures.count(name))
+                if (!cell->setup().pictures.count(name))
                     throw Error(Blame::usage, "'" + group_[i].id + "' has no buffer '" + name + "' that can be written as a picture");
             }
             bytes += cell->device_bytes();
             cells.emplace_back(i, std::move(cell));
         }
-        if (options_.measure) measure(cells);
+        if (options_.measure && !cells.empty()) {
+            const auto number = static_cast<unsigned>(cells.front().first) + 1;
+            const std::string apart = first > 0 || i < group_.size() ? "the device has no room for all of them at once"
+                                      : skipped                      ? "the process of an earlier one ended"
+                                                                     : "";
+            for (auto& [index, cell] : cells) cell->set_batch(number, apart);
+            measure(cells, budget - bytes);
+        }
         for (auto& [index, cell] : cells) finish(index, *cell);
         cancel_point();
         return i;
     }
 
-    void measure(Cells& cells) {
+    /// `room`: bytes that the cells leave on the device.
+    void measure(Cells& cells, double room) {
+        auto& yardsticks = instruments_.yardsticks();
+        for (auto& [index, cell] : cells) {
+            const auto bytes = cell->yardstick_bytes();
+            if (bytes == 0) continue;
+            cancel_point();
+            observer_.begin(number_, index, cell->record(), "yardstick");
+            yardsticks.begin(session_, instruments_, *options_.yardstick, bytes, options_.cache, room - yardsticks.bytes_on_device());
+        }
         std::erase_if(cells, [&](auto& entry) {
             cancel_point();
             if (entry.second->warm_up()) return false;
@@ -73,6 +160,7 @@ private:
             });
             // ABBA: who goes first, and after whom, evens out.
             std::reverse(active.begin(), active.end());
+            yardsticks.sample();
             // Between rounds, so that what is set aside is whole rounds of every cell.
             if (active.empty() || instruments_.reference().due()) refer(cells);
             if (!active.empty()) continue;
@@ -80,6 +168,12 @@ private:
             for (std::size_t i = 0; i < cells.size(); ++i) {
                 if (cells[i].second->lacks_samples()) active.push_back(i);
             }
+        }
+        while (!observer_.cancelled() && yardsticks.sample()) {
+        }
+        yardsticks.finish();
+        for (auto& [index, cell] : cells) {
+            if (const auto* known = yardsticks.find(cell->yardstick_bytes())) cell->set_yardstick(*known);
         }
         // An interrupt ends the sampling, not the cells: what has samples is finished with what it has.
         for (const auto i : active) cells[i].second->stop_early();
@@ -93,12 +187,8 @@ private:
 
     void finish(std::size_t index, CellRun& cell) {
         const auto& record = cell.finish();
-        if (record.status == model::Status::ok && record.id == "bandwidth_copy" && options_.copy_bandwidth == 0) {
-            for (const auto& [name, metric] : record.metrics) {
-                if (name == "bandwidth") options_.copy_bandwidth = metric.value;
-            }
-        }
         observer_.done(number_, index, record);
+        cell.end_dump();
         if (record.status != model::Status::ok) return;
         for (const auto& name : options_.pictures) {
             const auto picture = cell.setup().pictures.find(name);
@@ -116,30 +206,23 @@ private:
     Instruments& instruments_;
     std::size_t number_;
     const model::Group& group_;
-    Options& options_;
+    const Options& options_;
+    std::size_t& prepared_;
     Observer& observer_;
 };
 
 }  // namespace
 
 void execute(device::Session& session, const std::vector<model::Group>& plan, const Options& options, Observer& observer) {
-    Options own = options;
     Instruments instruments(session, options.limits);
-    for (std::size_t g = 0; g < plan.size(); ++g) {
-        // The yardstick in front of what the user asked for is a few per cent of a figure, not the figure.
-        own.sampling_seconds = plan[g].size() == 1 && g == 0 && plan.size() > 1 ? std::min(0.15, options.sampling_seconds)
-                                                                                : options.sampling_seconds;
-        GroupRun(session, instruments, g, plan[g], own, observer).run();
-    }
-}
-
-double memory_budget(const model::Device& device) {
-    // A CPU device's buffers, the host's copies and the references share one memory.
-    return static_cast<double>(device.global_bytes) * (device.is_cpu() ? 0.35 : 0.7);
+    std::size_t prepared = 0;
+    for (std::size_t g = 0; g < plan.size(); ++g) GroupRun(session, instruments, g, plan[g], options, prepared, observer).run();
 }
 
 std::filesystem::path dump_folder(const std::filesystem::path& root, const model::Device& device, const model::Cell& cell) {
-    auto out = root / folder_name(device.name) / cell.id;
+    // What is compiled for a processor that is not here is the same on every host.
+    const auto host = device.platform == "offline" ? std::string() : this_host().name;
+    auto out = inspect::claim_device_folder(root, device, host) / cell.id;
     if (!cell.label.empty()) out /= folder_name(cell.label);
     return out;
 }

@@ -28,10 +28,14 @@ struct Options {
     std::map<std::string, model::Loaded> files;  ///< --input
     std::set<std::string> pictures;       ///< names wanted by --output
     std::vector<std::string> argv;        ///< for the record
+    model::RunInfo run;                   ///< for the record; seed and order are filled in
+    /// The plan is one arrangement of a comparison (method rule 15): order of preparation, turns and placement are drawn from
+    /// `seed`, alike buffers are shared, each cell is proved once and sampled in whole rounds for about sampling_seconds.
+    bool arrangement = false;
     double tool_seconds = 30;             ///< of all disassemblers of a cell together
     Cache cache = Cache::hot;             ///< state of the caches before each operation, the yardstick's included
     std::optional<Limits> limits;         ///< of this device's profile, where there is one
-    double copy_bandwidth = 0;            ///< B/s of bandwidth_copy when already known, else 0
+    std::optional<model::Cell> yardstick; ///< the copy that `of copy` is against, with an axis "size"; nothing: no `of copy`
     std::set<std::pair<std::size_t, std::size_t>> skip;  ///< cells (group, index) finished by an earlier process
 };
 
@@ -51,10 +55,10 @@ struct Interrupted {};
 /// Runs the plan on one device. Cells fail alone; an Error of Blame::usage or ::environment passes through.
 void execute(device::Session& session, const std::vector<model::Group>& plan, const Options& options, Observer& observer);
 
-/// Bytes that the cells of one comparison may have on the device together; what does not fit is measured in a second batch.
-double memory_budget(const model::Device& device);
+const model::HostInfo& this_host();
 
-/// The folder of a cell's dump below `root`: <device>/<family_variant>[/<varying axes>].
+/// The folder of a cell's dump below `root`: <device>/<family_variant>[/<varying axes>]. That of the device is made: see
+/// inspect::claim_device_folder.
 std::filesystem::path dump_folder(const std::filesystem::path& root, const model::Device& device, const model::Cell& cell);
 
 }  // namespace cllab::run

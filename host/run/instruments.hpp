@@ -7,6 +7,7 @@
 #include "run/code_memo.hpp"
 #include "run/limits.hpp"
 #include "run/reference.hpp"
+#include "run/yardstick.hpp"
 
 namespace cllab::run {
 
@@ -26,6 +27,7 @@ public:
         return *flush_;
     }
     CodeMemo& code() { return code_; }
+    Yardsticks& yardsticks() { return yardsticks_; }
 
 private:
     device::Session& session_;
@@ -33,6 +35,7 @@ private:
     LastLevel last_level_;
     std::optional<Reference> reference_;
     std::optional<Flush> flush_;
+    Yardsticks yardsticks_;
 };
 
 }  // namespace cllab::run

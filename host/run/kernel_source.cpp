@@ -1,10 +1,12 @@
 #include "run/kernel_source.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <fstream>
-#include <iterator>
 #include <regex>
 
 #include "core/text.hpp"
@@ -14,9 +16,24 @@ namespace cllab::run {
 namespace {
 
 std::string read_file(const std::filesystem::path& path) {
+    constexpr std::size_t most = 16u << 20;
+    const auto refuse = [&](const std::string& why) { throw Error(Blame::usage, "kernel file '" + path.string() + "' (--cl-dir) " + why); };
+    errno = 0;
     std::ifstream in(path, std::ios::binary);
-    if (!in) throw Error(Blame::environment, "kernel file '" + path.string() + "' cannot be read (--cl-dir)");
-    return {std::istreambuf_iterator<char>(in), {}};
+    std::string text;
+    std::array<char, 1 << 16> chunk;
+    while (in.read(chunk.data(), chunk.size()) || in.gcount() > 0) {
+        text.append(chunk.data(), static_cast<std::size_t>(in.gcount()));
+        if (text.size() > most) refuse("is larger than 16 MiB, so it is no kernel's text");
+    }
+    if (!in.eof()) refuse(std::string("cannot be read: ") + std::strerror(errno));
+    return text;
+}
+
+/// A path as it may stand in a #line directive: nothing in it ends the text, the line or the directive.
+std::string line_name(std::string path) {
+    std::replace_if(path.begin(), path.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '"' || c == '\\' || c == '?'; }, '_');
+    return path;
 }
 
 std::string upper(std::string text) {
@@ -50,10 +67,11 @@ KernelSource kernel_source(const std::string& family, const std::filesystem::pat
         const auto path = cl_dir / (family + ".cl");
         body = read_file(path);
         const auto header = cl_dir / "include" / "lab.h";
-        prelude = std::filesystem::exists(header) ? read_file(header) : std::string(model::embedded_kernel("include/lab.h"));
+        std::error_code ignored;
+        prelude = std::filesystem::exists(header, ignored) ? read_file(header) : std::string(model::embedded_kernel("include/lab.h"));
         origin = path.string();
     }
-    const std::string shown = cl_dir.empty() ? family + ".cl" : origin;
+    const std::string shown = cl_dir.empty() ? family + ".cl" : line_name(origin);
     return {"#line 1 \"lab.h\"\n" + prelude + "\n#line 1 \"" + shown + "\"\n" + body, origin};
 }
 
@@ -101,7 +119,7 @@ std::string build_options(const model::Cell& cell, const model::Setup& setup, co
     add_all(setup.defines);
     add_all(promised_group(setup, device));
     add_all(device::device_defines(device));
-    for (const auto& extra : {device::extra_build_options(device), users_own})
+    for (const auto& extra : {device::extra_build_options(device), users_own, cell.options})
         if (!extra.empty()) parts.push_back(extra);
     if (!has_standard) parts.insert(parts.begin(), "-cl-std=CL1.2");
     return join(parts, " ");

@@ -47,6 +47,11 @@ std::optional<std::string> beyond_peak(const model::Record& record, const Limits
     return std::nullopt;
 }
 
+double memory_budget(const model::Device& device) {
+    // A CPU device's buffers, the host's copies and the references share one memory.
+    return static_cast<double>(device.global_bytes) * (device.is_cpu() ? 0.35 : 0.7);
+}
+
 LastLevel last_level(const model::Device& device, const std::optional<Limits>& limits) {
     if (limits && limits->last_level_bytes > 0) return {limits->last_level_bytes, "measured, profile of " + limits->utc};
     if (device.host_cache_bytes > device.reported_cache_bytes && device.host_cache_bytes == device.last_level_bytes)

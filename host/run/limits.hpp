@@ -32,4 +32,7 @@ struct LastLevel {
 /// The size of the last-level cache: measured, else as known of the device, else a guess by its type.
 LastLevel last_level(const model::Device& device, const std::optional<Limits>& limits);
 
+/// Bytes that the cells of one comparison may have on the device together; what does not fit is measured in a second batch.
+double memory_budget(const model::Device& device);
+
 }  // namespace cllab::run

@@ -51,35 +51,75 @@ std::size_t pixel_bytes(Image::Format format) {
     }
 }
 
+std::size_t guard_of(std::size_t row_bytes) { return std::max(device::least_guard_bytes, row_bytes); }
+
+/// Bytes of an argument's buffer or image, and of one of the guards beside it.
+std::pair<double, double> bytes_of(const Argument& argument) {
+    const auto of = [](std::size_t data, std::size_t guard) {
+        return std::pair(static_cast<double>(data), static_cast<double>(guard));
+    };
+    return std::visit(Overloaded{[&](const Input& a) { return of(a.data->size(), 0); },
+                                 [&](const Output& a) { return of(a.size_bytes, guard_of(a.row_bytes)); },
+                                 [&](const InOut& a) { return of(a.data->size(), guard_of(a.row_bytes)); },
+                                 [&](const Scratch& a) { return of(a.size_bytes, guard_of(a.row_bytes)); },
+                                 [&](const Image& a) { return of(a.width * a.height * pixel_bytes(a.format), 0); },
+                                 [&](const auto&) { return of(0, 0); }},
+                      argument);
+}
+
 }  // namespace
 
-Operation::Operation(device::Session& session, const device::Built& built, const Setup& setup, const std::string& entry)
+double data_bytes(const Setup& setup) {
+    double out = 0;
+    for (const auto& argument : setup.args) out += bytes_of(argument).first;
+    return out;
+}
+
+double device_bytes(const Setup& setup) {
+    double out = 0;
+    for (const auto& argument : setup.args) out += bytes_of(argument).first + 2 * bytes_of(argument).second;
+    return out;
+}
+
+Operation::Operation(device::Session& session, const device::Built& built, const Setup& setup, const std::string& entry,
+                     const Operation* beside)
     : session_(session), args_(setup.args), mapped_(setup.transfer == Transfer::mapped), slope_(setup.slope) {
     make_steps(built, setup, entry);
-    make_memory(setup);
+    make_memory(setup, beside);
     if (slope_) trips_ = slope_->low;
     for (const auto& step : steps_) bind(step);
 }
 
-void Operation::make_memory(const Setup& setup) {
-    const auto buffer = [&](const std::string& name, std::size_t bytes, bool guarded, bool read_back, bool poisoned) {
+void Operation::make_memory(const Setup& setup, const Operation* beside) {
+    std::size_t shared = 0;
+    // `input`: what no kernel may write must be the same for both; anything else is written by each.
+    const auto buffer = [&](const std::string& name, std::size_t bytes, std::size_t guard, bool read_back, bool poisoned,
+                            const SharedBytes& input = nullptr) {
         if (bytes == 0) throw Error(Blame::result, "argument '" + name + "' has size 0");
         Memory m;
         m.name = name;
         m.size_bytes = bytes;
-        m.buffer = device::GuardedBuffer(session_, bytes, guarded, mapped_);
         m.read_back = read_back;
         m.poisoned = poisoned;
+        const auto other = beside ? beside->memories_.find(name) : memories_.end();
+        if (beside && other != beside->memories_.end() && !other->second.is_image && other->second.size_bytes == bytes &&
+            other->second.read_back == read_back && other->second.poisoned == poisoned && beside->mapped_ == mapped_ &&
+            (!input || (other->second.data && *other->second.data == *input))) {
+            m.buffer = other->second.buffer;
+            ++shared;
+        } else {
+            m.buffer = device::GuardedBuffer(session_, bytes, guard, mapped_);
+        }
         if (read_back || poisoned) m.host.resize(bytes);
         memories_[name] = std::move(m);
         alias_[name] = name;
     };
     for (const auto& argument : setup.args) {
         std::visit(Overloaded{
-                       [&](const Input& a) { buffer(a.name, a.data->size(), false, false, false); },
-                       [&](const Output& a) { buffer(a.name, a.size_bytes, true, true, true); },
-                       [&](const InOut& a) { buffer(a.name, a.data->size(), true, true, false); },
-                       [&](const Scratch& a) { buffer(a.name, a.size_bytes, true, false, true); },
+                       [&](const Input& a) { buffer(a.name, a.data->size(), 0, false, false, a.data); },
+                       [&](const Output& a) { buffer(a.name, a.size_bytes, guard_of(a.row_bytes), true, true); },
+                       [&](const InOut& a) { buffer(a.name, a.data->size(), guard_of(a.row_bytes), true, false); },
+                       [&](const Scratch& a) { buffer(a.name, a.size_bytes, guard_of(a.row_bytes), false, true); },
                        [&](const Local&) {}, [&](const Value&) {},
                        [&](const Image& a) {
                            const auto& facts = session_.facts();
@@ -107,6 +147,7 @@ void Operation::make_memory(const Setup& setup) {
                        }},
                    argument);
     }
+    shares_memory_ = shared > 0 && shared == memories_.size();
 }
 
 void Operation::make_steps(const device::Built& built, const Setup& setup, const std::string& entry) {
@@ -209,11 +250,12 @@ void Operation::set_trips(std::int32_t trips) {
 
 void Operation::load(const Setup& setup, std::uint64_t seed) {
     seed_ = seed;
+    operations_ = 0;
+    rewritten_ = false;
     args_ = setup.args;
     if (swaps_) {
         for (auto& [name, target] : alias_) target = name;
     }
-    const auto& queue = session_.queue();
     for (const auto& argument : setup.args) {
         const auto found = memories_.find(argument_name(argument));
         if (found == memories_.end()) continue;
@@ -222,25 +264,51 @@ void Operation::load(const Setup& setup, std::uint64_t seed) {
         if (const auto* input = std::get_if<Input>(&argument)) m.data = input->data;
         if (const auto* inout = std::get_if<InOut>(&argument)) m.data = inout->data;
         if (const auto* image = std::get_if<Image>(&argument)) m.data = image->data;
-        if (m.poisoned) poison(m.host, seed);
+        if (m.poisoned) model::poison(m.host, seed);
         const auto* from = m.poisoned ? &m.host : m.data.get();
         // What no kernel may write is on the device already when the same data is verified once more.
         if (std::holds_alternative<Input>(argument) && m.loaded == m.data) continue;
         if (from->size() != m.size_bytes)
             throw Error(Blame::result, "argument '" + m.name + "' has " + std::to_string(from->size()) + " bytes, expected " +
                                            std::to_string(m.size_bytes));
-        if (m.is_image) {
-            queue.enqueueWriteImage(m.image, CL_TRUE, {0, 0, 0}, {m.width, m.height, 1}, 0, 0, from->data());
-        } else {
-            device::upload(session_, m.buffer.buffer(), *from, mapped_ ? Transfer::mapped : Transfer::copied);
-            m.buffer.arm(seed);
-            m.loaded = m.data;
-        }
+        fill(m, *from);
+        if (m.is_image) continue;
+        m.buffer.arm(seed);
+        m.loaded = m.data;
     }
     for (const auto& step : steps_) bind(step);
 }
 
+void Operation::fill(Memory& m, std::span<const std::byte> from) {
+    if (m.is_image)
+        session_.queue().enqueueWriteImage(m.image, CL_TRUE, {0, 0, 0}, {m.width, m.height, 1}, 0, 0, from.data());
+    else
+        device::upload(session_, m.buffer.buffer(), from, mapped_ ? Transfer::mapped : Transfer::copied);
+}
+
+Operation::Contents Operation::poison() const {
+    Contents out;
+    for (const auto& [name, m] : memories_) {
+        if (!m.read_back) continue;
+        auto& bytes = out[name];
+        if (m.poisoned) {
+            bytes.resize(m.size_bytes);
+            model::poison(bytes, seed_);
+        } else {
+            bytes = *m.data;
+        }
+    }
+    return out;
+}
+
+void Operation::overwrite(const Contents& contents) {
+    for (const auto& [name, bytes] : contents) fill(memories_.at(name), bytes);
+    rewritten_ = false;
+}
+
 void Operation::enqueue(std::vector<cl::Event>* events) {
+    ++operations_;
+    rewritten_ = true;
     const auto& queue = session_.queue();
     const auto slot = [&]() -> cl::Event* {
         if (!events) return nullptr;
@@ -278,16 +346,22 @@ void Operation::enqueue(std::vector<cl::Event>* events) {
     }
 }
 
+std::optional<std::string> Operation::guard_damage() {
+    for (auto& [name, m] : memories_) {
+        if (m.is_image) continue;
+        if (auto damage = m.buffer.guard_damage(name)) return damage;
+    }
+    return std::nullopt;
+}
+
 std::optional<std::string> Operation::read_back(Buffers& buffers) {
     buffers.data.clear();
+    buffers.operations = operations_;
     buffers.trips = slope_ ? trips_ : 0;
     buffers.poison_seed = seed_;
     const auto& queue = session_.queue();
     queue.finish();
-    for (auto& [name, m] : memories_) {
-        if (m.is_image) continue;
-        if (const auto damage = m.buffer.guard_damage()) return "'" + name + "' " + *damage;
-    }
+    if (auto damage = guard_damage()) return damage;
     for (const auto& [argument, target] : alias_) {
         if (!memories_.at(argument).read_back) continue;
         auto& m = memories_.at(target);  // a Swap may have put a scratch buffer where the output was

@@ -13,11 +13,20 @@
 
 namespace cllab::run {
 
+/// Bytes of a setup's buffers and images, and what they take on the device, guards included.
+double data_bytes(const model::Setup& setup);
+double device_bytes(const model::Setup& setup);
+
 class Operation {
 public:
+    using Contents = std::map<std::string, model::Bytes, std::less<>>;  ///< of outputs, by argument
+
     /// Makes kernels, buffers and images. Throws model-level Unsupported when the kernel or device cannot do the
     /// local size, local memory or image; cl::Error when the driver refuses.
-    Operation(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry);
+    /// `beside`: another operation, loaded and with the same data, whose buffers are used where they are alike.
+    Operation(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry,
+              const Operation* beside = nullptr);
+    bool shares_memory() const { return shares_memory_; }  ///< every buffer is `beside`'s, and there is one
 
     /// Uploads inputs and poisons outputs of `setup` (same shape as the constructor's, other data), arms the guards.
     void load(const model::Setup& setup, std::uint64_t seed);
@@ -27,6 +36,14 @@ public:
     void set_trips(std::int32_t trips);
     /// Reads every output back and looks at the guards. The spans stay valid until the next call.
     std::optional<std::string> read_back(model::Buffers& buffers);
+    /// What was written outside of a buffer, or nothing.
+    std::optional<std::string> guard_damage();
+    /// What load() puts into the outputs: poison, and an InOut's own data.
+    Contents poison() const;
+    /// Puts `contents` into the outputs. Not for operations with a Swap.
+    void overwrite(const Contents& contents);
+    std::uint64_t operations() const { return operations_; }  ///< since load()
+    bool rewritten() const { return rewritten_; }             ///< an operation has run since load() or overwrite()
 
     std::size_t launches_in_operation() const { return launches_; }
     bool single_launch() const { return steps_.size() == 1 && launches_ == 1; }
@@ -55,9 +72,10 @@ private:
         std::vector<std::string> arg_names{};
     };
 
-    void make_memory(const model::Setup& setup);
+    void make_memory(const model::Setup& setup, const Operation* beside);
     void make_steps(const device::Built& built, const model::Setup& setup, const std::string& entry);
     void bind(const BoundStep& step);
+    void fill(Memory& m, std::span<const std::byte> from);
     void check_launch(const cl::Kernel& kernel, const model::Launch& launch) const;
     Memory& memory(const std::string& name);
 
@@ -68,11 +86,11 @@ private:
     std::vector<cl::Kernel> kernels_;
     std::vector<BoundStep> steps_;
     std::size_t launches_ = 0;
-    bool swaps_ = false, mapped_ = false;
+    bool swaps_ = false, mapped_ = false, rewritten_ = false, shares_memory_ = false;
     std::optional<model::Slope> slope_;
     std::int32_t trips_ = 0;
     model::Extent local_, global_;
-    std::uint64_t seed_ = 0;
+    std::uint64_t seed_ = 0, operations_ = 0;
 };
 
 }  // namespace cllab::run

@@ -4,7 +4,7 @@ import re
 import statistics
 import unittest
 
-from lab import LabTest
+from lab import LabTest, words
 
 COMMANDS = ["run", "devices", "list", "describe", "dump", "isa", "tune", "profile", "merge", "report"]
 
@@ -39,6 +39,10 @@ MISTAKES = [
      ["map.gif", ".png or .pgm"]),
     (["run", "pitch_wide", "--device", "cpu", "--axis", "width=20"], ["20"]),
 ]
+
+
+# A figure of a profile: a peak that every kernel exceeds.
+EXCEEDED = {"family": "fma", "name": "float peak", "unit": "FLOP/s", "value": 1, "high": 1}
 
 
 class CommandLine(LabTest):
@@ -95,7 +99,7 @@ class CommandLine(LabTest):
         self.assertIn("pitch_short8", out)
         self.assertEqual(err, "")
         record = self.records()[-1]
-        self.assertEqual((record["id"], record["status"], record["schema"]), ("pitch_short8", "ok", 1))
+        self.assertEqual((record["id"], record["status"], record["schema"]), ("pitch_short8", "ok", 2))
         self.assertGreater(record["time"]["median"], 0)
         self.assertEqual(record["time"]["n"], len(record["samples"]))
         self.assertLessEqual(record["time"]["low"], record["time"]["median"])
@@ -119,26 +123,30 @@ class CommandLine(LabTest):
         self.assertRegex(out, r"\nstore_8 +- +\d+\n")
         self.assertRegex(out, r"\n[<>~] ")
 
-    def profile(self, **changes):
-        """A profile of the device here with one figure: a float peak that everything exceeds."""
-        self.lab("run", "muladd_fma", "--device", "cpu", "--axis", "items=64", "--verify", "--no-dumps", "--json", "d.jsonl")
-        device = self.records("d.jsonl")[-1]["device"] | changes
-        peak = {"family": "fma", "name": "float peak", "unit": "FLOP/s", "value": 1, "high": 1}
-        path = self.folder / "dumps" / re.sub(r"[^A-Za-z0-9._]+", "-", device["name"]) / "profile.json"
-        path.parent.mkdir(parents=True)
-        path.write_text(json.dumps({"schema": 1, "device": device, "utc": "2026-01-01T00:00:00Z", "figures": [peak]}))
+    def profile(self, figures, **changes):
+        """A profile of the device here with these figures, where a run looks for it: beside its dumps."""
+        out, _ = self.lab("run", "muladd_fma", "--device", "cpu", "--axis", "items=64", "--verify", "--json", "-")
+        record = json.loads(out)
+        path = (self.folder / record["dump"]).parent / "profile.json"
+        path.write_text(json.dumps({"schema": 1, "device": record["device"] | changes, "utc": "2026-01-01T00:00:00Z", "figures": figures}))
         return path
 
+    def profile_of_last_level(self, size):
+        """A profile that has found the last level to be `size` bytes, whatever the processor here has."""
+        self.profile([{"family": "latency", "name": "L3 capacity", "unit": "byte", "value": size, "high": size},
+                      {"family": "latency", "name": "memory latency", "unit": "s", "value": 1e-7, "high": 1e-7}])
+
     def run_muladd(self, *more):
+        (self.folder / "r.jsonl").unlink(missing_ok=True)
         err = self.lab("run", "muladd_fma", "--device", "cpu", "--axis", "items=4096", "--no-dumps", "--no-yardstick",
-                       "--max-time", "0.05", "--json", "r.jsonl", *more)[1]
+                       "--max-time", "0.05", "--json", "r.jsonl", "--force", *more)[1]
         return self.records()[0], err
 
     def beyond_peak(self, record):
         return [w for w in record["warnings"] if w.startswith("beyond-peak: ")]
 
     def test_a_rate_beyond_the_peak_of_the_profile_is_named_with_its_date(self):
-        self.profile()
+        self.profile([EXCEEDED])
         record, err = self.run_muladd()
         self.assertEqual(err, "")
         self.assertEqual(len(self.beyond_peak(record)), 1, record["warnings"])
@@ -147,24 +155,61 @@ class CommandLine(LabTest):
         self.assertEqual(self.beyond_peak(self.run_muladd("--dumps", "elsewhere")[0]), [])
 
     def test_a_profile_of_another_driver_and_a_damaged_one_are_named_and_ignored(self):
-        path = self.profile(driver="0.1")
+        path = self.profile([EXCEEDED], driver="0.1")
         record, err = self.run_muladd()
         self.assert_one_sentence(err, "profile.json'", "'0.1'", "it is ignored")
         self.assertEqual(self.beyond_peak(record), [])
         path.write_text(path.read_text()[:-9])
         self.assert_one_sentence(self.run_muladd("--isolate")[1], "profile.json'", "is damaged at byte", "it is ignored")
 
+    def saxpy(self, state):
+        """The record and the page, on one line, of 2 MiB in that state of the caches."""
+        (self.folder / "r.jsonl").unlink(missing_ok=True)
+        out, err = self.lab("run", "saxpy_w128", "--device", "cpu", "--axis", "size=1Mi", "--no-dumps", "--no-yardstick",
+                            "--cache", state, "--max-time", "0.1", "--json", "r.jsonl")
+        self.assertEqual(err, "")
+        return self.records()[0], words(out)
+
     def test_the_cache_state_is_in_the_record_and_above_the_table(self):
-        for state in ("cold", "rotate"):
-            out, err = self.lab("run", "saxpy_w128", "--device", "cpu", "--axis", "size=1Mi", "--no-dumps", "--no-yardstick",
-                                "--cache", state, "--max-time", "0.1", "--json", "r.jsonl")
-            self.assertEqual(err, "")
-            self.assertIn(f" cache={state} (4 times the last level, ", out)
-            time = self.records()[0]["time"]
-            self.assertEqual(time["cache"], state)
-            self.assertEqual(time["sets"] > 1, state == "rotate")
+        self.profile_of_last_level(8 << 20)
+        for state, sets in (("cold", 1), ("rotate", 16)):
+            record, page = self.saxpy(state)
+            self.assertIn(f" cache={state} (4 times the last level, 8 MiB measured, ", page)
+            self.assertEqual((record["time"]["cache"], record["time"]["sets"]), (state, sets))
             if state == "cold":
-                self.assertEqual(time["per_sample"], 1)
+                self.assertEqual(record["time"]["per_sample"], 1)
+
+    def test_a_last_level_of_any_size_rotates_or_says_why_not(self):
+        for size, sets in ((512 << 10, 1), (64 << 20, 128), (16 << 30, None)):
+            with self.subTest(last_level=size):
+                self.profile_of_last_level(size)
+                record, page = self.saxpy("rotate")
+                if sets:
+                    self.assertEqual((record["status"], record["time"]["sets"]), ("ok", sets))
+                else:
+                    self.assertEqual(record["status"], "unsupported")
+                    self.assertIn(f"'rotate' needs {4 * size >> 21} sets of 2 MiB", page)
+
+    def test_of_copy_is_against_a_copy_of_the_cells_own_footprint_whatever_the_last_level(self):
+        for last_level in (512 << 10, 1 << 30):
+            with self.subTest(last_level=last_level):
+                self.profile_of_last_level(last_level)
+                self.lab("run", "saxpy_w32", "saxpy_w64", "--device", "cpu", "--axis", "size=512Ki,1Mi", "--no-dumps", "--max-time", "0.05",
+                         "--json", "r.jsonl")
+                records = self.records()
+                self.assertEqual(len(records), 4)  # the copy has no record of its own
+                for record in records:
+                    copy = record["yardstick"]
+                    self.assertEqual(record["device"]["last_level_bytes"], last_level)
+                    self.assertEqual(copy["bytes"], 2 * record["point"]["size"])
+                    self.assertEqual(copy["cache"], "hot")
+                    share = record["metrics"]["bandwidth"]["value"] / copy["bandwidth"]
+                    self.assertAlmostEqual(record["metrics"]["of_copy"]["value"] / (100 * share), 1, delta=1e-6)
+                (self.folder / "r.jsonl").unlink()
+        self.lab("run", "saxpy_w32", "--device", "cpu", "--axis", "size=512Ki", "--no-dumps", "--max-time", "0.05", "--json", "r.jsonl",
+                 "--no-yardstick")
+        self.assertNotIn("yardstick", self.records()[0])
+        self.assertNotIn("of_copy", self.records()[0]["metrics"])
 
     def test_a_kernel_that_cannot_rotate_is_unsupported_with_its_reason(self):
         self.lab("run", "bandwidth_reread", "--device", "cpu", "--no-dumps", "--no-yardstick", "--cache", "rotate",
@@ -173,7 +218,8 @@ class CommandLine(LabTest):
         self.assertIn("trip counts", self.records()[0]["reason"])
 
     def test_no_escape_codes_when_piped(self):
-        out, err = self.lab("run", "muladd", "--device", "cpu", "--axis", "items=64", "--no-dumps", "--max-time", "0.05")
+        out, err = self.lab("run", "muladd", "--device", "cpu", "--axis", "items=64", "--no-dumps", "--no-yardstick",
+                            "--max-time", "0.05")
         self.assertNotIn("\033", out + err)
 
 
@@ -183,6 +229,10 @@ class Status3(LabTest):
                             env=self.environment(OCL_ICD_VENDORS=str(self.folder)))
         self.assertEqual(out, "")
         self.assert_one_sentence(err, "pocl-opencl-icd")
+
+    def test_a_target_that_nothing_here_compiles_for_names_the_command_that_adds_it(self):
+        _, err = self.lab("isa", "pitch_short8", "--target", "sm_80", status=3, env=self.environment(PATH=str(self.folder)))
+        self.assert_one_sentence(err, "sm_80", "on Debian: apt-get install clang-15 libclc-15")
 
     def test_an_unknown_device_lists_those_there_are(self):
         _, err = self.lab("--device", "H100", "--kernel", "muladd_fma", status=3)

@@ -5,9 +5,12 @@ import shutil
 import subprocess
 import unittest
 
-from lab import OCLGRIND_LIBRARY, LabTest
+from lab import OCLGRIND_LIBRARY, LabTest, words
 
-SMALL = ["--axis", "items=64", "--max-time", "0.05", "--no-dumps"]
+SMALL = ["--axis", "items=64", "--max-time", "0.05", "--no-dumps", "--no-yardstick"]  # the yardstick takes seconds where caches are large
+
+# From a short one to one that no page holds in a line, in words and in one piece.
+DEVICE_NAMES = ["gfx90", "pthread-skylake-avx512-Intel(R) Xeon(R) Processor", "a " * 60 + "b", "x" * 120]
 
 # Stands in front of the loader and crashes in the driver's name when the simulator is to give a context.
 CRASH = r"""
@@ -42,7 +45,7 @@ class Devices(LabTest):
         self.assertEqual(err, "")
         tables, by_device = out.split("\nVariants by devices")
         self.assertIn("Oclgrind Simulator (", tables)
-        self.assertRegex(by_device, r"\n  [AB]  Oclgrind Simulator .*\n? *.*simulated, so not")
+        self.assertRegex(words(by_device), r" [AB] Oclgrind Simulator \(\d:0\), Oclgrind, driver [^;]*; simulated, so not ranked ")
         for kernel in ("muladd_fma", "muladd_mad"):
             self.assertRegex(by_device, rf"\n  {kernel} .* [num]?s .* [num]?s")
         self.assertEqual(len({r["device"]["name"] for r in self.records()}), 2)
@@ -58,7 +61,7 @@ class Devices(LabTest):
         out, err = self.lab("run", "muladd", "--device", "all", *SMALL, env=env, status=3)
         self.assertRegex(err, r"\Acllab: device \d:0: [^\n]*SIGABRT[^\n]* before its first cell; the other devices go on\n\Z")
         by_device = out.split("\nVariants by devices")[1]
-        self.assertRegex(by_device, r"Oclgrind Simulator [^:]*:0\), Oclgrind, driver [^;]*; lost: ")
+        self.assertRegex(words(by_device), r"Oclgrind Simulator [^:]*:0\), Oclgrind, driver [^;]*; lost: ")
         self.assertRegex(by_device, r"\n  muladd_fma  .*fastest|\n  muladd_mad  .*fastest")
         self.assertRegex(by_device, r"\n  muladd_fma  .*lost")
         # Alone it has no table to save.
@@ -76,11 +79,19 @@ class Records(LabTest):
     def setUp(self):
         super().setUp()
         if not self.lines:
-            self.lab("run", "muladd", "--device", "cpu", *SMALL, "--no-yardstick", "--json", "r.jsonl")
+            self.lab("run", "muladd", "--device", "cpu", *SMALL, "--json", "r.jsonl")
             self.lines.extend((self.folder / "r.jsonl").read_text().splitlines())
         self.write("r.jsonl", self.lines)
         # The same run on another node, under Slurm or not.
         self.write("other.jsonl", [json.dumps(json.loads(line) | {"host": {"name": "node2"}}) for line in self.lines])
+
+    def rename(self, device):
+        """Both files as a device of this name would have written them."""
+        for name in ("r.jsonl", "other.jsonl"):
+            records = self.records(name)
+            for record in records:
+                record["device"] |= {"name": device, "driver": "9.9", "selector": "0:0"}
+            self.write(name, map(json.dumps, records))
 
     def write(self, name, lines):
         (self.folder / name).write_text("".join(line + "\n" for line in lines))
@@ -93,12 +104,12 @@ class Records(LabTest):
         self.assertEqual((self.folder / "all.jsonl").read_text(), out)
 
     def test_damaged_and_unknown_lines_are_named_and_left_out(self):
-        unknown = self.lines[0].replace('"schema":1', '"schema":2')
+        unknown = self.lines[0].replace('"schema":2', '"schema":3')
         self.write("bad.jsonl", [self.lines[0][:99], unknown, "", self.lines[0]])
         out, err = self.lab("merge", "bad.jsonl")
         self.assertEqual(out, self.lines[0] + "\n")
         self.assertEqual(err, "cllab: bad.jsonl:1: this is not a record: its JSON is damaged at byte 100 of 99; the line is left out\n"
-                              "cllab: bad.jsonl:2: the record has schema 2; this build reads schema 1; the line is left out\n"
+                              "cllab: bad.jsonl:2: the record has schema 3; this build reads schemas 1 and 2; the line is left out\n"
                               "cllab: 1 records of 1 devices, 0 duplicates left out\n")
 
     def test_a_file_of_something_else_does_not_fill_the_screen(self):
@@ -126,16 +137,20 @@ class Records(LabTest):
         self.assertEqual((self.folder / "r.jsonl").read_text().splitlines(), self.lines)
 
     def test_report_prints_what_run_printed(self):
-        out, _ = self.lab("run", "muladd", "--device", "cpu", *SMALL, "--json", "again.jsonl")
+        out, _ = self.lab("run", "muladd", "--device", "cpu", *SMALL[:-1], "--json", "again.jsonl")
         self.assertEqual(self.lab("report", "again.jsonl"), (out, ""))
 
     def test_report_of_two_nodes_sets_them_side_by_side_and_writes_csv(self):
-        out, err = self.lab("report", "r.jsonl", "other.jsonl", "--csv", "r.csv")
-        self.assertEqual(err, "")
-        self.assertRegex(out, r"\n  B  .* on\n? *node2\n")
-        self.assertRegex(out, r"\n      muladd_(fma|mad) wins on A and B\.\n")
-        self.assertEqual(len((self.folder / "r.csv").read_text().splitlines()), 1 + 4)
-        self.assertEqual(self.lab("report", "r.jsonl", "other.jsonl", "--csv", "-")[0], (self.folder / "r.csv").read_text())
+        for number, name in enumerate(DEVICE_NAMES):
+            with self.subTest(device=name):
+                self.rename(name)
+                table = self.folder / f"{number}.csv"
+                out, err = self.lab("report", "r.jsonl", "other.jsonl", "--csv", table)
+                self.assertEqual(err, "")
+                self.assertIn(f" B {words(name)} (0:0), Portable Computing Language, driver 9.9 on node2 ", words(out))
+                self.assertRegex(out, r"\n      muladd_(fma|mad) wins on A and B\.\n")
+                self.assertEqual(len(table.read_text().splitlines()), 1 + 4)
+                self.assertEqual(self.lab("report", "r.jsonl", "other.jsonl", "--csv", "-")[0], table.read_text())
 
     def test_a_cell_that_was_repeated_is_no_curve_and_a_sweep_is_one(self):
         cells = [json.loads(line) for line in self.lines]
@@ -150,8 +165,61 @@ class Records(LabTest):
         for node in ("a", "b"):
             self.write(f"{node}.jsonl", [json.dumps(record | {"host": {"name": node}, "point": {"size": n, "width": 16}}) for n in (64, 128, 256, 512)])
         curves, by_device = self.lab("report", "a.jsonl", "b.jsonl")[0].split("\nVariants by devices")
-        self.assertRegex(curves, r"\nOn .* on a\n\nbandwidth_copy: [^$]*\nOn .* on b\n\nbandwidth_copy: ")
+        self.assertRegex(words(curves), r"On [^$]* on a bandwidth_copy: [^$]* On [^$]* on b bandwidth_copy: ")
         self.assertEqual(len(re.findall(r"\n  bandwidth_copy +\d+ ", by_device)), 4)
+
+    def test_records_of_schema_1_are_merged_and_reported_beside_those_of_today(self):
+        old = [json.loads(line) | {"schema": 1, "host": {"name": "old"}} for line in self.lines]
+        for record in old:
+            del record["run"]
+        self.write("old.jsonl", map(json.dumps, old))
+        self.assertEqual(self.lab("merge", "old.jsonl", "r.jsonl")[1], "cllab: 4 records of 2 devices, 0 duplicates left out\n")
+        self.assertRegex(self.lab("report", "old.jsonl", "r.jsonl")[0], r"\n  A  .*(\n  .*)? on\s+old\n  B  ")
+
+    def test_each_record_says_what_it_takes_to_do_the_run_again(self):
+        runs = []
+        for name in ("a", "b"):
+            self.lab("run", "muladd", "--device", "cpu", *SMALL, "--verify", "--isolate", "--seed", "5", "--label", "before it", "--json", f"{name}.jsonl",
+                     env=self.environment(POCL_CACHE_DIR=str(self.folder / "cache")))
+            runs.append([r["run"] for r in self.records(f"{name}.jsonl")])
+        for run in runs:
+            self.assertEqual({r["id"] for r in run}, {run[0]["id"]})  # the parent's, in every child process
+            self.assertEqual([(r["seed"], r["label"]) for r in run], [(5, "before it")] * 2)
+            self.assertEqual([r["order"] for r in run], [{"comparison": 1, "position": i, "prepared": i} for i in (0, 1)])
+            self.assertEqual(run[0]["driver_caches"]["POCL_CACHE_DIR"], str(self.folder / "cache"))
+        self.assertNotEqual(runs[0][0]["id"], runs[1][0]["id"])
+        # Verified only, so without a sample; perhaps within one second: two runs are not one.
+        self.assertEqual(self.lab("merge", "a.jsonl", "b.jsonl", "a.jsonl")[1], "cllab: 4 records of 1 devices, 2 duplicates left out\n")
+
+    def test_a_record_that_cannot_be_is_named_and_left_out_and_a_good_one_is_enough(self):
+        good = json.loads(self.lines[0])
+        time = good["time"]
+        bad = [good | {"time": time | {"median": -1}}, good | {"time": {k: v for k, v in time.items() if k != "median"}},
+               good | {"status": "wrong_result"}, good | {"time": time | {"high": time["median"] / 2}}, good | {"time": time | {"min": 9}},
+               good | {"time": time | {"n": 3}}, good | {"status": "fine"}, good | {"schema": 9}]
+        lines = [json.dumps(record) for record in bad] + [self.lines[0].replace(json.dumps(time["median"]), "1e999", 1)]
+        for command in ("merge", "report"):
+            self.write("bad.jsonl", lines)
+            out, err = self.lab(command, "bad.jsonl", status=2)
+            self.assertEqual(out, "")
+            self.assertRegex(err, r"\A(cllab: bad\.jsonl:\d: [^\n]*; the line is left out\n){9}cllab: no record is in 'bad\.jsonl'\n\Z")
+            self.write("bad.jsonl", [*lines, self.lines[0]])
+            self.assertIn(good["id"], self.lab(command, "bad.jsonl")[0])
+
+    def test_names_in_records_move_no_cursor(self):
+        nasty = "\x1b[2J\x07\r\x9b31m\u202ex\n"
+        records = []
+        for line in self.lines:
+            record = json.loads(line)
+            record["device"] |= {"name": nasty, "driver": nasty, "platform": nasty}
+            record |= {"warnings": [nasty], "host": {"name": nasty}, "dump": nasty}
+            records.append(record)
+        self.write("nasty.jsonl", [json.dumps(r) for r in records] + [json.dumps(records[0] | {"status": nasty * 100})])
+        for command in (["report", "nasty.jsonl"], ["report", "nasty.jsonl", "--csv", "-"]):
+            out, err = self.lab(*command)
+            self.assertNotRegex(out + err, "[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
+            self.assertIn(r"\x1b[2J", out)
+            self.assertRegex(err, r"\Acllab: nasty.jsonl:3: [^\n]{100,400}\n\Z")
 
     def test_report_needs_no_platform(self):
         self.lab("report", "r.jsonl", env=self.environment(OCL_ICD_VENDORS=str(self.folder)))

@@ -1,4 +1,5 @@
 """Kernels and machines that misbehave: what is finished is kept, what failed is named, the run goes on."""
+import json
 import os
 import pathlib
 import shutil
@@ -7,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from lab import LabTest
+from lab import POCL_ICD, SOURCE, LabTest
 
 SIGNATURE = "__kernel void KERNEL(__global float* restrict out, float a, float b, float c) {\n"
 RIGHT = """
@@ -28,7 +29,7 @@ def muladd(fault):
 class Faults(LabTest):
     def run_muladd(self, text, *more, status=1, timeout=120, **named):
         cl = self.kernels(muladd=text)
-        out, err = self.lab("run", "muladd", "--device", "cpu", "--axis", "items=64", "--cl-dir", cl, "--json", "r.jsonl",
+        out, err = self.lab("run", "muladd", "--device", "cpu", "--axis", "items=64", "--cl-dir", cl, "--json", "r.jsonl", "--force",
                             "--max-time", "0.05", "--no-yardstick", *more, status=status, timeout=timeout, **named)
         return {r["variant"]: r for r in self.records()}, out, err
 
@@ -49,12 +50,12 @@ class Faults(LabTest):
         self.assertEqual(records["mad"]["status"], "ok")
 
     def test_one_byte_outside_is_a_wrong_result_without_a_time(self):
-        for where, index in (("behind", "(long)(get_global_size(0) * 4)"), ("before", "-1l")):
+        for where, index in (("1 byte past the end of 'out'", "(long)(get_global_size(0) * 4)"), ("1 byte before the start of 'out'", "-1l")):
             with self.subTest(where):
                 fault = f"if (get_global_id(0) == 0) ((__global uchar*)out)[{index}] ^= 1"
                 records, _, _ = self.run_muladd(muladd(fault))
                 self.assertEqual(records["fma"]["status"], "wrong_result")
-                self.assertRegex(records["fma"]["reason"], "outside|" + where)
+                self.assertRegex(records["fma"]["reason"], where)
                 self.assertFalse(records["fma"].get("time"))
                 self.assertEqual(records["mad"]["status"], "ok")
                 shutil.rmtree(self.folder / "cl")
@@ -64,37 +65,67 @@ class Faults(LabTest):
         self.assertEqual(records["fma"]["status"], "wrong_result")
         self.assertIn("17", records["fma"]["reason"])
 
-    def test_a_kernel_that_never_ends_costs_one_cell_when_isolated(self):
+    def test_zeros_at_every_second_launch_are_a_wrong_result(self):
+        again = "if (out[get_global_id(0)] == fma(a, b, c)) { out[get_global_id(0)] = 0; return; }"
+        records, _, _ = self.run_muladd(muladd(again))
+        self.assertEqual(records["fma"]["status"], "wrong_result")
+        self.assertFalse(records["fma"].get("time"))
+        self.assertEqual(records["mad"]["status"], "ok")
+
+    def test_work_that_is_left_out_where_the_answer_is_there_is_a_wrong_result(self):
+        work = "for (volatile int k = 0; k < 5000; ++k) {}"
+        for early in (False, True):
+            with self.subTest(early=early):
+                records, _, _ = self.run_muladd(muladd(("if (out[get_global_id(0)] == fma(a, b, c)) return; " if early else "") + work),
+                                                status=int(early))
+                self.assertEqual(records["fma"]["status"], "wrong_result" if early else "ok", records["fma"]["reason"])
+                if early:
+                    self.assertIn("it does not do its work at every launch", records["fma"]["reason"])
+                shutil.rmtree(self.folder / "cl")
+                (self.folder / "r.jsonl").unlink()
+
+    def test_a_write_64_kib_outside_is_a_wrong_result(self):
+        for where, index in (("65536 bytes past the end", "(long)(get_global_size(0) * 4 + 65535)"),
+                             ("65536 bytes before the start", "-65536l")):
+            with self.subTest(where):
+                fault = f"if (get_global_id(0) == 0) ((__global uchar*)out)[{index}] ^= 1"
+                records, _, _ = self.run_muladd(muladd(fault), "--verify")
+                self.assertEqual(records["fma"]["reason"], f"first write {where} of 'out'")
+                shutil.rmtree(self.folder / "cl")
+                (self.folder / "r.jsonl").unlink()
+
+    def test_text_of_ones_own_that_never_ends_costs_one_cell(self):
         began = time.monotonic()
-        records, out, _ = self.run_muladd(muladd("for (volatile int i = 1; i;) {}"), "--isolate", "--timeout", "5")
+        records, out, _ = self.run_muladd(muladd("for (volatile int i = 1; i;) {}"), "--timeout", "5")
         self.assertEqual(records["fma"]["status"], "timed_out")
+        self.assertIn("an endless loop, or a write outside of a buffer", records["fma"]["reason"])
         self.assertEqual(records["mad"]["status"], "ok")
         self.assertIn("timed_out", out)
         self.assertLess(time.monotonic() - began, 60)
 
-    def test_a_kernel_that_never_ends_ends_the_program_when_not_isolated(self):
-        records, out, err = self.run_muladd(muladd("for (volatile int i = 1; i;) {}"), "--timeout", "5")
-        self.assertEqual(records["fma"]["status"], "timed_out")
-        self.assertNotIn("mad", records)
-        self.assertIn("timed_out", out)
-        self.assertIn("--isolate", err)
-
-    def test_a_kernel_that_crashes_costs_one_cell_when_isolated(self):
-        records, out, _ = self.run_muladd(muladd("*(volatile __global int*)(size_t)8 = 1"), "--isolate")
+    def test_text_of_ones_own_that_crashes_costs_one_cell_and_names_the_likely_cause(self):
+        records, out, _ = self.run_muladd(muladd("*(volatile __global int*)(size_t)8 = 1"))
         self.assertEqual(records["fma"]["status"], "launch_failed")
         self.assertIn("SIGSEGV", records["fma"]["reason"])
+        self.assertIn("the likely cause is a write or read outside of a buffer", records["fma"]["reason"])
         self.assertEqual(records["mad"]["status"], "ok")
         self.assertIn("SIGSEGV", out)
 
-    def test_a_crash_without_isolation_keeps_what_is_finished(self):
-        cl = self.kernels(muladd=muladd("if (get_global_size(0) == 128) *(volatile __global int*)(size_t)8 = 1"))
-        process = self.start("run", "muladd", "--device", "cpu", "--axis", "items=64,128", "--cl-dir", cl, "--json", "r.jsonl",
-                             "--verify", "--no-dumps")
-        _, err = process.communicate(timeout=120)
-        self.assertEqual(process.returncode, -signal.SIGSEGV)
-        self.assertEqual([(r["id"], r["point"]["items"], r["status"]) for r in self.records()],
-                         [("muladd_fma", 64, "ok"), ("muladd_mad", 64, "ok")])
-        self.assertIn("crashed in muladd_fma", err)
+    def test_a_cell_without_progress_ends_the_program_when_not_isolated(self):
+        process = self.start("run", "gemm_naive", "--device", "cpu", "--axis", "m=2048", "--no-dumps", "--no-yardstick", "--timeout", "0.5",
+                             "--json", "r.jsonl")
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 1)
+        self.assertEqual([(r["id"], r["status"]) for r in self.records()], [("gemm_naive", "timed_out")])
+        self.assertIn("timed_out", out)
+        self.assertIn("--isolate", err)
+
+    def test_what_a_kernel_prints_stays_out_of_the_results(self):
+        text = muladd("if (get_global_id(0) == 0) printf(\"chatter of a kernel\\n\")")
+        out, err = self.lab("run", "muladd", "--device", "cpu", "--axis", "items=64", "--cl-dir", self.kernels(muladd=text), "--json", "-",
+                            "--max-time", "0.05", "--no-yardstick", "--no-dumps")
+        self.assertEqual([json.loads(line)["status"] for line in out.splitlines()], ["ok", "ok"])
+        self.assertIn("chatter of a kernel", err)
 
     def test_an_unwritable_dumps_folder_is_said_before_the_first_build(self):
         (self.folder / "file").write_text("")
@@ -108,7 +139,7 @@ class Faults(LabTest):
                               "/dev/full", status=3)
             self.assertIn("No space left on device", err)
 
-    def test_a_full_disk_under_the_dumps_keeps_the_records(self):
+    def test_a_full_disk_under_the_dumps_costs_a_warning_and_no_cell(self):
         small = self.folder / "small"
         small.mkdir()
         # A file system of 48 KiB in a mount namespace of our own; a container may forbid that.
@@ -119,20 +150,77 @@ class Faults(LabTest):
         process = subprocess.run([*wrap, os.environ["CLLAB"], "run", "muladd", "--device", "cpu", "--axis", "items=64",
                                   "--verify", "--dumps", small / "dumps", "--json", "r.jsonl"], cwd=self.folder,
                                  env=self.environment(), capture_output=True, text=True, timeout=120)
-        self.assertEqual(process.returncode, 3, process.stdout + process.stderr)
-        self.assertRegex(process.stderr, r"cllab: .*small/dumps.*No space left on device")
-        self.records()  # whole lines
+        self.assertEqual(process.returncode, 0, process.stdout + process.stderr)
+        self.assertEqual([r["status"] for r in self.records()], ["ok", "ok"])
+        self.assertRegex("\n".join(self.records()[-1]["warnings"]), r"no-dump: .*small/dumps.*No space left on device")
+        self.assertIn("no-dump", process.stdout)
+
+
+class Drivers(LabTest):
+    """Drivers that misbehave while they are loaded, beside PoCL."""
+
+    def beside_pocl(self, *names):
+        folder = self.folder / "vendors"
+        folder.mkdir()
+        shutil.copy(POCL_ICD, folder)
+        for name in names:
+            library = self.folder / f"{name}.so"
+            shutil.copy(os.environ["CLLAB_FAULT_ICD"], library)
+            (folder / f"{name}.icd").write_text(f"{library}\n")
+        return self.environment(OCL_ICD_VENDORS=str(folder), ASAN_OPTIONS="detect_leaks=0:handle_segv=0:verify_asan_link_order=0")
+
+    def test_devices_names_the_driver_that_crashes_exits_or_hangs_and_shows_the_rest(self):
+        env = self.beside_pocl("crash", "exit", "hang")
+        out, err = self.lab("devices", env=env, status=3)
+        self.assertIn("Portable Computing Language", out)
+        lines = err.splitlines()
+        self.assertEqual(len(lines), 3, err)
+        for line, name, fate in zip(lines, ("crash", "exit", "hang"), ("SIGSEGV", "exit status 0", "nothing happened for 10.0 s")):
+            self.assertRegex(line, rf"\Acllab: the driver '[^']*/{name}.icd' \([^)]*/{name}.so\) is left out: while it was loaded .*{fate}")
+
+    def test_a_driver_that_crashes_while_it_is_loaded_is_a_sentence_for_every_command(self):
+        env = self.beside_pocl("overflow")  # of the stack: the handler of the signal needs another one
+        out, err = self.lab("run", "muladd_fma", "--device", "cpu", "--no-dumps", env=env, status=-signal.SIGSEGV)
+        self.assertEqual(out, "")
+        self.assertIn("cllab: the process crashed while the OpenCL drivers were loaded. `cllab devices` says which", err)
+        out, err = self.lab("run", "muladd_fma", "--device", "cpu", "--no-dumps", "--isolate", env=env, status=3)
+        self.assertEqual(out, "")
+        self.assert_one_sentence(err, "SIGSEGV", "`cllab devices` names the driver")
+
+    def test_what_a_driver_prints_stays_out_of_the_results(self):
+        env = self.beside_pocl("chatter")
+        for more in ([], ["--isolate"]):
+            out, err = self.lab("run", "muladd_fma", "--device", "cpu", "--axis", "items=64", "--verify", "--no-dumps", "--json", "-", *more,
+                                env=env)
+            self.assertEqual([json.loads(line)["status"] for line in out.splitlines()], ["ok"])
+            self.assertIn("a driver's chatter", err)
+        out, err = self.lab("devices", "--json", env=env)
+        self.assertEqual(len(json.loads(out)), 1)
+
+    def test_a_process_that_forks_has_not_called_opencl(self):
+        env = self.beside_pocl("loads")
+        small = ("muladd_fma", "--device", "cpu", "--axis", "items=64", "--verify", "--no-dumps")
+        for command in (("run", *small, "--isolate"), ("run", *small, "--cl-dir", SOURCE / "cl"), ("devices",),
+                        ("profile", "--device", "cpu", "--isolate", "--budget", "0.1", "--no-dumps")):
+            with self.subTest(command[0]):
+                process = self.start(*command, env=env)
+                out, err = process.communicate(timeout=120)
+                self.assertEqual(process.returncode, 0, out + err)
+                loaded = (self.folder / "loads.txt").read_text().split()
+                self.assertGreaterEqual(len(loaded), 1)
+                self.assertNotIn(str(process.pid), loaded)
+                (self.folder / "loads.txt").unlink()
 
 
 class Ends(LabTest):
     """A run ended from outside while it works."""
 
-    def begin(self, items="1Ki:1Mi:*2", more=()):
+    def begin(self, items="1Ki:1Mi:*2", more=(), **named):
         """A long run, returned when its first record is on disk."""
         path = pathlib.Path(self.folder / "r.jsonl")
         path.unlink(missing_ok=True)
         process = self.start("run", "muladd", "--device", "cpu", "--axis", f"items={items}", "--json", "r.jsonl",
-                             "--max-time", "2", "--no-dumps", *more)
+                             "--max-time", "2", "--no-dumps", *more, **named)
         self.addCleanup(process.kill)
         for _ in range(600):
             if path.exists() and path.stat().st_size:
@@ -157,6 +245,26 @@ class Ends(LabTest):
                 self.assertEqual(process.returncode, 130, out + err)
                 self.assertIn("interrupted", err)
                 self.assertIn(self.records()[0]["id"], out)
+
+    def test_a_crash_and_sigquit_say_where_and_keep_what_is_finished(self):
+        for ends, sentence in ((signal.SIGSEGV, "the process crashed"), (signal.SIGQUIT, "ended by SIGQUIT")):
+            with self.subTest(signal=ends):
+                process = self.begin()
+                process.send_signal(ends)
+                _, err = process.communicate(timeout=60)
+                self.assertEqual(process.returncode, -ends)
+                self.assertRegex(err, rf"cllab: {sentence} in muladd_\w+ on '.+'\. Finished cells are on disk")
+                self.assertGreaterEqual(len(self.records()), 1)
+
+    def test_a_terminal_that_is_closed_ends_the_run_like_sigterm_and_not_under_nohup(self):
+        process = self.begin()
+        process.send_signal(signal.SIGHUP)
+        self.assertIn("interrupted", process.communicate(timeout=60)[1])
+        self.assertEqual(process.returncode, 130)
+        process = self.begin(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        process.send_signal(signal.SIGHUP)
+        time.sleep(1)
+        self.assertIsNone(process.poll())
 
     def test_a_child_that_hangs_does_not_outlive_a_parent_that_was_killed(self):
         cl = self.kernels(muladd=muladd("for (volatile int i = get_global_size(0) == 128; i;) {}"))

@@ -69,7 +69,7 @@ class Panel(LabTest):
         for name in ("panel.png", "panel.pgm"):
             boxes = json.loads(self.lab(name, "--width", 800, "--height", 500, "--defects", 4, "--list", "--json",
                                         program=MAKE_PANEL)[0])
-            self.lab("--device", "cpu", "--kernel", "pitch_wide", "--input", f"src={name}", "--output", "dst=map.pgm",
+            self.lab("--device", "cpu", "--kernel", "pitch_wide", "--input", f"src={name}", "--output", "dst=map.pgm", "--force",
                      "--verify", "--no-dumps")
             width, height, found = read_pgm(self.folder / "map.pgm")
             self.assertEqual((width, height), (800, 500))

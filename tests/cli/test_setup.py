@@ -54,6 +54,21 @@ class Setup(LabTest):
         self.assertEqual((done.returncode, done.stdout), (2, "first\none\ntwo words\n"), done.stderr)
         self.assertEqual(self.log(), "")
 
+    def test_a_program_found_since_is_looked_for_again_after_an_installation(self):
+        self.run_cllab()
+        self.assertNotIn("configuring", self.run_cllab().stderr)
+        (self.state / "missing").write_text("libamd-comgr-dev\n")
+        self.assertIn("configuring", self.run_cllab().stderr)
+
+    def test_the_first_command_installs_what_makes_code_of_amds_gpus_and_nothing_of_the_regression(self):
+        packages = subprocess.run(["bash", "-c", '. tools/setup.sh; echo "${packages[*]}"; echo "${test_packages[*]}"'], cwd=self.tree,
+                                  capture_output=True, text=True, check=True).stdout.splitlines()
+        needed, tested = (set(line.split()) for line in packages)
+        self.assertIn("libamd-comgr-dev", needed)
+        self.assertEqual(needed & tested, set())
+        for package in ("oclgrind", "mesa-opencl-icd", "python3-pip", "clang-15", "libclang-rt-16-dev"):
+            self.assertIn(package, tested)
+
     def test_a_second_run_says_nothing_and_a_changed_source_is_rebuilt(self):
         self.run_cllab()
         again = self.run_cllab()
@@ -99,6 +114,16 @@ class Setup(LabTest):
             self.assertEqual((done.returncode, done.stdout), (3, ""))
             self.assertEqual(done.stderr.splitlines()[-1], sentence)
 
+    def test_where_sudo_refuses_no_package_is_called_unknown(self):
+        (self.state / "missing").write_text("libfmt-dev\n")
+        (self.state / "uid").write_text("1000\n")
+        (self.folder / "bin" / "sudo").write_text("#!/bin/sh\necho 'sudo: a password is required' >&2\nexit 1\n")
+        # More than a pipe holds, so that a reader that stops at the first match would end apt-cache by SIGPIPE.
+        (self.folder / "bin" / "apt-cache").write_text("#!/bin/sh\necho '  Candidate: 1.0'\nyes version | head -n 100000\n")
+        done = self.run_cllab()
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertEqual(done.stderr.splitlines()[-1], "cllab: sudo apt-get could not install libfmt-dev (its message is above)")
+
     def test_a_program_that_does_not_compile_is_status_3_and_not_run(self):
         self.run_cllab()
         (self.tree / "main.cpp").write_text("int main() { return missing; }\n")
@@ -106,6 +131,87 @@ class Setup(LabTest):
         self.assertEqual((done.returncode, done.stdout), (3, ""))
         self.assertIn("main.cpp:1", done.stderr)
         self.assertEqual(done.stderr.splitlines()[-1], "cllab: the build failed (the message is above)")
+
+
+class OnGpu(LabTest):
+    def test_an_archive_that_is_not_there_or_is_none_is_one_sentence(self):
+        shutil.copytree(SOURCE / "tools", self.folder / "tools")
+        (self.folder / "text.tar.gz").write_text("not an archive\n")
+        subprocess.run(["tar", "-czf", "other.tar.gz", "text.tar.gz"], cwd=self.folder, check=True)
+        for archive, status, sentence in (
+                ("absent.tar.gz", 2, "there is no archive 'absent.tar.gz'; on a Debian machine, tools/on-gpu --pack FILE.tar.gz makes one"),
+                ("text.tar.gz", 3, "archive 'text.tar.gz' cannot be unpacked (the message is above)"),
+                ("other.tar.gz", 3, "archive 'other.tar.gz' holds no Boost; tools/on-gpu --pack makes one that does")):
+            done = subprocess.run([self.folder / "tools" / "on-gpu", archive, "--", "true"], cwd=self.folder, capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout, done.stderr.splitlines()[-1]), (status, "", f"on-gpu: {sentence}"))
+            self.assertEqual(len(done.stderr.splitlines()) > 1, archive == "text.tar.gz")  # where tar speaks too
+
+
+class Regression(LabTest):
+    """tools/test on a small project, with stand-ins for ctest and for Intel's runtime."""
+
+    CTEST = """
+case "$*" in *" -N"*) echo "  Test #1: device_intel"; exit 0 ;; esac
+while [ "$1" != --output-junit ]; do shift; done
+[ -e "$STATE/skip" ] && echo '<skipped message="77"/>' >"$2" || echo '<testcase/>' >"$2"
+mkdir -p "$BUILD/Testing/Temporary"
+printf 'Output:\\nskipped: it is not here\\n' >"$BUILD/Testing/Temporary/LastTest.log"
+[ ! -e "$STATE/fail" ]
+"""
+
+    def setUp(self):
+        super().setUp()
+        self.tree = self.folder / "tree"
+        shutil.copytree(SOURCE / "tools", self.tree / "tools")
+        (self.folder / "bin").mkdir()
+        self.stand_in("bin/ctest", self.CTEST)
+        self.stand_in("bin/cmake", 'mkdir -p "$BUILD/Testing"')
+        self.stand_in("bin/dpkg-query", STAND_INS["dpkg-query"])
+        self.stand_in("tree/tools/intel-cpu-runtime", '[ ! -e "$STATE/offline" ]')
+        (self.folder / "missing").write_text("")
+
+    def stand_in(self, path, body):
+        (self.folder / path).write_text(f"#!/bin/sh\n{body}\n")
+        (self.folder / path).chmod(0o755)
+
+    def run_test(self, *args, given=()):
+        for name in given:
+            (self.folder / name).write_text("")
+        env = dict(os.environ, STATE=str(self.folder), BUILD=str(self.tree / "build"), PATH=f"{self.folder / 'bin'}:{os.environ['PATH']}")
+        return subprocess.run([self.tree / "tools" / "test", *args], env=env, capture_output=True, text=True, timeout=60)
+
+    def test_a_skipped_test_is_named_and_fails_only_where_all_are_required(self):
+        self.assertEqual(self.run_test().stdout, "tools/test: every test passed\n")
+        self.assertEqual(self.run_test("--require-all").returncode, 0)
+        for args, status in (((), 0), (("--require-all",), 1)):
+            done = self.run_test(*args, given=["skip"])
+            self.assertEqual(done.returncode, status)
+            self.assertEqual(done.stdout, "skipped: it is not here\n"
+                             "tools/test: every test passed but 1 that were skipped; what they need is above\n")
+
+    def test_a_script_in_which_something_was_skipped_says_what_and_is_not_green(self):
+        for body, status, said in (("self.skipTest('no x is here')", 77, "skipped: no x is here\n"), ("pass", 0, ""),
+                                   ("self.fail()", 1, "skipped: no x is here\n")):
+            script = f"""
+import unittest, lab
+class T(unittest.TestCase):
+    def test_a(self): {body}
+    def test_b(self): {"self.skipTest('no x is here')" if status else "pass"}
+lab.main()
+"""
+            done = subprocess.run([sys.executable, "-B", "-c", script], cwd=SOURCE / "tests" / "cli", capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout), (status, said), done.stderr)
+
+    def test_a_failed_test_is_status_1(self):
+        done = self.run_test(given=["fail"])
+        self.assertEqual((done.returncode, done.stdout), (1, "tools/test: some tests failed, they are named above\n"))
+
+    def test_intels_runtime_that_cannot_be_had_costs_its_test_unless_all_are_required(self):
+        done = self.run_test(given=["offline"])
+        self.assertEqual((done.returncode, done.stderr.splitlines()[-1]),
+                         (0, "cllab: without Intel's CPU runtime the test device_intel is skipped"))
+        done = self.run_test("--require-all")
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
 
 
 class IntelRuntime(LabTest):
@@ -164,6 +270,11 @@ for name, files in {"intel_opencl_rt": ["libintelocl.so", "libintelocl.so-gdb.py
         self.assertIn("pip speaks", done.stderr)
         self.assertRegex(done.stderr.splitlines()[-1], r"\Aintel-cpu-runtime: pip could not download")
         self.assertEqual(list(self.target.glob("vendors/*")), [])
+
+    def test_without_pip_the_package_that_has_it_is_named(self):
+        done = subprocess.run([sys.executable, "-S", "-B", SOURCE / "tools" / "intel-cpu-runtime", self.target], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (3, "", "intel-cpu-runtime: Python's pip is not here; on Debian: apt-get install python3-pip\n"))
 
     def test_a_folder_that_cannot_be_written_and_an_unknown_option_are_said(self):
         (self.folder / "file").write_text("")

@@ -1,9 +1,11 @@
 // A device session and a scratch family for the suites: one kernel text, written to a folder of its own.
 #pragma once
 
+#include <boost/test/unit_test.hpp>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <fstream>
@@ -17,17 +19,29 @@
 
 namespace cllab::test {
 
-/// The device under test; one session for the whole program.
+/// The device under test.
+inline device::Found found() {
+    const auto all = device::discover();
+    std::vector<model::Device> facts;
+    for (const auto& f : all) facts.push_back(f.facts);
+    const char* wanted = std::getenv("CLLAB_TEST_DEVICE");
+    return all[device::resolve(facts, {wanted ? wanted : "cpu"}, [](std::size_t) { return true; }).front()];
+}
+
+/// One session with it for the whole program.
 inline device::Session& session() {
-    static device::Session one = [] {
-        const auto found = device::discover();
-        std::vector<model::Device> facts;
-        for (const auto& f : found) facts.push_back(f.facts);
-        const char* wanted = std::getenv("CLLAB_TEST_DEVICE");
-        const auto which = device::resolve(facts, {wanted ? wanted : "cpu"}, [](std::size_t) { return true; });
-        return device::Session(found[which.front()]);
-    }();
+    static device::Session one(found());
     return one;
+}
+
+/// A test that has no meaning where CLLAB_TEST_BUILD_OPTIONS turns the optimiser off. Skipped there, and listed as skipped.
+inline boost::unit_test::precondition only_optimised() {
+    return boost::unit_test::precondition([](boost::unit_test::test_unit_id) -> boost::test_tools::assertion_result {
+        const char* options = std::getenv("CLLAB_TEST_BUILD_OPTIONS");
+        boost::test_tools::assertion_result out(!options || !std::strstr(options, "-cl-opt-disable"));
+        out.message() << "kernels are built without optimisation (CLLAB_TEST_BUILD_OPTIONS)";
+        return out;
+    });
 }
 
 struct Folder {
@@ -55,11 +69,12 @@ struct Recorder : run::Observer {
 inline unsigned checks = 0;
 
 /// Runs `variants` (entry points scratch_<name>) of a family whose kernels take (global const uint* src, global uint* dst,
-/// int n) and must write dst[i] = 2 * src[i] + 1. `adjust` may change what they must do.
+/// int n) and must write dst[i] = 2 * src[i] + 1. `adjust` may change what they must do, `where` the session.
 inline std::vector<model::Record> run_scratch(const std::string& kernels, const std::vector<model::Variant>& variants,
                                               run::Options options = {}, Recorder* recorder = nullptr,
                                               const std::string& words = "1000",
-                                              std::function<void(const model::Variant&, model::Setup&)> adjust = {}) {
+                                              std::function<void(const model::Variant&, model::Setup&)> adjust = {},
+                                              device::Session* where = nullptr) {
     static Folder folder;
     std::ofstream(folder.path / "scratch.cl") << kernels;
     model::Experiment experiment;
@@ -67,8 +82,8 @@ inline std::vector<model::Record> run_scratch(const std::string& kernels, const 
     experiment.question = "Does the executor see what a kernel did?";
     experiment.axes = {{"n", "", "words", model::Axis::Kind::integer, {"1000"}}};
     experiment.variants = variants;
-    experiment.setup = [adjust](const model::Request& request) {
-        const auto n = static_cast<std::size_t>(request.point.integer("n"));
+    experiment.setup = [adjust](const model::Request& request, model::Params& params) {
+        const auto n = params.count("n");
         std::vector<std::uint32_t> src(n);
         for (std::size_t i = 0; i < n; ++i) src[i] = static_cast<std::uint32_t>(i * 2654435761u + request.seed);
         model::Setup out;
@@ -95,7 +110,7 @@ inline std::vector<model::Record> run_scratch(const std::string& kernels, const 
     if (const char* more = std::getenv("CLLAB_TEST_BUILD_OPTIONS")) options.build_options = more;
     Recorder own;
     auto& use = recorder ? *recorder : own;
-    run::execute(session(), {group}, options, use);
+    run::execute(where ? *where : session(), {group}, options, use);
     return use.records;
 }
 

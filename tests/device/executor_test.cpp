@@ -1,5 +1,8 @@
 #include <boost/test/unit_test.hpp>
 
+#include <cstring>
+
+#include "app/comparison.hpp"
 #include "bench.hpp"
 
 using namespace cllab;
@@ -48,13 +51,106 @@ BOOST_AUTO_TEST_CASE(a_hole_in_the_output_is_wrong_because_outputs_are_poisoned)
 BOOST_AUTO_TEST_CASE(one_byte_past_the_end_is_seen) {
     const auto r = run_scratch(body("after", "dst[i] = 2 * src[i] + 1; if (i == 0) { global uchar* p = (global uchar*)(dst + n); p[0] ^= 1; }"), {{"after", ""}}).front();
     BOOST_TEST((r.status == Status::wrong_result));
-    BOOST_TEST(r.reason == "'dst' wrote outside: 1 byte(s) past the buffer's last byte");
+    BOOST_TEST(r.reason == "first write 1 byte past the end of 'dst'");
 }
 
 BOOST_AUTO_TEST_CASE(one_byte_before_the_start_is_seen) {
     const auto r = run_scratch(body("before", "dst[i] = 2 * src[i] + 1; if (i == 0) { global uchar* p = (global uchar*)dst; p[-3] ^= 1; }"), {{"before", ""}}).front();
     BOOST_TEST((r.status == Status::wrong_result));
-    BOOST_TEST(r.reason == "'dst' wrote outside: 3 byte(s) before the buffer's first byte");
+    BOOST_TEST(r.reason == "first write 3 bytes before the start of 'dst'");
+}
+
+BOOST_AUTO_TEST_CASE(a_write_64_kib_or_a_row_away_is_seen_on_either_side) {
+    const auto record = [](const std::string& at, std::size_t row_bytes) {
+        const auto wide = [row_bytes](const model::Variant&, model::Setup& setup) {
+            std::get<model::Output>(setup.args[1]).row_bytes = row_bytes;
+        };
+        return run_scratch(body("far", "dst[i] = 2 * src[i] + 1; if (i == 0) ((global uchar*)dst)[" + at + "] ^= 1;"), {{"far", ""}}, {},
+                           nullptr, "1000", wide).front();
+    };
+    BOOST_TEST(record("4000 + 65535", 0).reason == "first write 65536 bytes past the end of 'dst'");
+    BOOST_TEST(record("-65536", 0).reason == "first write 65536 bytes before the start of 'dst'");
+    BOOST_TEST(record("4000 + 199999", 200000).reason == "first write 200000 bytes past the end of 'dst'");
+    BOOST_TEST(record("-200000", 200000).reason == "first write 200000 bytes before the start of 'dst'");
+}
+
+namespace {
+/// A kernel that is right when it runs on poison; `again` is done where the answer is there already.
+std::string when_there(const std::string& name, const std::string& again) {
+    return body(name, "uint right = 2 * src[i] + 1; if (dst[i] == right) { " + again + " } else dst[i] = right;");
+}
+/// Counts its launches in the last word of src, which no work-item reads otherwise.
+std::string counting(const std::string& name, const std::string& wrong) {
+    return body(name, "global uint* count = (global uint*)src + n - 1; uint launch = *count; barrier(CLK_GLOBAL_MEM_FENCE); if (i < n - 1) dst[i] = (" + wrong +
+                          ") ? 0 : 2 * src[i] + 1; else { dst[i] = 0; *count = launch + 1; }");
+}
+/// Leaves the last word out of the check, and puts the count back to 0 with each seed.
+void count_in_src(const model::Variant&, model::Setup& setup) {
+    auto& input = std::get<model::Input>(setup.args[0]);
+    auto bytes = *input.data;
+    std::memset(bytes.data() + bytes.size() - 4, 0, 4);
+    input.data = std::make_shared<const model::Bytes>(bytes);
+    setup.local = model::Extent(setup.global.size[0]);  // one group: its work-items read the count before the last one adds
+    setup.check = [src = input.data](const model::Buffers& buffers) -> std::optional<std::string> {
+        const auto dst = buffers.as<std::uint32_t>("dst");
+        for (std::size_t i = 0; i + 1 < dst.size(); ++i) {
+            std::uint32_t v = 0;
+            std::memcpy(&v, src->data() + 4 * i, 4);
+            if (dst[i] != 2 * v + 1) return "dst[" + std::to_string(i) + "] differs";
+        }
+        return std::nullopt;
+    };
+}
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_kernel_that_writes_zeros_at_every_second_launch_is_wrong) {
+    const auto r = run_scratch(when_there("second", "dst[i] = 0;"), {{"second", ""}}).front();
+    BOOST_TEST((r.status == Status::wrong_result));
+    BOOST_TEST(r.reason == "dst[0] differs");
+    BOOST_TEST(!r.time.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_kernel_that_is_wrong_from_some_launch_on_or_at_every_third_is_wrong) {
+    for (const auto* wrong : {"launch >= 5", "launch % 3 == 2", "launch % 2 == 1"}) {
+        const auto r = run_scratch(counting("count", wrong), {{"count", ""}}, {}, nullptr, "64", count_in_src).front();
+        BOOST_TEST((r.status == Status::wrong_result), wrong);
+        BOOST_TEST(r.reason == "dst[0] differs");
+    }
+    const auto r = run_scratch(counting("count", "launch > 2000000000"), {{"count", ""}}, {}, nullptr, "64", count_in_src).front();
+    BOOST_TEST((r.status == Status::ok), r.reason);
+}
+
+BOOST_AUTO_TEST_CASE(a_kernel_that_skips_its_work_where_the_answer_is_there_is_wrong_although_its_output_is_right) {
+    // A work-item takes long enough that skipping shows beside the launch.
+    const std::string work = "uint x = src[i]; for (int k = 0; k < 2000; ++k) x = (x ^ (x >> 7)) * 1664525u + 1013904223u; "
+                             "dst[i] = 2 * src[i] + 1 + (x == 1 && src[i] == 0);";
+    const auto r = run_scratch(body("early", "if (dst[i] == 2 * src[i] + 1) return; " + work) + body("honest", work), {{"early", ""}, {"honest", ""}},
+                               {}, nullptr, "20000");
+    BOOST_TEST((r[0].status == Status::wrong_result));
+    BOOST_TEST(r[0].reason.starts_with("it does not do its work at every launch"), r[0].reason);
+    BOOST_TEST((r[1].status == Status::ok), r[1].reason);
+}
+
+BOOST_AUTO_TEST_CASE(what_accumulates_is_verified_after_one_operation_and_after_two) {
+    // Adds to what is there. `twice` does not, from the second launch on.
+    const auto adds = [](const model::Variant&, model::Setup& setup) {
+        const auto src = std::get<model::Input>(setup.args[0]).data;
+        setup.args[1] = model::InOut{"dst", src};
+        setup.accumulates = true;
+        setup.check = [src](const model::Buffers& buffers) -> std::optional<std::string> {
+            const auto dst = buffers.as<std::uint32_t>("dst");
+            for (std::size_t i = 0; i < dst.size(); ++i) {
+                std::uint32_t v = 0;
+                std::memcpy(&v, src->data() + 4 * i, 4);
+                if (dst[i] != v * static_cast<std::uint32_t>(1 + buffers.operations)) return "dst[" + std::to_string(i) + "] differs";
+            }
+            return std::nullopt;
+        };
+    };
+    const auto r = run_scratch(body("sum", "dst[i] += src[i];") + body("twice", "dst[i] = 2 * src[i];"), {{"sum", ""}, {"twice", ""}}, {},
+                               nullptr, "1000", adds);
+    BOOST_TEST((r[0].status == Status::ok), r[0].reason);
+    BOOST_TEST((r[1].status == Status::wrong_result));
 }
 
 BOOST_AUTO_TEST_CASE(a_kernel_right_for_one_input_only_fails_the_second_seed) {
@@ -93,6 +189,29 @@ BOOST_AUTO_TEST_CASE(cells_of_one_comparison_take_turns_round_by_round_and_eithe
         BOOST_TEST(samples[i] == (forward ? "scratch_right sample" : "scratch_twin sample"));
         BOOST_TEST(samples[i + 1] == (forward ? "scratch_twin sample" : "scratch_right sample"));
     }
+}
+
+BOOST_AUTO_TEST_CASE(cells_that_do_not_fit_on_the_device_together_say_that_they_took_no_turns) {
+    // Room for one: its data of 8 KB and the guards of its output.
+    auto found = test::found();
+    found.facts.global_bytes = 400 << 10;
+    device::Session small(found);
+    test::Recorder recorder;
+    run_scratch(std::string(right) + body("twin", "dst[i] = src[i] + src[i] + 1;"), {{"right", ""}, {"twin", ""}}, {}, &recorder, "1000", {},
+                &small);
+    BOOST_REQUIRE(recorder.records.size() == 2u);
+    for (const auto& r : recorder.records) {
+        BOOST_REQUIRE_MESSAGE((r.status == Status::ok), r.reason);
+        BOOST_TEST(std::any_of(r.warnings.begin(), r.warnings.end(), [](const auto& w) { return w.starts_with("not-in-turns: "); }));
+    }
+    BOOST_TEST(recorder.records[0].time->batch != recorder.records[1].time->batch);
+    const auto text = app::ratio_text(recorder.records[0], recorder.records[1]);
+    BOOST_TEST(text.find("not compared: the device has no room for both at once") != std::string::npos, text);
+    BOOST_TEST(text.find("in turns") == std::string::npos, text);
+    // With room for both they take turns, and nothing is to be said.
+    const auto together = run_scratch(std::string(right) + body("twin", "dst[i] = src[i] + src[i] + 1;"), {{"right", ""}, {"twin", ""}});
+    BOOST_TEST(together[0].time->batch == together[1].time->batch);
+    for (const auto& w : together[0].warnings) BOOST_TEST(!w.starts_with("not-in-turns"), w);
 }
 
 BOOST_AUTO_TEST_CASE(a_missing_kernel_is_a_failed_launch_that_names_it) {
@@ -150,8 +269,8 @@ void multiplies(const model::Variant& variant, model::Setup& setup) {
 }
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_loop_that_the_compiler_folds_into_a_formula_is_collapsed_although_it_is_right) {
-    if (std::getenv("CLLAB_TEST_BUILD_OPTIONS")) return;  // without optimisation it stays a loop
+// Without optimisation it stays a loop.
+BOOST_AUTO_TEST_CASE(a_loop_that_the_compiler_folds_into_a_formula_is_collapsed_although_it_is_right, *test::only_optimised()) {
     for (const bool dumps : {true, false}) {
         for (const bool measure : {true, false}) {
             test::Folder folder("dumps");

@@ -50,14 +50,14 @@ BOOST_AUTO_TEST_CASE(the_audit_measures_order_step_and_agreement) {
 
 BOOST_AUTO_TEST_CASE(mapped_and_copied_transfers_bring_the_same_bytes) {
     for (const auto how : {model::Transfer::copied, model::Transfer::mapped}) {
-        device::GuardedBuffer buffer(session(), 5000, true, how == model::Transfer::mapped);
+        device::GuardedBuffer buffer(session(), 5000, device::least_guard_bytes, how == model::Transfer::mapped);
         model::Bytes out(5000), back(5000);
         model::poison(out, 99);
         buffer.arm(1);
         BOOST_TEST(device::upload(session(), buffer.buffer(), out, how) >= 0);
         BOOST_TEST(device::download(session(), buffer.buffer(), back, how) >= 0);
         BOOST_TEST((out == back));
-        BOOST_TEST(!buffer.guard_damage().has_value());
+        BOOST_TEST(!buffer.guard_damage("buffer").has_value());
     }
 }
 

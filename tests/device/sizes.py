@@ -59,7 +59,7 @@ WATCHED = ["muladd_*", "pitch_[!i]*", "pitch_implicit", "bandwidth_copy", "bandw
 
 # Sizes that replace both of the above in one lane.
 INSTEAD = {
-    "oclgrind": {"fma_*": [["type=float", "unroll=4", "code=64"]], "himeno_*": [["size=XXS", "sweeps=1"]]},
+    "oclgrind": {"fma_*": [["type=float", "unroll=4", "code=64"]], "himeno_*": [["size=XXS"]]},
     # llvmpipe compiles straight-line fma code for minutes, and each launch costs it milliseconds.
     "rusticl": {"divergence_*": [["items=8"]], "himeno_*": [["size=XXS", "sweeps=1"]],
                 "fma_*": [["type=float", "unroll=4", "code=16", "width=1", "ilp=1", "waves=1", "load=100"]],

@@ -11,6 +11,7 @@
 #include "inspect/intel_cpu_code.hpp"
 #include "inspect/isa/list.hpp"
 #include "inspect/stats.hpp"
+#include "json/read.hpp"
 
 using namespace cllab::inspect;
 
@@ -73,7 +74,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             parse_ptxas_log(as_text(bytes), "k");
             break;
         case 5:
-            read_msgpack(bytes);
+            cllab::parse_msgpack(bytes);
             break;
         case 6:
             cut_function(std::string(as_text(bytes)), "k"), cut_sass(std::string(as_text(bytes)), "k");

@@ -11,7 +11,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
-from lab import LabTest  # noqa: E402
+from lab import LabTest, main  # noqa: E402
 
 HERE = pathlib.Path(__file__).parent
 
@@ -41,15 +41,17 @@ def mismatch(text, rules):
 
 
 class Isa(LabTest):
-    def can_make(self, target):
+    def missing(self, target):
+        """What would have to be installed to make code for the target; None when it can be made here."""
         listed = self.lab("isa", "--targets")[0]
-        line = next(line for line in listed.splitlines() if line.split()[0] == target)
-        return line.split()[1] != "-"
+        made, why = next(re.split(r"  +", line, maxsplit=2)[1:] for line in listed.splitlines() if line.split()[0] == target)
+        return why if made == "-" else None
 
     def isa(self, *args, **more):
-        target = args[args.index("--target") + 1] if "--target" in args else None
-        if target and not self.can_make(target):
-            self.skipTest(f"nothing here makes code for {target}")
+        if "--target" in args:
+            target = args[args.index("--target") + 1]
+            if (why := self.missing(target)) is not None:
+                self.skipTest(f"no code can be made for {target}: {why}")
         return self.lab("isa", *args, timeout=600, **more)
 
     def test_every_expectation_is_met(self):
@@ -136,4 +138,4 @@ for name, cannot in TARGETS.items():
     setattr(Isa, f"test_every_variant_compiles_for_{name}", compiles_for(name, cannot))
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

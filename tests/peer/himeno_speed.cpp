@@ -21,8 +21,9 @@
 #include "device/program.hpp"
 #include "device/quirks.hpp"
 #include "device/session.hpp"
-#include "model/himeno_problem.hpp"
-#include "model/registry.hpp"
+#include "experiments/lib/himeno_problem.hpp"
+#include "model/params.hpp"
+#include "model/plan.hpp"
 #include "peer/himeno_peer.hpp"
 #include "run/kernel_source.hpp"
 #include "run/operation.hpp"
@@ -61,10 +62,10 @@ void compare(device::Session& session, const std::string& size) {
     const auto variant = std::find_if(family->variants.begin(), family->variants.end(), [](const auto& v) { return v.name == "wide"; });
     BOOST_REQUIRE(variant != family->variants.end());
     Point point;
-    for (const auto& axis : family->axes) point.set(axis.name, axis.values.front());
+    for (const auto& axis : axes_of(*family, *variant)) point.set(axis.name, axis.values.front());
     point.set("size", size);
     const std::map<std::string, Loaded> no_files;
-    const auto setup = family->setup({*variant, point, session.facts(), 1, no_files});
+    const auto setup = set_up(*family, {*variant, point, session.facts(), 1, no_files});
     const Cell cell{&*family, &*variant, "himeno_wide", point, {}};
     const auto built = device::build(session, run::kernel_source("himeno", {}).text,
                                      run::build_options(cell, setup, session.facts(), ""));

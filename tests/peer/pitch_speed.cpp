@@ -24,8 +24,9 @@
 #include "device/program.hpp"
 #include "device/quirks.hpp"
 #include "device/session.hpp"
-#include "experiments/pitch_geometry.hpp"
-#include "model/registry.hpp"
+#include "experiments/lib/pitch_geometry.hpp"
+#include "model/params.hpp"
+#include "model/plan.hpp"
 #include "peer/pitch_peer.hpp"
 #include "run/kernel_source.hpp"
 #include "run/operation.hpp"
@@ -75,18 +76,18 @@ BOOST_AUTO_TEST_CASE(pitch_wide_keeps_up_with_the_hand_written_loop_and_short8_b
     const auto family =
         std::find_if(families.begin(), families.end(), [](const auto& e) { return e.family == "pitch"; });
     BOOST_REQUIRE(family != families.end());
-    model::Point point;
-    for (const auto& axis : family->axes) point.set(axis.name, axis.values.front());
-    point.set("width", "8192");
-    point.set("height", "8192");
     const std::map<std::string, model::Loaded> no_files;
 
     std::map<std::string, Contender> contenders;
     for (const auto* name : {"pitch_wide", "pitch_short8", "pitch_vload8"}) {
         const auto variant = std::find_if(family->variants.begin(), family->variants.end(),
                                           [&](const auto& v) { return family->id(v) == name; });
+        model::Point point;
+        for (const auto& axis : model::axes_of(*family, *variant)) point.set(axis.name, axis.values.front());
+        point.set("width", "8192");
+        point.set("height", "8192");
         auto& c = contenders[name];
-        c.setup = family->setup({*variant, point, session.facts(), 1, no_files});
+        c.setup = model::set_up(*family, {*variant, point, session.facts(), 1, no_files});
         const model::Cell cell{&*family, &*variant, name, point, {}};
         c.built = device::build(session, run::kernel_source("pitch", {}).text,
                                 run::build_options(cell, c.setup, session.facts(), ""));

@@ -24,7 +24,8 @@
 #include "device/program.hpp"
 #include "device/quirks.hpp"
 #include "device/session.hpp"
-#include "model/registry.hpp"
+#include "model/params.hpp"
+#include "model/plan.hpp"
 #include "peer/studies_peer.hpp"
 #include "run/kernel_source.hpp"
 #include "run/operation.hpp"
@@ -88,13 +89,13 @@ void compare(const std::string& family_name, const std::string& variant_name, co
                                       [&](const auto& v) { return v.name == variant_name; });
     BOOST_REQUIRE(variant != family->variants.end());
     model::Point point;
-    for (const auto& axis : family->axes) {
+    for (const auto& axis : model::axes_of(*family, *variant)) {
         const auto asked = axes.find(axis.name);
         point.set(axis.name, asked == axes.end() ? axis.values.back() : asked->second);
     }
     const std::map<std::string, model::Loaded> no_files;
     const auto id = family->id(*variant);
-    const auto setup = family->setup({*variant, point, session.facts(), 1, no_files});
+    const auto setup = model::set_up(*family, {*variant, point, session.facts(), 1, no_files});
     const model::Cell cell{&*family, &*variant, id, point, {}};
     const auto built = device::build(session, run::kernel_source(family_name, {}).text,
                                      run::build_options(cell, setup, session.facts(), ""));

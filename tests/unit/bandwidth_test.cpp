@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(rereading_groups_of_a_gpu_are_one_a_unit_and_come_by_every_
 BOOST_AUTO_TEST_CASE(the_default_copy_is_the_yardstick) {
     const auto setup = set_up("bandwidth", "copy", gpu());
     BOOST_TEST(setup.work.bytes == 2 * 16.0 * (1 << 20));  // never under 16 MiB a buffer
-    BOOST_TEST((setup.resolved.back() == std::pair<std::string, std::string>{"width", "16"}));
+    BOOST_TEST(setup.point.text("width") == "16");
     auto large = gpu();
     large.last_level_bytes = 16 << 20;
     BOOST_TEST(set_up("bandwidth", "copy", large).work.bytes == 4.0 * (16 << 20));

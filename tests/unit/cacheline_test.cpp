@@ -4,7 +4,7 @@
 #endif
 #include <boost/test/unit_test.hpp>
 
-#include "experiments/cacheline_granules.hpp"
+#include "experiments/lib/cacheline_granules.hpp"
 #include "unit/memory_probe_run.hpp"
 
 using namespace cllab;

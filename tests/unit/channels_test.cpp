@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "experiments/channels_dips.hpp"
+#include "experiments/lib/channels_dips.hpp"
 #include "unit/memory_probe_run.hpp"
 
 using namespace cllab;

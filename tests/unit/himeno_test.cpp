@@ -2,6 +2,7 @@
 #define BOOST_TEST_DYN_LINK
 #endif
 #include <boost/test/unit_test.hpp>
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -9,9 +10,9 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "model/himeno_problem.hpp"
-#include "model/registry.hpp"
+#include "experiments/lib/himeno_problem.hpp"
 #include "model/result.hpp"
+#include "unit/cells.hpp"
 
 using namespace cllab;
 using namespace cllab::model;
@@ -24,13 +25,6 @@ const Experiment& family() {
         if (e.family == "himeno") return e;
     }
     throw Error(Blame::usage, "no family himeno");
-}
-
-const Variant& variant(const std::string& name) {
-    for (const auto& v : family().variants) {
-        if (v.name == name) return v;
-    }
-    throw Error(Blame::usage, "no variant " + name);
 }
 
 Device gpu() {
@@ -53,12 +47,9 @@ Device cpu() {
 
 Setup make(const std::string& name, const std::vector<std::pair<std::string, std::string>>& axes, const Device& device = gpu(),
            unsigned verification = 0) {
-    Point point;
-    for (const auto& axis : family().axes) point.set(axis.name, axis.values.front());
-    point.set("size", "XXS");
-    for (const auto& [axis, value] : axes) point.set(axis, value);
-    static const std::map<std::string, Loaded> none;
-    return family().setup({variant(name), point, device, 7, none, verification});
+    auto all = axes;
+    if (std::none_of(axes.begin(), axes.end(), [](const auto& axis) { return axis.first == "size"; })) all.emplace_back("size", "XXS");
+    return test::set_up_cell("himeno_" + name, all, device, 7, verification);
 }
 
 std::string unsupported(const std::string& name, const std::vector<std::pair<std::string, std::string>>& axes, const Device& device = gpu()) {
@@ -89,8 +80,9 @@ struct Result {
         gosa = static_cast<float>(state->gosa);
     }
     float& at(std::size_t word) { return reinterpret_cast<float*>(bytes.data())[word]; }
-    Buffers buffers() const {
+    Buffers buffers(std::uint64_t operations = 3) const {
         Buffers out;
+        out.operations = operations;
         out.data["p"] = bytes;
         out.data["gosa"] = std::as_bytes(std::span(&gosa, 1));
         return out;
@@ -192,26 +184,28 @@ BOOST_AUTO_TEST_CASE(every_variant_takes_the_reference_and_rejects_a_last_bit_a_
                 const unsigned iterations = setup.verify_operations * static_cast<unsigned>(setup.work.steps);
                 BOOST_TEST(iterations == (v.name == "region" || v.name == "whole" ? 10u : 3u));
                 Result right(small, row, iterations);
-                BOOST_TEST(!setup.check(right.buffers()).has_value());
+                BOOST_TEST(!setup.check(right.buffers(setup.verify_operations)).has_value());
+                const unsigned more = (setup.verify_operations + 1) * static_cast<unsigned>(setup.work.steps);
+                BOOST_TEST(!setup.check(Result(small, row, more).buffers(setup.verify_operations + 1)).has_value());
 
                 auto wrong = right;
                 const std::size_t last_inner = (6 * small.j + 10) * row + 30;
                 wrong.at(last_inner) = std::nextafter(wrong.at(last_inner), 2.0f);
-                const auto sentence = setup.check(wrong.buffers());
+                const auto sentence = setup.check(wrong.buffers(setup.verify_operations));
                 BOOST_TEST(sentence.value_or("").rfind("p[6][10][30] is ", 0) == 0u);
 
                 wrong = right;
                 wrong.at(0) = std::numeric_limits<float>::quiet_NaN();
-                BOOST_TEST(setup.check(wrong.buffers()).has_value());
+                BOOST_TEST(setup.check(wrong.buffers(setup.verify_operations)).has_value());
 
                 wrong = Result(small, row, iterations - 1);
-                BOOST_TEST(setup.check(wrong.buffers()).has_value());
+                BOOST_TEST(setup.check(wrong.buffers(setup.verify_operations)).has_value());
 
                 wrong = right;
                 wrong.gosa *= 1.0001f;
-                BOOST_TEST(setup.check(wrong.buffers()).value_or("").rfind("gosa is ", 0) == 0u);
+                BOOST_TEST(setup.check(wrong.buffers(setup.verify_operations)).value_or("").rfind("gosa is ", 0) == 0u);
                 wrong.gosa = std::numeric_limits<float>::quiet_NaN();
-                BOOST_TEST(setup.check(wrong.buffers()).has_value());
+                BOOST_TEST(setup.check(wrong.buffers(setup.verify_operations)).has_value());
             }
         }
     }
@@ -286,16 +280,14 @@ BOOST_AUTO_TEST_CASE(every_interior_point_has_a_work_item_at_any_group) {
 }
 
 BOOST_AUTO_TEST_CASE(what_a_variant_or_device_cannot_do_is_unsupported_with_its_reason) {
-    BOOST_TEST(unsupported("swap", {{"planes", "8"}}) == "axis 'planes' is 8; himeno_swap does not use it, leave it at auto");
-    BOOST_TEST(unsupported("local", {{"lanes", "4"}}) == "axis 'lanes' is 4; himeno_local does not use it, leave it at auto");
     BOOST_TEST(unsupported("wide", {{"pad", "1"}}) == "a row of 33 words (axis 'pad') does not hold whole vectors of 4");
-    BOOST_TEST(unsupported("swap", {{"local", "64x32"}}) == "a work-group of 64x32x1 has 2048 work-items; the device takes 1024");
-    BOOST_TEST(unsupported("wide", {{"local", "64"}}, cpu()) == "local is 64x1x1; on a CPU himeno_wide has one work-item a group");
+    BOOST_TEST(unsupported("swap", {{"local", "64x32"}}) == "a work-group of 2048 work-items is too large; at most 1024 are possible here");
+    BOOST_TEST(unsupported("wide", {{"local", "64"}}, cpu()) == "axis 'local' is 64x1x1; himeno_wide has one work-item per group on a CPU");
     BOOST_TEST(unsupported("swap", {{"size", "XL"}}) == "size XL needs 14 GiB; the device has 4 GiB");
     auto small_buffers = gpu();
     small_buffers.max_alloc_bytes = 64u << 20;
     BOOST_TEST(unsupported("swap", {{"size", "L"}}, small_buffers) ==
-               "size L needs a buffer of 128 MiB; the device allocates at most 64 MiB at once");
+               "buffer 'p' needs 128 MiB; the device allocates at most 64 MiB at once");
 }
 
 BOOST_AUTO_TEST_CASE(the_summary_is_of_the_fastest_record_of_a_device_and_size) {
@@ -316,6 +308,27 @@ BOOST_AUTO_TEST_CASE(the_summary_is_of_the_fastest_record_of_a_device_and_size) 
     BOOST_TEST(text.find(" Gosa : 8.381400e-04\n MFLOPS measured : 2000.000\n") != std::string::npos);
     BOOST_TEST(text.find("himeno_swap") == std::string::npos);
     BOOST_TEST(family().summary({&random}).empty());
+}
+
+BOOST_AUTO_TEST_CASE(the_summary_tells_devices_apart_as_the_tables_do) {
+    Record here;
+    here.id = "himeno_swap";
+    here.device = {.name = "test GPU", .driver = "1.0", .type = "gpu", .selector = "0:0"};
+    here.host.name = "node1";
+    here.point = {{"size", "M"}};
+    here.time = Timing{};
+    here.metrics = {{"flops", {1e9, "FLOP/s"}}, {"score", {12.071, ""}}, {"gosa", {8.3814e-4, ""}}, {"iterations", {803, ""}}};
+    auto there = here;
+    there.host.name = "node2";
+    const auto blocks = [](const std::string& text) {
+        std::size_t count = 0;
+        for (auto at = text.find("himeno_"); at != std::string::npos; at = text.find("himeno_", at + 1)) ++count;
+        return count;
+    };
+    BOOST_TEST(blocks(family().summary({&here, &there})) == 2u);  // one selector, two machines
+    auto moved = here;
+    moved.device.selector = "1:0";  // another driver was installed before its own
+    BOOST_TEST(blocks(family().summary({&here, &moved})) == 1u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

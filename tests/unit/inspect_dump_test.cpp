@@ -171,13 +171,78 @@ BOOST_AUTO_TEST_CASE(a_driver_without_a_binary_leaves_a_sentence_and_no_program_
 
 BOOST_AUTO_TEST_CASE(files_of_an_earlier_dump_go_and_foreign_files_stay) {
     const TempFolder temp;
-    temp.write("program.ptx", build::span("old"));
+    write_dump(request(temp.path(), "//\n.version 7.5\n.target sm_80\n"));
+    BOOST_TEST(fs::exists(temp.path() / "program.ptx"));
     temp.write("timing.json", build::span("old"));
-    temp.write("notes.md", build::span("mine"));
+    temp.write("program.own", build::span("mine"));
     write_dump(request(temp.path(), "\1\2\3"));
     BOOST_TEST(!fs::exists(temp.path() / "program.ptx"));
     BOOST_TEST(!fs::exists(temp.path() / "timing.json"));
+    BOOST_TEST(text_of(temp.path() / "program.own") == "mine");
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_the_lab_did_not_write_is_kept_and_named_and_the_old_dump_stays_whole) {
+    const TempFolder temp;
+    write_dump(request(temp.path(), "\1\2\3"));
+    temp.write("program.ptx", build::span("mine"));
+    BOOST_CHECK_EXCEPTION(write_dump(request(temp.path(), "//\n.version 7.5\n.target sm_80\n")), cllab::Error, [](const cllab::Error& e) {
+        return std::string(e.what()).find("program.ptx' is not the lab's") != std::string::npos;
+    });
+    BOOST_TEST(text_of(temp.path() / "program.ptx") == "mine");
+    BOOST_TEST(text_of(temp.path() / "program.bin") == "\1\2\3");
+}
+
+BOOST_AUTO_TEST_CASE(a_list_of_something_else_removes_nothing) {
+    const TempFolder temp;
+    temp.write("files.txt", build::span("notes.md\n../other\n"));
+    temp.write("notes.md", build::span("mine"));
+    BOOST_CHECK_EXCEPTION(write_dump(request(temp.path(), "x")), cllab::Error,
+                          [](const cllab::Error& e) { return std::string(e.what()).find("files.txt' is not the lab's") != std::string::npos; });
     BOOST_TEST(text_of(temp.path() / "notes.md") == "mine");
+}
+
+BOOST_AUTO_TEST_CASE(two_devices_of_one_name_have_a_folder_each_and_keep_it) {
+    const TempFolder temp;
+    cllab::model::Device first;
+    first.name = "One name";
+    first.platform = "P";
+    first.selector = "0:0";
+    auto second = first, uuid = first;
+    second.selector = "0:1";
+    uuid.type = cllab::model::DeviceType::gpu;
+    uuid.identity = "UUID 1";
+    const auto name = [&](const fs::path& folder) { return folder.lexically_relative(temp.path()).string(); };
+    BOOST_TEST(name(device_folder(temp.path(), second, "h")) == "One-name");  // nobody's yet
+    for (int i = 0; i < 2; ++i) {
+        BOOST_TEST(name(claim_device_folder(temp.path(), first, "h")) == "One-name");
+        BOOST_TEST(name(claim_device_folder(temp.path(), second, "h")) == "One-name-2");
+        BOOST_TEST(name(claim_device_folder(temp.path(), uuid, "h")) == "One-name-3");
+    }
+    BOOST_TEST(name(device_folder(temp.path(), second, "h")) == "One-name-2");
+    BOOST_TEST(name(device_folder(temp.path(), uuid, "another host")) == "One-name-3");
+    BOOST_TEST(name(device_folder(temp.path(), first, "another host")) == "One-name-4");
+    first.driver = "a newer one";
+    first.selector = "3:0";  // another platform was installed
+    BOOST_TEST(name(device_folder(temp.path(), first, "h")) == "One-name");
+}
+
+BOOST_AUTO_TEST_CASE(a_dump_folder_is_written_by_one_run_at_a_time) {
+    const TempFolder temp;
+    std::string order;
+    std::thread waiting;
+    {
+        const auto held = write_sidecars(request(temp.path(), "first"), read_code(request(temp.path(), "first")));
+        waiting = std::thread([&] {
+            write_dump(request(temp.path(), "second"));
+            order += "second";
+        });
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        order += "first ";
+        BOOST_TEST(text_of(temp.path() / "program.bin") == "first");
+    }
+    waiting.join();
+    BOOST_TEST(order == "first second");
+    BOOST_TEST(text_of(temp.path() / "program.bin") == "second");
 }
 
 BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_made_is_an_error_of_the_environment) {

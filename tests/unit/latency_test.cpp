@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(what_has_no_meaning_is_unsupported) {
     BOOST_CHECK_THROW(set_up("latency", "local", cpu()), Unsupported);
     BOOST_CHECK_THROW(set_up("latency", "local", gpu(), {{"footprint", "65536"}}), Unsupported);
     BOOST_CHECK_THROW(set_up("latency", "global", gpu(), {{"footprint", "536870912"}}), Unsupported);
-    BOOST_CHECK_THROW(set_up("latency", "global", gpu(), {{"footprint", "2048"}, {"line", "4096"}}), Error);
+    BOOST_CHECK_THROW(set_up("latency", "global", gpu(), {{"footprint", "2048"}, {"line", "4096"}}), Unsupported);
 }
 
 BOOST_AUTO_TEST_CASE(levels_are_named_in_order_and_the_last_is_memory) {

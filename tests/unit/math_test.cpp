@@ -11,7 +11,7 @@ using namespace cllab;
 using namespace cllab::model;
 using namespace cllab::test;
 
-#include "experiments/math_functions.hpp"
+#include "experiments/lib/math_functions.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "model/registry.hpp"
+#include "unit/cells.hpp"
 
 namespace cllab::memory_test {
 
@@ -50,14 +50,7 @@ using Settings = std::map<std::string, std::string>;
 
 inline model::Setup set_up(const std::string& name, const std::string& variant, const model::Device& device,
                            const Settings& settings = {}, std::uint64_t seed = 1) {
-    const auto& experiment = family(name);
-    model::Point point;
-    for (const auto& axis : experiment.axes)
-        point.set(axis.name, settings.count(axis.name) ? settings.at(axis.name) : axis.values.front());
-    for (const auto& v : experiment.variants) {
-        if (v.name == variant) return experiment.setup({v, point, device, seed, {}});
-    }
-    throw Error(Blame::usage, "no variant " + variant);
+    return test::set_up_cell(name + "_" + variant, {settings.begin(), settings.end()}, device, seed);
 }
 
 /// What a kernel is given under a name.

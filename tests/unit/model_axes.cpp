@@ -72,15 +72,36 @@ BOOST_AUTO_TEST_CASE(shapes_and_choices_are_checked) {
     for (const auto* bad : {"64x", "0x4", "1x1x1x1", "2048", "64X4", "-1x-1", "x"}) BOOST_TEST(!refusal(local, bad).empty(), bad);
     Axis weights{.name = "weights", .kind = Axis::Kind::choice, .choices = {"linear", "published"}};
     BOOST_TEST(expand(weights, "published,linear") == "published linear");
-    BOOST_TEST(refusal(weights, "auto") == "axis 'weights' cannot be 'auto'; it takes any of linear, published");
+    BOOST_TEST(refusal(weights, "auto") == "axis 'weights' cannot be 'auto'; it takes one of linear, published");
 }
 
 BOOST_AUTO_TEST_CASE(a_bad_value_names_the_axis_the_value_and_what_is_legal) {
     BOOST_TEST(refusal(integer_axis(), "12a") ==
-               "axis 'width' cannot be '12a'; it takes whole numbers from 1 to 1048576 such as 4096, 4Ki, 1Ki:1Mi:*2 or 1:9:+2");
+               "axis 'width' cannot be '12a'; it takes whole numbers from 1 to 1048576, written as 4, 4Ki, 1:8:*2 or 1:9:+2");
     for (const auto* bad : {"", "1,,2", "0", "2Mi", "1:2", "1:2:3", "1:9:*1", "1:9:*0.5", "1:9:+0", "1:9:+-2", "1:9:*x", "0:9:+1", "1:2Mi:*2", "auto"})
         BOOST_TEST(contains(refusal(integer_axis(), bad), "axis 'width'"), bad);
     BOOST_TEST(contains(refusal(integer_axis(), "9:1:+2"), "ends before it starts"));
+}
+
+BOOST_AUTO_TEST_CASE(powers_of_two_and_multiples_are_asked_of_every_value_and_said) {
+    Axis power = integer_axis(), multiple = integer_axis();
+    power.power_of_two = true;
+    multiple.multiple_of = 8;
+    BOOST_TEST(expand(power, "1,64,1Ki") == "1 64 1024");
+    BOOST_TEST(refusal(power, "48") ==
+               "axis 'width' cannot be '48'; it takes powers of two from 1 to 1048576, written as 4, 4Ki or 1:8:*2");
+    BOOST_TEST(contains(refusal(power, "1:9:+2"), "cannot be '3'"));  // of a range not only the ends
+    BOOST_TEST(expand(multiple, "8:24:+8") == "8 16 24");
+    BOOST_TEST(contains(refusal(multiple, "12"), "it takes multiples of 8 from 1 to 1048576"));
+}
+
+BOOST_AUTO_TEST_CASE(a_very_long_value_is_quoted_by_its_two_ends) {
+    const auto sentence = refusal(integer_axis(), std::string(100'000, 'x'));
+    BOOST_TEST(sentence.size() < 500u);
+    BOOST_TEST(contains(sentence, "xxx…xxx'"));
+    std::string list = "1";
+    for (int i = 2; i <= 20'000; ++i) list += "," + std::to_string(i);
+    BOOST_TEST(contains(refusal(integer_axis(), list), "makes more than 10000 values"));
 }
 
 BOOST_AUTO_TEST_CASE(a_value_given_twice_is_an_error) {

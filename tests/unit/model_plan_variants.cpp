@@ -3,6 +3,8 @@
 #define BOOST_TEST_DYN_LINK
 #endif
 #include <boost/test/unit_test.hpp>
+#include <algorithm>
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -47,6 +49,52 @@ BOOST_AUTO_TEST_CASE(a_variant_names_its_own_curve_or_inherits_the_familys) {
     const auto e = probe();
     BOOST_TEST(e.swept_axis(e.variants[0]) == "load");
     BOOST_TEST(e.swept_axis(e.variants[1]) == "ilp");
+}
+
+/// Seconds that planning one axis of so many values takes at best.
+double planning_seconds(std::size_t values) {
+    Experiment e;
+    e.family = "f";
+    e.axes = {{.name = "a", .values = {"1"}}, {.name = "b", .values = {"1"}}};
+    for (std::size_t i = 1; i < values / 100; ++i) e.axes[0].values.push_back(std::to_string(i + 1));
+    for (std::size_t i = 1; i < 100; ++i) e.axes[1].values.push_back(std::to_string(i + 1));
+    e.variants = {{.name = "v"}};
+    const std::vector<Experiment> all{e};
+    double best = 1e9;
+    for (int i = 0; i < 3; ++i) {
+        const auto start = std::chrono::steady_clock::now();
+        BOOST_TEST(make_plan(select(all, {"f"}), {}).size() == values);
+        best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
+    return best;
+}
+
+BOOST_AUTO_TEST_CASE(planning_ten_times_the_points_takes_no_hundred_times_as_long) {
+    BOOST_TEST(planning_seconds(40'000) < 30 * planning_seconds(4'000));
+}
+
+BOOST_AUTO_TEST_CASE(more_points_than_anyone_can_run_are_refused) {
+    const std::vector<Experiment> all{probe()};
+    const auto refusal = [&](const std::string& load, const std::string& ilp) -> std::string {
+        try {
+            make_plan(select(all, {"fma"}), {{"load", load}, {"ilp", ilp}});
+        } catch (const cllab::Error& e) {
+            return e.what();
+        }
+        return {};
+    };
+    BOOST_TEST(refusal("1:200:+1", "1:100:+1") == "");
+    BOOST_TEST(refusal("1:200:+1", "1:200:+1") ==
+               "the selected variants have more than 100000 points together; give fewer values or variants");
+    BOOST_TEST(refusal("1:1000:+1", "1:1000:+1") == "the axes make more than 100000 points together");
+}
+
+BOOST_AUTO_TEST_CASE(a_hundred_thousand_settings_end_at_the_first_that_is_wrong) {
+    const std::vector<Experiment> all{probe()};
+    Settings settings(100'000, {"load", "1"});
+    BOOST_CHECK_EXCEPTION(make_plan(select(all, {"fma"}), settings), cllab::Error, [](const cllab::Error& e) {
+        return std::string(e.what()).find("axis 'load' is given twice") == 0;
+    });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

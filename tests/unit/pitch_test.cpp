@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "core/random.hpp"
-#include "experiments/pitch_geometry.hpp"
-#include "experiments/pitch_reference.hpp"
-#include "model/registry.hpp"
+#include "experiments/lib/pitch_geometry.hpp"
+#include "experiments/lib/pitch_reference.hpp"
+#include "unit/cells.hpp"
 
 using namespace cllab;
 using namespace cllab::model;
@@ -271,14 +271,9 @@ BOOST_AUTO_TEST_CASE(every_variant_is_set_up_with_its_own_check_and_shares_the_i
     device.compute_units = 2;
     device.max_group = device.max_group_promised = 256;
     device.local_bytes = 32768;
-    Point point;
-    for (const auto& axis : family->axes) point.set(axis.name, axis.values.front());
-    point.set("width", "100");
-    point.set("height", "4");
-    const std::map<std::string, Loaded> no_files;
     SharedBytes first;
     for (const auto& variant : family->variants) {
-        const auto setup = family->setup({variant, point, device, 1, no_files});
+        const auto setup = test::set_up_cell(family->id(variant), {{"width", "100"}, {"height", "4"}}, device, 1);
         BOOST_TEST_CONTEXT(variant.name) {
             BOOST_TEST(setup.work.steps == 4.0 * 58);
             const auto* input = std::get_if<Input>(&setup.args.front());
@@ -297,27 +292,19 @@ BOOST_AUTO_TEST_CASE(every_variant_is_set_up_with_its_own_check_and_shares_the_i
 }
 
 BOOST_AUTO_TEST_CASE(a_file_decides_the_size_and_the_picture_is_black_outside_the_region) {
-    const Experiment* family = nullptr;
-    for (const auto& e : registry())
-        if (e.family == "pitch") family = &e;
-    BOOST_REQUIRE(family != nullptr);
     Device device;
     device.type = DeviceType::cpu;
-    Point point;
-    for (const auto& axis : family->axes) point.set(axis.name, axis.values.front());
-    point.set("pitch", "2");
     std::map<std::string, Loaded> files{{"src", {"panel.png", 12, 2, std::make_shared<const Bytes>(24, std::byte{3})}}};
-    const auto setup = family->setup({family->variants.front(), point, device, 1, files});
-    const std::map<std::string, std::string> resolved(setup.resolved.begin(), setup.resolved.end());
-    BOOST_TEST(resolved.at("width") == "12");
-    BOOST_TEST(resolved.at("height") == "2");
+    const auto setup = test::set_up_cell("pitch_implicit", {{"pitch", "2"}}, device, 1, 0, files);
+    BOOST_TEST(setup.point.text("width") == "12");
+    BOOST_TEST(setup.point.text("height") == "2");
     const auto grey = setup.pictures.at("dst").grey(Bytes(24, std::byte{200}));
     for (int i = 0; i < 24; ++i)
         BOOST_TEST(std::to_integer<int>(grey[static_cast<std::size_t>(i)]) == (i % 12 >= 3 && i % 12 <= 8 ? 200 : 0));
     files["src"].width = 4;
     files["src"].height = 6;
     BOOST_CHECK_EXCEPTION(
-        family->validate({family->variants.front(), point, device, 1, files}), Error, [](const Error& e) {
+        test::set_up_cell("pitch_implicit", {{"pitch", "2"}}, device, 1, 0, files), Error, [](const Error& e) {
             return e.blame() == Blame::usage && std::string(e.what()).find("panel.png: an image 4 pixels wide") == 0;
         });
 }

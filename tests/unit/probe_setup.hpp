@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/plan.hpp"
-#include "model/registry.hpp"
+#include "unit/cells.hpp"
 
 namespace cllab::test {
 
@@ -37,15 +36,10 @@ inline model::Device probe_cpu() {
     return d;
 }
 
-using Axes = std::vector<std::pair<std::string, std::string>>;
-
 /// The first cell of "family_variant" with these axes.
 inline model::Setup probe_setup(const std::string& id, const Axes& axes, const model::Device& device,
                                 std::uint64_t seed = 7) {
-    const auto plan = model::make_plan(model::select(model::registry(), {id}), axes);
-    const auto& cell = plan.front().front();
-    static const std::map<std::string, model::Loaded> no_files;
-    return cell.experiment->setup({*cell.variant, cell.point, device, seed, no_files});
+    return set_up_cell(id, axes, device, seed);
 }
 
 inline const model::Experiment& family(const std::string& name) {

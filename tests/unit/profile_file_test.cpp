@@ -112,6 +112,9 @@ BOOST_AUTO_TEST_CASE(another_device_driver_or_platform_is_refused_with_both_name
 }
 
 BOOST_AUTO_TEST_CASE(a_damaged_file_says_where) {
+    BOOST_TEST(refusal(std::string(100'000, '[')) == "is damaged: it is nested more than 64 deep");
+    BOOST_TEST(refusal(std::string((16 << 20) + 1, ' ')) == "is larger than 16 MiB");
+    BOOST_TEST(refusal_after([](json& j) { j["device"]["driver"] = std::string(5000, 'x'); }).size() < 400u);
     BOOST_TEST(refusal("") == "is damaged at byte 1 of 0");
     const auto whole = written().dump();
     BOOST_TEST(refusal(whole.substr(0, 100)).rfind("is damaged at byte 1", 0) == 0u, refusal(whole.substr(0, 100)));

@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include "report/by_device.hpp"
-#include "report/device_key.hpp"
 #include "report/joined.hpp"
 #include "report/json.hpp"
 #include "report/table.hpp"
@@ -153,7 +152,7 @@ BOOST_AUTO_TEST_CASE(a_device_is_known_again_by_uuid_else_by_address_and_host_el
         Record r;
         r.device = {.name = "X", .type = type, .selector = selector, .identity = identity};
         r.host.name = host;
-        return report::device_key(r);
+        return model::device_key(r);
     };
     BOOST_TEST(key("UUID 01", "a", "0:0") == key("UUID 01", "b", "1:3"));
     BOOST_TEST(key("UUID 01", "a", "0:0") != key("UUID 02", "a", "0:0"));
@@ -184,24 +183,26 @@ BOOST_AUTO_TEST_CASE(joined_records_keep_their_lines_and_come_once) {
     BOOST_TEST(joined.duplicates() == 1u);
     BOOST_REQUIRE(joined.lines().size() == 1u);
     BOOST_TEST(joined.lines().front() == line);
-    // Another time of day, status, point or sample is another record.
-    for (const auto change : {0, 1, 2, 3, 4}) {
+    // Another run, place in it, time of day, status, point or sample is another record.
+    for (const auto change : {0, 1, 2, 3, 4, 5, 6}) {
         auto other = record;
         if (change == 0) other.utc = "2026-11-21T00:00:00Z";
         if (change == 1) other = test::failed(other, model::Status::timed_out, "60 s");
         if (change == 2) other.point.front().second = "7";
-        if (change == 3) other.samples = {1e-3};
+        if (change == 3) other.samples.back() = other.time->high;
+        if (change == 5) other.run.id = "another";
+        if (change == 6) other.run.order.position = 5;
         if (change == 4) other.host.name = "node2", other.device = test::pocl();
         BOOST_TEST(refused(joined, report::to_json_line(other)) == "");
     }
-    BOOST_TEST(joined.records().size() == 6u);
+    BOOST_TEST(joined.records().size() == 8u);
     BOOST_TEST(joined.duplicates() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_no_record_is_named_with_file_and_line) {
     report::Joined joined;
     BOOST_TEST(refused(joined, "\n{\"schema\":1,\n") == "a.jsonl:2: this is not a record: its JSON is damaged at byte 13 of 12; the line is left out");
-    BOOST_TEST(refused(joined, "{\"schema\":2}") == "a.jsonl:1: the record has schema 2; this build reads schema 1; the line is left out");
+    BOOST_TEST(refused(joined, "{\"schema\":3}") == "a.jsonl:1: the record has schema 3; this build reads schemas 1 and 2; the line is left out");
     BOOST_TEST(joined.records().empty());
 }
 

@@ -22,12 +22,16 @@ model::Record full() {
     auto r = test::moving(test::cell("pitch", "short8", 1.23e-3), 3e8, 4e12);
     r.point = {{"width", "8192"}, {"pitch", "20.2"}, {"local", "64x4"}, {"weights", "linear"}, {"odd", "007"}};
     r.metrics.push_back({"pixels", {5.4e10, "pixel/s", model::Better::higher}});
-    r.samples = {1.24e-3, 1.23e-3, 1.22e-3};
+    r.samples.assign(20, 1.23e-3);
+    r.samples.front() = 1.22e-3;
+    r.samples.back() = 1.24e-3;
     r.aside = {2.5e-3};
     r.time->cache = "rotate";
     r.time->sets = 5;
+    r.time->batch = 2;
     r.time->references = 3;
     r.time->reference_spread = 0.02;
+    r.yardstick = {.bytes = 32 << 20, .bandwidth = 2.5e12, .cache = "rotate", .n = 20};
     r.device.last_level_bytes = 50 << 20;
     r.device.last_level_from = "reported by the driver";
     r.warnings = {"throttled: the clock fell; run again when the machine is idle"};
@@ -41,6 +45,8 @@ model::Record full() {
     r.host = {.name = "box", .cpu = "EPYC", .os = "Debian 12", .threads = 16};
     r.utc = "2026-11-20T23:59:59Z";
     r.argv = {"cllab", "--device", "cpu"};
+    r.run = {.id = "0123456789abcdef", .label = "before the change", .seed = 18446744073709551615u,
+             .order = {.comparison = 2, .position = 1, .prepared = 7}, .driver_caches = {{"POCL_CACHE_DIR", "/var/cache"}}};
     return r;
 }
 
@@ -72,12 +78,12 @@ BOOST_AUTO_TEST_CASE(a_record_is_one_line_with_the_keys_of_the_schema_in_order) 
     std::string keys;
     const Json j = Json::parse(line);  // named: a loop over a temporary's items() would outlive it
     for (const auto& [key, value] : j.items()) keys += key + " ";
-    BOOST_TEST(keys == "schema id family variant point status reason device metrics time samples aside warnings build code dump host utc argv ");
+    BOOST_TEST(keys == "schema id family variant point status reason device metrics time yardstick samples aside warnings build code dump host run utc argv ");
 }
 
 BOOST_AUTO_TEST_CASE(numbers_are_numbers_and_other_point_values_are_texts) {
     const auto j = Json::parse(report::to_json_line(full()));
-    BOOST_TEST(j["schema"] == 1);
+    BOOST_TEST(j["schema"] == 2);
     BOOST_TEST(j["point"]["width"] == 8192);
     BOOST_TEST(j["point"]["pitch"] == 20.2);
     BOOST_TEST(j["point"]["local"] == "64x4");
@@ -108,6 +114,10 @@ BOOST_AUTO_TEST_CASE(a_record_survives_the_round_trip) {
     BOOST_TEST(back.code.loop.at("reuse") == 3);
     BOOST_TEST(!back.code.local_bytes.has_value());
     BOOST_TEST(back.host.threads == 16u);
+    BOOST_TEST(back.run.seed.value() == 18446744073709551615u);
+    BOOST_TEST(back.run.label == "before the change");
+    BOOST_TEST(back.run.order.prepared == 7u);
+    BOOST_TEST(back.run.driver_caches.at("POCL_CACHE_DIR") == "/var/cache");
     const auto failed = report::from_json(report::to_json_line(test::failed(r, model::Status::wrong_result, "dst[17]: 3, expected 4")));
     BOOST_TEST((failed.status == model::Status::wrong_result));
     BOOST_TEST(failed.reason == "dst[17]: 3, expected 4");
@@ -125,7 +135,7 @@ BOOST_AUTO_TEST_CASE(non_finite_numbers_are_never_written) {
     const auto j = Json::parse(report::to_json_line(r));
     BOOST_TEST(!j["time"].contains("mad"));
     BOOST_TEST(!j["time"].contains("high"));
-    BOOST_TEST(j["samples"].size() == 3u);
+    BOOST_TEST(j["samples"].size() == 20u);
     BOOST_TEST(!j["metrics"].contains("broken"));
     BOOST_TEST(!j["build"].contains("seconds"));
     BOOST_TEST(report::to_json_line(r).find("null") == std::string::npos);
@@ -141,7 +151,8 @@ BOOST_AUTO_TEST_CASE(a_reason_is_one_line_and_a_log_of_any_bytes_is_written) {
 }
 
 BOOST_AUTO_TEST_CASE(an_unknown_schema_is_refused_by_number) {
-    BOOST_TEST(refusal_after([](Json& j) { j["schema"] = 2; }) == "the record has schema 2; this build reads schema 1");
+    BOOST_TEST(refusal_after([](Json& j) { j["schema"] = 3; }) == "the record has schema 3; this build reads schemas 1 and 2");
+    BOOST_TEST(refusal_after([](Json& j) { j["schema"] = std::string(1000, 'x'); }).size() < 300u);
     BOOST_TEST(refusal_after([](Json& j) { j.erase("schema"); }) == "this is not a record: it has no 'schema'");
 }
 
@@ -150,9 +161,9 @@ BOOST_AUTO_TEST_CASE(damaged_lines_are_refused_with_the_place_of_the_damage) {
     for (std::size_t size = 0; size < line.size(); ++size) BOOST_REQUIRE(!refusal(line.substr(0, size)).empty());
     BOOST_TEST(refusal("{\"schema\":1,") == "this is not a record: its JSON is damaged at byte 13 of 12");
     BOOST_TEST(refusal("[]") == "this is not a record: the line is not an object");
-    BOOST_TEST(refusal("{\"schema\":1e999}") == "this is not a record: a number in it is too large");
+    BOOST_TEST(refusal("{\"schema\":1e999}") == "this is not a record: its JSON is damaged: a number in it is too large");
     BOOST_TEST(refusal_after([](Json& j) { j.erase("id"); }) == "this is not a record: it has no 'id'");
-    BOOST_TEST(refusal_after([](Json& j) { j["status"] = "fine"; }) == "this is not a record: the status 'fine' is unknown");
+    BOOST_TEST(refusal_after([](Json& j) { j["status"] = "fine"; }) == "this is not a record: the status 'fine' is unknown; possible are ok, unsupported, build_failed, launch_failed, wrong_result and timed_out");
     BOOST_TEST(refusal_after([](Json& j) { j["time"]["median"] = "1"; }) == "this is not a record: 'time.median' is not a number");
     BOOST_TEST(refusal_after([](Json& j) { j["time"]["n"] = -1; }) == "this is not a record: 'time.n' is not a whole number from 0 to 2^32-1");
     BOOST_TEST(refusal_after([](Json& j) { j["samples"] = 3; }) == "this is not a record: 'samples' is not a list of numbers");
@@ -160,6 +171,78 @@ BOOST_AUTO_TEST_CASE(damaged_lines_are_refused_with_the_place_of_the_damage) {
                "this is not a record: 'metrics.bandwidth.better' is 'no', not one of lower, higher, neither");
     BOOST_TEST(refusal_after([](Json& j) { j["point"]["width"] = Json::array(); }) == "this is not a record: 'point.width' is neither a text nor a number");
     BOOST_TEST(refusal_after([](Json& j) { j["device"] = 1; }) == "this is not a record: 'device' is not an object");
+}
+
+BOOST_AUTO_TEST_CASE(a_record_of_schema_1_is_read_and_knows_nothing_of_its_run) {
+    Json j = Json::parse(report::to_json_line(full()));
+    j["schema"] = 1;
+    j.erase("run");
+    const auto back = report::from_json(j.dump());
+    BOOST_TEST(back.schema == 1);
+    BOOST_TEST(back.run.id == "");
+    BOOST_TEST(!back.run.seed.has_value());
+    BOOST_TEST(back.time->median == 1.23e-3);
+    BOOST_TEST(refusal_after([](Json& json) { json.erase("run"); }) == "this is not a record: it has no 'run'");
+    BOOST_TEST(refusal_after([](Json& json) { json["run"]["order"].erase("position"); }) == "this is not a record: it has no 'run.order.position'");
+    BOOST_TEST(refusal_after([](Json& json) { json["run"]["driver_caches"]["X"] = 1; }) == "this is not a record: 'run.driver_caches.X' is not a text");
+}
+
+BOOST_AUTO_TEST_CASE(a_record_that_cannot_be_is_refused_with_the_reason) {
+    const auto cannot = [](const std::string& what) { return "this record cannot be: " + what; };
+    const auto time = [](const char* key, double value) { return refusal_after([&](Json& j) { j["time"][key] = value; }); };
+    BOOST_TEST(refusal_after([](Json&) {}) == "");
+    BOOST_TEST(time("median", -1) == cannot("its time is -1.00 s"));
+    BOOST_TEST(time("median", 0) == cannot("its time is 0 s"));
+    BOOST_TEST(refusal_after([](Json& j) { j["time"].erase("median"); }) == "this is not a record: it has no 'time.median'");
+    BOOST_TEST(time("low", 1.3e-3) == cannot("its interval from 0.00130 s to 0.00124 s excludes its median of 0.00123 s"));
+    BOOST_TEST(time("high", 1e-3) == cannot("its interval from 0.00122 s to 0.00100 s excludes its median of 0.00123 s"));
+    BOOST_TEST(time("low", -1) == cannot("'time.low' is -1.00 s"));
+    BOOST_TEST(time("min", 2) == cannot("'time.min' of 2.00 s is above its median of 0.00123 s"));
+    BOOST_TEST(time("q1", 2).find("quartiles") != std::string::npos);
+    BOOST_TEST(time("mad", -1) == cannot("'time.mad' is -1.00 s"));
+    BOOST_TEST(time("median", 1.2275e-3) == "");
+    BOOST_TEST(refusal_after([](Json& j) { j["time"]["n"] = 19; }) == cannot("'time.n' is 19 and it has 20 samples"));
+    BOOST_TEST(refusal_after([](Json& j) { j["time"]["n"] = 0; }) == cannot("it has a time of no sample"));
+    BOOST_TEST(refusal_after([](Json& j) { j.erase("samples"); }) == "");  // a shortened record
+    BOOST_TEST(refusal_after([](Json& j) { j.erase("time"); }) == cannot("it has samples and no time"));
+    BOOST_TEST(refusal_after([](Json& j) { for (auto& s : j["samples"]) s = 1; }).find("is outside its samples, 1.00 s to 1.00 s") != std::string::npos);
+    BOOST_TEST(refusal_after([](Json& j) { j["status"] = "wrong_result"; }) == cannot("it is wrong_result and has a time; only a cell that is ok has one"));
+    BOOST_TEST(refusal_after([](Json& j) { j["metrics"]["bandwidth"]["value"] = -1; }) == cannot("its bandwidth is -1.00 B/s"));
+}
+
+// The time of a step is the difference of two times: a sample of it may be negative, and a step may cost nothing.
+BOOST_AUTO_TEST_CASE(a_difference_may_be_negative_in_single_samples_and_a_free_step_altogether) {
+    auto r = full();
+    r.metrics = {{"step_time", {r.time->median, "s", model::Better::lower}}};
+    r.time->min = r.samples.front() = -1e-6;
+    BOOST_TEST(refusal(report::to_json_line(r)) == "");
+    r.metrics.clear();
+    BOOST_TEST(refusal(report::to_json_line(r)) == "this record cannot be: 'time.min' is -1.00e-6 s");
+    for (auto* value : {&r.time->median, &r.time->min, &r.time->low, &r.time->q1}) *value = -1e-9;
+    r.samples.front() = -1e-9;
+    r.warnings = {"no-cost: between -1 and 1 s a step, which cannot be told from nothing"};
+    BOOST_TEST(refusal(report::to_json_line(r)) == "");
+}
+
+BOOST_AUTO_TEST_CASE(what_would_exhaust_stack_memory_or_time_is_refused_with_the_limit) {
+    const auto deep = [](const std::string& open, const std::string& close) {
+        std::string out;
+        for (int i = 0; i < 100'000; ++i) out += open;
+        for (int i = 0; i < 100'000; ++i) out += close;
+        return out;
+    };
+    const std::string too_deep = "this is not a record: its JSON is damaged: it is nested more than 64 deep";
+    BOOST_TEST(refusal(deep("[", "]")) == too_deep);
+    BOOST_TEST(refusal("{\"schema\":" + deep("[", "]") + "}") == too_deep);
+    BOOST_TEST(refusal(deep("{\"a\":", "}")) == too_deep);
+    std::string many = "{\"schema\":2";
+    for (int i = 0; i < 100'000; ++i) many += ",\"" + std::to_string(i) + "\":0";
+    BOOST_TEST(refusal(many + "}") == "this is not a record: its JSON is damaged: an object in it has more than 1000 members");
+    BOOST_TEST(refusal("{\"id\":1,\"id\":2}") == "this is not a record: its JSON is damaged: an object in it has 'id' twice");
+    BOOST_TEST(refusal(std::string((16 << 20) + 1, ' ')) == "this is not a record: its JSON is larger than 16 MiB");
+    auto r = full();
+    r.build.log.assign(20 << 20, '\x01');  // each byte takes six
+    BOOST_TEST(refusal(report::to_json_line(r)) == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_later_writer_may_add_keys) {
@@ -184,10 +267,30 @@ BOOST_AUTO_TEST_CASE(csv_lines_have_as_many_fields_as_the_header_and_quote_what_
     BOOST_TEST(value("registers") == "32");
     BOOST_TEST(value("loop") == "instructions=44;reuse=3");
     BOOST_TEST(value("warnings") == "a: b; c: d");
+    BOOST_TEST(value("label") == "before the change");
+    BOOST_TEST(value("run") == "0123456789abcdef");
     const auto failed = split(report::to_csv_line(test::failed(r, model::Status::timed_out, "60 s")), ',');
     BOOST_TEST(failed.size() == header.size());
     BOOST_TEST(failed.at(8) == "timed_out");
     BOOST_TEST(failed.at(10) == "");  // a failed cell has no time
+}
+
+BOOST_AUTO_TEST_CASE(no_text_in_csv_is_a_formula_or_moves_a_cursor_and_numbers_stay_numbers) {
+    auto r = full();
+    for (const char* formula : {"=441+2", "+441", "-441", "@SUM(A1)", " =441+2"}) {
+        r.device.name = r.reason = r.run.label = r.dump = r.id = r.code.kind = formula;
+        r.warnings = {formula};
+        const auto line = report::to_csv_line(r);
+        for (auto text : split(line, ',')) {
+            if (text.find(trim(formula)) == std::string::npos) continue;
+            BOOST_TEST((text.starts_with("'") || text.starts_with("\"'")), text);
+        }
+    }
+    r = full();
+    r.device.name = "\x1b[31mred\nnext \xe2\x80\xae reversed \xff";
+    BOOST_TEST(report::to_csv_line(r).find("\\x1b[31mred\\x0anext \\u202e reversed \\xff") != std::string::npos);
+    r.time->low = -1e-3;  // of a step
+    BOOST_TEST(report::to_csv_line(r).find(",-0.001,") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,8 +4,12 @@
 #endif
 #include <boost/test/unit_test.hpp>
 
+#include <cmath>
+
 #include "run/cache_state.hpp"
 #include "run/limits.hpp"
+#include "run/operation.hpp"
+#include "run/yardstick.hpp"
 #include "unit/probe_setup.hpp"
 #include "unit/report_records.hpp"
 
@@ -38,10 +42,22 @@ std::string judged(const model::Record& r, bool one_launch = true) {
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-std::string refusal(Cache cache, const model::Setup& setup, double bytes, double room = 1e12,
+constexpr std::size_t MiB = 1 << 20;
+
+/// With one buffer of `bytes`.
+model::Setup sized(std::size_t bytes, model::Setup setup = {}) {
+    if (bytes > 0) setup.args = {model::Scratch{"buffer", bytes}};
+    return setup;
+}
+
+std::size_t sets(Cache cache, std::size_t bytes, std::uint64_t last_level, double room = 1e12) {
+    return run::sets_for(cache, test::probe_cpu(), sized(bytes), last_level, room);
+}
+
+std::string refusal(Cache cache, const model::Setup& setup, std::size_t bytes, double room = 1e12,
                     const model::Device& device = test::probe_cpu()) {
     try {
-        run::sets_for(cache, device, setup, bytes, 32 << 20, room);
+        run::sets_for(cache, device, sized(bytes, setup), 32 << 20, room);
     } catch (const Unsupported& e) {
         return e.what();
     }
@@ -102,12 +118,48 @@ BOOST_AUTO_TEST_CASE(the_last_level_is_measured_else_reported_else_guessed_and_s
 }
 
 BOOST_AUTO_TEST_CASE(sets_rotate_through_four_times_the_last_level) {
-    const model::Setup plain;
-    BOOST_TEST(run::sets_for(Cache::rotate, test::probe_cpu(), plain, 1 << 20, 32 << 20, 1e12) == 128u);
-    BOOST_TEST(run::sets_for(Cache::rotate, test::probe_cpu(), plain, 3 << 20, 32 << 20, 1e12) == 43u);
-    BOOST_TEST(run::sets_for(Cache::rotate, test::probe_cpu(), plain, 256 << 20, 32 << 20, 1) == 1u);  // one set displaces itself
-    BOOST_TEST(run::sets_for(Cache::cold, test::probe_cpu(), plain, 1 << 20, 32 << 20, 1e12) == 1u);
-    BOOST_TEST(run::sets_for(Cache::hot, test::probe_cpu(), plain, 1 << 20, 32 << 20, 1e12) == 1u);
+    BOOST_TEST(sets(Cache::rotate, 1 * MiB, 32 * MiB) == 128u);
+    BOOST_TEST(sets(Cache::rotate, 3 * MiB, 32 * MiB) == 43u);
+    BOOST_TEST(sets(Cache::rotate, 256 * MiB, 32 * MiB, 1) == 1u);  // one set displaces itself
+    BOOST_TEST(sets(Cache::cold, 1 * MiB, 32 * MiB) == 1u);
+    BOOST_TEST(sets(Cache::hot, 1 * MiB, 32 * MiB) == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_mebibyte_rotates_on_every_last_level_from_512_kib_to_1_gib) {
+    for (std::uint64_t last_level = MiB / 2; last_level <= 1024 * MiB; last_level *= 2)
+        BOOST_TEST(sets(Cache::rotate, MiB, last_level) == 4 * last_level / MiB);
+    BOOST_TEST(sets(Cache::rotate, 2 * MiB, 300 * MiB) == 600u);
+}
+
+BOOST_AUTO_TEST_CASE(the_room_of_sets_that_rotate_is_that_of_their_guards_too) {
+    // 128 sets of 1 MiB, with a guard of 64 KiB on either side of each.
+    const double needed = 128 * 1.125 * MiB;
+    BOOST_TEST(refusal(Cache::rotate, {}, MiB, needed) == "");
+    const auto text = refusal(Cache::rotate, {}, MiB, needed - 1);
+    for (const auto* part : {"128 sets", "with their guards", "144 MiB in all"}) BOOST_TEST(holds(text, part), text);
+}
+
+BOOST_AUTO_TEST_CASE(the_yardstick_has_the_cells_own_footprint_whatever_the_last_level) {
+    for (std::uint64_t last_level = MiB / 2; last_level <= 1024 * MiB; last_level *= 2) {
+        for (const unsigned units : {1u, 2u, 64u}) {
+            auto device = test::probe_cpu();
+            device.last_level_bytes = device.reported_cache_bytes = last_level;
+            device.compute_units = units;
+            const auto setup = test::probe_setup("pitch_short8", {{"width", "2048"}, {"height", "1024"}}, device);
+            BOOST_TEST(run::yardstick_bytes(setup.work.bytes, run::data_bytes(setup)) == 4 * MiB);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_yardstick_is_no_larger_than_the_data_and_no_larger_than_what_must_move) {
+    BOOST_TEST(run::yardstick_bytes(64 * MiB, 4 * MiB) == 4 * MiB);  // walks the same data again and again
+    BOOST_TEST(run::yardstick_bytes(4 * MiB, 64 * MiB) == 4 * MiB);  // touches a part of it
+    BOOST_TEST(run::yardstick_bytes(8, 12) == 4096u);
+    for (const double bytes : {5e3, 123456.0, 7.77e7, 3e9}) {
+        const auto rounded = static_cast<double>(run::yardstick_bytes(bytes, bytes));
+        BOOST_TEST(std::abs(rounded / bytes - 1) < 0.07);
+        BOOST_TEST(run::yardstick_bytes(rounded, rounded) % 128 == 0u);  // two buffers of whole vectors
+    }
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_rotate_says_why) {
@@ -125,11 +177,11 @@ BOOST_AUTO_TEST_CASE(what_cannot_rotate_says_why) {
     BOOST_TEST(holds(refusal(Cache::rotate, repeated, 1 << 20), "several launches"));
     BOOST_TEST(holds(refusal(Cache::rotate, plain, 0), "has none"));
     const auto small = refusal(Cache::rotate, plain, 4096);
-    for (const auto* part : {"32768 sets of 4 KiB", "128 MiB", "512"}) BOOST_TEST(holds(small, part), small);
+    for (const auto* part : {"32768 sets of 4 KiB", "128 MiB", "4096"}) BOOST_TEST(holds(small, part), small);
     auto simulator = test::probe_cpu();
     simulator.implementation = model::Implementation::oclgrind;
     BOOST_TEST(holds(refusal(Cache::cold, plain, 1 << 20, 1e12, simulator), "simulator"));
-    BOOST_TEST(holds(refusal(Cache::rotate, plain, 1 << 20, 100 << 20), "room for 100 MiB"));
+    BOOST_TEST(holds(refusal(Cache::rotate, plain, 1 << 20, 100 * MiB), "room for 100 MiB"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,10 +1,20 @@
 # Makes the registry from the file names: cl/<family>.cl beside host/experiments/<family>.cpp, one without the other
-# stops the configure step. The kernel text is embedded as bytes, so quotes, backslashes and size do not matter.
+# stops the configure step. What families share lies in host/experiments/lib/ and has no kernel. The kernel text is embedded as bytes, so quotes, backslashes and size do not matter.
+
+#   cllab_registry(TARGET [TYPE STATIC|OBJECT] [ROOT folder with cl/ and host/experiments/] [LIBRARIES target...])
 
 function(cllab_registry target)
-  file(GLOB kernels CONFIGURE_DEPENDS cl/*.cl)
-  file(GLOB headers CONFIGURE_DEPENDS cl/include/*.h)
-  file(GLOB hosts CONFIGURE_DEPENDS host/experiments/*.cpp)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TYPE;ROOT" "LIBRARIES")
+  if(NOT arg_ROOT)
+    set(arg_ROOT ${CMAKE_CURRENT_SOURCE_DIR})
+  endif()
+  if(NOT arg_TYPE)
+    set(arg_TYPE STATIC)
+  endif()
+  file(GLOB kernels CONFIGURE_DEPENDS ${arg_ROOT}/cl/*.cl)
+  file(GLOB headers CONFIGURE_DEPENDS ${arg_ROOT}/cl/include/*.h)
+  file(GLOB hosts CONFIGURE_DEPENDS ${arg_ROOT}/host/experiments/*.cpp)
+  file(GLOB shared CONFIGURE_DEPENDS ${arg_ROOT}/host/experiments/lib/*.cpp)
   foreach(path IN LISTS kernels)
     cmake_path(GET path STEM stem)
     list(APPEND kernel_stems ${stem})
@@ -64,6 +74,6 @@ std::string_view embedded_kernel(std::string_view file_stem) {
 }
 }  // namespace cllab::model
 ]])
-  add_library(${target} STATIC ${hosts} ${embedded} ${generated}/registry.cpp)
-  target_link_libraries(${target} PUBLIC cllab_flags ${ARGN})
+  add_library(${target} ${arg_TYPE} ${hosts} ${shared} ${embedded} ${generated}/registry.cpp)
+  target_link_libraries(${target} PUBLIC cllab_flags ${arg_LIBRARIES})
 endfunction()

@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/support.hpp"
+#include "experiments/lib/compare.hpp"
+#include "experiments/lib/data.hpp"
 
 namespace cllab::model::batchnorm {
 
@@ -54,7 +55,7 @@ inline Statistics statistics(const Shape& s, std::span<const float> x, bool by_c
 
 /// Random input whose channels differ in mean (to several deviations from zero) and deviation.
 inline Data random_data(const Shape& s, std::uint64_t seed) {
-    auto x = std::make_shared<Bytes>(*support::random_floats(s.total(), seed, -1, 1));
+    auto x = std::make_shared<Bytes>(*lib::random_floats(s.total(), seed, -1, 1));
     auto* v = reinterpret_cast<float*>(x->data());
     Random random(~seed);
     std::vector<float> centre(s.channels), width(s.channels);
@@ -64,17 +65,17 @@ inline Data random_data(const Shape& s, std::uint64_t seed) {
         const std::size_t c = plane % s.channels;
         for (std::size_t i = 0; i < s.plane; ++i) v[plane * s.plane + i] = centre[c] + width[c] * v[plane * s.plane + i];
     }
-    Data out{s, x, support::random_floats(s.channels, seed + 2, 0.5f, 1.5f), support::random_floats(s.channels, seed + 3, -1, 1),
-             support::random_floats(2 * s.channels, seed + 4, 0.5f, 1.5f), {}, {}};
-    out.pixel = statistics(s, support::view<float>(out.x), false);
-    out.channel = statistics(s, support::view<float>(out.x), true);
+    Data out{s, x, lib::random_floats(s.channels, seed + 2, 0.5f, 1.5f), lib::random_floats(s.channels, seed + 3, -1, 1),
+             lib::random_floats(2 * s.channels, seed + 4, 0.5f, 1.5f), {}, {}};
+    out.pixel = statistics(s, lib::view<float>(out.x), false);
+    out.channel = statistics(s, lib::view<float>(out.x), true);
     return out;
 }
 
 /// First difference of one float from `expected` by more than `allowed`, in words.
 inline std::optional<std::string> off(const char* buffer, std::size_t i, float found, double expected, double allowed) {
     if (std::abs(static_cast<double>(found) - expected) <= allowed) return std::nullopt;  // false for NaN
-    return support::difference(buffer, i, found, static_cast<float>(expected));
+    return lib::difference(buffer, i, found, static_cast<float>(expected));
 }
 
 /// Checks y, means, scales (1 / sqrt(variance + epsilon)) and, by channel, the running statistics. A mean may be off by
@@ -84,8 +85,8 @@ inline std::optional<std::string> check(const Data& d, bool by_channel, const Bu
     const auto& s = d.shape;
     const auto& set = by_channel ? d.channel : d.pixel;
     const auto means = buffers.as<float>("means"), scales = buffers.as<float>("scales"), y = buffers.as<float>("y");
-    const auto gamma = support::view<float>(d.gamma), beta = support::view<float>(d.beta), x = support::view<float>(d.x),
-               before = support::view<float>(d.running);
+    const auto gamma = lib::view<float>(d.gamma), beta = lib::view<float>(d.beta), x = lib::view<float>(d.x),
+               before = lib::view<float>(d.running);
     const std::size_t sets = set.mean.size();
     std::vector<double> scale(sets), mean_off(sets), scale_off(sets);
     for (std::size_t i = 0; i < sets; ++i) {
@@ -99,11 +100,13 @@ inline std::optional<std::string> check(const Data& d, bool by_channel, const Bu
     if (by_channel) {
         const auto running = buffers.as<float>("running");
         const double count = static_cast<double>(s.images * s.plane), unbiased = count / std::max(count - 1, 1.0);
+        // What an average keeps of its first value after so many operations.
+        const double kept = std::pow(1 - momentum, static_cast<double>(buffers.operations));
         for (std::size_t c = 0; c < s.channels; ++c) {
             const double old_mean = before[c], old_variance = before[s.channels + c], variance = set.variance[c] * unbiased;
-            if (auto wrong = off("running", c, running[c], old_mean + momentum * (set.mean[c] - old_mean), 1e-6 + mean_off[c]))
+            if (auto wrong = off("running", c, running[c], set.mean[c] + kept * (old_mean - set.mean[c]), 1e-6 + mean_off[c]))
                 return wrong;
-            if (auto wrong = off("running", s.channels + c, running[s.channels + c], old_variance + momentum * (variance - old_variance),
+            if (auto wrong = off("running", s.channels + c, running[s.channels + c], variance + kept * (old_variance - variance),
                                  1e-6 + 1e-4 * variance))
                 return wrong;
         }
@@ -117,7 +120,7 @@ inline std::optional<std::string> check(const Data& d, bool by_channel, const Bu
                 const double moved = x[at] - set.mean[k];
                 const double allowed = 1e-6 + g * (std::abs(moved) * scale_off[k] + scale[k] * mean_off[k]);
                 if (!(std::abs(y[at] - (moved * scale[k] * g + b)) <= allowed))
-                    return support::difference("y", at, y[at], static_cast<float>(moved * scale[k] * g + b));
+                    return lib::difference("y", at, y[at], static_cast<float>(moved * scale[k] * g + b));
             }
         }
     }

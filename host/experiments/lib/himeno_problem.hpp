@@ -1,6 +1,6 @@
 // The Himeno benchmark as data: grids, initial values, and an independent reference of the sweep. The reference keeps the
 // order of the original's operations and is compiled without contraction, so that a kernel's field can be compared with it
-// bit for bit. Source: R. Himeno, himenoBMT (RIKEN), static C version; 34 floating-point operations a point.
+// bit for bit. Source: R. Himeno, himenoBMT (RIKEN), static C version; 34 floating-point operations per point.
 #pragma once
 
 #include <array>
@@ -43,7 +43,7 @@ inline constexpr std::array<const char*, arrays> array_names{"a0", "a1", "a2", "
 
 inline constexpr float omega = 0.8f;
 
-/// Operations of one iteration: 34 a point of the interior (the dynamic C version counts one layer less).
+/// Operations of one iteration: 34 per point of the interior (the dynamic C version counts one layer less).
 inline double flops(const Grid& grid) { return 34.0 * static_cast<double>(grid.interior()); }
 /// Least traffic of one iteration in bytes: twelve coefficients and p read once, the new p written once.
 inline double traffic(const Grid& grid) { return 56.0 * static_cast<double>(grid.interior()); }
@@ -89,7 +89,7 @@ inline constexpr std::uint32_t padding_word = 0x7FC0DEAD;
 
 /// `field` (grid.points() floats) with rows of `row` >= grid.k words; the field itself when row == grid.k.
 SharedBytes padded(const SharedBytes& field, const Grid& grid, std::size_t row);
-/// Arrays of one vector component each made into one array of `components` floats a point.
+/// Arrays of one vector component each made into one array of `components` floats per point.
 SharedBytes interleaved(std::span<const SharedBytes> fields);
 
 /// How a kernel's field with rows of `row` words is compared: every point bit for bit, or within `tolerance` when the

@@ -1,21 +1,19 @@
-#include "model/himeno_problem.hpp"
+#include "experiments/lib/himeno_problem.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdio>
-#include <deque>
-#include <mutex>
 #include <thread>
+#include <tuple>
 
 #include "core/random.hpp"
+#include "experiments/lib/data.hpp"
 
 namespace cllab::model::himeno {
 namespace {
 
-std::span<const float> floats(const SharedBytes& bytes) {
-    return {reinterpret_cast<const float*>(bytes->data()), bytes->size() / sizeof(float)};
-}
+std::span<const float> floats(const SharedBytes& bytes) { return lib::view<float>(bytes); }
 
 /// Allocates count floats and lets `value(index)` fill them.
 template <typename F>
@@ -129,11 +127,20 @@ double sweep(const Problem& problem, std::span<const float> from, std::span<floa
 std::shared_ptr<const State> Problem::after(unsigned iterations) const {
     auto& kept = states_[iterations];
     if (kept) return kept;
+    // From the latest state before it that is known.
     State state;
-    const auto initial = floats(p_);
-    state.p.assign(initial.begin(), initial.end());
+    unsigned done = 0;
+    for (const auto& [n, known] : states_) {
+        if (!known || n > iterations) continue;
+        state = *known;
+        done = n;
+    }
+    if (done == 0) {
+        const auto initial = floats(p_);
+        state.p.assign(initial.begin(), initial.end());
+    }
     auto next = state.p;  // the boundary is in both
-    for (unsigned n = 0; n < iterations; ++n) {
+    for (unsigned n = done; n < iterations; ++n) {
         state.gosa = sweep(*this, state.p, next);
         std::swap(state.p, next);
     }
@@ -142,22 +149,9 @@ std::shared_ptr<const State> Problem::after(unsigned iterations) const {
 }
 
 std::shared_ptr<const Problem> problem(const Grid& grid, Data data, std::uint64_t seed) {
-    struct Entry {
-        Grid grid;
-        Data data;
-        std::uint64_t seed;
-        std::shared_ptr<const Problem> problem;
-    };
-    static std::mutex mutex;
-    static std::deque<Entry> recent;
-    const std::lock_guard lock(mutex);
+    static lib::Recent<std::tuple<std::size_t, std::size_t, std::size_t, Data, std::uint64_t>, Problem> recent;
     if (data == Data::prescribed) seed = 0;
-    for (const auto& e : recent) {
-        if (e.grid == grid && e.data == data && e.seed == seed) return e.problem;
-    }
-    if (recent.size() == 2) recent.pop_front();  // before the next is made: each may be gigabytes
-    recent.push_back({grid, data, seed, std::make_shared<const Problem>(grid, data, seed)});
-    return recent.back().problem;
+    return recent.get({grid.i, grid.j, grid.k, data, seed}, [&] { return Problem(grid, data, seed); });
 }
 
 SharedBytes padded(const SharedBytes& field, const Grid& grid, std::size_t row) {

@@ -16,7 +16,8 @@
 #include <vector>
 
 #include "core/random.hpp"
-#include "experiments/support.hpp"
+#include "experiments/lib/compare.hpp"
+#include "experiments/lib/data.hpp"
 
 namespace cllab::model::gemm {
 
@@ -25,16 +26,17 @@ struct Matrices {
     SharedBytes a, b, c;  ///< floats, row by row: m x k, k x n, m x n
 };
 
-/// Largest size of an element of A and B for which k products and an element of C (below 2^19) stay below 2^24.
+/// Largest size of an element of A and B for which an element of C (below 2^19) and k products, added twice, stay below
+/// 2^24: the product is checked after one operation and after two.
 inline std::int32_t largest_element(std::size_t k) {
-    const double room = 0x1p24 - 0x1p19;
+    const double room = (0x1p24 - 0x1p19) / 2;
     return std::max(1, std::min(1023, static_cast<int>(std::sqrt(room / static_cast<double>(k)))));
 }
 
 inline Matrices random_matrices(std::size_t m, std::size_t n, std::size_t k, std::uint64_t seed) {
     const auto whole = [&](std::size_t count, std::uint64_t s, std::int32_t most) {
         const auto range = static_cast<std::uint64_t>(2 * most + 1);
-        return support::random_values<float>(count, s, [=](std::uint32_t w) {
+        return lib::random_values<float>(count, s, [=](std::uint32_t w) {
             return static_cast<float>(static_cast<std::int32_t>((w * range) >> 32) - most);
         });
     };
@@ -56,38 +58,40 @@ inline std::vector<std::uint64_t> times(std::span<const float> matrix, std::size
     return out;
 }
 
-/// The first element of row `r` that is not C0 + A B, computed element by element.
-inline std::optional<std::string> difference_in_row(const Matrices& in, std::span<const float> found, std::size_t r) {
-    const auto a = support::view<float>(in.a), b = support::view<float>(in.b), c = support::view<float>(in.c);
+/// The first element of row `r` that is not C0 + `times` A B, computed element by element.
+inline std::optional<std::string> difference_in_row(const Matrices& in, std::span<const float> found, std::size_t r,
+                                                    std::uint64_t times) {
+    const auto a = lib::view<float>(in.a), b = lib::view<float>(in.b), c = lib::view<float>(in.c);
     std::vector<std::int64_t> expected(in.n);
     for (std::size_t j = 0; j < in.n; ++j) expected[j] = static_cast<std::int64_t>(c[r * in.n + j]);
     for (std::size_t i = 0; i < in.k; ++i) {
-        const auto factor = static_cast<std::int64_t>(a[r * in.k + i]);
+        const auto factor = static_cast<std::int64_t>(times) * static_cast<std::int64_t>(a[r * in.k + i]);
         for (std::size_t j = 0; j < in.n; ++j) expected[j] += factor * static_cast<std::int64_t>(b[i * in.n + j]);
     }
     for (std::size_t j = 0; j < in.n; ++j) {
         const float v = found[r * in.n + j], e = static_cast<float>(expected[j]);
         if (!(v == e))
-            return "c[" + std::to_string(r) + "][" + std::to_string(j) + "] is " + support::shown(v) + ", expected " +
-                   support::shown(e);
+            return "c[" + std::to_string(r) + "][" + std::to_string(j) + "] is " + lib::shown(v) + ", expected " +
+                   lib::shown(e);
     }
     return std::nullopt;
 }
 
-/// The first difference of `found` (m x n) from C0 + A B in words, or nothing.
-inline std::optional<std::string> check(const Matrices& in, std::span<const float> found, std::uint64_t seed) {
+/// The first difference of `found` (m x n) from C0 + `operations` A B in words, or nothing; one or two operations.
+inline std::optional<std::string> check(const Matrices& in, std::span<const float> found, std::uint64_t seed,
+                                        std::uint64_t operations = 1) {
     for (std::size_t i = 0; i < found.size(); ++i) {
         // Not a whole number below 2^24 in size (which includes NaN): the row's exact values say what it should be.
         if (!(std::abs(found[i]) <= 0x1p24f) || found[i] != std::trunc(found[i]))
-            return difference_in_row(in, found, i / in.n);
+            return difference_in_row(in, found, i / in.n, operations);
     }
     std::vector<std::uint64_t> x(in.n);
     Random random(mix64(seed));
     for (auto& v : x) v = random();
-    const auto expected = times(support::view<float>(in.a), in.m, times(support::view<float>(in.b), in.k, x));
-    const auto before = times(support::view<float>(in.c), in.m, x), after = times(found, in.m, x);
+    const auto expected = times(lib::view<float>(in.a), in.m, times(lib::view<float>(in.b), in.k, x));
+    const auto before = times(lib::view<float>(in.c), in.m, x), after = times(found, in.m, x);
     for (std::size_t r = 0; r < in.m; ++r) {
-        if (after[r] != before[r] + expected[r]) return difference_in_row(in, found, r);
+        if (after[r] != before[r] + operations * expected[r]) return difference_in_row(in, found, r, operations);
     }
     return std::nullopt;
 }

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "experiments/pitch_geometry.hpp"
+#include "experiments/lib/pitch_geometry.hpp"
 #include "model/experiment.hpp"
 
 namespace cllab::model::pitch {

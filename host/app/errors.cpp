@@ -1,0 +1,33 @@
+#include "app/errors.hpp"
+
+#include <filesystem>
+#include <new>
+#include <stdexcept>
+#include <system_error>
+
+namespace cllab::app {
+
+Error as_error(const std::exception& e) {
+    if (const auto* error = dynamic_cast<const Error*>(&e)) return *error;
+    if (dynamic_cast<const std::bad_alloc*>(&e) || dynamic_cast<const std::length_error*>(&e))
+        return {Blame::environment, "there is not enough memory, or this process may not have more of it (ulimit -v)"};
+    if (const auto* file = dynamic_cast<const std::filesystem::filesystem_error*>(&e))
+        return {Blame::environment, "'" + file->path1().string() + "' cannot be used: " + file->code().message()};
+    if (const auto* system = dynamic_cast<const std::system_error*>(&e)) {
+        if (system->code() == std::errc::resource_unavailable_try_again)
+            return {Blame::environment, "the system starts no more threads: this user or this machine has as many as may be (ulimit -u)"};
+        return {Blame::environment, "the system refused a request: " + system->code().message()};
+    }
+    return {Blame::result, std::string("this program failed: ") + e.what()};
+}
+
+int exit_status(Blame blame) {
+    switch (blame) {
+        case Blame::usage: return 2;
+        case Blame::environment: return 3;
+        case Blame::result: return 1;
+    }
+    return 1;
+}
+
+}  // namespace cllab::app

@@ -1,0 +1,20 @@
+// Standard input, output and error as a user may leave them: closed, full, no terminal, or one without escape codes.
+#pragma once
+
+namespace cllab::app {
+
+/// Opens what is closed of descriptors 0 to 2, so that no file of the user's gets one of them and a table with it. What was
+/// closed cannot be read or written afterwards either. Before anything else is opened.
+void open_missing_streams();
+
+/// Throws Error(environment) when standard output did not take all that was printed.
+void require_printed();
+
+/// True when the descriptor is a terminal that understands escape codes.
+bool takes_escapes(int fd);
+/// The same, and NO_COLOR is not set.
+bool wants_colour(int fd);
+/// Columns of the terminal, 0 when it is none.
+unsigned terminal_width(int fd);
+
+}  // namespace cllab::app

@@ -1,0 +1,112 @@
+#include "app/versus.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ostream>
+
+#include "app/comparison.hpp"
+#include "compare/verdict.hpp"
+#include "core/random.hpp"
+#include "report/comparison.hpp"
+
+namespace cllab::app {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// The same text and options but for a name nobody asks for: a program and machine code of its own, as another variant has.
+constexpr const char* control_option = "-DCLLAB_CONTROL=1";
+
+/// left, right, and left once more.
+using Records = std::vector<model::Record>;
+
+Records run_arrangement(Job& job, const std::string& selector, std::uint64_t seed) {
+    job.options.seed = seed;
+    Records out(job.plan.front().size());
+    run_isolated(job, selector,
+                 {[](std::size_t, std::size_t, const model::Record&, const char*) {},
+                  [&](std::size_t, std::size_t index, const model::Record& record) { out.at(index) = record; }});
+    return out;
+}
+
+/// Why the arrangement says nothing, or nothing.
+std::string trouble_of(const Records& records) {
+    for (const auto& record : records) {
+        if (record.status != model::Status::ok)
+            return record.id + " is " + model::name(record.status) + " in one of the arrangements: " + record.reason;
+    }
+    const bool timed = std::all_of(records.begin(), records.end(), [](const auto& r) { return r.time.has_value(); });
+    return timed ? "" : "an arrangement has no samples";
+}
+
+}  // namespace
+
+model::Comparison compare_cells(const Job& job, const std::string& selector, const model::Group& pair, const model::Record& left,
+                                const model::Record& right, double seconds,
+                                const std::function<void(const model::Comparison&)>& progress) {
+    model::Comparison out;
+    out.left = pair.front().id;
+    out.right = pair.back().id;
+    out.point = left.point;
+    out.device = left.device;
+    out.cache = left.time ? left.time->cache : "";
+    const bool same_code = !left.code.fingerprint.empty() && left.code.fingerprint == right.code.fingerprint;
+
+    Job arrangement = job;
+    arrangement.plan = {{pair.front(), pair.back(), pair.front()}};
+    arrangement.plan.front().back().options = control_option;
+    auto& options = arrangement.options;
+    options.arrangement = true;
+    options.dumps.reset();
+    options.yardstick.reset();
+    options.pictures.clear();
+    options.sampling_seconds = 0.05;
+
+    Random seeds(mix64(job.options.seed) ^ 0x636f6d70617265);
+    std::vector<double> ratios, controls;
+    const compare::Rules rules;
+    const auto judge = [&] { out.judgement = compare::judge(ratios, controls, same_code, rules); };
+    auto start = Clock::now();
+    for (unsigned n = 0;; ++n) {
+        const auto seed = seeds() >> 1;  // JSON readers have 63 bits for sure
+        const auto begin = Clock::now();
+        const auto records = run_arrangement(arrangement, selector, seed);
+        const double took = since(begin);
+        if (n == 0) {
+            start = Clock::now();  // this one built the control
+        } else {
+            // As much sampling as everything else of an arrangement takes: less would waste the start, more a placement.
+            options.sampling_seconds = std::clamp((took - 3 * options.sampling_seconds) / 3, 0.02, 0.5);
+        }
+        out.trouble = trouble_of(records);
+        if (!out.trouble.empty()) break;
+        const auto& l = records[0].samples;
+        model::Arrangement one{seed, compare::log_ratio(l, records[1].samples), compare::log_ratio(records[2].samples, l),
+                               static_cast<unsigned>(std::min(l.size(), records[1].samples.size())),
+                               records[0].time->shared_memory || records[1].time->shared_memory};
+        if (std::isfinite(one.log_ratio) && std::isfinite(one.control)) {
+            out.arrangements.push_back(one);
+            ratios.push_back(one.log_ratio);
+            controls.push_back(one.control);
+        }
+        judge();
+        out.seconds = since(start);
+        progress(out);
+        if (compare::enough(ratios, rules) || (n > 0 && out.seconds + took > seconds)) break;
+    }
+    judge();
+    return out;
+}
+
+void print_pair(std::ostream& out, const Pair& pair, bool colour) {
+    if (pair.comparison) out << '\n' << report::comparison_text(*pair.comparison);
+    if (pair.left.status != model::Status::ok || pair.right.status != model::Status::ok) return;
+    if (pair.left.dump.empty() || pair.right.dump.empty())
+        out << "The code is compared only with dumps.\n";
+    else
+        out << '\n' << comparison_text(code_of(pair.left, ""), code_of(pair.right, ""), colour);
+}
+
+}  // namespace cllab::app

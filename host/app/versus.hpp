@@ -1,0 +1,30 @@
+// Two cells held against each other over arrangements: a fresh process each, with its own order, placement and inputs.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <optional>
+
+#include "app/job.hpp"
+#include "model/comparison.hpp"
+
+namespace cllab::app {
+
+/// `left` and `right`: records of the two cells as they ran alone, ok and timed; what they say of the code tells whether it is
+/// the same. Arrangements run until the ratio is known to within 0.5 %, at least as many as an interval needs, and for about
+/// `seconds` after the first, whose builds the driver keeps. A third cell, left built once more, is the control.
+/// `progress` gets the comparison so far. Throws run::Interrupted, DeviceLost.
+model::Comparison compare_cells(const Job& job, const std::string& selector, const model::Group& pair, const model::Record& left,
+                                const model::Record& right, double seconds,
+                                const std::function<void(const model::Comparison&)>& progress);
+
+/// A pair of --vs on one device: the two records as they ran together, and the comparison where both are ok and timed.
+struct Pair {
+    model::Record left, right;
+    std::optional<model::Comparison> comparison{};
+};
+
+/// The comparison in words, then the code of both sides where both were dumped.
+void print_pair(std::ostream& out, const Pair& pair, bool colour);
+
+}  // namespace cllab::app

@@ -1,0 +1,124 @@
+#include "compare/verdict.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "core/stats.hpp"
+
+namespace cllab::compare {
+namespace {
+
+/// (x[i] + x[j]) / 2 for i <= j, ascending: their median is the Hodges-Lehmann estimate, their quantiles its interval.
+std::vector<double> walsh_averages(std::span<const double> x) {
+    std::vector<double> out;
+    out.reserve(x.size() * (x.size() + 1) / 2);
+    for (std::size_t i = 0; i < x.size(); ++i)
+        for (std::size_t j = i; j < x.size(); ++j) out.push_back((x[i] + x[j]) / 2);
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+/// Of each value w of the statistic, the part of the 2^n sign patterns that give it.
+std::vector<double> signed_rank_density(unsigned n) {
+    std::vector<double> density(std::size_t{n} * (n + 1) / 2 + 1, 0.0);
+    density[0] = 1;
+    std::size_t top = 0;
+    for (unsigned rank = 1; rank <= n; ++rank) {
+        top += rank;
+        for (std::size_t w = top + 1; w-- > 0;) density[w] = 0.5 * (density[w] + (w >= rank ? density[w - rank] : 0.0));
+    }
+    return density;
+}
+
+}  // namespace
+
+double signed_rank_below(unsigned n, unsigned w) {
+    const auto density = signed_rank_density(n);
+    const auto last = std::min<std::size_t>(w, density.size() - 1);
+    return std::min(1.0, std::accumulate(density.begin(), density.begin() + static_cast<std::ptrdiff_t>(last) + 1, 0.0));
+}
+
+double signed_rank_p(std::span<const double> log_ratios, double centre) {
+    std::vector<double> off;
+    for (const double x : log_ratios)
+        if (x != centre) off.push_back(x - centre);
+    if (off.empty()) return 1;
+    std::sort(off.begin(), off.end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
+    double above = 0;
+    for (std::size_t i = 0; i < off.size(); ++i)
+        if (off[i] > 0) above += static_cast<double>(i + 1);
+    const auto n = static_cast<unsigned>(off.size());
+    const double other = n * (n + 1) / 2.0 - above;
+    return std::min(1.0, 2 * signed_rank_below(n, static_cast<unsigned>(std::min(above, other))));
+}
+
+Estimate estimate(std::span<const double> log_ratios, double coverage) {
+    Estimate out;
+    out.n = static_cast<unsigned>(log_ratios.size());
+    if (log_ratios.empty()) return out;
+    const auto averages = walsh_averages(log_ratios);
+    const auto middle = averages.size() / 2;
+    out.ratio = std::exp(averages.size() % 2 ? averages[middle] : (averages[middle - 1] + averages[middle]) / 2);
+    // [average(k), average(last - k)] misses when the statistic is at most k, on either side.
+    const auto density = signed_rank_density(out.n);
+    std::size_t k = 0;
+    double below = density[0];
+    if (1 - 2 * below < coverage) return out;
+    while (k + 1 < middle && 1 - 2 * (below + density[k + 1]) >= coverage) below += density[++k];
+    out.coverage = 1 - 2 * below;
+    out.low = std::exp(averages[k]);
+    out.high = std::exp(averages[averages.size() - 1 - k]);
+    return out;
+}
+
+Judgement judge(std::span<const double> log_ratios, std::span<const double> control, bool same_code, const Rules& rules) {
+    Judgement out;
+    out.ratio = estimate(log_ratios, rules.coverage);
+    out.control = estimate(control, rules.coverage);
+    const double floor = std::max(std::log1p(rules.margin), out.control.n > 0 ? std::abs(std::log(out.control.ratio)) : 0.0);
+    out.floor = std::expm1(floor);
+    if (same_code) {
+        out.verdict = Verdict::same_code;
+        return out;
+    }
+    if (!out.ratio.covered()) return out;
+    const double low = std::log(out.ratio.low), high = std::log(out.ratio.high);
+    out.within = std::expm1(std::max(std::abs(low), std::abs(high)));
+    if (high < -floor)
+        out.verdict = Verdict::faster;
+    else if (low > floor)
+        out.verdict = Verdict::slower;
+    else if (out.within <= rules.same)
+        out.verdict = Verdict::same;
+    return out;
+}
+
+bool enough(std::span<const double> log_ratios, const Rules& rules) {
+    return log_ratios.size() >= rules.least && estimate(log_ratios, rules.coverage).half_width() <= std::log1p(rules.precise);
+}
+
+double log_ratio(std::span<const double> left, std::span<const double> right) {
+    std::vector<double> logs;
+    for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i)
+        if (left[i] > 0 && right[i] > 0) logs.push_back(std::log(left[i] / right[i]));
+    if (logs.empty()) return std::numeric_limits<double>::quiet_NaN();
+    std::sort(logs.begin(), logs.end());
+    return quantile(logs, 0.5);
+}
+
+std::vector<double> holm(std::span<const double> p_values) {
+    std::vector<std::size_t> order(p_values.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return p_values[a] < p_values[b]; });
+    std::vector<double> out(p_values.size());
+    double least = 0;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        least = std::max(least, std::min(1.0, p_values[order[i]] * static_cast<double>(order.size() - i)));
+        out[order[i]] = least;
+    }
+    return out;
+}
+
+}  // namespace cllab::compare

@@ -1,0 +1,57 @@
+// What a comparison of two kernels may say, from one number per arrangement.
+//
+// The problem: within one process and one placement of the buffers, the time of a kernel is biased by a few per cent, and
+// the bias is constant. Many rounds then give a narrow interval around a wrong value: of 40 comparisons of a kernel with
+// itself, 38 named a winner. What is done here: an arrangement (a fresh process, fresh buffers, a random order of
+// preparation and of sides) gives one log ratio, and only arrangements are counted as evidence.
+//
+// Because the sides are assigned at random, the log ratios of equal kernels are symmetric around zero whatever their
+// distribution is. Wilcoxon's signed-rank interval around the Hodges-Lehmann estimate needs just that, and one wild
+// arrangement moves it little. (Hollander, Wolfe, Chicken: Nonparametric Statistical Methods, 3rd edition, 3.1 to 3.3.)
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "model/comparison.hpp"
+
+namespace cllab::compare {
+
+using model::Estimate;
+using model::Judgement;
+using model::Verdict;
+
+/// `log_ratios`: one number per arrangement, finite. No interval where even the whole range cannot cover `coverage`: below
+/// 8 arrangements at 0.99, below 6 at 0.95. Nothing given: n = 0.
+Estimate estimate(std::span<const double> log_ratios, double coverage = 0.99);
+
+/// P(W <= w) of Wilcoxon's signed-rank statistic for n values without ties; exact.
+double signed_rank_below(unsigned n, unsigned w);
+
+/// P-value, two-sided, of the log ratios being symmetric around `centre`.
+double signed_rank_p(std::span<const double> log_ratios, double centre = 0);
+
+struct Rules {
+    double coverage = 0.99;
+    double margin = 0.005;    ///< a winner is faster by more than this, beyond its interval
+    double same = 0.02;       ///< the largest difference that may be called the same
+    double precise = 0.005;   ///< half-width of the interval at which sampling ends
+    unsigned least = 8;       ///< arrangements before the first look
+};
+
+/// `control`: the log ratio of one side with itself in the same arrangements; may be empty, and then the margin alone is the
+/// floor. Verdict: faster or slower when the whole interval lies beyond the floor; same when all of it lies within
+/// `Rules::same`; else undecided.
+Judgement judge(std::span<const double> log_ratios, std::span<const double> control, bool same_code, const Rules& rules = {});
+
+/// True when more arrangements would not change what is said: the interval is as narrow as asked for, on at least `least`.
+bool enough(std::span<const double> log_ratios, const Rules& rules = {});
+
+/// The log ratio of one arrangement: the median over its rounds of log(left / right). `left` and `right`: seconds, sample i of both
+/// from round i; the longer one's rest is left out. Nothing usable: NaN.
+double log_ratio(std::span<const double> left, std::span<const double> right);
+
+/// Adjusted p-values of a family of tests by Holm's step-down method, in the order given.
+std::vector<double> holm(std::span<const double> p_values);
+
+}  // namespace cllab::compare

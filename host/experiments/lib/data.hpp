@@ -1,0 +1,80 @@
+// Inputs: random data that nothing compresses, and keeping it for the variants that share it.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/random.hpp"
+#include "model/experiment.hpp"
+
+namespace cllab::model::lib {
+
+inline SharedBytes random_bytes(std::uint64_t size, std::uint64_t seed) {
+    auto out = std::make_shared<Bytes>(size);
+    fill_random(*out, seed);
+    return out;
+}
+
+/// `count` values of the four-byte type T; `make` turns a random 32-bit word into one.
+template <typename T, typename Make>
+SharedBytes random_values(std::size_t count, std::uint64_t seed, Make make) {
+    static_assert(sizeof(T) == 4);
+    auto out = std::make_shared<Bytes>(count * sizeof(T));
+    fill_random(*out, seed);
+    for (std::size_t i = 0; i < count; ++i) {
+        std::uint32_t word;
+        std::memcpy(&word, out->data() + i * sizeof(T), sizeof word);
+        const T v = make(word);
+        std::memcpy(out->data() + i * sizeof(T), &v, sizeof v);
+    }
+    return out;
+}
+
+/// Uniform floats in [low, high) with full mantissas.
+inline SharedBytes random_floats(std::size_t count, std::uint64_t seed, float low, float high) {
+    const float step = (high - low) * 0x1p-24f;
+    return random_values<float>(count, seed, [=](std::uint32_t w) { return low + step * static_cast<float>(w >> 8); });
+}
+
+/// 0 .. count-1 in random order. Visited cyclically this is one cycle through all, drawn uniformly among all such cycles.
+inline std::vector<std::uint32_t> random_order(std::size_t count, std::uint64_t seed) {
+    std::vector<std::uint32_t> order(count);
+    std::iota(order.begin(), order.end(), 0u);
+    Random random(seed);
+    for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+    return order;
+}
+
+/// The bytes as values of T.
+template <typename T>
+std::span<const T> view(const SharedBytes& bytes) {
+    return {reinterpret_cast<const T*>(bytes->data()), bytes->size() / sizeof(T)};
+}
+
+/// Keeps what was made last: the variants of a point share inputs and references, for each of the two seeds of a
+/// verification. Older entries are dropped before a new one is made, because each may have gigabytes. Not for several threads.
+template <typename Key, typename Value>
+class Recent {
+public:
+    template <typename Make>
+    std::shared_ptr<const Value> get(const Key& key, Make make) {
+        for (const auto& [k, v] : kept_) {
+            if (k == key) return v;
+        }
+        if (kept_.size() == 2) kept_.pop_front();
+        auto made = std::make_shared<const Value>(make());
+        kept_.emplace_back(key, made);
+        return made;
+    }
+
+private:
+    std::deque<std::pair<Key, std::shared_ptr<const Value>>> kept_;
+};
+
+}  // namespace cllab::model::lib

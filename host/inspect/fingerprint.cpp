@@ -1,0 +1,83 @@
+#include "inspect/fingerprint.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include "core/hash.hpp"
+#include "core/text.hpp"
+#include "inspect/elf.hpp"
+#include "inspect/isa/list.hpp"
+
+namespace cllab::inspect {
+namespace {
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+    if (from.empty()) return;
+    for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+}
+
+/// "[rip + 0x2f3]" and "[rip-18]" become "[rip]": where constants lie follows from the length of the code before them.
+void drop_displacements(std::string& text) {
+    for (auto at = text.find("rip"); at != std::string::npos; at = text.find("rip", at + 3)) {
+        auto end = at + 3;
+        while (end < text.size() && (std::isxdigit(static_cast<unsigned char>(text[end])) || std::string_view(" +-x").find(text[end]) != std::string_view::npos)) ++end;
+        text.erase(at + 3, end - at - 3);
+    }
+}
+
+/// The bytes of the constants that lie beside the code in an ELF file.
+std::string constants_of(ByteSpan file) {
+    std::string out;
+    if (const auto elf = read_elf(file)) {
+        for (const auto& section : elf->sections)
+            if (section.name.starts_with(".rodata")) out.append(as_text(section.data));
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string normalised(const InstructionSet& set, const Function& function, const std::string& entry) {
+    std::map<std::uint64_t, std::size_t> place;
+    for (std::size_t i = 0; i < function.instructions.size(); ++i) place.emplace(function.instructions[i].address, i);
+    std::string out;
+    for (std::size_t i = 0; i < function.instructions.size(); ++i) {
+        const auto& instruction = function.instructions[i];
+        std::string operands = instruction.operands;
+        if (!instruction.targets.empty()) {
+            operands.clear();
+            for (const auto target : instruction.targets) {
+                const auto found = place.find(target);
+                operands += found == place.end() ? std::string(" outside")
+                                                 : " " + std::to_string(static_cast<std::ptrdiff_t>(found->second) - static_cast<std::ptrdiff_t>(i));
+            }
+        }
+        if (&set == &isa::x86) drop_displacements(operands);
+        replace_all(operands, entry, "@");
+        out += instruction.guard + (instruction.locked ? "lock " : "") + instruction.mnemonic + " " + operands + "\n";
+    }
+    return out;
+}
+
+std::string normalised_ptx(std::string_view text, const std::string& entry) {
+    std::string out;
+    for (const auto line : lines_of(text)) {
+        auto kept = trim(std::string(line.substr(0, std::min(line.size(), line.find("//")))));
+        if (kept.empty()) continue;
+        replace_all(kept, entry, "@");
+        out += kept + "\n";
+    }
+    return out;
+}
+
+std::string fingerprint(const Analysis& analysis, ByteSpan binary, const std::string& entry) {
+    if (analysis.kind == Kind::ptx) return sha256_hex(normalised_ptx(ptx_text(binary), entry));
+    const auto* best = analysis.best();
+    if (!best) return {};
+    auto text = std::string(best->isa->name) + "\n" + normalised(*best->isa, best->code, entry) + constants_of(binary);
+    for (const auto& part : analysis.disassembly.parts) text += constants_of(as_bytes(part.bytes));
+    return sha256_hex(text);
+}
+
+}  // namespace cllab::inspect

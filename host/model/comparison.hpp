@@ -1,0 +1,64 @@
+// Two variants held against each other over several arrangements, as data. compare/ judges it, report/ prints it.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/result.hpp"
+
+namespace cllab::model {
+
+/// Of log ratios, as ratios: 1.02 is 2 % slower.
+struct Estimate {
+    double ratio = 1;          ///< exp of the Hodges-Lehmann estimate
+    double low = 0, high = 0;  ///< the interval, when `covered`
+    double coverage = 0;       ///< of the interval, at least what was asked for; 0 when there is none
+    unsigned n = 0;            ///< arrangements
+
+    bool covered() const { return coverage > 0; }
+    /// Half the width of the interval in logarithms: 0.005 is 0.5 %. Infinite without one.
+    double half_width() const { return covered() ? std::log(high / low) / 2 : std::numeric_limits<double>::infinity(); }
+};
+
+enum class Verdict {
+    faster,     ///< left takes less time than right
+    slower,
+    same,       ///< within Judgement::within of each other
+    undecided,  ///< the interval allows too much, or the machine told equal code apart
+    same_code,  ///< the machine code that ran is equal, so a difference is the machine's
+};
+const char* name(Verdict verdict);  ///< "faster", "same code": the JSON value
+
+struct Judgement {
+    Verdict verdict = Verdict::undecided;
+    Estimate ratio;      ///< time of left over time of right
+    Estimate control;    ///< of left with itself, in the same arrangements
+    double within = 0;   ///< the largest difference that the interval allows; 0.01 is 1 %
+    double floor = 0;    ///< what a winner had to exceed: the margin, or the control's own distance from 1 where that is more
+};
+
+/// One arrangement: a fresh process, fresh buffers, a random order of preparation and of turns.
+struct Arrangement {
+    std::uint64_t seed = 0;    ///< of its order, placement and inputs
+    double log_ratio = 0;      ///< log of left's time over right's: the median over its rounds
+    double control = 0;        ///< likewise of left over left built once more
+    unsigned rounds = 0;
+    bool same_memory = false;  ///< both sides took turns on the same buffers
+};
+
+struct Comparison {
+    std::string left, right;   ///< ids of the variants
+    std::vector<std::pair<std::string, std::string>> point;  ///< left's, as resolved
+    DeviceInfo device;
+    std::string cache;         ///< "hot", "cold", "rotate"
+    std::vector<Arrangement> arrangements;
+    Judgement judgement;
+    double seconds = 0;        ///< that all arrangements took
+    std::string trouble;       ///< why there is no verdict, when an arrangement failed; empty otherwise
+};
+
+}  // namespace cllab::model

@@ -1,0 +1,50 @@
+// The points of many records as numbers: which axes they have, which of these tell them apart, and which records share a point.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "model/result.hpp"
+
+namespace cllab::report {
+
+/// The value of an axis in the record's point; empty where it has no such axis.
+const std::string& value_at(const model::Record& record, const std::string& axis);
+
+/// Linear in the number of records: tables of tens of thousands are made from it.
+class Points {
+public:
+    using Rows = std::vector<const model::Record*>;
+    /// Axes in the order of first appearance. Rows with the same `owner` are those that the axes must tell apart.
+    Points(const Rows& rows, const std::function<std::string(const model::Record&)>& owner);
+
+    std::size_t axes() const { return names_.size(); }
+    const std::string& name(std::size_t axis) const { return names_[axis]; }
+    std::vector<std::string> names() const { return names_; }
+
+    bool differs(std::size_t axis) const;     ///< between any two rows
+    bool everywhere(std::size_t axis) const;  ///< every row has a value of it
+    /// True when the owners do not all have the same set of values of this axis.
+    bool differs_by_owner(std::size_t axis) const;
+    bool tell_apart() const;               ///< no two rows of one owner have the same values of all axes
+    bool tell_apart_without(std::size_t axis) const;
+    void drop(std::size_t axis);
+
+    /// For each row the number of its group: rows of one group share the values of all axes left. Numbers go by first appearance.
+    std::vector<std::size_t> groups() const;
+
+private:
+    std::uint64_t part(std::size_t row, std::size_t axis) const;
+    bool distinct(const std::vector<std::uint64_t>& marks) const;
+
+    std::vector<std::string> names_;
+    std::vector<std::size_t> salts_;                 ///< of each axis left
+    std::vector<std::vector<std::uint32_t>> values_; ///< by axis, then row: equal numbers are equal texts
+    std::vector<std::uint32_t> owners_;              ///< by row
+    std::vector<std::uint64_t> marks_;               ///< by row: the sum of its parts and its owner's
+};
+
+}  // namespace cllab::report

@@ -1,0 +1,176 @@
+#include "run/subject.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "core/stats.hpp"
+#include "core/units.hpp"
+
+namespace cllab::run {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// A launch that is done when its answer is there is many times faster then. What an honest one may seem to gain is the
+// noise of single launches: beyond this a difference is looked at longer, and must stand apart from all of that noise.
+constexpr double noticeable = 1.1;
+constexpr std::size_t first_rounds = 3, enough_rounds = 8, most_rounds = 32;
+
+}  // namespace
+
+Subject::Subject(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry,
+                 const Subject* beside)
+    : session_(session), built_(built), entry_(entry), beside_(beside), setup_(&setup) {
+    make_sets(1);
+}
+
+void Subject::make_sets(std::size_t count) {
+    while (sets_.size() < count) {
+        const auto* beside = beside_ && sets_.size() < beside_->sets_.size() ? beside_->sets_[sets_.size()].get() : nullptr;
+        sets_.push_back(std::make_unique<Operation>(session_, built_, *setup_, entry_, beside));
+    }
+}
+
+Subject::Wrong Subject::verify(const model::Setup& setup, std::uint64_t seed, unsigned operations) {
+    setup_ = &setup;
+    turn_ = 0;
+    std::vector<std::int32_t> trip_counts{0};
+    if (setup.slope) trip_counts = {setup.slope->low, setup.slope->high};
+    for (const auto trips : trip_counts) {
+        answer_.clear();
+        for (auto& set : sets_) {
+            set->load(setup, seed);
+            if (setup.slope) set->set_trips(trips);
+            for (unsigned i = 0; i < operations; ++i) set->enqueue(nullptr);
+            session_.queue().finish();
+            if (auto wrong = check(*set)) return wrong;
+            if (!answer_.empty()) continue;
+            for (const auto& [name, bytes] : buffers_.data) answer_.emplace(name, model::Bytes(bytes.begin(), bytes.end()));
+            answer_trips_ = trips;
+            answer_operations_ = operations;
+        }
+    }
+    return std::nullopt;
+}
+
+bool Subject::is_the_answer() const {
+    if (buffers_.trips != answer_trips_ || (setup_->accumulates && buffers_.operations != answer_operations_)) return false;
+    return buffers_.data.size() == answer_.size() && std::all_of(answer_.begin(), answer_.end(), [&](const auto& known) {
+        const auto found = buffers_.data.find(known.first);
+        return found != buffers_.data.end() && std::ranges::equal(found->second, known.second);
+    });
+}
+
+Subject::Wrong Subject::check(Operation& set) {
+    if (auto wrong = set.read_back(buffers_)) return wrong;
+    // Most kernels leave the same bytes each time, and the host's reference takes longer than comparing them.
+    if (is_the_answer()) return std::nullopt;
+    return setup_->check(buffers_);
+}
+
+bool Subject::shares_memory() const {
+    return std::all_of(sets_.begin(), sets_.end(), [](const auto& set) { return set->shares_memory(); });
+}
+
+Subject::Wrong Subject::guard_damage() {
+    session_.queue().finish();
+    for (auto& set : sets_)
+        if (auto wrong = set->guard_damage()) return wrong;
+    return std::nullopt;
+}
+
+Subject::Wrong Subject::read_back() { return first().read_back(buffers_); }
+
+Subject::Wrong Subject::check_left() {
+    session_.queue().finish();
+    for (auto& set : sets_) {
+        auto wrong = setup_->accumulates ? set->guard_damage() : set->rewritten() ? check(*set) : std::nullopt;
+        if (wrong) return wrong;
+    }
+    return std::nullopt;
+}
+
+void Subject::poison() {
+    if (setup_->accumulates) return;
+    const auto poison = first().poison();
+    for (auto& set : sets_) set->overwrite(poison);
+}
+
+Subject::Wrong Subject::check_haste(double seconds) {
+    if (setup_->accumulates || setup_->verify_operations != 1) return std::nullopt;
+    const auto poison = first().poison();
+    std::vector<double> poisoned, answered;
+    const auto round = [&](bool of_poison, bool look) -> Wrong {
+        auto& set = upcoming();
+        set.overwrite(of_poison ? poison : answer_);
+        (of_poison ? poisoned : answered).push_back(timed(1));
+        return look ? check(set) : std::nullopt;
+    };
+    const auto start = Clock::now();
+    for (std::size_t wanted = first_rounds; wanted <= most_rounds; wanted = wanted < enough_rounds ? enough_rounds : 2 * wanted) {
+        while (poisoned.size() < wanted) {
+            // ABBA, so that of the launches that are looked at one has an odd and one an even number.
+            const auto n = poisoned.size();
+            const bool first = n % 2 == 0;
+            if (auto wrong = round(first, n < first_rounds)) return wrong;
+            if (auto wrong = round(!first, n < first_rounds)) return wrong;
+        }
+        const auto slow = summarise(poisoned), fast = summarise(answered);
+        if (slow.median <= noticeable * fast.median) return std::nullopt;
+        const bool apart = slow.min > noticeable * fast.max || (wanted >= most_rounds && slow.q1 > noticeable * fast.q3);
+        if (apart && wanted >= enough_rounds)
+            return "it does not do its work at every launch: it takes " + format_seconds(fast.median) +
+                   " when its output holds the answer already, " + format_seconds(slow.median) + " when it does not";
+        // Out of time: a difference that all launches show is looked at to the end, one that noise can make is not.
+        if (!apart && since(start) > seconds) break;
+    }
+    return std::nullopt;
+}
+
+Subject::Wrong Subject::verify_one_more(std::uint64_t seed) {
+    if (setup_->accumulates) return verify(*setup_, seed, setup_->verify_operations + 1);
+    turn_ = 0;
+    run();
+    return check_left();
+}
+
+void Subject::run() {
+    next().enqueue(nullptr);
+    session_.queue().finish();
+}
+
+double Subject::timed(unsigned operations) {
+    const auto& queue = session_.queue();
+    if (!event_clock()) {
+        queue.finish();
+        const auto start = Clock::now();
+        for (unsigned i = 0; i < operations; ++i) next().enqueue(nullptr);
+        queue.finish();
+        return since(start) / operations;
+    }
+    std::vector<cl::Event> events;
+    const auto start = Clock::now();
+    for (unsigned i = 0; i < operations; ++i) next().enqueue(&events);
+    queue.finish();
+    const double host = since(start);
+    double seconds = 0;
+    if (first().single_launch()) {
+        // Launches one by one: the gaps between them are the queue's, not the kernel's.
+        for (const auto& event : events) {
+            const auto s = device::stamps_of(event);
+            if (s.end < s.start || s.start == 0) throw Error(Blame::result, "the driver gave an event that ends before it starts");
+            seconds += static_cast<double>(s.end - s.start) * 1e-9;
+        }
+    } else {
+        const auto begun = device::stamps_of(events.front()), ended = device::stamps_of(events.back());
+        if (ended.end < begun.start || begun.start == 0)
+            throw Error(Blame::result, "the driver gave events that end before they start");
+        seconds = static_cast<double>(ended.end - begun.start) * 1e-9;
+    }
+    if (seconds > host * 1.05 + 20e-6) events_exceeded_host_ = true;
+    return seconds / operations;
+}
+
+}  // namespace cllab::run

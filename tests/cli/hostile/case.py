@@ -1,0 +1,48 @@
+"""One hostile case: a command line that must end with one status and one sentence, and leave everything as it was."""
+import dataclasses
+import re
+import subprocess
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    args: tuple                 # of text or bytes, after the program's name
+    status: int
+    says: str                   # a regular expression that the last line on stderr must match
+    lines: int = 1              # on stderr; a reader that leaves lines out says which before it says that none is left. 0: any
+    device: bool = False        # PoCL is there; else no driver is, so that a case that gets so far ends with 3
+    owner: str = ""             # of a case that is not kept yet: the change that will keep it
+
+    def __str__(self):
+        shown = " ".join(ascii(a) if isinstance(a, bytes) else repr(a) for a in self.args)
+        return f"cllab {shown if len(shown) < 200 else shown[:200] + '…'}"
+
+
+def cases(status, says, *lines, **more):
+    """One case for each of `lines`, a list of arguments."""
+    return [Case(tuple(line), status, says, **more) for line in lines]
+
+
+# What a name may hold: a terminal's sequences in C0 and C1, a direction mark, a line's end, no UTF-8, and a lot of it.
+NASTY = ["\x1b[2J\x07", "a\r\nb", "\u202egnp", b"\xff\xfe", b"\xc2\x9b31m", "x" * 5000, "it's " * 1000, "%s%n", "$(id)"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Option:
+    name: str       # "--axis"
+    short: str      # "-a" or ""
+    value: str      # "NAME=VALUES" or ""
+    repeats: bool
+
+
+def options_of(program, command):
+    """The options that the program's own help page names: a new one is in the table without anybody's doing."""
+    page = subprocess.run([program, command, "--help"], capture_output=True, text=True, check=True).stdout
+    out = []
+    # "  -a [ --axis ] NAME=VALUES Redefines an axis: …" or "  --isolate                 Runs each …", and lines that go on.
+    for head, text in re.findall(r"^  (-\S.*?(?: \[ --\S+ \])?(?: [A-Z=]+)?(?: \(=\S+\))?) +((?:[A-Z].*\n?)(?:  {8,}.*\n?)*)", page.split("\nOptions:\n")[1], re.M):
+        name = re.search(r"--[a-z-]+", head)[0]
+        short = re.match(r"(-\w) \[", head)
+        value = re.search(r"(?:--[a-z-]+(?: \])?) ([A-Z=]+)", head)
+        out.append(Option(name, short[1] if short else "", value[1] if value else "", "Repeats." in text or (value is not None and value[1].startswith(("NAME=", "D")) and value[1] != "DIR")))
+    return out

@@ -1,0 +1,85 @@
+"""What tools/new-family writes, in a program that has this family and the yardstick only: right at its sizes, wrong when the
+kernel is, and quoted truly in README.md.
+
+    test_new_family.py TREE     the folder in which tools/new-family has made the family `affine`
+"""
+import pathlib
+import runpy
+import shutil
+import subprocess
+import sys
+import unittest
+
+from lab import SOURCE, LabTest
+
+TREE = pathlib.Path(sys.argv.pop())
+
+
+class NewFamily(LabTest):
+    def run_with(self, *args, status=0, text=None):
+        """Records of a run that only verifies; with `text` in the place of the kernels'."""
+        more = []
+        if text is not None:
+            shutil.copytree(TREE / "cl", self.folder / "cl", dirs_exist_ok=True)
+            (self.folder / "cl" / "affine.cl").write_text(text)
+            more = ["--cl-dir", "cl"]
+        (self.folder / "r.jsonl").unlink(missing_ok=True)
+        self.lab("run", "affine", "--device", "cpu", "--verify", "--no-dumps", "--json", "r.jsonl", *more, *args, status=status)
+        return self.records()
+
+    def changed(self, old, new):
+        text = (TREE / "cl" / "affine.cl").read_text()
+        self.assertIn(old, text)
+        return text.replace(old, new, 1)
+
+    def test_it_is_right_at_the_sizes_that_it_brings(self):
+        sizes = runpy.run_path(str(TREE / "tests/device/sizes.py"))["SIZES"]["affine_*"]
+        self.assertEqual(set(sizes), {"tiny", "small"})
+        for axes in sizes["tiny"] + sizes["small"]:
+            records = self.run_with(*(word for axis in axes for word in ("--axis", axis)))
+            self.assertEqual({r["id"] for r in records}, {"affine_scalar", "affine_vector4"})
+            self.assertEqual([r["reason"] for r in records if r["status"] != "ok"], [])
+
+    def test_a_records_point_makes_the_same_cell(self):
+        first = self.run_with("--axis", "n=1000")[0]
+        again = self.run_with(*(w for axis, value in first["point"].items() for w in ("--axis", f"{axis}={value}")))[0]
+        self.assertEqual((again["point"], again["build"]["options"]), (first["point"], first["build"]["options"]))
+
+    def test_a_wrong_kernel_is_a_wrong_result_with_the_first_difference(self):
+        records = self.run_with("--axis", "n=64", status=1, text=self.changed("3 * src[i] + 1", "3 * src[i] + 2"))
+        scalar, vector = sorted(records, key=lambda r: r["id"])
+        self.assertEqual((scalar["status"], vector["status"]), ("wrong_result", "ok"))
+        self.assertRegex(scalar["reason"], r"dst\[0\] is \d+, expected \d+")
+
+    def test_a_kernel_that_does_not_compile_fails_alone(self):
+        records = self.run_with("--axis", "n=64", status=1, text=self.changed("if (i < n) dst[i]", "if (i < m) dst[i]"))
+        self.assertEqual({r["id"]: r["status"] for r in records}, {"affine_scalar": "build_failed", "affine_vector4": "ok"})
+
+    def test_describe_says_what_the_host_file_says(self):
+        out, _ = self.lab("describe", "affine")
+        for part in ("affine: What do wide accesses gain", "  n = auto [element]\n", "auto, or whole numbers from 1 to 1073741824\n",
+                     "  affine_vector4\n"):
+            self.assertIn(part, out)
+
+    def test_a_name_that_cannot_be_or_is_taken_is_refused(self):
+        before = sorted(TREE.rglob("*"))
+        for name, said in (("affine", "there is a family 'affine' already"), ("Fft", "cannot be called 'Fft'"), ("a_b", "'a_b'"),
+                           ("../x", "'../x'"), ("", "''")):
+            done = subprocess.run([TREE / "tools/new-family", name], capture_output=True, text=True, timeout=20)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertRegex(done.stderr, r"\Anew-family: [^\n]+\n\Z")
+            self.assertIn(said, done.stderr)
+        self.assertEqual(subprocess.run([TREE / "tools/new-family"], capture_output=True, timeout=20).returncode, 2)
+        self.assertEqual(sorted(p for p in TREE.rglob("*") if p in before), before)
+
+    def test_the_readme_quotes_both_files_and_the_line_as_they_are_written(self):
+        readme = (SOURCE / "README.md").read_text()
+        for path in ("cl/affine.cl", "host/experiments/affine.cpp"):
+            self.assertIn(f"\n```c++\n{(TREE / path).read_text()}```\n" if path.endswith("cpp") else
+                          f"\n```c\n{(TREE / path).read_text()}```\n", readme, f"{path} in README.md")
+        line = next(l for l in (TREE / "tests/device/sizes.py").read_text().splitlines() if l.startswith('    "affine_'))
+        self.assertIn(f"\n```python\n{line}\n```\n", readme)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,206 @@
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+
+#include <cmath>
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "compare/verdict.hpp"
+#include "core/random.hpp"
+
+using namespace cllab;
+using namespace cllab::compare;
+using model::Verdict;
+using boost::test_tools::tolerance;
+
+namespace {
+
+using Draw = std::function<double(Random&)>;
+
+std::vector<double> sample(Random& random, unsigned n, const Draw& draw) {
+    std::vector<double> out(n);
+    for (auto& x : out) x = draw(random);
+    return out;
+}
+
+/// Arrangements are added one by one until `enough` or `most`, as a comparison does it.
+std::vector<double> taken(Random& random, unsigned most, const Draw& draw) {
+    std::vector<double> out;
+    while (out.size() < most && !enough(out)) out.push_back(draw(random));
+    return out;
+}
+
+Draw normal(double mean, double sd) {
+    return [=](Random& r) { return std::normal_distribution<double>(mean, sd)(r); };
+}
+/// Student's t with 2 degrees of freedom: no variance, now and then an arrangement that is far off.
+Draw heavy(double centre, double scale) {
+    return [=](Random& r) { return centre + scale * std::student_t_distribution<double>(2)(r); };
+}
+/// The bias of the side that was prepared first, which the random order turns into a sign.
+Draw biased_by_side(double bias, double sd) {
+    return [=](Random& r) { return (r() & 1 ? bias : -bias) + std::normal_distribution<double>(0, sd)(r); };
+}
+/// Two placements, `apart` from each other, and either side may have either.
+Draw bimodal(double centre, double apart, double sd) {
+    return [=](Random& r) {
+        const double left = r() & 1 ? apart : 0, right = r() & 1 ? apart : 0;
+        return centre + left - right + std::normal_distribution<double>(0, sd)(r);
+    };
+}
+
+/// The share of `trials` intervals that hold `truth`.
+double coverage_of(unsigned trials, unsigned n, double coverage, double truth, const Draw& draw) {
+    Random random(7);
+    unsigned held = 0;
+    for (unsigned t = 0; t < trials; ++t) {
+        const auto e = estimate(sample(random, n, draw), coverage);
+        BOOST_REQUIRE(e.covered());
+        held += e.low <= std::exp(truth) && std::exp(truth) <= e.high;
+    }
+    return static_cast<double>(held) / trials;
+}
+
+/// Of `trials` comparisons with a control: the share that says `verdict`.
+double share_of(Verdict verdict, unsigned trials, unsigned most, const Draw& draw, const Draw& control) {
+    Random random(11);
+    unsigned said = 0;
+    for (unsigned t = 0; t < trials; ++t) {
+        const auto ratios = taken(random, most, draw);
+        const auto own = sample(random, static_cast<unsigned>(ratios.size()), control);
+        said += judge(ratios, own, false).verdict == verdict;
+    }
+    return static_cast<double>(said) / trials;
+}
+
+double winners(unsigned trials, unsigned most, const Draw& draw, const Draw& control) {
+    return share_of(Verdict::faster, trials, most, draw, control) + share_of(Verdict::slower, trials, most, draw, control);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(compare_verdict)
+
+BOOST_AUTO_TEST_CASE(the_signed_rank_distribution_is_that_of_the_tables) {
+    // Hollander, Wolfe, Chicken, table A.4: P(W >= 36) = 0.004 for n = 8, P(W >= 21) = 0.016 for n = 6; and by counting.
+    BOOST_TEST(signed_rank_below(8, 0) == 1.0 / 256, tolerance(1e-12));
+    BOOST_TEST(signed_rank_below(6, 0) == 1.0 / 64, tolerance(1e-12));
+    BOOST_TEST(signed_rank_below(4, 3) == 5.0 / 16, tolerance(1e-12));  // {}, 1, 2, 3, 1+2 of 16 sign patterns
+    BOOST_TEST(signed_rank_below(10, 8) == 25.0 / 1024, tolerance(1e-12));
+    BOOST_TEST(signed_rank_below(10, 55) == 1.0, tolerance(1e-12));
+}
+
+BOOST_AUTO_TEST_CASE(fewer_arrangements_than_can_cover_give_no_interval_and_no_verdict) {
+    const std::vector<double> logs{0.1, 0.11, 0.12, 0.1, 0.11, 0.12, 0.13};
+    BOOST_TEST(!estimate(logs, 0.99).covered());
+    BOOST_TEST(estimate(logs, 0.95).covered());
+    BOOST_TEST(!estimate(std::span(logs).first(5), 0.95).covered());
+    BOOST_TEST((judge(logs, {}, false).verdict == Verdict::undecided));
+    BOOST_TEST(!enough(logs));
+    BOOST_TEST(estimate({}, 0.95).n == 0u);
+    BOOST_TEST(std::isinf(estimate(logs, 0.99).half_width()));
+}
+
+BOOST_AUTO_TEST_CASE(an_interval_printed_as_95_or_99_per_cent_covers_as_much_for_any_symmetric_noise) {
+    // 1500 trials: the share is known to within 0.007 at 0.99, 0.015 at 0.95 (two standard errors and a half).
+    for (const unsigned n : {8u, 13u, 24u}) {
+        for (const auto& draw : {normal(0.02, 0.01), heavy(0.02, 0.005), bimodal(0.02, 0.05, 0.002)}) {
+            BOOST_TEST_CONTEXT("n = " << n) {
+                BOOST_TEST(coverage_of(1500, n, 0.99, 0.02, draw) >= 0.983);
+                BOOST_TEST(coverage_of(1500, n, 0.95, 0.02, draw) >= 0.935);
+            }
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_interval_is_no_wider_than_the_coverage_asks_for) {
+    BOOST_TEST(coverage_of(1500, 20, 0.95, 0, normal(0, 0.01)) <= 0.97);
+    Random random(3);
+    const auto e = estimate(sample(random, 200, normal(std::log(1.05), 0.01)), 0.95);
+    BOOST_TEST(e.ratio == 1.05, tolerance(0.002));
+    BOOST_TEST(e.half_width() <= 0.002);
+}
+
+BOOST_AUTO_TEST_CASE(equal_kernels_get_a_winner_in_at_most_one_comparison_of_a_hundred) {
+    // 2 % noise per arrangement, with and without wild ones, a bias of 6 % of the side prepared first, two placements 10 % apart.
+    BOOST_TEST(winners(500, 30, normal(0, 0.02), normal(0, 0.02)) <= 0.01);
+    BOOST_TEST(winners(500, 30, normal(0, 0.004), normal(0, 0.004)) <= 0.002);
+    BOOST_TEST(winners(500, 30, heavy(0, 0.01), heavy(0, 0.01)) <= 0.01);
+    BOOST_TEST(winners(500, 30, biased_by_side(0.06, 0.002), normal(0, 0.002)) <= 0.01);
+    BOOST_TEST(winners(500, 30, bimodal(0, 0.1, 0.002), normal(0, 0.002)) <= 0.01);
+}
+
+BOOST_AUTO_TEST_CASE(two_per_cent_are_found_in_95_of_100_and_five_in_99_where_an_arrangement_is_good_to_one) {
+    BOOST_TEST(share_of(Verdict::slower, 400, 20, normal(std::log(1.02), 0.01), normal(0, 0.01)) >= 0.95);
+    BOOST_TEST(share_of(Verdict::slower, 400, 20, normal(std::log(1.05), 0.02), normal(0, 0.02)) >= 0.99);
+    BOOST_TEST(share_of(Verdict::faster, 400, 20, normal(-std::log(1.05), 0.02), normal(0, 0.02)) >= 0.99);
+}
+
+BOOST_AUTO_TEST_CASE(a_machine_that_tells_equal_code_apart_gives_no_winner_below_that) {
+    const std::vector<double> three(12, 0.03), four(12, 0.04), none(12, 0.0);
+    BOOST_TEST((judge(three, none, false).verdict == Verdict::slower));
+    BOOST_TEST((judge(three, four, false).verdict != Verdict::slower));
+    BOOST_TEST(judge(three, four, false).floor == std::exp(0.04) - 1, tolerance(1e-9));
+    BOOST_TEST(judge(three, {}, false).floor == 0.005, tolerance(1e-9));
+}
+
+BOOST_AUTO_TEST_CASE(equal_machine_code_has_no_winner_whatever_the_times) {
+    const std::vector<double> half(12, std::log(0.5));
+    BOOST_TEST((judge(half, {}, true).verdict == Verdict::same_code));
+    BOOST_TEST(judge(half, {}, true).ratio.ratio == 0.5, tolerance(1e-9));
+    BOOST_TEST((judge(half, {}, false).verdict == Verdict::faster));
+}
+
+BOOST_AUTO_TEST_CASE(same_says_within_how_much_and_what_is_wide_is_undecided) {
+    Random random(5);
+    const auto near = judge(sample(random, 20, normal(0.001, 0.003)), {}, false);
+    BOOST_TEST((near.verdict == Verdict::same));
+    BOOST_TEST(near.within > 0.0);
+    BOOST_TEST(near.within <= 0.02);
+    BOOST_TEST((judge(sample(random, 10, normal(0, 0.08)), {}, false).verdict == Verdict::undecided));
+}
+
+BOOST_AUTO_TEST_CASE(one_wild_arrangement_of_ten_moves_neither_estimate_nor_verdict) {
+    std::vector<double> logs(10, std::log(1.03));
+    for (std::size_t i = 0; i < logs.size(); ++i) logs[i] += 0.001 * (static_cast<double>(i) - 4.5);
+    logs.back() = std::log(3.0);
+    const auto j = judge(logs, {}, false);
+    BOOST_TEST(j.ratio.ratio == 1.03, tolerance(0.003));
+}
+
+BOOST_AUTO_TEST_CASE(an_arrangement_is_the_median_of_its_rounds_whatever_drift_they_share) {
+    std::vector<double> left, right;
+    for (int i = 0; i < 21; ++i) {
+        const double drift = 1 + 0.4 * std::sin(0.3 * i);
+        left.push_back(1.05e-3 * drift);
+        right.push_back(1e-3 * drift);
+    }
+    left[3] *= 10;  // preempted
+    right.push_back(7);  // one side sampled once more
+    BOOST_TEST(log_ratio(left, right) == std::log(1.05), tolerance(1e-9));
+    BOOST_TEST(std::isnan(log_ratio({}, right)));
+}
+
+BOOST_AUTO_TEST_CASE(holm_multiplies_the_smallest_by_the_number_of_tests_and_keeps_the_order) {
+    const auto p = holm(std::vector<double>{0.01, 0.04, 0.03, 0.005});
+    BOOST_TEST(p[3] == 0.02, tolerance(1e-9));
+    BOOST_TEST(p[0] == 0.03, tolerance(1e-9));
+    BOOST_TEST(p[2] == 0.06, tolerance(1e-9));
+    BOOST_TEST(p[1] == 0.06, tolerance(1e-9));
+    BOOST_TEST(holm(std::vector<double>{0.6, 0.9})[0] == 1.0, tolerance(1e-9));
+}
+
+BOOST_AUTO_TEST_CASE(the_p_value_agrees_with_the_interval) {
+    Random random(9);
+    for (int t = 0; t < 200; ++t) {
+        const auto logs = sample(random, 12, normal(0.005, 0.01));
+        const auto e = estimate(logs, 0.95);
+        const bool outside = e.low > 1 || e.high < 1;
+        BOOST_TEST((signed_rank_p(logs) <= 1 - e.coverage + 1e-12) == outside);
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
