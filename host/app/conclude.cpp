@@ -71,6 +71,7 @@ Curve::Sample sample_of(const Record& record, double x) {
     out.seconds = t.median;
     out.low = t.low;
     out.high = t.high;
+    out.n = t.n;
     out.per_step = metric(record, "step_time");
     out.work.bytes = metric(record, "bandwidth") * t.median;
     out.work.flops = metric(record, "flops") * t.median;

@@ -46,7 +46,7 @@ Summary summarise(std::span<const double> sample) {
     s.q1 = quantile(sorted, 0.25);
     s.median = quantile(sorted, 0.5);
     s.q3 = quantile(sorted, 0.75);
-    const std::size_t k = sorted.size() < 6 ? 0 : interval_rank(sorted.size());
+    const std::size_t k = sorted.size() < least_for_interval ? 0 : interval_rank(sorted.size());
     s.low = sorted[k];
     s.high = sorted[sorted.size() - 1 - k];
     for (double& x : sorted) x = std::abs(x - s.median);

@@ -212,6 +212,7 @@ struct Curve {
         double x = 0, seconds = 0, low = 0, high = 0;
         Work work{};
         double per_step = 0;
+        unsigned n = 0;                           ///< timings behind `seconds`; 0: unknown
         std::map<std::string, double> metrics{};  ///< every metric of the record; also registers and spills where known
     };
     std::vector<Sample> samples;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/stats.hpp"
 #include "model/experiment.hpp"
 
 namespace cllab::model {
@@ -26,7 +27,8 @@ struct MetricValue {
 };
 const char* name(Better better);
 
-/// Seconds of one operation (or of one step, for a slope). low..high is the 95 % order-statistic interval of the median.
+/// Seconds of one operation (or of one step, for a slope). low..high is the 95 % order-statistic interval of the median,
+/// or, where there are too few samples for one, only the range of them.
 struct Timing {
     double median = 0, low = 0, high = 0, min = 0, q1 = 0, q3 = 0, mad = 0;
     unsigned n = 0;             ///< samples
@@ -40,6 +42,8 @@ struct Timing {
     double reference_spread = 0;  ///< slowest less fastest of them over their median
     bool settled = false;       ///< warm-up ended because two windows agreed
     bool shared_memory = false; ///< its buffers are those of the cell it takes turns with
+
+    bool has_interval() const { return n >= least_for_interval; }
 };
 
 /// The copy that a cell is held against: of as many bytes as the cell's own data, in the same state of the caches.

@@ -78,8 +78,10 @@ std::string to_csv_line(const model::Record& r) {
                                     r.device.platform, r.device.driver, model::name(r.status), one_line(r.reason)};
     for (auto& text : fields) text = safe(text);
     const model::Timing t = r.time.value_or(model::Timing{});
-    for (const double seconds : {t.median, t.low, t.high, t.min, t.q1, t.q3, t.mad})
-        fields.push_back(r.time ? number(seconds) : std::string());
+    const auto time = [&](double seconds, bool there) { fields.push_back(there ? number(seconds) : std::string()); };
+    time(t.median, r.time.has_value());
+    for (const double seconds : {t.low, t.high}) time(seconds, t.has_interval());
+    for (const double seconds : {t.min, t.q1, t.q3, t.mad}) time(seconds, r.time.has_value());
     fields.push_back(r.time ? std::to_string(t.n) : std::string());
     fields.push_back(safe(t.clock));
     fields.push_back(safe(t.cache));

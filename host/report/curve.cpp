@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "core/text.hpp"
+#include "core/stats.hpp"
 #include "core/units.hpp"
 #include "report/layout.hpp"
 
@@ -18,6 +19,7 @@ constexpr double logarithmic_from = 8;  // largest over smallest value
 
 struct Row {
     double x = 0, value = 0, low = 0, high = 0;
+    unsigned n = 0;
     std::string mark{};
 };
 
@@ -43,7 +45,7 @@ std::vector<Row> rows_of(const model::Curve& curve, std::size_t& skipped) {
             continue;
         }
         const double scale = s.seconds > 0 ? value / s.seconds : 1;
-        rows.push_back({s.x, value, s.low * scale, s.high * scale});
+        rows.push_back({s.x, value, s.low * scale, s.high * scale, s.n});
     }
     std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.x < b.x; });
     return rows;
@@ -77,8 +79,9 @@ std::string bar(double length) {
     return out + eighths[parts % 8];
 }
 
-/// How wide the interval is, relative to the value.
+/// How wide the interval is, relative to the value; the samples where there are too few for one.
 std::string spread(const Row& r) {
+    if (r.n > 0 && r.n < least_for_interval) return "n = " + std::to_string(r.n);
     const double half = std::max(r.value - r.low, r.high - r.value) / r.value;
     if (!(half >= 0) || !(r.low > 0)) return {};
     return "±" + format_significant(100 * half, 2) + "%";

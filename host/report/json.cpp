@@ -35,8 +35,10 @@ Json to_json(const model::Timing& t) {
     Json j = Json::object();
     j["unit"] = "s";
     put(j, "median", t.median);
-    put(j, "low", t.low);
-    put(j, "high", t.high);
+    if (t.has_interval()) {
+        put(j, "low", t.low);
+        put(j, "high", t.high);
+    }
     put(j, "min", t.min);
     put(j, "q1", t.q1);
     put(j, "q3", t.q3);

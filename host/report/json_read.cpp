@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -219,6 +220,11 @@ model::Record read_record(const Reader& r, int schema) {
         y.read("n", yardstick.n);
     }
     r.read("samples", record.samples);
+    if (record.time && !record.time->has_interval() && !record.samples.empty()) {
+        const auto [least, most] = std::minmax_element(record.samples.begin(), record.samples.end());
+        record.time->low = *least;
+        record.time->high = *most;
+    }
     r.read("aside", record.aside);
     r.read("warnings", record.warnings);
     if (const Json* build = r.find("build")) {

@@ -50,7 +50,7 @@ namespace {
 void rank_group(const Rows& rows, const std::vector<std::size_t>& members, std::vector<Rank>& ranks) {
     std::vector<std::size_t> timed;
     for (const auto i : members)
-        if (cost_of(*rows[i], "") > 0) timed.push_back(i);
+        if (cost_of(*rows[i], "") > 0 && rows[i]->time->has_interval()) timed.push_back(i);
     if (timed.size() < 2) return;
     std::string rate;
     for (const char* candidate : {"bandwidth", "flops"})

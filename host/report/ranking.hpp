@@ -15,7 +15,7 @@ namespace cllab::report {
 using MayBeAuto = std::function<bool(const std::string& family, const std::string& axis)>;
 
 struct Rank {
-    bool compared = false;    ///< ok, timed, and not alone in its group
+    bool compared = false;    ///< ok, timed with an interval, and not alone in its group
     bool fastest = false;     ///< clearly before every other one
     bool indistinct = false;  ///< may be the fastest; of the row with the least cost too, when it is not alone in that
     double ratio = 1;         ///< cost over the least, >= 1

@@ -90,9 +90,9 @@ void add_text(std::vector<Column>& columns, const std::string& title, const Rows
         columns.push_back(std::move(column));
 }
 
-/// The larger half of the interval relative to the median, in percent.
+/// The larger half of the interval relative to the median, in percent. Nothing where there is no interval.
 std::optional<double> spread_percent(const Record& r) {
-    if (!r.time || r.time->median <= 0) return std::nullopt;
+    if (!r.time || !r.time->has_interval() || r.time->median <= 0) return std::nullopt;
     return 100 * std::max(r.time->median - r.time->low, r.time->high - r.time->median) / r.time->median;
 }
 
@@ -124,6 +124,8 @@ void add_times(std::vector<Column>& columns, const Rows& rows) {
     });
     columns.push_back(quantity_column(per_step ? "per step" : "time", medians, "s"));
     columns.push_back(quantity_column("±", values_of(rows, spread_percent), "%"));
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        if (rows[i]->time && !rows[i]->time->has_interval()) columns.back().cells[i] = "n = " + std::to_string(rows[i]->time->n);
     columns.back().keep = 70;
     // Where there is a rate, the time per step is the same figure turned round.
     const auto steps = values_of(rows, [](const Record& r) { return value_of(r, "step_time"); });

@@ -66,6 +66,7 @@ void CellRun::fill_metrics() {
         const bool one_launch = subject_->event_clock() && !setup_.slope && subject_->first().single_launch();
         if (const auto beyond = beyond_peak(record_, *options_.limits, one_launch)) warn(*beyond);
     }
+    if (interrupted_) warn("interrupted: the run was ended while this cell was sampled, so it has fewer samples than it would have");
     if (drift_.throttled())
         warn("throttled: the reference kernel between the samples varied by " + format_significant(100 * drift_.spread(), 2) +
              " % and most samples lie beside one that is more than 10 % off, so all are kept; the clock drifts or the device has "

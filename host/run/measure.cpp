@@ -43,8 +43,8 @@ bool StopRule::enough(std::span<const double> samples, double spent) {
         last_half_width_ = half_width;
         next_check_ *= 2;
     }
-    // Never end with too little to have a spread, unless one sample alone is very long.
-    const unsigned least = n > 0 && spent / n > 1 ? 3 : 5;
+    // Never end with too little for an interval, unless one sample alone is very long.
+    const unsigned least = n > 0 && spent / n > 1 ? 3 : least_for_interval;
     if (spent >= rules_.sampling_seconds && n >= least) {
         reason_ = "timeout";
         return true;

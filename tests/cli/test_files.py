@@ -6,6 +6,7 @@ import pathlib
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import unittest
 
@@ -218,6 +219,53 @@ class Dumps(FilesTest):
         self.assertEqual(records[0]["status"], "ok")
         self.assertIn("is being written by another run", records[0]["warnings"][0])
         self.assertEqual((cell / "timing.json").read_text(), before)
+
+
+class FewSamples(FilesTest):
+    def test_a_cell_cut_short_says_so_in_its_record_and_below_the_table(self):
+        # An operation of a tenth of a second or more; the terminal shows when its samples are taken.
+        cl = self.kernels(muladd="""kernel void KERNEL(global float* restrict out, float a, float b, float c) {
+            for (volatile int i = 0; i < 2000000; ++i) {}
+            out[get_global_id(0)] = fma(a, b, c);\n}\n""")
+        leader, follower = os.openpty()
+        process = subprocess.Popen([CLLAB, "run", "muladd_fma", "--device", "cpu", "--axis", "items=64", "--json", "r.jsonl", "--max-time",
+                                    "60", "--no-dumps", "--no-yardstick", "--cl-dir", cl], cwd=self.folder, stdin=subprocess.DEVNULL,
+                                   env=self.environment(TERM="xterm"), stdout=subprocess.PIPE, stderr=follower, text=True)
+        os.close(follower)
+        self.addCleanup(os.close, leader)
+        self.addCleanup(process.kill)
+        shown = b""
+        while shown.count(b": sample") < 3:
+            shown += os.read(leader, 4096)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, out)
+        cell = self.records()[0]
+        self.assertEqual((cell["status"], cell["time"]["stop_reason"]), ("ok", "interrupted"))
+        self.assertEqual([w.split(":")[0] for w in cell["warnings"]].count("interrupted"), 1, cell["warnings"])
+        self.assertIn("interrupted: the run was ended while this cell was sampled", out)
+        self.assertEqual("low" in cell["time"], cell["time"]["n"] >= 6)
+
+    def test_fewer_than_six_samples_have_no_interval_and_no_rank(self):
+        def timed(variant, samples, **changes):
+            middle = sorted(samples)[len(samples) // 2]
+            time = {"unit": "s", "median": middle, "min": min(samples), "q1": min(samples), "q3": max(samples), "mad": 0, "n": len(samples),
+                    "clock": "event"}
+            if len(samples) >= 6:
+                time |= {"low": min(samples), "high": max(samples)}
+            return record(id=f"muladd_{variant}", variant=variant, time=time, samples=samples, **changes)
+
+        few, many = [1e-3, 1.1e-3, 1.2e-3], [2e-3] * 6
+        self.put("a.jsonl", timed("fma", few) + timed("mad", many))
+        out, _ = self.lab("report", "a.jsonl", "--csv", "a.csv")
+        self.assertRegex(out, r"muladd_fma +ok +\S+ +n = 3")
+        self.assertNotIn("vs best", out)
+        self.assertNotIn("fastest", out)
+        self.assertEqual([row.split(",")[11:13] for row in (self.folder / "a.csv").read_text().splitlines()[1:]], [["", ""], ["0.002", "0.002"]])
+        second = {"platform": "Q", "name": "M", "vendor": "V", "driver": "1", "type": "gpu", "selector": "1:0", "identity": "UUID 2"}
+        self.put("b.jsonl", timed("fma", few, device=second) + timed("mad", few, device=second))
+        out, _ = self.lab("report", "a.jsonl", "b.jsonl")
+        self.assertNotRegex(out.split("\nmuladd: items=64\n")[-1], r"wins|fastest|\dx")
 
 
 class Streams(FilesTest):

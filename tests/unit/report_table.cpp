@@ -2,6 +2,7 @@
 #define BOOST_TEST_DYN_LINK
 #endif
 #include <boost/test/unit_test.hpp>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -9,6 +10,8 @@
 #include "core/text.hpp"
 #include "report/layout.hpp"
 #include "report/ranking.hpp"
+#include "report/csv.hpp"
+#include "report/json.hpp"
 #include "report/table.hpp"
 #include "unit/golden.hpp"
 #include "unit/report_records.hpp"
@@ -238,6 +241,29 @@ BOOST_AUTO_TEST_CASE(an_axis_that_only_some_variants_have_does_not_split_the_com
     BOOST_TEST(comparison.ranks[0].ratio == 3, boost::test_tools::tolerance(1e-9));
     BOOST_TEST(comparison.ranks[1].ratio == 2, boost::test_tools::tolerance(1e-9));
     BOOST_TEST(comparison.ranks[2].fastest);
+}
+
+BOOST_AUTO_TEST_CASE(below_six_samples_a_row_says_how_many_and_is_not_ranked) {
+    std::vector<Record> records{test::cell("pitch", "wide", 1e-3), test::cell("pitch", "short8", 2e-3), test::cell("pitch", "struct", 3e-3)};
+    records[0].time->n = 5;
+    std::ostringstream page;
+    report::print_table(page, records, {});
+    std::map<std::string, std::string> rows;
+    for (const auto& line : split(page.str(), '\n'))
+        for (const auto& record : records)
+            if (line.find(record.id) != std::string::npos) rows[record.variant] = line;
+    BOOST_TEST(rows["wide"].find("n = 5") != std::string::npos, page.str());
+    BOOST_TEST(rows["wide"].find("fastest") == std::string::npos, page.str());
+    BOOST_TEST(rows["wide"].find('%') == std::string::npos, page.str());
+    BOOST_TEST(rows["short8"].find("fastest") != std::string::npos, page.str());
+    BOOST_TEST(rows["struct"].find("1.50x") != std::string::npos, page.str());
+    records[1].time->n = 5;
+    records[2].time->n = 5;
+    std::ostringstream unranked;
+    report::print_table(unranked, records, {});
+    BOOST_TEST(unranked.str().find("vs best") == std::string::npos, unranked.str());
+    BOOST_TEST(report::to_json_line(records[0]).find("\"low\"") == std::string::npos);
+    BOOST_TEST(split(report::to_csv_line(records[0]), ',')[11] == "");  // low_s
 }
 
 BOOST_AUTO_TEST_SUITE_END()
