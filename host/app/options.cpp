@@ -92,7 +92,7 @@ po::options_description options_of(const std::string& command) {
     if (command == "isa") {
         add("kernel,k", po::value<Strings>()->composing()->value_name("PATTERN"),
             "Selects variants, like a positional PATTERN. Repeats.");
-        add("target,t", po::value<std::string>()->value_name("T"), "Compiles for processor T, e.g. gfx900, gfx90a, gfx1030, sm_80, sm_90.");
+        add("target,t", po::value<std::string>()->value_name("T"), "Compiles for processor T, e.g. gfx900, gfx1030, sm_80, sm_90, tgllp, pvc.");
         add("targets", "Lists the processors, what this machine can make for each, and what would enable the rest.");
         add("device,d", po::value<Strings>()->composing()->value_name("D"),
             "Builds and runs once on a device, selected as in `cllab run`.");

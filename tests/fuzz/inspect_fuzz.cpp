@@ -57,31 +57,28 @@ void listing(const InstructionSet& set, ByteSpan bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;
     const ByteSpan bytes = ByteSpan(reinterpret_cast<const std::byte*>(data), size).subspan(1);
-    switch (data[0] % 8) {
-        case 0:
-            listing(isa::x86, bytes);
-            break;
-        case 1:
-            listing(isa::gcn, bytes);
-            break;
-        case 2:
-            listing(isa::sass, bytes);
-            break;
-        case 3:
-            listing(isa::ptx, bytes);
-            break;
-        case 4:
+    switch (data[0] % 16) {
+        case 12:
             parse_ptxas_log(as_text(bytes), "k");
             break;
-        case 5:
+        case 13:
             cllab::parse_msgpack(bytes);
             break;
-        case 6:
+        case 14:
             cut_function(std::string(as_text(bytes)), "k"), cut_sass(std::string(as_text(bytes)), "k");
             break;
-        default:
+        case 15:
             binaries(bytes);
             break;
+        default: {  // the counted instruction sets, in the order of their list
+            static const auto sets = [] {
+                auto counted = isa::all();
+                std::erase_if(counted, [](const auto* set) { return set->parse == nullptr; });
+                return counted;
+            }();
+            listing(*sets[data[0] % 16 % sets.size()], bytes);
+            break;
+        }
     }
     return 0;
 }

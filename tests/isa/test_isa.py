@@ -107,6 +107,16 @@ class Isa(LabTest):
             self.assertTrue(not status.exists() or "sleep" not in status.read_text().splitlines()[0] or "zombie" in status.read_text(),
                             f"process {pid} lives on")
 
+    def test_of_the_functions_that_earlier_runs_left_in_pocls_cache_the_one_that_ran_is_shown(self):
+        env = self.environment(POCL_CACHE_DIR=str(self.folder / "cache"))
+        titles = []
+        for items in (61440, 131072, 61440):
+            out, _ = self.lab("isa", "muladd_mad", "--device", "cpu", "--summary", "--axis", f"items={items}", env=env)
+            titles.append(re.search(r"(?m)^(work-group function specialised .*?)(;|, by )", out)[1])
+        self.assertEqual(titles[0], titles[2])
+        self.assertNotIn("may have run", "".join(titles))
+        self.assertNotEqual(titles[0], titles[1])
+
     def test_build_options_that_leave_no_code_fail_with_a_sentence(self):
         for target in ("gfx900", "sm_80"):
             for option in ("-E", "-M", "-emit-llvm"):

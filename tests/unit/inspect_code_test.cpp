@@ -364,11 +364,17 @@ BOOST_AUTO_TEST_CASE(gcn_instructions_are_classed_by_unit_and_memory_by_width) {
     BOOST_TEST(gcn("ds_write_b8", "v0, v1") == "lds lds_store_8");
     BOOST_TEST(gcn("ds_add_u32", "v0, v1") == "lds lds_atomic_32");
     BOOST_TEST(gcn("ds_bpermute_b32", "v0, v1, v2") == "lds");
-    BOOST_TEST(gcn("s_waitcnt", "vmcnt(0)") == "wait");
+    for (const char* wait : {"s_waitcnt", "s_waitcnt_vscnt", "s_wait_loadcnt", "s_delay_alu", "s_sleep"}) BOOST_TEST(gcn(wait) == "wait");
     BOOST_TEST(gcn("s_barrier") == "barrier");
     BOOST_TEST(gcn("s_nop", "0") == "other");
     BOOST_TEST(gcn("buffer_gl0_inv") == "cache");
     BOOST_TEST(told(isa::gcn.classify(make("s_cbranch_scc1", "12", Flow::branch))) == "branch");
+}
+
+BOOST_AUTO_TEST_CASE(of_a_gcn_loop_that_only_waits_every_wait_is_counted) {
+    const auto stats = count_function(&isa::gcn, gcn_f, "f");
+    BOOST_TEST(stats.loops.at(0).own.classes.at("wait") == 1u);
+    BOOST_TEST(stats.loops.at(0).own.classes.at("s_alu") == 2u);  // the wait is none, though its name begins with s_
 }
 
 BOOST_AUTO_TEST_CASE(sass_instructions_are_classed_by_pipe_and_memory_by_space_and_width) {
@@ -393,6 +399,66 @@ BOOST_AUTO_TEST_CASE(sass_instructions_are_classed_by_pipe_and_memory_by_space_a
     BOOST_TEST(sass("BAR.SYNC.DEFER_BLOCKING", "0x0") == "barrier");
     BOOST_TEST(sass("BSSY", "B0, `(.L_x_1)") == "branch");
     BOOST_TEST(sass("RED.E.ADD", "[R2.64], R5") == "memory global_atomic_32");
+}
+
+BOOST_AUTO_TEST_CASE(intel_gpu_messages_are_classed_by_where_they_go_and_by_width) {
+    const auto send = [](const std::string& descriptor, const std::string& what) {
+        return told(isa::xe.classify(make("send.dc1", "(16|M0)         r38      r34     null    0x0            " + descriptor +
+                                                          "           {@2,$6} // wr:2+0, rd:2; " + what)));
+    };
+    BOOST_TEST(send("0x04205E00", "untyped surface read with x") == "send_global global_load_32");
+    BOOST_TEST(send("0x04805000", "untyped surface read with xyzw") == "send_global global_load_128");
+    BOOST_TEST(send("0x04025001", "hdc.dc1; untyped surface write with xy") == "send_global global_store_64");
+    BOOST_TEST(send("0x04205EFE", "untyped surface read with x") == "send_slm slm_load_32");
+    BOOST_TEST(send("0x040487FF", "untyped a64 atomic int32 integer add") == "send_global global_atomic");
+    BOOST_TEST(send("0x04000504", "store.slm.d32.a32") == "send_slm slm_store_32");
+    BOOST_TEST(send("0x08803580", "load.ugm.d32x4.a64") == "send_global global_load_128");
+    BOOST_TEST(send("0x08803580", "store.ugm.d8u32.a64") == "send_global global_store_8");
+    BOOST_TEST(send("0x6228E500", "load.ugm.d32x16t.a32.ca.ca.bti[255]") == "send_block block_load_512");
+    BOOST_TEST(send("0x022843FD", "oword aligned block read x4") == "send_block block_load_512");
+    BOOST_TEST(send("0x02480000", "hword scratch block write x2") == "send_scratch scratch_store_512");
+    BOOST_TEST(send("0x02480000", "byte gathering read 16b") == "send_global global_load_16");
+    BOOST_TEST(send("0x02480000", "a64 dword gathering read") == "send_global global_load_32");
+    BOOST_TEST(send("0x02480000", "simd16 sample with lod forced to 0 using sampler index 0") == "send_image image_load");
+    BOOST_TEST(send("0x02000004", "signal barrier") == "barrier");
+    BOOST_TEST(send("0x0219E0FE", "synchronized SLM fence") == "fence");
+    const auto xe = [](const std::string& mnemonic, const std::string& operands) { return told(isa::xe.classify(make(mnemonic, operands))); };
+    BOOST_TEST(xe("mul", "(16|M0)              r64.0<1>:f    r44.0<8;8,1>:f    r60.0<8;8,1>:f   {Compacted,$9.dst}") == "fp32");
+    BOOST_TEST(xe("add", "(16|M16)             r18.0<1>:d    r18.0<8;8,1>:d    r9.1<0;1,0>:d    {Compacted}") == "integer");
+    BOOST_TEST(xe("cmp", "(16|M0)   (lt)f0.0   null<1>:hf     r16.0<8;8,1>:hf    r8.6<0;1,0>:hf    {@2}") == "fp16");
+    BOOST_TEST(xe("mad", "(1|M0)               r13.0<1>:d    r8.6<0;0>:d       r8.2<0;0>:d       12:w") == "scalar");
+    BOOST_TEST(xe("math.inv", "(16|M0)         r3.0<1>:f  r4.0<8;8,1>:f") == "special");
+    BOOST_TEST(xe("sync.nop", "                             null                             {Compacted,$5.src}") == "wait");
+    BOOST_TEST(xe("nop", "") == "padding");
+}
+
+BOOST_AUTO_TEST_CASE(an_intel_gpu_loop_is_closed_by_while_or_goto_and_an_instruction_may_be_for_half_of_the_work_items) {
+    const std::string text =
+        "k:\nL0:\n(W)     mov (8|M0)               r3.0<1>:ud    r0.0<1;1,0>:ud                  \n"
+        "        add (16|M0)              r12.0<1>:d    r4.0<0;1,0>:d     r5.0<8;8,1>:d    {Compacted,@1}\n"
+        "(f0.0)  if (32|M0)                           L80                  L80                \nL40:\n"
+        "        mad (16|M0)              r30.0<1>:f    r16.0<8;8,1>:f    r2.0<8;8,1>:f    r3.0<1>:f\n"
+        "        mad (16|M16)             r32.0<1>:f    r18.0<8;8,1>:f    r2.0<8;8,1>:f    r3.0<1>:f\n"
+        "(f0.0)  WHILE\nL80:\n        endif (32|M0)                        L96                                \nL96:\n"
+        "(W)     send.ts (8|M0)           null     r127    null    0x0            0x02000010           {EOT,@1} // wr:1+0, rd:0; end of thread\n"
+        "        nop                    \nL112:\n";
+    for (const std::string closing : {"while (32|M0)                        L40", "goto.b (32|M0)                       L80                  L40"}) {
+        std::string whole = text;
+        whole.replace(whole.find("WHILE"), 5, closing);
+        const auto stats = count_function(&isa::xe, whole, "k");
+        BOOST_TEST_REQUIRE(stats.loops.size() == 1u);
+        BOOST_TEST(stats.loops[0].header == "0x28");
+        BOOST_TEST(stats.loops[0].own.classes.at("fp32") == 2u);
+        BOOST_TEST(stats.total.instructions == 8u);
+        BOOST_TEST(stats.total.classes.count("padding") == 0u);
+        const auto& code = stats.code.instructions;
+        BOOST_TEST(code[1].bytes == 8u);
+        BOOST_TEST(code[1].share == 0.5);
+        BOOST_TEST(code[0].share == 1.0);
+        double multiply_adds = 0;
+        for (const auto& i : code) multiply_adds += isa::xe.arithmetic(i, {cllab::model::Declared::What::multiply_add, 1, 32});
+        BOOST_TEST(multiply_adds == 1.0);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(ptx_statements_are_classed_by_type_and_memory_by_space_and_width) {
@@ -446,7 +512,7 @@ BOOST_AUTO_TEST_CASE(two_branches_back_to_one_header_are_one_loop) {
 }
 
 BOOST_AUTO_TEST_CASE(text_that_is_no_listing_has_no_instruction) {
-    for (const auto* set : {&isa::x86, &isa::gcn, &isa::sass, &isa::ptx})
+    for (const auto* set : isa::all())
         for (const char* text : {"", "\n\n", "nonsense", ".entry", ".entry k() {", "/*zz*/ X ;",
                                  "0000 <k>:\n:\n  12 :\n", "@", ".entry k(){@;}", "\t// 12: 34"})
             BOOST_TEST(count_function(set, text, "k").total.instructions <= 1u);

@@ -63,6 +63,33 @@ BOOST_AUTO_TEST_CASE(cdna2_has_512_vgprs_and_eight_wavefronts_and_rdna2_1024_and
     BOOST_TEST(!isa::gcn.occupancy("gfx9999", {1, 1, 0, 64, 0}).has_value());
 }
 
+BOOST_AUTO_TEST_CASE(rdna_gives_registers_out_in_granules_of_its_generation_half_as_many_to_a_wave_of_64) {
+    // LLVM's getVGPRAllocGranule and getTotalNumVGPRs: each count here gives another answer with the granule of another line.
+    const auto waves = [](const char* processor, std::int64_t vgprs, std::int64_t lanes) {
+        return isa::gcn.occupancy(processor, {vgprs, 10, 0, lanes, 0})->waves;
+    };
+    BOOST_TEST(waves("gfx1010", 57, 32) == 16u);  // 64 of 1024
+    BOOST_TEST(waves("gfx1010", 65, 32) == 14u);  // 72
+    BOOST_TEST(waves("gfx1010", 40, 32) == 20u);  // the most there are
+    BOOST_TEST(waves("gfx1010", 33, 64) == 14u);  // 36 of 512
+    BOOST_TEST(waves("gfx1030", 65, 32) == 12u);  // 80 of 1024
+    BOOST_TEST(waves("gfx1030", 33, 64) == 12u);  // 40 of 512
+    BOOST_TEST(waves("gfx1102", 65, 32) == 12u);
+    BOOST_TEST(waves("gfx1100", 97, 32) == 12u);  // 120 of 1536
+    BOOST_TEST(waves("gfx1100", 61, 64) == 10u);  // 72 of 768
+    BOOST_TEST(waves("gfx1201", 97, 32) == 12u);
+    // 128 KiB for the four SIMDs of a work-group processor, in waves of 32.
+    BOOST_TEST(isa::gcn.occupancy("gfx1030", {16, 10, 32768, 32, 64})->waves == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(an_intel_execution_unit_has_as_many_threads_as_the_compiler_set) {
+    const auto o = isa::xe.occupancy("pvc", {256, 0, 0, 4, 0});
+    BOOST_TEST_REQUIRE(o.has_value());
+    BOOST_TEST(o->waves == 4u);
+    BOOST_TEST(o->unit == "threads per execution unit");
+    BOOST_TEST(!isa::xe.occupancy("pvc", {0, 0, 0, 0, 0}).has_value());
+}
+
 BOOST_AUTO_TEST_CASE(nvidia_warps_follow_the_occupancy_calculator) {
     // CUDA's occupancy calculator for compute capability 9.0, 256 threads a block.
     const auto warps = [](std::int64_t registers, std::int64_t shared, std::size_t items) {

@@ -142,6 +142,12 @@ BOOST_AUTO_TEST_CASE(packed_instructions_count_every_lane_and_narrow_ones_do_not
     BOOST_TEST(elements(isa::sass, "FFMA2", "", What::multiply_add) == 2);
     BOOST_TEST(elements(isa::sass, "IMAD.MOV.U32", "", What::integer_multiply) == 0);
     BOOST_TEST(elements(isa::sass, "IMAD", "", What::integer_multiply) == 1);
+    BOOST_TEST(elements(isa::xe, "mad", "(16|M0)  r30.0<1>:f  r16.0<8;8,1>:f  r2.0<8;8,1>:f  r3.0<1>:f", What::multiply_add) == 1);
+    BOOST_TEST(elements(isa::xe, "mad", "(16|M0)  r30.0<1>:f  r16.0<8;8,1>:f  r2.0<8;8,1>:f  r3.0<1>:f", What::multiply_add, 64) == 0);
+    BOOST_TEST(elements(isa::xe, "mul", "(1|M0)  acc0.0<1>:d  r9.4<0;1,0>:d  r3.2<0;1,0>:uw", What::integer_multiply) == 1);
+    BOOST_TEST(elements(isa::xe, "mul", "(16|M0)  r30.0<1>:f  r16.0<8;8,1>:f  r2.0<8;8,1>:f", What::integer_multiply) == 0);
+    BOOST_TEST(elements(isa::xe, "math.sqt", "(16|M0)  r30.0<1>:f  r16.0<8;8,1>:f", What::function) == 1);
+    BOOST_TEST(elements(isa::xe, "mov", "(16|M0)  r30.0<1>:f  r16.0<8;8,1>:f", What::function) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(memory_counts_by_bits_and_by_space) {
@@ -158,6 +164,15 @@ BOOST_AUTO_TEST_CASE(memory_counts_by_bits_and_by_space) {
     BOOST_TEST(elements(isa::x86, "mov", "rax, qword ptr [rbp]", What::load, 64) == 1);
     BOOST_TEST(elements(isa::x86, "mov", "rax, qword ptr [rsp + 8]", What::load, 64) == 0);
     BOOST_TEST(elements(isa::x86, "vpgatherdd", "ymm0, dword ptr [rax + 4*ymm1], ymm2", What::load) == 16);
+    const auto message = [](const std::string& descriptor, const std::string& what) {
+        return "(16|M0)  r38  r34  null  0x0  " + descriptor + "  {$6} // wr:2+0, rd:2; " + what;
+    };
+    BOOST_TEST(elements(isa::xe, "send.dc1", message("0x04205E00", "untyped surface read with xy"), What::load) == 2);
+    BOOST_TEST(elements(isa::xe, "send.dc1", message("0x04205E00", "untyped surface read with x"), What::local_load) == 0);
+    BOOST_TEST(elements(isa::xe, "send.dc1", message("0x04205EFE", "untyped surface read with x"), What::local_load) == 1);
+    BOOST_TEST(elements(isa::xe, "send.dc1", message("0x04205EFE", "untyped surface read with x"), What::load) == 0);
+    BOOST_TEST(elements(isa::xe, "send.dc1", message("0x04025001", "hword scratch block write x2"), What::store) == 0);
+    BOOST_TEST(elements(isa::xe, "send.dc1", message("0x040487FF", "untyped a64 atomic int32 integer add"), What::atomic) == 1);
     BOOST_TEST(elements(isa::x86, "vmovntps", "ymmword ptr [rax], ymm0", What::store, 128) == 2);
 }
 

@@ -179,7 +179,7 @@ Class plain_class(const Instruction& i) {
     if (begins({"s_memtime", "s_memrealtime"})) return {"s_memory"};
     if (begins({"s_dcache", "s_icache", "s_gl1"})) return {"cache"};
     if (i.flow != Flow::next || begins({"s_swappc", "s_call", "s_getpc"})) return {"branch"};
-    if (begins({"s_waitcnt", "s_wait", "s_delay_alu", "s_sleep"})) return {"wait"};
+    if (begins({"s_wait", "s_delay_alu", "s_sleep"})) return {"wait"};
     if (m.starts_with("s_barrier")) return {"barrier"};
     if (begins({"s_nop", "s_clause", "s_inst_prefetch", "s_setprio", "s_code_end", "s_setreg", "s_sendmsg",
                 "s_round_mode", "s_denorm_mode"}))

@@ -5,7 +5,7 @@
 
 #include "inspect/isa/isa.hpp"
 
-#define CLLAB_INSTRUCTION_SETS(X) X(x86) X(gcn) X(sass) X(ptx) X(host) X(spirv) X(llvm_ir)
+#define CLLAB_INSTRUCTION_SETS(X) X(x86) X(gcn) X(sass) X(ptx) X(xe) X(host) X(spirv) X(llvm_ir)
 
 namespace cllab::inspect::isa {
 
