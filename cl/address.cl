@@ -27,7 +27,7 @@ kernel void address_pointer(global int* restrict out, int trips, int v) {
 #endif
 
 #ifdef ADDRESS_PIXEL
-// One pixel a work-item: a multiplication, an addition and a bounds test for one byte.
+// One pixel per work-item: a multiplication, an addition and a bounds test for one byte.
 kernel void address_pixel(global uchar* p, int width, int height, int step) {
     const int x = get_global_id(0), y = get_global_id(1);
     if (x < width && y < height) p[y * step + x] = 255 - p[y * step + x];
@@ -35,7 +35,7 @@ kernel void address_pixel(global uchar* p, int width, int height, int step) {
 #endif
 
 #ifdef ADDRESS_ROW
-// One row a work-item: the address of the row once, then a loop. On a GPU neighbours are now a row apart in memory.
+// One row per work-item: the address of the row once, then a loop. On a GPU neighbours are now a row apart in memory.
 kernel void address_row(global uchar* p, int width, int height, int step) {
     const int y = get_global_id(0);
     if (y >= height) return;

@@ -1,5 +1,5 @@
-// atomic: additions to shared counters. Work-item i adds to counter (i + trip) % n: with n = 1 all meet on one word, with n
-// at least the number of work-items no two meet. Counters lie side by side, as in a histogram. The sums prove that no
+// atomic: additions to shared counters. Work-item i adds to counter (i + trip) % n: with n = 1 all add to one word; with n at
+// least the number of work-items each has its own. Counters lie side by side, as in a histogram. The sums prove that no
 // addition was lost.
 #ifdef ATOMIC_GLOBAL
 kernel void atomic_global(global uint* counter, uint counter_mask, int trips) {
@@ -9,7 +9,7 @@ kernel void atomic_global(global uint* counter, uint counter_mask, int trips) {
 #endif
 
 #ifdef ATOMIC_LOCAL
-// COUNTERS: words of local memory. Each group brings its sums together by plain stores, a group's in its own row. The loops
+// COUNTERS: words of local memory. Each group stores its sums in a row of its own. The loops
 // end at a run-time number, because PoCL 3.1 ends the process (ParallelRegion::Verify) on a loop known to run once.
 kernel void atomic_local(global uint* out, uint counter_mask, int trips) {
     local uint counter[COUNTERS];

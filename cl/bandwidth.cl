@@ -8,8 +8,8 @@
 #define PUT(place, v) (place) = (v)
 #endif
 
-// On CPUs one contiguous run a work-item: hardware prefetchers follow it, and 4 KiB pages are visited once. On GPUs
-// neighbours next to each other: one full 512-byte row of a warp at 16 bytes a work-item.
+// On CPUs one contiguous run per work-item: hardware prefetchers follow it, and 4 KiB pages are visited once. On GPUs
+// neighbours next to each other: one full 512-byte row of a warp at 16 bytes per work-item.
 #if defined(LAB_CPU)
 #define FOR_EACH(i) \
     const ulong run = (count + get_global_size(0) - 1) / get_global_size(0); \
@@ -26,7 +26,7 @@ kernel void bandwidth_copy(global const ELEMENT* restrict src, global ELEMENT* r
 #endif
 
 #ifdef BANDWIDTH_BATCH
-// Four loads in flight before the first store waits, a work-group's all in one block of memory.
+// Four loads in flight before the first store waits; those of a work-group lie in one block of memory.
 kernel void bandwidth_batch(global const ELEMENT* restrict src, global ELEMENT* restrict dst, ulong count) {
     const ulong lanes = get_local_size(0);
     const ulong i = get_group_id(0) * lanes * 4 + get_local_id(0);
@@ -83,11 +83,11 @@ kernel void bandwidth_triad(global const ELEMENT* restrict b, global const ELEME
 #endif
 
 #ifdef BANDWIDTH_REREAD
-// Every work-group walks round the same region: its bytes come from the level that holds it. What a group fetched must not be
-// found by the next one in a level that is too small for the region.
-//   LANES   work-items of a group
-//   DEPTH   loads of a work-item and trip
-//   stride  blocks from one that a group reads to its next one; shares no factor with `blocks`, so it comes by all of them
+// All work-groups read the same region again and again, so its bytes come from the level that holds it. What one group fetched
+// must not be found by the next one in a level that is too small for the region.
+//   LANES   work-items per group
+//   DEPTH   loads per work-item and trip
+//   stride  distance in blocks from one block of a group to its next; shares no factor with `blocks`, so it reaches all of them
 kernel void bandwidth_reread(global const ELEMENT* restrict src, global ELEMENT* restrict sums, uint blocks, uint stride, int trips) {
     ELEMENT sum_0 = (ELEMENT)(0), sum_1 = (ELEMENT)(0), sum_2 = (ELEMENT)(0), sum_3 = (ELEMENT)(0);
 #define NEXT block = block + stride >= blocks ? block + stride - blocks : block + stride
@@ -105,7 +105,7 @@ kernel void bandwidth_reread(global const ELEMENT* restrict src, global ELEMENT*
         NEXT;
     }
 #else
-    // All groups side by side, an element a work-item, and the stride is about their number: a line is read by one group
+    // All groups side by side, one element per work-item, and the stride is about their number: a line is read by one group
     // while all of them go through the region once, and a group is the only one on its unit.
     uint block = get_group_id(0) % blocks;
     for (int trip = 0; trip < trips; ++trip) {

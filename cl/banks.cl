@@ -1,5 +1,5 @@
-// banks: one wave reads local memory at a stride. Every word holds the address of the word SHIFT further on, so a step is
-// one load that the next one waits for, and all lanes move together: what conflicts at the first step conflicts at all.
+// banks: one wave reads local memory at a stride. Each word holds the address of the word SHIFT further on, so each step is
+// one load that the next one waits for. All lanes move together: lanes that conflict at the first step conflict at every step.
 // The ring is the same for every stride; only where the lanes start differs, and that comes from a buffer, so no compiler
 // knows the pattern. 4096 words: a multiple of every number of banks, and strides up to 64 do not wrap into each other.
 #if defined(BANKS_WORD) || defined(BANKS_PAIR)

@@ -1,5 +1,5 @@
-// barrier: what it costs a work-group to wait for all its members, over the size of the group. One group, so that nothing
-// else fills the time. `plain` is the barrier and one multiply-add; `exchange` is what barriers are for, a value handed on through local
+// barrier: the cost of a work-group barrier over the size of the group. There is only one group, so that no other group
+// fills the time. `plain` is the barrier and one multiply-add; `exchange` is what barriers are for, a value handed on through local
 // memory, and its result is wrong when one barrier is missing; `none` is the loop of `plain` without the barriers, for
 // CPUs, where a barrier splits the kernel into loops over the work-items and private variables move to memory. (On PoCL
 // that can pay: the split loops are vectorised over the work-items, a loop inside a work-item is not.)
@@ -22,7 +22,7 @@ kernel void KERNEL(global uint* out, uint c, int trips) {
 #endif
 
 #ifdef BARRIER_EXCHANGE
-// From the neighbour, plus c. Two places a work-item, used in turn, so that one barrier a pass is enough.
+// From the neighbour, plus c. Two places per work-item, used in turn, so that one barrier per pass is enough.
 #define PASS(half) \
     place[(half) * lanes + lane] = x; \
     barrier(CLK_LOCAL_MEM_FENCE); \

@@ -1,7 +1,7 @@
 // batchnorm: y = (x - mean) / sqrt(variance + epsilon), x in NCHW order.
 //
-// pixel_*    the tutorial's form: statistics over the images alone, for each of PIXELS = C H W places. One work-item a
-//            place (split2, split4: two or four), images a plane of PIXELS floats apart.
+// pixel_*    the tutorial's form: statistics over the images alone, for each of PIXELS = C H W places. One work-item per
+//            place (split2, split4: two or four); images lie PIXELS floats apart.
 // channel_*  the layer as it is defined: statistics over images, rows and columns, then y * gamma + beta, with the running
 //            mean and variance that training keeps. Two launches: statistics, then normalisation.
 // At the least x is read once and y written once; what does not stay in registers or caches is read again.
@@ -189,7 +189,7 @@ kernel void batchnorm_statistics(global const float* restrict x, global float* r
     if (get_local_id(0) == 0) keep(c, mean, variance, means, scales, running);
 }
 
-// One element a work-item.
+// One element per work-item.
 kernel void batchnorm_normalise(global const float* restrict x, global float* restrict y, global const float* restrict means,
                                 global const float* restrict scales, global const float* restrict gamma,
                                 global const float* restrict beta) {
@@ -228,7 +228,7 @@ kernel void batchnorm_partial(global const vector_t* restrict x, global float* r
     const float shift = ((global const float*)x)[(size_t)c * PLANE];
     vector_t sum = 0, squares = 0;
 #if defined(LAB_CPU)
-    // One work-item a group: plane by plane, and two sums of each kind, so that an addition need not wait for the last.
+    // One work-item per group: plane by plane, and two sums of each kind, so that an addition need not wait for the last.
     vector_t odd = 0, odd_squares = 0;
     for (uint n = first; n < first_image(slice + 1); ++n) {
         global const vector_t* restrict p = x + ((size_t)n * CHANNELS + c) * WORDS;

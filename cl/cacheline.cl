@@ -1,7 +1,7 @@
-// cacheline: what one miss brings along. A chase that visits a random line and then a word a known distance behind it: the
-// second load is as fast as the nearest store of data that the first one filled. Three thresholds can show: the sector,
-// the fetch, the line. Linked and resumed like the chase of latency.cl, for the
-// reasons given there. `lone` leaves the second load out; it is measured in turn with `pair`, so that drift takes both along.
+// cacheline: how much one miss brings in. A chase that visits a random line and then a word at a known distance from it: the
+// second load is fast as long as the first one brought its word in. Three thresholds can show: the sector, the fetch and
+// the line. Linked and resumed like the chase of latency.cl, for the
+// reasons given there. `lone` leaves the second load out; it is interleaved with `pair`, so that drift hits both alike.
 #if defined(CACHELINE_PAIR) || defined(CACHELINE_LONE)
 #define GRANULE_WORDS 16  // one pair every 128 bytes
 #define HOME(visit) (slot[visit] * GRANULE_WORDS + OFFSET / 8)

@@ -1,6 +1,6 @@
-// channels: many lines, each a fixed spacing behind the other, visited again and again by the whole device. When the
-// spacing is a multiple of the interleave times a power of two, only a fraction of the memory channels (and of the slices
-// of the second level in front of them) gets all the work. The number of lines is the same for every spacing, so the
+// channels: the whole device visits many lines at a fixed spacing again and again. When the spacing is a multiple of the
+// interleave times a power of two, a fraction of the memory channels (and of the slices of the second level in front of
+// them) gets all the work. The number of lines is the same for every spacing, so the
 // caches hold as much; within a pass no two work-items touch the same 16 bytes.
 #if defined(CHANNELS_STORE) || defined(CHANNELS_LOAD)
 #define LINE_WORDS 4     // of 16 bytes

@@ -1,4 +1,4 @@
-// divergence: what it costs when work-items of one wave go different ways. Every way is a loop of unknown length around
+// divergence: the cost of different paths within one wave. Each path is a loop of unknown length around
 // 64 dependent steps x <- x * x + c: no compiler turns that into a select.
 
 #define R4(X) X X X X

@@ -1,7 +1,7 @@
 // fma: what one fused multiply-add costs. Every variant runs chains x <- x * x + c, whose end value depends on every
 // step (a quadratic map on [-2, 2]), so the host can prove that all of them were done. The host defines:
 //   TYPE    float, double, half or uint       WIDTH   1, 2, 4, 8 or 16 elements a vector
-//   ILP     independent chains a work-item    UNROLL  steps of each chain between two loop branches
+//   ILP     independent chains per work-item    UNROLL  steps of each chain between two loop branches
 
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)

@@ -1,7 +1,7 @@
 // gemm: C += A B in float; A is m x k, B is k x n, C is m x n, all row by row without padding; any m, n, k >= 1.
 //
 // 2 m n k operations on 4 (mk + kn + 2mn) bytes: the arithmetic wins once every value fetched is used often enough. The
-// variants climb that ladder: from memory each time (naive), each value fetched once a 16x16 work-group (local), once a
+// variants climb that ladder: from memory each time (naive), each value fetched once per 16x16 work-group (local), once per
 // 128x128 work-group and each local value used eight times from registers (tile8), the next tile fetched while this one
 // is multiplied (buffered), and the order of the multiply-adds changed so that neighbours share an operand (serpentine).
 // `vector` is the ladder of a CPU: no local memory, a block of C in vector registers, rows of B in the cache.
@@ -10,7 +10,7 @@
 //   GEMM_WHOLE   1 when m, n and k are multiples of the tile, so that no bound needs a test
 
 #ifdef GEMM_NAIVE
-// One element a work-item, both rows and columns straight from memory.
+// One element per work-item, both rows and columns straight from memory.
 kernel void gemm_naive(global const float* restrict a, global const float* restrict b, global float* restrict c, int m, int n,
                        int k) {
     const int column = get_global_id(0), row = get_global_id(1);
@@ -46,7 +46,7 @@ kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void gemm_local(glob
 #if defined(GEMM_TILE8) || defined(GEMM_BUFFERED) || defined(GEMM_SERPENTINE)
 // 256 work-items make 128x128 of C, each 8x8 in registers, as four 4x4 blocks so that the 128-bit reads of local memory
 // by 32 neighbours fall into different banks: 32 items cover 32 rows (4 x 4 + 16) and 64 columns (8 x 4 + 32). Each step
-// of k reads 16 floats a work-item from local memory for 64 multiply-adds.
+// of k reads 16 floats per work-item from local memory for 64 multiply-adds.
 #define SIDE 128
 #define GROUP 256
 // Rows of the tiles in local memory, in floats. A is kept transposed; four floats of padding put its 4-byte stores of

@@ -1,6 +1,6 @@
-// himeno: a 19-point Jacobi sweep with twelve coefficient streams, bound by memory at 34 operations for 56 bytes a point.
+// himeno: a 19-point Jacobi sweep with twelve coefficient streams, bound by memory at 34 operations for 56 bytes per point.
 // Every variant computes each point with the same operations in the same order, so the new field equals the host's bit
-// for bit; what differs is which work-item does a point, where its neighbours come from, and what moves besides.
+// for bit; variants differ in which work-item computes a point, where its neighbours come from, and what else is moved.
 //
 // Defined by the host, because the static original has them as constants too: GRID_I, GRID_J, GRID_K (points, boundary
 // included; k is contiguous), ROW (words from one row to the next), LX, LY, LZ (the work-group), LANES (points of a row

@@ -1,5 +1,5 @@
-// latency: how long one load takes when the next needs its answer. A pointer chase through every line of a footprint in
-// random order: nothing to prefetch, nothing to overlap. The words hold whole addresses, so a step is one load and no
+// latency: how long one load takes when the next one needs its result. A pointer chase through every line of a footprint in
+// random order: nothing to prefetch, nothing to overlap. The words hold whole addresses, so each step is one load and no
 // arithmetic; with indices a shift and an add would count as latency.
 //
 // Addresses need not last from launch to launch, so the chain is linked on the device, by a kernel that has nothing to do

@@ -1,4 +1,4 @@
-// launch: a kernel that does next to nothing, so that what is left is the launch.
+// launch: a kernel that does next to nothing, so that its time is that of the launch.
 
 #if defined(LAUNCH_ITEM) || defined(LAUNCH_DEVICE)
 // One store by the very first work-item; the rest compare and leave. Each launch of a series has a slot of its own,
@@ -9,7 +9,7 @@ kernel void KERNEL(global uint* restrict out, uint slot, uint token) {
 #endif
 
 #ifdef LAUNCH_ARGUMENTS
-// The same with 24 arguments more, which the driver must carry with every launch. They take part in the result.
+// The same with 24 more arguments, which the driver must pass with every launch. They take part in the result.
 kernel void KERNEL(global uint* restrict out, uint slot, uint token, uint a0, uint a1, uint a2, uint a3, uint a4,
                    uint a5, uint a6, uint a7, uint a8, uint a9, uint a10, uint a11, uint a12, uint a13, uint a14,
                    uint a15, uint a16, uint a17, uint a18, uint a19, uint a20, uint a21, uint a22, uint a23) {

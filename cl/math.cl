@@ -1,4 +1,4 @@
-// math: what a call of a built-in function costs, and how far its result is from the truth. The host defines
+// math: what a call of a built-in function costs, and how large its error is. The host defines
 //   TYPE, BITS, AS_TYPE, AS_BITS   float, uint, as_float, as_uint; or the same of double
 //   F                              the function's full name, e.g. native_sin; F_pow and the like where it needs a
 //                                  second argument or is no function at all
@@ -62,7 +62,7 @@ kernel void KERNEL(global const TYPE* restrict args, global TYPE* restrict out, 
 
 #if defined(MATH_RATE) || defined(MATH_RATE_NATIVE) || defined(MATH_RATE_HALF) || defined(MATH_RATE_FAST) || \
     defined(MATH_RATE_DOUBLE)
-// Four chains a work-item, each waiting only for itself.
+// Four chains per work-item, each waiting only for itself.
 kernel void KERNEL(global const TYPE* restrict args, global TYPE* restrict out, global uint* restrict sums, BITS mask,
                    uint period, int trips) {
     PROLOGUE

@@ -1,7 +1,7 @@
 // nchw: for each element of a tensor in NHWC order, its index in NCHW order: ((n C + c) H + h) W + w.
 //
-// Only four bytes an element are written and nothing is read, so the cost is the three divisions that take a linear index
-// apart, against how wide and how well placed the stores are.
+// Only four bytes per element are written and nothing is read, so the cost is that of the three divisions that split a linear
+// index, and of the width and placement of the stores.
 // A remainder is written as i - i / d * d: compilers pair / and % by an instruction that Oclgrind 21.10 does not know.
 //   CHANNELS, HEIGHT, WIDTH, TOTAL  sizes and number of elements, as defines in `constant` and `vector`, else arguments
 

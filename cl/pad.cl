@@ -64,7 +64,7 @@ kernel void pad_flat(global const uint* restrict in, global uint* restrict out, 
 
 #ifdef PAD_WIDE
 #if defined(LAB_CPU)
-// A run of planes a work-item, row by row with every length known: whole rows become vector moves.
+// A run of planes per work-item, row by row with every length known: whole rows become vector moves.
 kernel void pad_wide(global const uint* restrict in, global uint* restrict out, ulong planes) {
     const size_t run = (planes + get_global_size(0) - 1) / get_global_size(0);
     const size_t last = min((get_global_id(0) + 1) * run, (size_t)planes);

@@ -28,7 +28,7 @@ static inline uchar float_pixel(__global const uchar* p, int n, float f, float c
     return (uchar)float_difference(p[0], p[n], p[n + 1], p[-n], p[-n - 1], f, c);
 }
 
-// --- One work-item a pixel ---------------------------------------------------------------------------------------
+// --- One work-item per pixel ------------------------------------------------------------------------------------
 
 // The NDRange is the ROI itself and the compiler is left to make vectors of neighbouring work-items. Where no local
 // size divides the ROI the host rounds the NDRange up and defines PITCH_PARTIAL, which costs the test.

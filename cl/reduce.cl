@@ -2,9 +2,9 @@
 //
 // Every integer is read once, so memory is the limit and everything else is overhead: barriers of the tree in local
 // memory (RADIX decides how many), work-groups that end after one load, and the second pass over the groups' sums. The
-// variants take these away one by one; `read` has none of them and shows what remains to be had.
+// variants remove these one by one; `read` has none of them and shows the upper bound.
 //   RADIX  elements of local memory folded into one at each step of the tree
-//   LOADS  loads a work-item has in flight: integers in the tree variants, 128-bit words in wide, onepass and read
+//   LOADS  loads in flight per work-item: integers in the tree variants, 128-bit words in wide, onepass and read
 
 // Folds the values of a work-group into one; the result is right in work-item 0. One barrier a step is enough: in each
 // step an item writes its own element and reads elements that nobody writes.
@@ -72,7 +72,7 @@ static inline uint item_sum(global const uint* src, ulong n) {
 
 #if defined(REDUCE_TREE2) || defined(REDUCE_TREE4) || defined(REDUCE_TREE8)
 DEFINE_GROUP_SUM(first_sum, RADIX)
-// LOADS integers a work-item, neighbours next to each other, then the tree.
+// LOADS integers per work-item, neighbours next to each other, then the tree.
 kernel void KERNEL(global const uint* restrict src, global uint* restrict partial, ulong n, local uint* shared_) {
     const size_t first = get_group_id(0) * get_local_size(0) * LOADS + get_local_id(0);
     uint value = 0;

@@ -1,6 +1,6 @@
-// registers: how many values a work-item can keep at once. COUNT vectors of 8 chains x <- x * x + c are carried round a
-// loop of unknown length and all needed at its end, so each of the values has to be somewhere: in a register, or, past
-// the limit, in memory. Vectors only shorten the text: on GPUs every element is a register of its own.
+// registers: how many values a work-item can keep at once. COUNT vectors of 8 chains x <- x * x + c are carried through a
+// loop of unknown length and all needed at its end, so each value must be kept: in a register or, past the limit, in
+// memory. Vectors only shorten the text: on GPUs every element is a register of its own.
 
 #if defined(REGISTERS_LIVE)
 #define PASTE_(a, b) a##b

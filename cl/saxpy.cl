@@ -1,11 +1,11 @@
 // saxpy: y = a x + y, the same memory in accesses of 32 to 512 bits.
 //
-// Twelve bytes a float must move and one multiply-add is done with them, so nothing but the width of an access differs
-// between the variants. A load instruction occupies its unit for about the same time whatever its width, so narrow ones
+// Twelve bytes per float must move for one multiply-add, and the variants differ in nothing but the width of an access.
+// A load instruction occupies its unit for about the same time whatever its width, so narrow ones
 // can run out of issue slots before memory is full; on current GPUs 128 bits is the widest single access, and a 256 or
 // 512-bit vector is taken apart into 128-bit ones that are no longer neighbours across work-items.
 //   LANES     floats in one access, 1 to 16
-//   PER_ITEM  accesses of each array that a work-item has in flight (GPU)
+//   PER_ITEM  accesses to each array in flight per work-item (GPU)
 
 #if LANES == 1
 typedef float vector_t;
@@ -25,7 +25,7 @@ kernel void KERNEL(global const float* restrict x, global float* restrict y, flo
     global const vector_t* restrict xv = (global const vector_t*)x;
     global vector_t* restrict yv = (global vector_t*)y;
 #if defined(LAB_CPU)
-    // One contiguous run a work-item, for the prefetchers.
+    // One contiguous run per work-item, for the prefetchers.
     const size_t run = (vectors + get_global_size(0) - 1) / get_global_size(0);
     const size_t first = get_global_id(0) * run;
     const size_t last = min(first + run, vectors);
@@ -48,7 +48,7 @@ kernel void KERNEL(global const float* restrict x, global float* restrict y, flo
     }
 #endif
 #if LANES > 1
-    // What fills no vector, one float a work-item; there are more work-items than that.
+    // The rest that fills no vector, one float per work-item; there are enough work-items.
     const size_t tail = vectors * LANES + get_global_id(0);
     if (tail < n) y[tail] = a * x[tail] + y[tail];
 #endif

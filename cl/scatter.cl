@@ -1,7 +1,7 @@
-// scatter: a wave's access spread over K blocks of memory instead of one. Lane l touches word l / K of block l % K, so the
-// bytes asked for never change and no two lanes share a word; only the number of blocks does. Blocks lie in a region that
-// the second level holds, and every trip goes on to others.
-//   WAVE    lanes of a wave, also the words of a block (K = 1 is the fully coalesced access)
+// scatter: one access of a wave spread over K blocks of memory instead of one. Lane l touches word l / K of block l % K, so the
+// number of bytes never changes and no two lanes share a word; only the number of blocks does. Blocks lie in a region that
+// the second level holds, and each trip goes on to others.
+//   WAVE    lanes per wave, also the words per block (K = 1 is the fully coalesced access)
 //   SPREAD  K
 #if defined(SCATTER_STORE) || defined(SCATTER_LOAD)
 #define WORD_AT(trip) \

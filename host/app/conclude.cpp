@@ -10,7 +10,6 @@
 #include "core/units.hpp"
 #include "model/registry.hpp"
 #include "report/curve.hpp"
-#include "report/device_key.hpp"
 #include "report/layout.hpp"
 
 namespace cllab::app {

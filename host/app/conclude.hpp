@@ -16,7 +16,7 @@ struct Conclusion {
     std::vector<model::Curve> curves;      ///< one a variant and setting of the other axes; samples by ascending x
     std::vector<model::Finding> findings;
     std::string device{};                  ///< its name, with selector or host
-    std::string device_key{};              ///< report::device_key of its records
+    std::string device_key{};              ///< model::device_key of its records
 };
 
 /// Conclusions of every family among `records` that has a curve axis or a conclude function. Only cells that are ok

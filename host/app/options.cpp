@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
+#include <map>
 #include <random>
 #include <sstream>
 
@@ -204,19 +205,20 @@ po::options_description options_of(const std::string& command) {
 std::pair<std::string, std::string> key_value(const std::string& option, const std::string& text) {
     const auto at = text.find('=');
     if (at == 0 || at == std::string::npos || at + 1 == text.size())
-        throw Error(Blame::usage, "option '--" + option + "' takes NAME=VALUE; found " + quoted(text));
+        throw Error(Blame::usage, "option '--" + option + "' takes NAME=VALUE; found '" + text + "'");
     return {text.substr(0, at), text.substr(at + 1)};
 }
 
 /// NAME=VALUE of an option that repeats, each NAME once.
 std::vector<std::pair<std::string, std::string>> named(const std::string& option, const Strings& texts) {
     std::vector<std::pair<std::string, std::string>> out;
+    std::map<std::string, std::string> given;
     for (const auto& text : texts) {
-        auto pair = key_value(option, text);
-        for (const auto& [name, value] : out)
-            if (name == pair.first)
-                throw Error(Blame::usage, "option '--" + option + "' gives '" + name + "' twice, '" + value + "' and '" + pair.second + "'");
-        out.push_back(std::move(pair));
+        out.push_back(key_value(option, text));
+        const auto& [name, value] = out.back();
+        const auto [first, is_new] = given.emplace(name, value);
+        if (!is_new)
+            throw Error(Blame::usage, "option '--" + option + "' gives '" + name + "' twice, '" + first->second + "' and '" + value + "'");
     }
     return out;
 }

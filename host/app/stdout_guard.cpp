@@ -50,7 +50,12 @@ void keep_stdout() {
 int results_fd() { return results; }
 
 std::FILE* results_file() {
-    static std::FILE* const file = results == STDOUT_FILENO ? stdout : fdopen(results, "w");
+    static std::FILE* const file = [] {
+        if (results == STDOUT_FILENO) return stdout;
+        // What cannot be written, because it was closed, is a stream all the same: writing to it fails as it should.
+        std::FILE* const writable = fdopen(results, "w");
+        return writable ? writable : fdopen(results, "r");
+    }();
     return file;
 }
 

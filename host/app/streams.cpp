@@ -34,8 +34,10 @@ void open_missing_streams() {
 void require_printed() {
     errno = 0;
     std::cout.flush();
+    int error = std::cout.bad() ? errno : 0;
+    errno = 0;
     const bool flushed = std::fflush(results_file()) == 0;
-    int error = errno;
+    if (!flushed && error == 0) error = errno;
     if (flushed && !std::cout.bad() && !std::ferror(results_file())) return;
     // When an earlier flush failed its reason is gone, but for that of a closed descriptor.
     if (error == 0 && write(results_fd(), "", 0) != 0) error = errno;

@@ -233,7 +233,8 @@ std::vector<std::string> nearest(std::string_view word, const std::vector<std::s
         const std::size_t distance = edit_distance(wanted, name);
         // One edit in three characters is still a slip of the finger; more is another word. A part of a name (three
         // characters or more, so that "a" does not match everything) is plausible whatever its distance.
-        const bool similar = distance <= std::max<std::size_t>(1, std::max(wanted.size(), name.size()) / 3);
+        const std::size_t longer = std::max(wanted.size(), name.size());
+        const bool similar = distance <= std::max<std::size_t>(1, longer / 3) && distance < longer;
         const bool contains = (wanted.size() >= 3 && name.find(wanted) != std::string::npos) ||
                               (name.size() >= 3 && wanted.find(name) != std::string::npos);
         if (similar || contains) ranked.emplace_back(distance, candidate);

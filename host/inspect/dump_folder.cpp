@@ -61,7 +61,7 @@ bool replace_content(int fd, const std::string& text) {
     return ::ftruncate(fd, 0) == 0 && ::pwrite(fd, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
 }
 
-/// What tells a device from every other one, as report::device_key does, but for the driver: a new one is no new device.
+/// What tells a device from every other one, as model::device_key does, but for the driver: a new one is no new device.
 std::string owner_text(const model::Device& device, const std::string& host) {
     const bool named_anywhere = device.is_gpu() && device.identity.starts_with("UUID ");
     std::string out = "platform  " + one_line(device.platform) + "\nname      " + one_line(device.name) + "\n";

@@ -12,9 +12,15 @@
 namespace cllab::inspect {
 namespace {
 
-void replace_all(std::string& text, const std::string& from, const std::string& to) {
-    if (from.empty()) return;
-    for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+/// Replaces the kernel's name where it is one: alone, or between the underscores that drivers and parameters put around it.
+void drop_name(std::string& text, const std::string& name) {
+    if (name.empty()) return;
+    const auto letter = [&](std::size_t at) { return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])); };
+    for (auto at = text.find(name); at != std::string::npos;) {
+        const bool is_name = !(at > 0 && letter(at - 1)) && !letter(at + name.size());
+        if (is_name) text.replace(at, name.size(), "@");
+        at = text.find(name, at + 1);
+    }
 }
 
 /// "[rip + 0x2f3]" and "[rip-18]" become "[rip]": where constants lie follows from the length of the code before them.
@@ -54,7 +60,7 @@ std::string normalised(const InstructionSet& set, const Function& function, cons
             }
         }
         if (&set == &isa::x86) drop_displacements(operands);
-        replace_all(operands, entry, "@");
+        drop_name(operands, entry);
         out += instruction.guard + (instruction.locked ? "lock " : "") + instruction.mnemonic + " " + operands + "\n";
     }
     return out;
@@ -65,7 +71,7 @@ std::string normalised_ptx(std::string_view text, const std::string& entry) {
     for (const auto line : lines_of(text)) {
         auto kept = trim(std::string(line.substr(0, std::min(line.size(), line.find("//")))));
         if (kept.empty()) continue;
-        replace_all(kept, entry, "@");
+        drop_name(kept, entry);
         out += kept + "\n";
     }
     return out;

@@ -79,8 +79,7 @@ OfflineBuild compile_offline(const std::string& target, const std::string& sourc
     OfflineBuild build{made.ok, std::move(made.log), std::move(made.binary), {}};
     if (build.ok && isa::of(recognise(as_bytes(build.binary))) == &found.set)
         build.analysis = analyse(as_bytes(build.binary), entry, build.log, {local}, made.options);
-    const auto* code = build.analysis.best();
-    if (code && code->code.name == entry) return build;
+    if (build.analysis.best() != nullptr) return build;
     // The compiler may have been asked for something else, and done it.
     if (build.ok || build.log.empty())
         build.log += (build.log.empty() || build.log.ends_with('\n') ? "" : "\n") + ("no code of kernel '" + entry) +

@@ -98,8 +98,8 @@ std::optional<nlohmann::json> parse_msgpack(std::span<const std::byte> bytes) {
     Builder<nlohmann::json> builder;
     const auto* const first = reinterpret_cast<const char*>(bytes.data());
     // Not strict: notes are padded.
-    if (!nlohmann::json::sax_parse(first, first + bytes.size(), &builder, nlohmann::json::input_format_t::msgpack, false)) return std::nullopt;
-    return builder.take();
+    const bool whole = nlohmann::json::sax_parse(first, first + bytes.size(), &builder, nlohmann::json::input_format_t::msgpack, false);
+    return whole ? std::optional(builder.take()) : std::nullopt;
 }
 
 }  // namespace cllab

@@ -68,7 +68,7 @@ std::vector<Axis> axes_of(const Experiment& experiment, const Variant& variant, 
 
 void check_settings(const std::vector<Selected>& selected, const Settings& settings) {
     std::vector<std::string> known;
-    std::set<std::string> names, given;
+    std::set<std::string> names;
     for (const auto& s : selected) {
         for (const auto& axis : s.experiment->axes) {
             if (axis.is_of(s.variant->name) && names.insert(axis.name).second) known.push_back(axis.name);
@@ -79,12 +79,10 @@ void check_settings(const std::vector<Selected>& selected, const Settings& setti
             const auto near = nearest(name, known);
             const bool one = selected.size() == 1;
             throw Error(Blame::usage,
-                        (one ? "'" + selected.front().id + "' has no axis " : "none of the selected variants has an axis ") + quoted(name) + "; " +
+                        (one ? "'" + selected.front().id + "' has no axis '" : "none of the selected variants has an axis '") + name + "'; " +
                             (near.empty() ? (one ? "its axes are " : "their axes are ") + join(known, ", ")
                                           : "did you mean " + join(near, ", ") + "?"));
         }
-        if (!given.insert(name).second)
-            throw Error(Blame::usage, "axis '" + name + "' is given twice; give all its values at once, as in --axis " + name + "=A,B");
     }
 }
 

@@ -21,14 +21,14 @@ struct Cell {
 /// Cells of one family at one point: a comparison, whose samples are interleaved round by round.
 using Group = std::vector<Cell>;
 
-/// The --axis settings: name and value list, in the order given.
+/// The --axis settings: name and value list; each name once.
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
 /// The axes that the variant has: with the values of `settings`, else with its own defaults, else with its family's.
 /// Throws Error(usage) for a value that an axis does not take.
 std::vector<Axis> axes_of(const Experiment& experiment, const Variant& variant, const Settings& settings = {});
 
-/// Throws Error(usage) for an axis that is given twice, and for one that no selected variant has, with the nearest names.
+/// Throws Error(usage) for an axis that no selected variant has, with the nearest names.
 void check_settings(const std::vector<Selected>& selected, const Settings& settings);
 
 /// All cells of the selected variants, most_points at the most. Throws Error(usage) as check_settings and axes_of.

@@ -103,7 +103,8 @@ Points naming_points(const std::vector<Row>& rows, const MayBeAuto& may_be_auto)
     }
     Points points(records, [&](const Record& r) { return std::to_string(device.at(&r)) + "\n" + r.variant; });
     for (std::size_t i = 0; i < points.axes();) {
-        if (may_be_auto && may_be_auto(records.front()->family, points.name(i)) && points.differs(i) && points.tell_apart_without(i)) points.drop(i);
+        const bool possible = may_be_auto && may_be_auto(records.front()->family, points.name(i));
+        if (possible && points.differs(i) && points.tell_apart_without(i)) points.drop(i);
         else ++i;
     }
     return points;
@@ -120,7 +121,8 @@ struct Group {
     std::vector<std::vector<Cell>> cells;
 };
 
-std::vector<Group> groups_of(const std::vector<Row>& rows, const Points& points, const std::vector<Device>& devices, const MayBeAuto& may_be_auto) {
+std::vector<Group> groups_of(const std::vector<Row>& rows, const Points& points, const std::vector<Device>& devices,
+                             const MayBeAuto& may_be_auto) {
     std::vector<Group> out;
     std::map<std::pair<std::size_t, std::string>, std::size_t> place;  // of a variant in its group
     const auto group_of = points.groups();
@@ -172,7 +174,14 @@ Values reversals(const Group& group, const std::vector<Device>& devices) {
     return out;
 }
 
-/// Empty when fewer than two devices rank the variants of this point.
+/// The first few, and how many more there are; ends the sentence.
+std::string listed_pairs(Values pairs) {
+    const auto more = pairs.size() > most_pairs ? pairs.size() - most_pairs : 0;
+    pairs.resize(pairs.size() - more);
+    return join(pairs, "; ") + (more ? "; and " + std::to_string(more) + " more pairs." : ".");
+}
+
+/// Empty when fewer than two devices rank the variants of this point and no pair changes order.
 std::string verdict(const Group& group, const std::vector<Device>& devices) {
     std::vector<std::pair<std::size_t, Values>> winners;  // variant and the letters where it wins, in order of the devices
     Values ranked;
@@ -185,7 +194,11 @@ std::string verdict(const Group& group, const std::vector<Device>& devices) {
             else known->second.push_back(devices[d].letter);
         }
     }
-    if (ranked.size() < 2) return {};
+    // Without a winner on each, pairs may still be told apart.
+    if (ranked.size() < 2) {
+        const auto pairs = group.ids.size() > most_variants ? Values{} : reversals(group, devices);
+        return pairs.empty() ? "" : "The ranking differs: " + listed_pairs(pairs);
+    }
     // A variant that another device did not time was not beaten there.
     Values wins, untimed;
     bool differs = false;
@@ -203,11 +216,9 @@ std::string verdict(const Group& group, const std::vector<Device>& devices) {
     std::string out = (differs ? "The ranking differs: " : "") + join(wins, ", ");
     if (!untimed.empty()) out += "; " + join(untimed, ", ");
     if (group.ids.size() > most_variants) return out + "; of more than " + std::to_string(most_variants) + " variants no pairs are compared.";
-    auto pairs = reversals(group, devices);
+    const auto pairs = reversals(group, devices);
     if (pairs.empty()) return out + (differs ? "; no pair changes order beyond its intervals." : ".");
-    const auto more = pairs.size() > most_pairs ? pairs.size() - most_pairs : 0;
-    pairs.resize(pairs.size() - more);
-    return out + "; order changes beyond the intervals: " + join(pairs, "; ") + (more ? "; and " + std::to_string(more) + " more pairs." : ".");
+    return out + "; order changes beyond the intervals: " + listed_pairs(pairs);
 }
 
 /// The columns of one device: its times, and their ratios where it ranks its variants.
@@ -242,7 +253,8 @@ std::vector<std::vector<Column>> tables_of(const std::vector<Column>& rows, cons
     return out;
 }
 
-void print_family(std::ostream& out, const std::vector<Row>& rows, const std::vector<Device>& devices, const MayBeAuto& may_be_auto, const TableStyle& style) {
+void print_family(std::ostream& out, const std::vector<Row>& rows, const std::vector<Device>& devices,
+                  const MayBeAuto& may_be_auto, const TableStyle& style) {
     const auto points = naming_points(rows, may_be_auto);
     const auto axes = points.names();
     const auto groups = groups_of(rows, points, devices, may_be_auto);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/text.hpp"
+
 namespace cllab::report {
 
 bool several_hosts(const std::vector<model::Record>& records) {

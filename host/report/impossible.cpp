@@ -18,7 +18,8 @@ std::string seconds(double value) { return format_significant(value, 3) + " s"; 
 /// The time of a step is a difference of two times: single samples of it may be negative, and all of them where the step
 /// cannot be told from nothing.
 bool is_difference(const Record& r) {
-    return std::any_of(r.metrics.begin(), r.metrics.end(), [&](const auto& m) { return m.first == "step_time" && m.second.value == r.time->median; });
+    return std::any_of(r.metrics.begin(), r.metrics.end(),
+                       [&](const auto& m) { return m.first == "step_time" && m.second.value == r.time->median; });
 }
 
 bool is_free(const Record& r) {

@@ -46,14 +46,16 @@ void Joined::read(std::istream& in, const std::string& name) {
         ++number;
         const auto where = name + ":" + std::to_string(number) + ": ";
         if (line.size() > most_json_bytes) {
-            trouble(where + "the line is longer than " + std::to_string(most_json_bytes >> 20) + " MiB; it and the rest of the file are left out");
+            trouble(where + "the line is longer than " + std::to_string(most_json_bytes >> 20) +
+                    " MiB; it and the rest of the file are left out");
             in.setstate(std::ios::eofbit);
             return;
         }
         if (!line.empty() && line.back() == '\r') line.pop_back();
         if (trim(line).empty()) continue;
         if (records_.size() == most_records)
-            throw Error(Blame::usage, "the files hold more than " + std::to_string(most_records) + " records, the most that are read at once");
+            throw Error(Blame::usage,
+                        "the files hold more than " + std::to_string(most_records) + " records, the most that are read at once");
         try {
             take(line);
         } catch (const Error& e) {

@@ -94,7 +94,7 @@ Json to_json(const model::Record& r) {
         j["yardstick"]["cache"] = r.yardstick->cache;
         j["yardstick"]["n"] = r.yardstick->n;
     }
-    j["samples"] = Json::array();
+    if (!r.time || !r.samples.empty()) j["samples"] = Json::array();  // a record that was shortened stays so
     for (const double seconds : r.samples)
         if (std::isfinite(seconds)) j["samples"].push_back(seconds);
     for (const double seconds : r.aside)

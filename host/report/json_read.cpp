@@ -199,7 +199,8 @@ model::Record read_record(const Reader& r, int schema) {
     }
     const auto status = r.required<std::string>("status");
     const auto known = model::status_from(status);
-    if (!known) damaged("the status '" + excerpt(status) + "' is unknown; possible are ok, unsupported, build_failed, launch_failed, wrong_result and timed_out");
+    if (!known)
+        damaged("the status '" + excerpt(status) + "' is unknown; possible are ok, unsupported, build_failed, launch_failed, wrong_result and timed_out");
     record.status = *known;
     r.read("reason", record.reason);
     record.device = read_device(Reader(r.need("device"), "device"));
@@ -241,7 +242,8 @@ model::Record read_record(const Reader& r, int schema) {
     if (schema >= 2) record.run = read_run(Reader(r.need("run"), "run"));
     r.read("utc", record.utc);
     r.read("argv", record.argv);
-    if (const auto why = impossible(record, r.find("samples") != nullptr)) throw Error(Blame::usage, "this record cannot be: " + *why);
+    const auto why = impossible(record, r.find("samples") != nullptr);
+    if (why) throw Error(Blame::usage, "this record cannot be: " + *why);
     return record;
 }
 
@@ -257,8 +259,8 @@ model::Record from_json(std::string_view line) {
     const Reader reader(j, "");
     const Json& schema = reader.need("schema");
     if (schema != 1 && schema != model::schema_version)
-        throw Error(Blame::usage, "the record has schema " + excerpt(schema.dump(-1, ' ', false, Json::error_handler_t::replace)) +
-                                      "; this build reads schemas 1 and " + std::to_string(model::schema_version));
+        throw Error(Blame::usage, "the record has schema " +
+                                      excerpt(schema.dump(-1, ' ', false, Json::error_handler_t::replace)) + "; this build reads schemas 1 and " + std::to_string(model::schema_version));
     return read_record(reader, schema.get<int>());
 }
 

@@ -37,7 +37,7 @@ private:
         return cell;
     }
 
-    /// One arrangement. Every cell is delivered; one that fails ends the sampling of all.
+    /// One arrangement. A cell that fails ends it: those not prepared by then are not delivered, the others have no time.
     void arrange() {
         Random random(mix64(options_.seed));
         session_.scatter(random());

@@ -1,10 +1,10 @@
 """The command line as a contract: help pages, lists, exit statuses, and the sentence for each mistake."""
 import json
+import math
 import re
-import statistics
 import unittest
 
-from lab import LabTest, words
+from lab import SOURCE, LabTest, words
 
 COMMANDS = ["run", "devices", "list", "describe", "dump", "isa", "tune", "profile", "merge", "report"]
 
@@ -108,17 +108,45 @@ class CommandLine(LabTest):
             self.assertTrue((self.folder / record["dump"] / name).exists(), f"{name} is not in the dump")
         self.assertEqual(len((self.folder / "r.csv").read_text().splitlines()), 1 + len(self.records()))
 
-    def test_two_variants_are_compared_by_the_ratio_of_their_times_and_by_their_hot_loops(self):
+    def compared(self, seconds, *more):
+        """The page and the comparison of a `--vs` of two pitch variants at a small size."""
+        (self.folder / "r.jsonl").unlink(missing_ok=True)
         out, err = self.lab("run", "pitch_short8", "--vs", "pitch_vload8", "--device", "cpu", "--json", "r.jsonl", "--no-yardstick",
-                            "--axis", "width=512", "--axis", "height=64", "--max-time", "0.1")
+                            "--axis", "width=512", "--axis", "height=64", "--max-time", seconds, *more)
         self.assertEqual(err, "")
-        left, right = self.records()
-        ratio = re.search(r"\nratio (\S+) \[(\S+), (\S+)\] over (\d+) rounds taken in turns, either first; each with itself ", out)
-        rounds = [a / b for a, b in zip(left["samples"], right["samples"])]
-        self.assertEqual(int(ratio[4]), len(rounds))
-        self.assertAlmostEqual(float(ratio[1]) / statistics.median(rounds), 1, delta=0.01)
-        self.assertLessEqual(float(ratio[2]), float(ratio[1]))
-        self.assertGreaterEqual(float(ratio[3]), float(ratio[1]))
+        *records, comparison = self.records()
+        self.assertEqual([r["id"] for r in records], ["pitch_short8", "pitch_vload8"])
+        self.assertEqual((comparison["record"], comparison["left"], comparison["right"]), ("comparison", "pitch_short8", "pitch_vload8"))
+        return out, comparison
+
+    def test_a_comparison_without_the_time_for_enough_arrangements_decides_nothing(self):
+        out, comparison = self.compared("0.01")
+        self.assertEqual(comparison["verdict"], "undecided")
+        self.assertNotIn("low", comparison["ratio"])
+        self.assertIn("arrangements are too few for an interval, --max-time gives more\n", out)
+
+    def test_one_text_under_two_names_is_the_same_code_and_has_no_winner(self):
+        text = (SOURCE / "cl" / "pitch.cl").read_text()
+        cl = self.kernels(pitch="#ifdef PITCH_SHORT8\n#undef PITCH_SHORT8\n#define PITCH_VLOAD8\n#define pitch_vload8 pitch_short8\n"
+                                "#endif\n" + text)
+        out, comparison = self.compared("0.01", "--cl-dir", cl, "--no-dumps")
+        self.assertEqual(comparison["verdict"], "same code")
+        self.assertIn("pitch_short8 against pitch_vload8: same code, so there is no winner; ", out)
+
+    def test_two_variants_are_compared_over_arrangements_and_by_their_loops(self):
+        out, comparison = self.compared("20")
+        arrangements = comparison["arrangements"]
+        self.assertGreaterEqual(len(arrangements), 8)
+        self.assertEqual(len({a["seed"] for a in arrangements}), len(arrangements))
+        self.assertTrue(all(a["same_memory"] and a["rounds"] >= 2 for a in arrangements))
+        ratio = comparison["ratio"]
+        logs = [a["log_ratio"] for a in arrangements]
+        self.assertLessEqual(math.exp(min(logs)), ratio["low"])
+        self.assertLessEqual(ratio["low"], ratio["ratio"])
+        self.assertLessEqual(ratio["ratio"], ratio["high"])
+        self.assertLessEqual(ratio["high"], math.exp(max(logs)))
+        self.assertIn(f"% interval over {len(arrangements)} arrangements (fresh process, buffers and order)", out)
+        self.assertIn("; both took turns on the same memory\n  control: pitch_short8 against itself ", out)
         # The byte stores that vstore8 becomes on PoCL stand in one loop only.
         self.assertRegex(out, r"\nstore_8 +- +\d+\n")
         self.assertRegex(out, r"\n[<>~] ")
@@ -232,7 +260,7 @@ class Status3(LabTest):
 
     def test_a_target_that_nothing_here_compiles_for_names_the_command_that_adds_it(self):
         _, err = self.lab("isa", "pitch_short8", "--target", "sm_80", status=3, env=self.environment(PATH=str(self.folder)))
-        self.assert_one_sentence(err, "sm_80", "on Debian: apt-get install clang-15 libclc-15")
+        self.assert_one_sentence(err, "sm_80", "apt-get install clang-15 libclc-15")
 
     def test_an_unknown_device_lists_those_there_are(self):
         _, err = self.lab("--device", "H100", "--kernel", "muladd_fma", status=3)

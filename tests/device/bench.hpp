@@ -15,6 +15,7 @@
 
 #include "device/selectors.hpp"
 #include "device/session.hpp"
+#include "model/params.hpp"
 #include "run/executor.hpp"
 
 namespace cllab::test {

@@ -2,7 +2,6 @@
 
 #include <cstring>
 
-#include "app/comparison.hpp"
 #include "bench.hpp"
 
 using namespace cllab;
@@ -205,13 +204,39 @@ BOOST_AUTO_TEST_CASE(cells_that_do_not_fit_on_the_device_together_say_that_they_
         BOOST_TEST(std::any_of(r.warnings.begin(), r.warnings.end(), [](const auto& w) { return w.starts_with("not-in-turns: "); }));
     }
     BOOST_TEST(recorder.records[0].time->batch != recorder.records[1].time->batch);
-    const auto text = app::ratio_text(recorder.records[0], recorder.records[1]);
-    BOOST_TEST(text.find("not compared: the device has no room for both at once") != std::string::npos, text);
-    BOOST_TEST(text.find("in turns") == std::string::npos, text);
     // With room for both they take turns, and nothing is to be said.
     const auto together = run_scratch(std::string(right) + body("twin", "dst[i] = src[i] + src[i] + 1;"), {{"right", ""}, {"twin", ""}});
     BOOST_TEST(together[0].time->batch == together[1].time->batch);
     for (const auto& w : together[0].warnings) BOOST_TEST(!w.starts_with("not-in-turns"), w);
+}
+
+BOOST_AUTO_TEST_CASE(the_cells_of_an_arrangement_take_turns_in_whole_rounds_on_the_same_memory) {
+    const auto text = std::string(right) + body("twin", "dst[i] = src[i] + src[i] + 1;");
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {  // any order of preparation and any placement
+        run::Options options;
+        options.arrangement = true;
+        options.seed = seed;
+        const auto records = run_scratch(text, {{"right", ""}, {"twin", ""}}, options);
+        BOOST_REQUIRE(records.size() == 2u);
+        for (const auto& r : records) {
+            BOOST_REQUIRE_MESSAGE((r.status == Status::ok && r.time), r.reason);
+            BOOST_TEST(r.samples.size() + r.aside.size() >= 6u);
+            BOOST_TEST(r.dump.empty());
+        }
+        BOOST_TEST(records[0].samples.size() == records[1].samples.size());
+        // The one prepared second has its buffers from the first.
+        BOOST_TEST((records[0].time->shared_memory != records[1].time->shared_memory));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_wrong_kernel_has_no_time_in_an_arrangement_either) {
+    run::Options options;
+    options.arrangement = true;
+    const auto records = run_scratch(std::string(right) + body("wrong", "dst[i] = src[i];"), {{"right", ""}, {"wrong", ""}}, options);
+    const auto wrong = std::find_if(records.begin(), records.end(), [](const auto& r) { return r.variant == "wrong"; });
+    BOOST_REQUIRE(wrong != records.end());
+    BOOST_TEST((wrong->status == Status::wrong_result));
+    for (const auto& r : records) BOOST_TEST(!r.time.has_value());
 }
 
 BOOST_AUTO_TEST_CASE(a_missing_kernel_is_a_failed_launch_that_names_it) {

@@ -19,7 +19,9 @@ HERE = pathlib.Path(__file__).parent
 CPU_ONLY = {"divergence_straight", "divergence_looped", "gemm_vector"}
 NO_AMD = CPU_ONLY | {"latency_bypass", "registers_v256"}
 NO_NVIDIA = CPU_ONLY | {"latency_scalar", "registers_v255", "registers_v256", "registers_s101", "registers_s102"}
-TARGETS = {"gfx900": NO_AMD | {"registers_s102"}, "gfx90a": NO_AMD | {"registers_s102"}, "gfx1030": NO_AMD, "sm_80": NO_NVIDIA}
+NO_XE = CPU_ONLY | {"fma_clock", "latency_bypass", "latency_scalar", "math_latency_double", "math_rate_double", "registers_s101",
+                    "registers_s102", "registers_v255", "registers_v256"}
+TARGETS = {"tgllp": NO_XE, "gfx900": NO_AMD | {"registers_s102"}, "gfx90a": NO_AMD | {"registers_s102"}, "gfx1030": NO_AMD, "sm_80": NO_NVIDIA}
 
 
 def mismatch(text, rules):

@@ -230,7 +230,7 @@ BOOST_AUTO_TEST_CASE(two_errors_that_cancel_in_a_sum_are_still_found) {
 
 BOOST_AUTO_TEST_CASE(a_product_added_twice_is_right_after_two_operations_and_wrong_after_one) {
     const auto in = cllab::model::gemm::random_matrices(1, 2, 1, 3);
-    const auto a = support::view<float>(in.a), b = support::view<float>(in.b), c = support::view<float>(in.c);
+    const auto a = cllab::model::lib::view<float>(in.a), b = cllab::model::lib::view<float>(in.b), c = cllab::model::lib::view<float>(in.c);
     const std::vector<float> out{c[0] + 2 * a[0] * b[0], c[1] + 2 * a[0] * b[1]};
     BOOST_TEST(!cllab::model::gemm::check(in, out, 1, 2));
     BOOST_TEST(cllab::model::gemm::check(in, out, 1, 1).has_value());

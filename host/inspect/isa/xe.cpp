@@ -281,9 +281,17 @@ Disassembly disassemble(ByteSpan binary, const std::string& entry, const Disasse
     const auto file = folder.write("program.bin", binary);
     const auto dump = folder.path() / "dump";
     const auto result = run_ocloc(folder, *tool, {"disasm", "-file", file.string(), "-dump", dump.string(), "-device", options.target});
-    const auto text = read_file(dump / (entry + "_KernelHeap.asm"));
+    // A file for each kernel. A variant may be made of several, of which none has its name: then it is the first.
+    constexpr string_view ending = "_KernelHeap.asm";
+    std::set<std::string> kernels;
+    std::error_code ignored;
+    for (const auto& file_there : std::filesystem::directory_iterator(dump, ignored))
+        if (const std::string name = file_there.path().filename().string(); name.ends_with(ending))
+            kernels.insert(name.substr(0, name.size() - ending.size()));
+    const std::string kernel = kernels.contains(entry) || kernels.empty() ? entry : *kernels.begin();
+    const auto text = read_file(dump / (kernel + std::string(ending)));
     if (!text) return note("ocloc " + (result.ok() ? "wrote no text of '" + entry + "': " + one_line(result.err) : result.failure()));
-    listing.text = entry + ":\n" + *text;
+    listing.text = kernel + ":\n" + *text;
     listing.made_by = "ocloc";
     out.tool_log = read_file(dump / "PTM.txt").value_or("");
     if (const auto functions = parse(listing.text); !functions.empty() && !functions.front().instructions.empty()) {
@@ -336,20 +344,22 @@ std::optional<Occupancy> occupancy(const std::string&, const KernelNeeds& needs)
 /// The numbers of the patch tokens were found by compiling kernels that differ in one thing (ocloc 22.43).
 void read_facts(Analysis& a, nlohmann::json& facts, const FactsRequest& request) {
     constexpr int local_memory = 15, scratch = 18, execution = 23;
-    const auto word = [&](int token, std::size_t index) { return patch_word(a.disassembly.tool_log, request.entry, token, index); };
+    const auto* code = a.best();
+    const std::string kernel = code ? code->code.name : request.entry;
+    const auto word = [&](int token, std::size_t index) { return patch_word(a.disassembly.tool_log, kernel, token, index); };
     if (!request.target.empty()) facts["processor"] = request.target;
     const auto simd = word(execution, 3), file = word(execution, 20), threads = word(execution, 25);
     if (!simd || !file || !threads) return;
     facts["simd_width"] = *simd;
     facts["register_file"] = *file;
     const std::string origin = "patch tokens";
-    if (const auto* code = a.best())
+    if (code)
         set_fact(a.info, "registers", &model::CodeInfo::registers, named_registers(code->code),
                  "listing by ocloc, general registers named, of " + std::to_string(*file) + " per thread");
     set_fact(a.info, "private_bytes", &model::CodeInfo::private_bytes, word(scratch, 1).value_or(0), origin + ", scratch per thread");
     set_fact(a.info, "local_bytes", &model::CodeInfo::local_bytes, word(local_memory, 1).value_or(0), origin + ", per work-group, without __local arguments");
     // "kernel k  compiled SIMD8 allocated 128 regs and spilled around 188"
-    const auto said = request.build_log.find("kernel " + request.entry + " ");
+    const auto said = request.build_log.find("kernel " + kernel + " ");
     const auto end = request.build_log.find('\n', said);
     const auto spilled = request.build_log.find("spilled around ", said);
     const bool spills = said != string_view::npos && spilled < end;

@@ -34,7 +34,7 @@ def table():
         out += cases(2, "--vs compares one variant", [*command, "pitch_*", "--vs", "pitch_wide"], [*command, "pitch_wide", "--vs", "pitch_*"])
         out += cases(2, "no kernel matches '", *[[*command, "pitch_wide", "--vs", p] for p in ["nosuch", *NASTY]])
     out += cases(2, "the same", ["run", "pitch_wide", "--vs", "pitch_wide"])
-    out += cases(2, "no axis that", ["tune", "muladd_fma"])
+    out += cases(2, "no axis that|no launch parameter", ["tune", "muladd_fma"])
     # No device is like that; with PoCL there, its name is in the sentence.
     out += cases(3, "^cllab: no device matches '.*; there is 1: 0:0 '", *[["run", "muladd_fma", "--verify", "--no-dumps", "--device", d]
                  for d in ["nosuch", "7", "7:0", "0:7", "0:0:0", ":", "0:", "-1", "99999999999999999999:0", "gpu", *NASTY]], device=True)

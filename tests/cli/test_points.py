@@ -1,0 +1,44 @@
+"""Points as a user meets them: what --axis gives is what the record says, and what a device cannot do ends no run."""
+import unittest
+
+from lab import LabTest
+
+
+class Points(LabTest):
+    def verified(self, *args, status=0):
+        (self.folder / "r.jsonl").unlink(missing_ok=True)
+        self.lab("run", *args, "--device", "cpu", "--verify", "--no-dumps", "--json", "r.jsonl", status=status)
+        return self.records()
+
+    def test_auto_follows_the_axis_that_it_names(self):
+        (record,) = self.verified("gemm_naive", "--axis", "m=24")
+        self.assertEqual(record["point"], {"m": "24", "n": "24", "k": "24"})
+
+    def test_a_variant_records_only_the_axes_that_it_has(self):
+        records = self.verified("pad_flat", "pad_constant", "--axis", "images=1", "--axis", "channels=2", "--axis", "k=1,2")
+        self.assertEqual(sorted((r["variant"], r["point"].get("k")) for r in records),
+                         [("constant", "1"), ("constant", "2"), ("flat", None)])
+
+    def test_a_combination_that_cannot_be_is_a_row_and_the_others_run(self):
+        records = self.verified("latency_global", "--axis", "line=4096", "--axis", "footprint=2Ki,8Ki")
+        self.assertEqual([r["status"] for r in records], ["unsupported", "ok"])
+        self.assertIn("smaller than one line of 4 KiB", records[0]["reason"])
+
+    def test_an_axis_that_the_variant_does_not_have_is_the_command_lines_fault(self):
+        _, err = self.lab("run", "himeno_swap", "--axis", "lanes=4", "--device", "cpu", status=2)
+        self.assert_one_sentence(err, "'himeno_swap' has no axis 'lanes'")
+
+    def test_two_variants_compared_need_not_share_an_axis(self):
+        out, _ = self.lab("isa", "saxpy_w128", "--vs", "nchw_rows", "--axis", "per_item=1", "--device", "cpu")
+        self.assertIn("saxpy_w128", out)
+
+    def test_tune_tries_what_is_different_and_possible_once(self):
+        out, _ = self.lab("tune", "pitch_wide", "--device", "cpu", "--axis", "width=64", "--axis", "height=8", "--axis",
+                          "local=auto,64x1,32x4", "--axis", "items=auto,1,2,2Ki", "--axis", "pitch=2", "--max-time", "0.02", timeout=300)
+        # The local size is no choice on a CPU, and "auto" is one of the numbers on a machine with few cores.
+        self.assertRegex(out, r"pitch_wide on '[^\n]*': 12 points of local, items, [34] different and possible on this device\n"
+                              r"  all [34] tried; [34] have a time\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
