@@ -155,7 +155,8 @@ po::options_description options_of(const std::string& command) {
         add("max-time", po::value<double>()->value_name("SECONDS")->default_value(0.4, "0.4"),
             command == "tune" ? "Caps the sampling of one point; the comparison of the fastest with the default may take 25 times as long."
                               : "Caps the sampling of one cell; it ends earlier when the median is known within 1 %. With --vs, caps all "
-                                "arrangements of one pair instead (default 10); they end earlier when the ratio is known within 0.5 %.");
+                                "arrangements of one pair instead (default 10; up to three times that where fewer than an interval needs "
+                                "would be done); they end earlier when the ratio is known within 0.5 %.");
     }
     if (command == "run") {
         add("cache", po::value<std::string>()->value_name("STATE")->default_value("hot"),

@@ -65,7 +65,10 @@ double accesses(const InstructionSet& isa, const Instruction& i, const Declared&
         const auto bits = matching_bits(isa, access, wanted);
         if (!bits) continue;
         const bool gathers = access.find("indexed") != std::string::npos;
-        const double elements = whole ? 1 : gathers ? std::max(1.0, 512.0 / d.bits) : *bits ? static_cast<double>(*bits) / d.bits : 1;
+        const double elements = whole     ? 1
+                                : gathers ? std::max(1.0, 512.0 / d.bits)
+                                : *bits   ? static_cast<double>(*bits) / d.bits
+                                          : 1;
         sum += i.share * elements;
     }
     return sum;
@@ -88,7 +91,8 @@ bool leaves(const InstructionSet& isa, const Instruction& i, const std::string& 
 /// Counts functions with what they call, as often as they call it.
 class CallTree {
 public:
-    CallTree(const InstructionSet& isa, const std::string& text, const Declared& declared) : isa_(isa), declared_(declared) {
+    CallTree(const InstructionSet& isa, const std::string& text, const Declared& declared)
+        : isa_(isa), declared_(declared) {
         for (auto& function : isa.parse(text)) functions_.emplace(function.name, std::move(function));
     }
 
@@ -180,8 +184,7 @@ std::optional<double> count_work(const FunctionStats& stats, const std::string& 
     if (code.empty()) return std::nullopt;
     const InstructionSet& isa = *stats.isa;
     if (!can_count(isa, declared.what)) return std::nullopt;
-    if (isa.is_uncountable && std::any_of(code.begin(), code.end(), isa.is_uncountable))
-        return std::nullopt;
+    if (isa.is_uncountable && std::any_of(code.begin(), code.end(), isa.is_uncountable)) return std::nullopt;
     const bool function = declared.what == What::function;
     bool unfollowed = false;
     if (std::any_of(code.begin(), code.end(), [&](const auto& i) { return leaves(isa, i, stats.code.name); })) {

@@ -89,9 +89,14 @@ BOOST_AUTO_TEST_CASE(intel_gpu_code_is_compiled_with_its_width_registers_and_spi
         BOOST_TEST(counts->loops[0].own.memory.at("global_load_128") >= 1u);
         BOOST_TEST(counts->loops[0].own.memory.at("global_store_128") >= 1u);
     }
-    const std::string spilling =
-        "kernel void live(global float4* a) { float4 v[64]; for (int i = 0; i < 64; ++i) v[i] = a[i * 64 + get_global_id(0)];\n"
-        "  for (int i = 0; i < 64; ++i) v[i] *= v[(i * 7 + 3) & 63]; for (int i = 0; i < 64; ++i) a[i * 64 + get_global_id(0)] = v[i]; }\n";
+    std::string spilling = "kernel void live(global float4* a, int n) { int g = get_global_id(0);\n", trip, end;
+    for (int i = 0; i < 80; ++i) {
+        const auto v = "v" + std::to_string(i), place = "a[" + std::to_string(64 * i) + " + g]";
+        spilling += "float4 " + v + " = " + place + ";\n";
+        trip += v + " = " + v + " * v" + std::to_string((i * 7 + 3) % 80) + " + 1;\n";
+        end += place + " = " + v + ";\n";
+    }
+    spilling += "for (int k = 0; k < n; ++k) {\n" + trip + "}\n" + end + "}\n";
     const auto built = compile_offline("tgllp", spilling, "-cl-std=CL1.2", "live", {});
     BOOST_TEST_REQUIRE(built.ok, built.log);
     BOOST_TEST(built.analysis.info.spills.value() > 0, built.log);

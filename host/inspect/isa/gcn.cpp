@@ -28,8 +28,7 @@ using What = Declared::What;
 
 /// Branches hold a signed count of dwords from the next instruction: "65522" is -14. Newer tools print a label instead;
 /// then "<f+0x68>" behind the encoding tells.
-std::optional<std::uint64_t> branch_target(const Instruction& i, string_view comment,
-                                           std::uint64_t function_start) {
+std::optional<std::uint64_t> branch_target(const Instruction& i, string_view comment, std::uint64_t function_start) {
     unsigned value = 0;
     const auto parsed = std::from_chars(i.operands.data(), i.operands.data() + i.operands.size(), value);
     if (parsed.ec == std::errc{} && parsed.ptr == i.operands.data() + i.operands.size() && value <= 0xffff)
@@ -84,8 +83,7 @@ std::vector<Function> parse(string_view text) {
         i.mnemonic = body.substr(0, space);
         i.operands = trim(string_view(body).substr(space));
         i.text = body;
-        const string_view encoding =
-            comment.substr(colon + 1, std::min(comment.find('<'), comment.size()) - colon - 1);
+        const string_view encoding = comment.substr(colon + 1, std::min(comment.find('<'), comment.size()) - colon - 1);
         std::size_t words = 0;
         for (const auto& word : split(encoding, ' ')) words += !trim(word).empty();
         i.bytes = static_cast<std::uint32_t>(4 * words);
@@ -295,9 +293,9 @@ void read_facts(Analysis& a, nlohmann::json& out, const FactsRequest& request) {
     set_fact(a.info, "registers", &model::CodeInfo::registers, facts->vgprs, origin + ", VGPRs per work-item");
     set_fact(a.info, "spills", &model::CodeInfo::spills, facts->vgpr_spills, origin + ", VGPRs spilled");
     set_fact(a.info, "local_bytes", &model::CodeInfo::local_bytes, facts->local_bytes,
-        origin + ", per work-group, without __local arguments");
+             origin + ", per work-group, without __local arguments");
     set_fact(a.info, "private_bytes", &model::CodeInfo::private_bytes, facts->private_bytes,
-        origin + ", scratch per work-item");
+             origin + ", scratch per work-item");
     const std::pair<const char*, std::optional<std::int64_t>> more[] = {{"sgprs", facts->sgprs},
                                                                         {"agprs", facts->agprs},
                                                                         {"sgpr_spills", facts->sgpr_spills},

@@ -1,5 +1,5 @@
-// One instruction set: how its listings are read, counted, named and made. All that the lab knows of one stands in its file
-// in this folder; list.hpp has them all. "Adding an instruction set" in dumps/README.md goes through it.
+// One instruction set: how its listings are read, counted, named and made. All that the lab knows of one stands in its
+// file in this folder; list.hpp has them all. "Adding an instruction set" in dumps/README.md goes through it.
 #pragma once
 
 #include <filesystem>
@@ -77,8 +77,9 @@ struct OfflineCompiler {
 };
 
 struct InstructionSet {
-    const char* name;               ///< "x86", "gcn", "sass": the JSON value
-    const char* rule = nullptr;     ///< one sentence: by what rule its classes are told. nullptr: its listings are not counted
+    const char* name;  ///< "x86", "gcn", "sass": the JSON value
+    const char* rule =
+        nullptr;  ///< one sentence: by what rule its classes are told. nullptr: its listings are not counted
     bool virtual_machine = false;   ///< PTX: statements without addresses, translated once more before they run
     std::span<const Kind> kinds{};  ///< binaries that hold nothing but its code, and are taken apart by `disassemble`
     Words words{};
@@ -89,24 +90,25 @@ struct InstructionSet {
     std::vector<Function> (*parse)(std::string_view text) = nullptr;
     Class (*classify)(const Instruction& instruction) = nullptr;
 
-    /// First parts of the names of memory accesses ("lds_load_64") that may be to local, and to other memory of the kernel.
-    /// Both empty: memory is one, and its accesses are named without a space.
+    /// First parts of the names of memory accesses ("lds_load_64") that may be to local, and to other memory of the
+    /// kernel. Both empty: memory is one, and its accesses are named without a space.
     std::span<const std::string_view> local_spaces{}, global_spaces{};
     bool counts_barriers = true;
-    /// Elements of a declared multiply-add, integer multiplication or function that an instruction may handle, at the most;
-    /// 0 for none.
+    /// Elements of a declared multiply-add, integer multiplication or function that an instruction may handle, at the
+    /// most; 0 for none.
     double (*arithmetic)(const Instruction& instruction, const model::Declared& declared) = nullptr;
     bool (*is_call)(const Instruction& instruction) = nullptr;
     bool names_callees = false;  ///< calls and jumps to other functions carry their names, "<f>"
     bool hides_jumps = false;    ///< some jumps are in no listing, so its loops may not be all
-    /// Accesses of the compiler's own (its stack), which prove no work; and instructions that move nobody knows how much.
+    /// Accesses of the compiler's own (its stack), which prove no work; and instructions that move nobody knows how
+    /// much.
     bool (*is_housekeeping)(const Instruction& instruction) = nullptr;
     bool (*is_uncountable)(const Instruction& instruction) = nullptr;
 
     /// Takes a binary of one of `kinds` apart, as inspect::disassemble.
     Disassembly (*disassemble)(ByteSpan binary, const std::string& entry, const DisassembleOptions& options) = nullptr;
-    /// Adds registers, spills and memory to `analysis`.info with their origin, and anything else to `facts`: "processor",
-    /// "occupancy" (by add_occupancy).
+    /// Adds registers, spills and memory to `analysis`.info with their origin, and anything else to `facts`:
+    /// "processor", "occupancy" (by add_occupancy).
     void (*read_facts)(Analysis& analysis, nlohmann::json& facts, const FactsRequest& request) = nullptr;
     /// Waves resident at once; nothing for a processor whose limits are not known.
     std::optional<Occupancy> (*occupancy)(const std::string& processor, const KernelNeeds& needs) = nullptr;

@@ -37,11 +37,11 @@ std::string number(std::int64_t n) { return std::to_string(n); }
 void add_facts(Analysis& a, nlohmann::json& facts, const PtxasFacts& from, const std::string& origin) {
     set_fact(a.info, "registers", &model::CodeInfo::registers, from.registers, origin + ", per work-item");
     set_fact(a.info, "spills", &model::CodeInfo::spills, from.spill_store_bytes,
-        origin + ", bytes of spill stores per work-item");
+             origin + ", bytes of spill stores per work-item");
     set_fact(a.info, "local_bytes", &model::CodeInfo::local_bytes, from.shared_bytes,
-        origin + ", per work-group, without __local arguments");
+             origin + ", per work-group, without __local arguments");
     set_fact(a.info, "private_bytes", &model::CodeInfo::private_bytes, from.stack_bytes,
-        origin + ", stack frame per work-item");
+             origin + ", stack frame per work-item");
     if (from.spill_load_bytes) facts["spill_load_bytes"] = *from.spill_load_bytes;
     if (from.barriers) facts["barriers"] = *from.barriers;
 }
@@ -64,7 +64,8 @@ void read_nvidia_facts(Analysis& a, nlohmann::json& facts, const FactsRequest& r
     const std::string processor = "sm_" + std::to_string(sm);
     facts["processor"] = processor;
     if (a.info.registers)
-        add_occupancy(facts, nvidia_occupancy(processor, {*a.info.registers, 0, a.info.local_bytes.value_or(0), 32, request.group_items}));
+        add_occupancy(facts, nvidia_occupancy(processor, {*a.info.registers, 0, a.info.local_bytes.value_or(0), 32,
+                                                          request.group_items}));
 }
 
 std::optional<Occupancy> nvidia_occupancy(const std::string& processor, const KernelNeeds& needs) {

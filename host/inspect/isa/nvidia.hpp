@@ -8,7 +8,8 @@ namespace cllab::inspect {
 /// The driver's own log describes the code that ran; ptxas of another release is the second choice.
 void read_nvidia_facts(Analysis& analysis, nlohmann::json& facts, const FactsRequest& request);
 
-/// `processor` is "sm_90". Limits: the technical specifications per compute capability in the CUDA C++ Programming Guide.
+/// `processor` is "sm_90". Limits: the technical specifications per compute capability in the CUDA C++ Programming
+/// Guide.
 std::optional<Occupancy> nvidia_occupancy(const std::string& processor, const KernelNeeds& needs);
 
 /// SASS by nvdisasm or cuobjdump, cut to `entry`.

@@ -153,8 +153,11 @@ OfflineCode compile(const std::string& target, const std::string& source, const 
     PtxBuild made = compile_ptx(sm_of(target), source, options);
     if (made.ok && made.made_for != target && made.ptx.find(".target " + made.made_for) != std::string::npos &&
         sm_of(target) > sm_of(made.made_for))
-        made.ptx = "// made for " + made.made_for + ", the newest this clang knows; assembled for " + target + "\n" + made.ptx;
-    return {made.ok, std::move(made.log), std::move(made.ptx),
+        made.ptx =
+            "// made for " + made.made_for + ", the newest this clang knows; assembled for " + target + "\n" + made.ptx;
+    return {made.ok,
+            std::move(made.log),
+            std::move(made.ptx),
             {.target = made.made_for == target ? std::string{} : target, .made_by = made.made_by}};
 }
 

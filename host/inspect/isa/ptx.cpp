@@ -70,9 +70,7 @@ void add_label(Body& body, const std::string& name) {
     body.labels.emplace(name, body.function.instructions.size());
 }
 
-bool is_name(string_view text) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), is_name_character);
-}
+bool is_name(string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_name_character); }
 
 void add_statement(Body& body, std::string statement) {
     statement = trim(statement);
@@ -158,8 +156,6 @@ std::vector<Function> parse(string_view raw) {
 }
 
 // --- Classes ---------------------------------------------------------------------------------------------------------
-
-
 
 /// Bits of "f32", "u64", "b8", "bf16"; 0 for anything else.
 unsigned type_bits(string_view part) {

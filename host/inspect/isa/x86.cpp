@@ -18,7 +18,7 @@ using What = Declared::What;
 
 bool is_prefix(string_view word) {
     constexpr std::array<string_view, 12> prefixes{"lock", "rep",     "repz",   "repnz", "repe",     "repne",
-                                                        "bnd",  "notrack", "data16", "cs",    "xacquire", "xrelease"};
+                                                   "bnd",  "notrack", "data16", "cs",    "xacquire", "xrelease"};
     return std::find(prefixes.begin(), prefixes.end(), word) != prefixes.end();
 }
 
@@ -79,8 +79,7 @@ std::vector<Function> parse(string_view text) {
         }
         const auto first = line.find_first_not_of(" ");
         const auto colon = line.find(':');
-        if (functions.empty() || first == string_view::npos || colon == string_view::npos || colon <= first)
-            continue;
+        if (functions.empty() || first == string_view::npos || colon == string_view::npos || colon <= first) continue;
         // Behind the colon the tools print a tab; a file's name and line, "add:12", has none.
         const auto body_at = line.find_first_not_of(' ', colon + 1);
         if (body_at == string_view::npos || line[body_at] != '\t') continue;
@@ -121,8 +120,6 @@ std::vector<Function> parse(string_view text) {
 }
 
 // --- Classes ---------------------------------------------------------------------------------------------------------
-
-
 
 /// Scalar SSE and AVX arithmetic ends in ss or sd. So do some packed-integer names (vpabsd, vpdpbusd), which begin with
 /// p.

@@ -1,6 +1,6 @@
-// Intel GPUs, Gen9 to Xe-HPC, offline: `ocloc` (Debian intel-opencl-icd) compiles and takes apart. Its text has one line an
-// instruction, "(f0.0)  while (32|M0)  L288", with labels that are byte addresses; messages to memory are `send`, with what
-// they do in a comment: "// wr:2+0, rd:8; untyped surface read with xyzw".
+// Intel GPUs, Gen9 to Xe-HPC, offline: `ocloc` (Debian intel-opencl-icd) compiles and takes apart. Its text has one
+// line an instruction, "(f0.0)  while (32|M0)  L288", with labels that are byte addresses; messages to memory are
+// `send`, with what they do in a comment: "// wr:2+0, rd:8; untyped surface read with xyzw".
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -57,7 +57,8 @@ void set_flow(Instruction& i) {
         i.flow = Flow::stop;
         return;
     }
-    if (!one_of(m, {"if", "else", "endif", "while", "break", "cont", "goto", "join", "jmpi", "brd", "brc", "halt"})) return;
+    if (!one_of(m, {"if", "else", "endif", "while", "break", "cont", "goto", "join", "jmpi", "brd", "brc", "halt"}))
+        return;
     i.flow = m == "jmpi" && i.guard.find('f') == std::string::npos ? Flow::jump : Flow::branch;
     const string_view operands = i.operands;
     for (auto at = operands.find(" L"); at != string_view::npos; at = operands.find(" L", at + 1))
@@ -84,11 +85,13 @@ std::optional<Instruction> read_instruction(const std::string& line) {
     return i;
 }
 
-/// The work-items of a thread are the most that an instruction reaches; one for fewer of them is a part of what it does.
+/// The work-items of a thread are the most that an instruction reaches; one for fewer of them is a part of what it
+/// does.
 void set_shares(Function& function) {
     unsigned simd = 1;
     for (const auto& i : function.instructions)
-        if (const Lanes lanes = lanes_of(i.operands); i.guard.find('W') == std::string::npos) simd = std::max(simd, lanes.first + lanes.width);
+        if (const Lanes lanes = lanes_of(i.operands); i.guard.find('W') == std::string::npos)
+            simd = std::max(simd, lanes.first + lanes.width);
     for (auto& i : function.instructions) {
         const Lanes lanes = lanes_of(i.operands);
         const bool for_all = i.guard.find('W') != std::string::npos || lanes.width <= 1;
@@ -151,12 +154,14 @@ unsigned message_bits(string_view what) {
         const bool vector = end != string_view::npos && what[end] == 'x';
         return each * (vector ? static_cast<unsigned>(number_at(what, end + 1) & 0x3ff) : 1);
     }
-    // "byte gathering read 16b", "a64 dword gathering read", "hword scratch block read x4", "oword aligned block read x8"
+    // "byte gathering read 16b", "a64 dword gathering read", "hword scratch block read x4", "oword aligned block read
+    // x8"
     if (const auto byte = what.find("byte "); byte == 0 || what.find(" byte ") != string_view::npos) {
         const auto last = what.rfind(' ');
         return static_cast<unsigned>(number_at(what, last + 1) & 0x3ff);
     }
-    constexpr std::array<std::pair<string_view, unsigned>, 4> units{{{"hword", 256}, {"oword", 128}, {"qword", 64}, {"dword", 32}}};
+    constexpr std::array<std::pair<string_view, unsigned>, 4> units{
+        {{"hword", 256}, {"oword", 128}, {"qword", 64}, {"dword", 32}}};
     for (const auto& [unit, bits] : units)
         if (what.find(unit) != string_view::npos) {
             const auto times = what.rfind(" x");
@@ -230,10 +235,12 @@ double arithmetic(const Instruction& i, const Declared& d) {
     const auto type = result_type(i);
     const unsigned bits = type == "df" ? 64 : type == "f" ? 32 : type == "hf" || type == "bf" ? 16 : 0;
     if (d.what == What::multiply_add) return one_of(m, {"mad", "mac", "madm"}) && bits >= d.bits ? i.share : 0;
-    if (d.what == What::integer_multiply) return one_of(m, {"mul", "mad", "mach", "macl", "dp4a"}) && bits == 0 ? i.share : 0;
+    if (d.what == What::integer_multiply)
+        return one_of(m, {"mul", "mad", "mach", "macl", "dp4a"}) && bits == 0 ? i.share : 0;
     if (one_of(m, {"call", "calla"})) return lanes_of_call;
     if (m == "math") return i.share;
-    return bits > 0 && one_of(m, {"add", "mul", "mad", "madm", "mac", "frc", "rndd", "rnde", "rndu", "rndz"}) ? i.share : 0;
+    return bits > 0 && one_of(m, {"add", "mul", "mad", "madm", "mac", "frc", "rndd", "rnde", "rndu", "rndz"}) ? i.share
+                                                                                                              : 0;
 }
 
 bool is_call(const Instruction& i) { return starts_with_any(i.mnemonic, {"call"}); }
@@ -245,19 +252,21 @@ const std::string missing = "Intel GPU code needs ocloc: apt-get install intel-o
 
 std::optional<std::filesystem::path> ocloc() { return find_tool({"ocloc"}); }
 
-/// ocloc looks for libiga64.so, while Debian's package has only libiga64.so.1: a link of that name, for it to find. Both
-/// streams in one text.
+/// ocloc looks for libiga64.so, while Debian's package has only libiga64.so.1: a link of that name, for it to find.
+/// Both streams in one text.
 ToolResult run_ocloc(const TempFolder& folder, const std::filesystem::path& tool, std::vector<std::string> arguments) {
     std::error_code ignored;
-    for (const char* library : {"/usr/lib/x86_64-linux-gnu/libiga64.so.1", "/usr/lib64/libiga64.so.1", "/usr/lib/libiga64.so.1",
-                                "/usr/local/lib/libiga64.so.1"})
+    for (const char* library : {"/usr/lib/x86_64-linux-gnu/libiga64.so.1", "/usr/lib64/libiga64.so.1",
+                                "/usr/lib/libiga64.so.1", "/usr/local/lib/libiga64.so.1"})
         if (std::filesystem::exists(library, ignored)) {
             std::filesystem::create_symlink(library, folder.path() / "libiga64.so", ignored);
             break;
         }
     const char* path = std::getenv("LD_LIBRARY_PATH");
     const auto env = find_tool({"env"});
-    arguments.insert(arguments.begin(), {"LD_LIBRARY_PATH=" + folder.path().string() + (path && *path ? ":" + std::string(path) : ""), tool.string()});
+    arguments.insert(
+        arguments.begin(),
+        {"LD_LIBRARY_PATH=" + folder.path().string() + (path && *path ? ":" + std::string(path) : ""), tool.string()});
     ToolResult result = run_tool(env.value_or("/usr/bin/env"), arguments, std::chrono::seconds(60));
     result.err = without_folder(result.out + result.err, folder.path());
     return result;
@@ -275,25 +284,28 @@ Disassembly disassemble(ByteSpan binary, const std::string& entry, const Disasse
     if (!tool) return note(missing);
     if (options.target.empty()) {
         listing.title = "Intel GPU binary";
-        return note("ocloc must be told the processor, which the binary does not name: ocloc disasm -file FILE -dump DIR -device NAME");
+        return note(
+            "ocloc must be told the processor, which the binary does not name: ocloc disasm -file FILE -dump DIR "
+            "-device NAME");
     }
     const TempFolder folder;
     const auto file = folder.write("program.bin", binary);
     const auto dump = folder.path() / "dump";
-    const auto result = run_ocloc(folder, *tool, {"disasm", "-file", file.string(), "-dump", dump.string(), "-device", options.target});
+    const auto result =
+        run_ocloc(folder, *tool, {"disasm", "-file", file.string(), "-dump", dump.string(), "-device", options.target});
+    out.tool_log = read_file(dump / "PTM.txt").value_or("");
     // A file for each kernel. A variant may be made of several, of which none has its name: then it is the first.
-    constexpr string_view ending = "_KernelHeap.asm";
-    std::set<std::string> kernels;
-    std::error_code ignored;
-    for (const auto& file_there : std::filesystem::directory_iterator(dump, ignored))
-        if (const std::string name = file_there.path().filename().string(); name.ends_with(ending))
-            kernels.insert(name.substr(0, name.size() - ending.size()));
-    const std::string kernel = kernels.contains(entry) || kernels.empty() ? entry : *kernels.begin();
-    const auto text = read_file(dump / (kernel + std::string(ending)));
-    if (!text) return note("ocloc " + (result.ok() ? "wrote no text of '" + entry + "': " + one_line(result.err) : result.failure()));
+    const auto file_of = [&](const std::string& kernel) { return dump / (kernel + "_KernelHeap.asm"); };
+    std::string kernel = entry;
+    if (const auto first = out.tool_log.find("KernelName ");
+        first != std::string::npos && !std::filesystem::exists(file_of(entry)))
+        kernel = trim(string_view(out.tool_log).substr(first + 11, out.tool_log.find('\n', first) - first - 11));
+    const auto text = read_file(file_of(kernel));
+    if (!text)
+        return note("ocloc " +
+                    (result.ok() ? "wrote no text of '" + entry + "': " + one_line(result.err) : result.failure()));
     listing.text = kernel + ":\n" + *text;
     listing.made_by = "ocloc";
-    out.tool_log = read_file(dump / "PTM.txt").value_or("");
     if (const auto functions = parse(listing.text); !functions.empty() && !functions.front().instructions.empty()) {
         const auto& last = functions.front().instructions.back();
         out.code_bytes = static_cast<std::int64_t>(last.address + last.bytes);
@@ -303,7 +315,8 @@ Disassembly disassemble(ByteSpan binary, const std::string& entry, const Disasse
     return out;
 }
 
-/// Word `index` of patch token `token` of a kernel, in the text that ocloc makes of them: "Token 23", its size, "Hex 0 0 1f".
+/// Word `index` of patch token `token` of a kernel, in the text that ocloc makes of them: "Token 23", its size, "Hex 0
+/// 0 1f".
 std::optional<std::int64_t> patch_word(string_view tokens, const std::string& kernel, int token, std::size_t index) {
     bool mine = false, wanted = false;
     for (const auto raw : lines_of(tokens)) {
@@ -314,20 +327,22 @@ std::optional<std::int64_t> patch_word(string_view tokens, const std::string& ke
         const auto bytes = split(line.substr(4), ' ');
         std::int64_t value = 0;
         if (bytes.size() < 4 * (index + 1)) return std::nullopt;
-        for (std::size_t k = 4; k-- > 0;) value = value << 8 | static_cast<std::int64_t>(leading_hex(bytes[4 * index + k]).value_or(0) & 0xff);
+        for (std::size_t k = 4; k-- > 0;)
+            value = value << 8 | static_cast<std::int64_t>(leading_hex(bytes[4 * index + k]).value_or(0) & 0xff);
         return value;
     }
     return std::nullopt;
 }
 
-/// Registers that the code names by "r12.0": a lower bound of those in use. The last message of a thread takes its operand
-/// from the end of the file, so the highest number says nothing.
+/// Registers that the code names by "r12.0": a lower bound of those in use. The last message of a thread takes its
+/// operand from the end of the file, so the highest number says nothing.
 std::int64_t named_registers(const Function& function) {
     std::set<std::uint64_t> names;
     for (const auto& i : function.instructions) {
         const string_view operands = string_view(i.operands).substr(0, i.operands.find("//"));
         for (std::size_t at = 0; at + 1 < operands.size(); ++at)
-            if (operands[at] == 'r' && (at == 0 || operands[at - 1] == ' ') && std::isdigit(static_cast<unsigned char>(operands[at + 1])))
+            if (operands[at] == 'r' && (at == 0 || operands[at - 1] == ' ') &&
+                std::isdigit(static_cast<unsigned char>(operands[at + 1])))
                 names.insert(number_at(operands, at + 1));
     }
     return static_cast<std::int64_t>(names.size());
@@ -337,7 +352,8 @@ std::int64_t named_registers(const Function& function) {
 std::optional<Occupancy> occupancy(const std::string&, const KernelNeeds& needs) {
     if (needs.registers <= 0 || needs.wavefront <= 0) return std::nullopt;
     OccupancyLimits found;
-    found.add(needs.wavefront, "hardware", std::to_string(needs.wavefront) + " threads with " + std::to_string(needs.registers) + " registers each");
+    found.add(needs.wavefront, "hardware",
+              std::to_string(needs.wavefront) + " threads with " + std::to_string(needs.registers) + " registers each");
     return found.result(static_cast<unsigned>(needs.wavefront), "threads per execution unit");
 }
 
@@ -346,7 +362,9 @@ void read_facts(Analysis& a, nlohmann::json& facts, const FactsRequest& request)
     constexpr int local_memory = 15, scratch = 18, execution = 23;
     const auto* code = a.best();
     const std::string kernel = code ? code->code.name : request.entry;
-    const auto word = [&](int token, std::size_t index) { return patch_word(a.disassembly.tool_log, kernel, token, index); };
+    const auto word = [&](int token, std::size_t index) {
+        return patch_word(a.disassembly.tool_log, kernel, token, index);
+    };
     if (!request.target.empty()) facts["processor"] = request.target;
     const auto simd = word(execution, 3), file = word(execution, 20), threads = word(execution, 25);
     if (!simd || !file || !threads) return;
@@ -356,14 +374,17 @@ void read_facts(Analysis& a, nlohmann::json& facts, const FactsRequest& request)
     if (code)
         set_fact(a.info, "registers", &model::CodeInfo::registers, named_registers(code->code),
                  "listing by ocloc, general registers named, of " + std::to_string(*file) + " per thread");
-    set_fact(a.info, "private_bytes", &model::CodeInfo::private_bytes, word(scratch, 1).value_or(0), origin + ", scratch per thread");
-    set_fact(a.info, "local_bytes", &model::CodeInfo::local_bytes, word(local_memory, 1).value_or(0), origin + ", per work-group, without __local arguments");
+    set_fact(a.info, "private_bytes", &model::CodeInfo::private_bytes, word(scratch, 1).value_or(0),
+             origin + ", scratch per thread");
+    set_fact(a.info, "local_bytes", &model::CodeInfo::local_bytes, word(local_memory, 1).value_or(0),
+             origin + ", per work-group, without __local arguments");
     // "kernel k  compiled SIMD8 allocated 128 regs and spilled around 188"
     const auto said = request.build_log.find("kernel " + kernel + " ");
     const auto end = request.build_log.find('\n', said);
     const auto spilled = request.build_log.find("spilled around ", said);
     const bool spills = said != string_view::npos && spilled < end;
-    set_fact(a.info, "spills", &model::CodeInfo::spills, spills ? static_cast<std::int64_t>(number_at(request.build_log, spilled + 15)) : 0,
+    set_fact(a.info, "spills", &model::CodeInfo::spills,
+             spills ? static_cast<std::int64_t>(number_at(request.build_log, spilled + 15)) : 0,
              "ocloc's log, registers spilled, around");
     add_occupancy(facts, occupancy({}, {.registers = *file, .wavefront = *threads}));
 }
@@ -394,12 +415,14 @@ void describe(model::Device& device, const std::string& target, const std::vecto
 OfflineCode compile(const std::string& target, const std::string& source, const std::vector<std::string>& options) {
     const TempFolder folder;
     const auto text = folder.write("kernel.cl", as_bytes(source));
-    const auto result = run_ocloc(folder, ocloc().value_or("ocloc"),
-                                  {"compile", "-file", text.string(), "-device", target, "-options", join(options, " "), "-out_dir", folder.path().string(),
-                                   "-output", "program", "-output_no_suffix", "-exclude_ir"});
+    const auto result =
+        run_ocloc(folder, ocloc().value_or("ocloc"),
+                  {"compile", "-file", text.string(), "-device", target, "-options", join(options, " "), "-out_dir",
+                   folder.path().string(), "-output", "program", "-output_no_suffix", "-exclude_ir"});
     OfflineCode out{false, result.err, {}, {.target = target}};
     if (!result.ok() && out.log.empty()) out.log = "ocloc " + result.failure() + "\n";
-    if (auto made = read_file(folder.path() / "program"); result.ok() && made) out.binary = std::move(*made), out.ok = true;
+    if (auto made = read_file(folder.path() / "program"); result.ok() && made)
+        out.binary = std::move(*made), out.ok = true;
     return out;
 }
 
@@ -412,9 +435,12 @@ const OfflineCompiler compiler{targets, describe, compile};
 
 const InstructionSet isa::xe{
     .name = "xe",
-    .rule = "Every instruction is in one class; one for 32 work-items may be two of 16 each; send_ is a message, by where it goes; "
-            "scalar is an instruction of width 1, for the thread as a whole; memory widths are per work-item, of block_ per thread; nop "
-            "is padding and not counted.",
+    .rule =
+        "Every instruction is in one class; one for 32 work-items may be two of 16 each; send_ is a message, by where "
+        "it goes; "
+        "scalar is an instruction of width 1, for the thread as a whole; memory widths are per work-item, of block_ "
+        "per thread; nop "
+        "is padding and not counted.",
     .kinds = kinds,
     .words = {"registers named", "spilled registers", "", "scratch", "shared local memory"},
     .shown_facts = shown_facts,
