@@ -129,8 +129,9 @@ private:
         std::vector<std::size_t> order;
         const Record* initial = nullptr;
         for (std::size_t n = 0; n < points.size(); ++n) {
-            if (seconds(records[n]) && records[n].time->has_interval()) order.push_back(n);
-            if (points[n] == space_.initial && seconds(records[n])) initial = &records[n];
+            if (!seconds(records[n]) || !records[n].time->has_interval()) continue;
+            order.push_back(n);
+            if (points[n] == space_.initial) initial = &records[n];
         }
         if (order.empty()) {
             std::cout << "  none of the best few had a time of " << least_for_interval << " samples (--max-time) when measured again, so there is no winner\n";

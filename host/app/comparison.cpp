@@ -6,6 +6,7 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "inspect/diff.hpp"
+#include "inspect/isa/isa.hpp"
 
 namespace cllab::app {
 namespace {
@@ -16,12 +17,11 @@ std::string row(const std::string& name, const std::string& left, const std::str
 
 std::string number(const std::optional<std::int64_t>& value) { return value ? std::to_string(*value) : "-"; }
 
-std::string count_rows(const inspect::Counts& left, const inspect::Counts& right, inspect::Isa isa, std::size_t width) {
+std::string count_rows(const inspect::Counts& left, const inspect::Counts& right, const inspect::InstructionSet& isa, std::size_t width) {
     std::string out = row("instructions", std::to_string(left.instructions), std::to_string(right.instructions), width);
-    if (isa == inspect::Isa::gcn) {
-        out += row("v", std::to_string(left.v), std::to_string(right.v), width);
-        out += row("s", std::to_string(left.s), std::to_string(right.s), width);
-    }
+    for (const auto& mark : isa.marks)
+        if (mark.always || left.mark(mark.key) + right.mark(mark.key) > 0)
+            out += row(mark.label, std::to_string(left.mark(mark.key)), std::to_string(right.mark(mark.key)), width);
     for (const auto member : {&inspect::Counts::classes, &inspect::Counts::memory}) {
         auto names = left.*member;
         names.insert((right.*member).begin(), (right.*member).end());
@@ -80,8 +80,8 @@ std::string comparison_text(const CellCode& left, const CellCode& right, bool co
     if (left.counts.isa != right.counts.isa || left.counts.code.instructions.empty() || right.counts.code.instructions.empty())
         return out + "\nThe instructions cannot be compared: one side has no counted disassembly.\n";
     out += "\n" + row("one iteration of", inspect::shown_place(left.counts), inspect::shown_place(right.counts), width);
-    out += count_rows(shown_counts(left.counts), shown_counts(right.counts), left.counts.isa, width);
-    out += "\n" + std::string(inspect::counting_rule(left.counts.isa)) + "\n\n";
+    out += count_rows(shown_counts(left.counts), shown_counts(right.counts), *left.counts.isa, width);
+    out += "\n" + std::string(left.counts.isa->rule) + "\n\n";
     return out + diff_text(left.counts, right.counts, width, colour) + "\n";
 }
 

@@ -3,6 +3,7 @@
 #include "app/job.hpp"
 #include "device/quirks.hpp"
 #include "inspect/dump.hpp"
+#include "inspect/isa/list.hpp"
 #include "inspect/offline.hpp"
 #include "inspect/tool.hpp"
 #include "inspect/work.hpp"
@@ -55,7 +56,7 @@ CellCode code_of(const model::Record& record, const std::string& label) {
         auto texts = inspect::read_dump(record.dump);
         code.isa = std::move(texts.isa);
         code.summary = std::move(texts.summary);
-        code.counts = inspect::count_function(inspect::isa_from(texts.counted_isa), code.isa, texts.function);
+        code.counts = inspect::count_function(inspect::isa::named(texts.counted_isa), code.isa, texts.function);
     }
     return code;
 }

@@ -71,6 +71,7 @@ public:
     SharedPosition& operator=(const SharedPosition&) = delete;
     Position& operator*() { return *static_cast<Position*>(page_); }
     Position* operator->() { return static_cast<Position*>(page_); }
+    const Position* operator->() const { return static_cast<const Position*>(page_); }
 
 private:
     void* page_;
@@ -115,13 +116,15 @@ public:
     Child& operator=(const Child&) = delete;
 
     enum class Event { line, ended, silent };
-    /// The next line, or why there is none. Silent: neither a line nor a change of `position` for `seconds`.
-    Event next(std::string& line, double seconds, const Position& position) {
+    /// The next line, or why there is none. Silent: neither a line nor a change of `position` for `seconds`. `moved` is told
+    /// of a change, ten times a second at most.
+    Event next(std::string& line, double seconds, const Position& position, const std::function<void()>& moved = [] {}) {
         std::uint64_t beat = position.beat;
         for (double waited = 0;;) {
             if (position.beat != beat) {
                 beat = position.beat;
                 waited = 0;
+                moved();
             }
             const auto end = buffer_.find('\n');
             if (end != std::string::npos) {
@@ -198,7 +201,7 @@ public:
     bool watch() {
         std::string line;
         for (;;) {
-            switch (child_.next(line, job_.invocation.timeout_seconds, *position_)) {
+            switch (child_.next(line, job_.invocation.timeout_seconds, *position_, [this] { show(); })) {
                 case Child::Event::line: {
                     const auto message = parse_json<Json>(line);
                     if (message.contains("error")) rethrow(message);
@@ -241,6 +244,13 @@ private:
             }};
         run_on(job_, selector_, to_parent);
         send(fd, {{"finished", true}});
+    }
+
+    /// Where the child is, for those who watch.
+    void show() const {
+        const CellNumber cell{position_->group, position_->index};
+        const auto found = known_.find(cell);
+        if (position_->in_cell && found != known_.end()) events_.begin(cell.first, cell.second, found->second, position_->phase.load());
     }
 
     void receive(const Json& message) {

@@ -93,7 +93,7 @@ po::options_description options_of(const std::string& command) {
     if (command == "isa") {
         add("kernel,k", po::value<Strings>()->composing()->value_name("PATTERN"),
             "Selects variants, like a positional PATTERN. Repeats.");
-        add("target,t", po::value<std::string>()->value_name("T"), "Compiles for processor T, e.g. gfx900, gfx90a, gfx1030, sm_80, sm_90.");
+        add("target,t", po::value<std::string>()->value_name("T"), "Compiles for processor T, e.g. gfx900, gfx1030, sm_80, sm_90, tgllp, pvc.");
         add("targets", "Lists the processors, what this machine can make for each, and what would enable the rest.");
         add("device,d", po::value<Strings>()->composing()->value_name("D"),
             "Builds and runs once on a device, selected as in `cllab run`.");
@@ -155,7 +155,8 @@ po::options_description options_of(const std::string& command) {
         add("max-time", po::value<double>()->value_name("SECONDS")->default_value(0.4, "0.4"),
             command == "tune" ? "Caps the sampling of one point; the comparison of the fastest with the default may take 25 times as long."
                               : "Caps the sampling of one cell; it ends earlier when the median is known within 1 %. With --vs, caps all "
-                                "arrangements of one pair instead (default 10); they end earlier when the ratio is known within 0.5 %.");
+                                "arrangements of one pair instead (default 10; up to three times that where fewer than an interval needs "
+                                "would be done); they end earlier when the ratio is known within 0.5 %.");
     }
     if (command == "run") {
         add("cache", po::value<std::string>()->value_name("STATE")->default_value("hot"),

@@ -94,7 +94,9 @@ model::Comparison compare_cells(const Job& job, const std::string& selector, con
         judge();
         out.seconds = since(start);
         progress(out);
-        if (compare::enough(ratios, rules) || (n > 0 && out.seconds + took > seconds)) break;
+        // A verdict late is better than none: slow arrangements may take three times as long until there are enough of them.
+        const double limit = ratios.size() < rules.least ? 3 * seconds : seconds;
+        if (compare::enough(ratios, rules) || (n > 0 && out.seconds + took > limit)) break;
     }
     judge();
     return out;

@@ -40,20 +40,6 @@ double signed_rank_below(unsigned n, unsigned w) {
     return std::min(1.0, std::accumulate(density.begin(), density.begin() + static_cast<std::ptrdiff_t>(last) + 1, 0.0));
 }
 
-double signed_rank_p(std::span<const double> log_ratios, double centre) {
-    std::vector<double> off;
-    for (const double x : log_ratios)
-        if (x != centre) off.push_back(x - centre);
-    if (off.empty()) return 1;
-    std::sort(off.begin(), off.end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
-    double above = 0;
-    for (std::size_t i = 0; i < off.size(); ++i)
-        if (off[i] > 0) above += static_cast<double>(i + 1);
-    const auto n = static_cast<unsigned>(off.size());
-    const double other = n * (n + 1) / 2.0 - above;
-    return std::min(1.0, 2 * signed_rank_below(n, static_cast<unsigned>(std::min(above, other))));
-}
-
 Estimate estimate(std::span<const double> log_ratios, double coverage) {
     Estimate out;
     out.n = static_cast<unsigned>(log_ratios.size());
@@ -106,19 +92,6 @@ double log_ratio(std::span<const double> left, std::span<const double> right) {
     if (logs.empty()) return std::numeric_limits<double>::quiet_NaN();
     std::sort(logs.begin(), logs.end());
     return quantile(logs, 0.5);
-}
-
-std::vector<double> holm(std::span<const double> p_values) {
-    std::vector<std::size_t> order(p_values.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return p_values[a] < p_values[b]; });
-    std::vector<double> out(p_values.size());
-    double least = 0;
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        least = std::max(least, std::min(1.0, p_values[order[i]] * static_cast<double>(order.size() - i)));
-        out[order[i]] = least;
-    }
-    return out;
 }
 
 }  // namespace cllab::compare

@@ -28,9 +28,6 @@ Estimate estimate(std::span<const double> log_ratios, double coverage = 0.99);
 /// P(W <= w) of Wilcoxon's signed-rank statistic for n values without ties; exact.
 double signed_rank_below(unsigned n, unsigned w);
 
-/// P-value, two-sided, of the log ratios being symmetric around `centre`.
-double signed_rank_p(std::span<const double> log_ratios, double centre = 0);
-
 struct Rules {
     double coverage = 0.99;
     double margin = 0.005;    ///< a winner is faster by more than this, beyond its interval
@@ -50,8 +47,5 @@ bool enough(std::span<const double> log_ratios, const Rules& rules = {});
 /// The log ratio of one arrangement: the median over its rounds of log(left / right). `left` and `right`: seconds, sample i of both
 /// from round i; the longer one's rest is left out. Nothing usable: NaN.
 double log_ratio(std::span<const double> left, std::span<const double> right);
-
-/// Adjusted p-values of a family of tests by Holm's step-down method, in the order given.
-std::vector<double> holm(std::span<const double> p_values);
 
 }  // namespace cllab::compare

@@ -7,8 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "inspect/disassemble.hpp"
-
 namespace cllab::inspect {
 
 enum class Flow {
@@ -26,6 +24,7 @@ struct Instruction {
     std::string guard;          ///< predicate of SASS and PTX, "@!P0"; empty otherwise
     bool locked = false;        ///< x86: behind a lock prefix
     bool stack = false;         ///< x86: its memory operand is on the stack, addressed from rsp or a frame pointer
+    double share = 1;           ///< Intel GPUs: part of the work-items it is for, 16 of SIMD32 are 0.5
     Flow flow = Flow::next;
     std::vector<std::uint64_t> targets;  ///< addresses; empty for an indirect branch that the text does not resolve
     std::string text;                    ///< the line, trimmed, without address and encoding
@@ -36,34 +35,17 @@ struct Function {
     std::vector<Instruction> instructions;
 };
 
-/// Functions of a listing, in its order. Lines that are no instruction are skipped; never throws for odd text.
-std::vector<Function> parse_listing(Isa isa, std::string_view text);
-std::vector<Function> parse_x86(std::string_view text);   ///< objdump or llvm-objdump, Intel syntax
-std::vector<Function> parse_gcn(std::string_view text);   ///< llvm-objdump or amd_comgr
-std::vector<Function> parse_sass(std::string_view text);  ///< nvdisasm or cuobjdump
-std::vector<Function> parse_ptx(std::string_view text);
-
-// --- Classes
-// -----------------------------------------------------------------------------------------------------------
+// --- Classes ---------------------------------------------------------------------------------------------------------
 
 /// What one instruction is, for counting.
 struct Class {
     std::string name;                   ///< exactly one a instruction: "v_alu", "vector_256", "fp32" …
     std::vector<std::string> memory{};  ///< accesses it makes, "global_load_128", "store_8"; read-modify-write has two
-    unsigned reuse = 0;                 ///< SASS operands marked .reuse
+    std::vector<const char*> marks{};   ///< keys of InstructionSet::marks that it counts for
+    unsigned work = 1;                  ///< weight in the choice of the loop that is shown
 };
 
-Class classify(Isa isa, const Instruction& instruction);
-Class classify_x86(const Instruction& instruction);
-Class classify_gcn(const Instruction& instruction);
-Class classify_sass(const Instruction& instruction);
-Class classify_ptx(const Instruction& instruction);
-
-/// One sentence that says by what rule the classes of this ISA are told, printed beside every count.
-const char* counting_rule(Isa isa);
-
-// --- Helpers of the parsers
-// --------------------------------------------------------------------------------------------
+// --- Helpers of the parsers ------------------------------------------------------------------------------------------
 
 std::vector<std::string_view> lines_of(std::string_view text);
 /// Hexadecimal with or without 0x at the start of `text`.

@@ -8,19 +8,16 @@
 #include "inspect/binary.hpp"
 #include "inspect/bytes.hpp"
 #include "inspect/launch_size.hpp"
-#include "inspect/nvidia.hpp"
 
 namespace cllab::inspect {
 
-enum class Isa { none, x86, other_host, gcn, sass, ptx, spirv, llvm_ir };
-const char* name(Isa isa);            ///< "x86", "gcn", "sass": the JSON value
-Isa isa_from(std::string_view name);  ///< the inverse; none for any other text
+struct InstructionSet;
 
 /// One text of isa.txt. Either `text` or `note` is filled: the note is the sentence that says why there is no text and
 /// what would make it.
 struct Listing {
     std::string title;  ///< "PTX (not SASS)", "work-group function specialised for local size 64x4x1 (…)"
-    Isa isa = Isa::none;
+    const InstructionSet* isa = nullptr;  ///< nullptr: none that the lab knows
     std::string text, note;
     std::string function;  ///< name of the entry point inside the text
     std::string made_by;   ///< "llvm-objdump-15"; empty when the binary itself is text
@@ -33,8 +30,8 @@ struct Part {
 };
 
 struct DisassembleOptions {
-    std::string arch{};     ///< assemble PTX for this processor, "sm_90"; empty: its own .target
-    std::string ptx_by{};   ///< what made PTX that did not come from a driver, for its label
+    std::string target{};   ///< processor the code is for, "sm_90"; empty: what the binary says
+    std::string made_by{};  ///< what made text that did not come from a driver, for its label
     bool own_make = false;  ///< the binary was compiled in this process just now, so it is not damaged
     std::chrono::milliseconds tool_budget = std::chrono::seconds(30);  ///< of all tools together
 };
@@ -43,7 +40,8 @@ struct Disassembly {
     std::vector<Listing> listings;
     std::vector<Part> parts;
     std::int64_t code_bytes = 0;  ///< size of the entry point's machine code; 0 when unknown
-    PtxasFacts ptxas;             ///< from running ptxas on PTX; empty otherwise
+    const char* code_bytes_from = "symbol table";
+    std::string tool_log{};  ///< what the tools said meanwhile, for the facts
 };
 
 /// Never throws for what is in `binary`: a damaged file, a missing tool and a failing tool all become notes.
@@ -59,9 +57,6 @@ Listing disassemble_host_elf(ByteSpan elf, const std::string& function);
 /// file may bring a disassembler down; `own_make` (just compiled here) goes to amd_comgr in this process, which is
 /// faster.
 Listing disassemble_code_object(ByteSpan elf, const std::string& entry, bool own_make = false);
-
-/// PTX, then SASS re-assembled by ptxas where the tools are there.
-Disassembly disassemble_ptx(std::string_view ptx, const std::string& entry, const DisassembleOptions& options = {});
 
 /// The lines of `function` in an objdump-style listing, and of every function it calls, in the listing's order. All
 /// lines when the function is not there.

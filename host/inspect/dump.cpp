@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "inspect/isa/list.hpp"
 #include "inspect/pocl_code.hpp"
 #include "inspect/tool.hpp"
 #include "json/read.hpp"
@@ -42,7 +43,8 @@ DumpTexts read_dump(const std::filesystem::path& folder) {
         const auto stats = parse_json<nlohmann::json>(read_file(folder / "stats.json").value_or(""));
         out.summary = stats.value("summary", "");
         for (const auto& listing : stats.value("listings", nlohmann::json::array())) {
-            if (!listing.contains("counts") || (!out.counted_isa.empty() && listing.at("isa") == "ptx")) continue;
+            const auto* set = isa::named(listing.value("isa", ""));
+            if (!set || !listing.contains("counts") || (!out.counted_isa.empty() && set->virtual_machine)) continue;
             out.function = listing.at("counts").at("function").get<std::string>();
             out.counted_isa = listing.at("isa").get<std::string>();
         }

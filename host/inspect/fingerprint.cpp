@@ -7,6 +7,7 @@
 #include "core/hash.hpp"
 #include "core/text.hpp"
 #include "inspect/elf.hpp"
+#include "inspect/isa/list.hpp"
 
 namespace cllab::inspect {
 namespace {
@@ -43,7 +44,7 @@ std::string constants_of(ByteSpan file) {
 
 }  // namespace
 
-std::string normalised(Isa isa, const Function& function, const std::string& entry) {
+std::string normalised(const InstructionSet& set, const Function& function, const std::string& entry) {
     std::map<std::uint64_t, std::size_t> place;
     for (std::size_t i = 0; i < function.instructions.size(); ++i) place.emplace(function.instructions[i].address, i);
     std::string out;
@@ -58,7 +59,7 @@ std::string normalised(Isa isa, const Function& function, const std::string& ent
                                                  : " " + std::to_string(static_cast<std::ptrdiff_t>(found->second) - static_cast<std::ptrdiff_t>(i));
             }
         }
-        if (isa == Isa::x86) drop_displacements(operands);
+        if (&set == &isa::x86) drop_displacements(operands);
         drop_name(operands, entry);
         out += instruction.guard + (instruction.locked ? "lock " : "") + instruction.mnemonic + " " + operands + "\n";
     }
@@ -80,7 +81,7 @@ std::string fingerprint(const Analysis& analysis, ByteSpan binary, const std::st
     if (analysis.kind == Kind::ptx) return sha256_hex(normalised_ptx(ptx_text(binary), entry));
     const auto* best = analysis.best();
     if (!best) return {};
-    auto text = std::string(name(best->isa)) + "\n" + normalised(best->isa, best->code, entry) + constants_of(binary);
+    auto text = std::string(best->isa->name) + "\n" + normalised(*best->isa, best->code, entry) + constants_of(binary);
     for (const auto& part : analysis.disassembly.parts) text += constants_of(as_bytes(part.bytes));
     return sha256_hex(text);
 }

@@ -15,7 +15,7 @@ namespace cllab::inspect {
 std::string fingerprint(const Analysis& analysis, ByteSpan binary, const std::string& entry);
 
 /// The text that is hashed for one function; for tests and for looking at a difference.
-std::string normalised(Isa isa, const Function& function, const std::string& entry);
+std::string normalised(const InstructionSet& set, const Function& function, const std::string& entry);
 /// The same of a program in PTX: without comments, blank lines and the kernel's name.
 std::string normalised_ptx(std::string_view text, const std::string& entry);
 

@@ -1,10 +1,7 @@
-// How many wavefronts or warps a kernel's registers and local memory leave room for, with the arithmetic written out.
-// GCN, CDNA and RDNA: LLVM's AMDGPUBaseInfo.cpp (total VGPRs, granule, waves per SIMD). NVIDIA: the technical
-// specifications per compute capability in the CUDA C++ Programming Guide.
+// How many waves a kernel's registers and local memory leave room for, with the arithmetic written out.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 namespace cllab::inspect {
@@ -24,9 +21,17 @@ struct KernelNeeds {
     std::size_t group_items = 0;
 };
 
-/// Nothing for a processor whose limits are not in the table, or when the wavefront is not known.
-std::optional<Occupancy> amd_occupancy(const std::string& processor, const KernelNeeds& needs);
-/// `sm` is the compute capability as a number, 90 for sm_90.
-std::optional<Occupancy> nvidia_occupancy(int sm, const KernelNeeds& needs);
+/// The smallest of several limits, remembering which and how each came about.
+class OccupancyLimits {
+public:
+    void add(std::int64_t value, const std::string& name, const std::string& arithmetic);
+    Occupancy result(unsigned most, const std::string& unit) const;
+
+private:
+    std::int64_t least_ = -1;
+    std::string name_, terms_;
+};
+
+std::int64_t round_up(std::int64_t value, std::int64_t granule);
 
 }  // namespace cllab::inspect

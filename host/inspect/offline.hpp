@@ -1,4 +1,4 @@
-// Code for devices that are not here: the same kernel text with the same options, compiled for an AMD or NVIDIA
+// Code for devices that are not here: the same kernel text with the same options, compiled for another
 // processor by the libraries and compilers of this machine.
 #pragma once
 
@@ -17,7 +17,7 @@ struct OfflineTarget {
     bool available() const { return !gives.empty(); }
 };
 
-/// Every target the lab knows, AMD first, each with what this machine can make of it.
+/// Every target the lab knows, vendor by vendor, each with what this machine can make of it.
 std::vector<OfflineTarget> offline_targets();
 
 /// A device such as the target, for Experiment::setup and the LAB_* defines. Its memory and caches are small on
@@ -38,15 +38,5 @@ struct OfflineBuild {
 /// Error(environment) when this machine cannot make code for the target, with what would enable it.
 OfflineBuild compile_offline(const std::string& target, const std::string& source, const std::string& options,
                              const std::string& entry, const model::Extent& local);
-
-/// OpenCL C to PTX by clang and libclc. `made_for` is the processor the text was made for: clang may be older than
-/// sm_NN. `made_by` says that it was not NVIDIA's compiler, whose built-in functions and choices differ.
-struct PtxBuild {
-    bool ok = false;
-    std::string ptx, log, made_for, made_by;
-};
-/// Empty when clang and libclc are here, else the sentence that says what is missing.
-std::string ptx_compiler_missing();
-PtxBuild compile_ptx(int sm, const std::string& source, const std::vector<std::string>& options);
 
 }  // namespace cllab::inspect

@@ -5,14 +5,15 @@
 
 #include "core/text.hpp"
 #include "inspect/cfg.hpp"
+#include "inspect/isa/isa.hpp"
 
 namespace cllab::inspect {
 namespace {
 
 using nlohmann::json;
 
-std::string address_text(Isa isa, std::uint64_t address) {
-    if (isa == Isa::ptx) return "statement " + std::to_string(address);
+std::string address_text(const InstructionSet& isa, std::uint64_t address) {
+    if (isa.virtual_machine) return "statement " + std::to_string(address);
     char text[24];
     std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
     return text;
@@ -24,54 +25,51 @@ std::string listed(const std::map<std::string, unsigned>& counts) {
     return join(parts, ", ");
 }
 
-json to_json(Isa isa, const Counts& counts) {
+json to_json(const InstructionSet& isa, const Counts& counts) {
     json out = {{"instructions", counts.instructions}, {"classes", counts.classes}, {"memory", counts.memory}};
-    if (isa != Isa::ptx) out["bytes"] = counts.bytes;
-    if (isa == Isa::gcn) out["v"] = counts.v, out["s"] = counts.s;
-    if (isa == Isa::sass) out["reuse"] = counts.reuse;
+    if (!isa.virtual_machine) out["bytes"] = counts.bytes;
+    for (const auto& mark : isa.marks) out[mark.key] = counts.mark(mark.key);
     return out;
 }
 
-/// The scalar remainder beside a vector body may have some instructions more, but each does less.
-unsigned work(const Counts& counts) {
-    const auto of_class = [&](const char* name) {
-        const auto found = counts.classes.find(name);
-        return found == counts.classes.end() ? 0 : found->second;
-    };
-    return counts.instructions + of_class("vector_256") + 3 * of_class("vector_512");
-}
-
+/// The scalar remainder beside a vector body may have some instructions more, but each does less work.
 int loop_to_show(const std::vector<LoopStats>& loops) {
     int best = -1;
     unsigned most = 0;
     for (std::size_t i = 0; i < loops.size(); ++i)
-        if (loops[i].innermost && work(loops[i].own) > most) best = static_cast<int>(i), most = work(loops[i].own);
+        if (loops[i].innermost && loops[i].own.work > most) best = static_cast<int>(i), most = loops[i].own.work;
     return best;
 }
 
 }  // namespace
 
-void Counts::add(Isa isa, const Instruction& instruction) {
-    const Class c = classify(isa, instruction);
+unsigned Counts::mark(const std::string& key) const {
+    const auto found = marks.find(key);
+    return found == marks.end() ? 0 : found->second;
+}
+
+void Counts::add(const InstructionSet& isa, const Instruction& instruction) {
+    const Class c = isa.classify(instruction);
     if (c.name == "padding") return;
     ++instructions;
     bytes += instruction.bytes;
+    work += c.work;
     ++classes[c.name];
     for (const auto& access : c.memory) ++memory[access];
-    if (isa == Isa::gcn) v += instruction.mnemonic.starts_with("v_"), s += instruction.mnemonic.starts_with("s_");
-    reuse += c.reuse;
+    for (const auto* mark : c.marks) ++marks[mark];
 }
 
-FunctionStats count_function(Isa isa, std::string_view text, const std::string& entry) {
+FunctionStats count_function(const InstructionSet* isa, std::string_view text, const std::string& entry) {
     FunctionStats stats;
+    if (!isa || !isa->parse) return stats;
     stats.isa = isa;
-    auto functions = parse_listing(isa, text);
+    auto functions = isa->parse(text);
     auto chosen = std::find_if(functions.begin(), functions.end(), [&](const Function& f) { return f.name == entry; });
     if (chosen == functions.end()) chosen = functions.begin();
     if (chosen == functions.end()) return stats;
     stats.code = std::move(*chosen);
     const auto& code = stats.code.instructions;
-    for (const auto& instruction : code) stats.total.add(isa, instruction);
+    for (const auto& instruction : code) stats.total.add(*isa, instruction);
 
     const FlowGraph graph = analyse_flow(stats.code);
     stats.irreducible_edges = graph.irreducible_edges;
@@ -83,7 +81,7 @@ FunctionStats count_function(Isa isa, std::string_view text, const std::string& 
             if (innermost[b] < 0 || size_of(k) < size_of(innermost[b])) innermost[b] = k;
     for (const auto& loop : graph.loops) {
         LoopStats out;
-        out.header = address_text(isa, code[graph.blocks[loop.header].first].address);
+        out.header = address_text(*isa, code[graph.blocks[loop.header].first].address);
         out.depth = loop.depth;
         out.parent = loop.parent;
         stats.loops.push_back(std::move(out));
@@ -94,7 +92,7 @@ FunctionStats count_function(Isa isa, std::string_view text, const std::string& 
         if (innermost[b] < 0) continue;
         LoopStats& loop = stats.loops[static_cast<std::size_t>(innermost[b])];
         for (std::size_t i = graph.blocks[b].first; i < graph.blocks[b].end; ++i) {
-            loop.own.add(isa, code[i]);
+            loop.own.add(*isa, code[i]);
             loop.body.push_back(i);
         }
     }
@@ -103,13 +101,13 @@ FunctionStats count_function(Isa isa, std::string_view text, const std::string& 
 }
 
 json to_json(const FunctionStats& stats) {
-    json out = to_json(stats.isa, stats.total);
+    json out = to_json(*stats.isa, stats.total);
     out["function"] = stats.code.name;
-    out["isa"] = name(stats.isa);
-    out["rule"] = counting_rule(stats.isa);
+    out["isa"] = stats.isa->name;
+    out["rule"] = stats.isa->rule;
     out["loops"] = json::array();
     for (const auto& loop : stats.loops) {
-        json entry = to_json(stats.isa, loop.own);
+        json entry = to_json(*stats.isa, loop.own);
         entry["header"] = loop.header;
         entry["depth"] = loop.depth;
         entry["innermost"] = loop.innermost;
@@ -126,25 +124,30 @@ std::string shown_place(const FunctionStats& stats) {
                            : "innermost loop at " + stats.loops[static_cast<std::size_t>(stats.shown)].header;
 }
 
-std::string one_line_counts(Isa isa, const Counts& counts) {
-    std::string text = std::to_string(counts.instructions) + " instructions";
-    if (isa == Isa::gcn) text += ", v " + std::to_string(counts.v) + ", s " + std::to_string(counts.s);
+std::string one_line_counts(const InstructionSet& isa, const Counts& counts) {
+    std::string text = std::to_string(counts.instructions) + " instructions", behind;
+    for (const auto& mark : isa.marks) {
+        const std::string shown = std::string(mark.label) + " " + std::to_string(counts.mark(mark.key));
+        if (mark.always)
+            text += ", " + shown;
+        else if (counts.mark(mark.key) > 0)
+            behind += "; " + shown;
+    }
     text += ": " + listed(counts.classes);
     if (!counts.memory.empty()) text += "; " + listed(counts.memory);
-    if (counts.reuse) text += "; .reuse " + std::to_string(counts.reuse);
-    return text;
+    return text + behind;
 }
 
 std::string summary(const FunctionStats& stats) {
     if (stats.code.instructions.empty()) return {};
     std::string text = stats.code.name +
-                       (stats.isa == Isa::ptx ? "" : ", " + std::to_string(stats.total.bytes) + " bytes") + ", " +
-                       one_line_counts(stats.isa, stats.total) + "\n";
+                       (stats.isa->virtual_machine ? "" : ", " + std::to_string(stats.total.bytes) + " bytes") + ", " +
+                       one_line_counts(*stats.isa, stats.total) + "\n";
     for (std::size_t i = 0; i < stats.loops.size(); ++i) {
         const auto& loop = stats.loops[i];
         text += std::string(2 * loop.depth, ' ') + (loop.innermost ? "innermost loop at " : "loop at ") + loop.header +
                 (static_cast<int>(i) == stats.shown ? " (shown)" : "") + ", one iteration " +
-                one_line_counts(stats.isa, loop.own) + "\n";
+                one_line_counts(*stats.isa, loop.own) + "\n";
     }
     if (stats.loops.empty()) text += "  no loop\n";
     if (stats.irreducible_edges)

@@ -11,13 +11,16 @@
 
 namespace cllab::inspect {
 
+struct InstructionSet;
+
 struct Counts {
     unsigned instructions = 0;  ///< without padding
     std::uint64_t bytes = 0;
     std::map<std::string, unsigned> classes, memory;
-    unsigned v = 0, s = 0;  ///< GCN: mnemonics beginning with v_ and s_
-    unsigned reuse = 0;     ///< SASS: operands marked .reuse
-    void add(Isa isa, const Instruction& instruction);
+    std::map<std::string, unsigned> marks;  ///< by InstructionSet::marks: "v", "s", "reuse"
+    unsigned work = 0;                      ///< sum of Class::work
+    unsigned mark(const std::string& key) const;
+    void add(const InstructionSet& isa, const Instruction& instruction);
 };
 
 struct LoopStats {
@@ -30,7 +33,7 @@ struct LoopStats {
 };
 
 struct FunctionStats {
-    Isa isa = Isa::none;
+    const InstructionSet* isa = nullptr;  ///< set where there is any instruction
     Function code;
     Counts total;
     std::vector<LoopStats> loops;
@@ -41,9 +44,9 @@ struct FunctionStats {
     unsigned irreducible_edges = 0;
 };
 
-/// Counts of function `entry` of a listing, of the first function when it has no such name; of nothing when the ISA is
-/// not counted or the text has no instruction.
-FunctionStats count_function(Isa isa, std::string_view text, const std::string& entry);
+/// Counts of function `entry` of a listing, of the first function when it has no such name; of nothing when the
+/// instruction set is not counted or the text has no instruction.
+FunctionStats count_function(const InstructionSet* isa, std::string_view text, const std::string& entry);
 
 nlohmann::json to_json(const FunctionStats& stats);
 
@@ -54,6 +57,6 @@ std::string summary(const FunctionStats& stats);
 std::string shown_place(const FunctionStats& stats);
 
 /// "11 instructions, v 5, s 4: s_alu 2, v_alu 5 …": counts in one line.
-std::string one_line_counts(Isa isa, const Counts& counts);
+std::string one_line_counts(const InstructionSet& isa, const Counts& counts);
 
 }  // namespace cllab::inspect

@@ -27,11 +27,11 @@ std::string syntax(const Axis& axis) {
 }
 
 [[noreturn]] void refuse(const Axis& axis, std::string_view found) {
-    throw Error(Blame::usage, "axis '" + axis.name + "' cannot be '" + std::string(found) + "'; it takes " + legal_values(axis) + syntax(axis));
+    throw Error(Blame::usage, "axis '" + axis.name + "' cannot be '" + excerpt(found) + "'; it takes " + legal_values(axis) + syntax(axis));
 }
 
 [[noreturn]] void too_many(const Axis& axis, std::string_view found) {
-    throw Error(Blame::usage, "axis '" + axis.name + "': '" + std::string(found) + "' makes more than " +
+    throw Error(Blame::usage, "axis '" + axis.name + "': '" + excerpt(found) + "' makes more than " +
                                   std::to_string(most_values) + " values");
 }
 
@@ -54,14 +54,14 @@ std::optional<Range> read_range(const Axis& axis, const std::string& item) {
 
 void require_ascending(const Axis& axis, bool ascending, const std::string& item) {
     if (!ascending)
-        throw Error(Blame::usage, "axis '" + axis.name + "': the range '" + item + "' ends before it starts");
+        throw Error(Blame::usage, "axis '" + axis.name + "': the range '" + excerpt(item) + "' ends before it starts");
 }
 
 /// The factor of a geometric range, checked, with the number of steps it takes to reach `last`.
 double read_factor(const Axis& axis, const Range& range, double first, double last, const std::string& item) {
     const auto factor = parse_real(range.step);
     if (!factor || !(*factor > 1) || !(first > 0))
-        throw Error(Blame::usage, "axis '" + axis.name + "': the range '" + item +
+        throw Error(Blame::usage, "axis '" + axis.name + "': the range '" + excerpt(item) +
                                       "' must start above 0 and multiply by a factor above 1");
     if (std::log(last / first) / std::log(*factor) > 100 * most_values) too_many(axis, item);
     return *factor;

@@ -46,7 +46,7 @@ class NewFamily(LabTest):
         self.assertEqual((again["point"], again["build"]["options"]), (first["point"], first["build"]["options"]))
 
     def test_a_wrong_kernel_is_a_wrong_result_with_the_first_difference(self):
-        records = self.run_with("--axis", "n=64", status=1, text=self.changed("3 * src[i] + 1", "3 * src[i] + 2"))
+        records = self.run_with("--axis", "n=64", status=1, text=self.changed("dst[i] = 3 * src[i] + 1;", "dst[i] = 3 * src[i] + 2;"))
         scalar, vector = sorted(records, key=lambda r: r["id"])
         self.assertEqual((scalar["status"], vector["status"]), ("wrong_result", "ok"))
         self.assertRegex(scalar["reason"], r"dst\[0\] is \d+, expected \d+")

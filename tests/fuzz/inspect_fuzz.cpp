@@ -8,6 +8,8 @@
 #include "inspect/diff.hpp"
 #include "inspect/nvidia.hpp"
 #include "inspect/pocl_code.hpp"
+#include "inspect/intel_cpu_code.hpp"
+#include "inspect/isa/list.hpp"
 #include "inspect/stats.hpp"
 #include "json/read.hpp"
 
@@ -35,8 +37,8 @@ void binaries(ByteSpan bytes) {
     if (const auto metadata = read_amd_metadata(bytes)) amd_kernel_facts(*metadata, "k");
 }
 
-void listing(Isa isa, ByteSpan bytes) {
-    const auto stats = count_function(isa, as_text(bytes), "k");
+void listing(const InstructionSet& set, ByteSpan bytes) {
+    const auto stats = count_function(&set, as_text(bytes), "k");
     const std::size_t size = stats.code.instructions.size();
     require(stats.total.instructions <= size);
     std::size_t in_loops = 0;
@@ -55,31 +57,28 @@ void listing(Isa isa, ByteSpan bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;
     const ByteSpan bytes = ByteSpan(reinterpret_cast<const std::byte*>(data), size).subspan(1);
-    switch (data[0] % 8) {
-        case 0:
-            listing(Isa::x86, bytes);
-            break;
-        case 1:
-            listing(Isa::gcn, bytes);
-            break;
-        case 2:
-            listing(Isa::sass, bytes);
-            break;
-        case 3:
-            listing(Isa::ptx, bytes);
-            break;
-        case 4:
+    switch (data[0] % 16) {
+        case 12:
             parse_ptxas_log(as_text(bytes), "k");
             break;
-        case 5:
+        case 13:
             cllab::parse_msgpack(bytes);
             break;
-        case 6:
+        case 14:
             cut_function(std::string(as_text(bytes)), "k"), cut_sass(std::string(as_text(bytes)), "k");
             break;
-        default:
+        case 15:
             binaries(bytes);
             break;
+        default: {  // the counted instruction sets, in the order of their list
+            static const auto sets = [] {
+                auto counted = isa::all();
+                std::erase_if(counted, [](const auto* set) { return set->parse == nullptr; });
+                return counted;
+            }();
+            listing(*sets[data[0] % 16 % sets.size()], bytes);
+            break;
+        }
     }
     return 0;
 }

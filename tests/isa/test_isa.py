@@ -19,7 +19,9 @@ HERE = pathlib.Path(__file__).parent
 CPU_ONLY = {"divergence_straight", "divergence_looped", "gemm_vector"}
 NO_AMD = CPU_ONLY | {"latency_bypass", "registers_v256"}
 NO_NVIDIA = CPU_ONLY | {"latency_scalar", "registers_v255", "registers_v256", "registers_s101", "registers_s102"}
-TARGETS = {"gfx900": NO_AMD | {"registers_s102"}, "gfx90a": NO_AMD | {"registers_s102"}, "gfx1030": NO_AMD, "sm_80": NO_NVIDIA}
+NO_XE = CPU_ONLY | {"fma_clock", "latency_bypass", "latency_scalar", "math_latency_double", "math_rate_double", "registers_s101",
+                    "registers_s102", "registers_v255", "registers_v256"}
+TARGETS = {"tgllp": NO_XE, "gfx900": NO_AMD | {"registers_s102"}, "gfx90a": NO_AMD | {"registers_s102"}, "gfx1030": NO_AMD, "sm_80": NO_NVIDIA}
 
 
 def mismatch(text, rules):
@@ -106,6 +108,16 @@ class Isa(LabTest):
             status = pathlib.Path(f"/proc/{pid}/status")
             self.assertTrue(not status.exists() or "sleep" not in status.read_text().splitlines()[0] or "zombie" in status.read_text(),
                             f"process {pid} lives on")
+
+    def test_of_the_functions_that_earlier_runs_left_in_pocls_cache_the_one_that_ran_is_shown(self):
+        env = self.environment(POCL_CACHE_DIR=str(self.folder / "cache"))
+        titles = []
+        for items in (61440, 131072, 61440):
+            out, _ = self.lab("isa", "muladd_mad", "--device", "cpu", "--summary", "--axis", f"items={items}", env=env)
+            titles.append(re.search(r"(?m)^(work-group function specialised .*?)(;|, by )", out)[1])
+        self.assertEqual(titles[0], titles[2])
+        self.assertNotIn("may have run", "".join(titles))
+        self.assertNotEqual(titles[0], titles[1])
 
     def test_build_options_that_leave_no_code_fail_with_a_sentence(self):
         for target in ("gfx900", "sm_80"):

@@ -184,23 +184,4 @@ BOOST_AUTO_TEST_CASE(an_arrangement_is_the_median_of_its_rounds_whatever_drift_t
     BOOST_TEST(std::isnan(log_ratio({}, right)));
 }
 
-BOOST_AUTO_TEST_CASE(holm_multiplies_the_smallest_by_the_number_of_tests_and_keeps_the_order) {
-    const auto p = holm(std::vector<double>{0.01, 0.04, 0.03, 0.005});
-    BOOST_TEST(p[3] == 0.02, tolerance(1e-9));
-    BOOST_TEST(p[0] == 0.03, tolerance(1e-9));
-    BOOST_TEST(p[2] == 0.06, tolerance(1e-9));
-    BOOST_TEST(p[1] == 0.06, tolerance(1e-9));
-    BOOST_TEST(holm(std::vector<double>{0.6, 0.9})[0] == 1.0, tolerance(1e-9));
-}
-
-BOOST_AUTO_TEST_CASE(the_p_value_agrees_with_the_interval) {
-    Random random(9);
-    for (int t = 0; t < 200; ++t) {
-        const auto logs = sample(random, 12, normal(0.005, 0.01));
-        const auto e = estimate(logs, 0.95);
-        const bool outside = e.low > 1 || e.high < 1;
-        BOOST_TEST((signed_rank_p(logs) <= 1 - e.coverage + 1e-12) == outside);
-    }
-}
-
 BOOST_AUTO_TEST_SUITE_END()

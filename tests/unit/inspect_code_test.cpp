@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "inspect/cfg.hpp"
-#include "inspect/code.hpp"
+#include "inspect/isa/list.hpp"
 #include "inspect/stats.hpp"
 
 using namespace cllab::inspect;
@@ -30,16 +30,16 @@ std::string told(const Class& c) {
 }
 
 std::string x86(const std::string& mnemonic, const std::string& operands) {
-    return told(classify_x86(make(mnemonic, operands)));
+    return told(isa::x86.classify(make(mnemonic, operands)));
 }
 std::string gcn(const std::string& mnemonic, const std::string& operands = "") {
-    return told(classify_gcn(make(mnemonic, operands)));
+    return told(isa::gcn.classify(make(mnemonic, operands)));
 }
 std::string sass(const std::string& mnemonic, const std::string& operands = "") {
-    return told(classify_sass(make(mnemonic, operands)));
+    return told(isa::sass.classify(make(mnemonic, operands)));
 }
 std::string ptx(const std::string& mnemonic, const std::string& operands = "") {
-    return told(classify_ptx(make(mnemonic, operands)));
+    return told(isa::ptx.classify(make(mnemonic, operands)));
 }
 
 // The article's forms f and g as amd_comgr 2.4 compiles them for gfx900.
@@ -121,12 +121,12 @@ $L__BB0_2:
 BOOST_AUTO_TEST_SUITE(inspect_code)
 
 BOOST_AUTO_TEST_CASE(the_articles_form_f_counts_5_v_and_4_s_an_iteration) {
-    const auto stats = count_function(Isa::gcn, gcn_f, "f");
+    const auto stats = count_function(&isa::gcn, gcn_f, "f");
     BOOST_TEST_REQUIRE(stats.loops.size() == 1u);
     const auto& loop = stats.loops[0].own;
     BOOST_TEST(stats.loops[0].header == "0x1a68");
-    BOOST_TEST(loop.v == 5u);
-    BOOST_TEST(loop.s == 4u);
+    BOOST_TEST(loop.mark("v") == 5u);
+    BOOST_TEST(loop.mark("s") == 4u);
     BOOST_TEST(loop.instructions == 11u);
     BOOST_TEST(loop.classes.at("v_memory") == 2u);
     BOOST_TEST(loop.classes.at("wait") == 1u);
@@ -135,16 +135,16 @@ BOOST_AUTO_TEST_CASE(the_articles_form_f_counts_5_v_and_4_s_an_iteration) {
 }
 
 BOOST_AUTO_TEST_CASE(a_gcn_branch_is_read_from_its_offset_or_from_its_label) {
-    const auto numbered = parse_gcn(gcn_f);
+    const auto numbered = isa::gcn.parse(gcn_f);
     BOOST_TEST(numbered[0].instructions[11].targets.at(0) == 0x1a68u);
-    const auto labelled = parse_gcn("0000000000001A00 <f>:\n\ts_branch L0   // 000000001A9C: BF820000  <f+0x10>\n");
+    const auto labelled = isa::gcn.parse("0000000000001A00 <f>:\n\ts_branch L0   // 000000001A9C: BF820000  <f+0x10>\n");
     BOOST_TEST(labelled[0].instructions[0].targets.at(0) == 0x1a10u);
-    const auto start = parse_gcn("0000000000001A00 <f>:\n\ts_branch L0   // 000000001A9C: BF820000  <f>\n");
+    const auto start = isa::gcn.parse("0000000000001A00 <f>:\n\ts_branch L0   // 000000001A9C: BF820000  <f>\n");
     BOOST_TEST(start[0].instructions[0].targets.at(0) == 0x1a00u);
 }
 
 BOOST_AUTO_TEST_CASE(gnu_and_llvm_listings_of_the_same_x86_code_count_the_same) {
-    const auto gnu = count_function(Isa::x86, gnu_x86, "k"), llvm = count_function(Isa::x86, llvm_x86, "k");
+    const auto gnu = count_function(&isa::x86, gnu_x86, "k"), llvm = count_function(&isa::x86, llvm_x86, "k");
     for (const auto* stats : {&gnu, &llvm}) {
         BOOST_TEST_REQUIRE(stats->loops.size() == 1u);
         const auto& loop = stats->loops[0].own;
@@ -159,17 +159,17 @@ BOOST_AUTO_TEST_CASE(gnu_and_llvm_listings_of_the_same_x86_code_count_the_same) 
 }
 
 BOOST_AUTO_TEST_CASE(a_branch_to_itself_behind_the_return_is_no_loop) {
-    BOOST_TEST(count_function(Isa::x86, gnu_x86, "k").loops.size() == 1u);
+    BOOST_TEST(count_function(&isa::x86, gnu_x86, "k").loops.size() == 1u);
     const std::string sass_text =
         "//--- .text.k ---\nk:\n        /*0000*/   EXIT ;\n.L_x_0:\n        /*0010*/   BRA `(.L_x_0);\n        "
         "/*0020*/   NOP;\n";
-    const auto stats = count_function(Isa::sass, sass_text, "k");
+    const auto stats = count_function(&isa::sass, sass_text, "k");
     BOOST_TEST(stats.loops.empty());
     BOOST_TEST(stats.total.instructions == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(an_indirect_x86_jump_through_a_register_has_no_target) {
-    const auto functions = parse_x86(
+    const auto functions = isa::x86.parse(
         "0000000000001000 <k>:\n  1000:\tjmp    rax\n  1002:\tnotrack jmp QWORD PTR [rax*8+0x10]\n  1009:\tjmp 1000 "
         "<k>\n");
     BOOST_TEST(functions[0].instructions[0].targets.empty());
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(an_indirect_x86_jump_through_a_register_has_no_target) {
 }
 
 BOOST_AUTO_TEST_CASE(a_prefix_on_a_line_of_its_own_belongs_to_the_instruction_behind_it) {
-    const auto f = parse_x86("0000000000001000 <k>:\n  1000:\tlock\n  1001:\tadd\tdword ptr [rdi], eax\n  1004:\tadd ecx, 1\n");
+    const auto f = isa::x86.parse("0000000000001000 <k>:\n  1000:\tlock\n  1001:\tadd\tdword ptr [rdi], eax\n  1004:\tadd ecx, 1\n");
     BOOST_TEST_REQUIRE(f[0].instructions.size() == 2u);
     BOOST_TEST(f[0].instructions[0].mnemonic == "add");
     BOOST_TEST(f[0].instructions[0].locked);
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(a_prefix_on_a_line_of_its_own_belongs_to_the_instruction_be
 }
 
 BOOST_AUTO_TEST_CASE(of_two_x86_loops_the_vector_body_is_shown_though_its_remainder_has_more_instructions) {
-    const auto stats = count_function(Isa::x86,
+    const auto stats = count_function(&isa::x86,
                                       "0000000000001000 <k>:\n  1000:\tvmovdqu ymm0,YMMWORD PTR [rdi]\n  1004:\tvmovdqu YMMWORD PTR [rsi],ymm0\n"
                                       "  1008:\tadd    rdi,0x20\n  100c:\tjne    1000 <k>\n  100e:\tmovzx  eax,BYTE PTR [rdi]\n"
                                       "  1011:\tmov    BYTE PTR [rsi],al\n  1013:\tadd    rdi,0x1\n  1016:\tdec    rcx\n"
@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(the_loop_shown_is_the_innermost_one_with_the_most_work_at_a
     const std::string scalar = "  1030:\tinc esi\n  1032:\tinc edi\n  1034:\tinc ebx\n  1036:\tinc esi\n  1038:\tinc edi\n  103a:\tinc ebx\n"
                                "  103c:\tinc ebx\n  103e:\tdec eax\n  1040:\tjne 1032 <k+0x32>\n  1042:\tdec ecx\n  1044:\tjne 1030 <k+0x30>\n";
     const auto place = [](const std::string& loops) {
-        const auto stats = count_function(Isa::x86, "0000000000001000 <k>:\n" + loops + "  1050:\tret\n", "k");
+        const auto stats = count_function(&isa::x86, "0000000000001000 <k>:\n" + loops + "  1050:\tret\n", "k");
         return shown_place(stats);
     };
     BOOST_TEST(place(zmm + ymm + scalar) == "innermost loop at 0x1000");
@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(the_loop_shown_is_the_innermost_one_with_the_most_work_at_a
 }
 
 BOOST_AUTO_TEST_CASE(nothing_is_called_hot) {
-    const auto stats = count_function(Isa::gcn, gcn_f, "f");
+    const auto stats = count_function(&isa::gcn, gcn_f, "f");
     BOOST_TEST(summary(stats).find("innermost loop at 0x1a68 (shown), one iteration 11 instructions") != std::string::npos);
     BOOST_TEST(summary(stats).find("hot") == std::string::npos);
     BOOST_TEST(!to_json(stats).contains("hot_loop"));
@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_called_hot) {
 }
 
 BOOST_AUTO_TEST_CASE(ptx_loops_nest_and_calls_and_scopes_are_single_statements) {
-    const auto stats = count_function(Isa::ptx, nested_ptx, "k");
+    const auto stats = count_function(&isa::ptx, nested_ptx, "k");
     BOOST_TEST_REQUIRE(stats.loops.size() == 2u);
     BOOST_TEST(stats.loops[0].depth == 1u);
     BOOST_TEST(stats.loops[1].depth == 2u);
@@ -244,7 +244,7 @@ BOOST_AUTO_TEST_CASE(ptx_loops_nest_and_calls_and_scopes_are_single_statements) 
 
 BOOST_AUTO_TEST_CASE(a_ptx_switch_reaches_every_target_of_its_table) {
     const auto functions =
-        parse_ptx(".entry k()\n{\n$T: .branchtargets $A, $B;\n brx.idx %r1, $T;\n$A:\n bra.uni $B;\n$B:\n ret;\n}\n");
+        isa::ptx.parse(".entry k()\n{\n$T: .branchtargets $A, $B;\n brx.idx %r1, $T;\n$A:\n bra.uni $B;\n$B:\n ret;\n}\n");
     BOOST_TEST_REQUIRE(functions.size() == 1u);
     BOOST_TEST(functions[0].instructions[0].targets.size() == 2u);
 }
@@ -268,10 +268,10 @@ k:
         /*0040*/                   EXIT ;                                           /* 0x0000000000007919 */
 )";
     for (const auto& text : {nvdisasm, cuobjdump}) {
-        const auto stats = count_function(Isa::sass, text, "k");
+        const auto stats = count_function(&isa::sass, text, "k");
         BOOST_TEST_REQUIRE(stats.loops.size() == 1u);
         BOOST_TEST(stats.loops[0].own.instructions == 3u);
-        BOOST_TEST(stats.loops[0].own.reuse == 2u);
+        BOOST_TEST(stats.loops[0].own.mark("reuse") == 2u);
         BOOST_TEST(stats.total.bytes == 80u);
     }
 }
@@ -302,7 +302,7 @@ BOOST_AUTO_TEST_CASE(x86_instructions_are_classed_by_their_widest_register_and_t
 
 BOOST_AUTO_TEST_CASE(rbp_is_the_stack_only_in_a_function_that_makes_it_its_frame_pointer) {
     const auto accesses = [](const std::string& set_up) {
-        const auto stats = count_function(Isa::x86,
+        const auto stats = count_function(&isa::x86,
                                           "0000000000001000 <k>:\n" + set_up +
                                               "  1010:\tmov rax,QWORD PTR [rbp-0x8]\n  1014:\tmov eax,DWORD PTR [rsp+0x8]\n"
                                               "  1018:\tmov al,BYTE PTR [rax+rbp*1]\n  101c:\tvmovdqu ymm0,YMMWORD PTR [rbp*4+0x0]\n"
@@ -327,18 +327,18 @@ BOOST_AUTO_TEST_CASE(an_instruction_behind_a_line_of_the_source_is_not_lost) {
         "\tcall.uni\n\thelper,\n\t();\n\t} // callseq 0\n$L__BB0_1:\n\t.loc\t1 11 9\n\tadd.s32 \t%r1, %r1, 1;\n\t.loc\t1 11 5\n"
         "\t@%p1 bra \t$L__BB0_1;\n\tret;\n$L__tmp5:\n$L__func_end0:\n\n}\n\t.file\t1 \"k.cl\"\n\t.section\t.debug_abbrev\n\t{\n.b8 1\n\t}\n"
         ".entry second()\n{\n\tret;\n}\n";
-    const auto ptx_functions = parse_ptx(ptx_text);
+    const auto ptx_functions = isa::ptx.parse(ptx_text);
     BOOST_TEST_REQUIRE(ptx_functions.size() == 2u);
     BOOST_TEST(ptx_functions[0].instructions.size() == 5u);
     BOOST_TEST(ptx_functions[1].instructions.size() == 1u);
-    BOOST_TEST(count_function(Isa::ptx, ptx_text, "k").loops.size() == 1u);
+    BOOST_TEST(count_function(&isa::ptx, ptx_text, "k").loops.size() == 1u);
 
-    const auto x86_functions = parse_x86("0000000000001000 <k>:\nk():\n/src/add.cl:12\nadd:12\n  1000:\txor eax,eax\n; add:13\n  1002:\tret\n");
+    const auto x86_functions = isa::x86.parse("0000000000001000 <k>:\nk():\n/src/add.cl:12\nadd:12\n  1000:\txor eax,eax\n; add:13\n  1002:\tret\n");
     BOOST_TEST(x86_functions.at(0).instructions.size() == 2u);
-    const auto gcn_functions = parse_gcn(
+    const auto gcn_functions = isa::gcn.parse(
         "0000000000001A00 <k>:\n; /src/k.cl:12\n; a += b; // add: 12\n\ts_nop 0 // 000000001A00: BF800000\n; k.cl:13\n\ts_endpgm // 000000001A04: BF810000\n");
     BOOST_TEST(gcn_functions.at(0).instructions.size() == 2u);
-    const auto sass_functions = parse_sass(
+    const auto sass_functions = isa::sass.parse(
         "//--- .text.k ---\nk:\n\t//## File \"/src/k.cl\", line 12\n        /*0000*/   MOV R1, R2 ;\n\t//## File \"/src/k.cl\", line 13 inlined at \"/src/k.cl\", line 1\n"
         "        /*0010*/   EXIT ;\n");
     BOOST_TEST(sass_functions.at(0).instructions.size() == 2u);
@@ -364,11 +364,17 @@ BOOST_AUTO_TEST_CASE(gcn_instructions_are_classed_by_unit_and_memory_by_width) {
     BOOST_TEST(gcn("ds_write_b8", "v0, v1") == "lds lds_store_8");
     BOOST_TEST(gcn("ds_add_u32", "v0, v1") == "lds lds_atomic_32");
     BOOST_TEST(gcn("ds_bpermute_b32", "v0, v1, v2") == "lds");
-    BOOST_TEST(gcn("s_waitcnt", "vmcnt(0)") == "wait");
+    for (const char* wait : {"s_waitcnt", "s_waitcnt_vscnt", "s_wait_loadcnt", "s_delay_alu", "s_sleep"}) BOOST_TEST(gcn(wait) == "wait");
     BOOST_TEST(gcn("s_barrier") == "barrier");
     BOOST_TEST(gcn("s_nop", "0") == "other");
     BOOST_TEST(gcn("buffer_gl0_inv") == "cache");
-    BOOST_TEST(told(classify_gcn(make("s_cbranch_scc1", "12", Flow::branch))) == "branch");
+    BOOST_TEST(told(isa::gcn.classify(make("s_cbranch_scc1", "12", Flow::branch))) == "branch");
+}
+
+BOOST_AUTO_TEST_CASE(of_a_gcn_loop_that_only_waits_every_wait_is_counted) {
+    const auto stats = count_function(&isa::gcn, gcn_f, "f");
+    BOOST_TEST(stats.loops.at(0).own.classes.at("wait") == 1u);
+    BOOST_TEST(stats.loops.at(0).own.classes.at("s_alu") == 2u);  // the wait is none, though its name begins with s_
 }
 
 BOOST_AUTO_TEST_CASE(sass_instructions_are_classed_by_pipe_and_memory_by_space_and_width) {
@@ -393,6 +399,66 @@ BOOST_AUTO_TEST_CASE(sass_instructions_are_classed_by_pipe_and_memory_by_space_a
     BOOST_TEST(sass("BAR.SYNC.DEFER_BLOCKING", "0x0") == "barrier");
     BOOST_TEST(sass("BSSY", "B0, `(.L_x_1)") == "branch");
     BOOST_TEST(sass("RED.E.ADD", "[R2.64], R5") == "memory global_atomic_32");
+}
+
+BOOST_AUTO_TEST_CASE(intel_gpu_messages_are_classed_by_where_they_go_and_by_width) {
+    const auto send = [](const std::string& descriptor, const std::string& what) {
+        return told(isa::xe.classify(make("send.dc1", "(16|M0)         r38      r34     null    0x0            " + descriptor +
+                                                          "           {@2,$6} // wr:2+0, rd:2; " + what)));
+    };
+    BOOST_TEST(send("0x04205E00", "untyped surface read with x") == "send_global global_load_32");
+    BOOST_TEST(send("0x04805000", "untyped surface read with xyzw") == "send_global global_load_128");
+    BOOST_TEST(send("0x04025001", "hdc.dc1; untyped surface write with xy") == "send_global global_store_64");
+    BOOST_TEST(send("0x04205EFE", "untyped surface read with x") == "send_slm slm_load_32");
+    BOOST_TEST(send("0x040487FF", "untyped a64 atomic int32 integer add") == "send_global global_atomic");
+    BOOST_TEST(send("0x04000504", "store.slm.d32.a32") == "send_slm slm_store_32");
+    BOOST_TEST(send("0x08803580", "load.ugm.d32x4.a64") == "send_global global_load_128");
+    BOOST_TEST(send("0x08803580", "store.ugm.d8u32.a64") == "send_global global_store_8");
+    BOOST_TEST(send("0x6228E500", "load.ugm.d32x16t.a32.ca.ca.bti[255]") == "send_block block_load_512");
+    BOOST_TEST(send("0x022843FD", "oword aligned block read x4") == "send_block block_load_512");
+    BOOST_TEST(send("0x02480000", "hword scratch block write x2") == "send_scratch scratch_store_512");
+    BOOST_TEST(send("0x02480000", "byte gathering read 16b") == "send_global global_load_16");
+    BOOST_TEST(send("0x02480000", "a64 dword gathering read") == "send_global global_load_32");
+    BOOST_TEST(send("0x02480000", "simd16 sample with lod forced to 0 using sampler index 0") == "send_image image_load");
+    BOOST_TEST(send("0x02000004", "signal barrier") == "barrier");
+    BOOST_TEST(send("0x0219E0FE", "synchronized SLM fence") == "fence");
+    const auto xe = [](const std::string& mnemonic, const std::string& operands) { return told(isa::xe.classify(make(mnemonic, operands))); };
+    BOOST_TEST(xe("mul", "(16|M0)              r64.0<1>:f    r44.0<8;8,1>:f    r60.0<8;8,1>:f   {Compacted,$9.dst}") == "fp32");
+    BOOST_TEST(xe("add", "(16|M16)             r18.0<1>:d    r18.0<8;8,1>:d    r9.1<0;1,0>:d    {Compacted}") == "integer");
+    BOOST_TEST(xe("cmp", "(16|M0)   (lt)f0.0   null<1>:hf     r16.0<8;8,1>:hf    r8.6<0;1,0>:hf    {@2}") == "fp16");
+    BOOST_TEST(xe("mad", "(1|M0)               r13.0<1>:d    r8.6<0;0>:d       r8.2<0;0>:d       12:w") == "scalar");
+    BOOST_TEST(xe("math.inv", "(16|M0)         r3.0<1>:f  r4.0<8;8,1>:f") == "special");
+    BOOST_TEST(xe("sync.nop", "                             null                             {Compacted,$5.src}") == "wait");
+    BOOST_TEST(xe("nop", "") == "padding");
+}
+
+BOOST_AUTO_TEST_CASE(an_intel_gpu_loop_is_closed_by_while_or_goto_and_an_instruction_may_be_for_half_of_the_work_items) {
+    const std::string text =
+        "k:\nL0:\n(W)     mov (8|M0)               r3.0<1>:ud    r0.0<1;1,0>:ud                  \n"
+        "        add (16|M0)              r12.0<1>:d    r4.0<0;1,0>:d     r5.0<8;8,1>:d    {Compacted,@1}\n"
+        "(f0.0)  if (32|M0)                           L80                  L80                \nL40:\n"
+        "        mad (16|M0)              r30.0<1>:f    r16.0<8;8,1>:f    r2.0<8;8,1>:f    r3.0<1>:f\n"
+        "        mad (16|M16)             r32.0<1>:f    r18.0<8;8,1>:f    r2.0<8;8,1>:f    r3.0<1>:f\n"
+        "(f0.0)  WHILE\nL80:\n        endif (32|M0)                        L96                                \nL96:\n"
+        "(W)     send.ts (8|M0)           null     r127    null    0x0            0x02000010           {EOT,@1} // wr:1+0, rd:0; end of thread\n"
+        "        nop                    \nL112:\n";
+    for (const std::string closing : {"while (32|M0)                        L40", "goto.b (32|M0)                       L80                  L40"}) {
+        std::string whole = text;
+        whole.replace(whole.find("WHILE"), 5, closing);
+        const auto stats = count_function(&isa::xe, whole, "k");
+        BOOST_TEST_REQUIRE(stats.loops.size() == 1u);
+        BOOST_TEST(stats.loops[0].header == "0x28");
+        BOOST_TEST(stats.loops[0].own.classes.at("fp32") == 2u);
+        BOOST_TEST(stats.total.instructions == 8u);
+        BOOST_TEST(stats.total.classes.count("padding") == 0u);
+        const auto& code = stats.code.instructions;
+        BOOST_TEST(code[1].bytes == 8u);
+        BOOST_TEST(code[1].share == 0.5);
+        BOOST_TEST(code[0].share == 1.0);
+        double multiply_adds = 0;
+        for (const auto& i : code) multiply_adds += isa::xe.arithmetic(i, {cllab::model::Declared::What::multiply_add, 1, 32});
+        BOOST_TEST(multiply_adds == 1.0);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(ptx_statements_are_classed_by_type_and_memory_by_space_and_width) {
@@ -446,10 +512,10 @@ BOOST_AUTO_TEST_CASE(two_branches_back_to_one_header_are_one_loop) {
 }
 
 BOOST_AUTO_TEST_CASE(text_that_is_no_listing_has_no_instruction) {
-    for (const Isa isa : {Isa::x86, Isa::gcn, Isa::sass, Isa::ptx})
+    for (const auto* set : isa::all())
         for (const char* text : {"", "\n\n", "nonsense", ".entry", ".entry k() {", "/*zz*/ X ;",
                                  "0000 <k>:\n:\n  12 :\n", "@", ".entry k(){@;}", "\t// 12: 34"})
-            BOOST_TEST(count_function(isa, text, "k").total.instructions <= 1u);
+            BOOST_TEST(count_function(set, text, "k").total.instructions <= 1u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "inspect/fingerprint.hpp"
+#include "inspect/isa/list.hpp"
 
 using namespace cllab::inspect;
 
@@ -25,7 +26,7 @@ std::string x86(const std::string& name, unsigned base, unsigned displacement, u
 }
 
 std::string of(const std::string& listing, const std::string& entry) {
-    return normalised(Isa::x86, parse_listing(Isa::x86, listing).front(), entry);
+    return normalised(isa::x86, isa::x86.parse(listing).front(), entry);
 }
 
 std::string ptx_of(const std::string& text, const std::string& entry) {

@@ -64,10 +64,47 @@ BOOST_AUTO_TEST_CASE(gcn_code_is_compiled_with_the_defines_and_counted) {
     BOOST_TEST(counts->loops[0].own.memory.at("global_store_128") == 1u);
     const auto& loop = built.analysis.info.loop;
     BOOST_TEST(loop.at("instructions") == counts->loops[0].own.instructions);
-    BOOST_TEST(loop.at("v") == counts->loops[0].own.v);
-    BOOST_TEST(loop.at("s") == counts->loops[0].own.s);
+    BOOST_TEST(loop.at("v") == counts->loops[0].own.mark("v"));
+    BOOST_TEST(loop.at("s") == counts->loops[0].own.mark("s"));
     BOOST_TEST(built.analysis.summary.find("VGPRs") != std::string::npos);
     BOOST_TEST(isa_text(built.analysis).find("s_endpgm") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(intel_gpu_code_is_compiled_with_its_width_registers_and_spills) {
+    for (const char* target : {"skl", "tgllp", "dg2", "pvc"}) {
+        if (!can_make(target)) return;
+        const auto built = compile_offline(target, copy_kernel, "-cl-std=CL1.2 -DSTEP=5", "copy", {});
+        BOOST_TEST_REQUIRE(built.ok, built.log);
+        const auto& a = built.analysis;
+        BOOST_TEST(a.info.kind == "intel-gpu-patch-tokens");
+        BOOST_TEST(a.info.registers.value() > 10);
+        BOOST_TEST(a.info.registers.value() < 128);
+        BOOST_TEST(a.info.spills.value() == 0);
+        BOOST_TEST(a.info.private_bytes.value() == 0);
+        BOOST_TEST(a.summary.find("of 128, SIMD ") != std::string::npos, a.summary);
+        BOOST_TEST(a.summary.find("threads per execution unit") != std::string::npos, a.summary);
+        const auto* counts = a.best();
+        BOOST_TEST_REQUIRE(counts != nullptr);
+        BOOST_TEST_REQUIRE(counts->loops.size() == 1u);
+        BOOST_TEST(counts->loops[0].own.memory.at("global_load_128") >= 1u);
+        BOOST_TEST(counts->loops[0].own.memory.at("global_store_128") >= 1u);
+    }
+    std::string spilling = "kernel void live(global float4* a, int n) { int g = get_global_id(0);\n", trip, end;
+    for (int i = 0; i < 80; ++i) {
+        const auto v = "v" + std::to_string(i), place = "a[" + std::to_string(64 * i) + " + g]";
+        spilling += "float4 " + v + " = " + place + ";\n";
+        trip += v + " = " + v + " * v" + std::to_string((i * 7 + 3) % 80) + " + 1;\n";
+        end += place + " = " + v + ";\n";
+    }
+    spilling += "for (int k = 0; k < n; ++k) {\n" + trip + "}\n" + end + "}\n";
+    const auto built = compile_offline("tgllp", spilling, "-cl-std=CL1.2", "live", {});
+    BOOST_TEST_REQUIRE(built.ok, built.log);
+    BOOST_TEST(built.analysis.info.spills.value() > 0, built.log);
+    BOOST_TEST(built.analysis.info.private_bytes.value() > 0);
+    const auto wide = compile_offline("pvc", copy_kernel, "-cl-std=CL1.2 -DSTEP=5 -cl-intel-256-GRF-per-thread", "copy", {});
+    BOOST_TEST_REQUIRE(wide.ok, wide.log);
+    BOOST_TEST(wide.analysis.summary.find("of 256, SIMD ") != std::string::npos, wide.analysis.summary);
+    BOOST_TEST(wide.analysis.summary.find("min(4 threads with 256 registers each) = 4") != std::string::npos, wide.analysis.summary);
 }
 
 BOOST_AUTO_TEST_CASE(ptx_is_compiled_with_128_bit_loads_and_registers_where_ptxas_is) {
@@ -82,7 +119,7 @@ BOOST_AUTO_TEST_CASE(ptx_is_compiled_with_128_bit_loads_and_registers_where_ptxa
 }
 
 BOOST_AUTO_TEST_CASE(a_source_that_does_not_compile_is_an_answer_with_the_line_of_the_error) {
-    for (const char* target : {"gfx900", "sm_80"}) {
+    for (const char* target : {"gfx900", "sm_80", "tgllp"}) {
         if (!can_make(target)) continue;
         const auto built = compile_offline(
             target, "#line 7 \"family.cl\"\nkernel void k(global int* a) { a[0] = missing; }\n", "", "k", {});
@@ -99,9 +136,9 @@ BOOST_AUTO_TEST_CASE(build_options_that_leave_no_code_are_a_failure_with_a_sente
             BOOST_TEST(!built.ok, target << " " << option);
             BOOST_TEST(!built.log.empty(), target << " " << option);
         }
-        const auto other = compile_offline(target, copy_kernel, "-DSTEP=5", "kopie", {});
-        BOOST_TEST(!other.ok);
-        BOOST_TEST(other.log.find("no code of kernel 'kopie' came out; build options: -DSTEP=5") != std::string::npos, other.log);
+        const auto none = compile_offline(target, "constant int nothing = 1;\n", "-DSTEP=5", "copy", {});
+        BOOST_TEST(!none.ok);
+        BOOST_TEST(none.log.find("no code of kernel 'copy' came out; build options: -DSTEP=5") != std::string::npos, none.log);
     }
 }
 

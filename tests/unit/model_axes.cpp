@@ -95,10 +95,7 @@ BOOST_AUTO_TEST_CASE(powers_of_two_and_multiples_are_asked_of_every_value_and_sa
     BOOST_TEST(contains(refusal(multiple, "12"), "it takes multiples of 8 from 1 to 1048576"));
 }
 
-BOOST_AUTO_TEST_CASE(a_very_long_value_is_quoted_by_its_two_ends) {
-    const auto sentence = refusal(integer_axis(), std::string(100'000, 'x'));
-    BOOST_TEST(sentence.size() < 500u);
-    BOOST_TEST(contains(sentence, "xxx…xxx"));
+BOOST_AUTO_TEST_CASE(a_list_of_more_values_than_anyone_means_is_refused) {
     std::string list = "1";
     for (int i = 2; i <= 20'000; ++i) list += "," + std::to_string(i);
     BOOST_TEST(contains(refusal(integer_axis(), list), "makes more than 10000 values"));

@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(a_space_that_cannot_be_tuned_gets_its_sentence) {
     auto e = family();
     BOOST_TEST(refusal(e, {{"size", "1,2"}}) ==
                "axis 'size' has 2 values and `cllab tune` takes one; choose it with --axis size=VALUE (the axes it tunes are x, y)");
-    BOOST_TEST(refusal(e, {{"z", "1,2"}}) == "'f_plain' has no axis 'z'; did you mean x, y?");
+    BOOST_TEST(refusal(e, {{"z", "1,2"}}) == "'f_plain' has no axis 'z'; its axes are size, x, y");
     BOOST_TEST(refusal(e, {{"x", "1"}, {"y", "1"}}) == "every axis of 'f_plain' is fixed to one value; the axes to tune are x, y");
     BOOST_TEST(refusal(e, {{"warp", "1"}}) == "'f_plain' has no axis 'warp'; its axes are size, x, y");
     for (auto& axis : e.axes) axis.tune.clear();

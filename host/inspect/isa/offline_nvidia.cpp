@@ -2,9 +2,11 @@
 // NVIDIA's driver, with libclc for the built-in functions. libclc's get_global_id leaves the global offset out, so this
 // PTX is for reading and for counting registers, not for launching.
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "core/text.hpp"
+#include "inspect/isa/nvidia.hpp"
 #include "inspect/offline.hpp"
 #include "inspect/tool.hpp"
 
@@ -36,13 +38,19 @@ int nearest_processor(int version, int sm) {
     return sm <= 86 && sm != 87 ? sm : version >= 16 && sm <= 90 ? sm : version >= 16 ? 90 : 80;
 }
 
-}  // namespace
-
+/// Empty when clang and libclc are here, else the sentence that says what is missing.
 std::string ptx_compiler_missing() {
     if (!clang()) return "PTX needs clang with libclc: apt-get install clang-15 libclc-15";
     if (!libclc()) return "PTX needs libclc's nvptx64--nvidiacl.bc: apt-get install libclc-15";
     return {};
 }
+
+/// OpenCL C to PTX by clang and libclc. `made_for` is the processor the text was made for: clang may be older than
+/// sm_NN. `made_by` says that it was not NVIDIA's compiler, whose built-in functions and choices differ.
+struct PtxBuild {
+    bool ok = false;
+    std::string ptx, log, made_for, made_by;
+};
 
 PtxBuild compile_ptx(int sm, const std::string& source, const std::vector<std::string>& options) {
     PtxBuild build;
@@ -95,5 +103,66 @@ PtxBuild compile_ptx(int sm, const std::string& source, const std::vector<std::s
     if (auto made = read_file(ptx)) build.ptx = std::move(*made), build.ok = !build.ptx.empty();
     return build;
 }
+
+constexpr std::array processors{60, 61, 70, 75, 80, 86, 87, 89, 90, 100, 120};
+
+std::string sass_missing() {
+    if (!find_tool({"ptxas"}))
+        return "SASS and registers need ptxas, and nvdisasm or cuobjdump: apt-get install nvidia-cuda-toolkit (Debian "
+               "non-free), or NVIDIA's own CUDA toolkit";
+    if (!find_tool({"nvdisasm", "cuobjdump"}))
+        return "SASS needs nvdisasm or cuobjdump: apt-get install nvidia-cuda-toolkit (Debian non-free), or NVIDIA's "
+               "own CUDA toolkit";
+    return {};
+}
+
+OfflineTarget nvidia_target(int sm, const std::string& no_ptx, const std::string& no_sass) {
+    const std::string name = "sm_" + std::to_string(sm);
+    if (!no_ptx.empty()) return {name, "", no_ptx};
+    if (sm < 75) return {name, "PTX", "SASS needs ptxas before CUDA 13, which dropped " + name};
+    if (no_sass.empty()) return {name, "PTX, SASS, registers", ""};
+    return {name, find_tool({"ptxas"}) ? "PTX, registers" : "PTX", no_sass};
+}
+
+/// The number of "sm_90"; 0 for anything else.
+int sm_of(const std::string& target) {
+    int sm = 0;
+    if (!target.starts_with("sm_")) return 0;
+    const auto parsed = std::from_chars(target.data() + 3, target.data() + target.size(), sm);
+    return parsed.ptr == target.data() + target.size() ? sm : 0;
+}
+
+std::vector<OfflineTarget> targets() {
+    const std::string no_ptx = ptx_compiler_missing(), no_sass = sass_missing();
+    std::vector<OfflineTarget> targets;
+    for (const int sm : processors) targets.push_back(nvidia_target(sm, no_ptx, no_sass));
+    return targets;
+}
+
+void describe(model::Device& device, const std::string& target, const std::vector<std::string>&) {
+    device.vendor = "NVIDIA";
+    device.driver = "clang NVPTX";
+    device.implementation = model::Implementation::nvidia;
+    device.compute_capability = static_cast<unsigned>(sm_of(target));
+    device.local_bytes = 48 << 10;
+    device.preferred_multiple = 32;
+}
+
+/// SASS is assembled for the target even where the text was made for an older processor.
+OfflineCode compile(const std::string& target, const std::string& source, const std::vector<std::string>& options) {
+    PtxBuild made = compile_ptx(sm_of(target), source, options);
+    if (made.ok && made.made_for != target && made.ptx.find(".target " + made.made_for) != std::string::npos &&
+        sm_of(target) > sm_of(made.made_for))
+        made.ptx =
+            "// made for " + made.made_for + ", the newest this clang knows; assembled for " + target + "\n" + made.ptx;
+    return {made.ok,
+            std::move(made.log),
+            std::move(made.ptx),
+            {.target = made.made_for == target ? std::string{} : target, .made_by = made.made_by}};
+}
+
+}  // namespace
+
+const OfflineCompiler nvidia_compiler{targets, describe, compile};
 
 }  // namespace cllab::inspect

@@ -1,0 +1,361 @@
+// llvm-objdump and amd_comgr: "\tv_add_u32_e32 v3, 1, v3    // 000000001A80: 68060681" and, behind a branch's encoding,
+// " <f+0x68>".
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "core/text.hpp"
+#include "inspect/amd_metadata.hpp"
+#include "inspect/analysis.hpp"
+#include "inspect/comgr.hpp"
+#include "inspect/elf.hpp"
+#include "inspect/isa/list.hpp"
+#include "inspect/tool.hpp"
+
+namespace cllab::inspect {
+
+extern const OfflineCompiler amd_compiler;  // offline_amd.cpp
+
+namespace {
+
+using model::Declared;
+using std::string_view;
+using What = Declared::What;
+
+// --- Parsing ---------------------------------------------------------------------------------------------------------
+
+/// Branches hold a signed count of dwords from the next instruction: "65522" is -14. Newer tools print a label instead;
+/// then "<f+0x68>" behind the encoding tells.
+std::optional<std::uint64_t> branch_target(const Instruction& i, string_view comment, std::uint64_t function_start) {
+    unsigned value = 0;
+    const auto parsed = std::from_chars(i.operands.data(), i.operands.data() + i.operands.size(), value);
+    if (parsed.ec == std::errc{} && parsed.ptr == i.operands.data() + i.operands.size() && value <= 0xffff)
+        return i.address + 4 +
+               static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int16_t>(value)) * 4);
+    const auto open = comment.find('<'), plus = comment.find('+', open), close = comment.find('>', open);
+    if (open == string_view::npos || close == string_view::npos) return std::nullopt;
+    if (plus == string_view::npos || plus > close) return function_start;
+    const auto offset = leading_hex(comment.substr(plus + 1));
+    return offset ? std::optional(function_start + *offset) : std::nullopt;
+}
+
+void set_flow(Instruction& i, string_view comment, std::uint64_t function_start) {
+    const string_view m = i.mnemonic;
+    if (m.starts_with("s_endpgm") || m == "s_trap")
+        i.flow = Flow::stop;
+    else if (m == "s_branch" || m.starts_with("s_setpc"))
+        i.flow = Flow::jump;
+    else if (m.starts_with("s_cbranch"))
+        i.flow = Flow::branch;
+    if (m.find("branch") != string_view::npos)  // s_setpc goes where a register says
+        if (const auto target = branch_target(i, comment, function_start)) i.targets.push_back(*target);
+}
+
+/// The assembler fills the space behind a kernel with s_nop, s_code_end or repeated s_endpgm.
+void drop_padding(Function& function) {
+    auto& list = function.instructions;
+    const auto is_padding = [](const Instruction& i) { return i.mnemonic == "s_nop" || i.mnemonic == "s_code_end"; };
+    while (!list.empty() && is_padding(list.back())) list.pop_back();
+}
+
+std::vector<Function> parse(string_view text) {
+    std::vector<Function> functions;
+    std::uint64_t start = 0;
+    for (const auto line : lines_of(text)) {
+        if (const auto header = function_header(line); !header.empty()) {
+            functions.push_back({std::string(header), {}});
+            start = leading_hex(line).value_or(0);
+            continue;
+        }
+        const auto mark = line.find("// ");
+        if (functions.empty() || mark == string_view::npos) continue;
+        const std::string body = trim(line.substr(0, mark));
+        const string_view comment = line.substr(mark + 3);
+        const auto colon = comment.find(':');
+        const auto address = leading_hex(comment);
+        if (body.empty() || body.front() == ';' || !address || colon == string_view::npos) continue;
+
+        Instruction i;
+        i.address = *address;
+        const auto space = std::min(body.find_first_of(" \t"), body.size());
+        i.mnemonic = body.substr(0, space);
+        i.operands = trim(string_view(body).substr(space));
+        i.text = body;
+        const string_view encoding = comment.substr(colon + 1, std::min(comment.find('<'), comment.size()) - colon - 1);
+        std::size_t words = 0;
+        for (const auto& word : split(encoding, ' ')) words += !trim(word).empty();
+        i.bytes = static_cast<std::uint32_t>(4 * words);
+        set_flow(i, comment, start);
+        functions.back().instructions.push_back(std::move(i));
+    }
+    for (auto& function : functions) drop_padding(function);
+    return functions;
+}
+
+// --- Classes ---------------------------------------------------------------------------------------------------------
+
+/// Bits of one access from the end of a mnemonic: dwordx4, b128, ubyte, short_d16_hi, read2_b32 …
+unsigned access_bits(string_view m) {
+    constexpr std::array<std::pair<string_view, unsigned>, 14> words{{{"dwordx16", 512},
+                                                                      {"dwordx8", 256},
+                                                                      {"dwordx4", 128},
+                                                                      {"dwordx3", 96},
+                                                                      {"dwordx2", 64},
+                                                                      {"dword", 32},
+                                                                      {"ubyte", 8},
+                                                                      {"sbyte", 8},
+                                                                      {"byte", 8},
+                                                                      {"ushort", 16},
+                                                                      {"sshort", 16},
+                                                                      {"short", 16},
+                                                                      {"format_xyzw", 128},
+                                                                      {"format_x", 32}}};
+    for (const auto& [word, bits] : words)
+        if (m.find(word) != string_view::npos) return bits;
+    // "ds_read_b128", "global_load_u8", "ds_add_u32": letter and number after an underscore.
+    for (std::size_t at = m.find('_'); at != string_view::npos; at = m.find('_', at + 1)) {
+        const string_view part = m.substr(at + 1);
+        if (part.size() < 2 || string_view("bduif").find(part[0]) == string_view::npos ||
+            !std::isdigit(static_cast<unsigned char>(part[1])))
+            continue;
+        if (part.starts_with("d16")) continue;  // half of a register, not a width
+        unsigned bits = 0;
+        std::from_chars(part.data() + 1, part.data() + part.size(), bits);
+        return bits;
+    }
+    return 0;
+}
+
+/// ds_read2_b32 moves two.
+unsigned access_count(string_view m) {
+    return m.find("read2") != string_view::npos || m.find("write2") != string_view::npos ||
+                   m.find("load_2addr") != string_view::npos || m.find("store_2addr") != string_view::npos ||
+                   m.find("load_2") != string_view::npos || m.find("store_2") != string_view::npos
+               ? 2
+               : 1;
+}
+
+std::string access(string_view space, string_view m, bool scratch = false) {
+    const bool atomic = m.find("atomic") != string_view::npos;
+    const bool store = m.find("store") != string_view::npos || m.find("write") != string_view::npos;
+    const bool load = m.find("load") != string_view::npos || m.find("read") != string_view::npos ||
+                      m.find("sample") != string_view::npos || m.find("gather") != string_view::npos;
+    std::string name(scratch ? "scratch" : space);
+    name += atomic || (!store && !load) ? "_atomic" : store ? "_store" : "_load";
+    if (const unsigned bits = access_bits(m) * access_count(m)) name += "_" + std::to_string(bits);
+    return name;
+}
+
+/// Scratch is a buffer access through the resource that the kernel set up in s[0:3], without an index register: "v2,
+/// off, s[0:3], 0 offset:20" on gfx9, where user buffers come by flat or global instructions in OpenCL.
+bool is_scratch(const Instruction& i) {
+    return i.mnemonic.starts_with("scratch_") ||
+           (i.mnemonic.starts_with("buffer_") && i.operands.find("s[0:3]") != std::string::npos);
+}
+
+Class plain_class(const Instruction& i) {
+    const string_view m = i.mnemonic;
+    const auto begins = [&](std::initializer_list<string_view> prefixes) {
+        return std::any_of(prefixes.begin(), prefixes.end(), [&](string_view p) { return m.starts_with(p); });
+    };
+    if (begins({"v_mfma", "v_smfmac", "v_wmma", "v_swmmac", "v_dot"})) return {"matrix"};
+    if (m.starts_with("v_")) return {"v_alu"};
+    if (begins({"ds_", "lds_"})) {
+        if (begins({"ds_swizzle", "ds_permute", "ds_bpermute", "ds_nop"})) return {"lds"};
+        return {"lds", {access("lds", m)}};
+    }
+    if (begins({"global_", "flat_", "buffer_", "tbuffer_", "scratch_", "image_"})) {
+        if (m.find("_inv") != string_view::npos || m.find("wbinv") != string_view::npos ||
+            m.find("_wb") != string_view::npos || m.find("gl0") != string_view::npos)
+            return {"cache"};
+        return {"v_memory", {access(m.substr(0, m.find('_')), m, is_scratch(i))}};
+    }
+    if (begins({"s_load", "s_buffer_load", "s_store", "s_buffer_store", "s_scratch", "s_atomic"}))
+        return {"s_memory", {access("scalar", m)}};
+    if (begins({"s_memtime", "s_memrealtime"})) return {"s_memory"};
+    if (begins({"s_dcache", "s_icache", "s_gl1"})) return {"cache"};
+    if (i.flow != Flow::next || begins({"s_swappc", "s_call", "s_getpc"})) return {"branch"};
+    if (begins({"s_wait", "s_delay_alu", "s_sleep"})) return {"wait"};
+    if (m.starts_with("s_barrier")) return {"barrier"};
+    if (begins({"s_nop", "s_clause", "s_inst_prefetch", "s_setprio", "s_code_end", "s_setreg", "s_sendmsg",
+                "s_round_mode", "s_denorm_mode"}))
+        return {"other"};
+    if (m.starts_with("s_")) return {"s_alu"};
+    return {"other"};
+}
+
+Class classify(const Instruction& i) {
+    Class out = plain_class(i);
+    if (i.mnemonic.starts_with("v_")) out.marks = {"v"};
+    if (i.mnemonic.starts_with("s_")) out.marks = {"s"};
+    return out;
+}
+
+// --- Declared work ---------------------------------------------------------------------------------------------------
+
+/// One of the two halves of a dual instruction, or the whole of any other.
+double one(string_view m, const Declared& d) {
+    const auto is_float = [&] {
+        return m.find("_f64") != string_view::npos || (m.find("_f32") != string_view::npos && d.bits <= 32) ||
+               (m.find("_f16") != string_view::npos && d.bits <= 16);
+    };
+    const double lanes = m.find("_pk_") == string_view::npos ? 1 : 2;
+    if (d.what == What::multiply_add) return has_any(m, {"fma", "mac", "mad"}) && is_float() ? lanes : 0;
+    if (d.what == What::integer_multiply)
+        return has_any(m, {"_mul_", "_mad_"}) && has_any(m, {"u32", "i32", "u24", "i24"}) ? lanes : 0;
+    if (starts_with_any(m, {"s_swappc", "s_call"})) return lanes_of_call;
+    return has_any(m, {"_f16", "_f32", "_f64"}) && !has_any(m, {"_cmp", "_cvt", "_load", "_store"}) ? lanes : 0;
+}
+
+double arithmetic(const Instruction& i, const Declared& d) {
+    double sum = one(i.mnemonic, d);
+    if (const auto second = i.operands.find(":: "); second != std::string::npos)
+        sum += one(string_view(i.operands).substr(second + 3), d);
+    return sum;
+}
+
+bool is_call(const Instruction& i) { return starts_with_any(i.mnemonic, {"s_swappc", "s_call"}); }
+
+// --- The binary ------------------------------------------------------------------------------------------------------
+
+Disassembly disassemble(ByteSpan binary, const std::string& entry, const DisassembleOptions& options) {
+    Disassembly out;
+    out.listings.push_back(disassemble_code_object(binary, entry, options.own_make));
+    out.code_bytes = symbol_size(binary, entry);
+    return out;
+}
+
+/// LLVM's AMDGPUBaseInfo.cpp: total VGPRs, granule, waves per SIMD.
+struct AmdLimits {
+    std::int64_t vgprs, granule, waves, sgprs, sgpr_granule, lds_per_simd;
+};
+
+std::optional<AmdLimits> amd_limits(const std::string& processor, bool wave64) {
+    const auto one_of = [&](std::initializer_list<const char*> names) {
+        return std::find(names.begin(), names.end(), processor) != names.end();
+    };
+    // LDS: 64 KiB for the four SIMDs of a compute unit; RDNA has 128 KiB for the four of a work-group processor.
+    constexpr std::int64_t cu = 16384, wgp = 32768;
+    const std::string_view p = processor;
+    if (p.starts_with("gfx6") || p.starts_with("gfx7")) return AmdLimits{256, 4, 10, 512, 8, cu};
+    if (one_of({"gfx90a", "gfx940", "gfx941", "gfx942"})) return AmdLimits{512, 8, 8, 800, 16, cu};
+    if (one_of({"gfx801", "gfx802", "gfx803", "gfx805", "gfx810", "gfx900", "gfx902", "gfx904", "gfx906", "gfx908",
+                "gfx909", "gfx90c"}))
+        return AmdLimits{256, 4, 10, 800, 16, cu};
+    const std::int64_t half = wave64 ? 2 : 1;  // a register of a wave64 takes two rows of 32 lanes
+    if (p.starts_with("gfx101")) return AmdLimits{1024 / half, 8 / half, 20, 0, 0, wgp};
+    if (p.starts_with("gfx103") || one_of({"gfx1102", "gfx1103", "gfx1150"}))
+        return AmdLimits{1024 / half, 16 / half, 16, 0, 0, wgp};
+    if (one_of({"gfx1100", "gfx1101", "gfx1151", "gfx1200", "gfx1201"}))
+        return AmdLimits{1536 / half, 24 / half, 16, 0, 0, wgp};
+    return std::nullopt;
+}
+
+std::string number(std::int64_t n) { return std::to_string(n); }
+
+std::optional<Occupancy> occupancy(const std::string& processor, const KernelNeeds& needs) {
+    const std::int64_t lanes = needs.wavefront;
+    const auto limits = amd_limits(processor, lanes == 64);
+    if (!limits || lanes <= 0) return std::nullopt;
+    OccupancyLimits found;
+    found.add(limits->waves, "hardware", number(limits->waves));
+    if (needs.registers > 0) {
+        const auto each = round_up(needs.registers, limits->granule);
+        found.add(limits->vgprs / each, "registers",
+                  "floor(" + number(limits->vgprs) + " VGPRs / roundup(" + number(needs.registers) + ", " +
+                      number(limits->granule) + ")) = " + number(limits->vgprs / each));
+    }
+    if (needs.scalar_registers > 0 && limits->sgprs > 0) {
+        const auto each = round_up(needs.scalar_registers, limits->sgpr_granule);
+        found.add(limits->sgprs / each, "scalar registers",
+                  "floor(" + number(limits->sgprs) + " SGPRs / roundup(" + number(needs.scalar_registers) + ", " +
+                      number(limits->sgpr_granule) + ")) = " + number(limits->sgprs / each));
+    }
+    if (needs.local_bytes > 0 && needs.group_items > 0) {
+        const auto per_group = round_up(static_cast<std::int64_t>(needs.group_items), lanes) / lanes;
+        const auto groups = 4 * limits->lds_per_simd / needs.local_bytes;
+        found.add(groups * per_group / 4, "local memory",
+                  "floor(" + number(4 * limits->lds_per_simd) + " byte LDS / " + number(needs.local_bytes) + ") * " +
+                      number(per_group) + " / 4 = " + number(groups * per_group / 4));
+    }
+    return found.result(static_cast<unsigned>(limits->waves), "wavefronts per SIMD");
+}
+
+void read_facts(Analysis& a, nlohmann::json& out, const FactsRequest& request) {
+    const std::string processor = amd_processor(request.binary);
+    if (!processor.empty()) out["processor"] = processor;
+    const auto metadata = read_amd_metadata(request.binary);
+    const auto facts = metadata ? amd_kernel_facts(*metadata, request.entry) : std::nullopt;
+    if (!facts) return;
+    const std::string origin = "code object metadata";
+    set_fact(a.info, "registers", &model::CodeInfo::registers, facts->vgprs, origin + ", VGPRs per work-item");
+    set_fact(a.info, "spills", &model::CodeInfo::spills, facts->vgpr_spills, origin + ", VGPRs spilled");
+    set_fact(a.info, "local_bytes", &model::CodeInfo::local_bytes, facts->local_bytes,
+             origin + ", per work-group, without __local arguments");
+    set_fact(a.info, "private_bytes", &model::CodeInfo::private_bytes, facts->private_bytes,
+             origin + ", scratch per work-item");
+    const std::pair<const char*, std::optional<std::int64_t>> more[] = {{"sgprs", facts->sgprs},
+                                                                        {"agprs", facts->agprs},
+                                                                        {"sgpr_spills", facts->sgpr_spills},
+                                                                        {"wavefront_size", facts->wavefront},
+                                                                        {"max_flat_workgroup_size", facts->max_group}};
+    for (const auto& [key, value] : more)
+        if (value) out[key] = *value;
+    out["metadata"] = *metadata;
+    const KernelNeeds needs{facts->vgprs.value_or(0), facts->sgprs.value_or(0), facts->local_bytes.value_or(0),
+                            facts->wavefront.value_or(0), request.group_items};
+    add_occupancy(out, occupancy(processor, needs));
+}
+
+constexpr Kind kinds[]{Kind::amdgpu_code_object};
+constexpr ShownFact shown_facts[]{{"sgprs", "SGPRs", "", true}};
+constexpr Mark marks[]{{"v", "v", true}, {"s", "s", true}};
+constexpr string_view local_spaces[]{"lds", "flat"}, global_spaces[]{"global", "flat", "buffer", "tbuffer", "scalar"};
+
+}  // namespace
+
+Listing disassemble_code_object(ByteSpan file, const std::string& entry, bool own_make) {
+    Listing listing{describe(Kind::amdgpu_code_object), &isa::gcn, {}, {}, entry};
+    const auto by_comgr = [&] {
+        // A file that names no processor makes the library end this process.
+        const auto elf = read_elf(file);
+        if (!elf || (elf->flags & 0xff) == 0) return false;
+        ComgrOutput text = comgr_disassemble(file, amd_processor(file));
+        if (text.ok) listing.text = std::move(text.bytes), listing.made_by = "amd_comgr";
+        return text.ok;
+    };
+    if (!own_make || !by_comgr()) {
+        listing = run_on_file(std::move(listing), {{llvm_names("llvm-objdump"), {"-d"}}}, "program.co", file,
+                              needs("GCN code", "llvm-objdump or the library amd_comgr", "llvm, libamd-comgr2"));
+        // Metadata that can be read to its end is as good a sign as any that the file is whole.
+        if (listing.text.empty() && read_amd_metadata(file) && by_comgr()) listing.note.clear();
+    }
+    listing.text = cut_function(without_file_line(listing.text), entry);
+    return listing;
+}
+
+const InstructionSet isa::gcn{
+    .name = "gcn",
+    .rule =
+        "Every instruction is in one class; v and s count mnemonics beginning with v_ and s_, waits and "
+        "branches among the s_ as in the 2015 article; memory widths are per work-item (vector) or per wave "
+        "(scalar); padding behind the last s_endpgm is not counted.",
+    .kinds = kinds,
+    .words = {"VGPRs", "spilled VGPRs", "", "scratch", "LDS"},
+    .marks = marks,
+    .shown_facts = shown_facts,
+    .parse = parse,
+    .classify = classify,
+    .local_spaces = local_spaces,
+    .global_spaces = global_spaces,
+    .arithmetic = arithmetic,
+    .is_call = is_call,
+    .disassemble = disassemble,
+    .read_facts = read_facts,
+    .occupancy = occupancy,
+    .offline = &amd_compiler,
+};
+
+}  // namespace cllab::inspect

@@ -1,0 +1,85 @@
+#include "inspect/isa/isa.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "inspect/elf.hpp"
+#include "inspect/tool.hpp"
+
+namespace cllab::inspect {
+
+void set_fact(model::CodeInfo& info, const char* name, std::optional<std::int64_t> model::CodeInfo::*field,
+              std::optional<std::int64_t> value, const std::string& origin) {
+    if (!value) return;
+    info.*field = value;
+    info.origin[name] = origin;
+}
+
+void add_occupancy(nlohmann::json& facts, const std::optional<Occupancy>& o) {
+    if (!o) return;
+    facts["occupancy"] = {{"waves", o->waves},
+                          {"most", o->most},
+                          {"unit", o->unit},
+                          {"limited_by", o->limited_by},
+                          {"formula", o->formula}};
+}
+
+std::string needs(const std::string& what, const std::string& tools, const std::string& package) {
+    return "no disassembly: " + what + " needs " + tools + ", which is not on PATH (Debian " + package + ")";
+}
+
+std::string without_file_line(const std::string& text) {
+    const auto at = text.find("file format");
+    if (at == std::string::npos || at > 4096) return text;
+    const auto first = text.find_first_not_of("\r\n", std::min(text.find('\n', at), text.size()));
+    return first == std::string::npos ? std::string{} : text.substr(first);
+}
+
+std::string without_folder(std::string text, const std::filesystem::path& folder) {
+    const std::string prefix = folder.string() + "/";
+    for (auto at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at))
+        text.erase(at, prefix.size());
+    return text;
+}
+
+Listing run_on_file(Listing listing, const std::vector<Command>& commands, const std::string& file_name,
+                    ByteSpan content, const std::string& needed) {
+    std::string failures;
+    for (const auto& command : commands) {
+        const auto tool = find_tool(command.names);
+        if (!tool) continue;
+        const TempFolder folder;
+        auto arguments = command.arguments;
+        arguments.push_back(folder.write(file_name, content).string());
+        const ToolResult result = run_tool(*tool, arguments);
+        if (result.ok() && !result.out.empty()) {
+            listing.text = without_folder(result.out, folder.path());
+            listing.made_by = tool->filename().string();
+            return listing;
+        }
+        failures += (failures.empty() ? "" : "; ") + tool->filename().string() + " " +
+                    without_folder(result.failure(), folder.path());
+    }
+    listing.note = failures.empty() ? needed : "no disassembly: " + failures;
+    return listing;
+}
+
+std::int64_t symbol_size(ByteSpan file, const std::string& name) {
+    const auto elf = read_elf(file);
+    const ElfSymbol* symbol = elf ? elf->symbol(name) : nullptr;
+    return symbol ? static_cast<std::int64_t>(symbol->size) : 0;
+}
+
+bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> prefixes) {
+    return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view p) { return text.starts_with(p); });
+}
+
+bool has_any(std::string_view text, std::initializer_list<std::string_view> parts) {
+    return std::any_of(parts.begin(), parts.end(), [&](std::string_view p) { return text.find(p) != text.npos; });
+}
+
+bool one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+}  // namespace cllab::inspect

@@ -1,0 +1,153 @@
+// One instruction set: how its listings are read, counted, named and made. All that the lab knows of one stands in its
+// file in this folder; list.hpp has them all. "Adding an instruction set" in dumps/README.md goes through it.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inspect/binary.hpp"
+#include "inspect/bytes.hpp"
+#include "inspect/code.hpp"
+#include "inspect/disassemble.hpp"
+#include "inspect/occupancy.hpp"
+#include "model/device.hpp"
+#include "model/experiment.hpp"
+#include "model/result.hpp"
+
+namespace cllab::inspect {
+
+struct Analysis;
+struct OfflineTarget;
+
+/// A count beside the classes: "v", the mnemonics that begin with v_.
+struct Mark {
+    const char* key;    ///< in JSON
+    const char* label;  ///< for people
+    bool always;        ///< shown when it is zero, and in front of the classes
+};
+
+/// The vendor's words for what a kernel needs.
+struct Words {
+    const char* registers = "registers";
+    const char* spills = "spill stores";
+    const char* spill_unit = " byte";
+    const char* private_bytes = "stack frame";
+    const char* local_bytes = "shared memory";
+};
+
+/// A number of `facts` that stands in the line for people.
+struct ShownFact {
+    const char* key;
+    const char* label;
+    const char* unit;
+    bool before_spills;
+};
+
+/// What the facts of a kernel are read from, besides the analysis so far.
+struct FactsRequest {
+    ByteSpan binary;
+    const std::string& entry;
+    std::string_view build_log;
+    std::size_t group_items;  ///< 0: unknown
+    std::string target;       ///< asked for, "sm_90"; empty: what the binary says
+};
+
+/// What came out of an offline compiler.
+struct OfflineCode {
+    bool ok = false;
+    std::string log;             ///< the compiler's own words
+    std::string binary;          ///< code object, PTX …
+    DisassembleOptions options;  ///< how to read it
+};
+
+/// Makes code for processors that are not here.
+struct OfflineCompiler {
+    /// Every processor the lab knows, each with what this machine can make of it.
+    std::vector<OfflineTarget> (*targets)();
+    /// What Experiment::setup and the LAB_* defines need to know of one; the rest of `device` is filled in already.
+    void (*describe)(model::Device& device, const std::string& target, const std::vector<std::string>& options);
+    /// Throws Error(environment) when this machine cannot.
+    OfflineCode (*compile)(const std::string& target, const std::string& source,
+                           const std::vector<std::string>& options);
+};
+
+struct InstructionSet {
+    const char* name;  ///< "x86", "gcn", "sass": the JSON value
+    const char* rule =
+        nullptr;  ///< one sentence: by what rule its classes are told. nullptr: its listings are not counted
+    bool virtual_machine = false;   ///< PTX: statements without addresses, translated once more before they run
+    std::span<const Kind> kinds{};  ///< binaries that hold nothing but its code, and are taken apart by `disassemble`
+    Words words{};
+    std::span<const Mark> marks{};
+    std::span<const ShownFact> shown_facts{};
+
+    /// Functions of a listing, in its order. Lines that are no instruction are skipped; never throws for odd text.
+    std::vector<Function> (*parse)(std::string_view text) = nullptr;
+    Class (*classify)(const Instruction& instruction) = nullptr;
+
+    /// First parts of the names of memory accesses ("lds_load_64") that may be to local, and to other memory of the
+    /// kernel. Both empty: memory is one, and its accesses are named without a space.
+    std::span<const std::string_view> local_spaces{}, global_spaces{};
+    bool counts_barriers = true;
+    /// Elements of a declared multiply-add, integer multiplication or function that an instruction may handle, at the
+    /// most; 0 for none.
+    double (*arithmetic)(const Instruction& instruction, const model::Declared& declared) = nullptr;
+    bool (*is_call)(const Instruction& instruction) = nullptr;
+    bool names_callees = false;  ///< calls and jumps to other functions carry their names, "<f>"
+    bool hides_jumps = false;    ///< some jumps are in no listing, so its loops may not be all
+    /// Accesses of the compiler's own (its stack), which prove no work; and instructions that move nobody knows how
+    /// much.
+    bool (*is_housekeeping)(const Instruction& instruction) = nullptr;
+    bool (*is_uncountable)(const Instruction& instruction) = nullptr;
+
+    /// Takes a binary of one of `kinds` apart, as inspect::disassemble.
+    Disassembly (*disassemble)(ByteSpan binary, const std::string& entry, const DisassembleOptions& options) = nullptr;
+    /// Adds registers, spills and memory to `analysis`.info with their origin, and anything else to `facts`:
+    /// "processor", "occupancy" (by add_occupancy).
+    void (*read_facts)(Analysis& analysis, nlohmann::json& facts, const FactsRequest& request) = nullptr;
+    /// Waves resident at once; nothing for a processor whose limits are not known.
+    std::optional<Occupancy> (*occupancy)(const std::string& processor, const KernelNeeds& needs) = nullptr;
+    const OfflineCompiler* offline = nullptr;
+};
+
+// --- For read_facts --------------------------------------------------------------------------------------------------
+
+/// Sets one number of `info` with its origin; does nothing without a value.
+void set_fact(model::CodeInfo& info, const char* name, std::optional<std::int64_t> model::CodeInfo::*field,
+              std::optional<std::int64_t> value, const std::string& origin);
+void add_occupancy(nlohmann::json& facts, const std::optional<Occupancy>& occupancy);
+
+// --- For disassemble -------------------------------------------------------------------------------------------------
+
+struct Command {
+    std::vector<std::string> names;      ///< programs that can do it, best first
+    std::vector<std::string> arguments;  ///< before the file name
+};
+/// Runs the first command that is there and succeeds on a temporary copy of `content`; the listing's note tells why
+/// when none did.
+Listing run_on_file(Listing listing, const std::vector<Command>& commands, const std::string& file_name,
+                    ByteSpan content, const std::string& needed);
+/// "no disassembly: SPIR-V needs spirv-dis, which is not on PATH (Debian spirv-tools)"
+std::string needs(const std::string& what, const std::string& tools, const std::string& package);
+/// Tools print the path of the temporary copy; the reader of a dump has no use for it.
+std::string without_folder(std::string text, const std::filesystem::path& folder);
+/// Drops the "file format" line of objdump and the blank lines behind it.
+std::string without_file_line(const std::string& text);
+/// Bytes of a symbol in an ELF file; 0 when there is none.
+std::int64_t symbol_size(ByteSpan file, const std::string& name);
+
+// --- For classify and arithmetic -------------------------------------------------------------------------------------
+
+bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> prefixes);
+bool has_any(std::string_view text, std::initializer_list<std::string_view> parts);
+bool one_of(std::string_view word, std::initializer_list<std::string_view> words);
+
+/// A call may stand for the four independent calls of a trip at once, as one vector.
+inline constexpr double lanes_of_call = 4;
+
+}  // namespace cllab::inspect

@@ -1,0 +1,67 @@
+// AMD processors by amd_comgr.
+#include <algorithm>
+#include <array>
+
+#include "core/error.hpp"
+#include "inspect/amd_metadata.hpp"
+#include "inspect/comgr.hpp"
+#include "inspect/isa/isa.hpp"
+#include "inspect/offline.hpp"
+
+namespace cllab::inspect {
+namespace {
+
+// Processors younger than the amd_comgr of Debian 12 are listed too, so that the list says what would enable them.
+constexpr std::array young_amd{"gfx940",  "gfx942",  "gfx950",  "gfx1100", "gfx1101", "gfx1102",
+                               "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201"};
+
+std::vector<OfflineTarget> targets() {
+    std::vector<OfflineTarget> targets;
+    const std::string no_amd = comgr_missing();
+    const auto processors = comgr_processors();
+    for (const auto& name : processors) targets.push_back({name, "code object, GCN, metadata", ""});
+    std::vector<std::string> others(young_amd.begin(), young_amd.end());
+    if (!no_amd.empty())
+        others.insert(others.begin(), {"gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1030"});
+    for (const auto& name : others)
+        if (std::find(processors.begin(), processors.end(), name) == processors.end())
+            targets.push_back(
+                {name, "",
+                 no_amd.empty()
+                     ? name +
+                           " needs a newer amd_comgr than this one (ROCm 6 or later, and cllab built with its header)"
+                     : no_amd});
+    return targets;
+}
+
+/// Work-items of a wave in code for this processor; 0 when nothing comes out.
+unsigned wave(const std::string& target, const std::vector<std::string>& options) {
+    const auto code = comgr_compile("kernel void k(void) {}\n", options, target);
+    const auto metadata = code.ok ? read_amd_metadata(as_bytes(code.bytes)) : std::nullopt;
+    const auto facts = metadata ? amd_kernel_facts(*metadata, "k") : std::nullopt;
+    return facts ? static_cast<unsigned>(facts->wavefront.value_or(0)) : 0;
+}
+
+void describe(model::Device& device, const std::string& target, const std::vector<std::string>& options) {
+    device.vendor = "AMD";
+    device.driver = "amd_comgr";
+    device.implementation = model::Implementation::amd;
+    device.local_bytes = 64 << 10;
+    device.preferred_multiple = comgr_missing().empty() ? wave(target, options) : 0;
+    device.fp16 = true;
+    device.extensions.insert("cl_khr_subgroups");
+}
+
+OfflineCode compile(const std::string& target, const std::string& source, const std::vector<std::string>& options) {
+    ComgrOutput made = comgr_compile(source, options, target);
+    // Asked for bitcode, the compiler hands the linker a module of no processor, for which that one takes the oldest.
+    const bool ok = made.ok && amd_processor(as_bytes(made.bytes)) == target;
+    return {ok, std::move(made.log), std::move(made.bytes), {.own_make = true}};
+}
+
+}  // namespace
+
+extern const OfflineCompiler amd_compiler;
+const OfflineCompiler amd_compiler{targets, describe, compile};
+
+}  // namespace cllab::inspect

@@ -1,0 +1,323 @@
+// PTX statements of every .entry and .func body. A statement ends in ';' and may span lines (calls do).
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <map>
+
+#include "core/text.hpp"
+#include "inspect/isa/list.hpp"
+#include "inspect/isa/nvidia.hpp"
+#include "inspect/nvidia.hpp"
+#include "inspect/tool.hpp"
+
+namespace cllab::inspect {
+namespace {
+
+using model::Declared;
+using std::string_view;
+using What = Declared::What;
+
+// --- Parsing ---------------------------------------------------------------------------------------------------------
+
+/// Without comments and without `.loc` and `.file`, which end with their line where a statement ends in ';': a build
+/// with -g has one in front of most instructions.
+std::string statements_only(string_view text) {
+    std::string out;
+    out.reserve(text.size());
+    bool line_is_blank = true;
+    for (std::size_t i = 0; i < text.size();) {
+        const auto rest = text.substr(i);
+        if (rest.starts_with("//") || (line_is_blank && (rest.starts_with(".loc") || rest.starts_with(".file")))) {
+            i = std::min(text.find('\n', i), text.size());
+        } else if (rest.starts_with("/*")) {
+            const auto end = text.find("*/", i + 2);
+            i = end == string_view::npos ? text.size() : end + 2;
+            out += ' ';
+        } else {
+            const char c = text[i++];
+            line_is_blank = c == '\n' || (line_is_blank && (c == ' ' || c == '\t' || c == '\r'));
+            out += c;
+        }
+    }
+    return out;
+}
+
+bool is_name_character(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%';
+}
+
+/// Name behind ".entry" or behind ".func" and its return parameters in parentheses.
+std::string function_name(string_view head) {
+    head = head.substr(std::min(head.find_first_not_of(" \t\r\n"), head.size()));
+    if (head.starts_with("(")) {
+        head = head.substr(std::min(head.find(')'), head.size() - 1) + 1);
+        head = head.substr(std::min(head.find_first_not_of(" \t\r\n"), head.size()));
+    }
+    std::size_t end = 0;
+    while (end < head.size() && is_name_character(head[end])) ++end;
+    return std::string(head.substr(0, end));
+}
+
+struct Body {
+    Function function;
+    std::map<std::string, std::uint64_t, std::less<>> labels;
+    std::map<std::string, std::vector<std::string>, std::less<>> tables;  ///< of .branchtargets
+    std::string table;                                                    ///< label directly in front of this statement
+};
+
+void add_label(Body& body, const std::string& name) {
+    body.table = name;
+    body.labels.emplace(name, body.function.instructions.size());
+}
+
+bool is_name(string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_name_character); }
+
+void add_statement(Body& body, std::string statement) {
+    statement = trim(statement);
+    if (statement.empty()) return;
+    if (statement.front() == '.') {
+        if (statement.starts_with(".branchtargets"))
+            for (const auto& name : split(statement.substr(14), ',')) body.tables[body.table].push_back(trim(name));
+        return;
+    }
+    for (char& c : statement)
+        if (c == '\n' || c == '\r' || c == '\t') c = ' ';
+    Instruction i;
+    i.address = body.function.instructions.size();
+    i.text = statement;
+    if (statement.front() == '@') {
+        const auto space = std::min(statement.find(' '), statement.size());
+        i.guard = statement.substr(0, space);
+        statement = trim(string_view(statement).substr(space));
+    }
+    const auto space = std::min(statement.find(' '), statement.size());
+    i.mnemonic = statement.substr(0, space);
+    i.operands = trim(string_view(statement).substr(space));
+    body.function.instructions.push_back(std::move(i));
+}
+
+void set_flow(Body& body) {
+    for (auto& i : body.function.instructions) {
+        const auto root = i.mnemonic.substr(0, i.mnemonic.find('.'));
+        if (root == "ret" || root == "exit" || root == "trap") {
+            i.flow = i.guard.empty() ? Flow::stop : Flow::next;
+        } else if (root == "bra" || root == "brx") {
+            i.flow = i.guard.empty() ? Flow::jump : Flow::branch;
+            std::vector<std::string> names{i.operands};
+            if (root == "brx") {
+                const auto comma = i.operands.rfind(',');
+                const auto table =
+                    body.tables.find(comma == std::string::npos ? std::string{} : trim(i.operands.substr(comma + 1)));
+                names = table == body.tables.end() ? std::vector<std::string>{} : table->second;
+            }
+            for (const auto& name : names)
+                if (const auto label = body.labels.find(name); label != body.labels.end())
+                    i.targets.push_back(label->second);
+        }
+    }
+}
+
+std::vector<Function> parse(string_view raw) {
+    std::vector<Function> functions;
+    const std::string text = statements_only(raw);
+    std::size_t at = 0;
+    while (at < text.size()) {
+        const auto entry = text.find(".entry", at), func = text.find(".func", at);
+        const auto head = std::min(entry, func);
+        if (head == std::string::npos) break;
+        const auto name_at = head + (head == entry ? 6 : 5);
+        const auto open = text.find('{', name_at), semicolon = text.find(';', name_at);
+        at = name_at;
+        if (open == std::string::npos) break;
+        if (semicolon < open) continue;  // a declaration
+
+        Body body;
+        body.function.name = function_name(string_view(text).substr(name_at));
+        std::string statement;
+        int depth = 1;
+        for (at = open + 1; at < text.size() && depth > 0; ++at) {
+            const char c = text[at];
+            // Braces make scopes, except in an operand list: "ld.v4 {%r1, %r2}, [%rd1];" has a statement before them.
+            if (c == '{' && trim(statement).empty())
+                ++depth;
+            else if (c == '}' && trim(statement).empty())
+                --depth;
+            else if (c == ';')
+                add_statement(body, std::move(statement)), statement.clear();
+            else if (c == ':' && is_name(trim(statement)))  // else part of an operation: "shared::cta"
+                add_label(body, trim(statement)), statement.clear();
+            else
+                statement += c;
+        }
+        set_flow(body);
+        functions.push_back(std::move(body.function));
+    }
+    return functions;
+}
+
+// --- Classes ---------------------------------------------------------------------------------------------------------
+
+/// Bits of "f32", "u64", "b8", "bf16"; 0 for anything else.
+unsigned type_bits(string_view part) {
+    const auto digit = part.find_first_of("0123456789");
+    if (digit == string_view::npos || digit == 0 || !one_of(part.substr(0, digit), {"f", "u", "s", "b", "bf", "tf"}))
+        return 0;
+    unsigned bits = 0;
+    std::from_chars(part.data() + digit, part.data() + part.size(), bits);
+    return bits;
+}
+
+struct Opcode {
+    std::string root;
+    std::vector<std::string> parts;
+    string_view type;  ///< first type part: of the result for cvt, the only one elsewhere
+    unsigned bits = 0;
+    bool has(string_view part) const { return std::find(parts.begin(), parts.end(), part) != parts.end(); }
+};
+
+Class memory_class(const Opcode& op) {
+    std::string space = "generic";
+    for (const auto& part : op.parts)
+        if (one_of(string_view(part).substr(0, part.find(':')), {"global", "shared", "local", "const", "param"}))
+            space = part.substr(0, part.find(':'));
+    if (space == "const") space = "constant";
+    unsigned lanes = 1;
+    for (const auto& part : op.parts)
+        if (part == "v2" || part == "v4" || part == "v8") lanes = static_cast<unsigned>(part[1] - '0');
+    const std::string what = op.root == "ld" || op.root == "ldu" ? "load" : op.root == "st" ? "store" : "atomic";
+    return {space == "param" ? "parameter" : "memory", {space + "_" + what + "_" + std::to_string(lanes * op.bits)}};
+}
+
+std::string integer_class(const Opcode& op) { return op.bits == 64 || op.has("wide") ? "address" : "integer"; }
+
+std::string by_type(const Opcode& op) {
+    if (op.type.starts_with("f64")) return "fp64";
+    if (op.type.starts_with("f32")) return "fp32";
+    if (op.type.starts_with("f16") || op.type.starts_with("bf16")) return "fp16";
+    return integer_class(op);
+}
+
+Class classify(const Instruction& i) {
+    Opcode op;
+    op.parts = split(i.mnemonic, '.');
+    op.root = op.parts.empty() ? std::string{} : op.parts.front();
+    for (const auto& part : op.parts)
+        if (const unsigned bits = type_bits(part)) {
+            op.type = part, op.bits = bits;
+            break;
+        }
+    if (one_of(op.root, {"ld", "ldu", "st", "atom", "red"})) return memory_class(op);
+    if (one_of(op.root, {"tex", "tld4", "suld", "txq", "suq"})) return {"memory", {"image_load"}};
+    if (one_of(op.root, {"sust", "sured"})) return {"memory", {"image_store"}};
+    if (one_of(op.root, {"cp", "prefetch", "prefetchu", "discard", "applypriority"})) return {"other"};
+    if (one_of(op.root, {"bra", "brx", "ret", "exit", "trap", "call"})) return {"branch"};
+    if (one_of(op.root, {"bar", "barrier", "membar", "fence", "mbarrier"})) return {"barrier"};
+    if (one_of(op.root, {"mma", "wmma", "wgmma", "ldmatrix", "stmatrix"})) return {"matrix"};
+    if (one_of(op.root, {"shfl", "vote", "match", "activemask", "redux", "elect"})) return {"warp"};
+    if (op.root == "mov") return {"move"};
+    if (op.root == "cvta") return {"address"};
+    if (op.root == "cvt") {
+        // Widening an index to 64 bits is work for an address; every other conversion is one.
+        const bool widens = (op.type == "s64" || op.type == "u64") &&
+                            (op.has("s32") || op.has("u32") || op.has("s16") || op.has("u16"));
+        return {widens ? "address" : "convert"};
+    }
+    if (one_of(op.root, {"sin", "cos", "ex2", "lg2", "rcp", "rsqrt", "sqrt", "tanh"}) && op.has("approx") &&
+        op.type == "f32")
+        return {"special"};
+    if (op.bits != 0) return {by_type(op)};
+    if (one_of(op.root, {"and", "or", "xor", "not", "setp", "selp", "prmt", "lop3", "shf", "popc", "clz"}))
+        return {"integer"};
+    return {"other"};
+}
+
+// --- Declared work ---------------------------------------------------------------------------------------------------
+
+double arithmetic(const Instruction& i, const Declared& d) {
+    const auto parts = split(i.mnemonic, '.');
+    const std::string& root = parts.front();
+    unsigned bits = 0;
+    double lanes = 1;
+    bool is_float = false;
+    for (const auto& part : parts) {
+        const auto digit = part.find_first_of("0123456789");
+        const string_view type = string_view(part).substr(0, std::min(digit, part.size()));
+        if (bits > 0 || digit == std::string::npos ||
+            (type != "f" && type != "bf" && type != "u" && type != "s" && type != "b"))
+            continue;
+        std::from_chars(part.data() + digit, part.data() + part.size(), bits);
+        lanes = part.ends_with("x2") ? 2 : 1;
+        is_float = type == "f" || type == "bf";
+    }
+    if (d.what == What::multiply_add) return (root == "fma" || root == "mad") && is_float && bits >= d.bits ? lanes : 0;
+    if (d.what == What::integer_multiply)
+        return (root == "mul" || root == "mad" || root == "mul24" || root == "mad24") && !is_float && bits >= d.bits
+                   ? 1
+                   : 0;
+    if (root == "call") return lanes_of_call;
+    const bool moves = starts_with_any(root, {"ld", "st", "mov", "cvt", "setp", "selp", "abs", "neg", "testp"});
+    return is_float && !moves ? lanes : 0;
+}
+
+bool is_call(const Instruction& i) { return i.mnemonic.starts_with("call"); }
+
+constexpr Kind kinds[]{Kind::ptx};
+constexpr string_view local_spaces[]{"shared", "generic"}, global_spaces[]{"global", "generic"};
+
+// --- The binary ------------------------------------------------------------------------------------------------------
+
+/// PTX, then SASS re-assembled by ptxas where the tools are there.
+Disassembly disassemble(ByteSpan binary, const std::string& entry, const DisassembleOptions& options) {
+    const string_view ptx = ptx_text(binary);
+    Disassembly out;
+    out.listings.push_back({describe(Kind::ptx), &isa::ptx, std::string(ptx), {}, entry, options.made_by});
+    const std::string title = "SASS, re-assembled by ptxas, may differ from the driver's";
+    const auto ptxas = find_tool({"ptxas"});
+    if (!ptxas) {
+        out.listings.push_back(
+            {title, &isa::sass, {}, needs("SASS", "ptxas with nvdisasm or cuobjdump", "nvidia-cuda-toolkit"), entry});
+        return out;
+    }
+    const TempFolder folder;
+    const auto source = folder.write("program.ptx", as_bytes(ptx));
+    const auto cubin_path = folder.path() / "program.cubin";
+    const std::string target = options.target.empty() ? "sm_" + std::to_string(ptx_target(ptx)) : options.target;
+    const ToolResult result = run_tool(*ptxas, {"-v", "-arch=" + target, source.string(), "-o", cubin_path.string()});
+    const auto cubin = result.ok() ? read_file(cubin_path) : std::nullopt;
+    if (!cubin) {
+        out.listings.push_back(
+            {title, &isa::sass, {}, "no disassembly: ptxas " + without_folder(result.failure(), folder.path()), entry});
+        return out;
+    }
+    out.tool_log = result.out + result.err;
+    Disassembly sass = disassemble_cubin(as_bytes(*cubin), entry, title + " (" + target + ")");
+    out.code_bytes = sass.code_bytes;
+    out.code_bytes_from = "cubin re-assembled by ptxas";
+    out.listings.push_back(std::move(sass.listings.front()));
+    out.parts.push_back({"program.cubin", *cubin});
+    return out;
+}
+
+}  // namespace
+
+const InstructionSet isa::ptx{
+    .name = "ptx",
+    .rule =
+        "Every statement is in one class, before ptxas schedules and merges them; address is 64-bit integer "
+        "arithmetic and mul.wide; memory widths are per work-item.",
+    .virtual_machine = true,
+    .kinds = kinds,
+    .shown_facts = nvidia_shown_facts,
+    .parse = parse,
+    .classify = classify,
+    .local_spaces = local_spaces,
+    .global_spaces = global_spaces,
+    .arithmetic = arithmetic,
+    .is_call = is_call,
+    .disassemble = disassemble,
+    .read_facts = read_nvidia_facts,
+    .occupancy = nvidia_occupancy,
+    .offline = &nvidia_compiler,
+};
+
+}  // namespace cllab::inspect
