@@ -114,4 +114,17 @@ BOOST_AUTO_TEST_CASE(on_a_cpu_only_the_group_has_a_price) {
     BOOST_TEST(findings.size() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(the_interval_of_a_time_per_step_is_per_step_too) {
+    model::Curve curve = probe_curve("1d", {}, {{1, 4e-9}});
+    auto& sample = curve.samples.front();
+    sample.seconds = 65536 * 4e-9;  // an operation starts that many groups
+    sample.low = 0.9 * sample.seconds;
+    sample.high = 1.2 * sample.seconds;
+    const auto findings = family("dispatch").conclude({curve}, probe_cpu());
+    const auto* time = found(findings, "time per group");
+    BOOST_REQUIRE(time);
+    BOOST_TEST(time->low == 0.9 * 4e-9, boost::test_tools::tolerance(1e-9));
+    BOOST_TEST(time->high == 1.2 * 4e-9, boost::test_tools::tolerance(1e-9));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
