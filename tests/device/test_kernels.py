@@ -43,7 +43,8 @@ def fits(kernel, patterns):
 
 class Lane(LabTest):
     def run_lane(self, ids, axes, more=(), **environment):
-        args = ["run", *ids, *more, "--verify", "--no-dumps", "--json", "r.jsonl", "--force"]
+        # fma_code without optimisation compiles for half a minute, and longer on a machine that does other things.
+        args = ["run", *ids, *more, "--verify", "--no-dumps", "--json", "r.jsonl", "--force", "--timeout", "600"]
         args += ["--device", DEVICES.get(LANE, "cpu")]
         for axis in axes:
             args += ["--axis", axis]
