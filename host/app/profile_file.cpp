@@ -1,18 +1,12 @@
 #include "app/profile_file.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 
-#include "app/say.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "json/read.hpp"
-#include "inspect/dump_folder.hpp"
 #include "model/result.hpp"
-#include "run/executor.hpp"
 
 namespace cllab::app {
 namespace {
@@ -72,10 +66,6 @@ std::uint64_t last_level_of(const std::vector<Figure>& figures) {
 
 }  // namespace
 
-std::filesystem::path profile_path(const std::filesystem::path& dumps, const model::Device& device) {
-    return inspect::device_folder(dumps, device, run::this_host().name) / "profile.json";
-}
-
 run::Limits limits_from(const std::string& text, const model::Device& device) {
     json profile;
     try {
@@ -113,25 +103,6 @@ run::Limits limits_from(const std::string& text, const model::Device& device) {
     }
     if (!swept) out.bandwidth = 0;
     out.last_level_bytes = last_level_of(figures);
-    return out;
-}
-
-std::map<std::string, run::Limits> read_profiles(const std::filesystem::path& dumps, const std::vector<model::Device>& devices) {
-    std::map<std::string, run::Limits> out;
-    for (const auto& device : devices) {
-        const auto path = profile_path(dumps, device);
-        std::ifstream file(path, std::ios::binary);
-        if (!file) continue;
-        std::string text(most_json_bytes + 1, '\0');  // more is refused
-        file.read(text.data(), static_cast<std::streamsize>(text.size()));
-        text.resize(static_cast<std::size_t>(file.gcount()));
-        try {
-            if (file.bad()) unusable(std::string("cannot be read: ") + std::strerror(errno));
-            out[device.selector] = limits_from(text, device);
-        } catch (const Error& e) {
-            say("profile '" + path.string() + "' " + e.what() + "; it is ignored");
-        }
-    }
     return out;
 }
 

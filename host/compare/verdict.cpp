@@ -40,8 +40,8 @@ double signed_rank_below(unsigned n, unsigned w) {
     return std::min(1.0, std::accumulate(density.begin(), density.begin() + static_cast<std::ptrdiff_t>(last) + 1, 0.0));
 }
 
-Estimate estimate(std::span<const double> log_ratios, double coverage) {
-    Estimate out;
+RatioEstimate estimate(std::span<const double> log_ratios, double coverage) {
+    RatioEstimate out;
     out.n = static_cast<unsigned>(log_ratios.size());
     if (log_ratios.empty()) return out;
     const auto averages = walsh_averages(log_ratios);

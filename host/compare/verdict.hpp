@@ -17,13 +17,13 @@
 
 namespace cllab::compare {
 
-using model::Estimate;
+using model::RatioEstimate;
 using model::Judgement;
 using model::Verdict;
 
 /// `log_ratios`: one number per arrangement, finite. No interval where even the whole range cannot cover `coverage`: below
 /// 8 arrangements at 0.99, below 6 at 0.95. Nothing given: n = 0.
-Estimate estimate(std::span<const double> log_ratios, double coverage = 0.99);
+RatioEstimate estimate(std::span<const double> log_ratios, double coverage = 0.99);
 
 /// P(W <= w) of Wilcoxon's signed-rank statistic for n values without ties; exact.
 double signed_rank_below(unsigned n, unsigned w);

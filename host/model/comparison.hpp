@@ -13,7 +13,7 @@
 namespace cllab::model {
 
 /// Of log ratios, as ratios: 1.02 is 2 % slower.
-struct Estimate {
+struct RatioEstimate {
     double ratio = 1;          ///< exp of the Hodges-Lehmann estimate
     double low = 0, high = 0;  ///< the interval, when `covered`
     double coverage = 0;       ///< of the interval, at least what was asked for; 0 when there is none
@@ -35,8 +35,8 @@ const char* name(Verdict verdict);  ///< "faster", "same code": the JSON value
 
 struct Judgement {
     Verdict verdict = Verdict::undecided;
-    Estimate ratio;      ///< time of left over time of right
-    Estimate control;    ///< of left with itself, in the same arrangements
+    RatioEstimate ratio;      ///< time of left over time of right
+    RatioEstimate control;    ///< of left with itself, in the same arrangements
     double within = 0;   ///< the largest difference that the interval allows; 0.01 is 1 %
     double floor = 0;    ///< what a winner had to exceed: the margin, or the control's own distance from 1 where that is more
 };

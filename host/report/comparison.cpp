@@ -8,7 +8,7 @@
 namespace cllab::report {
 namespace {
 
-using model::Estimate;
+using model::RatioEstimate;
 using model::Verdict;
 using Json = nlohmann::ordered_json;
 
@@ -29,7 +29,7 @@ std::string longer(double ratio, double low, double high) {
     return fmt::format("{:.3g} [{:.3g}, {:.3g}] times as long", ratio, low, high);
 }
 
-std::string interval(const Estimate& e) {
+std::string interval(const RatioEstimate& e) {
     return e.covered() ? fmt::format("{:.4f} [{:.4f}, {:.4f}]", e.ratio, e.low, e.high) : fmt::format("{:.4f}, no interval", e.ratio);
 }
 
@@ -51,7 +51,7 @@ std::string verdict_line(const model::Comparison& c) {
                               signed_percent(r.low), signed_percent(r.high));
 }
 
-Json to_json(const Estimate& e) {
+Json to_json(const RatioEstimate& e) {
     Json out{{"ratio", e.ratio}, {"n", e.n}};
     if (e.covered()) out.update({{"low", e.low}, {"high", e.high}, {"coverage", e.coverage}});
     return out;
