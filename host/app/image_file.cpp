@@ -186,6 +186,28 @@ void require_sound_bmp(const fs::path& path, const std::string& bytes, std::uint
         }
 }
 
+/// stb_image up to 2.27 writes past its table for a Huffman table of more than 256 codes, so no such JPEG gets to it.
+void require_sound_jpeg(const fs::path& path, std::string_view bytes) {
+    const auto byte = [&](std::size_t at) { return at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0u; };
+    if (byte(0) != 0xFF || byte(1) != 0xD8) return;
+    for (std::size_t at = 2; at + 3 < bytes.size();) {
+        const auto marker = byte(at) == 0xFF ? byte(at + 1) : 0u;
+        // Between segments: compressed data, in which FF is followed by 00 or a restart marker; fill bytes; lone markers.
+        if (marker == 0 || marker == 0xFF || marker == 0x01 || (marker >= 0xD0 && marker <= 0xD9)) {
+            ++at;
+            continue;
+        }
+        const std::size_t end = at + 2 + (byte(at + 2) << 8 | byte(at + 3));
+        for (std::size_t table = at + 4; marker == 0xC4 && table + 17 <= end;) {
+            std::size_t codes = 0;
+            for (std::size_t length = 1; length <= 16; ++length) codes += byte(table + length);
+            if (codes > 256) refuse(path, "is damaged: a Huffman table of the JPEG has " + std::to_string(codes) + " codes; at most 256 are possible");
+            table += 17 + codes;
+        }
+        at = marker == 0xDA ? at + 2 : std::max(end, at + 2);
+    }
+}
+
 /// The rest, through stb_image.
 model::Loaded read_stb(const fs::path& path, const std::string& bytes) {
     if (bytes.size() > INT_MAX) refuse(path, "is larger than 2 GiB; only PGM and PPM may be");
@@ -240,7 +262,9 @@ model::Loaded load_grey(const fs::path& path) {
     try {
         const auto bytes = read_file(path);
         if (is_netpbm(bytes)) return Netpbm(path, bytes).read();
-        return is_png(bytes) ? load_png(path, bytes) : read_stb(path, bytes);
+        if (is_png(bytes)) return load_png(path, bytes);
+        require_sound_jpeg(path, bytes);
+        return read_stb(path, bytes);
     } catch (const std::bad_alloc&) {
         refuse(path, "does not fit in memory");
     }
