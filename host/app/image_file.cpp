@@ -190,21 +190,20 @@ void require_sound_bmp(const fs::path& path, const std::string& bytes, std::uint
 void require_sound_jpeg(const fs::path& path, std::string_view bytes) {
     const auto byte = [&](std::size_t at) { return at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0u; };
     if (byte(0) != 0xFF || byte(1) != 0xD8) return;
-    for (std::size_t at = 2; at + 3 < bytes.size();) {
-        const auto marker = byte(at) == 0xFF ? byte(at + 1) : 0u;
-        // Between segments: compressed data, in which FF is followed by 00 or a restart marker; fill bytes; lone markers.
-        if (marker == 0 || marker == 0xFF || marker == 0x01 || (marker >= 0xD0 && marker <= 0xD9)) {
-            ++at;
-            continue;
-        }
+    std::size_t at = 2;
+    // What other programs keep in front of the image is skipped, for it may hold any bytes. From there on every place that may be
+    // the marker of a table is looked at: in a damaged file stb finds markers where the lengths do not lead.
+    while (byte(at) == 0xFF && (byte(at + 1) == 0xFE || (byte(at + 1) >= 0xE0 && byte(at + 1) <= 0xEF)))
+        at += 2 + std::max(2u, byte(at + 2) << 8 | byte(at + 3));
+    for (; at + 4 < bytes.size(); ++at) {
+        if (byte(at) != 0xFF || byte(at + 1) != 0xC4) continue;
         const std::size_t end = at + 2 + (byte(at + 2) << 8 | byte(at + 3));
-        for (std::size_t table = at + 4; marker == 0xC4 && table + 17 <= end;) {
+        for (std::size_t table = at + 4; table < end;) {
             std::size_t codes = 0;
             for (std::size_t length = 1; length <= 16; ++length) codes += byte(table + length);
             if (codes > 256) refuse(path, "is damaged: a Huffman table of the JPEG has " + std::to_string(codes) + " codes; at most 256 are possible");
             table += 17 + codes;
         }
-        at = marker == 0xDA ? at + 2 : std::max(end, at + 2);
     }
 }
 
