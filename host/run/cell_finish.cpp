@@ -142,23 +142,40 @@ bool proved_after(CellState& state) {
     return state.proved(state.subject->check_haste(state.settings.sampling_seconds));
 }
 
-}  // namespace
+/// Asked only whether the result is right, and nothing is declared to stand in the code: then nobody looks at it.
+bool is_code_wanted(const CellState& state) {
+    return state.settings.measure || state.settings.dumps || !state.setup.declared.empty();
+}
 
-void read_code(CellState& state) {
-    // Asked only whether the result is right, and nothing is declared to stand in the code: disassembling it is for nobody.
-    if (!state.settings.measure && !state.settings.dumps && state.setup.declared.empty()) return;
-    const InPhase phase(Phase::disassembly);
-    std::vector<std::byte> binary;
-    try {
-        binary = device::program_binary(state.built);
-    } catch (const cl::Error& e) {
-        state.warn("no-binary: " + std::string(e.what()) + " gives " + device::error_name(e.err()));
+inspect::DumpRequest dump_request(CellState& state) {
+    if (state.binary.empty()) {
+        try {
+            state.binary = device::program_binary(state.built);
+        } catch (const cl::Error& e) {
+            state.warn("no-binary: " + std::string(e.what()) + " gives " + device::error_name(e.err()));
+        }
     }
     inspect::DumpRequest request{
-        {}, state.cell.id, state.source, state.record.build.options, state.built.log, binary, state.session.facts(),
+        {}, state.cell.id, state.source, state.record.build.options, state.built.log, state.binary, state.session.facts(),
         state.subject ? inspect::LaunchSize{state.subject->first().local(), state.subject->first().global()} : inspect::LaunchSize{}};
     request.tool_budget = std::chrono::milliseconds(static_cast<long>(1000 * state.settings.tool_seconds));
-    const auto& analysis = state.instruments.code().read(request);
+    return request;
+}
+
+}  // namespace
+
+void begin_reading_code(CellState& state) {
+    const InPhase phase(Phase::disassembly);
+    if (!is_code_wanted(state)) return;
+    state.code = state.instruments.code().read(dump_request(state), true);
+}
+
+void read_code(CellState& state) {
+    if (!is_code_wanted(state)) return;
+    const InPhase phase(Phase::disassembly);
+    auto request = dump_request(state);
+    if (!state.code.valid()) state.code = state.instruments.code().read(request, false);
+    const auto& analysis = state.code.get();
     state.record.code = analysis.info;
     if (state.settings.dumps) {
         const InPhase writing(Phase::dump);
