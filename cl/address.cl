@@ -133,3 +133,21 @@ kernel __attribute__((reqd_work_group_size(32, 1, 1))) void address_locals_one(g
     ROWS_OF_SUMS
 }
 #endif
+
+// For AMD today's compiler lays a kernel's local arrays out itself, so that both texts above become the same code (in PTX a trip
+// still steps three addresses against two). Of arrays that the host allocates it does not know the distance, and the lesson
+// holds there as well.
+#ifdef ADDRESS_LOCALS_TWO_GIVEN
+kernel __attribute__((reqd_work_group_size(32, 1, 1))) void address_locals_two_given(global const int* restrict src, global int* restrict out,
+                                                                                     local int* restrict a, local int* restrict b, int length) {
+    ROWS_OF_SUMS
+}
+#endif
+
+#ifdef ADDRESS_LOCALS_ONE_GIVEN
+kernel __attribute__((reqd_work_group_size(32, 1, 1))) void address_locals_one_given(global const int* restrict src, global int* restrict out,
+                                                                                     local int* restrict ab, int length) {
+    local int *a = ab, *b = ab + 32;
+    ROWS_OF_SUMS
+}
+#endif

@@ -26,7 +26,7 @@ bool is_one_of(const Variant& variant, const std::vector<std::string>& names) {
 
 // Which variants have which axes.
 const std::vector<std::string> pictures{"pixel", "column", "strided", "row"}, coarse{"column", "strided"},
-    loops{"index", "pointer", "masked_inside", "masked_hoisted", "masked_bytes"}, locals{"locals_two", "locals_one"};
+    loops{"index", "pointer", "masked_inside", "masked_hoisted", "masked_bytes"}, locals{"locals_two", "locals_one", "locals_two_given", "locals_one_given"};
 
 Shape shape_of(const Request& request, Params& params) {
     const auto& device = request.device;
@@ -121,10 +121,13 @@ void masked(Setup& out, const Shape& s, std::uint64_t seed) {
     };
 }
 
-void sums(Setup& out, const Shape& s, std::uint64_t seed) {
+void sums(Setup& out, const Shape& s, const std::string& variant, std::uint64_t seed) {
     const std::size_t groups = s.items / 32, length = s.trips;
     const auto data = random_words(groups * 64, seed);
-    out.args = {Input{"src", data}, Output{"out", s.items * length * 4}, value("length", static_cast<std::int32_t>(length))};
+    out.args = {Input{"src", data}, Output{"out", s.items * length * 4}};
+    if (variant == "locals_two_given") out.args.insert(out.args.end(), {Local{"a", 128}, Local{"b", 128}});
+    if (variant == "locals_one_given") out.args.push_back(Local{"ab", 256});
+    out.args.push_back(value("length", static_cast<std::int32_t>(length)));
     out.global = Extent(s.items);
     out.local = Extent(32);
     const auto written = static_cast<double>(s.items * length);
@@ -149,7 +152,7 @@ Setup setup(const Request& request, Params& params) {
     else if (variant.rfind("masked", 0) == 0)
         masked(out, s, request.seed);
     else
-        sums(out, s, request.seed);
+        sums(out, s, variant, request.seed);
     return out;
 }
 
@@ -185,6 +188,8 @@ Experiment describe_address() {
         {"masked_bytes", "Half of each wavefront adds; inside the branch, addressed by byte offsets."},
         {"locals_two", "Adds two arrays in local memory by a plain counter."},
         {"locals_one", "The same with both arrays in one local allocation."},
+        {"locals_two_given", "Adds two arrays in local memory that the host has allocated."},
+        {"locals_one_given", "The same with both arrays in one of the host's allocations."},
     };
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
