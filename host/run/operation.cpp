@@ -152,7 +152,7 @@ void Operation::make_memory(const Setup& setup, const Operation* beside) {
 
 void Operation::make_steps(const device::Built& built, const Setup& setup, const std::string& entry) {
     auto steps = setup.steps;
-    if (steps.empty()) steps.push_back(Launch{{}, setup.global, setup.local, {}});
+    if (steps.empty()) steps.push_back(Launch{{}, setup.global, setup.local, {}, setup.offset});
     for (auto& step : steps) {
         BoundStep bound{step, 0, {}};
         if (auto* launch = std::get_if<Launch>(&bound.step)) {
@@ -323,7 +323,7 @@ void Operation::enqueue(std::vector<cl::Event>* events) {
     for (const auto& bound : steps_) {
         std::visit(Overloaded{
                        [&](const Launch& launch) {
-                           queue.enqueueNDRangeKernel(kernels_[bound.kernel], cl::NullRange, nd_range(launch.global),
+                           queue.enqueueNDRangeKernel(kernels_[bound.kernel], nd_range(launch.offset), nd_range(launch.global),
                                                       nd_range(launch.local), nullptr, slot());
                        },
                        [&](const Upload& u) {
