@@ -21,7 +21,7 @@ using namespace cllab;
 
 namespace {
 
-void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }
+void rest() { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }
 
 }  // namespace
 
@@ -32,15 +32,15 @@ BOOST_AUTO_TEST_CASE(the_clock_of_an_outer_phase_stands_while_an_inner_one_lasts
     const auto start = std::chrono::steady_clock::now();
     {
         const ChargedTo charged(account);
-        pause();  // in no phase
+        rest();  // in no phase
         const InPhase outer(Phase::verify);
-        pause();
+        rest();
         {
             const InPhase inner(Phase::download);
-            pause();
-            pause();
+            rest();
+            rest();
         }
-        pause();
+        rest();
     }
     const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     BOOST_TEST(account.size() == 2u);
@@ -56,31 +56,31 @@ BOOST_AUTO_TEST_CASE(a_phase_may_include_its_inner_ones) {
         const InPhase outer(Phase::yardstick, InPhase::Inner::included);
         const InPhase inner(Phase::verify);
         const InPhase innermost(Phase::download);
-        pause();
+        rest();
     }
     BOOST_TEST(account.size() == 1u);
     BOOST_TEST(account[Phase::yardstick] >= 0.005);
 }
 
 BOOST_AUTO_TEST_CASE(time_goes_to_the_innermost_account_and_that_of_other_threads_nowhere) {
-    Phases cell, rest;
+    Phases cell, others;
     {
-        const ChargedTo to_rest(rest);
+        const ChargedTo to_others(others);
         const InPhase phase(Phase::sampling);
-        pause();
+        rest();
         {
             const ChargedTo to_cell(cell);
-            pause();
+            rest();
         }
         std::thread([] {
             const InPhase elsewhere(Phase::build);
-            pause();
+            rest();
         }).join();
     }
     BOOST_TEST(cell.size() == 1u);
-    BOOST_TEST(rest.size() == 1u);
+    BOOST_TEST(others.size() == 1u);
     BOOST_TEST(cell[Phase::sampling] >= 0.005);
-    BOOST_TEST(rest[Phase::sampling] >= 0.010);
+    BOOST_TEST(others[Phase::sampling] >= 0.010);
 }
 
 BOOST_AUTO_TEST_CASE(every_phase_has_a_name_of_its_own) {
