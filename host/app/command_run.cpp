@@ -226,7 +226,7 @@ int command_run(const Invocation& asked) {
     std::vector<std::string> troubles;
     const auto runner = invocation.isolate ? in_child_processes(invocation.timeout_seconds) : in_this_process();
     const auto devices = [&] {
-        const InPhase phase(Phase::driver_start, InPhase::Inner::included);
+        const InPhase phase(Phase::driver_start);
         return runner->devices(invocation.devices, &troubles);
     }();
     for (const auto& trouble : troubles) say(trouble);

@@ -324,7 +324,7 @@ public:
         const auto lines = in_child(
             [&](const HandOver& hand_over) {
                 std::vector<std::string> seen;
-                hand_over(nlohmann::json(devices_here(selectors, &seen)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+                hand_over(nlohmann::json(Here().devices(selectors, &seen)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
                 for (const auto& trouble : seen) hand_over(trouble);
             },
             "while the devices were listed (`cllab devices` names the driver)", timeout_seconds_, timeout_seconds_);

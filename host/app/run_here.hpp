@@ -9,17 +9,16 @@
 
 namespace cllab::app {
 
-/// As Runner::devices.
-std::vector<model::Device> devices_here(const std::vector<std::string>& selectors, std::vector<std::string>* troubles);
-
 /// The devices this process works with: each is opened once, its timer audited and its clock brought up once.
 class Here {
 public:
+    /// As Runner::devices.
+    std::vector<model::Device> devices(const std::vector<std::string>& selectors, std::vector<std::string>* troubles);
     /// As Runner::run, without the cells that are `finished`.
     void run(const run::RunRequest& request, const std::string& selector, const Events& events, const std::set<run::CellNumber>& finished = {});
 
 private:
-    std::map<std::string, device::Session> open_;
+    std::map<std::string, device::Session> open_;  ///< by selector
 };
 
 }  // namespace cllab::app

@@ -51,7 +51,7 @@ private:
 class InThisProcess : public Runner {
 public:
     std::vector<model::Device> devices(const std::vector<std::string>& selectors, std::vector<std::string>* troubles) override {
-        return devices_here(selectors, troubles);
+        return here_.devices(selectors, troubles);
     }
     void run(const run::RunRequest& request, const std::string& selector, const Events& events) override {
         here_.run(request, selector, events);
@@ -93,13 +93,13 @@ void catch_driver_crashes() {
     describe_crash("while the OpenCL drivers were loaded", "`cllab devices` says which one it was.");
 }
 
-std::vector<model::Device> devices_here(const std::vector<std::string>& selectors, std::vector<std::string>* troubles) {
+std::vector<model::Device> Here::devices(const std::vector<std::string>& selectors, std::vector<std::string>* troubles) {
     const auto found = device::discover(troubles);
     std::vector<model::Device> facts;
     for (const auto& f : found) facts.push_back(f.facts);
     const auto trusted = [&](std::size_t i) {
         try {
-            return device::Session(found[i]).timer().trusted;
+            return open_.try_emplace(found[i].facts.selector, found[i]).first->second.timer().trusted;
         } catch (const Error&) {
             return false;
         }
@@ -120,6 +120,10 @@ void Here::run(const run::RunRequest& request, const std::string& selector, cons
         if (session == open_.end()) throw Error(Blame::environment, "device " + selector + " was there a moment ago and is gone");
     }
     check_points(request, session->second.facts());
+    if (request.settings.measure) {
+        const ChargedTo account(start);
+        session->second.timer();
+    }
     EventObserver observer(events, std::move(start));
     run::execute(session->second, request, observer, finished);
 }

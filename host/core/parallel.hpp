@@ -12,7 +12,7 @@ namespace cllab {
 /// first of the pieces that threw has thrown.
 void in_parallel(std::size_t count, std::size_t least_piece, const std::function<void(std::size_t begin, std::size_t end)>& work);
 
-inline constexpr std::size_t parallel_piece = 1 << 18;  ///< elements below which a thread costs more than it gains
+inline constexpr std::size_t parallel_piece = 1 << 16;  ///< elements below which a thread costs more than it gains
 
 bool equal_bytes(std::span<const std::byte> a, std::span<const std::byte> b);
 

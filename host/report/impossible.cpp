@@ -69,7 +69,7 @@ std::optional<std::string> impossible(const Record& r, bool has_samples) {
         if (auto why = impossible_samples(r)) return why;
     }
     for (const auto& [what, samples, rounds] : {std::tuple{"samples", &r.samples, &r.rounds}, {"samples set aside", &r.aside, &r.aside_rounds}})
-        if (!rounds->empty() && rounds->size() != samples->size())
+        if (!rounds->empty() && !samples->empty() && rounds->size() != samples->size())
             return "it has " + std::to_string(samples->size()) + " " + what + " and the rounds of " + std::to_string(rounds->size());
     for (const auto& [name, metric] : r.metrics) {
         static constexpr std::array<std::string_view, 5> never_negative{"bandwidth", "flops", "of_copy", "upload", "download"};

@@ -11,7 +11,7 @@ LINE = re.compile(r"^  (\w[\w ]*?) +(-?[\d.]+) +(-?[\d.]+)%", re.MULTILINE)
 class Timings(LabTest):
     def timed(self, *args):
         start = time.monotonic()
-        _, err = self.lab("run", "muladd_*", "--device", "cpu", "--axis", "items=64Ki,128Ki", "--no-dumps", "--json", "r.jsonl", "--force",
+        _, err = self.lab("run", "muladd_fma", "muladd_mad", "--device", "cpu", "--axis", "items=64Ki,128Ki", "--no-dumps", "--json", "r.jsonl", "--force",
                           "--timings", *args)
         outside = time.monotonic() - start
         wall = float(re.search(r"^where ([\d.]+) s went$", err, re.MULTILINE)[1])
@@ -37,9 +37,9 @@ class Timings(LabTest):
         for name in "sampling", "verify", "warm_up":
             of_cells = sum(r["phases"][name] for r in records)
             self.assertAlmostEqual(of_cells, phases[name.replace("_", " ")], delta=0.002)
-        # A device is warmed up once, so one cell has most of it.
+        # A device is warmed up once, and again only after a pause: not for each cell.
         warm = sorted(r["phases"]["warm_up"] for r in records)
-        self.assertGreater(warm[-1], sum(warm[:-1]))
+        self.assertGreater(warm[-1], 2 * warm[0])
 
     def test_without_it_nothing_is_said(self):
         _, err = self.lab("run", "muladd_fma", "--device", "cpu", "--axis", "items=64", "--verify", "--no-dumps")

@@ -27,12 +27,13 @@ template <typename T, typename Make>
 SharedBytes random_values(std::size_t count, std::uint64_t seed, Make make) {
     static_assert(sizeof(T) == 4);
     auto out = std::make_shared<Bytes>(count * sizeof(T));
-    fill_random(*out, seed);
     in_parallel(count, parallel_piece, [&](std::size_t begin, std::size_t end) {
+        Random random(seed);
+        random.skip(begin / 2);
+        std::uint64_t words = 0;  // the data of fill_random: two values to a word, the low half first
         for (std::size_t i = begin; i < end; ++i) {
-            std::uint32_t word;
-            std::memcpy(&word, out->data() + i * sizeof(T), sizeof word);
-            const T v = make(word);
+            words = i % 2 == 0 ? random() : words >> 32;
+            const T v = make(static_cast<std::uint32_t>(words));
             std::memcpy(out->data() + i * sizeof(T), &v, sizeof v);
         }
     });
