@@ -101,6 +101,6 @@ std::string comparison_json(const model::Comparison& c) {
     return out.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-bool is_comparison(std::string_view line) { return line.substr(0, 64).find("\"record\":\"comparison\"") != std::string_view::npos; }
+bool is_comparison(std::string_view line) { return line.substr(0, 64).find("\"record\":\"") != std::string_view::npos; }
 
 }  // namespace cllab::report
