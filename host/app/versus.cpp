@@ -6,7 +6,6 @@
 #include <ostream>
 
 #include "app/comparison.hpp"
-#include "compare/verdict.hpp"
 #include "core/random.hpp"
 #include "report/comparison.hpp"
 
@@ -43,8 +42,8 @@ std::string trouble_of(const Records& records) {
 }  // namespace
 
 model::Comparison compare_cells(Runner& runner, const run::Settings& asked, const std::string& selector, const model::Group& pair, const model::Record& left,
-                                const model::Record& right, double seconds,
-                                const std::function<void(const model::Comparison&)>& progress) {
+                                const model::Record& right, double seconds, const std::function<void(const model::Comparison&)>& progress,
+                                const compare::Rules& rules) {
     model::Comparison out;
     out.left = pair.front().id;
     out.right = pair.back().id;
@@ -54,7 +53,8 @@ model::Comparison compare_cells(Runner& runner, const run::Settings& asked, cons
     const bool same_code = !left.code.fingerprint.empty() && left.code.fingerprint == right.code.fingerprint;
 
     run::RunRequest arrangement{std::nullopt, {{pair.front(), pair.back(), pair.front()}}, asked};
-    arrangement.comparisons.front().back().options = control_option;
+    auto& control = arrangement.comparisons.front().back().options;
+    control += (control.empty() ? "" : " ") + std::string(control_option);
     auto& settings = arrangement.settings;
     settings.arrangement = true;
     settings.dumps.reset();
@@ -63,7 +63,6 @@ model::Comparison compare_cells(Runner& runner, const run::Settings& asked, cons
 
     Random seeds(mix64(asked.seed) ^ 0x636f6d70617265);
     std::vector<double> ratios, controls;
-    const compare::Rules rules;
     const auto judge = [&] { out.judgement = compare::judge(ratios, controls, same_code, rules); };
     auto start = Clock::now();
     for (unsigned n = 0;; ++n) {

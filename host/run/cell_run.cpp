@@ -134,10 +134,16 @@ bool CellRun::guarded(const std::function<void()>& work) {
 
 void CellRun::build() {
     const auto& facts = session_.facts();
-    auto source = kernel_source(record_.family, settings_.cl_dir);
-    source_ = std::move(source.text);
-    record_.build.options = build_options(cell_, setup_, facts, settings_.build_options);
-    record_.build.source = source.origin;
+    if (cell_.stored) {
+        source_ = cell_.stored->text;
+        record_.build.options = cell_.stored->options + (cell_.options.empty() ? "" : " " + cell_.options);
+        record_.build.source = "baseline";
+    } else {
+        auto source = kernel_source(record_.family, settings_.cl_dir);
+        source_ = std::move(source.text);
+        record_.build.options = build_options(cell_, setup_, facts, settings_.build_options);
+        record_.build.source = source.origin;
+    }
     record_.build.source_sha256 = sha256_hex(source_);
     built_ = device::build(session_, source_, record_.build.options);
     built_.log = name_lines(built_.log, source_);
