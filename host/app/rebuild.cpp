@@ -83,8 +83,8 @@ void print_codes(const std::vector<compare::CodeTimes>& codes, const char* what)
 
 std::string deviation(double part) { return part < 0 ? "unknown from so few" : fmt::format("{:.2f} %", 100 * std::expm1(part)); }
 
-void print_split(const compare::SpreadSplit& parts) {
-    std::cout << "spread (standard deviation): between codes " << deviation(parts.between_codes) << ", between arrangements of one code "
+void print_split(const compare::SpreadSplit& parts, std::size_t codes) {
+    std::cout << "spread (standard deviation): between codes " << (codes == 1 ? "none, there is one" : deviation(parts.between_codes)) << ", between arrangements of one code "
               << deviation(parts.between_arrangements) << ", within one " << deviation(parts.within) << "\n";
 }
 
@@ -146,8 +146,9 @@ void print(const model::Cell& cell, const model::Device& device, const Rebuilt& 
     std::cout << title_of(cell) << " on " << printable(device.name) << ", built " << builds << " times, each build run by two processes\n";
     if (!rebuilt.failure.empty()) std::cout << "a build failed: " << printable(rebuilt.failure) << '\n';
     if (rebuilt.runs.empty()) return;
-    print_codes(compare::codes_of(rebuilt.runs), "processes");
-    print_split(compare::split(rebuilt.runs));
+    const auto codes = compare::codes_of(rebuilt.runs);
+    print_codes(codes, "processes");
+    print_split(compare::split(rebuilt.runs), codes.size());
     if (device::compile_cache_settings(device, "x").empty())
         std::cout << "This driver has no known cache across processes: both processes of a build compiled.\n";
     else if (rebuilt.cached)

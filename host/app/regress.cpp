@@ -196,7 +196,8 @@ private:
                     } catch (const Unsupported&) {
                         // The point as it was asked for, as in the record of an unsupported cell.
                     }
-                    auto& item = item_of(cell.id, point);
+                    // A cell that failed before its axes were read has the point as it was asked for in its record.
+                    auto& item = item_of(cell.id, at.count({cell.id, cell.point.values()}) ? cell.point.values() : point);
                     if (item.cell) continue;
                     item.cell = cell;
                     item.asked = asked.get();

@@ -90,8 +90,9 @@ model::Comparison compare_cells(Runner& runner, const run::Settings& asked, cons
         judge();
         out.seconds = since(start);
         progress(out);
-        // A verdict late is better than none: slow arrangements may take three times as long until there are enough of them.
-        const double limit = ratios.size() < rules.least ? 3 * seconds : seconds;
+        // A verdict late is better than none: slow arrangements may take three times as long until there are enough of them, and longer
+        // where the interval needs more of them than that of a single pair.
+        const double limit = ratios.size() < rules.least ? 3 * seconds * rules.least / compare::Rules{}.least : seconds;
         if (compare::enough(ratios, rules) || (n > 0 && out.seconds + took > limit)) break;
     }
     judge();

@@ -1,6 +1,8 @@
 // What follows the sampling of a cell: its metrics and warnings, the dump, the last checks.
 #include <cmath>
+#include <map>
 
+#include "core/hash.hpp"
 #include "core/stats.hpp"
 #include "core/units.hpp"
 #include "device/quirks.hpp"
@@ -151,6 +153,7 @@ void CellRun::dump() {
     }
     if (!subject_) return;
     judge_code(analysis);
+    record_.code.fingerprint = fingerprint_of_launches(request);  // ends the life of `analysis`
     cl_ulong local = 0;
     if (!record_.code.local_bytes &&
         clGetKernelWorkGroupInfo(subject_->first().kernel()(), session_.device()(), CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local,
@@ -158,6 +161,29 @@ void CellRun::dump() {
         record_.code.local_bytes = static_cast<std::int64_t>(local);
         record_.code.origin["local_bytes"] = "CL_KERNEL_LOCAL_MEM_SIZE";
     }
+}
+
+/// One hash for the code of every kernel that an operation launches: a change in any of them is a change. Empty where one of them
+/// could not be read.
+std::string CellRun::fingerprint_of_launches(const inspect::DumpRequest& own) {
+    std::map<std::string, inspect::DumpRequest> requests;
+    for (const auto& step : setup_.steps) {
+        const auto* launch = std::get_if<Launch>(&step);
+        if (!launch) continue;
+        auto request = own;
+        if (!launch->entry.empty()) request.entry = launch->entry;
+        request.launch = {launch->local, launch->global};
+        requests.emplace(request.entry + " " + launch->local.text() + " of " + launch->global.text(), request);
+    }
+    if (requests.empty()) requests.emplace("", own);
+    if (requests.size() == 1) return instruments_.code().read(requests.begin()->second).info.fingerprint;
+    std::string all;
+    for (const auto& [name, request] : requests) {
+        const auto& one = instruments_.code().read(request).info.fingerprint;
+        if (one.empty()) return {};
+        all += one + "\n";
+    }
+    return sha256_hex(all);
 }
 
 /// Method rule 1: once more after timing. First what the timed operations have left, then whether each does its work.

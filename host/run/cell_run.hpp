@@ -7,6 +7,7 @@
 
 #include "core/random.hpp"
 #include "inspect/analysis.hpp"
+#include "inspect/dump.hpp"
 #include "inspect/dump_folder.hpp"
 #include "run/drift.hpp"
 #include "run/executor.hpp"
@@ -73,6 +74,7 @@ private:
     void transfers();
     void observe();
     void dump();
+    std::string fingerprint_of_launches(const inspect::DumpRequest& own);
     void judge_code(const inspect::Analysis& analysis);  ///< the work must be there
     void check_line();                                   ///< the same by the time, where no code could be counted
 

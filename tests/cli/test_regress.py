@@ -134,6 +134,24 @@ class Regress(LabTest):
         self.assertEqual([level["first"] for level in history["levels"]], [0, 14])
         self.assertEqual(len(history["points"]), 24)
 
+    def test_a_change_in_any_kernel_of_an_operation_is_another_code(self):
+        def code_of(kernel):
+            self.lab("run", kernel, "--device", "cpu", "--cl-dir", "cl", "--no-dumps", "--no-yardstick", "--max-time", "0.05", "--json", "c.jsonl", "--force",
+                     *(["--axis", "size=64Ki"] if kernel.startswith("reduce") else ["--axis", "images=1"]))
+            return self.records("c.jsonl")[0]["code"]["fingerprint"]
+
+        two_passes = "reduce_tree4"
+        path = self.cl / "reduce.cl"
+        text = path.read_text()
+        before = code_of(two_passes)
+        path.write_text("// a comment\n" + text)
+        self.assertEqual(code_of(two_passes), before)
+        path.write_text(text.replace("for (uint i = get_local_id(0); i < count; i += get_local_size(0)) value += partial[i];",
+                                     "for (uint i = get_local_id(0); i < count; i += get_local_size(0)) value += partial[i] ^ (i >> 31);", 1))
+        self.assertNotEqual(code_of(two_passes), before)
+        # No kernel of this one has the variant's name.
+        self.assertRegex(code_of("batchnorm_channel_three"), "^[0-9a-f]{64}$")
+
     def test_what_is_no_baseline_is_refused_in_one_sentence(self):
         _, err = self.lab("regress", "nothing", status=2)
         self.assert_one_sentence(err, "'nothing' is no baseline", "--baseline DIR")
