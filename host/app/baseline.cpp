@@ -34,11 +34,11 @@ void make_baseline_folder(const fs::path& folder) {
     if (code) throw Error(Blame::environment, "the baseline's folder '" + folder.string() + "' (--baseline) cannot be made: " + code.message());
 }
 
-void BaselineWriter::take(const model::Record& record) {
+void BaselineWriter::take(const model::Record& record, const model::Cell* cell) {
     if (!records_) return;
     const auto& hash = record.build.source_sha256;
-    if (!hash.empty()) {
-        const auto text = run::kernel_source(record.family, cl_dir_).text;
+    if (!hash.empty() && cell) {
+        const auto text = run::kernel_source(cell->experiment->family, cl_dir_).text;
         if (sha256_hex(text) != hash) {
             say("the text of " + record.id + " has changed since it was built, so its record is left out of the baseline");
             return;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/plan.hpp"
 #include "model/result.hpp"
 
 namespace cllab::app {
@@ -23,8 +24,9 @@ public:
     /// `records`: open, or nothing when no baseline is asked for. `cl_dir`: where the run reads its text from.
     BaselineWriter(std::filesystem::path folder, OutputFile* records, std::filesystem::path cl_dir)
         : folder_(std::move(folder)), records_(records), cl_dir_(std::move(cl_dir)) {}
-    /// A record whose text has changed on disk since it was built is named on stderr and left out. Throws Error(environment).
-    void take(const model::Record& record);
+    /// `cell`: whose record it is; nothing leaves the text out. A record whose text has changed on disk since it was built is named on
+    /// stderr and left out. Throws Error(environment).
+    void take(const model::Record& record, const model::Cell* cell);
 
 private:
     std::filesystem::path folder_;

@@ -254,7 +254,7 @@ int command_run(const Invocation& asked) {
             record.reason = "no progress for " + format_significant(invocation.timeout_seconds, 3) + " s (--timeout)";
             write_timing(record);
             sink.take(record);
-            baseline.take(record);
+            baseline.take(record, nullptr);
             progress.clear();
             print_results(sink, compared, devices);
             say(record.id + " on '" + record.device.name + "' does not end and a driver cannot be stopped from inside; --isolate goes on "
@@ -273,7 +273,7 @@ int command_run(const Invocation& asked) {
             if (watchdog) watchdog->leave();
             progress.clear();
             sink.take(record);
-            baseline.take(record);
+            baseline.take(record, &plan[group][index]);
             progress.finished();
             if (!invocation.versus.empty()) {
                 auto& pair = compared.at(compared.size() - plan.size() + group);

@@ -181,8 +181,10 @@ private:
             }
             return items_[found->second];
         };
+        const bool own = std::any_of(baseline_.records.begin(), baseline_.records.end(), [&](const auto& r) { return same_device(r.device, info); });
         for (const auto& record : baseline_.records) {
-            if (!wanted(record.id, record.family) || record.device.platform != info.platform || record.device.type != info.type) continue;
+            if (!wanted(record.id, record.family)) continue;
+            if (own ? !same_device(record.device, info) : record.device.platform != info.platform || record.device.type != info.type) continue;
             item_of(record.id, record.point).before.push_back(&record);
         }
         for (const auto& asked : asked_) {

@@ -17,6 +17,7 @@
 #include "core/units.hpp"
 #include "device/quirks.hpp"
 #include "model/params.hpp"
+#include "run/conditions.hpp"
 #include "run/kernel_source.hpp"
 #include "run/needs.hpp"
 
@@ -67,6 +68,7 @@ const HostInfo& this_host() {
         utsname system{};
         if (uname(&system) == 0) out.os = std::string(system.sysname) + " " + system.release;
         out.threads = std::thread::hardware_concurrency();
+        for (const auto& condition : host_conditions()) out.conditions[condition.name] = condition.value;
         return out;
     }();
     return host;

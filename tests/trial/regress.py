@@ -20,7 +20,7 @@ import time
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 SLOWABLE = ["pitch_loop", "pitch_short8", "pitch_vload8"]
-OTHERS = ["pitch_wide", "pitch_swar", "pitch_implicit", "address_index", "address_pointer", "batchnorm_pixel_two", "batchnorm_pixel_three",
+OTHERS = ["pitch_wide", "pitch_swar", "pitch_implicit", "address_index", "address_pointer", "saxpy_w32", "saxpy_w128",
           "gemm_tile8", "gemm_buffered"]
 
 REPEATED = """
