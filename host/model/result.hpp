@@ -81,8 +81,6 @@ struct DeviceInfo {
 struct HostInfo {
     std::string name, cpu, os;
     unsigned threads = 0;
-    /// What may disturb a timing, as it was when the process began: "governor" -> "powersave". What could not be read is not there.
-    std::map<std::string, std::string> conditions;
 };
 
 /// Where a cell stands in its run.

@@ -117,7 +117,6 @@ Json to_json(const model::Record& r) {
     j["dump"] = r.dump;
     for (const auto& [phase, seconds] : r.phases) put(j["phases"], name(phase), seconds);
     j["host"] = {{"name", r.host.name}, {"cpu", r.host.cpu}, {"os", r.host.os}, {"threads", r.host.threads}};
-    if (!r.host.conditions.empty()) j["host"]["conditions"] = r.host.conditions;
     j["run"] = {{"id", r.run.id}, {"label", r.run.label}};
     if (r.run.seed) j["run"]["seed"] = *r.run.seed;
     j["run"]["order"] = {{"comparison", r.run.order.comparison}, {"position", r.run.order.position}, {"prepared", r.run.order.prepared}};

@@ -260,10 +260,6 @@ model::Record read_record(const Reader& r, int schema) {
         h.read("cpu", record.host.cpu);
         h.read("os", record.host.os);
         h.read("threads", record.host.threads);
-        if (const Json* conditions = h.find("conditions")) {
-            const Reader read(*conditions, "host.conditions");
-            for (const auto& [what, is] : conditions->items()) read.read(what.c_str(), record.host.conditions[what]);
-        }
     }
     if (schema >= 2) record.run = read_run(Reader(r.need("run"), "run"));
     r.read("utc", record.utc);

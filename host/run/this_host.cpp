@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "core/text.hpp"
-#include "run/conditions.hpp"
 #include "run/executor.hpp"
 
 namespace cllab::run {
@@ -29,7 +28,6 @@ const model::HostInfo& this_host() {
         utsname system{};
         if (uname(&system) == 0) out.os = std::string(system.sysname) + " " + system.release;
         out.threads = std::thread::hardware_concurrency();
-        for (const auto& condition : host_conditions()) out.conditions[condition.name] = condition.value;
         return out;
     }();
     return host;
