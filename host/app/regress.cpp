@@ -14,6 +14,7 @@
 #include "core/text.hpp"
 #include "model/params.hpp"
 #include "report/comparison.hpp"
+#include "run/conditions.hpp"
 
 namespace cllab::app {
 namespace {
@@ -79,6 +80,7 @@ public:
         r.recorded = invocation.recorded;
         r.threshold = rules_.threshold = invocation.threshold;
         r.family_rate = rules_.family_rate;
+        for (const auto& condition : run::host_conditions()) r.conditions[condition.name] = condition.value;
     }
 
     RegressResult run() {

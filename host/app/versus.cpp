@@ -8,6 +8,7 @@
 #include "app/comparison.hpp"
 #include "core/random.hpp"
 #include "report/comparison.hpp"
+#include "run/conditions.hpp"
 
 namespace cllab::app {
 namespace {
@@ -50,6 +51,7 @@ model::Comparison compare_cells(Runner& runner, const run::Settings& asked, cons
     out.point = left.point;
     out.device = left.device;
     out.cache = left.time ? left.time->cache : "";
+    for (const auto& condition : run::host_conditions()) out.conditions[condition.name] = condition.value;
     const bool same_code = !left.code.fingerprint.empty() && left.code.fingerprint == right.code.fingerprint;
 
     run::RunRequest arrangement{std::nullopt, {{pair.front(), pair.back(), pair.front()}}, asked};

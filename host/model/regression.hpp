@@ -1,6 +1,7 @@
 // Today's kernels held against a baseline, cell by cell, as data. compare/ judges it, report/ prints it.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -65,6 +66,7 @@ struct Regression {
     unsigned tested = 0;           ///< cells in the family that Holm's correction is for
     RatioEstimate shift;           ///< common to all tested cells; n: cells
     double seconds = 0;
+    std::map<std::string, std::string> conditions;  ///< what may disturb, as it was at the beginning; as in Comparison
     std::optional<Calibration> calibration;
 };
 

@@ -94,6 +94,7 @@ std::string comparison_json(const model::Comparison& c) {
              {"seconds", c.seconds},
              {"arrangements", Json::array()}};
     if (!c.trouble.empty()) out["trouble"] = c.trouble;
+    if (!c.conditions.empty()) out["conditions"] = c.conditions;
     for (const auto& [axis, value] : c.point) out["point"][axis] = value;
     for (const auto& a : c.arrangements)
         out["arrangements"].push_back(

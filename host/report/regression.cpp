@@ -217,6 +217,7 @@ std::vector<std::string> regression_json(const model::Regression& r) {
         auto& count = whole["changes"][model::name(cell.change)];
         count = count.is_null() ? 1 : count.get<unsigned>() + 1;
     }
+    if (!r.conditions.empty()) whole["conditions"] = r.conditions;
     if (r.shift.n) whole["common_shift"] = to_json(r.shift);
     if (r.calibration)
         whole["calibration"] = {{"cells", r.calibration->cells}, {"alarms", r.calibration->alarms}, {"blind", r.calibration->blind},

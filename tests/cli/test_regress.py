@@ -37,7 +37,7 @@ class Regress(LabTest):
         self.lab("run", *KERNELS, *SIZE, "--device", "cpu", "--cl-dir", "cl", "--no-dumps", "--no-yardstick", "--baseline", "base", *more)
 
     def regress(self, *more, status=0):
-        out, err = self.lab("regress", "base", "--max-time", "4", "--json", "cells.jsonl", "--force", *more, status=status, timeout=400)
+        out, err = self.lab("regress", "base", "--max-time", "15", "--json", "cells.jsonl", "--force", *more, status=status, timeout=400)
         lines = self.records("cells.jsonl")
         return {line["id"]: line for line in lines if "id" in line}, lines[-1], out, err
 
@@ -71,6 +71,7 @@ class Regress(LabTest):
         self.assertGreater(cells["pitch_loop"]["ratio"]["low"], 1.02)
         self.assertEqual(next(iter(cells)), "pitch_loop", "the worst comes first")
         self.assertEqual(whole["tested"], 1)
+        self.assertIn("load", whole["conditions"])
         self.assertTrue(all(a["same_memory"] for a in cells["pitch_loop"]["arrangements"]))
         self.assertIn("false claim", words(out))
         suite = xml.parse(self.folder / "j.xml").getroot()
