@@ -2,6 +2,7 @@
 // step (a quadratic map on [-2, 2]), so the host can prove that all of them were done. The host defines:
 //   TYPE    float, double, half or uint       WIDTH   1, 2, 4, 8 or 16 elements a vector
 //   ILP     independent chains per work-item    UNROLL  steps of each chain between two loop branches
+//   UNROLL_0 to _3  its hexadecimal digits from the last on, each as a number from 0 to 15
 
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
@@ -13,9 +14,7 @@
 #define R8(X) R4(X) R4(X)
 #define R16(X) R8(X) R8(X)
 #define R32(X) R16(X) R16(X)
-#define R40(X) R32(X) R8(X)
 #define R64(X) R32(X) R32(X)
-#define R100(X) R64(X) R32(X) R4(X)
 #define R128(X) R64(X) R64(X)
 #define R256(X) R128(X) R128(X)
 #define R512(X) R256(X) R256(X)
@@ -26,6 +25,7 @@
 #define R16384(X) R8192(X) R8192(X)
 
 // The same for every count up to 15.
+#define A0(X)
 #define A1(X) X
 #define A2(X) X X
 #define A3(X) A2(X) X
@@ -73,11 +73,11 @@
 #define BEGIN(j) VALUE x##j = LOAD((get_global_id(0) % 4) + (j) * WIDTH, start);
 #define ADD(j) sum += x##j;
 #define ONCE PASTE(CHAINS, ILP)(STEP)
-#define MANY PASTE(R, UNROLL)(ONCE)
-#if !defined(AHEAD) || AHEAD == 0
-#define BEFORE
-#else
+#define MANY PASTE(A, UNROLL_0)(ONCE) R16(PASTE(A, UNROLL_1)(ONCE)) R256(PASTE(A, UNROLL_2)(ONCE)) R4096(PASTE(A, UNROLL_3)(ONCE))
+#ifdef AHEAD
 #define BEFORE PASTE(A, AHEAD)(ONCE)
+#else
+#define BEFORE
 #endif
 
 // The parts every kernel here has in common.

@@ -204,8 +204,8 @@ using run::CellNumber;
 /// One child's life: events become the parent's, a death becomes a record. True when the plan is finished.
 class Supervision {
 public:
-    /// Adds to `finished`.
-    Supervision(const run::RunRequest& request, const std::string& selector, double timeout_seconds, const Events& events,
+    /// Adds to `finished`; a child that dies while builds may be under way for other cells takes builds_ahead from the request.
+    Supervision(run::RunRequest& request, const std::string& selector, double timeout_seconds, const Events& events,
                 std::set<CellNumber>& finished)
         : request_(request), selector_(selector), timeout_seconds_(timeout_seconds), events_(events), finished_(finished),
           child_([this](int fd) { child_work(fd); }) {}
@@ -291,6 +291,10 @@ private:
             if (any_finished_) return;
             throw DeviceLost("device " + selector_ + ": " + reason + " before its first cell");
         }
+        if (status == model::Status::launch_failed && request_.settings.builds_ahead && found->second.device.type == model::name(model::DeviceType::gpu)) {
+            request_.settings.builds_ahead = false;  // whose build it was is seen when each is alone
+            return;
+        }
         auto record = found->second;
         record.status = status;
         const std::string phase = position_->phase.load();
@@ -300,7 +304,7 @@ private:
         events_.done(cell.first, cell.second, record);
     }
 
-    const run::RunRequest& request_;
+    run::RunRequest& request_;
     const std::string& selector_;
     double timeout_seconds_;
     const Events& events_;
@@ -330,7 +334,8 @@ public:
 
     void run(const run::RunRequest& request, const std::string& selector, const Events& events) override {
         std::set<CellNumber> finished;
-        while (!Supervision(request, selector, timeout_seconds_, events, finished).watch()) {
+        auto rest = request;
+        while (!Supervision(rest, selector, timeout_seconds_, events, finished).watch()) {
         }
     }
 

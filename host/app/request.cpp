@@ -30,6 +30,7 @@ run::Settings settings_of(const Invocation& invocation) {
     out.sampling_seconds = invocation.sampling_seconds;
     out.build_options = invocation.build_options;
     out.cl_dir = invocation.cl_dir;
+    out.builds_ahead = out.cl_dir.empty();
     out.argv = invocation.argv;
     out.run = run_info(invocation);
     out.tool_seconds = std::min(out.tool_seconds, invocation.timeout_seconds / 2);

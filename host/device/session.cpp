@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 
 #include "core/error.hpp"
 #include "core/phases.hpp"
+#include "device/staging.hpp"
 
 namespace cllab::device {
 namespace {
@@ -33,9 +35,62 @@ const TimerAudit& Session::timer() {
     return timer_.emplace(audit_timer(*this));
 }
 
+Session::~Session() = default;
+
+bool Session::works_beside_host() const {
+    using model::Implementation;
+    const auto whose = facts_.implementation;
+    return facts_.is_gpu() && (whose == Implementation::nvidia || whose == Implementation::amd || whose == Implementation::intel_gpu);
+}
+
 void Session::wait() {
-    queue_.finish();
+    if (works_beside_host() && timer_ && timer_->trusted) {
+        using std::chrono::microseconds;
+        const auto start = Clock::now();
+        cl::Event last;
+        queue_.enqueueMarkerWithWaitList(nullptr, &last);
+        queue_.flush();
+        while (last.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() > CL_COMPLETE) {
+            const auto waited = std::chrono::duration_cast<microseconds>(Clock::now() - start);
+            std::this_thread::sleep_for(std::clamp(waited / 8, microseconds(10), microseconds(1000)));
+        }
+    }
+    queue_.finish();  // says what went wrong, if anything did
     last_wait_ = Clock::now();
+}
+
+Staging* Session::staging(std::size_t bytes) {
+    if (!has_memory_of_its_own() || bytes < Staging::worth_bytes || !can_stage_) return nullptr;
+    try {
+        if (!staging_) staging_ = std::make_unique<Staging>(*this);
+    } catch (const cl::Error&) {
+        can_stage_ = false;
+    }
+    return staging_.get();
+}
+
+void Session::put(const cl::Buffer& buffer, std::span<const std::byte> data) {
+    if (auto* pinned = staging(data.size())) return pinned->upload(buffer, data);
+    queue_.enqueueWriteBuffer(buffer, CL_TRUE, 0, data.size(), data.data());
+}
+
+void Session::get(const cl::Buffer& buffer, std::span<std::byte> data) {
+    if (auto* pinned = staging(data.size())) return pinned->download(buffer, data);
+    queue_.enqueueReadBuffer(buffer, CL_TRUE, 0, data.size(), data.data());
+}
+
+bool Session::poison(const cl::Buffer& buffer, std::size_t bytes, std::uint64_t seed) {
+    constexpr std::size_t worth_bytes = 1 << 20;
+    if (!has_memory_of_its_own() || bytes < worth_bytes || bytes % 8 != 0 || !facts_.little_endian || !can_poison_) return false;
+    try {
+        if (!poison_) poison_ = std::make_unique<PoisonKernel>(*this);
+    } catch (const cl::Error&) {
+        can_poison_ = false;
+    } catch (const Error&) {
+        can_poison_ = false;
+    }
+    if (poison_) poison_->fill(buffer, bytes, seed);
+    return poison_ != nullptr;
 }
 
 std::span<const std::byte> Session::guard_pattern(std::uint64_t seed, std::size_t bytes) {

@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,17 +17,31 @@
 
 namespace cllab::device {
 
+class Staging;
+class PoisonKernel;
+
 class Session {
 public:
     /// Throws Error(environment) when the device gives no context or queue.
     explicit Session(const Found& found);
+    ~Session();
+    Session(const Session&) = delete;  // what it made knows where it is
+    Session& operator=(const Session&) = delete;
 
     const model::Device& facts() const { return facts_; }
     const cl::Device& device() const { return device_; }
     const cl::Context& context() const { return context_; }
     const cl::CommandQueue& queue() const { return queue_; }
-    /// Waits until the device has done all that was enqueued.
+    /// Waits until the device has done all that was enqueued. Sleeps where the device's own clock times what runs, so that a
+    /// core is free meanwhile; a driver's own wait keeps one busy (NVIDIA 580).
     void wait();
+    /// Builds and tools may run on the host's cores beside what the device does, and several at once.
+    bool works_beside_host() const;
+    /// The buffer's contents, the fastest way there is, when nobody asks how long it takes.
+    void put(const cl::Buffer& buffer, std::span<const std::byte> data);
+    void get(const cl::Buffer& buffer, std::span<std::byte> data);
+    /// model::poison of so many bytes by the device itself. False, and nothing done, where the host is to make it.
+    bool poison(const cl::Buffer& buffer, std::size_t bytes, std::uint64_t seed);
     std::chrono::steady_clock::time_point last_wait() const { return last_wait_; }
     /// Whether the device's warm-up ended because its speed had settled; nothing before the first.
     std::optional<bool> settled() const { return settled_; }
@@ -41,6 +57,9 @@ public:
     const TimerAudit& timer();
 
 private:
+    bool has_memory_of_its_own() const { return facts_.is_gpu() && !facts_.unified_memory; }
+    Staging* staging(std::size_t bytes);  ///< nothing where so many bytes go as fast without
+
     model::Device facts_;
     cl::Device device_;
     cl::Context context_;
@@ -52,6 +71,9 @@ private:
     std::uint64_t guard_seed_ = 0;
     std::optional<Random> placement_;
     std::vector<cl::Buffer> between_;  ///< allocated to displace what comes after
+    std::unique_ptr<Staging> staging_;
+    std::unique_ptr<PoisonKernel> poison_;
+    bool can_stage_ = true, can_poison_ = true;
 };
 
 /// The least guard on each side of a buffer: a write that misses by a page or a few must not land in other memory.

@@ -1,6 +1,5 @@
 // fma: latency, throughput, loop and fetch cost of the fused multiply-add, and two things it gives away: the clock (by
 // its latency) and the number of compute units (by a staircase over saturating work-groups).
-#include <bit>
 #include <map>
 
 #include "experiments/lib/chain.hpp"
@@ -42,8 +41,6 @@ Shape shape_of(const Request& request, Params& params) {
         s.unroll = std::max<std::size_t>(1, params.count("code", 1024) / s.ilp);
     else
         s.unroll = params.count("unroll", variant == "peak" || variant == "align" ? 16 : 64);
-    if (!std::has_single_bit(s.unroll) && s.unroll != 40 && s.unroll != 100)
-        throw Error(Blame::usage, "axis 'unroll' is " + std::to_string(s.unroll) + "; possible are powers of two, 40 and 100");
     if (variant == "align") s.ahead = params.count("ahead");
 
     if (variant != "latency") {
@@ -151,6 +148,8 @@ Setup setup(const Request& request, Params& params) {
     out.work.flops = 2.0 * static_cast<double>(s.items * s.groups * s.ilp * s.width);
     out.defines = {"TYPE=" + s.type, "TYPE_" + s.type, "WIDTH=" + std::to_string(s.width),
                    "ILP=" + std::to_string(s.ilp), "UNROLL=" + std::to_string(s.unroll)};
+    for (unsigned digit = 0; digit < 4; ++digit)
+        out.defines.push_back("UNROLL_" + std::to_string(digit) + "=" + std::to_string(s.unroll >> (4 * digit) & 15));
     if (request.variant.name == "align") out.defines.push_back("AHEAD=" + std::to_string(s.ahead));
     return out;
 }
@@ -337,7 +336,7 @@ Experiment describe_fma() {
          .only = chains,
          .power_of_two = true},
         {.name = "unroll",
-         .meaning = "steps of a chain between two branches: a power of two, 40 or 100; auto is 16 for peak and align, else 64",
+         .meaning = "steps of a chain between two branches; auto is 16 for peak and align, else 64",
          .values = {"auto"},
          .least = 1,
          .most = 16384,

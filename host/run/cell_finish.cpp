@@ -7,6 +7,7 @@
 #include "core/hash.hpp"
 #include "core/phases.hpp"
 #include "core/stats.hpp"
+#include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/quirks.hpp"
 #include "inspect/dump.hpp"
@@ -31,16 +32,14 @@ std::string fingerprint_of_launches(CellState& state, const inspect::DumpRequest
         request.launch = {launch->local, launch->global};
         requests.emplace(request.entry + " " + launch->local.text() + " of " + launch->global.text(), request);
     }
-    if (requests.empty()) requests.emplace("", own);
-    auto& code = state.instruments.code();
-    if (requests.size() == 1) return code.read(requests.begin()->second).info.fingerprint;
-    std::string all;
+    if (requests.empty()) return state.code.get().info.fingerprint;
+    std::vector<std::string> all;
     for (const auto& [name, request] : requests) {
-        const auto& one = code.read(request).info.fingerprint;
-        if (one.empty()) return {};
-        all += one + "\n";
+        const auto code = state.instruments.code().read(request, false);
+        all.push_back(code.get().info.fingerprint);
+        if (all.back().empty()) return {};
     }
-    return sha256_hex(all);
+    return all.size() == 1 ? all.front() : sha256_hex(join(all, "\n"));
 }
 
 /// The work must be there: by the code where it can be counted. Returns whether it could.
@@ -168,23 +167,40 @@ bool proved_after(CellState& state) {
     return state.proved(state.subject->check_haste(state.settings.sampling_seconds));
 }
 
-}  // namespace
+/// Asked only whether the result is right, and nothing is declared to stand in the code: then nobody looks at it.
+bool is_code_wanted(const CellState& state) {
+    return state.settings.measure || state.settings.dumps || !state.setup.declared.empty();
+}
 
-void read_code(CellState& state) {
-    // Asked only whether the result is right, and nothing is declared to stand in the code: disassembling it is for nobody.
-    if (!state.settings.measure && !state.settings.dumps && state.setup.declared.empty()) return;
-    const InPhase phase(Phase::disassembly);
-    std::vector<std::byte> binary;
-    try {
-        binary = device::program_binary(state.built);
-    } catch (const cl::Error& e) {
-        state.warn("no-binary: " + std::string(e.what()) + " gives " + device::error_name(e.err()));
+inspect::DumpRequest dump_request(CellState& state) {
+    if (state.binary.empty()) {
+        try {
+            state.binary = device::program_binary(state.built);
+        } catch (const cl::Error& e) {
+            state.warn("no-binary: " + std::string(e.what()) + " gives " + device::error_name(e.err()));
+        }
     }
     inspect::DumpRequest request{
-        {}, state.cell.id, state.source, state.record.build.options, state.built.log, binary, state.session.facts(),
+        {}, state.cell.id, state.source, state.record.build.options, state.built.log, state.binary, state.session.facts(),
         state.subject ? inspect::LaunchSize{state.subject->first().local(), state.subject->first().global()} : inspect::LaunchSize{}};
     request.tool_budget = std::chrono::milliseconds(static_cast<long>(1000 * state.settings.tool_seconds));
-    const auto& analysis = state.instruments.code().read(request);
+    return request;
+}
+
+}  // namespace
+
+void begin_reading_code(CellState& state) {
+    const InPhase phase(Phase::disassembly);
+    if (!is_code_wanted(state)) return;
+    state.code = state.instruments.code().read(dump_request(state), true);
+}
+
+void read_code(CellState& state) {
+    if (!is_code_wanted(state)) return;
+    const InPhase phase(Phase::disassembly);
+    auto request = dump_request(state);
+    if (!state.code.valid()) state.code = state.instruments.code().read(request, false);
+    const auto& analysis = state.code.get();
     state.record.code = analysis.info;
     if (state.settings.dumps) {
         const InPhase writing(Phase::dump);
@@ -198,7 +214,7 @@ void read_code(CellState& state) {
     }
     if (!state.subject) return;
     state.work_counted = judge_code(state, analysis);
-    state.record.code.fingerprint = fingerprint_of_launches(state, request);  // ends the life of `analysis`
+    state.record.code.fingerprint = fingerprint_of_launches(state, request);
     cl_ulong local = 0;
     if (!state.record.code.local_bytes &&
         clGetKernelWorkGroupInfo(state.subject->first().kernel()(), state.session.device()(), CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local,

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "core/hash.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -11,7 +13,8 @@ namespace {
 
 using namespace model;
 
-void build(CellState& state) {
+/// One text and options are built once; where the driver can, beside what this thread does next.
+void begin_build(CellState& state) {
     const InPhase phase(Phase::build);
     auto& build = state.record.build;
     if (const auto& stored = state.cell.stored) {
@@ -25,7 +28,13 @@ void build(CellState& state) {
         build.source = source.origin;
     }
     build.source_sha256 = sha256_hex(state.source);
-    auto& built = state.built = device::build(state.session, state.source, build.options);
+    state.building = state.instruments.programs().build(state.source, build.options);
+}
+
+void end_build(CellState& state) {
+    const InPhase phase(Phase::build);
+    auto& build = state.record.build;
+    auto& built = state.built = state.building.get();
     built.log = name_lines(built.log, state.source);
     build.seconds = built.seconds;
     build.log = built.log;
@@ -52,7 +61,7 @@ Setup set_up(const CellState& state, unsigned verification) {
 }
 
 /// False: it does not fit or build.
-void make(CellState& state, const CellState* beside) {
+void begin_making(CellState& state) {
     const auto& facts = state.session.facts();
     if (const auto reason = missing_need(*state.cell.variant, facts)) {
         state.fail(Status::unsupported, *reason);
@@ -70,7 +79,11 @@ void make(CellState& state, const CellState* beside) {
         state.device_bytes *= static_cast<double>(state.sets);
         if (state.settings.cache == Cache::cold) state.instruments.flush();
     }
-    build(state);
+    begin_build(state);
+}
+
+void make(CellState& state, const CellState* beside) {
+    end_build(state);
     if (state.record.status == Status::ok)
         state.subject = std::make_unique<Subject>(state.session, state.built, state.setup, state.cell.id,
                                                   beside ? beside->subject.get() : nullptr);
@@ -96,7 +109,15 @@ void prove(CellState& state) {
 
 }  // namespace
 
+void begin(CellState& state) {
+    if (std::exchange(state.begun, true)) return;
+    state.announce("build");
+    state.guarded([&] { begin_making(state); });
+}
+
 bool prepare(CellState& state, const CellState* beside) {
+    begin(state);
+    if (state.record.status != Status::ok) return false;
     state.announce("build");
     if (!state.guarded([&] { make(state, beside); })) {
         if (state.record.status == Status::build_failed) state.guarded([&] { read_code(state); });
@@ -104,6 +125,7 @@ bool prepare(CellState& state, const CellState* beside) {
     }
     state.announce("verify");
     const bool right = state.guarded([&] { prove(state); });
+    if (right && state.session.works_beside_host()) state.guarded([&] { begin_reading_code(state); });
     if (!right) state.guarded([&] { read_code(state); });  // the code of a wrong kernel is what its author wants to see
     return right;
 }

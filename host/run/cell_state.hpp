@@ -3,9 +3,11 @@
 #pragma once
 
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/phases.hpp"
 #include "device/program.hpp"
@@ -39,7 +41,11 @@ struct CellState {
     model::Record record;
     model::Setup setup;
     std::string source;
+    bool begun = false;
+    std::shared_future<device::Built> building;
     device::Built built;
+    std::vector<std::byte> binary;
+    std::shared_future<inspect::Analysis> code;  ///< while or after it is read
     std::unique_ptr<Subject> subject;
     std::size_t sets = 1;
     double device_bytes = 0;
@@ -47,7 +53,9 @@ struct CellState {
     std::optional<inspect::DumpFolder> dumped;  ///< while it lives no other run writes where this one dumped
 };
 
-/// needs -> setup -> build -> verify. False: the cell is finished. `beside`: a prepared cell whose buffers are used where they
+/// needs -> setup, and begins the build. For what is prepared soon: builds of several cells then go on at once.
+void begin(CellState& state);
+/// begin() where it is not begun -> build -> verify. False: the cell is finished. `beside`: a prepared cell whose buffers are used where they
 /// are alike (method rule 15).
 bool prepare(CellState& state, const CellState* beside = nullptr);
 
@@ -55,7 +63,9 @@ bool prepare(CellState& state, const CellState* beside = nullptr);
 std::uint64_t yardstick_bytes(const CellState& state);
 void set_yardstick(CellState& state, const Yardsticks::Known& known);
 
-/// Reads the code and dumps it.
+/// Begins to read the code in a thread of its own.
+void begin_reading_code(CellState& state);
+/// Reads the code, or waits until it is read, and dumps it.
 void read_code(CellState& state);
 /// Reads the code, dumps it, checks what the timed operations left and fills the record. Never throws for what a driver did.
 /// `sampling`: nothing where the cell was not to be measured.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <future>
 #include <string>
 #include <utility>
 
@@ -12,12 +13,13 @@ namespace cllab::run {
 
 class CodeMemo {
 public:
-    /// As inspect::read_code; valid until the next call.
-    const inspect::Analysis& read(const inspect::DumpRequest& request);
+    /// As inspect::read_code: in a thread of its own, or by the first get() when not `beside`. The device that
+    /// the request refers to outlives it.
+    std::shared_future<inspect::Analysis> read(const inspect::DumpRequest& request, bool beside);
     unsigned remembered() const { return remembered_; }  ///< calls that found what an earlier one had read
 
 private:
-    std::deque<std::pair<std::string, inspect::Analysis>> recent_;
+    std::deque<std::pair<std::string, std::shared_future<inspect::Analysis>>> recent_;
     unsigned remembered_ = 0;
 };
 

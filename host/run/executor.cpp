@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <numeric>
 
@@ -104,6 +105,23 @@ private:
         refer(cells);
     }
 
+    /// Begins cell `i` and, on a device that lets the host work beside it, those that follow: their builds go on at once.
+    void begin_ahead(std::size_t i) {
+        constexpr std::size_t most_ahead = 16;
+        constexpr double most_bytes = 1 << 30;  // of the host's memory
+        double bytes = 0;
+        const std::size_t last = session_.works_beside_host() && settings_.builds_ahead ? i + most_ahead : i;
+        for (std::size_t k = i; k <= last && k < group_.size() && (k == i || bytes < most_bytes); ++k) {
+            if (finished_.count({number_, k})) continue;
+            auto [at, is_new] = begun_.try_emplace(k);
+            if (is_new) {
+                at->second = make_cell(k);
+                begin(*at->second.state);
+            }
+            bytes += data_bytes(at->second.state->setup);
+        }
+    }
+
     /// Runs the cells from `first` that fit on the device together; returns the first that did not.
     std::size_t batch(std::size_t first) {
         Cells cells;
@@ -118,7 +136,8 @@ private:
             }
             if (!cells.empty() && bytes + bytes / static_cast<double>(cells.size()) > budget) break;
             cancel_point();
-            auto cell = make_cell(i);
+            begin_ahead(i);
+            auto cell = std::move(begun_.extract(i).mapped());
             if (!prepare(*cell.state)) {
                 observer_.done(number_, i, cell.state->record);
                 continue;
@@ -228,6 +247,7 @@ private:
     const std::set<CellNumber>& finished_;
     std::size_t& prepared_;
     Observer& observer_;
+    std::map<std::size_t, CellRun> begun_;  ///< not yet prepared
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "run/cache_state.hpp"
 #include "run/code_memo.hpp"
 #include "run/limits.hpp"
+#include "run/programs.hpp"
 #include "run/reference.hpp"
 #include "run/yardstick.hpp"
 
@@ -14,7 +15,7 @@ namespace cllab::run {
 class Instruments {
 public:
     Instruments(device::Session& session, const std::optional<Limits>& limits)
-        : session_(session), limits_(limits), last_level_(run::last_level(session.facts(), limits)) {}
+        : session_(session), programs_(session), limits_(limits), last_level_(run::last_level(session.facts(), limits)) {}
 
     const std::optional<Limits>& limits() const { return limits_; }
     const LastLevel& last_level() const { return last_level_; }
@@ -28,10 +29,12 @@ public:
         return *flush_;
     }
     CodeMemo& code() { return code_; }
+    Programs& programs() { return programs_; }
     Yardsticks& yardsticks() { return yardsticks_; }
 
 private:
     device::Session& session_;
+    Programs programs_;
     std::optional<Limits> limits_;
     CodeMemo code_;
     LastLevel last_level_;

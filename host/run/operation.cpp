@@ -112,7 +112,6 @@ void Operation::make_memory(const Setup& setup, const Operation* beside) {
         } else {
             m.buffer = device::GuardedBuffer(session_, bytes, guard, mapped_);
         }
-        if (read_back || poisoned) m.host.resize(bytes);
         memories_[name] = std::move(m);
         alias_[name] = name;
     };
@@ -136,7 +135,6 @@ void Operation::make_memory(const Setup& setup, const Operation* beside) {
                            m.height = a.height;
                            m.size_bytes = a.width * a.height * pixel_bytes(a.format);
                            m.read_back = m.poisoned = a.data == nullptr;
-                           if (m.read_back) m.host.resize(m.size_bytes);
                            try {
                                m.image = cl::Image2D(session_.context(), a.data ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY,
                                                      image_format(a.format), a.width, a.height);
@@ -267,14 +265,13 @@ void Operation::load(const Setup& setup, std::uint64_t seed) {
         if (const auto* input = std::get_if<Input>(&argument)) m.data = input->data;
         if (const auto* inout = std::get_if<InOut>(&argument)) m.data = inout->data;
         if (const auto* image = std::get_if<Image>(&argument)) m.data = image->data;
-        if (m.poisoned) model::poison(m.host, seed);
-        const auto* from = m.poisoned ? &m.host : m.data.get();
         // What no kernel may write is on the device already when the same data is verified once more.
         if (std::holds_alternative<Input>(argument) && m.loaded == m.data) continue;
-        if (from->size() != m.size_bytes)
-            throw Error(Blame::result, "argument '" + m.name + "' has " + std::to_string(from->size()) + " bytes, expected " +
+        if (!m.poisoned && m.data->size() != m.size_bytes)
+            throw Error(Blame::result, "argument '" + m.name + "' has " + std::to_string(m.data->size()) + " bytes, expected " +
                                            std::to_string(m.size_bytes));
-        fill(m, *from);
+        if (m.poisoned) fill_with_poison(m);
+        else fill(m, *m.data);
         if (m.is_image) continue;
         m.buffer.arm(seed);
         m.loaded = m.data;
@@ -285,24 +282,27 @@ void Operation::load(const Setup& setup, std::uint64_t seed) {
 void Operation::fill(Memory& m, std::span<const std::byte> from) {
     if (m.is_image)
         session_.queue().enqueueWriteImage(m.image, CL_TRUE, {0, 0, 0}, {m.width, m.height, 1}, 0, 0, from.data());
+    else if (mapped_)
+        device::upload(session_, m.buffer.buffer(), from, Transfer::mapped);
     else
-        device::upload(session_, m.buffer.buffer(), from, mapped_ ? Transfer::mapped : Transfer::copied);
+        session_.put(m.buffer.buffer(), from);
 }
 
-Operation::Contents Operation::poison() const {
+void Operation::fill_with_poison(Memory& m) {
+    if (!m.is_image && session_.poison(m.buffer.buffer(), m.size_bytes, seed_)) return;
+    m.host.resize(m.size_bytes);
+    model::poison(m.host, seed_);
+    fill(m, m.host);
+}
+
+void Operation::poison() {
     const InPhase phase(Phase::buffers);
-    Contents out;
-    for (const auto& [name, m] : memories_) {
+    for (auto& [name, m] : memories_) {
         if (!m.read_back) continue;
-        auto& bytes = out[name];
-        if (m.poisoned) {
-            bytes.resize(m.size_bytes);
-            model::poison(bytes, seed_);
-        } else {
-            bytes = *m.data;
-        }
+        if (m.poisoned) fill_with_poison(m);
+        else fill(m, *m.data);
     }
-    return out;
+    rewritten_ = false;
 }
 
 void Operation::overwrite(const Contents& contents) {
@@ -331,6 +331,10 @@ void Operation::enqueue(std::vector<cl::Event>* events) {
                            // In-order queue or not: NVIDIA's driver (580.159 on an H200) takes small host memory when the
                            // write is enqueued, and what is still on its way there is missed.
                            if (m.arrival()) m.arrival.wait();
+                           if (m.host.size() != m.size_bytes && !m.data) {  // the device made its poison itself
+                               m.host.resize(m.size_bytes);
+                               model::poison(m.host, seed_);
+                           }
                            const auto* from = m.data && !m.arrival() ? m.data.get() : &m.host;
                            const auto piece = u.piece_bytes > 0 ? u.piece_bytes : m.size_bytes;
                            for (std::size_t at = 0; at < m.size_bytes; at += piece)
@@ -374,8 +378,10 @@ std::optional<std::string> Operation::read_back(Buffers& buffers) {
         m.host.resize(m.size_bytes);
         if (m.is_image)
             queue.enqueueReadImage(m.image, CL_TRUE, {0, 0, 0}, {m.width, m.height, 1}, 0, 0, m.host.data());
+        else if (mapped_)
+            device::download(session_, m.buffer.buffer(), m.host, Transfer::mapped);
         else
-            device::download(session_, m.buffer.buffer(), m.host, mapped_ ? Transfer::mapped : Transfer::copied);
+            session_.get(m.buffer.buffer(), m.host);
         buffers.data.emplace(argument, m.host);
     }
     return std::nullopt;
@@ -396,6 +402,7 @@ double Operation::time_download() {
     double seconds = 0;
     for (auto& [name, m] : memories_) {
         if (!m.read_back || m.is_image) continue;
+        m.host.resize(m.size_bytes);
         seconds += device::download(session_, m.buffer.buffer(), m.host, mapped_ ? Transfer::mapped : Transfer::copied);
     }
     return seconds;

@@ -38,8 +38,8 @@ public:
     std::optional<std::string> read_back(model::Buffers& buffers);
     /// What was written outside of a buffer, or nothing.
     std::optional<std::string> guard_damage();
-    /// What load() puts into the outputs: poison, and an InOut's own data.
-    Contents poison() const;
+    /// Puts into the outputs what load() does: poison, and an InOut's own data. Not for operations with a Swap.
+    void poison();
     /// Puts `contents` into the outputs. Not for operations with a Swap.
     void overwrite(const Contents& contents);
     std::uint64_t operations() const { return operations_; }  ///< since load()
@@ -76,6 +76,7 @@ private:
     void make_steps(const device::Built& built, const model::Setup& setup, const std::string& entry);
     void bind(const BoundStep& step);
     void fill(Memory& m, std::span<const std::byte> from);
+    void fill_with_poison(Memory& m);
     void check_launch(const cl::Kernel& kernel, const model::Launch& launch) const;
     Memory& memory(const std::string& name);
 

@@ -33,6 +33,7 @@ struct Settings {
     bool arrangement = false;
     double tool_seconds = 30;             ///< of all disassemblers of a cell together
     Cache cache = Cache::hot;             ///< state of the caches before each operation, the yardstick's included
+    bool builds_ahead = true;             ///< several cells at once where the device can; false: a driver that ends ends in its cell
     std::map<std::string, Limits> limits; ///< of devices that have a profile, by selector
 };
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "core/parallel.hpp"
 #include "core/phases.hpp"
 #include "core/stats.hpp"
 #include "core/units.hpp"
@@ -48,7 +49,8 @@ Subject::Wrong Subject::verify(const model::Setup& setup, std::uint64_t seed, un
             for (unsigned i = 0; i < operations; ++i) set->enqueue(nullptr);
             session_.wait();
             if (auto wrong = check(*set)) return wrong;
-            if (!answer_.empty()) continue;
+            // What accumulates is never again as it was, but for the other sets.
+            if (!answer_.empty() || (setup.accumulates && sets_.size() == 1)) continue;
             for (const auto& [name, bytes] : buffers_.data) answer_.emplace(name, model::Bytes(bytes.begin(), bytes.end()));
             answer_trips_ = trips;
             answer_operations_ = operations;
@@ -61,7 +63,7 @@ bool Subject::is_the_answer() const {
     if (buffers_.trips != answer_trips_ || (setup_->accumulates && buffers_.operations != answer_operations_)) return false;
     return buffers_.data.size() == answer_.size() && std::all_of(answer_.begin(), answer_.end(), [&](const auto& known) {
         const auto found = buffers_.data.find(known.first);
-        return found != buffers_.data.end() && std::ranges::equal(found->second, known.second);
+        return found != buffers_.data.end() && equal_bytes(found->second, known.second);
     });
 }
 
@@ -100,18 +102,17 @@ Subject::Wrong Subject::check_left() {
 void Subject::poison() {
     const InPhase phase(Phase::buffers);
     if (setup_->accumulates) return;
-    const auto poison = first().poison();
-    for (auto& set : sets_) set->overwrite(poison);
+    for (auto& set : sets_) set->poison();
 }
 
 Subject::Wrong Subject::check_haste(double seconds) {
     if (setup_->accumulates || setup_->verify_operations != 1) return std::nullopt;
     const InPhase phase(Phase::verify);
-    const auto poison = first().poison();
     std::vector<double> poisoned, answered;
     const auto round = [&](bool of_poison, bool look) -> Wrong {
         auto& set = upcoming();
-        set.overwrite(of_poison ? poison : answer_);
+        if (of_poison) set.poison();
+        else set.overwrite(answer_);
         (of_poison ? poisoned : answered).push_back(timed(1));
         return look ? check(set) : std::nullopt;
     };

@@ -34,7 +34,7 @@ Yardstick::Yardstick(device::Session& session, Instruments& instruments, model::
     cell.point.set("size", std::to_string(bytes / 2));
     setup_ = model::set_up(*cell.experiment, {*cell.variant, cell.point, facts, 1, {}});
     // The lab's own text and options whatever those of the cells are: a yardstick stays the same.
-    built_ = device::build(session, kernel_source(cell.experiment->family, {}).text, build_options(cell, setup_, facts, ""));
+    built_ = instruments.programs().build(kernel_source(cell.experiment->family, {}).text, build_options(cell, setup_, facts, "")).get();
     if (!built_.ok) throw Unsupported(cell.id + " does not build here (" + device::error_name(built_.code) + ")");
     const auto sets = sets_for(cache, facts, setup_, instruments.last_level().bytes, memory_budget(facts));
     subject_ = std::make_unique<Subject>(session, built_, setup_, cell.id);

@@ -103,6 +103,16 @@ BOOST_AUTO_TEST_CASE(a_copy_of_the_cells_own_footprint_in_its_own_state_is_its_y
     }
 }
 
+BOOST_AUTO_TEST_CASE(the_yardstick_of_data_in_the_caches_does_not_grow_with_the_last_level) {
+    const auto copy = model::make_plan(model::select(model::registry(), {"bandwidth_copy"}), {}).front().front();
+    for (const std::uint64_t last_level : {1ull << 20, 1ull << 30}) {
+        const auto r = in_state(run::Cache::hot, right, last_level, {}, copy);
+        BOOST_REQUIRE_MESSAGE((r.status == Status::ok && r.yardstick), r.reason);
+        BOOST_TEST(r.device.last_level_bytes == last_level);
+        BOOST_TEST(r.yardstick->bytes == 2 * sizeof(cl_uint) * words());
+    }
+}
+
 BOOST_AUTO_TEST_CASE(samples_stand_between_references_that_cost_little) {
     const auto r = in_state(run::Cache::hot);
     if (test::session().facts().implementation == model::Implementation::oclgrind) return;

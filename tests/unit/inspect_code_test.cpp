@@ -401,6 +401,21 @@ BOOST_AUTO_TEST_CASE(sass_instructions_are_classed_by_pipe_and_memory_by_space_a
     BOOST_TEST(sass("RED.E.ADD", "[R2.64], R5") == "memory global_atomic_32");
 }
 
+BOOST_AUTO_TEST_CASE(a_bank_conflict_is_three_registers_of_one_parity_that_no_reuse_cache_holds) {
+    const auto conflicts = [](const std::string& operands) {
+        const auto& marks = isa::sass.classify(make("FFMA", operands)).marks;
+        return std::count(marks.begin(), marks.end(), std::string("bank_conflict"));
+    };
+    BOOST_TEST(conflicts("R0, R2, R4, R6") == 1);
+    BOOST_TEST(conflicts("R0, -R3, R5, |R7|") == 1);
+    BOOST_TEST(conflicts("R0, R2, R4, R7") == 0);
+    BOOST_TEST(conflicts("R0, R2.reuse, R4, R6") == 0);
+    BOOST_TEST(conflicts("R0, R2, R2, R6") == 0);   // two registers
+    BOOST_TEST(conflicts("R0, R2, R4, RZ") == 0);
+    BOOST_TEST(conflicts("R0, R2, c[0x0][0x140], R6") == 0);
+    BOOST_TEST(conflicts("R0, R2, 2, R6") == 0);
+}
+
 BOOST_AUTO_TEST_CASE(intel_gpu_messages_are_classed_by_where_they_go_and_by_width) {
     const auto send = [](const std::string& descriptor, const std::string& what) {
         return told(isa::xe.classify(make("send.dc1", "(16|M0)         r38      r34     null    0x0            " + descriptor +

@@ -128,21 +128,24 @@ BOOST_AUTO_TEST_CASE(more_output_than_a_pipe_holds_arrives_whole) {
 }
 
 BOOST_AUTO_TEST_CASE(code_is_read_once_for_cells_that_share_it_and_anew_for_any_difference) {
-    const TempFolder temp;
-    cllab::run::CodeMemo memo;
-    const auto first = memo.read(request(temp.path(), "one")).stats;
-    BOOST_TEST(memo.read(request(temp.path(), "one")).stats == first);
-    BOOST_TEST(memo.remembered() == 1u);
-    memo.read(request(temp.path(), "two"));
-    memo.read(request(temp.path(), "one", cllab::model::Extent(64)));
-    const std::string one = "one";
-    auto other = request(temp.path(), one);
-    other.build_log = "another log";
-    memo.read(other);
-    BOOST_TEST(memo.remembered() == 1u);
-    for (int i = 0; i < 8; ++i) memo.read(request(temp.path(), std::string(static_cast<std::size_t>(i) + 4, 'x')));
-    memo.read(request(temp.path(), "one"));
-    BOOST_TEST(memo.remembered() == 1u);  // only so many are kept
+    for (const bool beside : {false, true}) {
+        const TempFolder temp;
+        cllab::run::CodeMemo memo;
+        const auto read = [&](const auto& what) { return memo.read(what, beside).get().stats; };
+        const auto first = read(request(temp.path(), "one"));
+        BOOST_TEST(read(request(temp.path(), "one")) == first);
+        BOOST_TEST(memo.remembered() == 1u);
+        read(request(temp.path(), "two"));
+        read(request(temp.path(), "one", cllab::model::Extent(64)));
+        const std::string one = "one";
+        auto other = request(temp.path(), one);
+        other.build_log = "another log";
+        read(other);
+        BOOST_TEST(memo.remembered() == 1u);
+        for (int i = 0; i < 16; ++i) read(request(temp.path(), std::string(static_cast<std::size_t>(i) + 4, 'x')));
+        read(request(temp.path(), "one"));
+        BOOST_TEST(memo.remembered() == 1u);  // only so many are kept
+    }
 }
 
 BOOST_AUTO_TEST_CASE(the_dump_holds_every_sidecar_and_the_binary_unchanged) {

@@ -26,6 +26,9 @@ model::Record full() {
     r.samples.front() = 1.22e-3;
     r.samples.back() = 1.24e-3;
     r.aside = {2.5e-3};
+    for (unsigned round = 0; round < 20; ++round) r.rounds.push_back(round < 5 ? round : round + 1);
+    r.aside_rounds = {5};
+    r.phases = {{Phase::build, 0.25}, {Phase::host_reference, 0.03}, {Phase::sampling, 0.4}};
     r.time->cache = "rotate";
     r.time->sets = 5;
     r.time->batch = 2;
@@ -246,6 +249,29 @@ BOOST_AUTO_TEST_CASE(what_would_exhaust_stack_memory_or_time_is_refused_with_the
     auto r = full();
     r.build.log.assign(20 << 20, '\x01');  // each byte takes six
     BOOST_TEST(refusal(report::to_json_line(r)) == "");
+}
+
+BOOST_AUTO_TEST_CASE(rounds_and_phases_come_back_and_records_of_before_have_none) {
+    const auto line = report::to_json_line(full());
+    const auto back = report::from_json(line);
+    BOOST_TEST(back.rounds == full().rounds);
+    BOOST_TEST(back.aside_rounds == full().aside_rounds);
+    BOOST_TEST((back.phases == full().phases));
+    auto before = Json::parse(line);
+    for (const auto* key : {"rounds", "aside_rounds", "phases"}) before.erase(key);
+    const auto old = report::from_json(before.dump());
+    BOOST_TEST(old.rounds.empty());
+    BOOST_TEST(old.phases.empty());
+    BOOST_TEST(old.samples == full().samples);
+}
+
+BOOST_AUTO_TEST_CASE(rounds_of_other_samples_cannot_be) {
+    auto r = full();
+    r.rounds.push_back(21);
+    auto j = Json::parse(report::to_json_line(full()));
+    j["rounds"].push_back(21);
+    BOOST_TEST(refusal(j.dump()).find("it has 20 samples and the rounds of 21") != std::string::npos);
+    BOOST_TEST(report::from_json(report::to_json_line(r)).rounds.empty());  // what does not fit is not written
 }
 
 BOOST_AUTO_TEST_CASE(a_later_writer_may_add_keys) {

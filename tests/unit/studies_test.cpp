@@ -285,19 +285,65 @@ BOOST_AUTO_TEST_CASE(every_integer_of_a_masked_block_is_counted_up_once) {
     BOOST_TEST(says(cell.verdict(), "p[127]"));
 }
 
-BOOST_AUTO_TEST_CASE(sums_of_local_rows_move_by_one_a_trip) {
-    Study cell("address", "locals_one", {{"trips", "3"}, {"items", "64"}});
-    const auto* src = cell.in<std::int32_t>("src");
-    auto* out = cell.out<std::int32_t>("out");
-    for (int g = 0; g < 2; ++g) {
-        for (int t = 0; t < 3; ++t) {
-            for (int l = 0; l < 32; ++l)
-                out[(g * 3 + t) * 32 + l] = src[g * 64 + (l + t) % 32] + src[g * 64 + 32 + (l + t) % 32];
+BOOST_AUTO_TEST_CASE(every_item_adds_the_local_arrays_of_its_group) {
+    for (const char* variant : {"locals_two", "locals_one", "locals_two_given", "locals_one_given"}) {
+        Study cell("address", variant, {{"length", "3"}, {"items", "64"}});
+        const auto* src = cell.in<std::int32_t>("src");
+        auto* out = cell.out<std::int32_t>("out");
+        for (int item = 0; item < 64; ++item) {
+            for (int i = 0; i < 3; ++i) out[item * 3 + i] = src[item / 32 * 64 + i] + src[item / 32 * 64 + 32 + i];
         }
+        BOOST_TEST(cell.verdict() == "");
+        std::swap(out[0], out[1]);
+        BOOST_TEST(says(cell.verdict(), "out[0]"));
     }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(scalar_values)
+
+BOOST_AUTO_TEST_CASE(every_item_of_a_group_gets_the_value_of_its_rule) {
+    for (const char* variant : {"argument", "load", "result", "item", "branch"}) {
+        Study cell("scalar", variant, {{"items", "128"}, {"local", "64"}});
+        const auto a = cell.scalar<std::uint32_t>("a"), m = cell.scalar<std::uint32_t>("m");
+        const auto* table = cell.in<std::uint32_t>("table");
+        auto* out = cell.out<std::uint32_t>("out");
+        const std::string rule = variant;
+        for (std::uint32_t i = 0; i < 128; ++i) {
+            std::uint32_t x = rule == "load" ? table[i / 64] : rule == "result" ? a ^ (i / 64) : rule == "item" ? a ^ (i % 64) : a;
+            if (rule == "branch" && i % 2 == 1) x = m;
+            for (int step = 0; step < 8; ++step) x = x * x + m;
+            out[i] = x + i;
+        }
+        BOOST_TEST(cell.verdict() == "");
+        out[127] ^= 1;
+        BOOST_TEST(says(cell.verdict(), "out[127]"));
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(place_of_a_copy)
+
+BOOST_AUTO_TEST_CASE(only_the_words_of_the_stride_are_moved) {
+    Study cell("access", "stride", {{"size", "4096"}, {"stride", "3"}});
+    const auto* src = cell.in<std::uint32_t>("src");
+    auto* dst = cell.out<std::uint32_t>("dst");
+    for (int i = 0; i < 1024; i += 3) dst[i] = src[i];
     BOOST_TEST(cell.verdict() == "");
-    std::swap(out[0], out[1]);
-    BOOST_TEST(says(cell.verdict(), "out[0]"));
+    dst[4] = src[4];
+    BOOST_TEST(says(cell.verdict(), "dst[4] was written"));
+}
+
+BOOST_AUTO_TEST_CASE(what_lies_before_the_offset_is_left_alone) {
+    Study cell("access", "offset", {{"size", "4096"}, {"offset", "8"}});
+    const auto* src = cell.in<std::uint32_t>("src");
+    auto* dst = cell.out<std::uint32_t>("dst");
+    for (int i = 2; i < 1026; ++i) dst[i] = src[i];
+    BOOST_TEST(cell.verdict() == "");
+    dst[1] = src[1];
+    BOOST_TEST(says(cell.verdict(), "dst[1] was written"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

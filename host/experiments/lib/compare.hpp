@@ -1,6 +1,7 @@
 // What a kernel left behind against what it should be, in words.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -8,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "core/parallel.hpp"
 #include "model/experiment.hpp"
 
 namespace cllab::model::lib {
@@ -30,15 +32,22 @@ std::string difference(const std::string& buffer, std::size_t i, const T& found,
     return buffer + "[" + std::to_string(i) + "] is " + shown(found) + ", expected " + shown(expected);
 }
 
-/// The first element of the buffer whose bits are not those of `expected(i)`.
+/// The first element of the buffer whose bits are not those of `expected(i)`, which is called from several threads.
 template <typename T, typename Expected>
 std::optional<std::string> first_difference(const Buffers& buffers, const std::string& buffer, Expected expected) {
     const auto found = buffers.as<T>(buffer);
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        const T e = expected(i);
-        if (std::memcmp(&found[i], &e, sizeof(T)) != 0) return difference(buffer, i, found[i], e);
-    }
-    return std::nullopt;
+    std::atomic<std::size_t> first{found.size()};
+    in_parallel(found.size(), parallel_piece, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            const T e = expected(i);
+            if (std::memcmp(&found[i], &e, sizeof(T)) == 0) continue;
+            for (auto least = first.load(); i < least && !first.compare_exchange_weak(least, i);) {
+            }
+            return;
+        }
+    });
+    if (first == found.size()) return std::nullopt;
+    return difference(buffer, first, found[first], expected(first));
 }
 
 /// The same for expected words that are all there.

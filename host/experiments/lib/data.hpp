@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/parallel.hpp"
 #include "core/random.hpp"
 #include "model/experiment.hpp"
 
@@ -21,18 +22,20 @@ inline SharedBytes random_bytes(std::uint64_t size, std::uint64_t seed) {
     return out;
 }
 
-/// `count` values of the four-byte type T; `make` turns a random 32-bit word into one.
+/// `count` values of the four-byte type T; `make` turns a random 32-bit word into one, and is called from several threads.
 template <typename T, typename Make>
 SharedBytes random_values(std::size_t count, std::uint64_t seed, Make make) {
     static_assert(sizeof(T) == 4);
     auto out = std::make_shared<Bytes>(count * sizeof(T));
     fill_random(*out, seed);
-    for (std::size_t i = 0; i < count; ++i) {
-        std::uint32_t word;
-        std::memcpy(&word, out->data() + i * sizeof(T), sizeof word);
-        const T v = make(word);
-        std::memcpy(out->data() + i * sizeof(T), &v, sizeof v);
-    }
+    in_parallel(count, parallel_piece, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            std::uint32_t word;
+            std::memcpy(&word, out->data() + i * sizeof(T), sizeof word);
+            const T v = make(word);
+            std::memcpy(out->data() + i * sizeof(T), &v, sizeof v);
+        }
+    });
     return out;
 }
 

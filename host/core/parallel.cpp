@@ -1,0 +1,43 @@
+#include "core/parallel.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <exception>
+#include <thread>
+#include <vector>
+
+namespace cllab {
+
+void in_parallel(std::size_t count, std::size_t least_piece, const std::function<void(std::size_t, std::size_t)>& work) {
+    constexpr std::size_t most_threads = 32;
+    const std::size_t cores = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, most_threads);
+    const std::size_t units = (count + least_piece - 1) / least_piece, pieces = std::clamp<std::size_t>(units, 1, cores);
+    std::vector<std::exception_ptr> thrown(pieces);
+    const auto piece = [&](std::size_t i) {
+        const auto begin = units * i / pieces * least_piece, end = std::min(units * (i + 1) / pieces * least_piece, count);
+        try {
+            work(begin, end);
+        } catch (...) {
+            thrown[i] = std::current_exception();
+        }
+    };
+    {
+        std::vector<std::jthread> threads;
+        for (std::size_t i = 1; i < pieces; ++i) threads.emplace_back(piece, i);
+        piece(0);
+    }
+    for (const auto& e : thrown)
+        if (e) std::rethrow_exception(e);
+}
+
+bool equal_bytes(std::span<const std::byte> a, std::span<const std::byte> b) {
+    if (a.size() != b.size()) return false;
+    std::atomic<bool> equal{true};
+    in_parallel(a.size(), 8 * parallel_piece, [&](std::size_t begin, std::size_t end) {
+        if (begin < end && std::memcmp(a.data() + begin, b.data() + begin, end - begin) != 0) equal = false;
+    });
+    return equal;
+}
+
+}  // namespace cllab

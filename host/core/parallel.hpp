@@ -1,0 +1,19 @@
+// Work on much data spread over the host's cores. What it computes does not depend on how many there are.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+
+namespace cllab {
+
+/// Calls work(begin, end) for pieces that make up 0 .. count, each of at least `least_piece` but for the last, at the same time and
+/// from several threads, this one included; returns when all are done. Begins are multiples of least_piece. Throws what the
+/// first of the pieces that threw has thrown.
+void in_parallel(std::size_t count, std::size_t least_piece, const std::function<void(std::size_t begin, std::size_t end)>& work);
+
+inline constexpr std::size_t parallel_piece = 1 << 18;  ///< elements below which a thread costs more than it gains
+
+bool equal_bytes(std::span<const std::byte> a, std::span<const std::byte> b);
+
+}  // namespace cllab

@@ -1,0 +1,103 @@
+#include "device/staging.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/error.hpp"
+#include "core/parallel.hpp"
+#include "core/random.hpp"
+#include "device/program.hpp"
+#include "device/session.hpp"
+
+namespace cllab::device {
+namespace {
+
+void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
+    in_parallel(bytes, 4 << 20, [=](std::size_t begin, std::size_t end) { std::memcpy(to + begin, from + begin, end - begin); });
+}
+
+// model::poison, word by word: SplitMix64 of the word's place.
+const char* const poison_source =
+    "kernel void lab_poison(global ulong* out, ulong start, ulong count) {\n"
+    "    for (ulong i = get_global_id(0); i < count; i += get_global_size(0)) {\n"
+    "        ulong x = start + (i + 1) * 0x9E3779B97F4A7C15UL;\n"
+    "        x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9UL;\n"
+    "        x = (x ^ (x >> 27)) * 0x94D049BB133111EBUL;\n"
+    "        out[i] = x ^ (x >> 31);\n"
+    "    }\n"
+    "}\n";
+
+}  // namespace
+
+Staging::Staging(Session& session) : session_(session) {
+    for (auto& piece : pieces_) {
+        piece.pinned = cl::Buffer(session.context(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, piece_bytes);
+        piece.at = static_cast<std::byte*>(
+            session.queue().enqueueMapBuffer(piece.pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, piece_bytes));
+    }
+}
+
+Staging::~Staging() {
+    try {
+        for (auto& piece : pieces_)
+            if (piece.at) session_.queue().enqueueUnmapMemObject(piece.pinned, piece.at);
+        session_.queue().finish();
+    } catch (const cl::Error&) {
+        // The context goes with it.
+    }
+}
+
+void Staging::upload(const cl::Buffer& to, std::span<const std::byte> data) {
+    std::size_t turn = 0;
+    for (std::size_t at = 0; at < data.size(); at += piece_bytes) {
+        auto& piece = pieces_[turn++ % pieces_.size()];
+        const auto bytes = std::min(piece_bytes, data.size() - at);
+        if (piece.busy()) piece.busy.wait();
+        copy_bytes(piece.at, data.data() + at, bytes);
+        session_.queue().enqueueWriteBuffer(to, CL_FALSE, at, bytes, piece.at, nullptr, &piece.busy);
+        session_.queue().flush();
+    }
+    session_.wait();
+}
+
+void Staging::download(const cl::Buffer& from, std::span<std::byte> data) {
+    const auto bytes_at = [&](std::size_t at) { return std::min(piece_bytes, data.size() - at); };
+    const auto ask = [&](std::size_t at) {
+        auto& piece = pieces_[at / piece_bytes % pieces_.size()];
+        session_.queue().enqueueReadBuffer(from, CL_FALSE, at, bytes_at(at), piece.at, nullptr, &piece.busy);
+        session_.queue().flush();
+    };
+    if (!data.empty()) ask(0);
+    for (std::size_t at = 0; at < data.size(); at += piece_bytes) {
+        if (at + piece_bytes < data.size()) ask(at + piece_bytes);
+        auto& piece = pieces_[at / piece_bytes % pieces_.size()];
+        piece.busy.wait();
+        copy_bytes(data.data() + at, piece.at, bytes_at(at));
+    }
+    session_.wait();
+}
+
+PoisonKernel::PoisonKernel(Session& session) : session_(session) {
+    const auto built = build(session, poison_source, "");
+    if (!built.ok) throw Error(Blame::result, "the kernel that makes poison does not build (" + error_name(built.code) + ")");
+    kernel_ = cl::Kernel(built.program, "lab_poison");
+    constexpr std::size_t bytes = 64 << 10;
+    constexpr std::uint64_t seed = 7;
+    model::Bytes expected(bytes), found(bytes);
+    model::poison(expected, seed);
+    const cl::Buffer buffer(session.context(), CL_MEM_READ_WRITE, bytes);
+    fill(buffer, bytes, seed);
+    session.queue().enqueueReadBuffer(buffer, CL_TRUE, 0, bytes, found.data());
+    if (found != expected) throw Error(Blame::result, "the device makes other poison than the host");
+}
+
+void PoisonKernel::fill(const cl::Buffer& buffer, std::size_t bytes, std::uint64_t seed) {
+    constexpr std::size_t group = 64, most_items = 1 << 20;
+    kernel_.setArg(0, buffer);
+    kernel_.setArg(1, cl_ulong{mix64(seed)});
+    kernel_.setArg(2, cl_ulong{bytes / 8});
+    const auto items = std::clamp<std::size_t>((bytes / 8 + group - 1) / group * group, group, most_items);
+    session_.queue().enqueueNDRangeKernel(kernel_, cl::NullRange, cl::NDRange(items), cl::NDRange(group));
+}
+
+}  // namespace cllab::device

@@ -1,0 +1,148 @@
+// Where time is charged to, and work spread over cores.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <algorithm>
+#include <atomic>
+#include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/parallel.hpp"
+#include "core/phases.hpp"
+#include "core/random.hpp"
+#include "experiments/lib/compare.hpp"
+
+using namespace cllab;
+
+namespace {
+
+void rest() { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(phases)
+
+BOOST_AUTO_TEST_CASE(the_clock_of_an_outer_phase_stands_while_an_inner_one_lasts) {
+    Phases account;
+    const auto start = std::chrono::steady_clock::now();
+    {
+        const ChargedTo charged(account);
+        rest();  // in no phase
+        const InPhase outer(Phase::verify);
+        rest();
+        {
+            const InPhase inner(Phase::download);
+            rest();
+            rest();
+        }
+        rest();
+    }
+    const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    BOOST_TEST(account.size() == 2u);
+    BOOST_TEST(account[Phase::verify] >= 0.010);
+    BOOST_TEST(account[Phase::download] >= 0.010);
+    BOOST_TEST(total(account) <= wall - 0.005);
+}
+
+BOOST_AUTO_TEST_CASE(a_phase_may_include_its_inner_ones) {
+    Phases account;
+    {
+        const ChargedTo charged(account);
+        const InPhase outer(Phase::yardstick, InPhase::Inner::included);
+        const InPhase inner(Phase::verify);
+        const InPhase innermost(Phase::download);
+        rest();
+    }
+    BOOST_TEST(account.size() == 1u);
+    BOOST_TEST(account[Phase::yardstick] >= 0.005);
+}
+
+BOOST_AUTO_TEST_CASE(time_goes_to_the_innermost_account_and_that_of_other_threads_nowhere) {
+    Phases cell, others;
+    {
+        const ChargedTo to_others(others);
+        const InPhase phase(Phase::sampling);
+        rest();
+        {
+            const ChargedTo to_cell(cell);
+            rest();
+        }
+        std::thread([] {
+            const InPhase elsewhere(Phase::build);
+            rest();
+        }).join();
+    }
+    BOOST_TEST(cell.size() == 1u);
+    BOOST_TEST(others.size() == 1u);
+    BOOST_TEST(cell[Phase::sampling] >= 0.005);
+    BOOST_TEST(others[Phase::sampling] >= 0.010);
+}
+
+BOOST_AUTO_TEST_CASE(every_phase_has_a_name_of_its_own) {
+    std::set<std::string> names;
+    for (const auto phase : all_phases) names.insert(name(phase));
+    BOOST_TEST(names.size() == all_phases.size());
+    BOOST_TEST(names.count("other") == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(parallel)
+
+BOOST_AUTO_TEST_CASE(pieces_cover_everything_once_and_begin_at_multiples) {
+    for (const std::size_t count : {0, 1, 7, 8, 9, 64, 1001}) {
+        std::vector<std::atomic<int>> seen(count);
+        std::atomic<bool> aligned{true};
+        in_parallel(count, 8, [&](std::size_t begin, std::size_t end) {
+            if (begin < end && begin % 8 != 0) aligned = false;
+            for (std::size_t i = begin; i < end; ++i) ++seen[i];
+        });
+        BOOST_TEST(aligned);
+        BOOST_TEST(std::all_of(seen.begin(), seen.end(), [](const auto& n) { return n == 1; }), count);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_a_piece_throws_is_thrown) {
+    BOOST_CHECK_THROW(in_parallel(100, 1, [](std::size_t begin, std::size_t end) {
+        if (begin <= 99 && 99 < end) throw std::runtime_error("the last");
+    }), std::runtime_error);
+}
+
+BOOST_AUTO_TEST_CASE(a_seed_gives_the_same_data_however_many_pieces_make_it) {
+    const std::size_t size = 3 * 8 * parallel_piece + 5;  // more than one piece, and no whole words
+    std::vector<std::byte> made(size), pieces(size);
+    fill_random(made, 11);
+    Random random(11);
+    for (std::size_t i = 0; i < size;) {
+        std::uint64_t word = random();
+        for (int k = 0; k < 8 && i < size; ++k, ++i, word >>= 8) pieces[i] = static_cast<std::byte>(word & 0xFF);
+    }
+    BOOST_TEST((made == pieces));
+    model::poison(made, 12);
+    bool same = true;
+    for (std::size_t i = 0; i < size; ++i) same = same && made[i] == model::poison_byte(12, i);
+    BOOST_TEST(same);
+}
+
+BOOST_AUTO_TEST_CASE(the_first_of_several_differences_is_found_whichever_piece_it_is_in) {
+    const std::size_t count = 4 * parallel_piece;
+    std::vector<std::uint32_t> words(count);
+    for (std::size_t i = 0; i < count; ++i) words[i] = static_cast<std::uint32_t>(i);
+    model::Buffers buffers;
+    buffers.data.emplace("dst", std::as_bytes(std::span(words)));
+    const auto found = [&] {
+        return model::lib::first_difference<std::uint32_t>(buffers, "dst", [](std::size_t i) { return static_cast<std::uint32_t>(i); });
+    };
+    BOOST_TEST(!found().has_value());
+    for (const std::size_t at : {count - 1, 2 * parallel_piece + 3, std::size_t{7}}) {
+        words[at] = 1u << 30;
+        BOOST_TEST(found().value().find("dst[" + std::to_string(at) + "]") == 0u);
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
