@@ -6,6 +6,7 @@
 #include "app/commands.hpp"
 #include "app/devices_page.hpp"
 #include "app/drivers.hpp"
+#include "app/noise.hpp"
 #include "app/runner.hpp"
 #include "app/say.hpp"
 #include "app/stdout_guard.hpp"
@@ -111,6 +112,7 @@ void list_devices(bool as_json, const report::TableStyle& style, const std::vect
 }  // namespace
 
 int command_devices(const Invocation& invocation) {
+    if (invocation.noise) return print_noise(invocation);
     catch_interrupts();
     std::vector<std::string> rows, troubles;
     bool broken = false;

@@ -9,6 +9,7 @@
 #include "app/commands.hpp"
 #include "app/comparison.hpp"
 #include "app/isa_code.hpp"
+#include "app/rebuild.hpp"
 #include "app/streams.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -92,6 +93,7 @@ int compare(const Invocation& invocation) {
 
 int command_isa(const Invocation& invocation) {
     if (invocation.targets) return print_targets();
+    if (invocation.rebuild) return rebuild_for_target(invocation);
     if (!invocation.versus.empty()) return compare(invocation);
     const auto codes = all_code(invocation, cells_of(invocation, invocation.patterns));
     for (const auto& code : codes)

@@ -13,11 +13,13 @@
 
 #include <unistd.h>
 
+#include "app/baseline.hpp"
 #include "app/commands.hpp"
 #include "app/crash.hpp"
 #include "app/conclude.hpp"
 #include "app/image_file.hpp"
 #include "app/profile_file.hpp"
+#include "app/rebuild.hpp"
 #include "app/request.hpp"
 #include "app/results.hpp"
 #include "app/runner.hpp"
@@ -145,6 +147,8 @@ std::vector<model::Selected> select_for(const Invocation& invocation) {
     return selected;
 }
 
+}  // namespace
+
 run::RunRequest request_of(const Invocation& invocation) {
     run::RunRequest out;
     const auto selected = select_for(invocation);
@@ -172,6 +176,8 @@ run::RunRequest request_of(const Invocation& invocation) {
     }
     return out;
 }
+
+namespace {
 
 void check_dumps(const run::Settings& settings) {
     if (!settings.dumps) return;
@@ -211,10 +217,12 @@ bool may_be_several(const std::vector<std::string>& selectors) {
 }  // namespace
 
 int command_run(const Invocation& asked) {
+    if (asked.rebuild) return rebuild_on_devices(asked);
     const auto start = std::chrono::steady_clock::now();
     Phases own;
     const ChargedTo account(own);
     auto invocation = asked;
+    if (!asked.baseline.empty()) make_baseline_folder(asked.baseline);
     // Text that is not the lab's own may write anywhere and never end; the arrangements of --vs are processes of their own.
     invocation.isolate = asked.isolate || !asked.cl_dir.empty() || !asked.versus.empty() || may_be_several(asked.devices);
     Outputs outputs(invocation);
@@ -240,6 +248,7 @@ int command_run(const Invocation& asked) {
     if (request.settings.measure) request.settings.limits = read_profiles(invocation.dumps, devices);
     outputs.open();
     Sink sink(outputs.json(), outputs.csv());
+    BaselineWriter baseline(invocation.baseline, outputs.file("--baseline"), request.settings.cl_dir);
     std::vector<Pair> compared;
 
     std::size_t cells = 0;
@@ -253,6 +262,7 @@ int command_run(const Invocation& asked) {
             record.reason = "no progress for " + format_significant(invocation.timeout_seconds, 3) + " s (--timeout)";
             write_timing(record);
             sink.take(record);
+            baseline.take(record, nullptr);
             progress.clear();
             print_results(sink, compared, devices);
             say(record.id + " on '" + record.device.name + "' does not end and a driver cannot be stopped from inside; --isolate goes on "
@@ -271,6 +281,7 @@ int command_run(const Invocation& asked) {
             if (watchdog) watchdog->leave();
             progress.clear();
             sink.take(record);
+            baseline.take(record, &plan[group][index]);
             progress.finished();
             if (!invocation.versus.empty()) {
                 auto& pair = compared.at(compared.size() - plan.size() + group);

@@ -10,6 +10,7 @@ namespace cllab::app {
 
 int command_run(const Invocation& invocation);  ///< also `dump`
 int command_profile(const Invocation& invocation);
+int command_regress(const Invocation& invocation);
 int command_tune(const Invocation& invocation);
 int command_merge(const Invocation& invocation);
 int command_report(const Invocation& invocation);

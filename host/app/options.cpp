@@ -16,7 +16,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-const std::vector<std::string> commands{"run", "devices", "list", "describe", "dump", "isa", "tune", "profile", "merge", "report"};
+const std::vector<std::string> commands{"run", "devices", "list", "describe", "dump", "isa", "tune", "regress", "profile", "merge", "report"};
 
 struct Page {
     const char* usage;
@@ -34,7 +34,7 @@ Page page_of(const std::string& command) {
                 "a sentence where the ranking differs. A device whose driver crashes is lost alone; the exit status is then 3.",
                 "cllab run 'pitch_*' --device cpu --axis width=4096,8192 --json results.jsonl"};
     if (command == "devices")
-        return {"cllab devices [--json]",
+        return {"cllab devices [--json | --noise]",
                 "Lists every OpenCL device: how to select it, what it offers, whether its event timer can be trusted,\n"
                 "the kind of program binary it returns, and the driver quirks that cllab works around.",
                 "cllab devices"};
@@ -64,6 +64,16 @@ Page page_of(const std::string& command) {
                 "device, curves, and the variants by devices. It reads like `cllab merge`, with the same exit status; that cells\n"
                 "have failed does not change it. What a probe concludes from its curves needs the device: only a run says it.",
                 "cllab report all.jsonl"};
+    if (command == "regress")
+        return {"cllab regress BASE [PATTERN...] [options]",
+                "Compares today's kernels with a baseline that `cllab run ... --baseline BASE` left. The baseline's own text is built\n"
+                "again today and takes turns with today's text on the same memory, over arrangements as by `cllab run --vs`, so\n"
+                "that a new driver, clock or neighbor reaches both sides alike. A cell whose machine code is the same cannot fail\n"
+                "and is not timed. PATTERN selects among the cells.\n\n"
+                "All cells together give a false alarm in at most 1 % of the runs (Holm's correction); their intervals hold\n"
+                "together. Exit status: 0 nothing is slower; 4 something is; 5 with --strict, something is undecided; 1 a cell is\n"
+                "wrong or fails, which goes before 4; 2 and 3 as for every command.",
+                "cllab regress base --junit regress.xml"};
     if (command == "tune")
         return {"cllab tune PATTERN... [options]",
                 "For each variant tries the launch parameters that do not affect the result, such as the work-group's shape:\n"
@@ -99,6 +109,8 @@ po::options_description options_of(const std::string& command) {
             "Builds and runs once on a device, selected as in `cllab run`.");
         add("vs", po::value<std::string>()->value_name("PATTERN"),
             "Compares with this variant: registers, counts, and of each the innermost loop with the most work side by side.");
+        add("rebuild", po::value<unsigned>()->value_name("N"),
+            "Compiles N times with --target, each in a fresh program with its own addresses, and prints how often each code came out.");
         add("summary", "Leaves the instructions themselves out.");
         add("axis,a", po::value<Strings>()->composing()->value_name("NAME=VALUES"),
             "Redefines an axis, as in `cllab run`. Without it each variant is shown at its first point.");
@@ -160,6 +172,9 @@ po::options_description options_of(const std::string& command) {
                                 "would be done); they end earlier when the ratio is known within 0.5 %.");
     }
     if (command == "run") {
+        add("baseline", po::value<std::string>()->value_name("DIR"),
+            "Keeps each record, and each kernel text once by its hash, below DIR, for `cllab regress DIR`. A baseline that exists "
+            "is kept; --force replaces it, --append adds this run.");
         add("cache", po::value<std::string>()->value_name("STATE")->default_value("hot"),
             "What the caches hold before each operation: hot, what the operation before left there; cold, nothing of it, "
             "because other memory of 4 times the last level was read; rotate, likewise nothing, because as much in sets of "
@@ -170,8 +185,36 @@ po::options_description options_of(const std::string& command) {
             "Compares one variant with this one over arrangements: each a fresh process with its own order, placement of buffers "
             "and inputs, in which both take turns on the same memory. Prints a verdict with its interval, beside a control of the "
             "first variant against itself; then registers, counts, and the innermost loop with the most work of each side by side.");
+        add("rebuild", po::value<unsigned>()->value_name("N"),
+            "Builds each cell N times, each in a fresh program with its own addresses and an empty compile cache, runs each build in two "
+            "processes, and prints how often each machine code came out, its time, and how much of the spread is between codes, between "
+            "arrangements of one code, and within one.");
         add("no-yardstick", "Leaves out the yardstick: a copy of as many bytes as the cell's data, in the same state of the caches and in turns "
             "with it, which gives the column 'of copy'.");
+    }
+    if (command == "regress") {
+        add("device,d", po::value<Strings>()->composing()->value_name("D"),
+            "Runs both sides on this device, which must be of the baseline's platform and type. Default: the baseline's own.");
+        add("threshold", po::value<double>()->value_name("PERCENT")->default_value(2, "2"),
+            "Calls a cell slower when it takes longer by more than PERCENT, beyond the interval.");
+        add("strict", "Ends with status 5 when a cell is undecided and none is slower.");
+        add("recorded", "Compares with the stored times instead of the stored text, for two machines or two drivers. The weaker claim: what "
+                        "changed between the runs beside the kernel is in it. It takes several runs in the baseline (--append).");
+        add("calibrate", "Compares the baseline with itself: prints how many false alarms there were, and the smallest slowdown that would "
+                         "have been found.");
+        add("history", "Takes BASE and PATTERN as files of records instead and prints where the level of a cell's time changed from run to run.");
+        add("max-time", po::value<double>()->value_name("SECONDS")->default_value(10, "10"),
+            "Caps the arrangements of one cell; up to three times that where fewer than an interval needs would be done.");
+        add("cl-dir", po::value<std::string>()->value_name("DIR"),
+            "Reads today's text from DIR/<family>.cl. Default: where the baseline's command line reads it from.");
+        add("build-options", po::value<std::string>()->value_name("TEXT"),
+            "Appends TEXT to the build options of today's side. Default: as in the baseline's command line.");
+        add("json", po::value<std::string>()->value_name("FILE"), "Writes one JSON line per cell and one for the whole.");
+        add("junit", po::value<std::string>()->value_name("FILE"), "Writes JUnit XML: slower is a failure, wrong or failing an error.");
+        add("timeout", po::value<double>()->value_name("SECONDS")->default_value(60, "60"), "Ends a cell that shows no progress for SECONDS.");
+        add("seed", po::value<std::string>()->value_name("N"), "Seeds inputs, orders and placements. Default: a fresh one each run.");
+        add("force", "Replaces an output file that exists. Without it such a file is kept and the command refused.");
+        add("append", "Adds to a file of --json that exists.");
     }
     if (command == "profile") {
         add("device,d", po::value<Strings>()->composing()->value_name("D"),
@@ -192,6 +235,11 @@ po::options_description options_of(const std::string& command) {
         add("json", po::value<std::string>()->value_name("OUT")->default_value("-"), "Writes the records to OUT; - is standard output.");
     if (command == "report")
         add("csv", po::value<std::string>()->value_name("OUT"), "Also writes one CSV line a record to OUT; - instead of the page.");
+    if (command == "devices") {
+        add("noise", "Compares equal code with itself for ten seconds instead, prints how small a difference can be told now, what disturbs, "
+                     "and what changes that.");
+        add("device,d", po::value<Strings>()->composing()->value_name("D"), "With --noise, selects devices as for `cllab run`.");
+    }
     if (command == "devices" || command == "list") add("json", "Prints JSON instead of text.");
     if (command == "run" || command == "dump" || command == "tune" || command == "merge" || command == "report") {
         const bool pictures = command == "run" || command == "dump";
@@ -294,6 +342,13 @@ Invocation parse(int argc, char** argv) {
         throw Error(Blame::usage, "`cllab devices` takes no argument; found '" + out.patterns.front() + "'");
     if (out.command == "devices" || out.command == "list" || out.command == "describe") {
         out.as_json = values.count("json") != 0;
+        if (out.command == "devices") {
+            out.noise = values.count("noise") != 0;
+            out.devices = strings("device");
+            out.seed = std::random_device{}();
+            if (out.noise && out.as_json) throw Error(Blame::usage, "`cllab devices` takes --noise or --json, not both");
+            if (!out.noise && !out.devices.empty()) throw Error(Blame::usage, "`cllab devices` takes --device with --noise only; it lists all devices");
+        }
         return out;
     }
     out.force = values.count("force") != 0;
@@ -306,6 +361,11 @@ Invocation parse(int argc, char** argv) {
         return out;
     }
     for (const auto& pattern : strings("kernel")) out.patterns.push_back(pattern);
+    if (values.count("rebuild")) {
+        out.rebuild = values["rebuild"].as<unsigned>();
+        if (out.rebuild < 2 || out.rebuild > 1000)
+            throw Error(Blame::usage, "option '--rebuild' is " + std::to_string(out.rebuild) + "; possible are whole numbers from 2 to 1000");
+    }
     if (out.command == "isa") {
         out.axes = named("axis", strings("axis"));
         out.devices = strings("device");
@@ -318,6 +378,8 @@ Invocation parse(int argc, char** argv) {
         out.targets = values.count("targets") != 0;
         out.summary = values.count("summary") != 0;
         out.require_all = values.count("require-all") != 0;
+        if (out.rebuild && (out.target.empty() || !out.versus.empty()))
+            throw Error(Blame::usage, "`cllab isa` takes --rebuild with --target and without --vs; `cllab run --rebuild` builds on a device");
         if (!out.target.empty() && !out.devices.empty())
             throw Error(Blame::usage, "`cllab isa` takes --target or --device, not both");
         if (!out.help && !out.targets && out.patterns.empty())
@@ -325,6 +387,30 @@ Invocation parse(int argc, char** argv) {
         return out;
     }
     out.devices = strings("device");
+    if (out.command == "regress") {
+        text("cl-dir", out.cl_dir);
+        text("build-options", out.build_options);
+        text("json", out.json);
+        text("junit", out.junit);
+        out.recorded = values.count("recorded") != 0;
+        out.strict = values.count("strict") != 0;
+        out.calibrate = values.count("calibrate") != 0;
+        out.history = values.count("history") != 0;
+        out.threshold = values["threshold"].as<double>() / 100;
+        if (!(out.threshold >= 0) || out.threshold > 1)
+            throw Error(Blame::usage, "option '--threshold' is " + format_exact(100 * out.threshold) + "; possible are per cent from 0 to 100");
+        out.comparison_seconds = values["max-time"].as<double>();
+        positive("max-time", out.comparison_seconds);
+        out.timeout_seconds = values["timeout"].as<double>();
+        positive("timeout", out.timeout_seconds);
+        out.seed = values.count("seed") ? seed_from(values["seed"].as<std::string>()) : std::random_device{}();
+        if (out.recorded + out.calibrate + out.history > 1)
+            throw Error(Blame::usage, "`cllab regress` takes one of --recorded, --calibrate and --history");
+        if (!out.help && out.patterns.empty())
+            throw Error(Blame::usage, out.history ? "`cllab regress --history` needs a FILE that `cllab run --json` wrote"
+                                                  : "`cllab regress` needs the folder that `cllab run ... --baseline DIR` wrote");
+        return out;
+    }
     if (out.command == "profile" && !out.patterns.empty())
         throw Error(Blame::usage, "`cllab profile` takes no PATTERN; found '" + out.patterns.front() + "'");
     out.axes = named("axis", strings("axis"));
@@ -352,6 +438,9 @@ Invocation parse(int argc, char** argv) {
     out.require_all = values.count("require-all") != 0;
     out.verify_only = out.command == "dump" || values.count("verify") != 0;
     text("vs", out.versus);
+    text("baseline", out.baseline);
+    if (out.rebuild && !(out.csv.empty() && out.baseline.empty() && out.outputs.empty()))
+        throw Error(Blame::usage, "--rebuild writes the records of its processes to --json only, so --csv, --output and --baseline cannot stand beside it");
     text("cache", out.cache);
     out.no_yardstick = values.count("no-yardstick") != 0;
     out.timeout_seconds = values["timeout"].as<double>();
@@ -381,13 +470,14 @@ std::string help_text(const std::string& command) {
                "  cllab dump PATTERN...                       build, verify once, dump; no timing\n"
                "  cllab isa PATTERN... [--target T]           machine code and its counts, also for devices that are not here\n"
                "  cllab tune PATTERN...                       try the launch parameters, name the fastest\n"
+               "  cllab regress BASE [PATTERN...]             slower than a baseline? an exit status says so\n"
                "  cllab profile [--device D]                  the device's portrait from all probes, on one page\n"
                "  cllab merge FILE...                         the records of many runs and machines as one file\n"
                "  cllab report FILE...                        the tables of such records, and the variants by devices\n\n"
                "`cllab COMMAND --help` explains a command. `cllab --version` prints the version.\n\n"
                "Exit status: 0 every cell ok or unsupported; 1 some cell failed, was wrong or timed out; 2 the command line\n"
                "or an input is wrong, or nothing matched; 3 no platform, no such device, a device was lost, or a file\n"
-               "cannot be written; 130 interrupted (SIGINT, SIGTERM).\n";
+               "cannot be written; 4 (regress) something is slower; 5 (regress --strict) something is undecided; 130 interrupted (SIGINT, SIGTERM).\n";
         return out.str();
     }
     if (std::find(commands.begin(), commands.end(), command) == commands.end())

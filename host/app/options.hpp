@@ -17,11 +17,17 @@ struct Invocation {
     std::vector<std::string> patterns, devices;  ///< patterns: the files of merge and report
     std::vector<std::pair<std::string, std::string>> axes, inputs, outputs;
     std::string json, csv, dumps = "dumps", cl_dir, build_options, label;
+    std::string baseline;       ///< of run: where records and texts are kept for regress
+    std::string junit;
     std::string cache = "hot";  ///< of run: hot, cold or rotate
     bool no_dumps = false, isolate = false, require_all = false, verify_only = false, no_yardstick = false, as_json = false, timings = false;
     bool force = false, append = false;  ///< what becomes of an output file that exists
     double timeout_seconds = 60, sampling_seconds = 0.4;
     double comparison_seconds = 10;       ///< of the arrangements of one pair: --vs, tune's winner
+    double threshold = 0.02;              ///< of regress: a slower cell is slower by more than this
+    bool recorded = false, strict = false, calibrate = false, history = false;  ///< of regress
+    unsigned rebuild = 0;                 ///< of run and isa: builds in fresh processes; 0: not asked for
+    bool noise = false;                   ///< of devices
     double budget_seconds = 120;  ///< profile
     std::uint64_t seed = 1;
     std::string target, versus;             ///< of isa; versus also of run

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/baseline.hpp"
 #include "app/stdout_guard.hpp"
 #include "core/error.hpp"
 #include "report/csv.hpp"
@@ -122,9 +123,11 @@ void OutputFile::line(const std::string& text) {
 Outputs::Outputs(const Invocation& invocation) : Outputs(invocation.force, invocation.append) {
     if (!invocation.json.empty()) writes(invocation.json, "--json", Kind::json_lines);
     if (!invocation.csv.empty()) writes(invocation.csv, "--csv", Kind::csv);
+    if (!invocation.baseline.empty()) writes(records_of_baseline(invocation.baseline), "--baseline", Kind::json_lines);
+    if (!invocation.junit.empty()) writes(invocation.junit, "--junit", Kind::whole);
     for (const auto& [name, path] : invocation.outputs) writes(path, "--output " + name, Kind::whole);
     for (const auto& [name, path] : invocation.inputs) reads(path);
-    if (invocation.command == "merge" || invocation.command == "report")
+    if (invocation.command == "merge" || invocation.command == "report" || invocation.history)
         for (const auto& path : invocation.patterns) reads(path);
     if (invocation.cl_dir.empty()) return;
     std::error_code code;
@@ -198,9 +201,9 @@ void Outputs::open() {
         if (output.kind != Kind::whole) output.file->begin(append_);
 }
 
-OutputFile* Outputs::file_of(Kind kind) const {
+OutputFile* Outputs::file(const std::string& option) const {
     for (const auto& output : outputs_)
-        if (output.kind == kind) return output.file.get();
+        if (output.option == option) return output.file.get();
     return nullptr;
 }
 

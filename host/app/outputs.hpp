@@ -46,7 +46,7 @@ private:
 class Outputs {
 public:
     Outputs(bool force, bool append) : force_(force), append_(append) {}
-    /// All that the command line names: --json, --csv, --output, --input, the kernel files of --cl-dir, FILE of merge and report.
+    /// All that the command line names: --json, --csv, --baseline, --junit, --output, --input, the kernel files of --cl-dir, FILE of merge and report.
     explicit Outputs(const Invocation& invocation);
 
     /// A file that is read. Throws Error(usage) when it is an output.
@@ -60,9 +60,10 @@ public:
     /// that is written as a whole keeps its content. Throws as `writes`.
     void open();
 
-    /// The open file of --json or --csv; nothing when the command line names none. After open().
-    OutputFile* json() const { return file_of(Kind::json_lines); }
-    OutputFile* csv() const { return file_of(Kind::csv); }
+    /// The open file of an option; nothing when the command line does not give it. After open().
+    OutputFile* file(const std::string& option) const;
+    OutputFile* json() const { return file("--json"); }
+    OutputFile* csv() const { return file("--csv"); }
 
 private:
     /// A file that exists is known by device and inode, one that does not by its folder and name. Standard output is
@@ -80,7 +81,6 @@ private:
         std::unique_ptr<OutputFile> file;
     };
     static std::optional<Identity> identity_of(const std::filesystem::path& path, const std::string& option);
-    OutputFile* file_of(Kind kind) const;
     [[noreturn]] void refuse_existing(const Output& output) const;
     bool may_write(Kind kind) const { return force_ || (append_ && kind != Kind::whole); }
 

@@ -9,6 +9,9 @@ namespace cllab::app {
 /// What every command's cells have from the command line alike; dumps, files and how to measure are the command's own.
 run::Settings settings_of(const Invocation& invocation);
 
+/// What `cllab run` would run: cells, yardstick, input files and all settings. Throws Error(usage).
+run::RunRequest request_of(const Invocation& invocation);
+
 /// What the records say of the run: its id, the same in every child process, the label and the drivers' caches.
 model::RunInfo run_info(const Invocation& invocation);
 

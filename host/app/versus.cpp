@@ -6,9 +6,9 @@
 #include <ostream>
 
 #include "app/comparison.hpp"
-#include "compare/verdict.hpp"
 #include "core/random.hpp"
 #include "report/comparison.hpp"
+#include "run/conditions.hpp"
 
 namespace cllab::app {
 namespace {
@@ -43,18 +43,20 @@ std::string trouble_of(const Records& records) {
 }  // namespace
 
 model::Comparison compare_cells(Runner& runner, const run::Settings& asked, const std::string& selector, const model::Group& pair, const model::Record& left,
-                                const model::Record& right, double seconds,
-                                const std::function<void(const model::Comparison&)>& progress) {
+                                const model::Record& right, double seconds, const std::function<void(const model::Comparison&)>& progress,
+                                const compare::Rules& rules) {
     model::Comparison out;
     out.left = pair.front().id;
     out.right = pair.back().id;
     out.point = left.point;
     out.device = left.device;
     out.cache = left.time ? left.time->cache : "";
+    for (const auto& condition : run::host_conditions()) out.conditions[condition.name] = condition.value;
     const bool same_code = !left.code.fingerprint.empty() && left.code.fingerprint == right.code.fingerprint;
 
     run::RunRequest arrangement{std::nullopt, {{pair.front(), pair.back(), pair.front()}}, asked};
-    arrangement.comparisons.front().back().options = control_option;
+    auto& control = arrangement.comparisons.front().back().options;
+    control += (control.empty() ? "" : " ") + std::string(control_option);
     auto& settings = arrangement.settings;
     settings.arrangement = true;
     settings.dumps.reset();
@@ -63,7 +65,6 @@ model::Comparison compare_cells(Runner& runner, const run::Settings& asked, cons
 
     Random seeds(mix64(asked.seed) ^ 0x636f6d70617265);
     std::vector<double> ratios, controls;
-    const compare::Rules rules;
     const auto judge = [&] { out.judgement = compare::judge(ratios, controls, same_code, rules); };
     auto start = Clock::now();
     for (unsigned n = 0;; ++n) {
@@ -91,8 +92,9 @@ model::Comparison compare_cells(Runner& runner, const run::Settings& asked, cons
         judge();
         out.seconds = since(start);
         progress(out);
-        // A verdict late is better than none: slow arrangements may take three times as long until there are enough of them.
-        const double limit = ratios.size() < rules.least ? 3 * seconds : seconds;
+        // A verdict late is better than none: slow arrangements may take three times as long until there are enough of them, and longer
+        // where the interval needs more of them than that of a single pair.
+        const double limit = ratios.size() < rules.least ? 3 * seconds * rules.least / compare::Rules{}.least : seconds;
         if (compare::enough(ratios, rules) || (n > 0 && out.seconds + took > limit)) break;
     }
     judge();

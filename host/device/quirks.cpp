@@ -95,6 +95,14 @@ const std::vector<Quirk>& quirks() {
          "CUDA_CACHE_DISABLE=1 is set before the first call unless the user set it",
          "known issue of -cl-nv-verbose", "registers shown on a second run with CUDA_CACHE_DISABLE=0",
          [](const Device& d) { return is(d, Implementation::nvidia); }},
+        {"pocl-compile-cache", Implementation::pocl, "all seen, 3.1 to 7.1",
+         "equal text and options are answered from the folder POCL_CACHE_DIR, across processes, so that a second build compiles nothing",
+         "--rebuild gives each build an empty folder and checks that something was written there (compile_cache_settings)",
+         "PoCL 3.1 and 5.0", "a build leaves the folder POCL_CACHE_DIR empty", [](const Device& d) { return is(d, Implementation::pocl); }},
+        {"nvidia-compile-cache", Implementation::nvidia, "580.159.04",
+         "unless CUDA_CACHE_DISABLE is 1, equal text and options are answered from the folder CUDA_CACHE_PATH, across processes",
+         "as for pocl-compile-cache; for --rebuild the cache is switched on in that folder", "H200, driver 580.159.04",
+         "a build with CUDA_CACHE_DISABLE=0 leaves the folder CUDA_CACHE_PATH empty", [](const Device& d) { return is(d, Implementation::nvidia); }},
         {"clover-binaries", Implementation::clover, "all", "the binary is Mesa's own serialised module without a magic",
          "recognised as a fall-through by an ELF inside", "Mesa sources", "Clover was removed in Mesa 25",
          [](const Device& d) { return is(d, Implementation::clover); }},
@@ -124,6 +132,18 @@ std::map<std::string, std::string> cache_settings() {
         if (const char* value = std::getenv(name)) out[name] = value;
     }
     return out;
+}
+
+std::vector<std::string> compile_cache_settings(const Device& device, const std::string& folder) {
+    switch (device.implementation) {
+        case Implementation::pocl: return {"POCL_CACHE_DIR=" + folder, "POCL_KERNEL_CACHE=1"};
+        case Implementation::nvidia: return {"CUDA_CACHE_PATH=" + folder, "CUDA_CACHE_DISABLE=0"};
+        case Implementation::amd: return {"AMD_COMGR_CACHE_DIR=" + folder, "AMD_COMGR_CACHE=1"};
+        case Implementation::intel_gpu: return {"NEO_CACHE_DIR=" + folder, "NEO_CACHE_PERSISTENT=1", "cl_cache_dir=" + folder};
+        case Implementation::rusticl:
+        case Implementation::clover: return {"MESA_SHADER_CACHE_DIR=" + folder, "MESA_SHADER_CACHE_DISABLE=false"};
+        default: return {};
+    }
 }
 
 void prepare_environment() { setenv("CUDA_CACHE_DISABLE", "1", 0); }

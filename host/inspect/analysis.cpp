@@ -73,6 +73,7 @@ json make_stats(const Analysis& a, const json& facts, std::size_t binary_bytes, 
                                                                            {"code_bytes", a.info.code_bytes}};
     for (const auto& [key, value] : numbers)
         if (value) out[key] = *value;
+    if (!a.info.fingerprint.empty()) out["fingerprint"] = a.info.fingerprint;
     out["origin"] = a.info.origin;
     out.update(facts);
     for (std::size_t i = 0; i < a.disassembly.listings.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,6 +60,8 @@ struct Comparison {
     Judgement judgement;
     double seconds = 0;        ///< that all arrangements took
     std::string trouble;       ///< why there is no verdict, when an arrangement failed; empty otherwise
+    /// What may disturb, as it was before the first arrangement: "governor" -> "powersave". What could not be read is not there.
+    std::map<std::string, std::string> conditions;
 };
 
 }  // namespace cllab::model

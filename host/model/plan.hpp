@@ -1,6 +1,7 @@
 // From what the user asked to the cells that will run: variants times axis points. Knows nothing of devices.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,11 @@
 
 namespace cllab::model {
 
+/// Text that was built before, to be built again as it was.
+struct StoredBuild {
+    std::string text, options;
+};
+
 struct Cell {
     const Experiment* experiment = nullptr;
     const Variant* variant = nullptr;
@@ -16,6 +22,7 @@ struct Cell {
     Point point;        ///< the axes that the variant has
     std::string label;  ///< the axes that vary in this plan, "width=1024,height=512"; empty when none does
     std::string options{};  ///< appended to its build options, behind the user's
+    std::shared_ptr<const StoredBuild> stored{};  ///< built instead of its family's text and options, where there is one
 };
 
 /// Cells of one family at one point: a comparison, whose samples are interleaved round by round.

@@ -4,6 +4,7 @@
 
 #include "core/text.hpp"
 #include "model/comparison.hpp"
+#include "model/regression.hpp"
 
 namespace cllab::model {
 namespace {
@@ -51,6 +52,25 @@ const char* name(Verdict verdict) {
         case Verdict::undecided: break;
     }
     return "undecided";
+}
+
+const char* name(CellChange change) {
+    switch (change) {
+        case CellChange::newly_wrong: return "newly wrong";
+        case CellChange::newly_failing: return "newly failing";
+        case CellChange::slower: return "slower";
+        case CellChange::still_failing: return "still failing";
+        case CellChange::undecided: return "undecided";
+        case CellChange::incomparable: return "incomparable";
+        case CellChange::vanished: return "vanished";
+        case CellChange::added: return "new";
+        case CellChange::fixed: return "fixed";
+        case CellChange::faster: return "faster";
+        case CellChange::same: return "same";
+        case CellChange::same_code: return "same code";
+        case CellChange::unsupported: break;
+    }
+    return "unsupported";
 }
 
 std::string device_key(const Record& record) {

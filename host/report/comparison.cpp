@@ -94,6 +94,7 @@ std::string comparison_json(const model::Comparison& c) {
              {"seconds", c.seconds},
              {"arrangements", Json::array()}};
     if (!c.trouble.empty()) out["trouble"] = c.trouble;
+    if (!c.conditions.empty()) out["conditions"] = c.conditions;
     for (const auto& [axis, value] : c.point) out["point"][axis] = value;
     for (const auto& a : c.arrangements)
         out["arrangements"].push_back(
@@ -101,6 +102,6 @@ std::string comparison_json(const model::Comparison& c) {
     return out.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-bool is_comparison(std::string_view line) { return line.substr(0, 64).find("\"record\":\"comparison\"") != std::string_view::npos; }
+bool is_comparison(std::string_view line) { return line.substr(0, 64).find("\"record\":\"") != std::string_view::npos; }
 
 }  // namespace cllab::report

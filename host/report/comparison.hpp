@@ -17,7 +17,7 @@ std::string comparison_progress(const model::Comparison& comparison);
 /// One line, schema as records have it, `"record": "comparison"`; readers of records skip it.
 std::string comparison_json(const model::Comparison& comparison);
 
-/// True for a line that comparison_json wrote.
+/// True for a line of a comparison, a regression run or a history: what says which record it is, and is not a cell's.
 bool is_comparison(std::string_view line);
 
 }  // namespace cllab::report

@@ -2,9 +2,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 
+#include "core/hash.hpp"
 #include "core/phases.hpp"
 #include "core/stats.hpp"
+#include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/quirks.hpp"
 #include "inspect/dump.hpp"
@@ -16,6 +19,28 @@ namespace cllab::run {
 namespace {
 
 using namespace model;
+
+/// One hash for the code of every kernel that an operation launches: a change in any of them is a change. Empty where one of them
+/// could not be read.
+std::string fingerprint_of_launches(CellState& state, const inspect::DumpRequest& own) {
+    std::map<std::string, inspect::DumpRequest> requests;
+    for (const auto& step : state.setup.steps) {
+        const auto* launch = std::get_if<Launch>(&step);
+        if (!launch) continue;
+        auto request = own;
+        if (!launch->entry.empty()) request.entry = launch->entry;
+        request.launch = {launch->local, launch->global};
+        requests.emplace(request.entry + " " + launch->local.text() + " of " + launch->global.text(), request);
+    }
+    if (requests.empty()) return state.code.get().info.fingerprint;
+    std::vector<std::string> all;
+    for (const auto& [name, request] : requests) {
+        const auto code = state.instruments.code().read(request, false);
+        all.push_back(code.get().info.fingerprint);
+        if (all.back().empty()) return {};
+    }
+    return all.size() == 1 ? all.front() : sha256_hex(join(all, "\n"));
+}
 
 /// The work must be there: by the code where it can be counted. Returns whether it could.
 bool judge_code(CellState& state, const inspect::Analysis& analysis) {
@@ -189,6 +214,7 @@ void read_code(CellState& state) {
     }
     if (!state.subject) return;
     state.work_counted = judge_code(state, analysis);
+    state.record.code.fingerprint = fingerprint_of_launches(state, request);
     cl_ulong local = 0;
     if (!state.record.code.local_bytes &&
         clGetKernelWorkGroupInfo(state.subject->first().kernel()(), state.session.device()(), CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local,

@@ -17,10 +17,16 @@ using namespace model;
 void begin_build(CellState& state) {
     const InPhase phase(Phase::build);
     auto& build = state.record.build;
-    auto source = kernel_source(state.record.family, state.settings.cl_dir);
-    state.source = std::move(source.text);
-    build.options = build_options(state.cell, state.setup, state.session.facts(), state.settings.build_options);
-    build.source = source.origin;
+    if (const auto& stored = state.cell.stored) {
+        state.source = stored->text;
+        build.options = stored->options + (state.cell.options.empty() ? "" : " " + state.cell.options);
+        build.source = "baseline";
+    } else {
+        auto source = kernel_source(state.record.family, state.settings.cl_dir);
+        state.source = std::move(source.text);
+        build.options = build_options(state.cell, state.setup, state.session.facts(), state.settings.build_options);
+        build.source = source.origin;
+    }
     build.source_sha256 = sha256_hex(state.source);
     state.building = state.instruments.programs().build(state.source, build.options);
 }

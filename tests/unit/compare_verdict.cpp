@@ -116,6 +116,51 @@ BOOST_AUTO_TEST_CASE(an_interval_printed_as_95_or_99_per_cent_covers_as_much_for
     }
 }
 
+BOOST_AUTO_TEST_CASE(from_three_arrangements_on_every_number_covers_what_it_says_or_claims_no_interval) {
+    for (unsigned n = 3; n <= 30; n += n < 12 ? 1 : 9) {
+        for (const double asked : {0.95, 0.99}) {
+            BOOST_TEST_CONTEXT("n = " << n << ", asked " << asked) {
+                Random random(n);
+                const auto e = estimate(sample(random, n, normal(0, 0.01)), asked);
+                BOOST_TEST(e.covered() == (n >= (asked > 0.95 ? 8u : 6u)));
+                if (!e.covered()) continue;
+                BOOST_TEST(e.coverage >= asked);
+                // Two standard errors and a half below what is printed.
+                BOOST_TEST(coverage_of(400, n, asked, 0.03, heavy(0.03, 0.01)) >= e.coverage - 2.5 * std::sqrt(e.coverage * (1 - e.coverage) / 400));
+            }
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_interval_still_covers_when_sampling_ends_because_it_is_narrow_enough) {
+    for (const auto& draw : {normal(0.02, 0.008), heavy(0.02, 0.004), bimodal(0.02, 0.01, 0.002)}) {
+        Random random(13);
+        unsigned held = 0;
+        for (unsigned t = 0; t < 600; ++t) {
+            const auto e = estimate(taken(random, 40, draw), 0.99);
+            held += e.low <= std::exp(0.02) && std::exp(0.02) <= e.high;
+        }
+        BOOST_TEST(held >= 0.975 * 600);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_machine_that_drifts_from_arrangement_to_arrangement_makes_no_winner) {
+    // Whoever goes first is slower, by more and more: the random order makes a sign of it.
+    unsigned named = 0;
+    Random random(17);
+    for (unsigned t = 0; t < 400; ++t) {
+        std::vector<double> ratios, own;
+        while (ratios.size() < 30 && !enough(ratios)) {
+            const double bias = 0.002 * static_cast<double>(ratios.size());
+            ratios.push_back(biased_by_side(bias, 0.003)(random));
+            own.push_back(biased_by_side(bias, 0.003)(random));
+        }
+        const auto verdict = judge(ratios, own, false).verdict;
+        named += verdict == Verdict::faster || verdict == Verdict::slower;
+    }
+    BOOST_TEST(named <= 4u);
+}
+
 BOOST_AUTO_TEST_CASE(the_interval_is_no_wider_than_the_coverage_asks_for) {
     BOOST_TEST(coverage_of(1500, 20, 0.95, 0, normal(0, 0.01)) <= 0.97);
     Random random(3);

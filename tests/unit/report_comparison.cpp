@@ -66,7 +66,10 @@ BOOST_AUTO_TEST_CASE(how_it_was_obtained_and_the_control_stand_beside_the_verdic
 }
 
 BOOST_AUTO_TEST_CASE(a_comparison_is_one_json_line_that_says_what_it_is) {
-    const auto line = report::comparison_json(of(Verdict::same_code, 1.04, 1.03, 1.05));
+    auto comparison = of(Verdict::same_code, 1.04, 1.03, 1.05);
+    comparison.conditions["governor"] = "powersave";
+    const auto line = report::comparison_json(comparison);
+    BOOST_TEST(line.find("\"conditions\":{\"governor\":\"powersave\"}") != std::string::npos);
     BOOST_TEST(line.find('\n') == std::string::npos);
     BOOST_TEST(line.find("\"record\":\"comparison\"") != std::string::npos);
     BOOST_TEST(line.find("\"verdict\":\"same code\"") != std::string::npos);

@@ -1,0 +1,96 @@
+#include "app/noise.hpp"
+
+#include <cmath>
+#include <fmt/format.h>
+#include <iostream>
+#include <unistd.h>
+
+#include "app/request.hpp"
+#include "app/runner.hpp"
+#include "app/say.hpp"
+#include "app/streams.hpp"
+#include "app/versus.hpp"
+#include "core/text.hpp"
+#include "inspect/tool.hpp"
+#include "model/registry.hpp"
+#include "report/layout.hpp"
+#include "run/conditions.hpp"
+
+namespace cllab::app {
+namespace {
+
+constexpr double seconds = 10;
+
+/// The yardstick's copy of a megabyte, and the same once more under another name.
+model::Group twins() {
+    auto left = model::make_plan(model::select(model::registry(), {"bandwidth_copy"}), {{"size", "1Mi"}}).front().front();
+    auto right = left;
+    right.options = "-DCLLAB_TWIN=1";
+    return {left, right};
+}
+
+std::vector<run::Condition> conditions_of(const model::Device& device) {
+    auto out = run::host_conditions();
+    if (device.implementation != model::Implementation::nvidia) return out;
+    const auto tool = inspect::find_tool({"nvidia-smi"});
+    if (!tool) return out;
+    const auto asked = inspect::run_tool(*tool, {"--query-gpu=clocks.sm,clocks.max.sm,clocks_throttle_reasons.active,persistence_mode,mig.mode.current",
+                                                 "--format=csv,noheader,nounits", "--id=" + device.selector.substr(device.selector.find(':') + 1)});
+    if (!asked.ok()) return out;
+    for (auto& condition : run::nvidia_conditions(asked.out.substr(0, asked.out.find('\n')))) out.push_back(std::move(condition));
+    return out;
+}
+
+std::string percent(double part) { return fmt::format("{:.2f} %", 100 * part); }
+
+void print_floor(const model::Comparison& c) {
+    const auto& r = c.judgement.ratio;
+    if (!c.trouble.empty()) {
+        std::cout << "  floor: not known; " << printable(c.trouble) << '\n';
+        return;
+    }
+    std::cout << fmt::format("  floor: {} arrangements of equal code in {:.1f} s differ by {}", r.n, c.seconds, percent(std::abs(r.ratio - 1)));
+    if (r.covered())
+        std::cout << fmt::format(", interval [{:.4f}, {:.4f}]: in this time a difference below {} cannot be told\n", r.low, r.high,
+                                 percent(std::max(r.high - 1, 1 / r.low - 1) + std::expm1(r.half_width())));
+    else
+        std::cout << "; too few for an interval\n";
+}
+
+void print_conditions(const std::vector<run::Condition>& all) {
+    report::Column names{.title = "  what", .cells = {}}, values{.title = "is", .cells = {}}, remedies{.title = "what changes it", .cells = {}};
+    for (const auto& c : all) {
+        names.cells.push_back((c.disturbs ? "! " : "  ") + c.name);
+        values.cells.push_back(c.value);
+        remedies.cells.push_back(!c.disturbs ? "" : c.remedy.empty() ? "nothing from here" : c.remedy);
+    }
+    const report::Grid grid({names, values, remedies}, 0, wants_colour(STDOUT_FILENO));
+    std::cout << grid.header() << '\n';
+    for (std::size_t i = 0; i < all.size(); ++i) std::cout << grid.row(i) << '\n';
+    std::cout << "! disturbs timings as it is\n";
+}
+
+}  // namespace
+
+int print_noise(const Invocation& invocation) {
+    catch_interrupts();
+    const auto runner = in_child_processes(invocation.timeout_seconds);
+    std::vector<std::string> troubles;
+    const auto devices = runner->devices(invocation.devices, &troubles);
+    for (const auto& trouble : troubles) say(trouble);
+    auto settings = settings_of(invocation);
+    const auto pair = twins();
+    compare::Rules rules;
+    rules.precise = 0;  // all of the time is used
+    for (const auto& device : devices) {
+        std::cout << printable(device.name + " (" + device.selector + "), " + device.platform) << '\n';
+        model::Record nothing_known;
+        nothing_known.point = pair.front().point.values();
+        print_floor(compare_cells(*runner, settings, device.selector, pair, nothing_known, nothing_known, seconds, [](const model::Comparison&) {}, rules));
+        print_conditions(conditions_of(device));
+        std::cout << '\n' << std::flush;
+    }
+    return 0;
+}
+
+}  // namespace cllab::app

@@ -1,0 +1,173 @@
+#include "compare/regression.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/stats.hpp"
+
+namespace cllab::compare {
+namespace {
+
+/// One-sided: the chance of log ratios that lie as far above `centre` as these, or farther, when they are symmetric around it.
+double p_above(std::span<const double> log_ratios, double centre) {
+    std::vector<double> off;
+    for (const double x : log_ratios)
+        if (x != centre) off.push_back(x - centre);
+    std::sort(off.begin(), off.end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
+    unsigned below = 0;
+    for (std::size_t i = 0; i < off.size(); ++i)
+        if (off[i] < 0) below += static_cast<unsigned>(i + 1);
+    return signed_rank_below(static_cast<unsigned>(off.size()), below);
+}
+
+/// Of each value u of the rank sum statistic U, the part of the orders of m and n values that give it. The largest value is one of the
+/// m, above all n, or one of the n: Mann and Whitney's recursion, in probabilities, so that nothing cancels.
+std::vector<double> rank_sum_density(std::size_t m, std::size_t n) {
+    std::vector<std::vector<double>> row(n + 1, std::vector<double>(m * n + 1, 0.0));  // of the current m, by n
+    for (auto& density : row) density[0] = 1;
+    for (std::size_t i = 1; i <= m; ++i) {
+        for (std::size_t j = 1; j <= n; ++j) {
+            std::vector<double> next(m * n + 1, 0.0);
+            const double mine = static_cast<double>(i) / static_cast<double>(i + j);
+            for (std::size_t u = 0; u <= i * j; ++u) next[u] = (u >= j ? mine * row[j][u - j] : 0.0) + (1 - mine) * row[j - 1][u];
+            row[j] = std::move(next);
+        }
+    }
+    return row[n];
+}
+
+std::vector<double> differences(std::span<const double> today, std::span<const double> before) {
+    std::vector<double> out;
+    for (const double t : today)
+        for (const double b : before) out.push_back(t - b);
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+/// One-sided: differences as far above `centre` as these.
+double p_above_between(std::span<const double> today, std::span<const double> before, double centre) {
+    if (today.empty() || before.empty()) return 1;
+    const auto all = differences(today, before);
+    const auto at_most = static_cast<std::size_t>(std::upper_bound(all.begin(), all.end(), centre) - all.begin());
+    const auto density = rank_sum_density(today.size(), before.size());
+    return std::min(1.0, std::accumulate(density.begin(), density.begin() + static_cast<std::ptrdiff_t>(at_most) + 1, 0.0));
+}
+
+std::vector<double> negated(std::span<const double> values) {
+    std::vector<double> out(values.begin(), values.end());
+    for (auto& value : out) value = -value;
+    return out;
+}
+
+double median_of(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return quantile(values, 0.5);
+}
+
+double floor_of(const FamilyRules& rules, const RatioEstimate& control) {
+    return std::max(std::log1p(rules.threshold), control.n > 0 ? std::abs(std::log(control.ratio)) : 0.0);
+}
+
+}  // namespace
+
+Rules FamilyRules::of_cell() const {
+    Rules out;
+    out.coverage = 1 - family_rate / std::max(1u, cells);
+    while (1 - 2 * signed_rank_below(out.least, 0) < out.coverage) ++out.least;
+    return out;
+}
+
+double signed_rank_p(std::span<const double> log_ratios, double floor) {
+    return std::min(1.0, 2 * std::min(p_above(log_ratios, floor), p_above(negated(log_ratios), floor)));
+}
+
+double rank_sum_p(std::span<const double> today, std::span<const double> before, double floor) {
+    return std::min(1.0, 2 * std::min(p_above_between(today, before, floor), p_above_between(before, today, floor)));
+}
+
+RatioEstimate estimate_between(std::span<const double> today, std::span<const double> before, double coverage) {
+    RatioEstimate out;
+    out.n = static_cast<unsigned>(std::min(today.size(), before.size()));
+    if (out.n == 0) return out;
+    const auto all = differences(today, before);
+    out.ratio = std::exp(quantile(all, 0.5));
+    const auto density = rank_sum_density(today.size(), before.size());
+    std::size_t k = 0;
+    double below = density[0];
+    if (1 - 2 * below < coverage) return out;
+    while (k + 1 < all.size() / 2 && 1 - 2 * (below + density[k + 1]) >= coverage) below += density[++k];
+    out.coverage = 1 - 2 * below;
+    out.low = std::exp(all[k]);
+    out.high = std::exp(all[all.size() - 1 - k]);
+    return out;
+}
+
+std::vector<double> holm(std::span<const double> p_values) {
+    std::vector<std::size_t> order(p_values.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return p_values[a] < p_values[b]; });
+    std::vector<double> out(p_values.size());
+    double least = 0;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        least = std::max(least, std::min(1.0, p_values[order[i]] * static_cast<double>(order.size() - i)));
+        out[order[i]] = least;
+    }
+    return out;
+}
+
+model::CellTest test_cell(std::span<const double> log_ratios, std::span<const double> control, const FamilyRules& rules) {
+    model::CellTest out;
+    const double coverage = rules.of_cell().coverage;
+    out.ratio = estimate(log_ratios, coverage);
+    out.control = estimate(control, coverage);
+    const double floor = floor_of(rules, out.control);
+    out.floor = std::expm1(floor);
+    out.adjusted = out.p = signed_rank_p(log_ratios, floor);
+    return out;
+}
+
+model::CellTest test_recorded(std::span<const double> today, std::span<const double> before, double shift, const FamilyRules& rules) {
+    model::CellTest out;
+    std::vector<double> own(today.begin(), today.end());
+    for (auto& value : own) value -= shift;
+    out.ratio = estimate_between(own, before, rules.of_cell().coverage);
+    out.floor = rules.threshold;
+    out.adjusted = out.p = rank_sum_p(own, before, std::log1p(rules.threshold));
+    return out;
+}
+
+void correct(std::span<model::CellTest* const> tests) {
+    std::vector<double> p;
+    for (const auto* test : tests) p.push_back(test->p);
+    const auto adjusted = holm(p);
+    for (std::size_t i = 0; i < tests.size(); ++i) tests[i]->adjusted = adjusted[i];
+}
+
+model::CellChange change_of(const model::CellTest& test, const FamilyRules& rules) {
+    if (test.adjusted <= rules.family_rate) return test.ratio.ratio > 1 ? model::CellChange::slower : model::CellChange::faster;
+    if (!test.ratio.covered()) return model::CellChange::undecided;
+    const double most = std::max(std::abs(std::log(test.ratio.low)), std::abs(std::log(test.ratio.high)));
+    return most <= std::log1p(rules.threshold) ? model::CellChange::same : model::CellChange::undecided;
+}
+
+RatioEstimate common_shift(std::span<const double> log_ratios) { return estimate(log_ratios, 0.95); }
+
+model::Calibration calibration(std::span<const model::CellTest> tests, const FamilyRules& rules) {
+    model::Calibration out;
+    out.cells = static_cast<unsigned>(tests.size());
+    std::vector<double> found;
+    for (const auto& test : tests) {
+        const auto change = change_of(test, rules);
+        out.alarms += change == model::CellChange::slower || change == model::CellChange::faster;
+        // A slowdown moves the whole interval up; it is found when the lower end passes the floor.
+        if (test.ratio.covered()) found.push_back((1 + test.floor) / test.ratio.low - 1);
+    }
+    out.blind = out.cells - static_cast<unsigned>(found.size());
+    if (found.empty()) return out;
+    out.typical = median_of(found);
+    out.worst = *std::max_element(found.begin(), found.end());
+    return out;
+}
+
+}  // namespace cllab::compare

@@ -1,0 +1,58 @@
+// Many cells at once: is any slower than before, with one rate of false alarms for all of them together?
+//
+// The problem: sixty cells tested at 95 % each give a false alarm in 95 % of the runs, and raising the bar by hand until they
+// stop hides what is real. Here each cell gives one p-value of "its ratio lies within the floor", Holm's step-down correction
+// (Scandinavian Journal of Statistics 6, 1979) makes the chance of any false claim among all cells at most `family_rate`, whatever
+// the cells have in common, and each printed interval is wide enough to hold for all cells together (Bonferroni).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "compare/verdict.hpp"
+#include "model/regression.hpp"
+
+namespace cllab::compare {
+
+struct FamilyRules {
+    double threshold = 0.02;    ///< a slower cell is slower by more than this
+    double family_rate = 0.01;  ///< of runs on equal code that claim anything of any cell, at most
+    unsigned cells = 1;         ///< tested together
+
+    /// For one cell of the family: the coverage that its interval needs, and the arrangements below which there can be none.
+    Rules of_cell() const;
+};
+
+/// Two-sided p-value of the log ratios being symmetric around a value within [-floor, floor]; Wilcoxon's signed rank test, exact.
+/// 1 for no log ratios.
+double signed_rank_p(std::span<const double> log_ratios, double floor);
+
+/// The same for two sets of independent processes, logs of their times: Wilcoxon's rank sum test, exact.
+double rank_sum_p(std::span<const double> today, std::span<const double> before, double floor);
+
+/// Ratio of today over before for independent processes: the median of all differences of logs, with the interval that inverts the
+/// rank sum test; none where even the whole range cannot cover `coverage`. n: the processes of the smaller side.
+RatioEstimate estimate_between(std::span<const double> today, std::span<const double> before, double coverage);
+
+/// Adjusted p-values of a family of tests by Holm's step-down method, in the order given.
+std::vector<double> holm(std::span<const double> p_values);
+
+/// One cell by its arrangements.
+model::CellTest test_cell(std::span<const double> log_ratios, std::span<const double> control, const FamilyRules& rules);
+
+/// One cell by the times of independent processes. `shift`: the log ratio that all cells share, taken out of this one's.
+model::CellTest test_recorded(std::span<const double> today, std::span<const double> before, double shift, const FamilyRules& rules);
+
+/// Fills `adjusted` of every test.
+void correct(std::span<model::CellTest* const> tests);
+
+/// slower, faster, same or undecided, after correct().
+model::CellChange change_of(const model::CellTest& test, const FamilyRules& rules);
+
+/// The shift common to the cells: Hodges-Lehmann over their log ratios, with a 95 % interval from 6 cells on.
+RatioEstimate common_shift(std::span<const double> log_ratios);
+
+/// A/A tests, after correct(): the false alarms, and what slowdowns would have been found.
+model::Calibration calibration(std::span<const model::CellTest> tests, const FamilyRules& rules);
+
+}  // namespace cllab::compare

@@ -1,0 +1,194 @@
+"""`cllab run --baseline` and `cllab regress`: what became slower, wrong, new or gone, and the exit status that says so."""
+import json
+import shutil
+import unittest
+import xml.etree.ElementTree as xml
+
+import lab
+from lab import LabTest, words
+
+KERNELS = ["pitch_loop", "pitch_short8", "pitch_vload8"]
+SIZE = ["--axis", "width=512", "--axis", "height=256"]
+
+# pitch_loop does the work of pitch_loop twice.
+SLOWED = """
+#ifdef PITCH_LOOP
+#define pitch_loop pitch_loop_once
+#endif
+%s
+#ifdef PITCH_LOOP
+#undef pitch_loop
+kernel void pitch_loop(global const uchar* src, global uchar* dst, int width, int left, int top, int right, int bottom, int n,
+                       short f, short c) {
+    for (int again = 0; again < 2; ++again) pitch_loop_once(src, dst, width, left, top, right, bottom, n, f, c);
+}
+#endif
+"""
+
+
+class Regress(LabTest):
+    def setUp(self):
+        super().setUp()
+        self.cl = self.kernels()
+        self.pitch = self.cl / "pitch.cl"
+        self.text = self.pitch.read_text()
+
+    def baseline(self, *more):
+        self.lab("run", *KERNELS, *SIZE, "--device", "cpu", "--cl-dir", "cl", "--no-dumps", "--no-yardstick", "--baseline", "base", *more)
+
+    def regress(self, *more, status=0):
+        out, err = self.lab("regress", "base", "--max-time", "15", "--json", "cells.jsonl", "--force", *more, status=status, timeout=400)
+        lines = self.records("cells.jsonl")
+        return {line["id"]: line for line in lines if "id" in line}, lines[-1], out, err
+
+    def test_a_baseline_keeps_records_and_each_text_once_by_its_hash(self):
+        self.baseline()
+        records = [json.loads(line) for line in (self.folder / "base" / "records.jsonl").read_text().splitlines()]
+        self.assertEqual([r["id"] for r in records], KERNELS)
+        texts = sorted(p.stem for p in (self.folder / "base" / "text").iterdir())
+        self.assertEqual(texts, sorted({r["build"]["source_sha256"] for r in records}))
+        self.assertEqual(len(texts), 1)
+        # It is kept unless told otherwise.
+        _, err = self.lab("run", "pitch_loop", *SIZE, "--device", "cpu", "--no-dumps", "--baseline", "base", status=2)
+        self.assert_one_sentence(err, "records.jsonl", "--baseline", "exists and is kept")
+
+    def test_nothing_changed_or_only_a_comment_is_same_code_and_status_0(self):
+        self.baseline()
+        cells, _, out, _ = self.regress()
+        self.assertEqual({c["change"] for c in cells.values()}, {"same code"}, out)
+        self.pitch.write_text("// a comment\n" + self.text.replace("{", "{  // and another\n", 1))
+        cells, whole, out, _ = self.regress()
+        self.assertEqual({c["change"] for c in cells.values()}, {"same code"}, out)
+        self.assertNotEqual(cells["pitch_loop"]["baseline_sha256"], cells["pitch_loop"]["today_sha256"])
+        self.assertEqual(whole["tested"], 0)
+
+    def test_the_one_slower_kernel_is_named_and_the_status_is_4(self):
+        self.baseline()
+        self.pitch.write_text(SLOWED % self.text)
+        cells, whole, out, _ = self.regress("--junit", "j.xml", status=4)
+        self.assertEqual({i: c["change"] for i, c in cells.items()},
+                         {"pitch_loop": "slower", "pitch_short8": "same code", "pitch_vload8": "same code"}, out)
+        self.assertGreater(cells["pitch_loop"]["ratio"]["low"], 1.02)
+        self.assertEqual(next(iter(cells)), "pitch_loop", "the worst comes first")
+        self.assertEqual(whole["tested"], 1)
+        self.assertIn("load", whole["conditions"])
+        self.assertTrue(all(a["same_memory"] for a in cells["pitch_loop"]["arrangements"]))
+        self.assertIn("false claim", words(out))
+        suite = xml.parse(self.folder / "j.xml").getroot()
+        self.assertEqual((suite.get("tests"), suite.get("failures"), suite.get("errors")), ("3", "1", "0"))
+        self.assertIn("pitch_loop", suite.find("testcase[failure]").get("name"))
+
+    def test_wrong_new_and_vanished_cells_are_named(self):
+        self.baseline()
+        path = self.folder / "base" / "records.jsonl"
+        lines = path.read_text().splitlines()
+        gone = json.loads(lines[0])
+        gone.update(id="pitch_removed", variant="removed")
+        path.write_text("\n".join([json.dumps(gone), *lines[1:]]) + "\n")
+        self.pitch.write_text(self.text + "\n#ifdef PITCH_SHORT8\n#error broken\n#endif\n")
+        cells, _, out, _ = self.regress(status=1)
+        self.assertEqual({i: c["change"] for i, c in cells.items()},
+                         {"pitch_short8": "newly failing", "pitch_removed": "vanished", "pitch_loop": "new", "pitch_vload8": "same code"}, out)
+        self.assertIn("broken", cells["pitch_short8"]["reason"])
+        # A pattern leaves the others out of it.
+        cells, _, _, _ = self.regress("pitch_vload8")
+        self.assertEqual(list(cells), ["pitch_vload8"])
+
+    def test_a_text_that_is_not_what_was_built_makes_its_cells_incomparable(self):
+        self.baseline()
+        for text in (self.folder / "base" / "text").iterdir():
+            text.write_text("// something else")
+        self.pitch.write_text(SLOWED % self.text)
+        cells, _, _, _ = self.regress("--strict", status=5)
+        self.assertEqual({c["change"] for c in cells.values()}, {"incomparable"})
+        self.assertIn("hash differs", cells["pitch_loop"]["reason"])
+
+    def test_stored_times_of_one_run_claim_nothing(self):
+        self.baseline()
+        self.pitch.write_text(SLOWED % self.text)
+        cells, whole, out, _ = self.regress("--recorded", status=0)
+        self.assertEqual(cells["pitch_loop"]["change"], "undecided", out)
+        self.assertGreater(cells["pitch_loop"]["ratio"]["ratio"], 1.2)
+        self.assertIn("too few to claim anything", cells["pitch_loop"]["reason"])
+        self.assertTrue(whole["recorded"])
+        self.assertIn("weaker claim", words(out))
+
+    def test_a_calibration_prints_its_false_alarms_and_what_it_would_have_found(self):
+        self.baseline()
+        _, whole, out, _ = self.regress("pitch_loop", "--calibrate")
+        self.assertEqual(whole["calibration"]["cells"], 1)
+        self.assertRegex(words(out), r"\d of 1 cells were called slower or faster")
+
+    def test_a_history_names_the_run_where_the_level_changed(self):
+        self.lab("run", "pitch_loop", *SIZE, "--device", "cpu", "--no-dumps", "--no-yardstick", "--json", "r.jsonl")
+        record = self.records()[0]
+        with (self.folder / "h.jsonl").open("w") as out:
+            for day in range(1, 25):
+                ratio = (1.1 if day > 14 else 1.0) * (1 + 0.002 * (day * 7 % 5))
+                scaled = record | {"utc": f"2026-01-{day:02}T00:00:00Z", "samples": [s * ratio for s in record["samples"]]}
+                scaled.pop("aside", None)
+                scaled["time"] = {k: v * ratio if k in ("median", "low", "high", "min", "q1", "q3", "mad") else v for k, v in record["time"].items()}
+                out.write(json.dumps(scaled) + "\n")
+        out, _ = self.lab("regress", "--history", "h.jsonl", "--json", "points.jsonl")
+        self.assertRegex(words(out), r"2026-01-15T00:00:00Z \S+ ?\S* ?\+(9|10)\.\d %")
+        history = self.records("points.jsonl")[0]
+        self.assertEqual([level["first"] for level in history["levels"]], [0, 14])
+        self.assertEqual(len(history["points"]), 24)
+
+    def test_a_change_in_any_kernel_of_an_operation_is_another_code(self):
+        def code_of(kernel):
+            self.lab("run", kernel, "--device", "cpu", "--cl-dir", "cl", "--no-dumps", "--no-yardstick", "--max-time", "0.05", "--json", "c.jsonl", "--force",
+                     *(["--axis", "size=64Ki"] if kernel.startswith("reduce") else ["--axis", "images=1"]))
+            return self.records("c.jsonl")[0]["code"]["fingerprint"]
+
+        two_passes = "reduce_tree4"
+        path = self.cl / "reduce.cl"
+        text = path.read_text()
+        before = code_of(two_passes)
+        path.write_text("// a comment\n" + text)
+        self.assertEqual(code_of(two_passes), before)
+        path.write_text(text.replace("for (uint i = get_local_id(0); i < count; i += get_local_size(0)) value += partial[i];",
+                                     "for (uint i = get_local_id(0); i < count; i += get_local_size(0)) value += partial[i] ^ (i >> 31);", 1))
+        self.assertNotEqual(code_of(two_passes), before)
+        # No kernel of this one has the variant's name.
+        self.assertRegex(code_of("batchnorm_channel_three"), "^[0-9a-f]{64}$")
+
+    def test_what_is_no_baseline_is_refused_in_one_sentence(self):
+        _, err = self.lab("regress", "nothing", status=2)
+        self.assert_one_sentence(err, "'nothing' is no baseline", "--baseline DIR")
+        _, err = self.lab("regress", "x", "--recorded", "--calibrate", status=2)
+        self.assert_one_sentence(err, "one of --recorded, --calibrate and --history")
+        _, err = self.lab("regress", "x", "--threshold", "-3", status=2)
+        self.assert_one_sentence(err, "--threshold", "-3", "from 0 to 100")
+
+
+class Rebuild(LabTest):
+    def test_each_build_of_a_device_fills_an_empty_cache_and_is_run_twice(self):
+        out, _ = self.lab("run", "pitch_loop", *SIZE, "--device", "cpu", "--rebuild", "2", "--json", "r.jsonl")
+        records = self.records()
+        self.assertEqual(len(records), 4)
+        self.assertEqual(len({r["run"]["id"] for r in records}), 4, "each is a process of its own")
+        self.assertIn("Check: every build filled an empty cache", out)
+        self.assertIn(records[0]["code"]["fingerprint"][:12], out)
+        self.assertRegex(words(out), r"between codes .*, between arrangements of one code .*, within one \d")
+
+    def test_a_target_is_rebuilt_without_a_device(self):
+        out, err = self.lab("isa", "saxpy_w32", "--target", "gfx900", "--rebuild", "3", env=self.environment(OCL_ICD_VENDORS="/nonexistent"))
+        self.assertEqual(err, "")
+        self.assertRegex(words(out), r"built 3 times code builds [0-9a-f]{12} 3")
+
+    def test_what_cannot_be_rebuilt_is_refused(self):
+        _, err = self.lab("run", "pitch_loop", "--rebuild", "1", status=2)
+        self.assert_one_sentence(err, "--rebuild", "from 2 to 1000")
+        _, err = self.lab("isa", "pitch_loop", "--rebuild", "3", status=2)
+        self.assert_one_sentence(err, "--rebuild with --target")
+
+    def test_the_noise_of_a_machine_is_a_figure_and_a_list(self):
+        out, _ = self.lab("devices", "--noise", "--device", "cpu")
+        self.assertRegex(words(out), r"floor: \d+ arrangements of equal code in \d+\.\d s differ by \d")
+        self.assertIn("what changes it", out)
+        self.assertIn("! disturbs timings as it is", out)
+
+
+if __name__ == "__main__":
+    lab.main()

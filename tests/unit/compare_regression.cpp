@@ -1,0 +1,299 @@
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "compare/history.hpp"
+#include "compare/rebuild.hpp"
+#include "compare/regression.hpp"
+#include "core/random.hpp"
+
+using namespace cllab;
+using namespace cllab::compare;
+using model::CellChange;
+using boost::test_tools::tolerance;
+
+namespace {
+
+using Draw = std::function<double(Random&)>;
+
+std::vector<double> sample(Random& random, unsigned n, const Draw& draw) {
+    std::vector<double> out(n);
+    for (auto& x : out) x = draw(random);
+    return out;
+}
+
+Draw normal(double mean, double sd) {
+    return [=](Random& r) { return std::normal_distribution<double>(mean, sd)(r); };
+}
+Draw heavy(double centre, double scale) {
+    return [=](Random& r) { return centre + scale * std::student_t_distribution<double>(2)(r); };
+}
+/// Either side may have got the slower of two codes that the compiler makes of one text.
+Draw two_codes(double centre, double apart, double sd) {
+    return [=](Random& r) {
+        const double left = r() & 1 ? apart : 0, right = r() & 1 ? apart : 0;
+        return centre + left - right + std::normal_distribution<double>(0, sd)(r);
+    };
+}
+/// The bias of whoever was prepared first, which the random order turns into a sign.
+Draw by_side(double bias, double sd) {
+    return [=](Random& r) { return (r() & 1 ? bias : -bias) + std::normal_distribution<double>(0, sd)(r); };
+}
+
+/// What a run over `cells` cells says when cell 0 is slowed by the log ratio `slowed`.
+std::vector<CellChange> changes(Random& random, unsigned cells, unsigned n, double slowed, const Draw& noise) {
+    const FamilyRules rules{0.02, 0.01, cells};
+    std::vector<model::CellTest> tests;
+    for (unsigned c = 0; c < cells; ++c) {
+        auto ratios = sample(random, n, noise);
+        if (c == 0)
+            for (auto& r : ratios) r += slowed;
+        tests.push_back(test_cell(ratios, sample(random, n, noise), rules));
+    }
+    std::vector<model::CellTest*> all;
+    for (auto& test : tests) all.push_back(&test);
+    correct(all);
+    std::vector<CellChange> out;
+    for (const auto& test : tests) out.push_back(change_of(test, rules));
+    return out;
+}
+
+bool claims(CellChange change) { return change == CellChange::slower || change == CellChange::faster; }
+
+/// The share of `runs` runs over twelve equal cells that claim anything.
+double false_runs(unsigned runs, const Draw& noise, unsigned n = 16) {
+    Random random(23);
+    unsigned wrong = 0;
+    for (unsigned i = 0; i < runs; ++i) {
+        const auto all = changes(random, 12, n, 0, noise);
+        wrong += std::any_of(all.begin(), all.end(), claims);
+    }
+    return static_cast<double>(wrong) / runs;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(compare_regression)
+
+BOOST_AUTO_TEST_CASE(p_values_are_those_that_counting_gives) {
+    const std::vector<double> eight(8, 0.05);
+    BOOST_TEST(signed_rank_p(eight, 0.02) == 2.0 / 256, tolerance(1e-12));
+    BOOST_TEST(signed_rank_p(eight, 0.05) == 1.0);
+    BOOST_TEST(signed_rank_p({}, 0.02) == 1.0);
+    // 3 and 4 values: C(7, 3) = 35 orders.
+    const std::vector<double> high{1.0, 1.1, 1.2}, low{0.0, 0.1, 0.2, 0.3};
+    BOOST_TEST(rank_sum_p(high, low, 0.01) == 2.0 / 35, tolerance(1e-12));
+    BOOST_TEST(rank_sum_p(low, high, 0.01) == 2.0 / 35, tolerance(1e-12));
+    BOOST_TEST(rank_sum_p(high, {}, 0.01) == 1.0);
+}
+
+BOOST_AUTO_TEST_CASE(holm_multiplies_the_smallest_p_by_all_and_never_lets_a_larger_one_become_smaller) {
+    const std::vector<double> p{0.01, 0.04, 0.03, 0.005};
+    const auto adjusted = holm(p);
+    BOOST_TEST(adjusted[3] == 0.02, tolerance(1e-12));
+    BOOST_TEST(adjusted[0] == 0.03, tolerance(1e-12));
+    BOOST_TEST(adjusted[2] == 0.06, tolerance(1e-12));
+    BOOST_TEST(adjusted[1] == 0.06, tolerance(1e-12));
+    BOOST_TEST(holm(std::vector<double>{0.9, 0.8})[0] == 1.0);
+    BOOST_TEST(holm({}).empty());
+}
+
+BOOST_AUTO_TEST_CASE(more_cells_need_more_arrangements_before_there_is_an_interval) {
+    BOOST_TEST((FamilyRules{0.02, 0.01, 1}.of_cell().least) == 8u);
+    BOOST_TEST((FamilyRules{0.02, 0.01, 12}.of_cell().least) == 12u);  // 2 / 2^12 is the first below 0.01 / 12
+    const std::vector<double> eleven(11, 0.1), twelve(12, 0.1);
+    const FamilyRules rules{0.02, 0.01, 12};
+    BOOST_TEST(!test_cell(eleven, {}, rules).ratio.covered());
+    BOOST_TEST(test_cell(twelve, {}, rules).ratio.covered());
+}
+
+BOOST_AUTO_TEST_CASE(at_most_one_run_of_a_hundred_over_twelve_equal_cells_claims_anything) {
+    BOOST_TEST(false_runs(150, normal(0, 0.02)) <= 0.014);
+    BOOST_TEST(false_runs(150, heavy(0, 0.02)) <= 0.014);
+    BOOST_TEST(false_runs(150, by_side(0.06, 0.002)) <= 0.014);
+    BOOST_TEST(false_runs(150, two_codes(0, 0.06, 0.002)) <= 0.014);
+}
+
+BOOST_AUTO_TEST_CASE(a_cell_that_is_slower_by_just_the_threshold_is_not_named_more_often_than_the_rate) {
+    Random random(29);
+    unsigned named = 0;
+    for (unsigned i = 0; i < 300; ++i) named += changes(random, 1, 16, std::log(1.02), normal(0, 0.01))[0] == CellChange::slower;
+    BOOST_TEST(named <= 6u);
+}
+
+BOOST_AUTO_TEST_CASE(the_one_slower_cell_of_twelve_is_named_and_no_other) {
+    Random random(31);
+    unsigned found = 0, others = 0;
+    for (unsigned i = 0; i < 60; ++i) {
+        const auto all = changes(random, 12, 20, std::log(1.03), normal(0, 0.004));
+        found += all[0] == CellChange::slower;
+        others += static_cast<unsigned>(std::count_if(all.begin() + 1, all.end(), claims));
+    }
+    BOOST_TEST(found >= 57u);
+    BOOST_TEST(others <= 1u);
+}
+
+BOOST_AUTO_TEST_CASE(equal_cells_known_well_are_the_same_and_wide_ones_undecided) {
+    Random random(37);
+    BOOST_TEST((changes(random, 3, 20, 0, normal(0, 0.002))[1] == CellChange::same));
+    BOOST_TEST((changes(random, 3, 20, 0, normal(0, 0.06))[1] == CellChange::undecided));
+    BOOST_TEST((changes(random, 3, 5, std::log(1.5), normal(0, 0.001))[0] == CellChange::undecided));
+}
+
+BOOST_AUTO_TEST_CASE(a_machine_that_tells_equal_code_apart_raises_the_floor) {
+    const std::vector<double> three(16, 0.03), four(16, 0.04);
+    const FamilyRules rules;
+    BOOST_TEST((change_of(test_cell(three, {}, rules), rules) == CellChange::slower));
+    BOOST_TEST((change_of(test_cell(three, four, rules), rules) != CellChange::slower));
+}
+
+BOOST_AUTO_TEST_CASE(an_interval_between_independent_processes_covers_what_it_says_or_is_not_there) {
+    Random random(41);
+    unsigned held = 0;
+    constexpr unsigned trials = 600;
+    for (unsigned t = 0; t < trials; ++t) {
+        const auto e = estimate_between(sample(random, 7, heavy(0.05, 0.01)), sample(random, 9, heavy(0, 0.01)), 0.95);
+        BOOST_REQUIRE(e.covered());
+        held += e.low <= std::exp(0.05) && std::exp(0.05) <= e.high;
+    }
+    BOOST_TEST(held >= 0.93 * trials);
+    BOOST_TEST(!estimate_between(sample(random, 20, normal(0, 1)), sample(random, 1, normal(0, 1)), 0.95).covered());
+    BOOST_TEST(!estimate_between(sample(random, 3, normal(0, 1)), sample(random, 3, normal(0, 1)), 0.95).covered());
+    BOOST_TEST(estimate_between({}, sample(random, 3, normal(0, 1)), 0.95).n == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(stored_times_are_compared_less_the_shift_that_all_cells_share) {
+    Random random(43);
+    const FamilyRules rules{0.02, 0.01, 1};
+    const auto before = sample(random, 10, normal(0, 0.003)), today = sample(random, 10, normal(0.10, 0.003));
+    BOOST_TEST((change_of(test_recorded(today, before, 0, rules), rules) == CellChange::slower));
+    BOOST_TEST((change_of(test_recorded(today, before, 0.10, rules), rules) == CellChange::same));
+}
+
+BOOST_AUTO_TEST_CASE(a_common_shift_is_the_cells_middle_and_has_an_interval_from_six_on) {
+    const std::vector<double> six{0.05, 0.051, 0.049, 0.05, 0.052, 0.7};
+    BOOST_TEST(common_shift(six).ratio == std::exp(0.0505), tolerance(0.002));
+    BOOST_TEST(common_shift(six).covered());
+    BOOST_TEST(!common_shift(std::span(six).first(5)).covered());
+}
+
+BOOST_AUTO_TEST_CASE(a_calibration_counts_its_alarms_and_names_the_smallest_slowdown_it_would_have_found) {
+    Random random(47);
+    const FamilyRules rules{0.02, 0.01, 2};
+    std::vector<model::CellTest> tests{test_cell(sample(random, 20, normal(0, 0.002)), {}, rules), test_cell(sample(random, 20, normal(0.2, 0.002)), {}, rules),
+                                       test_cell(sample(random, 4, normal(0, 0.002)), {}, rules)};
+    std::vector<model::CellTest*> all{&tests[0], &tests[1], &tests[2]};
+    correct(all);
+    const auto c = calibration(tests, rules);
+    BOOST_TEST(c.cells == 3u);
+    BOOST_TEST(c.alarms == 1u);
+    BOOST_TEST(c.blind == 1u);
+    const auto quiet = calibration(std::span(tests).first(1), rules);
+    BOOST_TEST(quiet.typical > 0.02);
+    BOOST_TEST(quiet.typical < 0.03);
+    // It would indeed: the same cell, slowed by that much and a little, is named.
+    std::vector<double> slowed = sample(random = Random(47), 20, normal(0, 0.002));
+    for (auto& x : slowed) x += std::log1p(quiet.worst + 0.0005);
+    BOOST_TEST((change_of(test_cell(slowed, {}, {0.02, 0.01, 1}), {0.02, 0.01, 1}) == CellChange::slower));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(compare_history)
+
+BOOST_AUTO_TEST_CASE(a_level_that_lasts_is_found_where_it_begins_and_one_slow_run_is_not) {
+    Random random(53);
+    auto logs = sample(random, 60, normal(-8, 0.01));
+    for (std::size_t i = 37; i < logs.size(); ++i) logs[i] += 0.06;
+    logs[12] += 0.8;
+    const auto found = levels(logs);
+    BOOST_REQUIRE(found.size() == 2u);
+    BOOST_TEST(found[1].first >= 36u);
+    BOOST_TEST(found[1].first <= 38u);
+    BOOST_TEST(found[1].centre - found[0].centre == 0.06, tolerance(0.15));
+    BOOST_TEST(!found[1].provisional);
+}
+
+BOOST_AUTO_TEST_CASE(a_series_without_a_change_seldom_gets_one) {
+    Random random(59);
+    unsigned wrong = 0;
+    for (unsigned i = 0; i < 200; ++i) wrong += levels(sample(random, 10 + 2 * (i % 40), i % 2 ? normal(0, 0.02) : heavy(0, 0.02))).size() > 1;
+    BOOST_TEST(wrong <= 10u);
+}
+
+BOOST_AUTO_TEST_CASE(what_begins_in_the_last_three_points_is_provisional) {
+    std::vector<double> logs(20, 0.0);
+    for (std::size_t i = 0; i < logs.size(); ++i) logs[i] = 0.001 * static_cast<double>(i * 7 % 5);
+    for (std::size_t i = 17; i < 20; ++i) logs[i] += 0.2;
+    const auto found = levels(logs);
+    BOOST_REQUIRE(found.size() == 2u);
+    BOOST_TEST(found[1].first == 17u);
+    BOOST_TEST(found[1].provisional);
+    const auto sooner = levels(std::span(logs).first(19));
+    BOOST_TEST((sooner.size() == 1u || sooner.back().provisional));
+}
+
+BOOST_AUTO_TEST_CASE(a_change_smaller_than_what_is_worth_naming_is_none_and_short_series_have_one_level) {
+    std::vector<double> logs(40, 0.0);
+    for (std::size_t i = 20; i < 40; ++i) logs[i] = 0.005;
+    BOOST_TEST(levels(logs).size() == 1u);
+    BOOST_TEST(levels(std::vector<double>{1, 2, 3, 4, 5}).size() == 1u);
+    BOOST_TEST(levels({}).empty());
+}
+
+BOOST_AUTO_TEST_CASE(up_and_down_again_are_two_changes_and_every_answer_is_the_same) {
+    Random random(61);
+    auto logs = sample(random, 90, normal(0, 0.02));
+    for (std::size_t i = 30; i < 60; ++i) logs[i] += 0.15;
+    const auto once = levels(logs), again = levels(logs);
+    BOOST_REQUIRE(once.size() == 3u);
+    for (std::size_t i = 0; i < once.size(); ++i) BOOST_TEST(once[i].first == again[i].first);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(compare_rebuild)
+
+BOOST_AUTO_TEST_CASE(the_spread_is_split_into_that_of_codes_of_arrangements_and_of_samples) {
+    Random random(67);
+    std::vector<BuiltRun> runs;
+    for (unsigned build = 0; build < 60; ++build) {
+        const double code = build % 3 == 0 ? 0.06 : 0.0;
+        for (unsigned process = 0; process < 2; ++process) {
+            const double arrangement = code + normal(0, 0.01)(random);
+            std::vector<double> samples = sample(random, 40, normal(arrangement, 0.003));
+            for (auto& s : samples) s = 1e-3 * std::exp(s);
+            runs.push_back({code > 0 ? "slow" : "fast", samples});
+        }
+    }
+    const auto codes = codes_of(runs);
+    BOOST_REQUIRE(codes.size() == 2u);
+    BOOST_TEST(codes[0].code == "fast");
+    BOOST_TEST(codes[0].runs == 80u);
+    BOOST_TEST(std::log(codes[1].median / codes[0].median) == 0.06, tolerance(0.15));
+    const auto parts = split(runs);
+    BOOST_TEST(parts.within == 0.003, tolerance(0.15));
+    BOOST_TEST(parts.between_arrangements == 0.01, tolerance(0.2));
+    BOOST_TEST(parts.between_codes == 0.06 / std::sqrt(2), tolerance(0.15));
+}
+
+BOOST_AUTO_TEST_CASE(one_code_has_no_spread_between_codes_and_one_process_none_between_arrangements) {
+    const std::vector<BuiltRun> one{{"a", {1.0, 1.1, 1.2}}, {"a", {1.0, 1.1, 1.2}}};
+    BOOST_TEST(split(one).between_codes < 0);
+    BOOST_TEST(split(one).between_arrangements == 0.0);
+    BOOST_TEST(split(std::span(one).first(1)).between_arrangements < 0);
+    const std::vector<BuiltRun> each_once{{"a", {1.0}}, {"b", {2.0}}};
+    BOOST_TEST(split(each_once).between_codes < 0);
+    BOOST_TEST(split(each_once).within < 0);
+    BOOST_TEST(codes_of(each_once).size() == 2u);
+    BOOST_TEST(split({}).within < 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

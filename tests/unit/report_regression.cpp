@@ -1,0 +1,137 @@
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+
+#include <cmath>
+#include <sstream>
+
+#include "report/comparison.hpp"
+#include "report/history.hpp"
+#include "report/regression.hpp"
+
+using namespace cllab;
+using model::CellChange;
+
+namespace {
+
+model::RegressionCell cell(const std::string& id, const std::string& width, CellChange change) {
+    model::RegressionCell out;
+    out.id = id;
+    out.point = {{"width", width}, {"height", "256"}};
+    out.device.name = "a \"device\" & more";
+    out.device.selector = "0:0";
+    out.change = change;
+    return out;
+}
+
+model::CellTest test_of(double ratio, double low, double high) {
+    model::CellTest out;
+    out.ratio = {ratio, low, high, 0.999, 12};
+    out.control = {1.001, 0.998, 1.003, 0.999, 12};
+    out.floor = 0.02;
+    out.p = 0.0004;
+    out.adjusted = 0.0008;
+    return out;
+}
+
+model::Regression example() {
+    model::Regression out;
+    out.baseline = "base";
+    out.cells = {cell("pitch_loop", "512", CellChange::same_code), cell("pitch_loop", "1024", CellChange::slower), cell("pitch_wide", "512", CellChange::slower),
+                 cell("saxpy_w32", "512", CellChange::newly_wrong)};
+    out.cells[1].test = test_of(1.031, 1.025, 1.038);
+    out.cells[1].before = 1e-3;
+    out.cells[1].today = 1.03e-3;
+    out.cells[2].test = test_of(2.5, 2.4, 2.6);
+    out.cells[3].reason = "wrong_result: dst[17] is 3 < 4";
+    out.tested = 2;
+    out.seconds = 12;
+    return out;
+}
+
+std::string printed(const model::Regression& regression) {
+    std::ostringstream out;
+    report::print_regression(out, regression, {});
+    return out.str();
+}
+
+std::size_t at(const std::string& text, const std::string& part) {
+    const auto found = text.find(part);
+    BOOST_REQUIRE_MESSAGE(found != std::string::npos, "'" << part << "' is not in\n" << text);
+    return found;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(report_regression)
+
+BOOST_AUTO_TEST_CASE(the_table_is_worst_first_and_names_what_tells_cells_apart) {
+    const auto text = printed(example());
+    BOOST_TEST(at(text, "saxpy_w32 ") < at(text, "pitch_wide"));
+    BOOST_TEST(at(text, "pitch_wide ") < at(text, "pitch_loop width=1024"));
+    BOOST_TEST(at(text, "pitch_loop width=1024") < at(text, "pitch_loop width=512"));
+    at(text, "+3.1 %");
+    at(text, "+2.5 % to +3.8 %");
+    at(text, "x2.5");
+    at(text, "wrong_result: dst[17] is 3 < 4");
+    at(text, "any of the 2 cells tested in at most 1.0 % of runs");
+    at(text, "1 newly wrong, 2 slower, 1 same code; 12 s");
+}
+
+BOOST_AUTO_TEST_CASE(a_shift_that_all_cells_share_is_printed_apart_and_says_whose_it_can_be) {
+    auto shifted = example();
+    shifted.shift = {1.05, 1.04, 1.06, 0.97, 6};
+    BOOST_TEST(at(printed(shifted), "Common to all 6 cells: +5.0 %") > 0u);
+    BOOST_TEST(printed(shifted).find("not the machine's") != std::string::npos);
+    shifted.recorded = true;
+    BOOST_TEST(printed(shifted).find("the figures above are less this") != std::string::npos);
+    shifted.recorded = false;
+    shifted.shift = {1.001, 0.99, 1.01, 0.97, 6};
+    BOOST_TEST(printed(shifted).find("Common") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_calibration_says_its_alarms_and_the_slowdown_it_would_have_found) {
+    auto own = example();
+    own.calibration = {12, 1, 0.024, 0.051, 2};
+    const auto text = printed(own);
+    at(text, "1 of 12 cells were called slower or faster");
+    at(text, "from 2.4 % on in half of the cells");
+    at(text, "2 cells have too few arrangements");
+}
+
+BOOST_AUTO_TEST_CASE(junit_counts_and_escapes) {
+    const auto text = report::regression_junit(example());
+    at(text, "tests=\"4\" failures=\"2\" errors=\"1\" skipped=\"0\"");
+    at(text, "classname=\"a &quot;device&quot; &amp; more\" name=\"pitch_loop width=1024 height=256\"");
+    at(text, "is 3 &lt; 4");
+    at(text, "<failure type=\"slower\" message=\"slower: +3.1 %, interval +2.5 % to +3.8 %, 12 arrangements");
+    BOOST_TEST(text.find("is 3 < 4") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(json_is_a_line_per_cell_and_one_for_the_whole_and_readers_of_records_skip_it) {
+    const auto lines = report::regression_json(example());
+    BOOST_REQUIRE(lines.size() == 5u);
+    for (const auto& line : lines) BOOST_TEST(report::is_comparison(line));
+    at(lines[0], "\"id\":\"saxpy_w32\"");
+    at(lines[1], "\"p_adjusted\":0.0008");
+    at(lines[4], "\"changes\":{\"same code\":1,\"slower\":2,\"newly wrong\":1}");
+}
+
+BOOST_AUTO_TEST_CASE(a_history_shows_each_level_with_its_change) {
+    model::History h;
+    h.id = "pitch_loop";
+    for (int i = 0; i < 9; ++i) h.points.push_back({"2026-01-0" + std::to_string(i + 1), i == 6 ? "v2" : "", "r", i < 6 ? 1e-3 : 1.1e-3});
+    h.levels = {{0, 6, std::log(1e-3), false}, {6, 3, std::log(1.1e-3), true}};
+    std::ostringstream out;
+    report::print_history(out, {h}, {});
+    at(out.str(), "2026-01-07 v2");
+    at(out.str(), "+10.0 %");
+    at(out.str(), "provisional");
+    at(out.str(), "1 of 1 cells changed");
+    const auto lines = report::history_json({h});
+    at(lines.front(), "\"levels\":[{\"first\":0,\"count\":6");
+    BOOST_TEST(report::is_comparison(lines.front()));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
