@@ -8,10 +8,12 @@
 #include <map>
 
 #include "app/commands.hpp"
+#include "app/html_page.hpp"
 #include "app/results.hpp"
 #include "app/say.hpp"
 #include "app/sink.hpp"
 #include "core/error.hpp"
+#include "report/comparison.hpp"
 #include "report/device_key.hpp"
 #include "report/joined.hpp"
 
@@ -74,9 +76,17 @@ int command_report(const Invocation& invocation) {
         const auto name = first.device.name + " (" + first.device.selector + ")" + (hosts ? " on " + first.host.name : "");
         for (auto& conclusion : curves_of_device(records, name)) curves.push_back(std::move(conclusion));
     }
+    if (!invocation.html.empty()) require_page(joined.records().size());
     outputs.open();
     Sink sink(nullptr, outputs.csv());
     for (const auto& record : joined.records()) sink.take(record);
+    if (outputs.html()) {
+        std::vector<std::string> verdicts;
+        for (const auto& line : joined.comparisons())
+            if (auto verdict = report::comparison_verdict(line)) verdicts.push_back(std::move(*verdict));
+        write_html(*outputs.html(), sink.records(), curves, verdicts);
+        if (outputs.html()->is_stdout()) return 0;
+    }
     if (!sink.uses_stdout()) print_page(sink.records(), curves, {}, true);
     return 0;
 }

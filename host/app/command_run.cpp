@@ -16,6 +16,7 @@
 #include "app/commands.hpp"
 #include "app/crash.hpp"
 #include "app/conclude.hpp"
+#include "app/html_page.hpp"
 #include "app/image_file.hpp"
 #include "app/job.hpp"
 #include "app/profile_file.hpp"
@@ -195,12 +196,22 @@ int exit_status_of(const std::vector<model::Record>& records, bool require_all) 
 }
 
 void print_results(const Sink& sink, const std::vector<Pair>& pairs, const std::vector<model::Device>& devices,
-                   const std::vector<report::LostDevice>& lost = {}) {
-    if (sink.uses_stdout() || sink.records().empty()) return;
+                   OutputFile* html, const std::vector<report::LostDevice>& lost = {}) {
+    if (sink.records().empty()) return;
     std::vector<Conclusion> conclusions;
     for (const auto& device : devices) {
         for (auto& conclusion : conclude(sink.records(), device)) conclusions.push_back(std::move(conclusion));
     }
+    if (html) {
+        std::vector<std::string> verdicts;
+        for (const auto& pair : pairs)
+            if (pair.comparison) {
+                const auto words = report::comparison_text(*pair.comparison);
+                verdicts.push_back(words.substr(0, words.find('\n')));
+            }
+        write_html(*html, sink.records(), conclusions, verdicts);
+    }
+    if (sink.uses_stdout() || (html && html->is_stdout())) return;
     print_page(sink.records(), conclusions, lost, false);
     for (const auto& pair : pairs) print_pair(std::cout, pair, wants_colour(STDOUT_FILENO));
     std::cout.flush();
@@ -222,6 +233,11 @@ int command_run(const Invocation& asked) {
     Outputs outputs(invocation);
     auto job = make_job(invocation);
     check_dumps(job);
+    if (!invocation.html.empty()) {
+        std::size_t cells = 0;
+        for (const auto& group : job.plan) cells += group.size();
+        require_page(cells);
+    }
     catch_interrupts();
     catch_driver_crashes();
     std::vector<std::string> troubles;
@@ -251,7 +267,7 @@ int command_run(const Invocation& asked) {
             write_timing(record);
             sink.take(record);
             progress.clear();
-            print_results(sink, compared, devices);
+            print_results(sink, compared, devices, outputs.html());
             say(record.id + " on '" + record.device.name + "' does not end and a driver cannot be stopped from inside; --isolate goes on "
                                                            "with the next cell.");
             std::fflush(stderr);
@@ -307,17 +323,17 @@ int command_run(const Invocation& asked) {
         }
     } catch (const run::Interrupted&) {
         progress.clear();
-        print_results(sink, compared, devices, lost);
+        print_results(sink, compared, devices, outputs.html(), lost);
         say("interrupted; " + std::to_string(sink.records().size()) + " finished cell(s) kept");
         return 130;
     } catch (...) {
         progress.clear();
-        print_results(sink, compared, devices, lost);  // nothing finished is lost
+        print_results(sink, compared, devices, outputs.html(), lost);  // nothing finished is lost
         throw;
     }
     watchdog.reset();
     progress.clear();
-    print_results(sink, compared, devices, lost);
+    print_results(sink, compared, devices, outputs.html(), lost);
     const bool troubled = std::any_of(compared.begin(), compared.end(), [](const auto& p) { return p.comparison && !p.comparison->trouble.empty(); });
     return !lost.empty() ? 3 : troubled ? 1 : exit_status_of(sink.records(), invocation.require_all);
 }

@@ -34,6 +34,8 @@ public:
     void begin(bool append);
     /// Writes and flushes one line; a line that the disk does not take whole is taken back. Throws Error(environment).
     void line(const std::string& text);
+    /// Replaces what is in the file. Throws Error(environment).
+    void whole(const std::string& text);
     bool is_stdout() const { return file_ == results_file(); }
 
 private:
@@ -46,12 +48,12 @@ private:
 class Outputs {
 public:
     Outputs(bool force, bool append) : force_(force), append_(append) {}
-    /// All that the command line names: --json, --csv, --output, --input, the kernel files of --cl-dir, FILE of merge and report.
+    /// All that the command line names: --json, --csv, --html, --output, --input, the kernel files of --cl-dir, FILE of merge and report.
     explicit Outputs(const Invocation& invocation);
 
     /// A file that is read. Throws Error(usage) when it is an output.
     void reads(const std::filesystem::path& path);
-    enum class Kind { json_lines, csv, whole };
+    enum class Kind { json_lines, csv, whole, page };
     /// Throws Error(usage) when the file is read or written otherwise, or exists and may not be replaced or added to;
     /// Error(environment) when it cannot be written.
     void writes(const std::string& path, const std::string& option, Kind kind);
@@ -60,9 +62,10 @@ public:
     /// that is written as a whole keeps its content. Throws as `writes`.
     void open();
 
-    /// The open file of --json or --csv; nothing when the command line names none. After open().
+    /// The open file of --json, --csv or --html; nothing when the command line names none. After open().
     OutputFile* json() const { return file_of(Kind::json_lines); }
     OutputFile* csv() const { return file_of(Kind::csv); }
+    OutputFile* html() const { return file_of(Kind::page); }
 
 private:
     /// A file that exists is known by device and inode, one that does not by its folder and name. Standard output is
@@ -80,9 +83,10 @@ private:
         std::unique_ptr<OutputFile> file;
     };
     static std::optional<Identity> identity_of(const std::filesystem::path& path, const std::string& option);
+    static bool is_lines(Kind kind) { return kind == Kind::json_lines || kind == Kind::csv; }
     OutputFile* file_of(Kind kind) const;
     [[noreturn]] void refuse_existing(const Output& output) const;
-    bool may_write(Kind kind) const { return force_ || (append_ && kind != Kind::whole); }
+    bool may_write(Kind kind) const { return force_ || (append_ && is_lines(kind)); }
 
     bool force_, append_;
     std::vector<std::pair<std::string, Identity>> inputs_;
