@@ -152,7 +152,7 @@
     });
     plot.node().addEventListener('pointerleave', hide);
     if (!(high > low)) return;
-    const ticks = plot.select('.ticks'), ticksAtFirst = Array.from(ticks.node().children);
+    const ticks = plot.select('.ticks'), ticksAtFirst = ticks.node().cloneNode(true);
     const draw = transform => {
       const width = plot.node().getBoundingClientRect().width;
       inner.attr('transform', `translate(${transform.x / width * 1000},0) scale(${transform.k},1)`);
@@ -163,10 +163,10 @@
         this.toggleAttribute('hidden', share < 0 || share > 1);
       });
       if (transform.k === 1) {
-        ticks.node().replaceChildren(...ticksAtFirst);
+        ticks.node().replaceChildren(...ticksAtFirst.cloneNode(true).children);
         return;
       }
-      const scale = (figure.dataset.log === '1' ? d3.scaleLog() : d3.scaleLinear()).domain([low, high]).range([margin, 1 - margin]);
+      const scale = (figure.dataset.log === '1' ? d3.scaleLog().base(unit === 'byte' ? 2 : 10) : d3.scaleLinear()).domain([low, high]).range([margin, 1 - margin]);
       const seen = scale.copy().domain([-transform.x / width / transform.k, (1 - transform.x / width) / transform.k].map(scale.invert)).range([0, 1]);
       const marks = ticks.selectAll('g').data(seen.ticks(5).filter((_, i, list) => i % Math.ceil(list.length / 6) === 0)).join('g');
       marks.selectAll('*').remove();
