@@ -82,10 +82,11 @@ Point without(const Record& record, const Axis* axis) {
 
 using CurveKey = std::pair<std::string, std::vector<std::pair<std::string, std::string>>>;
 
-std::vector<Curve> curves_of(const Experiment& experiment, const std::vector<Record>& records) {
+std::vector<Curve> curves_of(const Experiment& experiment, const report::Rows& records) {
     std::vector<Curve> out;
     std::map<CurveKey, std::size_t> known;
-    for (const auto& record : records) {
+    for (const auto* row : records) {
+        const auto& record = *row;
         if (record.family != experiment.family || record.status != Status::ok || !record.time) continue;
         const auto* axis = curve_axis(experiment, record.variant);
         const auto fixed = without(record, axis);
@@ -101,9 +102,9 @@ std::vector<Curve> curves_of(const Experiment& experiment, const std::vector<Rec
 
 }  // namespace
 
-std::vector<Conclusion> curves_of_device(const std::vector<Record>& records, const std::string& device) {
+std::vector<Conclusion> curves_of_device(const report::Rows& records, const std::string& device) {
     std::vector<Conclusion> out;
-    const auto key = records.empty() ? std::string() : model::device_key(records.front());
+    const auto key = records.empty() ? std::string() : model::device_key(*records.front());
     for (const auto& experiment : registry()) {
         if (experiment.curve_over.empty() && !experiment.conclude) continue;
         Conclusion conclusion{&experiment, curves_of(experiment, records), {}, device, key};
@@ -113,8 +114,7 @@ std::vector<Conclusion> curves_of_device(const std::vector<Record>& records, con
 }
 
 std::vector<Conclusion> conclude(const std::vector<Record>& records, const Device& device) {
-    std::vector<Record> own;
-    std::copy_if(records.begin(), records.end(), std::back_inserter(own), [&](const auto& r) { return r.device.selector == device.selector; });
+    const auto own = report::rows_of(records, [&](const auto& r) { return r.device.selector == device.selector; });
     auto out = curves_of_device(own, device.name + " (" + device.selector + ")");
     for (auto& conclusion : out)
         if (conclusion.experiment->conclude) conclusion.findings = conclusion.experiment->conclude(conclusion.curves, device);
@@ -152,11 +152,11 @@ std::vector<std::optional<CurvePlace>> places_in_curves(const std::vector<Record
     return out;
 }
 
-std::vector<Record> without_curves(const std::vector<Record>& records, const std::vector<Conclusion>& conclusions) {
+report::Rows without_curves(const std::vector<Record>& records, const std::vector<Conclusion>& conclusions) {
     const auto places = places_in_curves(records, conclusions);
-    std::vector<Record> out;
+    report::Rows out;
     for (std::size_t i = 0; i < records.size(); ++i)
-        if (!places[i]) out.push_back(records[i]);
+        if (!places[i]) out.push_back(&records[i]);
     return out;
 }
 

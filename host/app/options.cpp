@@ -56,7 +56,7 @@ Page page_of(const std::string& command) {
                 "Joins the records (`cllab run --json`) of many runs and machines into one JSON-lines file. A record that is there\n"
                 "twice is taken once. Damaged lines, records of another schema, and records that cannot be (a time beside\n"
                 "wrong_result, an interval that excludes its median) are named on stderr and left out. The exit status is 0 with\n"
-                "at least one record, 2 when no file can be read or there is no record. At most 200000 records are read at once.",
+                "at least one record, 2 when no file can be read or there is no record. At most 1000000 records are read at once.",
                 "cllab merge node*.jsonl --json all.jsonl"};
     if (command == "report")
         return {"cllab report FILE... [--html OUT] [--csv OUT]",

@@ -13,7 +13,6 @@ namespace cllab::report {
 namespace {
 
 using model::Record;
-using Rows = std::vector<const Record*>;
 using Values = std::vector<std::string>;
 
 constexpr std::size_t most_pairs = 6;       // a sentence, not a second table
