@@ -36,6 +36,9 @@ void slim(model::Record& r) {
     // Assigned, not cleared: that would keep their memory.
     r.samples = std::vector<double>();
     r.aside = std::vector<double>();
+    r.rounds = std::vector<unsigned>();
+    r.aside_rounds = std::vector<unsigned>();
+    r.phases.clear();
     r.argv = std::vector<std::string>();
     r.build = model::BuildInfo();
     r.code.origin.clear();

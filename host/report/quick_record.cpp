@@ -20,7 +20,7 @@ namespace od = simdjson::ondemand;
 struct NotPlain {};
 
 using Target = std::variant<std::string*, double*, bool*, unsigned*, std::uint64_t*, std::optional<std::int64_t>*, std::vector<std::string>*,
-                            std::vector<double>*, std::function<void(od::value)>>;
+                            std::vector<double>*, std::vector<unsigned>*, std::function<void(od::value)>>;
 struct Field {
     std::string_view name;
     Target to;
@@ -54,6 +54,9 @@ void put(std::vector<std::string>* to, od::value v) {
 }
 void put(std::vector<double>* to, od::value v) {
     for (auto item : v.get_array()) to->push_back(real(item.value()));
+}
+void put(std::vector<unsigned>* to, od::value v) {
+    for (auto item : v.get_array()) put(&to->emplace_back(), item.value());
 }
 void put(const std::function<void(od::value)>& take, od::value v) { take(v); }
 
@@ -146,6 +149,14 @@ void run(od::value v, model::RunInfo& r) {
     r.seed = seed;
 }
 
+void phases(od::value v, Phases& out) {
+    each(v, [&](const std::string& what, od::value seconds) {
+        const auto known = std::find_if(all_phases.begin(), all_phases.end(), [&](Phase p) { return what == name(p); });
+        if (known == all_phases.end()) throw NotPlain{};
+        put(&out[*known], seconds);
+    });
+}
+
 model::Record record(od::object object) {
     model::Record r;
     unsigned schema = 0;
@@ -171,7 +182,8 @@ model::Record record(od::object object) {
                has_samples = true;
                put(&r.samples, v);
            })},
-          {"aside", &r.aside}, {"warnings", &r.warnings},
+          {"rounds", &r.rounds}, {"aside", &r.aside}, {"aside_rounds", &r.aside_rounds}, {"phases", in([&](od::value v) { phases(v, r.phases); })},
+          {"warnings", &r.warnings},
           {"build", in([&](od::value v) {
                read(v.get_object(), {{"options", &r.build.options}, {"source", &r.build.source}, {"source_sha256", &r.build.source_sha256}, {"log", &r.build.log},
                                      {"seconds", &r.build.seconds}, {"cached", &r.build.cached}});

@@ -24,6 +24,8 @@ std::string whole_record() {
     r.code.registers = 28;
     r.code.loop = {{"instructions", 44}};
     r.code.origin = {{"registers", "the log"}};
+    r.rounds.assign(r.samples.size(), 3);
+    r.phases = {{Phase::build, 0.25}};
     r.argv = {"cllab", "run"};
     r.run.id = "abc";
     r.run.seed = 18446744073709551615ULL;
