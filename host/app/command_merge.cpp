@@ -1,17 +1,19 @@
 // `cllab merge` and `cllab report`: the records of many runs and machines as one file, and as the page that a run prints.
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
-#include <iostream>
+#include <functional>
 #include <map>
 
 #include "app/commands.hpp"
+#include "app/html_page.hpp"
 #include "app/results.hpp"
 #include "app/say.hpp"
-#include "app/sink.hpp"
 #include "core/error.hpp"
+#include "report/comparison.hpp"
+#include "report/csv.hpp"
 #include "report/device_key.hpp"
 #include "report/joined.hpp"
 
@@ -19,34 +21,39 @@ namespace cllab::app {
 namespace {
 
 /// What was left out goes to stderr. Throws Error(usage) when no record is left, so that an empty page cannot pass for a result.
-report::Joined read(const std::vector<std::string>& paths) {
-    report::Joined out;
+void read(report::Joined& out, const std::vector<std::string>& paths) {
     std::size_t unread = 0;
+    std::uint64_t bytes = 0;
     for (const auto& path : paths) {
+        std::error_code code;
+        if (const auto size = std::filesystem::file_size(path, code); !code) bytes += size;
+    }
+    out.expect(bytes);
+    for (std::size_t i = 0; i < paths.size(); ++i) {
         errno = 0;
-        std::ifstream in(path, std::ios::binary);
-        if (in) out.read(in, path);
+        std::error_code code;
+        std::ifstream in(paths[i], std::ios::binary);
+        out.read(in, paths[i], !std::filesystem::is_regular_file(paths[i], code));
         if (!in.eof() || in.bad()) {
             ++unread;
-            say("file '" + path + "' cannot be read: " + std::strerror(errno));
+            say("file '" + paths[i] + "' cannot be read: " + std::strerror(errno));
         }
     }
     for (const auto& trouble : out.troubles()) say(trouble);
     if (const auto more = out.trouble_count() - out.troubles().size(); more > 0) say(std::to_string(more) + " more lines are left out");
     if (unread == paths.size()) throw Error(Blame::usage, "no file can be read");
-    if (out.records().empty())
+    if (out.lines().empty())
         throw Error(Blame::usage, "no record is in " + (paths.size() == 1 ? "'" + paths.front() + "'" : "any of the " + std::to_string(paths.size()) + " files"));
-    return out;
 }
 
 /// Records of one device each, in order of first appearance.
-std::vector<std::vector<model::Record>> by_device(const std::vector<model::Record>& records) {
-    std::vector<std::vector<model::Record>> out;
+std::vector<std::vector<const model::Record*>> by_device(const std::vector<model::Record>& records) {
+    std::vector<std::vector<const model::Record*>> out;
     std::map<std::string, std::size_t> at;
     for (const auto& record : records) {
         const auto [found, is_new] = at.insert({model::device_key(record), out.size()});
         if (is_new) out.emplace_back();
-        out[found->second].push_back(record);
+        out[found->second].push_back(&record);
     }
     return out;
 }
@@ -55,29 +62,55 @@ std::vector<std::vector<model::Record>> by_device(const std::vector<model::Recor
 
 int command_merge(const Invocation& invocation) {
     Outputs outputs(invocation);
-    const auto joined = read(invocation.patterns);
+    report::Joined joined(report::Keep::nothing);
+    read(joined, invocation.patterns);
     outputs.open();
-    for (const auto& line : joined.lines()) outputs.json()->line(line);
+    std::ifstream in;
+    std::size_t file = invocation.patterns.size();
+    for (const auto& place : joined.lines()) {
+        if (!place.text.empty()) {
+            outputs.json()->line(place.text);
+            continue;
+        }
+        if (place.file != file) in = std::ifstream(invocation.patterns[file = place.file], std::ios::binary);
+        std::string line(place.bytes, '\0');
+        if (!in.seekg(static_cast<std::streamoff>(place.at)) || !in.read(line.data(), static_cast<std::streamsize>(line.size())) ||
+            std::hash<std::string>{}(line) != place.hash)
+            throw Error(Blame::environment, "file '" + invocation.patterns[file] + "' has changed while it was read; merge it again");
+        outputs.json()->line(line);
+    }
     for (const auto& line : joined.comparisons()) outputs.json()->line(line);
-    say(std::to_string(joined.records().size()) + " records of " + std::to_string(by_device(joined.records()).size()) + " devices, " +
+    say(std::to_string(joined.lines().size()) + " records of " + std::to_string(joined.devices().size()) + " devices, " +
         std::to_string(joined.duplicates()) + " duplicates left out");
     return 0;
 }
 
 int command_report(const Invocation& invocation) {
     Outputs outputs(invocation);
-    const auto joined = read(invocation.patterns);
-    const bool hosts = report::several_hosts(joined.records());
+    report::Joined joined(invocation.html.empty() ? report::Keep::page : report::Keep::all);
+    read(joined, invocation.patterns);
+    const auto& records = joined.records();
+    const bool hosts = report::several_hosts(records);
     std::vector<Conclusion> curves;
-    for (const auto& records : by_device(joined.records())) {
-        const auto& first = records.front();
+    for (const auto& rows : by_device(records)) {
+        const auto& first = *rows.front();
         const auto name = first.device.name + " (" + first.device.selector + ")" + (hosts ? " on " + first.host.name : "");
-        for (auto& conclusion : curves_of_device(records, name)) curves.push_back(std::move(conclusion));
+        for (auto& conclusion : curves_of_device(rows, name)) curves.push_back(std::move(conclusion));
     }
+    if (!invocation.html.empty()) require_page(records.size());
     outputs.open();
-    Sink sink(nullptr, outputs.csv());
-    for (const auto& record : joined.records()) sink.take(record);
-    if (!sink.uses_stdout()) print_page(sink.records(), curves, {}, true);
+    if (auto* csv = outputs.csv()) {
+        if (!csv->has_content()) csv->line(report::csv_header());
+        for (const auto& record : records) csv->line(report::to_csv_line(record));
+    }
+    if (outputs.html()) {
+        std::vector<std::string> verdicts;
+        for (const auto& line : joined.comparisons())
+            if (auto verdict = report::comparison_verdict(line)) verdicts.push_back(std::move(*verdict));
+        write_html(*outputs.html(), records, curves, verdicts);
+    }
+    const bool printed = (outputs.csv() && outputs.csv()->is_stdout()) || (outputs.html() && outputs.html()->is_stdout());
+    if (!printed) print_page(records, curves, {}, true);
     return 0;
 }
 

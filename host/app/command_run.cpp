@@ -17,6 +17,7 @@
 #include "app/commands.hpp"
 #include "app/crash.hpp"
 #include "app/conclude.hpp"
+#include "app/html_page.hpp"
 #include "app/image_file.hpp"
 #include "app/profile_file.hpp"
 #include "app/rebuild.hpp"
@@ -196,12 +197,22 @@ int exit_status_of(const std::vector<model::Record>& records, bool require_all) 
 }
 
 void print_results(const Sink& sink, const std::vector<Pair>& pairs, const std::vector<model::Device>& devices,
-                   const std::vector<report::LostDevice>& lost = {}) {
-    if (sink.uses_stdout() || sink.records().empty()) return;
+                   OutputFile* html, const std::vector<report::LostDevice>& lost = {}) {
+    if (sink.records().empty()) return;
     std::vector<Conclusion> conclusions;
     for (const auto& device : devices) {
         for (auto& conclusion : conclude(sink.records(), device)) conclusions.push_back(std::move(conclusion));
     }
+    if (html) {
+        std::vector<std::string> verdicts;
+        for (const auto& pair : pairs)
+            if (pair.comparison) {
+                const auto words = report::comparison_text(*pair.comparison);
+                verdicts.push_back(words.substr(0, words.find('\n')));
+            }
+        write_html(*html, sink.records(), conclusions, verdicts);
+    }
+    if (sink.uses_stdout() || (html && html->is_stdout())) return;
     print_page(sink.records(), conclusions, lost, false);
     for (const auto& pair : pairs) print_pair(std::cout, pair, wants_colour(STDOUT_FILENO));
     std::cout.flush();
@@ -229,6 +240,11 @@ int command_run(const Invocation& asked) {
     auto request = request_of(invocation);
     const auto& plan = request.comparisons;
     check_dumps(request.settings);
+    if (!invocation.html.empty()) {
+        std::size_t cells = 0;
+        for (const auto& group : plan) cells += group.size();
+        require_page(cells);
+    }
     catch_interrupts();
     catch_driver_crashes();
     std::vector<std::string> troubles;
@@ -264,7 +280,7 @@ int command_run(const Invocation& asked) {
             sink.take(record);
             baseline.take(record, nullptr);
             progress.clear();
-            print_results(sink, compared, devices);
+            print_results(sink, compared, devices, outputs.html());
             say(record.id + " on '" + record.device.name + "' does not end and a driver cannot be stopped from inside; --isolate goes on "
                                                            "with the next cell.");
             std::fflush(stderr);
@@ -304,7 +320,7 @@ int command_run(const Invocation& asked) {
     };
     std::vector<report::LostDevice> lost;
     const auto print_all = [&] {
-        print_results(sink, compared, devices, lost);
+        print_results(sink, compared, devices, outputs.html(), lost);
         if (!invocation.timings) return;
         const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         report::print_timings(std::cerr, sink.records(), own, wall);
@@ -330,7 +346,7 @@ int command_run(const Invocation& asked) {
         return 130;
     } catch (...) {
         progress.clear();
-        print_results(sink, compared, devices, lost);  // nothing finished is lost
+        print_results(sink, compared, devices, outputs.html(), lost);  // nothing finished is lost
         throw;
     }
     watchdog.reset();

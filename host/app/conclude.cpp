@@ -41,17 +41,6 @@ const std::string* coordinate(const Record& record, const std::string& axis) {
     return nullptr;
 }
 
-/// The axis that a record's variant sweeps; nothing when its family knows no such variant or axis.
-const Axis* swept_axis(const Experiment& experiment, const std::string& variant) {
-    for (const auto& v : experiment.variants) {
-        if (v.name != variant) continue;
-        for (const auto& axis : experiment.axes) {
-            if (axis.name == experiment.swept_axis(v)) return &axis;
-        }
-    }
-    return nullptr;
-}
-
 /// x of a curve: a number, the work-items of a shape, the place of a choice among the axis' choices; 0 without an axis.
 double position(const Axis* axis, const Record& record) {
     const auto* text = axis ? coordinate(record, axis->name) : nullptr;
@@ -93,12 +82,13 @@ Point without(const Record& record, const Axis* axis) {
 
 using CurveKey = std::pair<std::string, std::vector<std::pair<std::string, std::string>>>;
 
-std::vector<Curve> curves_of(const Experiment& experiment, const std::vector<Record>& records) {
+std::vector<Curve> curves_of(const Experiment& experiment, const report::Rows& records) {
     std::vector<Curve> out;
     std::map<CurveKey, std::size_t> known;
-    for (const auto& record : records) {
+    for (const auto* row : records) {
+        const auto& record = *row;
         if (record.family != experiment.family || record.status != Status::ok || !record.time) continue;
-        const auto* axis = swept_axis(experiment, record.variant);
+        const auto* axis = curve_axis(experiment, record.variant);
         const auto fixed = without(record, axis);
         const auto [at, is_new] = known.emplace(CurveKey{record.variant, fixed.values()}, out.size());
         if (is_new) out.push_back(Curve{record.variant, fixed, {}});
@@ -112,9 +102,9 @@ std::vector<Curve> curves_of(const Experiment& experiment, const std::vector<Rec
 
 }  // namespace
 
-std::vector<Conclusion> curves_of_device(const std::vector<Record>& records, const std::string& device) {
+std::vector<Conclusion> curves_of_device(const report::Rows& records, const std::string& device) {
     std::vector<Conclusion> out;
-    const auto key = records.empty() ? std::string() : model::device_key(records.front());
+    const auto key = records.empty() ? std::string() : model::device_key(*records.front());
     for (const auto& experiment : registry()) {
         if (experiment.curve_over.empty() && !experiment.conclude) continue;
         Conclusion conclusion{&experiment, curves_of(experiment, records), {}, device, key};
@@ -124,31 +114,49 @@ std::vector<Conclusion> curves_of_device(const std::vector<Record>& records, con
 }
 
 std::vector<Conclusion> conclude(const std::vector<Record>& records, const Device& device) {
-    std::vector<Record> own;
-    std::copy_if(records.begin(), records.end(), std::back_inserter(own), [&](const auto& r) { return r.device.selector == device.selector; });
+    const auto own = report::rows_of(records, [&](const auto& r) { return r.device.selector == device.selector; });
     auto out = curves_of_device(own, device.name + " (" + device.selector + ")");
     for (auto& conclusion : out)
         if (conclusion.experiment->conclude) conclusion.findings = conclusion.experiment->conclude(conclusion.curves, device);
     return out;
 }
 
-std::vector<Record> without_curves(const std::vector<Record>& records, const std::vector<Conclusion>& conclusions) {
-    std::map<std::pair<std::string, std::string>, std::pair<const Experiment*, std::set<CurveKey>>> shown;  // by device and family
-    for (const auto& conclusion : conclusions) {
-        auto& [experiment, curves] = shown[{conclusion.device_key, conclusion.experiment->family}];
-        experiment = conclusion.experiment;
-        for (const auto& curve : conclusion.curves)
-            if (is_long_enough(curve)) curves.insert({curve.variant, curve.fixed.values()});
-    }
-    std::vector<Record> out;
-    for (const auto& record : records) {
-        const auto found = record.status == Status::ok ? shown.find({model::device_key(record), record.family}) : shown.end();
-        if (found != shown.end()) {
-            const auto* axis = swept_axis(*found->second.first, record.variant);
-            if (axis && found->second.second.count({record.variant, without(record, axis).values()})) continue;
+const Axis* curve_axis(const Experiment& experiment, const std::string& variant) {
+    for (const auto& v : experiment.variants) {
+        if (v.name != variant) continue;
+        for (const auto& axis : experiment.axes) {
+            if (axis.name == experiment.swept_axis(v)) return &axis;
         }
-        out.push_back(record);
     }
+    return nullptr;
+}
+
+std::vector<std::optional<CurvePlace>> places_in_curves(const std::vector<Record>& records, const std::vector<Conclusion>& conclusions) {
+    std::map<std::pair<std::string, std::string>, std::size_t> families;  // by device and family
+    std::map<std::pair<std::size_t, CurveKey>, std::size_t> curves;
+    for (std::size_t k = 0; k < conclusions.size(); ++k) {
+        families[{conclusions[k].device_key, conclusions[k].experiment->family}] = k;
+        for (std::size_t m = 0; m < conclusions[k].curves.size(); ++m)
+            if (const auto& curve = conclusions[k].curves[m]; is_long_enough(curve)) curves[{k, {curve.variant, curve.fixed.values()}}] = m;
+    }
+    std::vector<std::optional<CurvePlace>> out(records.size());
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        const auto& record = records[i];
+        const auto found = record.status == Status::ok && record.time ? families.find({model::device_key(record), record.family}) : families.end();
+        if (found == families.end()) continue;
+        const auto* axis = curve_axis(*conclusions[found->second].experiment, record.variant);
+        if (!axis) continue;
+        const auto curve = curves.find({found->second, {record.variant, without(record, axis).values()}});
+        if (curve != curves.end()) out[i] = CurvePlace{found->second, curve->second, position(axis, record)};
+    }
+    return out;
+}
+
+report::Rows without_curves(const std::vector<Record>& records, const std::vector<Conclusion>& conclusions) {
+    const auto places = places_in_curves(records, conclusions);
+    report::Rows out;
+    for (std::size_t i = 0; i < records.size(); ++i)
+        if (!places[i]) out.push_back(&records[i]);
     return out;
 }
 
@@ -165,7 +173,7 @@ void print_conclusions(std::ostream& out, const std::vector<Conclusion>& conclus
         const auto& experiment = *conclusion.experiment;
         bool any = false;
         for (const auto& curve : conclusion.curves) {
-            const auto* axis = swept_axis(experiment, curve.variant);
+            const auto* axis = curve_axis(experiment, curve.variant);
             if (!axis || !is_long_enough(curve)) continue;
             heading(conclusion);
             out << '\n';

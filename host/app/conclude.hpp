@@ -2,6 +2,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 #include <vector>
 
 #include "model/experiment.hpp"
@@ -24,10 +25,21 @@ struct Conclusion {
 std::vector<Conclusion> conclude(const std::vector<model::Record>& records, const model::Device& device);
 
 /// The same from records of one device that may be elsewhere: curves without findings, which need the device's own facts.
-std::vector<Conclusion> curves_of_device(const std::vector<model::Record>& records, const std::string& device);
+std::vector<Conclusion> curves_of_device(const report::Rows& records, const std::string& device);
+
+/// The axis that a record's variant sweeps; nothing when its family knows no such variant or axis.
+const model::Axis* curve_axis(const model::Experiment& experiment, const std::string& variant);
+
+/// Where a record stands in the conclusions: the curve it is a point of, and its place on the axis.
+struct CurvePlace {
+    std::size_t conclusion = 0, curve = 0;
+    double x = 0;
+};
+/// By record; nothing for those that are no points of curves long enough to be shown as one (three points).
+std::vector<std::optional<CurvePlace>> places_in_curves(const std::vector<model::Record>& records, const std::vector<Conclusion>& conclusions);
 
 /// The records that are no points of curves long enough to be shown as one (three points).
-std::vector<model::Record> without_curves(const std::vector<model::Record>& records, const std::vector<Conclusion>& conclusions);
+report::Rows without_curves(const std::vector<model::Record>& records, const std::vector<Conclusion>& conclusions);
 
 /// With the device's name above each device's part when there are several.
 void print_conclusions(std::ostream& out, const std::vector<Conclusion>& conclusions, const report::TableStyle& style);

@@ -56,14 +56,14 @@ Page page_of(const std::string& command) {
                 "Joins the records (`cllab run --json`) of many runs and machines into one JSON-lines file. A record that is there\n"
                 "twice is taken once. Damaged lines, records of another schema, and records that cannot be (a time beside\n"
                 "wrong_result, an interval that excludes its median) are named on stderr and left out. The exit status is 0 with\n"
-                "at least one record, 2 when no file can be read or there is no record. At most 200000 records are read at once.",
+                "at least one record, 2 when no file can be read or there is no record. At most 1000000 records are read at once.",
                 "cllab merge node*.jsonl --json all.jsonl"};
     if (command == "report")
-        return {"cllab report FILE... [--csv OUT]",
+        return {"cllab report FILE... [--html OUT] [--csv OUT]",
                 "Prints from the records (`cllab run --json`) of many runs and machines what `cllab run` prints: a table for each\n"
                 "device, curves, and the variants by devices. It reads like `cllab merge`, with the same exit status; that cells\n"
                 "have failed does not change it. What a probe concludes from its curves needs the device: only a run says it.",
-                "cllab report all.jsonl"};
+                "cllab report all.jsonl --html page.html"};
     if (command == "regress")
         return {"cllab regress BASE [PATTERN...] [options]",
                 "Compares today's kernels with a baseline that `cllab run ... --baseline BASE` left. The baseline's own text is built\n"
@@ -148,6 +148,8 @@ po::options_description options_of(const std::string& command) {
             "Writes one JSON record a cell, each flushed as soon as its cell is done.");
         add("csv", po::value<std::string>()->value_name("FILE"), "Writes one CSV line a cell, likewise.");
     }
+    if (command == "run")
+        add("html", po::value<std::string>()->value_name("FILE"), "Writes one page for a browser at the end: charts, tables, and the code beside the time.");
     if (command == "run" || command == "dump") {
         add("isolate", "Runs each device's work in a child process: a driver that crashes or hangs costs one cell.");
         add("timings", "Prints on standard error where the time of the command went, by phase and by cell.");
@@ -234,7 +236,12 @@ po::options_description options_of(const std::string& command) {
     if (command == "merge")
         add("json", po::value<std::string>()->value_name("OUT")->default_value("-"), "Writes the records to OUT; - is standard output.");
     if (command == "report")
-        add("csv", po::value<std::string>()->value_name("OUT"), "Also writes one CSV line a record to OUT; - instead of the page.");
+    {
+        add("csv", po::value<std::string>()->value_name("OUT"), "Also writes one CSV line a record to OUT; - instead of the tables.");
+        add("html", po::value<std::string>()->value_name("OUT"),
+            "Also writes one page for a browser to OUT: charts, tables, and the code beside the time, read from the dump folders that the "
+            "records name, as seen from the current folder.");
+    }
     if (command == "devices") {
         add("noise", "Compares equal code with itself for ten seconds instead, prints how small a difference can be told now, what disturbs, "
                      "and what changes that.");
@@ -243,7 +250,7 @@ po::options_description options_of(const std::string& command) {
     if (command == "devices" || command == "list") add("json", "Prints JSON instead of text.");
     if (command == "run" || command == "dump" || command == "tune" || command == "merge" || command == "report") {
         const bool pictures = command == "run" || command == "dump";
-        add("force", pictures ? "Replaces a file of --json, --csv or --output that exists. Without it such a file is kept and the run refused."
+        add("force", pictures ? "Replaces a file of --json, --csv, --html or --output that exists. Without it such a file is kept and the run refused."
                               : "Replaces an output file that exists. Without it such a file is kept and the command refused.");
         add("append", command == "merge"    ? "Adds to a file of --json that exists."
                       : command == "report" ? "Adds to a file of --csv that exists, without a second header."
@@ -356,6 +363,7 @@ Invocation parse(int argc, char** argv) {
     if (out.command == "merge" || out.command == "report") {
         text("json", out.json);
         text("csv", out.csv);
+        text("html", out.html);
         if (!out.help && out.patterns.empty())
             throw Error(Blame::usage, "`cllab " + out.command + "` needs a FILE that `cllab run --json` wrote");
         return out;
@@ -432,6 +440,7 @@ Invocation parse(int argc, char** argv) {
         text("json", out.json);
     }
     text("csv", out.csv);
+    text("html", out.html);
     out.no_dumps = values.count("no-dumps") != 0;
     out.isolate = values.count("isolate") != 0;
     out.timings = values.count("timings") != 0;

@@ -16,7 +16,7 @@ struct Invocation {
 
     std::vector<std::string> patterns, devices;  ///< patterns: the files of merge and report
     std::vector<std::pair<std::string, std::string>> axes, inputs, outputs;
-    std::string json, csv, dumps = "dumps", cl_dir, build_options, label;
+    std::string json, csv, html, dumps = "dumps", cl_dir, build_options, label;
     std::string baseline;       ///< of run: where records and texts are kept for regress
     std::string junit;
     std::string cache = "hot";  ///< of run: hot, cold or rotate

@@ -120,11 +120,20 @@ void OutputFile::line(const std::string& text) {
     throw Error(Blame::environment, called(path_) + " (" + option_ + ") cannot be written any more: " + std::strerror(error));
 }
 
+void OutputFile::whole(const std::string& text) {
+    struct stat file {};
+    if (!is_stdout() && fstat(fileno(file_), &file) == 0 && S_ISREG(file.st_mode) && ftruncate(fileno(file_), 0) != 0) cannot_write(path_, option_, errno);
+    errno = 0;
+    if (std::fwrite(text.data(), 1, text.size(), file_) == text.size() && std::fflush(file_) == 0) return;
+    cannot_write(path_, option_, errno);
+}
+
 Outputs::Outputs(const Invocation& invocation) : Outputs(invocation.force, invocation.append) {
     if (!invocation.json.empty()) writes(invocation.json, "--json", Kind::json_lines);
     if (!invocation.csv.empty()) writes(invocation.csv, "--csv", Kind::csv);
     if (!invocation.baseline.empty()) writes(records_of_baseline(invocation.baseline), "--baseline", Kind::json_lines);
     if (!invocation.junit.empty()) writes(invocation.junit, "--junit", Kind::whole);
+    if (!invocation.html.empty()) writes(invocation.html, "--html", Kind::page);
     for (const auto& [name, path] : invocation.outputs) writes(path, "--output " + name, Kind::whole);
     for (const auto& [name, path] : invocation.inputs) reads(path);
     if (invocation.command == "merge" || invocation.command == "report" || invocation.history)
@@ -181,14 +190,14 @@ void Outputs::writes(const std::string& path, const std::string& option, Kind ki
         throw Error(Blame::usage, "file '" + path + "' (" + option + ") is also standard error; name another one to write");
     if (regular && file.st_size > 0) {
         if (!may_write(kind)) refuse_existing(output);
-        if (append_ && kind != Kind::whole) require_same_kind(path, option, kind);
+        if (append_ && is_lines(kind)) require_same_kind(path, option, kind);
     }
     outputs_.push_back(std::move(output));
 }
 
 void Outputs::refuse_existing(const Output& output) const {
     throw Error(Blame::usage, "file '" + output.path + "' (" + output.option + ") exists and is kept; --force replaces it" +
-                                  (output.kind == Kind::whole ? "; --append adds to records only" : ", --append adds to it"));
+                                  (!is_lines(output.kind) ? "; --append adds to records only" : ", --append adds to it"));
 }
 
 void Outputs::open() {
@@ -198,7 +207,7 @@ void Outputs::open() {
         if (output.file->has_content() && !may_write(output.kind)) refuse_existing(output);
     }
     for (auto& output : outputs_)
-        if (output.kind != Kind::whole) output.file->begin(append_);
+        if (is_lines(output.kind)) output.file->begin(append_);
 }
 
 OutputFile* Outputs::file(const std::string& option) const {

@@ -34,6 +34,8 @@ public:
     void begin(bool append);
     /// Writes and flushes one line; a line that the disk does not take whole is taken back. Throws Error(environment).
     void line(const std::string& text);
+    /// Replaces what is in the file. Throws Error(environment).
+    void whole(const std::string& text);
     bool is_stdout() const { return file_ == results_file(); }
 
 private:
@@ -46,12 +48,13 @@ private:
 class Outputs {
 public:
     Outputs(bool force, bool append) : force_(force), append_(append) {}
-    /// All that the command line names: --json, --csv, --baseline, --junit, --output, --input, the kernel files of --cl-dir, FILE of merge and report.
+    /// All that the command line names: --json, --csv, --html, --baseline, --junit, --output, --input, the kernel files of --cl-dir, FILE
+    /// of merge and report.
     explicit Outputs(const Invocation& invocation);
 
     /// A file that is read. Throws Error(usage) when it is an output.
     void reads(const std::filesystem::path& path);
-    enum class Kind { json_lines, csv, whole };
+    enum class Kind { json_lines, csv, whole, page };
     /// Throws Error(usage) when the file is read or written otherwise, or exists and may not be replaced or added to;
     /// Error(environment) when it cannot be written.
     void writes(const std::string& path, const std::string& option, Kind kind);
@@ -64,6 +67,7 @@ public:
     OutputFile* file(const std::string& option) const;
     OutputFile* json() const { return file("--json"); }
     OutputFile* csv() const { return file("--csv"); }
+    OutputFile* html() const { return file("--html"); }
 
 private:
     /// A file that exists is known by device and inode, one that does not by its folder and name. Standard output is
@@ -81,8 +85,9 @@ private:
         std::unique_ptr<OutputFile> file;
     };
     static std::optional<Identity> identity_of(const std::filesystem::path& path, const std::string& option);
+    static bool is_lines(Kind kind) { return kind == Kind::json_lines || kind == Kind::csv; }
     [[noreturn]] void refuse_existing(const Output& output) const;
-    bool may_write(Kind kind) const { return force_ || (append_ && kind != Kind::whole); }
+    bool may_write(Kind kind) const { return force_ || (append_ && is_lines(kind)); }
 
     bool force_, append_;
     std::vector<std::pair<std::string, Identity>> inputs_;

@@ -12,16 +12,6 @@
 namespace cllab::app {
 namespace {
 
-/// True when a record's value of the axis may be what the variant or the device chose, or missing.
-bool may_be_auto(const std::string& family, const std::string& axis) {
-    const auto& all = model::registry();
-    return std::any_of(all.begin(), all.end(), [&](const auto& experiment) {
-        return experiment.family == family &&
-               std::any_of(experiment.axes.begin(), experiment.axes.end(),
-                           [&](const auto& a) { return a.name == axis && (a.may_be_auto || !a.only.empty()); });
-    });
-}
-
 void print_summaries(const std::vector<model::Record>& records) {
     for (const auto& experiment : model::registry()) {
         if (!experiment.summary) continue;
@@ -36,6 +26,15 @@ void print_summaries(const std::vector<model::Record>& records) {
 }
 
 }  // namespace
+
+bool may_be_auto(const std::string& family, const std::string& axis) {
+    const auto& all = model::registry();
+    return std::any_of(all.begin(), all.end(), [&](const auto& experiment) {
+        return experiment.family == family &&
+               std::any_of(experiment.axes.begin(), experiment.axes.end(),
+                           [&](const auto& a) { return a.name == axis && (a.may_be_auto || !a.only.empty()); });
+    });
+}
 
 void print_page(const std::vector<model::Record>& records, const std::vector<Conclusion>& conclusions,
                 const std::vector<report::LostDevice>& lost, bool several_runs) {

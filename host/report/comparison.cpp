@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "json/read.hpp"
+
 namespace cllab::report {
 namespace {
 
@@ -100,6 +102,26 @@ std::string comparison_json(const model::Comparison& c) {
         out["arrangements"].push_back(
             {{"seed", a.seed}, {"log_ratio", a.log_ratio}, {"control", a.control}, {"rounds", a.rounds}, {"same_memory", a.same_memory}});
     return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::optional<std::string> comparison_verdict(const std::string& line) {
+    try {
+        const auto j = parse_json<nlohmann::json>(line);
+        model::Comparison c;
+        c.left = j.at("left").get<std::string>();
+        c.right = j.at("right").get<std::string>();
+        c.trouble = j.value("trouble", "");
+        const auto verdict = j.at("verdict").get<std::string>();
+        for (const auto v : {Verdict::faster, Verdict::slower, Verdict::same, Verdict::undecided, Verdict::same_code})
+            if (verdict == model::name(v)) c.judgement.verdict = v;
+        const auto& ratio = j.at("ratio");
+        c.judgement.ratio = {ratio.at("ratio").get<double>(), ratio.value("low", 0.0), ratio.value("high", 0.0), ratio.value("coverage", 0.0), ratio.at("n").get<unsigned>()};
+        if (const auto& r = c.judgement.ratio; r.covered()) c.judgement.within = std::max(std::abs(r.low - 1), std::abs(r.high - 1));
+        return verdict_line(c) + " (on " + j.at("device").at("name").get<std::string>() + ")";
+    } catch (const JsonRefused&) {
+    } catch (const nlohmann::json::exception&) {
+    }
+    return std::nullopt;
 }
 
 bool is_comparison(std::string_view line) { return line.substr(0, 64).find("\"record\":\"") != std::string_view::npos; }

@@ -1,6 +1,7 @@
 // A comparison in words, and as one JSON line.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,5 +20,8 @@ std::string comparison_json(const model::Comparison& comparison);
 
 /// True for a line of a comparison, a regression run or a history: what says which record it is, and is not a cell's.
 bool is_comparison(std::string_view line);
+
+/// The verdict of such a line in a sentence; nothing for a line that is damaged.
+std::optional<std::string> comparison_verdict(const std::string& line);
 
 }  // namespace cllab::report

@@ -1,7 +1,8 @@
 #include "report/joined.hpp"
 
-#include <charconv>
+#include <algorithm>
 #include <istream>
+#include <string_view>
 
 #include "core/error.hpp"
 #include "core/hash.hpp"
@@ -13,16 +14,38 @@
 namespace cllab::report {
 namespace {
 
+/// 16 bytes of it: of a million records no two different ones are taken for one.
+std::string short_digest(std::string_view text) {
+    std::string out;
+    const auto hex = sha256_hex(text);
+    for (std::size_t i = 0; i < 32; i += 2) out += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+    return out;
+}
+
 std::string digest(const model::Record& r) {
     std::string text = device_key(r) + "\n" + r.id + "\n" + r.utc + "\n" + model::name(r.status) + "\n" + r.run.id;
     for (const auto place : {r.run.order.comparison, r.run.order.position, r.run.order.prepared}) text += "\n" + std::to_string(place);
     for (const auto& [axis, value] : r.point) text += "\n" + axis + "=" + value;
-    for (const double seconds : r.samples) {
-        char number[32];
-        text += "\n";
-        text.append(number, std::to_chars(number, number + sizeof number, seconds).ptr);
-    }
-    return sha256_hex(text);
+    text += "\n";
+    text.append(reinterpret_cast<const char*>(r.samples.data()), r.samples.size() * sizeof(double));
+    return short_digest(text);
+}
+
+/// Leaves what tables, curves and CSV show.
+void slim(model::Record& r) {
+    // Assigned, not cleared: that would keep their memory.
+    r.samples = std::vector<double>();
+    r.aside = std::vector<double>();
+    r.rounds = std::vector<unsigned>();
+    r.aside_rounds = std::vector<unsigned>();
+    r.phases.clear();
+    r.argv = std::vector<std::string>();
+    r.build = model::BuildInfo();
+    r.code.origin.clear();
+    r.run.driver_caches.clear();
+    r.point.shrink_to_fit();
+    r.metrics.shrink_to_fit();
+    r.warnings.shrink_to_fit();
 }
 
 /// The next line without its end; of one that is too long its first part. False at the end of the input.
@@ -40,10 +63,14 @@ bool next_line(std::istream& in, std::string& line) {
 
 }  // namespace
 
-void Joined::read(std::istream& in, const std::string& name) {
+void Joined::read(std::istream& in, const std::string& name, bool once) {
     std::size_t number = 0;
+    std::uint64_t at = 0, next = 0;
+    const auto file = files_++;
     for (std::string line; next_line(in, line);) {
         ++number;
+        at = next;
+        next += line.size() + 1;
         const auto where = name + ":" + std::to_string(number) + ": ";
         if (line.size() > most_json_bytes) {
             trouble(where + "the line is longer than " + std::to_string(most_json_bytes >> 20) +
@@ -53,31 +80,36 @@ void Joined::read(std::istream& in, const std::string& name) {
         }
         if (!line.empty() && line.back() == '\r') line.pop_back();
         if (trim(line).empty()) continue;
-        if (records_.size() == most_records)
+        if (lines_.size() == most_records)
             throw Error(Blame::usage,
                         "the files hold more than " + std::to_string(most_records) + " records, the most that are read at once");
         try {
-            take(line);
+            take(line, {file, at, line.size(), std::hash<std::string>{}(line), once ? line : std::string()});
         } catch (const Error& e) {
             trouble(where + e.what() + "; the line is left out");
         }
     }
 }
 
-void Joined::take(const std::string& line) {
+void Joined::take(const std::string& line, const LinePlace& place) {
     if (is_comparison(line)) {
-        if (seen_.insert(sha256_hex(line)).second) comparisons_.push_back(line);
+        if (seen_.insert(short_digest(line)).second) comparisons_.push_back(line);
         else ++duplicates_;
         return;
     }
-    auto record = from_json(line);
+    auto quick = quick_.read(line);
+    auto record = quick ? std::move(*quick) : from_json(line);
     require_known_names(record);
     if (!seen_.insert(digest(record)).second) {
         ++duplicates_;
         return;
     }
+    devices_.insert(model::device_key(record));
+    lines_.push_back(place);
+    if (keep_ == Keep::nothing) return;
+    if (keep_ == Keep::page) slim(record);
+    if (records_.empty()) records_.reserve(std::min<std::uint64_t>(most_records, expected_bytes_ / (line.size() + 1) * 17 / 16 + 1));
     records_.push_back(std::move(record));
-    lines_.push_back(line);
 }
 
 void Joined::require_known_names(const model::Record& record) {

@@ -8,7 +8,6 @@ namespace cllab::report {
 namespace {
 
 using model::Record;
-using Rows = std::vector<const Record*>;
 /// The axes that split the rows into comparable groups: those whose values no variant chose for itself.
 Points comparable_points(const Rows& rows, const MayBeAuto& may_be_auto) {
     Points points(rows, [](const Record& r) { return r.variant; });

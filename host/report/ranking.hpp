@@ -10,6 +10,21 @@
 
 namespace cllab::report {
 
+/// Records that somebody else holds.
+using Rows = std::vector<const model::Record*>;
+
+/// Those for which `which` holds.
+template <typename Which>
+Rows rows_of(const std::vector<model::Record>& records, Which which) {
+    Rows out;
+    for (const auto& record : records)
+        if (which(record)) out.push_back(&record);
+    return out;
+}
+inline Rows rows_of(const std::vector<model::Record>& records) {
+    return rows_of(records, [](const model::Record&) { return true; });
+}
+
 /// True when the axis `axis` of `family` may have been "auto": its value in a record is then what the variant or the device
 /// chose. An empty function says so of every axis, which holds within one run: there all variants are given the same values.
 using MayBeAuto = std::function<bool(const std::string& family, const std::string& axis)>;

@@ -17,13 +17,13 @@ namespace cllab::report {
 namespace {
 
 using model::Record;
-using Rows = std::vector<const Record*>;
 
 /// Warnings of all records, numbered in the order they appear; the rows carry the numbers.
 class Footnotes {
 public:
-    explicit Footnotes(const std::vector<Record>& records) {
-        for (const auto& record : records) {
+    explicit Footnotes(const Rows& records) {
+        for (const auto* row : records) {
+            const auto& record = *row;
             for (const auto& warning : record.warnings) {
                 const auto [number, is_new] = number_of_.emplace(warning, notes_.size());
                 if (is_new) notes_.push_back({warning, {}, {}, 0});
@@ -271,10 +271,10 @@ void print_family(std::ostream& out, const Rows& unordered, const Footnotes& not
     if (!dropped.empty()) out << wrap("no room for: " + join(dropped, ", ") + " (--csv FILE writes them)", "  ", text_width);
 }
 
-void print_totals(std::ostream& out, const std::vector<Record>& records, bool colour) {
+void print_totals(std::ostream& out, const Rows& records, bool colour) {
     if (records.size() < 2) return;
     std::map<model::Status, std::size_t> counts;
-    for (const auto& record : records) ++counts[record.status];
+    for (const auto* record : records) ++counts[record->status];
     std::vector<std::string> parts;
     for (const auto& [status, count] : counts)
         parts.push_back(paint(std::to_string(count) + " " + model::name(status), is_failure(status) ? Tone::bad : Tone::plain, colour));
@@ -283,14 +283,15 @@ void print_totals(std::ostream& out, const std::vector<Record>& records, bool co
 
 }  // namespace
 
-void print_table(std::ostream& out, const std::vector<Record>& records, const TableStyle& style, const MayBeAuto& may_be_auto) {
+void print_table(std::ostream& out, const Rows& records, const TableStyle& style, const MayBeAuto& may_be_auto) {
     const Footnotes notes(records);
-    const bool hosts = several_hosts(records);
+    const bool hosts = std::any_of(records.begin(), records.end(), [&](const auto* r) { return r->host.name != records.front()->host.name; });
     // Sections in the order of first appearance: interleaved measurement does not scatter them.
     std::vector<std::vector<Rows>> devices;
     std::map<std::string, std::size_t> device_at;
     std::map<std::pair<std::size_t, std::string>, std::size_t> family_at;
-    for (const auto& record : records) {
+    for (const auto* row : records) {
+        const auto& record = *row;
         const auto [device, is_new_device] = device_at.emplace(device_key(record), devices.size());
         if (is_new_device) devices.emplace_back();
         auto& families = devices[device->second];

@@ -22,7 +22,10 @@ struct TableStyle {
 /// copy bandwidth, registers where known, dump folder. On a narrow terminal only id, axes, status and time are sure to
 /// stay; the rest goes from the least telling on, and a line names what went. Failures show their reason on a line of their own; warnings
 /// follow the table, each once, with the rows they belong to. `may_be_auto` is for records of several runs.
-void print_table(std::ostream& out, const std::vector<model::Record>& records, const TableStyle& style,
-                 const MayBeAuto& may_be_auto = {});
+void print_table(std::ostream& out, const Rows& rows, const TableStyle& style, const MayBeAuto& may_be_auto = {});
+inline void print_table(std::ostream& out, const std::vector<model::Record>& records, const TableStyle& style,
+                        const MayBeAuto& may_be_auto = {}) {
+    print_table(out, rows_of(records), style, may_be_auto);
+}
 
 }  // namespace cllab::report

@@ -1,0 +1,193 @@
+// Hover, zoom and linking by D3; sorting, filtering and links to cells by a part of the device's name without it. All text
+// from records goes in as text, never as markup.
+'use strict';
+(() => {
+  const data = JSON.parse(document.getElementById('data').textContent);
+  const table = document.getElementById('table');
+  const all = (selector, root = document) => Array.from(root.querySelectorAll(selector));
+  const make = (tag, words, parent) => {
+    const element = document.createElement(tag);
+    if (words !== undefined) element.textContent = words;
+    if (parent) parent.append(element);
+    return element;
+  };
+
+  const scaled = (value, unit, prefixes) => {
+    const found = prefixes.find(([factor]) => Math.abs(value) >= factor) || prefixes[prefixes.length - 1];
+    return `${Number((value / found[0]).toPrecision(3))} ${found[1]}${unit}`;
+  };
+  const small = [[1, ''], [1e-3, 'm'], [1e-6, 'u'], [1e-9, 'n'], [1e-12, 'p']];
+  const large = [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k'], [1, '']];
+  const binary = [[2 ** 40, 'Ti'], [2 ** 30, 'Gi'], [2 ** 20, 'Mi'], [2 ** 10, 'Ki'], [1, '']];
+  const quantity = (value, unit) => {
+    if (value === 0) return '0';
+    if (unit === 's') return scaled(value, 's', small);
+    if (unit === 'byte') return scaled(value, 'B', binary);
+    if (unit.endsWith('/s') || unit === 'Hz') return scaled(value, unit, large);
+    return `${Number(value.toPrecision(4))}${unit ? ' ' + unit : ''}`;
+  };
+
+  // --- Sorting and filtering ---------------------------------------------------------------------------------------
+  const body = table.tBodies[0];
+  const value = (row, column) => {
+    const cell = row.cells[column];
+    return cell.dataset.v !== undefined ? Number(cell.dataset.v) : cell.textContent;
+  };
+  const before = (a, b) => (typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b), 'en', {numeric: true}));
+  all('th', table.tHead).forEach((head, column) => {
+    const button = make('button', head.textContent);
+    button.type = 'button';
+    head.replaceChildren(button);
+    button.addEventListener('click', () => {
+      const up = head.getAttribute('aria-sort') !== 'ascending';
+      all('th', table.tHead).forEach(other => other.removeAttribute('aria-sort'));
+      head.setAttribute('aria-sort', up ? 'ascending' : 'descending');
+      const rows = Array.from(body.rows).map(row => [value(row, column), row]);
+      const empty = rows.filter(([v]) => v === ''), rest = rows.filter(([v]) => v !== '');
+      rest.sort(([a], [b]) => (up ? before(a, b) : before(b, a)));
+      body.append(...rest.concat(empty).map(([, row]) => row));
+    });
+  });
+  const bar = make('p');
+  bar.className = 'filter';
+  const label = make('label', 'Filter ', bar);
+  const input = make('input', undefined, label);
+  input.type = 'search';
+  input.placeholder = 'words, all of them';
+  const count = make('span', ` ${data.cells.length} cells`, bar);
+  const texts = new Map(Array.from(body.rows).map(row => [row, row.textContent.toLowerCase()]));
+  input.addEventListener('input', () => {
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let shown = 0;
+    for (const [row, text] of texts) {
+      row.hidden = !words.every(word => text.includes(word));
+      shown += !row.hidden;
+    }
+    count.textContent = ` ${shown} of ${data.cells.length} cells`;
+  });
+  table.parentElement.before(bar);
+
+  // --- Links: #pitch_wide@H200, also by a part of the device's name ----------------------------------------------------
+  const light = cells => {
+    all('.lit').forEach(element => element.classList.remove('lit'));
+    for (const cell of cells) all(`[data-cell="${cell}"]`).forEach(element => element.classList.add('lit'));
+  };
+  const follow = () => {
+    let wanted = location.hash.slice(1);
+    try { wanted = decodeURIComponent(wanted); } catch { return; }
+    const [id, device] = wanted.toLowerCase().split('@');
+    let cell = data.cells.findIndex(c => c.anchor === wanted);
+    if (cell < 0 && device)
+      cell = data.cells.findIndex(c => c.anchor.toLowerCase().startsWith(id + '@') && data.devices[c.device].name.toLowerCase().includes(device));
+    if (cell < 0) return;
+    const row = document.getElementById(data.cells[cell].anchor);
+    row.hidden = false;
+    row.scrollIntoView({block: 'center'});
+    light([cell]);
+  };
+  window.addEventListener('hashchange', follow);
+  follow();
+
+  if (!window.d3) return;
+
+  // --- Hover: what the record says, and every place where the same cell is shown -------------------------------------
+  const tip = document.getElementById('tip');
+  const describe = index => {
+    const cell = data.cells[index];
+    tip.replaceChildren();
+    make('b', cell.id, tip);
+    make('div', `on ${data.devices[cell.device].name}`, tip).className = 'dim';
+    make('div', Object.entries(cell.point).map(([axis, v]) => `${axis}=${v}`).join(' '), tip).className = 'dim';
+    if (cell.status !== 'ok') make('div', `${cell.status}: ${cell.reason || ''}`, tip);
+    const list = make('dl', undefined, tip);
+    const line = (name, words) => { make('dt', name, list); make('dd', words, list); };
+    if (cell.median !== undefined) line('median', quantity(cell.median, 's'));
+    if (cell.interval) line('95 % interval', cell.interval.map(v => quantity(v, 's')).join(' to '));
+    if (cell.n !== undefined) line('samples', cell.n);
+    for (const [name, [v, unit]] of Object.entries(cell.metrics || {})) line(name, quantity(v, unit));
+    for (const name of ['registers', 'spills']) if (cell[name] !== undefined) line(name, cell[name]);
+    if (cell.samples && cell.samples.length > 7) strip(cell);
+    for (const w of cell.warnings || []) make('div', data.warnings[w], tip).className = 'dim';
+  };
+  const strip = cell => {
+    let at = 0;
+    const values = cell.samples.map(step => (at += step) / data.parts * cell.median);
+    const x = d3.scaleLinear(d3.extent(values), [2, 238]);
+    d3.select(tip).append('svg').attr('width', 240).attr('height', 18).attr('class', 'strip').selectAll('line').data(values).join('line')
+      .attr('x1', x).attr('x2', x).attr('y1', 2).attr('y2', 16);
+    make('div', `each sample, ${quantity(values[0], 's')} to ${quantity(values[values.length - 1], 's')}`, tip).className = 'dim';
+  };
+  const place = (left, top) => {
+    tip.hidden = false;
+    const box = tip.getBoundingClientRect();
+    tip.style.left = `${Math.max(4, Math.min(left + 14, innerWidth - box.width - 4))}px`;
+    tip.style.top = `${Math.max(4, top + 18 + box.height > innerHeight ? top - box.height - 12 : top + 18)}px`;
+  };
+  const hide = () => { tip.hidden = true; light([]); };
+  const show = (index, left, top) => { describe(index); light([index]); place(left, top); };
+  for (const element of all('.row[data-cell], .heat [data-cell]')) {
+    const index = Number(element.dataset.cell);
+    element.addEventListener('pointerenter', event => show(index, event.clientX, event.clientY));
+    element.addEventListener('pointerleave', hide);
+    element.addEventListener('focusin', () => { const box = element.getBoundingClientRect(); show(index, box.left, box.bottom - 14); });
+    element.addEventListener('focusout', hide);
+  }
+  body.addEventListener('pointerover', event => { const row = event.target.closest('tr'); if (row) light([row.dataset.cell]); });
+  body.addEventListener('pointerleave', () => light([]));
+  window.addEventListener('keydown', event => { if (event.key === 'Escape') hide(); });
+
+  // --- Charts: the nearest point, and zoom along x ---------------------------------------------------------------------
+  d3.selectAll('figure.chart').each(function () {
+    const figure = this, plot = d3.select(figure).select('.plot'), inner = d3.select(figure).select('.zoomed');
+    const low = Number(figure.dataset.low), high = Number(figure.dataset.high), unit = figure.dataset.unit;
+    const dots = all('.dot[data-cell]', figure);
+    const margin = 0.03;
+    const away = (dot, event) => {
+      const box = dot.getBoundingClientRect();
+      return Math.hypot(box.x + box.width / 2 - event.clientX, box.y + box.height / 2 - event.clientY);
+    };
+    plot.node().addEventListener('pointermove', event => {
+      const distances = dots.map(dot => away(dot, event)), near = dots[distances.indexOf(d3.min(distances))];
+      if (near) show(Number(near.dataset.cell), event.clientX, event.clientY);
+    });
+    plot.node().addEventListener('pointerleave', hide);
+    if (!(high > low)) return;
+    const ticks = plot.select('.ticks'), ticksAtFirst = ticks.node().cloneNode(true);
+    const draw = transform => {
+      const width = plot.node().getBoundingClientRect().width;
+      inner.attr('transform', `translate(${transform.x / width * 1000},0) scale(${transform.k},1)`);
+      const at = share => transform.k * share + transform.x / width;
+      plot.select('.labels').selectAll('text').each(function () {
+        const share = at(Number(this.dataset.share));
+        this.setAttribute('x', `${100 * share}%`);
+        this.toggleAttribute('hidden', share < 0 || share > 1);
+      });
+      if (transform.k === 1) {
+        ticks.node().replaceChildren(...ticksAtFirst.cloneNode(true).children);
+        return;
+      }
+      const scale = (figure.dataset.log === '1' ? d3.scaleLog().base(unit === 'byte' ? 2 : 10) : d3.scaleLinear()).domain([low, high]).range([margin, 1 - margin]);
+      const seen = scale.copy().domain([-transform.x / width / transform.k, (1 - transform.x / width) / transform.k].map(scale.invert)).range([0, 1]);
+      const marks = ticks.selectAll('g').data(seen.ticks(5).filter((_, i, list) => i % Math.ceil(list.length / 6) === 0)).join('g');
+      marks.selectAll('*').remove();
+      marks.append('line').attr('x1', v => `${100 * seen(v)}%`).attr('x2', v => `${100 * seen(v)}%`).attr('y1', 240).attr('y2', 245);
+      marks.append('text').attr('x', v => `${100 * seen(v)}%`).attr('y', 257).text(v => quantity(v, unit));
+    };
+    // D3 of Debian 12 (version 5) has the event in d3.event, later ones hand it over. A wheel alone scrolls the page.
+    const zoom = d3.zoom().scaleExtent([1, 50])
+      .filter(event => { const e = event || d3.event; return e.type !== 'wheel' || e.ctrlKey || e.shiftKey; })
+      .on('zoom', event => draw((event || d3.event).transform));
+    const fit = () => {
+      const {width, height} = plot.node().getBoundingClientRect();
+      zoom.extent([[0, 0], [width, height]]).translateExtent([[0, 0], [width, height]]);
+    };
+    fit();
+    plot.call(zoom).on('dblclick.zoom', () => plot.call(zoom.transform, d3.zoomIdentity));
+    window.addEventListener('resize', () => { fit(); plot.call(zoom.transform, d3.zoomIdentity); });
+    const buttons = make('p', undefined, figure);
+    buttons.className = 'zoom';
+    for (const [words, act] of [['zoom in', () => plot.call(zoom.scaleBy, 2)], ['zoom out', () => plot.call(zoom.scaleBy, 0.5)],
+                                ['whole', () => plot.call(zoom.transform, d3.zoomIdentity)]])
+      make('button', words, buttons).addEventListener('click', act);
+  });
+})();

@@ -1,0 +1,56 @@
+// What all parts of the page share: the devices, each cell's address on the page, and the variants by devices.
+#pragma once
+
+#include <iosfwd>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "report/device_grid.hpp"
+#include "report/html/page.hpp"
+
+namespace cllab::report::html {
+
+struct PageDevice {
+    std::string key, name, description;  ///< name: short, and no two alike
+    const model::Record* first = nullptr;
+};
+
+struct Context {
+    explicit Context(const Page& page);
+
+    const Page& page;
+    std::vector<PageDevice> devices;
+    std::vector<std::size_t> device_of;   ///< by record
+    std::vector<std::string> anchors;     ///< by record: "pitch_wide@H200", with the axes that vary where it has several points
+    std::map<std::string, std::vector<std::string>> varying;  ///< by family: axes on which its records differ
+    DeviceGrid grid;                      ///< of the records that are no points of curves
+    std::vector<std::string> warnings;    ///< each once
+    std::vector<std::vector<std::size_t>> warnings_of;  ///< by record
+
+    const std::vector<model::Record>& records() const { return page.records; }
+    std::size_t index(const model::Record& record) const { return static_cast<std::size_t>(&record - page.records.data()); }
+    std::string name_of_grid_device(std::size_t d) const;  ///< of grid.devices[d]
+    std::string link(std::size_t cell, const std::string& label) const;  ///< to the cell's row in the table of all
+    /// "width=4096" of the group's point, of the axes that tell the family's groups apart.
+    std::string where(const GridFamily& family, const GridGroup& group) const;
+};
+
+// The parts, in the order of a reader's questions. Each writes nothing when it has nothing to show.
+void write_overview(std::ostream& out, const Context& context);
+void write_bars(std::ostream& out, const Context& context);
+void write_curves(std::ostream& out, const Context& context);
+void write_heat(std::ostream& out, const Context& context);
+void write_roofline(std::ostream& out, const Context& context);
+void write_code(std::ostream& out, const Context& context);
+void write_method(std::ostream& out, const Context& context);
+void write_portraits(std::ostream& out, const Context& context);
+void write_cells(std::ostream& out, const Context& context);
+
+/// The records as the script reads them; nothing in it ends a script element.
+std::string data_json(const Context& context);
+
+/// Which variants of the group are before the others on one device, as a sentence.
+std::string ranking_sentence(const GridGroup& group, std::size_t device);
+
+}  // namespace cllab::report::html

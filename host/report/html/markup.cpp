@@ -1,0 +1,126 @@
+#include "report/html/markup.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+
+#include "core/text.hpp"
+#include "core/units.hpp"
+
+namespace cllab::report::html {
+
+std::string text(std::string_view raw, std::string_view kept) {
+    std::string out;
+    for (const char c : printable(raw, kept)) {
+        switch (c) {
+            case '&': out += "&amp;"; break;
+            case '<': out += "&lt;"; break;
+            case '>': out += "&gt;"; break;
+            case '"': out += "&quot;"; break;
+            case '\'': out += "&#39;"; break;
+            default: out += c;
+        }
+    }
+    return out;
+}
+
+std::string listing(std::string_view raw) { return text(raw, "\n\t"); }
+
+std::string exact(double value) {
+    std::array<char, 32> buffer;
+    return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
+}
+
+std::string number(double value) { return exact(std::round(value * 1e4) / 1e4 + 0.0); }
+
+std::string percent(double share) { return exact(std::round(share * 1e4) / 1e2 + 0.0) + "%"; }
+
+std::string quantity(double value, const std::string& unit) {
+    if (unit == "s") return format_seconds(value);
+    if (unit == "byte" && value >= 0 && value < 1e18) return format_bytes(static_cast<std::uint64_t>(std::llround(value)));
+    if (unit == "Hz" || unit.find("/s") != std::string::npos) return format_rate(value, unit);
+    const bool whole = value == std::floor(value) && std::abs(value) < 1e15;
+    const std::string digits = whole ? std::to_string(static_cast<long long>(value)) : format_significant(value, 3);
+    return unit.empty() ? digits : digits + " " + unit;
+}
+
+std::string in_words(const std::string& unit) {
+    static const std::array<std::pair<const char*, const char*>, 5> words{{
+        {"s", "seconds"}, {"byte", "bytes"}, {"B/s", "bytes per second"}, {"FLOP/s", "operations per second"}, {"%", "percent"}}};
+    for (const auto& [sign, word] : words)
+        if (unit == sign) return word;
+    const bool plural = !unit.empty() && unit.find('/') == std::string::npos && unit.back() != 's' && std::isalpha(static_cast<unsigned char>(unit.back()));
+    return plural ? unit + "s" : unit;
+}
+
+double Scale::at(double value) const {
+    if (!(high > low)) return 0.5;
+    return logarithmic ? std::log(value / low) / std::log(high / low) : (value - low) / (high - low);
+}
+
+std::vector<double> Scale::ticks() const {
+    std::vector<double> out;
+    if (!(high > low)) return {low};
+    constexpr int wanted = 5;
+    if (logarithmic) {
+        const double base = binary ? 2 : 10, span = std::log(high / low) / std::log(base);
+        if (!binary && span < 2.5) {
+            for (double decade = std::pow(10, std::floor(std::log10(low))); decade <= high; decade *= 10)
+                for (const double m : {1., 2., 5.})
+                    if (const double v = decade * m; v >= low * 0.999 && v <= high * 1.001) out.push_back(v);
+            if (out.size() > 1) return out;
+            return {low, high};
+        }
+        const int step = std::max(1, static_cast<int>(std::ceil(span / wanted)));
+        const int first = static_cast<int>(std::ceil(std::log(low) / std::log(base) - 1e-9));
+        for (int e = first; std::pow(base, e) <= high * 1.0001; e += step) out.push_back(std::pow(base, e));
+        return out;
+    }
+    const double rough = (high - low) / wanted, decade = std::pow(10, std::floor(std::log10(rough)));
+    double step = decade * 10;
+    for (const double m : {5., 2.5, 2., 1.})
+        if (decade * m >= rough * 0.999) step = decade * m;
+    for (double i = std::ceil(low / step - 1e-9); i * step <= high + step * 1e-9; ++i) out.push_back(i * step);
+    return out;
+}
+
+Scale scale_of(const std::vector<double>& values, bool binary) {
+    Scale out{0, 1, false, binary};
+    if (values.empty()) return out;
+    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    out.low = *least;
+    out.high = *most;
+    constexpr double logarithmic_from = 8;
+    out.logarithmic = *least > 0 && *most / *least > logarithmic_from;
+    return out;
+}
+
+std::string spread(const model::Record& r) {
+    if (!r.time) return "";
+    if (!r.time->has_interval()) return "n = " + std::to_string(r.time->n);
+    if (!(r.time->median > 0)) return "";
+    return "±" + format_significant(100 * std::max(r.time->median - r.time->low, r.time->high - r.time->median) / r.time->median, 2) + " %";
+}
+
+std::optional<double> metric(const model::Record& record, std::string_view name) {
+    for (const auto& [key, value] : record.metrics)
+        if (key == name) return value.value;
+    return std::nullopt;
+}
+
+std::string point_text(const model::Record& record, const std::vector<std::string>& axes) {
+    std::string out;
+    for (const auto& [axis, value] : record.point)
+        if (axes.empty() || std::find(axes.begin(), axes.end(), axis) != axes.end()) out += (out.empty() ? "" : " ") + axis + "=" + value;
+    return out;
+}
+
+std::string heading(int level, const std::string& id, const std::string& title) {
+    const std::string tag = "h" + std::to_string(level);
+    return "<" + tag + " id=\"" + text(id) + "\">" + text(title) + " <a class=\"here\" href=\"#" + text(id) + "\" aria-label=\"link to this part\">#</a></" +
+           tag + ">\n";
+}
+
+}  // namespace cllab::report::html

@@ -1,0 +1,51 @@
+// Small pieces of HTML and SVG. Coordinates along x are shares of the width, so that charts fit any screen and their text
+// keeps its size.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/result.hpp"
+
+namespace cllab::report::html {
+
+/// Text of anybody's as text of the page and between quotes; control characters become visible. `kept` as printable().
+std::string text(std::string_view raw, std::string_view kept = "");
+/// Likewise for a listing: line ends and tabs stay.
+std::string listing(std::string_view raw);
+
+/// A number for an attribute: four digits after the point, none when whole.
+std::string number(double value);
+/// A share of the width: "43.21%".
+std::string percent(double share);
+/// Shortest text that reads back as the same number.
+std::string exact(double value);
+
+/// A value with its unit for people: seconds, bytes, rates with prefixes.
+std::string quantity(double value, const std::string& unit);
+/// "time [s]" as "time, in seconds".
+std::string in_words(const std::string& unit);
+
+struct Scale {
+    double low = 0, high = 1;
+    bool logarithmic = false, binary = false;  ///< binary: ticks at powers of two
+    /// 0 at `low`, 1 at `high`.
+    double at(double value) const;
+    /// Three to seven values in order.
+    std::vector<double> ticks() const;
+};
+/// From the values of an axis: logarithmic when all are positive and span more than a factor of eight.
+Scale scale_of(const std::vector<double>& values, bool binary);
+
+/// The half width of the interval: " ±2.1 %"; "n = 4" where there are too few samples for one.
+std::string spread(const model::Record& record);
+std::optional<double> metric(const model::Record& record, std::string_view name);
+/// "width=4096 local=64" of the axes named; all of them when `axes` is empty.
+std::string point_text(const model::Record& record, const std::vector<std::string>& axes = {});
+
+/// A heading with a link to itself.
+std::string heading(int level, const std::string& id, const std::string& title);
+
+}  // namespace cllab::report::html

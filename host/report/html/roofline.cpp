@@ -1,0 +1,119 @@
+// Rooflines: operations per second over operations per byte, below what the device itself was measured to reach. Peaks are
+// those of the device's profile; where there is none, the fastest of the records of the probes, and of the copies that the
+// cells were held against.
+#include <algorithm>
+#include <ostream>
+
+#include "report/html/chart.hpp"
+#include "report/html/context.hpp"
+
+namespace cllab::report::html {
+namespace {
+
+struct Peak {
+    std::string name, from;
+    double value = 0;
+};
+
+void raise(std::vector<Peak>& peaks, const std::string& name, double value, const std::string& from) {
+    const auto at = std::find_if(peaks.begin(), peaks.end(), [&](const auto& p) { return p.name == name; });
+    if (!(value > 0)) return;
+    if (at == peaks.end()) peaks.push_back({name, from, value});
+    else if (value > at->value) *at = {name, from, value};
+}
+
+struct Roofs {
+    std::vector<Peak> compute, memory;
+};
+
+Roofs roofs_of(const Context& c, std::size_t device) {
+    Roofs out;
+    for (const auto& portrait : c.page.portraits) {
+        if (portrait.device_key != c.devices[device].key) continue;
+        for (const auto& f : portrait.figures) {
+            const auto from = "profile of " + portrait.utc;
+            if (f.unit == "FLOP/s" && (f.name == "float peak" || f.name == "double peak")) raise(out.compute, f.name, f.value, from);
+            if (f.unit == "B/s" && (f.name == "copy bandwidth" || f.name == "read bandwidth" || f.name == "level 1 read bandwidth" || f.name == "level 2 read bandwidth"))
+                raise(out.memory, f.name, f.value, from);
+        }
+    }
+    const bool has_profile = !out.compute.empty() || !out.memory.empty();
+    for (std::size_t i = 0; i < c.records().size() && !has_profile; ++i) {
+        const auto& r = c.records()[i];
+        if (c.device_of[i] != device || r.status != model::Status::ok) continue;
+        if (r.family == "fma")
+            if (const auto rate = metric(r, "flops")) raise(out.compute, "fastest fma record", *rate, r.id);
+        if (r.yardstick && r.yardstick->bytes > r.device.last_level_bytes) raise(out.memory, "copy beyond the caches", r.yardstick->bandwidth, "copies beside the cells");
+    }
+    return out;
+}
+
+void write_device(std::ostream& out, const Context& c, std::size_t device) {
+    std::vector<ChartLine> lines;
+    std::vector<std::string> ids;  // of the lines: a colour a family
+    double least = 0, most = 0;
+    for (std::size_t i = 0; i < c.records().size(); ++i) {
+        const auto& r = c.records()[i];
+        if (c.device_of[i] != device || r.status != model::Status::ok || !r.time || (i < c.page.in_curve.size() && c.page.in_curve[i])) continue;
+        const auto flops = metric(r, "flops"), bytes = metric(r, "bandwidth");
+        if (!flops || !bytes || !(*flops > 0) || !(*bytes > 0)) continue;
+        const double x = *flops / *bytes, scale = *flops * r.time->median;
+        const bool interval = r.time->has_interval() && r.time->low > 0;
+        const auto known = std::find(ids.begin(), ids.end(), r.family);
+        const auto at = static_cast<std::size_t>(known - ids.begin());
+        if (known == ids.end()) {
+            ids.push_back(r.family);
+            lines.push_back({r.family, {}, false, true});
+        }
+        lines[at].marks.push_back({x, *flops, interval ? scale / r.time->high : 0, interval ? scale / r.time->low : 0, static_cast<long>(i)});
+        least = least > 0 ? std::min(least, x) : x;
+        most = std::max(most, x);
+    }
+    if (lines.empty()) return;
+    const auto roofs = roofs_of(c, device);
+    const auto name = c.devices[device].name;
+    if (roofs.compute.empty() && roofs.memory.empty()) {
+        out << "<p>" << text(name) << ": no measured peak is here, so there is no roof; <code>cllab profile</code> leaves one beside the dumps.</p>\n";
+        return;
+    }
+    double top = 0;
+    for (const auto& peak : roofs.compute) top = std::max(top, peak.value);
+    const double from = least / 4, to = most * 4;
+    for (const auto& memory : roofs.memory) {
+        ChartLine roof{memory.name + ", " + quantity(memory.value, "B/s"), {}, true, false, "roof"};
+        const double end = top > 0 ? std::min(to, top / memory.value) : to;
+        roof.marks = {{from, from * memory.value}, {std::max(end, from), std::max(end, from) * memory.value}};
+        lines.push_back(std::move(roof));
+    }
+    for (const auto& peak : roofs.compute) {
+        double fastest = 0;
+        for (const auto& memory : roofs.memory) fastest = std::max(fastest, memory.value);
+        const double start = fastest > 0 ? std::max(from, peak.value / fastest) : from;
+        lines.push_back({peak.name + ", " + quantity(peak.value, "FLOP/s"), {{std::min(start, to), peak.value}, {to, peak.value}}, true, false, "roof"});
+    }
+    write_chart(out, {"Roofline of " + name, "operations per byte", "", "rate", "FLOP/s"}, lines, {});
+    out << "<p class=\"dim\">Roofs: ";
+    bool any = false;
+    for (const auto* list : {&roofs.compute, &roofs.memory})
+        for (const auto& peak : *list) {
+            out << (any ? "; " : "") << text(peak.name) << " from " << text(peak.from);
+            any = true;
+        }
+    out << ".</p>\n";
+}
+
+}  // namespace
+
+void write_roofline(std::ostream& out, const Context& c) {
+    const bool any = std::any_of(c.records().begin(), c.records().end(), [](const auto& r) { return metric(r, "flops") && metric(r, "bandwidth"); });
+    out << "<section>\n" << heading(2, "roofline", "Roofline");
+    if (!any) {
+        out << "<p>No record states both the bytes and the operations of its work, so no variant has a place below a roof.</p>\n</section>\n";
+        return;
+    }
+    out << "<p>Bytes and operations are what the work must do at the least, not what the code does. Each point is a variant with the interval of its time; the colour is its family.</p>\n<div class=\"figures\">\n";
+    for (std::size_t d = 0; d < c.devices.size(); ++d) write_device(out, c, d);
+    out << "</div>\n</section>\n";
+}
+
+}  // namespace cllab::report::html

@@ -1,0 +1,266 @@
+"""The page of `cllab report --html` in a real browser: Debian's chromium, driven by python3-selenium. One browser for all tests."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import sys
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
+import made
+from lab import SOURCE, LabTest, main
+
+try:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+except ImportError:
+    # selenium is a package of Debian's own Python, which need not be the one that CMake found.
+    if os.path.realpath("/usr/bin/python3") != os.path.realpath(sys.executable) and os.path.exists("/usr/bin/python3"):
+        os.execv("/usr/bin/python3", ["/usr/bin/python3", "-B", *sys.argv])
+    webdriver = None
+DRIVER = shutil.which("chromedriver")
+
+HOSTILE = ["</script><script>window.hit=1</script>", "<img src=x onerror=window.hit=1>", "\"><svg onload=window.hit=1>", "' onfocus=window.hit=1 autofocus='",
+           "javascript:window.hit=1", "<!--", "]]>", "&lt;script&gt;", "\x1b[31mred", "a\u202eb", "\u2028", "<style>*{display:none}</style>",
+           "<meta http-equiv=refresh content=0;url=http://example.org>"]
+
+
+def start_browser():
+    options = Options()
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--window-size=1280,1000"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    return webdriver.Chrome(service=Service(DRIVER), options=options)
+
+
+@unittest.skipUnless(webdriver and DRIVER, "the browser's tests need chromium, chromium-driver and python3-selenium (Debian's packages)")
+class Page(LabTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = start_browser()
+        cls.addClassCleanup(cls.browser.quit)
+
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(self.browser.execute_cdp_cmd, "Emulation.setScriptExecutionDisabled", {"value": False})
+        self.resize(1280)
+
+    def resize(self, width):
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False})
+
+    def js(self, script, *arguments):
+        return self.browser.execute_script(script, *arguments)
+
+    def make(self, records, name="page.html"):
+        made.write(self.folder / "r.jsonl", records)
+        self.lab("report", "r.jsonl", "--html", name, "--force")
+        return self.folder / name
+
+    def open(self, page, fragment=""):
+        self.browser.get("about:blank")
+        self.browser.get_log("browser"), self.browser.get_log("performance")
+        self.browser.get(f"file://{page}{fragment}")
+
+    def assert_quiet(self):
+        """The page said nothing and asked for nothing."""
+        self.assertEqual([entry["message"] for entry in self.browser.get_log("browser")], [])
+        asked = [json.loads(entry["message"])["message"] for entry in self.browser.get_log("performance")]
+        urls = [m["params"]["request"]["url"] for m in asked if m["method"] == "Network.requestWillBeSent"]
+        self.assertEqual([url.split("#")[0] for url in urls if not url.startswith(("file://", "about:", "data:,"))], [])
+        self.assertLessEqual(len([url for url in urls if url.startswith("file://")]), 1)
+
+    def plain_records(self):
+        """Two families on two devices, a sweep, a failure, and a dump."""
+        maker = made.Maker()
+        out = []
+        for device, factor in ((made.GPU, 1), (made.CPU, 20)):
+            for n, variant in enumerate(("wide", "short8", "implicit"), 1):
+                point = {"width": 4096, "height": 4096, "pitch": 20.2}
+                out.append(maker.record("pitch", variant, factor * n * 1e-4, device=device, point=point, samples=60, second_mode=1.2 if n == 2 else None))
+        for k in range(12, 27):
+            record = maker.record("latency", "global", 2e-9 if k < 15 else 6e-9 if k < 20 else 9e-8, device=made.GPU, point={"footprint": 2**k, "stride": 64})
+            record["metrics"] = {"step_time": {"value": record["time"]["median"], "unit": "s", "better": "lower"}}
+            out.append(record)
+        failed = maker.record("pitch", "loop", 1e-3, device=made.CPU, point={"width": 4096, "height": 4096, "pitch": 20.2}, status="wrong_result",
+                              reason="dst differs at 17", samples=6)
+        failed["metrics"], failed["samples"] = {}, []
+        del failed["time"]
+        out.append(failed)
+        out[1]["warnings"] = ["noise-floor: more samples no longer narrow the interval"]
+        short8 = next(r for r in out if r["id"] == "pitch_short8" and r["device"]["type"] == "cpu")
+        dump = self.folder / "dumps" / "cpu" / "pitch_short8"
+        dump.mkdir(parents=True, exist_ok=True)
+        for file in ("isa.txt", "stats.json"):
+            shutil.copy(SOURCE / "dumps" / "reference" / "PoCL-x86" / "pitch_short8" / file, dump)
+        (dump / "source.cl").write_text("// the idea\nkernel void pitch_short8(global int* dst) {\n    dst[0] = 1;\n}\n")
+        short8["dump"] = "dumps/cpu/pitch_short8"
+        (dump / "timing.json").write_text(json.dumps(short8))
+        return out
+
+    def test_a_page_is_quiet_and_its_table_is_what_the_records_say(self):
+        records = self.plain_records()
+        self.open(self.make(records))
+        self.assert_quiet()
+        rows = self.js("return Array.from(document.querySelectorAll('#table tbody tr')).map(r => [r.cells[0].textContent, r.cells[1].textContent, "
+                       "r.cells[3].firstChild.textContent, r.querySelector('[data-v]')?.dataset.v ?? null])")
+        self.assertEqual([row[0] for row in rows], [r["id"] for r in records])
+        self.assertEqual([row[2] for row in rows], [r["status"] for r in records])
+        self.assertEqual([float(row[3]) if row[3] else None for row in rows], [r["time"]["median"] if "time" in r else None for r in records])
+        self.assertEqual(self.js("return JSON.parse(document.getElementById('data').textContent).cells.map(c => c.median ?? null)"),
+                         [r["time"]["median"] if "time" in r else None for r in records])
+        text = self.js("return document.body.textContent")
+        for words in ("pitch_wide is fastest", "wrong_result", "dst differs at 17", "noise-floor", "dst[0] = 1;", "innermost loop at", "vector_256"):
+            self.assertIn(words, text)
+        self.assertEqual(self.js("return Array.from(document.querySelectorAll('figure')).filter(f => !f.querySelector('.xtitle, .head')).length"), 0,
+                         "a chart without axis titles")
+
+    def test_hover_shows_the_numbers_of_the_record_and_lights_the_cell_everywhere(self):
+        records = self.plain_records()
+        self.open(self.make(records))
+        hovered = self.js("""
+            const out = [];
+            for (const element of document.querySelectorAll('.row[data-cell], .heat [data-cell]')) {
+                element.dispatchEvent(new PointerEvent('pointerenter', {clientX: 50, clientY: 50}));
+                out.push([Number(element.dataset.cell), document.getElementById('tip').textContent, document.querySelectorAll('.lit').length]);
+                element.dispatchEvent(new PointerEvent('pointerleave'));
+            }
+            for (const dot of document.querySelectorAll('figure.chart .dot[data-cell]')) {
+                const box = dot.getBoundingClientRect();
+                dot.closest('.plot').dispatchEvent(new PointerEvent('pointermove', {clientX: box.x + box.width / 2, clientY: box.y + box.height / 2}));
+                out.push([Number(dot.dataset.cell), document.getElementById('tip').textContent, document.querySelectorAll('.lit').length]);
+            }
+            return out;""")
+        self.assertGreater(len(hovered), 20)
+        for cell, said, lit in hovered:
+            self.assertIn(records[cell]["id"], said)
+            self.assertGreaterEqual(lit, 2)
+            if "time" not in records[cell]:
+                continue
+            number, unit = re.search(r"median([\d.e-]+) (\w+)95", said).groups()
+            scale = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12}[unit]
+            self.assertAlmostEqual(float(number) * scale / records[cell]["time"]["median"], 1, delta=0.006)
+        self.assert_quiet()
+
+    def test_the_table_sorts_and_filters(self):
+        self.open(self.make(self.plain_records()))
+        medians = "return Array.from(document.querySelectorAll('#table tbody tr')).map(r => Number(r.cells[4].dataset.v ?? -1))"
+        head = "Array.from(document.querySelectorAll('#table thead button')).find(b => b.textContent === 'median time')"
+        self.js(head + ".click()")
+        up = self.js(medians)
+        self.assertEqual(up[:-1], sorted(up[:-1]))
+        self.assertEqual(up[-1], -1, "a cell without a time is last")
+        self.js(head + ".click()")
+        self.assertEqual(self.js(medians)[:-1], sorted(up[:-1], reverse=True))
+        shown = self.js("""const input = document.querySelector('.filter input');
+            input.value = 'WIDE h200'; input.dispatchEvent(new Event('input'));
+            return Array.from(document.querySelectorAll('#table tbody tr')).filter(r => !r.hidden).map(r => r.id)""")
+        self.assertEqual(shown, ["pitch_wide@H200"])
+        self.assert_quiet()
+
+    def test_each_cell_has_an_address(self):
+        page = self.make(self.plain_records())
+        for fragment, wanted in (("#pitch_wide@H200", "pitch_wide@H200"), ("#pitch_wide@h2", "pitch_wide@H200"), ("#pitch_wide@some", "pitch_wide@cpu-Some"),
+                                 ("#latency_global@H200;footprint=65536", "latency_global@H200;footprint=65536")):
+            self.open(page, fragment)
+            box = self.js("const r = document.querySelector('#table tr.lit'); const b = r.getBoundingClientRect(); return [r.id, b.top, b.bottom, innerHeight]")
+            self.assertEqual(box[0], wanted, fragment)
+            self.assertTrue(0 <= box[1] < box[2] <= box[3], f"{fragment} is not in sight: {box}")
+        self.assertEqual(self.js("const ids = Array.from(document.querySelectorAll('[id]')).map(e => e.id); return ids.length - new Set(ids).size"), 0)
+        broken = self.js("return Array.from(document.querySelectorAll('a[href^=\"#\"]')).map(a => decodeURIComponent(a.getAttribute('href').slice(1)))"
+                         ".filter(id => !document.getElementById(id))")
+        self.assertEqual(broken, [])
+        self.assert_quiet()
+
+    def test_zoom_moves_the_axis(self):
+        self.open(self.make(self.plain_records()))
+        ticks = "return Array.from(document.querySelectorAll('figure.chart .ticks text')).map(t => t.textContent)"
+        before = self.js(ticks)
+        self.js("Array.from(document.querySelectorAll('figure.chart .zoom button')).find(b => b.textContent === 'zoom in').click()")
+        self.assertNotEqual(self.js(ticks), before)
+        self.js("Array.from(document.querySelectorAll('figure.chart .zoom button')).find(b => b.textContent === 'whole').click()")
+        self.assertEqual(self.js(ticks), before)
+        self.assert_quiet()
+
+    def test_nothing_is_wider_than_the_screen_or_smaller_than_can_be_read(self):
+        self.open(self.make(self.plain_records()))
+        for width in (360, 1280, 2560):
+            self.resize(width)
+            self.js("for (const d of document.querySelectorAll('details')) d.open = true")
+            self.assertLessEqual(self.js("return document.documentElement.scrollWidth"), width)
+            small = self.js("""return Array.from(document.querySelectorAll('main *')).filter(e => e.childNodes.length &&
+                Array.from(e.childNodes).some(n => n.nodeType === 3 && n.textContent.trim()) && e.getClientRects().length &&
+                parseFloat(getComputedStyle(e).fontSize) < 10).map(e => e.outerHTML.slice(0, 80))""")
+            self.assertEqual(small, [])
+        self.assert_quiet()
+
+    def test_text_from_records_is_text_wherever_it_stands(self):
+        maker = made.Maker()
+        records = []
+        for n, evil in enumerate(HOSTILE):
+            device = made.CPU | {"name": f"{evil} {n}", "driver": evil, "platform": evil, "identity": evil, "vendor": evil, "last_level_from": evil}
+            record = maker.record("pitch", "wide" + evil, 1e-3 * (n + 1), device=device, point={"width": 4096, "local" + evil: evil}, warnings=[evil, "x: " + evil],
+                                  argv=["cllab", evil], host={"name": evil, "cpu": evil, "os": evil, "threads": 2}, dump="dumps/" + str(n) + "/k")
+            record["build"] |= {"options": evil, "source": evil, "log": evil}
+            record["run"] |= {"label": evil[:100]}
+            record["code"] |= {"kind": evil, "registers": 3, "origin": {"registers": evil}, "fingerprint": evil}
+            record["metrics"][evil] = {"value": 1, "unit": evil, "better": "higher"}
+            dump = self.folder / "dumps" / str(n) / "k"
+            dump.mkdir(parents=True)
+            (dump / "source.cl").write_text(f"kernel void pitch_wide{evil}(global int* dst) {{\n  {evil}\n}}\n")
+            stats = {"summary": "occupancy " + evil + "\n", "listings": [{"isa": "x86", "counts": {"function": "f"}}]}
+            (dump / "stats.json").write_text(json.dumps(stats))
+            (dump / "isa.txt").write_text(f"0000000000001160 <f>:\n    1160:      \tmov\trax, {evil}\n    1163:      \tret\n")
+            records += [record, maker.record("pitch", "x", 2e-3, device=device, point={"width": 4096}, status="build_failed", reason=evil)]
+            records[-1]["metrics"], records[-1]["samples"] = {}, []
+            del records[-1]["time"]
+        page = self.make(records)
+        self.open(page)
+        self.assert_quiet()
+        self.assertIsNone(self.js("return window.hit ?? null"))
+        self.assertEqual(self.js("return document.querySelectorAll('img, iframe, object, embed, main style, main script, main meta, [onload], [onerror], [onfocus]').length"), 0)
+        self.assertEqual(self.js("return document.querySelectorAll('a').length - document.querySelectorAll('a[href^=\"#\"]').length"), 0)
+        self.assertGreater(self.js("return document.querySelector('main').getBoundingClientRect().height"), 1000)
+        self.assertIn(HOSTILE[0], self.js("return document.body.textContent"))
+        self.assertNotRegex(page.read_text(), "[\x00-\x08\x0b-\x1f\x7f\u2028\u202e]")
+        self.assertEqual(self.js("return document.querySelectorAll('script').length"), 3)
+        # Whatever the page lets through, its policy runs nothing but its own scripts.
+        self.js("const s = document.createElement('script'); s.textContent = 'window.hit = 1'; document.body.append(s)")
+        self.assertIsNone(self.js("return window.hit ?? null"))
+
+    def test_everything_is_there_without_javascript(self):
+        records = self.plain_records()
+        page = self.make(records)
+        self.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+        self.open(page)
+        self.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+        self.assertEqual(self.js("return document.querySelectorAll('.filter, .zoom, #table button').length"), 0, "the script has run")
+        self.assertEqual(self.js("return document.querySelectorAll('#table tbody tr').length"), len(records))
+        self.assertEqual(self.js("return document.querySelectorAll('.row[data-cell]').length"), 7)
+        self.assertEqual(self.js("return document.querySelectorAll('figure.chart .dot[data-cell]').length"), 15)
+        self.assertEqual(self.js("return document.querySelectorAll('.density').length"), 6)
+        self.assertEqual(self.js("return document.querySelectorAll('.heat td[data-cell]').length"), 7)
+        self.assertGreater(self.js("return document.querySelectorAll('.isa span').length"), 10)
+        visible = self.js("return Array.from(document.querySelectorAll('.bars rect, figure.chart .line')).every(e => e.getBoundingClientRect().width > 0)")
+        self.assertTrue(visible)
+
+    def test_a_page_of_953_cells_with_all_samples_is_small_and_quick(self):
+        maker = made.Maker()
+        records = [maker.record("pitch", f"v{n % 16}", (1 + n % 16) * 1e-4, device=made.GPU if n % 2 else made.CPU, point={"width": 64 * (1 + n // 32), "height": 64},
+                                samples=2000, second_mode=1.3 if n % 5 == 0 else None) for n in range(953)]
+        page = self.make(records)
+        self.assertLess(page.stat().st_size, 4_000_000)
+        self.open(page)
+        self.assert_quiet()
+        cells = self.js("return JSON.parse(document.getElementById('data').textContent).cells")
+        self.assertTrue(all(len(cell["samples"]) == 512 for cell in cells))
+        first, samples = cells[0], sorted(records[0]["samples"])
+        unit = first["median"] / 10_000
+        self.assertAlmostEqual(first["samples"][0] * unit, samples[0], delta=unit)
+        self.assertAlmostEqual(sum(first["samples"]) * unit, samples[-1], delta=unit)
+
+
+if __name__ == "__main__":
+    main()

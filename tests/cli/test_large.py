@@ -1,0 +1,57 @@
+"""Files of many records: what `report` and `merge` take of time and memory, as ratios."""
+import json
+import os
+import subprocess
+
+import made
+from lab import CLLAB, LabTest, main
+
+
+class Large(LabTest):
+    def write(self, name, count, begin=0):
+        """`count` records of 16 variants on two devices with 100 samples each; made from 32 texts, so that it is quick."""
+        maker = made.Maker()
+        texts = [json.dumps(maker.record("pitch", f"v{i % 16}", (1 + i % 16) * 1e-4, device=made.GPU if i < 16 else made.CPU, point={"width": "WIDTH", "height": 64},
+                                         samples=100, utc="TIME"), separators=(",", ":")) for i in range(32)]
+        path = self.folder / name
+        with path.open("w") as out:
+            for i in range(begin, begin + count):
+                out.write(texts[i % 32].replace('"WIDTH"', str(64 * (1 + i // 32))).replace("TIME", f"2026-11-21T{i:08}Z") + "\n")
+        return path
+
+    def cost(self, *args, out="out.txt"):
+        """Processor seconds and the most memory, in bytes, of one run, as the system counted them."""
+        with open(self.folder / out, "wb") as stdout:
+            process = subprocess.Popen([CLLAB, *map(str, args)], cwd=self.folder, env=self.environment(), stdout=stdout, stderr=subprocess.DEVNULL)
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0)
+        return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
+
+    def test_a_report_grows_as_its_records_and_takes_less_memory_than_their_file(self):
+        few, many = self.write("few.jsonl", 4000), self.write("many.jsonl", 16000)
+        (few_seconds, few_bytes), (many_seconds, many_bytes) = (min(self.cost("report", path) for _ in range(2)) for path in (few, many))
+        self.assertLess(many_seconds / few_seconds, 8, "four times the records")
+        self.assertLess(many_bytes - few_bytes, 1.2 * (many.stat().st_size - few.stat().st_size))
+        # The careful reader alone takes longer for these records than all of the report: the quick one reads them.
+        reading, _ = self.cost("merge", many, "--json", "/dev/null", "--force")
+        slow = self.folder / "slow.jsonl"
+        slow.write_text("".join(line[:-1] + ',"later":1}\n' for line in many.read_text().splitlines()))
+        careful, _ = self.cost("merge", slow, "--json", "/dev/null", "--force")
+        self.assertGreater(careful / reading, 2)
+
+    def test_merge_needs_little_memory_for_each_record_and_keeps_every_byte(self):
+        few, many = self.write("few.jsonl", 2000), self.write("many.jsonl", 12000, begin=2000)
+        _, few_bytes = self.cost("merge", few, out="few.txt")
+        _, all_bytes = self.cost("merge", few, many, few, out="all.txt")
+        self.assertEqual((self.folder / "all.txt").read_bytes(), few.read_bytes() + many.read_bytes())
+        self.assertLess((all_bytes - few_bytes) / 12000, 600)
+
+    def test_merge_reads_a_pipe_too(self):
+        path = self.write("r.jsonl", 40)
+        out = subprocess.run(f"cat r.jsonl | '{CLLAB}' merge /dev/stdin", shell=True, cwd=self.folder, env=self.environment(), capture_output=True, timeout=60)
+        self.assertEqual(out.stdout, path.read_bytes(), out.stderr)
+
+
+if __name__ == "__main__":
+    main()
