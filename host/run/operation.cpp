@@ -305,6 +305,22 @@ void Operation::poison() {
     rewritten_ = false;
 }
 
+Operation::Contents Operation::poison_contents() const {
+    const InPhase phase(Phase::buffers);
+    Contents out;
+    for (const auto& [name, m] : memories_) {
+        if (!m.read_back) continue;
+        auto& bytes = out[name];
+        if (m.poisoned) {
+            bytes.resize(m.size_bytes);
+            model::poison(bytes, seed_);
+        } else {
+            bytes = *m.data;
+        }
+    }
+    return out;
+}
+
 void Operation::overwrite(const Contents& contents) {
     const InPhase phase(Phase::buffers);
     for (const auto& [name, bytes] : contents) fill(memories_.at(name), bytes);

@@ -40,6 +40,8 @@ public:
     std::optional<std::string> guard_damage();
     /// Puts into the outputs what load() does: poison, and an InOut's own data. Not for operations with a Swap.
     void poison();
+    /// The same as contents, for overwrite(): what is timed after one and after other contents finds caches in the same state.
+    Contents poison_contents() const;
     /// Puts `contents` into the outputs. Not for operations with a Swap.
     void overwrite(const Contents& contents);
     std::uint64_t operations() const { return operations_; }  ///< since load()

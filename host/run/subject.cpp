@@ -108,11 +108,11 @@ void Subject::poison() {
 Subject::Wrong Subject::check_haste(double seconds) {
     if (setup_->accumulates || setup_->verify_operations != 1) return std::nullopt;
     const InPhase phase(Phase::verify);
+    const auto poison = first().poison_contents();
     std::vector<double> poisoned, answered;
     const auto round = [&](bool of_poison, bool look) -> Wrong {
         auto& set = upcoming();
-        if (of_poison) set.poison();
-        else set.overwrite(answer_);
+        set.overwrite(of_poison ? poison : answer_);
         (of_poison ? poisoned : answered).push_back(timed(1));
         return look ? check(set) : std::nullopt;
     };
