@@ -68,11 +68,11 @@ int command_report(const Invocation& invocation) {
     Outputs outputs(invocation);
     const auto joined = read(invocation.patterns);
     const bool hosts = report::several_hosts(joined.records());
-    std::vector<Conclusion> curves;
+    std::vector<portrait::Conclusion> curves;
     for (const auto& records : by_device(joined.records())) {
         const auto& first = records.front();
         const auto name = first.device.name + " (" + first.device.selector + ")" + (hosts ? " on " + first.host.name : "");
-        for (auto& conclusion : curves_of_device(records, name)) curves.push_back(std::move(conclusion));
+        for (auto& conclusion : portrait::curves_of_device(records, name)) curves.push_back(std::move(conclusion));
     }
     outputs.open();
     Sink sink(nullptr, outputs.csv());

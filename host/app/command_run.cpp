@@ -15,7 +15,6 @@
 
 #include "app/commands.hpp"
 #include "app/crash.hpp"
-#include "app/conclude.hpp"
 #include "app/image_file.hpp"
 #include "app/job.hpp"
 #include "app/profile_file.hpp"
@@ -26,6 +25,7 @@
 #include "app/versus.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "portrait/conclusion.hpp"
 #include "report/comparison.hpp"
 
 namespace cllab::app {
@@ -197,9 +197,9 @@ int exit_status_of(const std::vector<model::Record>& records, bool require_all) 
 void print_results(const Sink& sink, const std::vector<Pair>& pairs, const std::vector<model::Device>& devices,
                    const std::vector<report::LostDevice>& lost = {}) {
     if (sink.uses_stdout() || sink.records().empty()) return;
-    std::vector<Conclusion> conclusions;
+    std::vector<portrait::Conclusion> conclusions;
     for (const auto& device : devices) {
-        for (auto& conclusion : conclude(sink.records(), device)) conclusions.push_back(std::move(conclusion));
+        for (auto& conclusion : portrait::conclude(sink.records(), device)) conclusions.push_back(std::move(conclusion));
     }
     print_page(sink.records(), conclusions, lost, false);
     for (const auto& pair : pairs) print_pair(std::cout, pair, wants_colour(STDOUT_FILENO));

@@ -10,6 +10,7 @@
 #include "app/image_file.hpp"
 #include "device/quirks.hpp"
 #include "device/selectors.hpp"
+#include "explain/limits.hpp"
 #include "inspect/dump.hpp"
 #include "inspect/tool.hpp"
 #include "report/json.hpp"
@@ -134,7 +135,12 @@ void run_on(const Job& job, const std::string& selector, const Events& events) {
         auto options = job.options;
         // A simulator's bandwidth means nothing and takes minutes.
         if (f.facts.implementation == model::Implementation::oclgrind) options.yardstick.reset();
-        if (const auto known = job.limits.find(selector); known != job.limits.end()) options.limits = known->second;
+        if (const auto known = job.limits.find(selector); known != job.limits.end()) {
+            options.limits = known->second;
+            options.judge = [&limits = known->second](const model::Record& record, bool one_launch) {
+                return explain::beyond_peak(record, limits, one_launch);
+            };
+        }
         run::execute(session, job.plan, options, observer);
         return;
     }

@@ -23,7 +23,7 @@ struct Job {
     Invocation invocation;
     std::vector<model::Group> plan;
     run::Options options;
-    std::map<std::string, run::Limits> limits;  ///< from profiles, by the device's selector
+    std::map<std::string, model::Limits> limits;  ///< from profiles, by the device's selector
 };
 
 /// What the records say of the run: its id, the same in every child process, the label and the drivers' caches.

@@ -54,6 +54,13 @@ struct YardstickInfo {
     unsigned n = 0;           ///< samples
 };
 
+/// The clock beside the samples of a cell, where a driver or the system says it.
+struct ClockInfo {
+    double core_mhz_low = 0, core_mhz_high = 0;  ///< least and most that was read
+    std::vector<std::string> limits;             ///< what held it down at any reading: "power cap", "thermal", …
+    std::string source;                          ///< "NVML", "sysfs amdgpu", …
+};
+
 struct BuildInfo {
     std::string options, source, source_sha256, log;  ///< source: "embedded" or the file's path
     double seconds = 0;
@@ -108,6 +115,7 @@ struct Record {
     std::vector<std::pair<std::string, MetricValue>> metrics;  ///< in display order
     std::optional<Timing> time;
     std::optional<YardstickInfo> yardstick;                    ///< of the metric of_copy
+    std::optional<ClockInfo> clocks;
     std::vector<double> samples;                               ///< seconds, in the order taken
     std::vector<double> aside;                                 ///< likewise, of blocks in which the clock was off
     std::vector<std::string> warnings;                         ///< "short-name: sentence with advice"

@@ -96,6 +96,12 @@ Json to_json(const model::Record& r) {
         j["yardstick"]["cache"] = r.yardstick->cache;
         j["yardstick"]["n"] = r.yardstick->n;
     }
+    if (r.clocks) {
+        j["clocks"] = {{"source", r.clocks->source}};
+        put(j["clocks"], "core_mhz_low", r.clocks->core_mhz_low);
+        put(j["clocks"], "core_mhz_high", r.clocks->core_mhz_high);
+        j["clocks"]["limits"] = r.clocks->limits;
+    }
     if (!r.time || !r.samples.empty()) j["samples"] = Json::array();  // a record that was shortened stays so
     for (const double seconds : r.samples)
         if (std::isfinite(seconds)) j["samples"].push_back(seconds);

@@ -58,13 +58,14 @@ void CellRun::fill_metrics() {
             warn("below-floor: shorter than three empty launches (" + format_seconds(audit.empty_seconds) +
                  " each); make the work larger");
     }
+    if (const auto huge = subject_->first().huge_share()) add("huge_pages", 100 * *huge, "%", Better::neither);
     for (const auto& metric : cell_.experiment->metrics) add(metric.name, metric.compute(setup_, t), metric.unit, metric.better);
     if (subject_->event_clock() && options_.cache == Cache::cold && t < 200e-9 * static_cast<double>(audit.step_ns))
         warn("coarse: a cold sample is one operation, and this one is shorter than 200 steps of the timer (" +
              std::to_string(audit.step_ns) + " ns each); make the work larger");
-    if (options_.limits) {
+    if (options_.judge) {
         const bool one_launch = subject_->event_clock() && !setup_.slope && subject_->first().single_launch();
-        if (const auto beyond = beyond_peak(record_, *options_.limits, one_launch)) warn(*beyond);
+        if (const auto warning = options_.judge(record_, one_launch)) warn(*warning);
     }
     if (interrupted_) warn("interrupted: the run was ended while this cell was sampled, so it has fewer samples than it would have");
     if (drift_.throttled())

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,10 +11,10 @@
 #include <vector>
 
 #include "device/session.hpp"
+#include "model/limits.hpp"
 #include "model/plan.hpp"
 #include "model/result.hpp"
 #include "run/cache_state.hpp"
-#include "run/limits.hpp"
 
 namespace cllab::run {
 
@@ -34,7 +35,9 @@ struct Options {
     bool arrangement = false;
     double tool_seconds = 30;             ///< of all disassemblers of a cell together
     Cache cache = Cache::hot;             ///< state of the caches before each operation, the yardstick's included
-    std::optional<Limits> limits;         ///< of this device's profile, where there is one
+    std::optional<model::Limits> limits;  ///< of this device's profile, where there is one
+    /// A warning about a record whose time is known, or nothing. `one_launch`: it is that of a single launch by the event clock.
+    std::function<std::optional<std::string>(const model::Record&, bool one_launch)> judge;
     std::optional<model::Cell> yardstick; ///< the copy that `of copy` is against, with an axis "size"; nothing: no `of copy`
     std::set<std::pair<std::size_t, std::size_t>> skip;  ///< cells (group, index) finished by an earlier process
 };

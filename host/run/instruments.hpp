@@ -5,7 +5,6 @@
 
 #include "run/cache_state.hpp"
 #include "run/code_memo.hpp"
-#include "run/limits.hpp"
 #include "run/reference.hpp"
 #include "run/yardstick.hpp"
 
@@ -13,7 +12,7 @@ namespace cllab::run {
 
 class Instruments {
 public:
-    Instruments(device::Session& session, const std::optional<Limits>& limits)
+    Instruments(device::Session& session, const std::optional<model::Limits>& limits)
         : session_(session), last_level_(run::last_level(session.facts(), limits)) {}
 
     const LastLevel& last_level() const { return last_level_; }

@@ -42,7 +42,7 @@ MISTAKES = [
 
 
 # A figure of a profile: a peak that every kernel exceeds.
-EXCEEDED = {"family": "fma", "name": "float peak", "unit": "FLOP/s", "value": 1, "high": 1}
+EXCEEDED = {"id": "fma.peak.float", "name": "float peak", "unit": "FLOP/s", "value": 1, "low": 1, "high": 1}
 
 
 class CommandLine(LabTest):
@@ -156,13 +156,13 @@ class CommandLine(LabTest):
         out, _ = self.lab("run", "muladd_fma", "--device", "cpu", "--axis", "items=64", "--verify", "--json", "-")
         record = json.loads(out)
         path = (self.folder / record["dump"]).parent / "profile.json"
-        path.write_text(json.dumps({"schema": 1, "device": record["device"] | changes, "utc": "2026-01-01T00:00:00Z", "figures": figures}))
+        path.write_text(json.dumps({"schema": 2, "device": record["device"] | changes, "utc": "2026-01-01T00:00:00Z", "figures": figures}))
         return path
 
     def profile_of_last_level(self, size):
         """A profile that has found the last level to be `size` bytes, whatever the processor here has."""
-        self.profile([{"family": "latency", "name": "L3 capacity", "unit": "byte", "value": size, "high": size},
-                      {"family": "latency", "name": "memory latency", "unit": "s", "value": 1e-7, "high": 1e-7}])
+        self.profile([{"id": "latency.l3.size", "name": "L3 capacity", "unit": "byte", "value": size, "low": size, "high": size},
+                      {"id": "latency.memory.latency", "name": "memory latency", "unit": "s", "value": 1e-7, "low": 1e-7, "high": 1e-7}])
 
     def run_muladd(self, *more):
         (self.folder / "r.jsonl").unlink(missing_ok=True)

@@ -1,31 +1,39 @@
-#include "app/conclude.hpp"
+#include "portrait/conclusion.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
-#include <ostream>
 #include <set>
 
+#include "core/mode.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "model/registry.hpp"
-#include "report/curve.hpp"
-#include "report/layout.hpp"
 
-namespace cllab::app {
-namespace {
+namespace cllab::portrait {
 
 using namespace model;
 
-constexpr std::size_t least_points = 3;
-
-/// Samples are by ascending x. A cell that several runs repeated, such as the yardstick, is one point of the curve.
 bool is_long_enough(const Curve& curve) {
+    // Samples are by ascending x. A cell that several runs repeated, such as the yardstick, is one point of the curve.
     std::size_t points = 0;
     for (std::size_t i = 0; i < curve.samples.size(); ++i)
         if (i == 0 || curve.samples[i].x != curve.samples[i - 1].x) ++points;
-    return points >= least_points;
+    return points >= 3;
 }
+
+const Axis* swept_axis(const Experiment& experiment, const std::string& variant) {
+    for (const auto& v : experiment.variants) {
+        if (v.name != variant) continue;
+        for (const auto& axis : experiment.axes) {
+            if (axis.name == experiment.swept_axis(v)) return &axis;
+        }
+    }
+    return nullptr;
+}
+
+namespace {
 
 double metric(const Record& record, const std::string& wanted) {
     for (const auto& [name, value] : record.metrics) {
@@ -37,17 +45,6 @@ double metric(const Record& record, const std::string& wanted) {
 const std::string* coordinate(const Record& record, const std::string& axis) {
     for (const auto& [name, value] : record.point) {
         if (name == axis) return &value;
-    }
-    return nullptr;
-}
-
-/// The axis that a record's variant sweeps; nothing when its family knows no such variant or axis.
-const Axis* swept_axis(const Experiment& experiment, const std::string& variant) {
-    for (const auto& v : experiment.variants) {
-        if (v.name != variant) continue;
-        for (const auto& axis : experiment.axes) {
-            if (axis.name == experiment.swept_axis(v)) return &axis;
-        }
     }
     return nullptr;
 }
@@ -77,6 +74,10 @@ Curve::Sample sample_of(const Record& record, double x) {
     out.work.flops = metric(record, "flops") * t.median;
     if (out.per_step > 0) out.work.steps = t.median / out.per_step;
     for (const auto& [name, value] : record.metrics) out.metrics[name] = value.value;
+    if (const auto mode = half_sample_mode(record.samples); mode.value > 0) {
+        out.metrics["mode"] = mode.value;
+        out.metrics["mode_share"] = mode.share;
+    }
     if (record.code.registers) out.metrics["registers"] = static_cast<double>(*record.code.registers);
     for (const auto& [what, count] : record.code.loop) out.metrics["loop_" + what] = static_cast<double>(count);
     if (record.code.spills) out.metrics["spills"] = static_cast<double>(*record.code.spills);
@@ -110,6 +111,18 @@ std::vector<Curve> curves_of(const Experiment& experiment, const std::vector<Rec
     return out;
 }
 
+/// What its own evidence leaves open by more than itself is no figure.
+std::vector<Finding> believable(std::vector<Finding> findings) {
+    for (auto& f : findings) {
+        if (!f.withheld.empty() || !(f.high - f.low > std::abs(f.value))) continue;
+        const auto text = [&](double x) { return f.unit == "byte" ? format_bytes(static_cast<std::uint64_t>(std::max(0.0, x)))
+                                               : f.unit == "s"    ? (x < 0 ? "-" : "") + format_seconds(std::abs(x))
+                                                                  : format_significant(x, 3) + (f.unit.empty() ? "" : " " + f.unit); };
+        f.withheld = "its interval, " + text(f.low) + " to " + text(f.high) + ", is wider than the value";
+    }
+    return findings;
+}
+
 }  // namespace
 
 std::vector<Conclusion> curves_of_device(const std::vector<Record>& records, const std::string& device) {
@@ -128,7 +141,7 @@ std::vector<Conclusion> conclude(const std::vector<Record>& records, const Devic
     std::copy_if(records.begin(), records.end(), std::back_inserter(own), [&](const auto& r) { return r.device.selector == device.selector; });
     auto out = curves_of_device(own, device.name + " (" + device.selector + ")");
     for (auto& conclusion : out)
-        if (conclusion.experiment->conclude) conclusion.findings = conclusion.experiment->conclude(conclusion.curves, device);
+        if (conclusion.experiment->conclude) conclusion.findings = believable(conclusion.experiment->conclude(conclusion.curves, device));
     return out;
 }
 
@@ -152,32 +165,4 @@ std::vector<Record> without_curves(const std::vector<Record>& records, const std
     return out;
 }
 
-void print_conclusions(std::ostream& out, const std::vector<Conclusion>& conclusions, const report::TableStyle& style) {
-    const bool several = std::any_of(conclusions.begin(), conclusions.end(),
-                                     [&](const auto& c) { return c.device != conclusions.front().device; });
-    std::string above;
-    const auto heading = [&](const Conclusion& conclusion) {
-        if (!several || above == conclusion.device) return;
-        above = conclusion.device;
-        out << '\n' << report::wrap_beside("On ", above, style.text_width());
-    };
-    for (const auto& conclusion : conclusions) {
-        const auto& experiment = *conclusion.experiment;
-        bool any = false;
-        for (const auto& curve : conclusion.curves) {
-            const auto* axis = swept_axis(experiment, curve.variant);
-            if (!axis || !is_long_enough(curve)) continue;
-            heading(conclusion);
-            out << '\n';
-            report::print_curve(out, curve, {experiment.family + "_" + curve.variant, axis->name, axis->unit},
-                                conclusion.findings, style);
-            any = true;
-        }
-        if (conclusion.findings.empty()) continue;
-        heading(conclusion);
-        out << (any ? "\n" : "\n" + experiment.family + "\n");
-        report::print_findings(out, conclusion.findings, style);
-    }
-}
-
-}  // namespace cllab::app
+}  // namespace cllab::portrait

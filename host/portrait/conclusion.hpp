@@ -1,14 +1,13 @@
 // From finished cells to curves and conclusions: what a family with an axis to sweep answers.
 #pragma once
 
-#include <iosfwd>
+#include <string>
 #include <vector>
 
 #include "model/experiment.hpp"
 #include "model/result.hpp"
-#include "report/table.hpp"
 
-namespace cllab::app {
+namespace cllab::portrait {
 
 /// What one family says on one device.
 struct Conclusion {
@@ -29,7 +28,10 @@ std::vector<Conclusion> curves_of_device(const std::vector<model::Record>& recor
 /// The records that are no points of curves long enough to be shown as one (three points).
 std::vector<model::Record> without_curves(const std::vector<model::Record>& records, const std::vector<Conclusion>& conclusions);
 
-/// With the device's name above each device's part when there are several.
-void print_conclusions(std::ostream& out, const std::vector<Conclusion>& conclusions, const report::TableStyle& style);
+/// Samples of a curve that is shown as one: three points or more, those of one cell that several runs repeated being one.
+bool is_long_enough(const model::Curve& curve);
 
-}  // namespace cllab::app
+/// The axis that a variant sweeps; nothing when its family knows no such variant or axis.
+const model::Axis* swept_axis(const model::Experiment& experiment, const std::string& variant);
+
+}  // namespace cllab::portrait
