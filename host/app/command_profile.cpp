@@ -12,11 +12,13 @@
 #include <map>
 
 #include "app/commands.hpp"
-#include "app/job.hpp"
 #include "app/profile.hpp"
 #include "app/profile_file.hpp"
+#include "app/request.hpp"
+#include "app/runner.hpp"
 #include "app/say.hpp"
 #include "app/streams.hpp"
+#include "core/stats.hpp"
 #include "core/text.hpp"
 #include "inspect/dump_folder.hpp"
 #include "core/units.hpp"
@@ -68,22 +70,24 @@ public:
     }
     /// The least that so many cells take, by what cells took so far.
     double least(std::size_t cells) const { return static_cast<double>(cells) * (overhead() + least_sampling); }
-    std::size_t cells() const { return cells_; }
+    /// True when nothing still to come would be cut short by so many more cells.
+    bool affords(std::size_t cells) const { return left() >= least(cells + cells_); }
     void forget(std::size_t cells) { cells_ -= std::min(cells, cells_); }
     /// So many cells were run in `seconds`, each sampling for `sampling`.
     void done(std::size_t cells, double seconds, double sampling) {
-        done_ += cells;
-        overhead_ += std::max(0.0, seconds - sampling * static_cast<double>(cells));
+        if (cells > 0) overheads_.push_back(std::max(0.0, seconds / static_cast<double>(cells) - sampling));
     }
 
     static constexpr double least_sampling = 0.02;
 
 private:
-    double overhead() const { return done_ == 0 ? 0.05 : overhead_ / static_cast<double>(done_); }
+    /// Of a cell, beside its sampling. A few plans, of large data, take far longer than the rest: the median tells what is usual.
+    double overhead() const { return overheads_.empty() ? 0.05 : summarise(overheads_).median; }
 
     Clock::time_point start_ = Clock::now();
-    double seconds_, overhead_ = 0;
-    std::size_t cells_, done_ = 0;
+    double seconds_;
+    std::vector<double> overheads_;  ///< of the plans run so far
+    std::size_t cells_;
 };
 
 /// Half the width of a time's interval over its median; 1 where there are too few samples for one.
@@ -94,7 +98,7 @@ double uncertainty(const model::Record& record) {
 
 class Profiler {
 public:
-    Profiler(const Invocation& invocation, const model::Device& device) : invocation_(invocation) {
+    Profiler(const Invocation& invocation, Runner& runner, const model::Device& device) : invocation_(invocation), runner_(runner) {
         profile_.device = device;
         profile_.budget_seconds = invocation.budget_seconds;
         profile_.utc = utc_now();
@@ -122,15 +126,15 @@ private:
     static std::vector<portrait::Part> refined_parts(const portrait::Probe& probe, const std::string& points) {
         std::vector<portrait::Part> out;
         for (auto part : probe.parts) {
-            if (!probe.refine || part.pattern != probe.family + "_" + probe.refine->variant) continue;
-            std::erase_if(part.axes, [&](const auto& axis) { return axis.first == probe.refine->axis; });
-            part.axes.emplace_back(probe.refine->axis, points);
+            if (part.pattern != probe.family + "_" + probe.refine.variant) continue;
+            std::erase_if(part.axes, [&](const auto& axis) { return axis.first == probe.refine.axis; });
+            part.axes.emplace_back(probe.refine.axis, points);
             out.push_back(part);
         }
         return out;
     }
     static std::size_t refined_cells(const portrait::Probe& probe) {
-        return probe.refine ? probe.refine->most * refined_parts(probe, "1").size() : 0;
+        return probe.refine.most * refined_parts(probe, "1").size();
     }
 
     bool run_probe(const portrait::Probe& probe, Budget& budget) {
@@ -138,7 +142,7 @@ private:
         const auto cells = cells_in(plan);
         if (const double least = budget.least(cells); least > budget.left()) {
             budget.forget(cells + refined_cells(probe));
-            profile_.skipped[probe.family] = "not measured: its " + std::to_string(cells) + " cells need about " + format_seconds(least) + ", and " +
+            profile_.skipped[probe.family] = "not measured: its " + std::to_string(cells) + (cells == 1 ? " cell needs about " : " cells need about ") + format_seconds(least) + ", and " +
                                              format_seconds(std::max(0.0, budget.left())) + " of the budget of " +
                                              format_seconds(profile_.budget_seconds) + " are left";
             return true;
@@ -147,21 +151,15 @@ private:
         if (!run_plan(plan, budget, records)) return keep(std::move(records), false);
         budget.forget(cells);
         if (!again(plan, budget, records)) return keep(std::move(records), false);
-        for (std::size_t left = probe.refine ? probe.refine->most : 0; left > 0;) {
-            const auto parts = refined_parts(probe, "1").size();
-            const auto affordable = static_cast<std::size_t>(std::max(0.0, (budget.left() - budget.least(budget.cells())) / budget.least(parts))) + left;
-            const auto points = portrait::decisive_points(curves(probe, records), probe.refine->quantum,
-                                                          std::min({left, affordable, (probe.refine->most + 1) / 2}));
-            if (points.empty() || budget.left() < budget.least(points.size() * parts)) {
-                budget.forget(left * parts);
-                break;
-            }
+        const auto parts = refined_parts(probe, "1").size();
+        budget.forget(refined_cells(probe));
+        for (std::size_t left = probe.refine.most; left > 0;) {
+            const auto points = portrait::decisive_points(curves(probe, records), probe.refine.quantum, std::min(left, (probe.refine.most + 1) / 2));
+            if (points.empty() || !budget.affords(points.size() * parts)) break;
             std::string values;
             for (const auto point : points) values += (values.empty() ? "" : ",") + std::to_string(point);
-            const auto more = plan_of(refined_parts(probe, values), probe.interleave);
-            if (!run_plan(more, budget, records)) return keep(std::move(records), false);
-            budget.forget(cells_in(more));
-            left -= std::min(left, points.size());
+            if (!run_plan(plan_of(refined_parts(probe, values), probe.interleave), budget, records)) return keep(std::move(records), false);
+            left -= points.size();
         }
         return keep(std::move(records), true);
     }
@@ -175,13 +173,13 @@ private:
         std::vector<model::Curve> out;
         for (auto& conclusion : portrait::curves_of_device(records, profile_.device.name)) {
             for (auto& curve : conclusion.curves)
-                if (curve.variant == probe.refine->variant) out.push_back(std::move(curve));
+                if (curve.variant == probe.refine.variant) out.push_back(std::move(curve));
         }
         return out;
     }
 
     /// Once more what was disturbed, as far as there is time: of both measurements the narrower one is kept.
-    bool again(const std::vector<model::Group>& plan, const Budget& budget, Records& records) {
+    bool again(const std::vector<model::Group>& plan, Budget& budget, Records& records) {
         constexpr double disturbed = 0.1;
         std::vector<model::Group> plan_again;
         std::vector<std::size_t> which;
@@ -198,10 +196,9 @@ private:
             }
             if (!some.empty()) plan_again.push_back(std::move(some));
         }
-        if (which.empty() || budget.left() < budget.least(which.size() + budget.cells())) return true;
+        if (which.empty() || !budget.affords(which.size())) return true;
         Records repeated;
-        auto copy = budget;
-        if (!run_plan(plan_again, copy, repeated)) return false;
+        if (!run_plan(plan_again, budget, repeated)) return false;
         for (std::size_t i = 0; i < repeated.size() && i < which.size(); ++i)
             if (repeated[i].status == model::Status::ok && uncertainty(repeated[i]) < uncertainty(records[which[i]])) records[which[i]] = std::move(repeated[i]);
         return true;
@@ -209,18 +206,11 @@ private:
 
     /// Records in the plan's order. Returns false when interrupted.
     bool run_plan(const std::vector<model::Group>& plan, Budget& budget, Records& records) {
-        Job job;
-        job.invocation = invocation_;
-        job.plan = plan;
-        auto& options = job.options;
-        options.seed = invocation_.seed;
-        options.cl_dir = invocation_.cl_dir;
-        options.build_options = invocation_.build_options;
-        options.argv = invocation_.argv;
-        options.run = run_info(invocation_);
+        run::RunRequest request{std::nullopt, plan, settings_of(invocation_)};
+        auto& settings = request.settings;
         // The device is warm from the cell before.
-        options.sampling_seconds = budget.sampling();
-        options.warm_seconds = std::clamp(0.2 * options.sampling_seconds, 0.005, 0.25);
+        settings.sampling_seconds = budget.sampling();
+        settings.warm_seconds = std::clamp(0.2 * settings.sampling_seconds, 0.005, 0.25);
         const auto start = Clock::now();
         std::vector<std::size_t> first_of(plan.size());
         for (std::size_t g = 1; g < plan.size(); ++g) first_of[g] = first_of[g - 1] + plan[g - 1].size();
@@ -229,14 +219,11 @@ private:
                             [&](std::size_t group, std::size_t index, const model::Record& record) { done[first_of[group] + index] = record; }};
         bool finished = true;
         try {
-            if (invocation_.isolate)
-                run_isolated(job, profile_.device.selector, events);
-            else
-                run_on(job, profile_.device.selector, events);
+            runner_.run(request, profile_.device.selector, events);
         } catch (const run::Interrupted&) {
             finished = false;
         }
-        budget.done(done.size(), since(start), options.sampling_seconds + options.warm_seconds);
+        budget.done(done.size(), since(start), settings.sampling_seconds + settings.warm_seconds);
         for (auto& [at, record] : done) records.push_back(std::move(record));
         return finished;
     }
@@ -249,6 +236,7 @@ private:
     }
 
     const Invocation& invocation_;
+    Runner& runner_;
     portrait::Profile profile_;
     std::size_t total_ = 0;
     Clock::time_point shown_{};
@@ -270,11 +258,9 @@ int command_profile(const Invocation& asked) {
     invocation.isolate = asked.isolate || !asked.cl_dir.empty();
     catch_interrupts();
     catch_driver_crashes();
-    Job job;
-    job.invocation = invocation;
+    const auto runner = invocation.isolate ? in_child_processes(invocation.timeout_seconds) : in_this_process();
     bool failed = false;
-    // A process that has called OpenCL must not fork: the children would have its drivers, but none of their threads.
-    for (const auto& device : invocation.isolate ? resolve_isolated(job) : resolve_devices(job)) {
+    for (const auto& device : runner->devices(invocation.devices)) {
         std::ofstream file;
         if (!invocation.no_dumps) inspect::claim_device_folder(invocation.dumps, device, run::this_host().name);
         const auto path = profile_path(invocation.dumps, device);
@@ -282,7 +268,7 @@ int command_profile(const Invocation& asked) {
         // meanwhile mixes with it.
         const auto part = path.string() + "." + std::to_string(getpid()) + ".part";
         if (!invocation.no_dumps) open_for_writing(part, file);
-        Profiler profiler(invocation, device);
+        Profiler profiler(invocation, *runner, device);
         const bool finished = profiler.run();
         const auto& profile = profiler.profile();
         const auto json = profile_json(profile);

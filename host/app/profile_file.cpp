@@ -60,7 +60,10 @@ model::Limits limits_from(const std::string& text, const model::Device& device) 
     if (!profile["figures"].is_array()) unusable("is damaged: it has no list 'figures'");
     std::vector<model::Figure> figures;
     for (const auto& j : profile["figures"]) figures.push_back(figure_of(j));
-    return explain::limits_of(figures, text_of(profile, "utc"));
+    std::vector<std::string> absent;
+    if (const auto list = profile.find("absent"); list != profile.end() && list->is_array())
+        for (const auto& j : *list) absent.push_back(text_of(j, "id"));
+    return explain::limits_of(figures, absent, text_of(profile, "utc"));
 }
 
 }  // namespace cllab::app

@@ -118,6 +118,9 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
         // The loop over work-items is the compiler's, so only the group has a cost of its own.
         if (single)
             out.push_back(step_finding("group.time", "time per group", *single, "groups of one work-item; waves mean nothing on a CPU"));
+        const std::string why = "a CPU has no waves: a work-item is one iteration of a loop in one thread";
+        for (const auto& [id, name] : {std::pair{"wave.width", "wave width"}, {"resident", "resident work-items"}, {"wave.rate", "wave rate"}})
+            out.push_back(withheld(id, name, why));
         return out;
     }
     auto fit = fit_dispatch(sizes, rates);

@@ -27,14 +27,19 @@ std::string type_of(const model::Record& record) {
 
 /// The largest capacity that a pointer chase found, provided that it came to memory beyond; then the largest region that was
 /// read at a cache's bandwidth where that is more: a chase leaves the near half of a large cache, or the TLB, before the cache.
-std::uint64_t last_level_of(const std::vector<model::Figure>& figures) {
+std::uint64_t last_level_of(const std::vector<model::Figure>& figures, const std::vector<std::string>& absent) {
     double most = 0;
+    std::string last;
     for (const auto& f : figures) {
         if (f.unit != "byte" || !glob_match("latency.*l?.size", f.id)) continue;
         const auto chase = f.id.substr(0, f.id.size() - std::string("l1.size").size());
         const bool beyond = std::any_of(figures.begin(), figures.end(), [&](const auto& g) { return g.id == chase + "memory.latency"; });
         if (beyond) most = std::max(most, f.high);
+        if (glob_match("latency.l?.size", f.id)) last = std::max(last, f.id);
     }
+    // A level behind the last one whose size was told: the last level is known not to be known.
+    for (const auto& id : absent)
+        if (glob_match("latency.l?.size", id) && id > last) return 0;
     if (most == 0) return 0;  // a sweep of the bandwidth alone may have ended in the second of three levels
     for (const auto& f : figures) {
         if (glob_match("bandwidth.l?.size", f.id)) most = std::max(most, f.value);
@@ -44,7 +49,7 @@ std::uint64_t last_level_of(const std::vector<model::Figure>& figures) {
 
 }  // namespace
 
-model::Limits limits_of(const std::vector<model::Figure>& figures, const std::string& utc) {
+model::Limits limits_of(const std::vector<model::Figure>& figures, const std::vector<std::string>& absent, const std::string& utc) {
     model::Limits out;
     out.utc = utc;
     bool swept = false;
@@ -60,7 +65,7 @@ model::Limits limits_of(const std::vector<model::Figure>& figures, const std::st
         }
     }
     if (!swept) out.bandwidth = 0;
-    out.last_level_bytes = last_level_of(figures);
+    out.last_level_bytes = last_level_of(figures, absent);
     return out;
 }
 

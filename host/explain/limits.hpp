@@ -10,8 +10,8 @@
 
 namespace cllab::explain {
 
-/// The limits among the figures of a profile taken at `utc`.
-model::Limits limits_of(const std::vector<model::Figure>& figures, const std::string& utc);
+/// The limits among the figures of a profile taken at `utc`. `absent`: identifiers of those that it does not have.
+model::Limits limits_of(const std::vector<model::Figure>& figures, const std::vector<std::string>& absent, const std::string& utc);
 
 /// Why the record's rates or its time cannot be: the figure, the limit and the profile it is from; else nothing. 5 % above
 /// a limit are allowed, for the spread of both. `one_launch`: the time is that of a single launch by the event clock.

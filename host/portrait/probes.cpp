@@ -37,14 +37,19 @@ std::uint64_t last_level_of(const Device& device) {
     return device.host_cache_levels.empty() ? device.last_level_bytes : device.host_cache_levels.back();
 }
 
-/// Both orders and both kinds of pages. Far beyond the last level only one of them: such a chain takes seconds to make.
+/// Both orders and both kinds of pages through what caches may hold; memory itself in the order that no prefetcher follows.
 std::vector<Part> chases_of_cpu(const Device& device) {
-    std::string whole = "4Ki:64Mi:*2";
-    for (std::uint64_t bytes = 128 << 20; bytes <= 512u << 20 && bytes <= 4 * last_level_of(device); bytes *= 2) whole += "," + std::to_string(bytes);
-    return {{"latency_global", {{"order", "paged"}, {"pages", "huge"}, {"footprint", whole}}},
+    const auto level = last_level_of(device);
+    std::string staying = "4Ki:64Mi:*2", scattered = "16Ki:32Mi:*2";
+    if (level > 16 << 20 && level < 96 << 20) staying += ",128Mi";
+    // A chain takes seconds to make there, so it is two footprints and no sweep.
+    if (level < 300u << 20) scattered += "," + std::to_string(2 * std::max<std::uint64_t>(level, 32 << 20)) + "," + std::to_string(3 * std::max<std::uint64_t>(level, 32 << 20) / 2);
+    else if (level < 370u << 20) scattered += ",480Mi,512Mi";
+    return {{"latency_global", {{"order", "paged"}, {"pages", "huge"}, {"footprint", staying}}},
             {"latency_global", {{"order", "paged"}, {"pages", "small"}, {"footprint", "16Ki:32Mi:*2"}}},
-            {"latency_global", {{"order", "random"}, {"pages", "huge"}, {"footprint", "16Ki:32Mi:*2"}}},
-            {"latency_global", {{"order", "random"}, {"pages", "small"}, {"footprint", "128Ki:32Mi:*2"}}}};
+            {"latency_global", {{"order", "random"}, {"pages", "huge"}, {"footprint", scattered}}},
+            {"latency_global", {{"order", "random"}, {"pages", "small"}, {"footprint", "128Ki:32Mi:*2"}}},
+            {"latency_local"}};
 }
 
 /// Regions that lie in one level each: two of every level, and one beyond the last where that is not too large to make.
@@ -87,49 +92,49 @@ std::vector<Part> streams_of(const Device& device) {
 
 std::vector<Probe> probes_for(const Device& device) {
     const bool gpu = device.is_gpu();
-    const std::string functions = "identity,divide,sqrt,exp,log,sin";
-    std::vector<Probe> out{
-        {"fma",
-         {{"fma_clock"},
-          {"fma_latency"},
-          {"fma_units", {{"load", loads_around_units(device)}}},
-          {"fma_peak", {{"ilp", gpu ? "auto" : "4,8"}}},
-          {"fma_ilp"},
-          {"fma_loop"},
-          {"fma_nested"},
-          {"fma_code", {{"code", gpu ? "256:16384:*2" : "256:4096:*2"}}}}},
-        {"launch", {{"launch_item"}, {"launch_device"}}},
-        {"bandwidth", streams_of(device), false, gpu ? std::optional(Refinement{"reread", "size", 16 << 10, 6}) : std::nullopt},
-        {"latency", gpu ? chases_of_gpu() : chases_of_cpu(device), false, Refinement{"global", "footprint", 1 << 10, gpu ? 8u : 4u}},
-        {"cacheline", {{"cacheline"}}, false},
-        {"banks", {{"banks_word"}}, false},
-        {"barrier", {{"barrier_plain"}, {"barrier_none"}}, false},
-        {"atomic", {{"atomic"}}, false},
-        {"dispatch", gpu ? std::vector<Part>{{"dispatch"}} : std::vector<Part>{{"dispatch_1d", {{"side", "1"}}}}},
-        {"divergence",
-         {{"divergence_width", {{"fill", "full"}}},
-          {"divergence_paths"},
-          {"divergence_plain"},
-          {"divergence_branch"},
-          {"divergence_select"},
-          {"divergence_straight"},
-          {"divergence_looped"}}},
-        {"registers",
-         gpu ? std::vector<Part>{{"registers_live", {{"live", "16,32,64,96,128,160,192,224,256,320"}}},
-                                 {"registers_live", {{"items", "1024"}, {"live", "32,48,64,96"}}}}
-             : std::vector<Part>{{"registers_live", {{"live", "8,16,32,64,128,256"}}}},
-         true,
-         Refinement{"live", "live", 8, 5}},
-        {"scatter", {{"scatter"}}, false},
-        {"channels", gpu ? std::vector<Part>{{"channels"}} : std::vector<Part>{{"channels_load", {{"spacing", "64,256,1024,4096,4160,32768"}}}}, false},
-        {"math",
-         {{"math_latency", {{"function", functions}}},
-          {"math_rate", {{"function", functions}}},
-          {"math_latency_native", {{"function", functions}}},
-          {"math_rate_native", {{"function", functions}}},
-          {"math_latency_double", {{"function", functions}}},
-          {"math_rate_double", {{"function", functions}}}}},
-    };
+    const auto either = [&](std::vector<Part> of_gpu, std::vector<Part> of_cpu) { return gpu ? std::move(of_gpu) : std::move(of_cpu); };
+    const auto functions = std::vector<std::pair<std::string, std::string>>{{"function", "identity,divide,sqrt,exp,log,sin"}};
+    std::vector<Probe> out;
+    out.push_back({"fma",
+                   {{"fma_clock"},
+                    {"fma_latency"},
+                    {"fma_units", {{"load", loads_around_units(device)}}},
+                    {"fma_peak", {{"ilp", gpu ? "auto" : "4,8"}}},
+                    {"fma_ilp"},
+                    {"fma_loop"},
+                    {"fma_nested"},
+                    {"fma_code", {{"code", gpu ? "256:16384:*2" : "256:4096:*2"}}}}});
+    out.push_back({"launch", {{"launch_item"}, {"launch_device"}}});
+    out.push_back({"divergence",
+                   {{"divergence_width", {{"fill", "full"}}},
+                    {"divergence_paths"},
+                    {"divergence_plain"},
+                    {"divergence_branch"},
+                    {"divergence_select"},
+                    {"divergence_straight"},
+                    {"divergence_looped"}}});
+    out.push_back({"registers",
+                   either({{"registers_live", {{"live", "16,32,64,96,128,160,192,224,256,320"}}},
+                           {"registers_live", {{"items", "1024"}, {"live", "32,48,64,96"}}}},
+                          {{"registers_live", {{"live", "8,16,32,64,128,256"}}}}),
+                   true,
+                   {"live", "live", 8, 5}});
+    out.push_back({"dispatch", either({{"dispatch"}}, {{"dispatch_1d", {{"side", "1"}}}})});
+    out.push_back({"banks", {{"banks_word"}}, false});
+    out.push_back({"barrier", {{"barrier_plain"}, {"barrier_none"}}, false});
+    out.push_back({"atomic", {{"atomic"}}, false});
+    out.push_back({"latency", gpu ? chases_of_gpu() : chases_of_cpu(device), false, {"global", "footprint", 1 << 10, gpu ? 8u : 4u}});
+    out.push_back({"bandwidth", streams_of(device), false, {"reread", "size", 16 << 10, gpu ? 6u : 0u}});
+    out.push_back({"cacheline", {{"cacheline"}}, false});
+    out.push_back({"scatter", {{"scatter"}}, false});
+    out.push_back({"channels", either({{"channels"}}, {{"channels_load", {{"spacing", "64,256,1024,4096,4160,32768"}}}}), false});
+    out.push_back({"math",
+                   {{"math_latency", functions},
+                    {"math_rate", functions},
+                    {"math_latency_native", functions},
+                    {"math_rate_native", functions},
+                    {"math_latency_double", functions},
+                    {"math_rate_double", functions}}});
     return out;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +21,7 @@ struct Part {
 struct Refinement {
     std::string variant, axis;
     std::uint64_t quantum = 1;  ///< points are multiples of it
-    std::size_t most = 0;       ///< points, of each part of that variant
+    std::size_t most = 0;       ///< points, of each part of that variant; 0: no refinement
 };
 
 /// The sweeps of one family. Families come in order of importance: a small budget leaves out the last ones.
@@ -32,7 +31,7 @@ struct Probe {
     /// Samples of all points of a curve alternate, so that drift does not look like a trend. Not for probes of memory,
     /// whose points would push each other out of the caches.
     bool interleave = true;
-    std::optional<Refinement> refine{};
+    Refinement refine{};
 };
 std::vector<Probe> probes_for(const model::Device& device);
 

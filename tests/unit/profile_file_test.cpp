@@ -97,6 +97,14 @@ BOOST_AUTO_TEST_CASE(a_chase_that_did_not_come_to_memory_has_not_found_the_last_
     BOOST_TEST(app::limits_from(without(written(), "memory latency").dump(), device()).last_level_bytes == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(a_level_that_was_withheld_behind_the_last_one_found_leaves_the_last_level_unknown) {
+    auto profile = written();
+    profile["absent"].push_back({{"id", "latency.l3.size"}, {"name", "L3 capacity"}, {"reason", "withheld"}});
+    BOOST_TEST(app::limits_from(profile.dump(), device()).last_level_bytes == 0u);
+    profile["absent"].back()["id"] = "latency.l1.size";
+    BOOST_TEST(app::limits_from(profile.dump(), device()).last_level_bytes == 32u << 20);
+}
+
 BOOST_AUTO_TEST_CASE(a_region_read_at_a_caches_bandwidth_is_in_the_last_level_where_memory_was_seen) {
     auto profile = written();
     profile["figures"].push_back({{"id", "bandwidth.l2.size"}, {"name", "level 2 capacity"}, {"unit", "byte"}, {"value", 64 << 20}, {"low", 64 << 20}, {"high", 128 << 20}});

@@ -145,11 +145,26 @@ private:
             level_size(id, name, below, size_here);
             below = size_here;
         }
-        const auto said = "the " + bytes_text(below) + " that the system reports for the last level";
-        if (reading_.last_x < near * below) return hold("memory.latency", "memory latency", "the sweep ends at " + bytes_text(reading_.last_x) + ", not beyond " + said);
-        if (reading_.plateaus.empty() || !reading_.plateaus.back().open)
-            return hold("memory.latency", "memory latency", "the times beyond " + said + " scatter");
-        latency("memory", "memory", reading_.plateaus.back());
+        memory(below);
+    }
+
+    /// Prefetchers follow a chase through the lines of a page, so that memory is what the other order meets.
+    void memory(double below) {
+        const auto refuse = [&](const std::string& why) { hold("memory.latency", "memory latency", why); };
+        const auto* curve = chases_.other_order ? chases_.other_order : chases_.main;
+        std::vector<double> times;
+        std::string pages;
+        for (const auto& s : curve->samples) {
+            if (s.x >= near * below) times.push_back(s.per_step);
+            if (const auto share = metric(s, "huge_pages"); share && s.x >= near * below) pages = text_of(std::round(*share)) + " % in huge pages; ";
+        }
+        if (times.size() < 2) return refuse("the chase through every line in random order has no two footprints beyond the " + bytes_text(below) +
+                                            " that the system reports for the last level");
+        const auto [least, most] = std::minmax_element(times.begin(), times.end());
+        if (*most > 1.25 * *least) return refuse("beyond the last level the time of a load is " + format_seconds(*least) + " or " + format_seconds(*most) + ": others use the memory");
+        out_.push_back({chases_.path + "memory.latency", chases_.prefix + "memory latency", "s", summarise(times).median, *least, *most,
+                        "chase of stored addresses, every line in random order, one load of 64 bits at a time in one work-item; " + pages +
+                            "what the TLB misses is in it"});
     }
 
     void level_latency(const std::string& id, const std::string& name, double below, double size_here) {
