@@ -254,6 +254,9 @@ void conclude_code(const std::vector<Curve>& curves, std::vector<Finding>& out) 
         out.push_back({"code.knee", "code knee", "FMA", step->position.value, step->position.low, step->position.high,
                        "longest straight line at full speed; beyond it a step takes " +
                            text_of(step->after / step->before) + " times as long"});
+    else if (size.size() >= 3)
+        out.push_back(withheld("code.knee", "code knee", "a straight line of " + text_of(size.back()) + " FMA is no slower per step than one of " +
+                                                             text_of(size.front()) + ": what holds instructions is larger"));
 }
 
 void conclude_units(const std::vector<Curve>& curves, const Device& device, std::vector<Finding>& out) {

@@ -79,8 +79,12 @@ std::string joined(const std::vector<std::string>& values) {
 /// Streams beyond the last level. A CPU makes and checks each byte with the cores that it measures.
 std::vector<Part> streams_of(const Device& device) {
     if (device.is_gpu())
-        return {{"bandwidth_copy"}, {"bandwidth_batch"}, {"bandwidth_read"}, {"bandwidth_write"}, {"bandwidth_triad"},
-                {"bandwidth_reread", {{"size", "16Ki:256Mi:*4,512Mi"}}}};
+        return {{"bandwidth_copy", {{"width", "4,16"}}},
+                {"bandwidth_batch", {{"width", "16"}}},
+                {"bandwidth_read", {{"width", "16"}}},
+                {"bandwidth_write", {{"width", "16"}}},
+                {"bandwidth_triad", {{"width", "16"}}},
+                {"bandwidth_reread", {{"size", "16Ki:128Mi:*2,256Mi,512Mi"}}}};
     const auto bytes = std::to_string(std::clamp<std::uint64_t>(2 * last_level_of(device), 16 << 20, 128 << 20));
     std::vector<Part> out;
     for (const auto* stream : {"bandwidth_copy", "bandwidth_read", "bandwidth_write", "bandwidth_triad"}) out.push_back({stream, {{"size", bytes}, {"width", "64"}}});
@@ -124,10 +128,10 @@ std::vector<Probe> probes_for(const Device& device) {
     out.push_back({"barrier", {{"barrier_plain"}, {"barrier_none"}}, false});
     out.push_back({"atomic", {{"atomic"}}, false});
     out.push_back({"latency", gpu ? chases_of_gpu() : chases_of_cpu(device), false, {"global", "footprint", 1 << 10, gpu ? 8u : 4u}});
-    out.push_back({"bandwidth", streams_of(device), false, {"reread", "size", 16 << 10, gpu ? 6u : 0u}});
+    out.push_back({"bandwidth", streams_of(device), false, {"reread", "size", 16 << 10, gpu ? 4u : 0u}});
     out.push_back({"cacheline", {{"cacheline"}}, false});
     out.push_back({"scatter", {{"scatter"}}, false});
-    out.push_back({"channels", either({{"channels"}}, {{"channels_load", {{"spacing", "64,256,1024,4096,4160,32768"}}}}), false});
+    out.push_back({"channels", either({{"channels", {{"spacing", "64:32768:*2"}}}}, {{"channels_load", {{"spacing", "64,256,1024,4096,4160,32768"}}}}), false});
     out.push_back({"math",
                    {{"math_latency", functions},
                     {"math_rate", functions},

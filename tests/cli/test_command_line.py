@@ -190,6 +190,25 @@ class CommandLine(LabTest):
         path.write_text(path.read_text()[:-9])
         self.assert_one_sentence(self.run_muladd("--isolate")[1], "profile.json'", "is damaged at byte", "it is ignored")
 
+    def test_a_profile_has_a_figure_or_a_reason_for_each_line_and_no_interval_wider_than_its_value(self):
+        out, _ = self.lab("profile", "--device", "cpu", "--budget", "3", "--json", "--no-dumps")
+        profile = json.loads(out)
+        self.assertGreater(len(profile["figures"]), 0)
+        self.assertGreater(len(profile["figures"] + profile["absent"]), 30)
+        identifiers = [line["id"] for line in profile["figures"] + profile["absent"]]
+        self.assertEqual(len(set(identifiers)), len(identifiers))
+        for figure in profile["figures"]:
+            self.assertRegex(figure["id"], r"^[a-z]+\.[a-z0-9_.]+$")
+            self.assertLessEqual(figure["high"] - figure["low"], abs(figure["value"]), figure)
+        for line in profile["absent"]:
+            self.assertGreater(len(line["reason"]), 10, line)
+            self.assertNotIn("budget was spent", line["reason"])
+
+    def test_each_device_says_what_is_read_of_its_clock_or_why_nothing_is(self):
+        out, _ = self.lab("devices", "--json")
+        for device in json.loads(out):
+            self.assertRegex(device["clock"], r"^(none: |NVML: |sysfs )", device["name"])
+
     def saxpy(self, state):
         """The record and the page, on one line, of 2 MiB in that state of the caches."""
         (self.folder / "r.jsonl").unlink(missing_ok=True)

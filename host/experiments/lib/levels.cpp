@@ -102,7 +102,8 @@ private:
     }
     void size(const std::string& id, const std::string& name, const Knee& knee) {
         out_.push_back({chases_.path + id + ".size", chases_.prefix + name + " capacity", "byte", knee.at.value, knee.at.low, knee.at.high,
-                        how_ + pages_text() + "; low is the last footprint that fits, high the first one on the next level"});
+                        how_ + pages_text() + "; low is the last footprint that fits, high the first one on the next level" +
+                            (id == "l1" && device_.is_gpu() ? "; what the driver takes for local memory, of which this kernel has none, is not in it" : "")});
     }
     void latency(const std::string& id, const std::string& name, const Plateau& p) {
         out_.push_back({chases_.path + id + ".latency", chases_.prefix + name + " latency", "s", p.value.value, p.value.low, p.value.high,
