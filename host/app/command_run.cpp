@@ -24,10 +24,12 @@
 #include "app/sink.hpp"
 #include "app/streams.hpp"
 #include "app/versus.hpp"
+#include "core/phases.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "portrait/conclusion.hpp"
 #include "report/comparison.hpp"
+#include "report/timings.hpp"
 
 namespace cllab::app {
 namespace {
@@ -209,6 +211,9 @@ bool may_be_several(const std::vector<std::string>& selectors) {
 }  // namespace
 
 int command_run(const Invocation& asked) {
+    const auto start = std::chrono::steady_clock::now();
+    Phases own;
+    const ChargedTo account(own);
     auto invocation = asked;
     // Text that is not the lab's own may write anywhere and never end; the arrangements of --vs are processes of their own.
     invocation.isolate = asked.isolate || !asked.cl_dir.empty() || !asked.versus.empty() || may_be_several(asked.devices);
@@ -220,7 +225,10 @@ int command_run(const Invocation& asked) {
     catch_driver_crashes();
     std::vector<std::string> troubles;
     const auto runner = invocation.isolate ? in_child_processes(invocation.timeout_seconds) : in_this_process();
-    const auto devices = runner->devices(invocation.devices, &troubles);
+    const auto devices = [&] {
+        const InPhase phase(Phase::driver_start, InPhase::Inner::included);
+        return runner->devices(invocation.devices, &troubles);
+    }();
     for (const auto& trouble : troubles) say(trouble);
     if (!invocation.outputs.empty() && devices.size() != 1)
         throw Error(Blame::usage, "--output needs one device; " + std::to_string(devices.size()) + " are selected");
@@ -274,6 +282,7 @@ int command_run(const Invocation& asked) {
         for (std::size_t g = 0; g < plan.size(); ++g) {
             auto& pair = compared.at(compared.size() - plan.size() + g);
             if (!pair.left.time || !pair.right.time) continue;
+            const InPhase phase(Phase::arrangements);
             const auto comparison =
                 compare_cells(*runner, request.settings, device.selector, plan[g], pair.left, pair.right, invocation.comparison_seconds,
                               [&](const model::Comparison& so_far) { progress.note(report::comparison_progress(so_far)); });
@@ -283,6 +292,12 @@ int command_run(const Invocation& asked) {
         }
     };
     std::vector<report::LostDevice> lost;
+    const auto print_all = [&] {
+        print_results(sink, compared, devices, lost);
+        if (!invocation.timings) return;
+        const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        report::print_timings(std::cerr, sink.records(), own, wall);
+    };
     try {
         for (const auto& device : devices) {
             try {
@@ -299,7 +314,7 @@ int command_run(const Invocation& asked) {
         }
     } catch (const run::Interrupted&) {
         progress.clear();
-        print_results(sink, compared, devices, lost);
+        print_all();
         say("interrupted; " + std::to_string(sink.records().size()) + " finished cell(s) kept");
         return 130;
     } catch (...) {
@@ -309,7 +324,7 @@ int command_run(const Invocation& asked) {
     }
     watchdog.reset();
     progress.clear();
-    print_results(sink, compared, devices, lost);
+    print_all();
     const bool troubled = std::any_of(compared.begin(), compared.end(), [](const auto& p) { return p.comparison && !p.comparison->trouble.empty(); });
     return !lost.empty() ? 3 : troubled ? 1 : exit_status_of(sink.records(), invocation.require_all);
 }

@@ -27,6 +27,12 @@ public:
     const cl::Device& device() const { return device_; }
     const cl::Context& context() const { return context_; }
     const cl::CommandQueue& queue() const { return queue_; }
+    /// Waits until the device has done all that was enqueued.
+    void wait();
+    std::chrono::steady_clock::time_point last_wait() const { return last_wait_; }
+    /// Whether the device's warm-up ended because its speed had settled; nothing before the first.
+    std::optional<bool> settled() const { return settled_; }
+    void set_settled(bool settled) { settled_ = settled; }
     /// `bytes` of model::poison for `seed`: what stands in the guards. Kept for the next call.
     std::span<const std::byte> guard_pattern(std::uint64_t seed, std::size_t bytes);
     /// From now on buffers lie somewhere else in each process: each is displaced within its allocation, by up to a page, and
@@ -46,6 +52,8 @@ private:
     cl::CommandQueue queue_;
     std::optional<TimerAudit> timer_;
     std::optional<std::unique_ptr<ClockReader>> clock_reader_;
+    std::optional<bool> settled_;
+    std::chrono::steady_clock::time_point last_wait_{};
     model::Bytes guard_pattern_;
     std::uint64_t guard_seed_ = 0;
     std::optional<Random> placement_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/phases.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/quirks.hpp"
@@ -84,6 +85,7 @@ double device_bytes(const Setup& setup) {
 Operation::Operation(device::Session& session, const device::Built& built, const Setup& setup, const std::string& entry,
                      const Operation* beside)
     : session_(session), args_(setup.args), mapped_(setup.transfer == Transfer::mapped), slope_(setup.slope) {
+    const InPhase phase(Phase::buffers);
     make_steps(built, setup, entry);
     make_memory(setup, beside);
     if (slope_) trips_ = slope_->low;
@@ -160,7 +162,7 @@ std::optional<double> Operation::huge_share() const {
 
 void Operation::make_steps(const device::Built& built, const Setup& setup, const std::string& entry) {
     auto steps = setup.steps;
-    if (steps.empty()) steps.push_back(Launch{{}, setup.global, setup.local, {}});
+    if (steps.empty()) steps.push_back(Launch{{}, setup.global, setup.local, {}, setup.offset});
     for (auto& step : steps) {
         BoundStep bound{step, 0, {}};
         if (auto* launch = std::get_if<Launch>(&bound.step)) {
@@ -257,6 +259,7 @@ void Operation::set_trips(std::int32_t trips) {
 }
 
 void Operation::load(const Setup& setup, std::uint64_t seed) {
+    const InPhase phase(Phase::buffers);
     seed_ = seed;
     operations_ = 0;
     rewritten_ = false;
@@ -295,6 +298,7 @@ void Operation::fill(Memory& m, std::span<const std::byte> from) {
 }
 
 Operation::Contents Operation::poison() const {
+    const InPhase phase(Phase::buffers);
     Contents out;
     for (const auto& [name, m] : memories_) {
         if (!m.read_back) continue;
@@ -310,6 +314,7 @@ Operation::Contents Operation::poison() const {
 }
 
 void Operation::overwrite(const Contents& contents) {
+    const InPhase phase(Phase::buffers);
     for (const auto& [name, bytes] : contents) fill(memories_.at(name), bytes);
     rewritten_ = false;
 }
@@ -326,7 +331,7 @@ void Operation::enqueue(std::vector<cl::Event>* events) {
     for (const auto& bound : steps_) {
         std::visit(Overloaded{
                        [&](const Launch& launch) {
-                           queue.enqueueNDRangeKernel(kernels_[bound.kernel], cl::NullRange, nd_range(launch.global),
+                           queue.enqueueNDRangeKernel(kernels_[bound.kernel], nd_range(launch.offset), nd_range(launch.global),
                                                       nd_range(launch.local), nullptr, slot());
                        },
                        [&](const Upload& u) {
@@ -363,12 +368,13 @@ std::optional<std::string> Operation::guard_damage() {
 }
 
 std::optional<std::string> Operation::read_back(Buffers& buffers) {
+    const InPhase phase(Phase::download);
     buffers.data.clear();
     buffers.operations = operations_;
     buffers.trips = slope_ ? trips_ : 0;
     buffers.poison_seed = seed_;
     const auto& queue = session_.queue();
-    queue.finish();
+    session_.wait();
     if (auto damage = guard_damage()) return damage;
     for (const auto& [argument, target] : alias_) {
         if (!memories_.at(argument).read_back) continue;
