@@ -10,6 +10,8 @@
 #include "app/runner.hpp"
 #include "app/say.hpp"
 #include "app/stdout_guard.hpp"
+#include "core/units.hpp"
+#include "device/clocks.hpp"
 #include "device/program.hpp"
 #include "device/quirks.hpp"
 #include "device/session.hpp"
@@ -20,6 +22,17 @@ namespace cllab::app {
 namespace {
 
 using nlohmann::ordered_json;
+
+/// What is read beside the times, or why nothing is: said here, so that no run needs to.
+std::string clock_text(const model::Device& device) {
+    std::string why;
+    const auto reader = device::clock_reader(device, why);
+    const auto clocks = reader ? reader->read() : std::nullopt;
+    if (!clocks) return why.empty() ? "none: its source gives no reading" : why;
+    std::string out = clocks->source + ": " + (clocks->core_mhz ? format_significant(*clocks->core_mhz, 4) + " MHz" : std::string("no clock"));
+    for (const auto& limit : clocks->limits) out += ", limited by " + limit;
+    return out + "; recorded beside the samples";
+}
 
 /// A small kernel answers what the device query does not: preferred multiple, sub-group size, kind of binary.
 void probe(device::Session& session, DeviceRow& row) {
@@ -53,6 +66,7 @@ DeviceRow look_at(const device::Found& found) {
     try {
         device::Session session(found);
         row.timer = session.timer();
+        row.clock = clock_text(found.facts);
         probe(session, row);
     } catch (const std::exception& e) {
         row.trouble = e.what();
@@ -69,7 +83,7 @@ ordered_json to_json(const DeviceRow& row) {
                      {"vendor", d.vendor}, {"driver", d.driver}, {"opencl_c", d.c_version}, {"compute_units", d.compute_units},
                      {"global_bytes", d.global_bytes}, {"max_alloc_bytes", d.max_alloc_bytes}, {"local_bytes", d.local_bytes},
                      {"max_group", d.max_group}, {"preferred_multiple", row.preferred_multiple}, {"sub_group", row.sub_group},
-                     {"fp64", d.fp64}, {"fp16", d.fp16}, {"images", d.images}, {"identity", d.identity}, {"binary", row.binary},
+                     {"fp64", d.fp64}, {"fp16", d.fp16}, {"images", d.images}, {"identity", d.identity}, {"binary", row.binary}, {"clock", row.clock},
                      {"timer", {{"trusted", t.trusted}, {"verdict", t.verdict}, {"step_ns", t.step_ns},
                                 {"reported_step_ns", t.reported_step_ns}, {"ordered", t.ordered},
                                 {"event_over_host", t.event_over_host}, {"tenfold", t.tenfold},

@@ -91,11 +91,11 @@ int command_report(const Invocation& invocation) {
     read(joined, invocation.patterns);
     const auto& records = joined.records();
     const bool hosts = report::several_hosts(records);
-    std::vector<Conclusion> curves;
+    std::vector<portrait::Conclusion> curves;
     for (const auto& rows : by_device(records)) {
         const auto& first = *rows.front();
         const auto name = first.device.name + " (" + first.device.selector + ")" + (hosts ? " on " + first.host.name : "");
-        for (auto& conclusion : curves_of_device(rows, name)) curves.push_back(std::move(conclusion));
+        for (auto& conclusion : portrait::curves_of_device(rows, name)) curves.push_back(std::move(conclusion));
     }
     if (!invocation.html.empty()) require_page(records.size());
     outputs.open();

@@ -1,5 +1,4 @@
-// `cllab profile`: all probes within a budget, then one page. The budget is shared out cell by cell as it is left, so a
-// slow driver shortens the sampling of what comes later before it costs a figure.
+// `cllab profile`: all probes within a budget, then one page. What a probe needs at least is estimated before it begins.
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <map>
-#include <string_view>
 
 #include "app/commands.hpp"
 #include "app/profile.hpp"
@@ -19,10 +18,12 @@
 #include "app/runner.hpp"
 #include "app/say.hpp"
 #include "app/streams.hpp"
+#include "core/stats.hpp"
 #include "core/text.hpp"
 #include "inspect/dump_folder.hpp"
 #include "core/units.hpp"
 #include "model/registry.hpp"
+#include "portrait/probes.hpp"
 
 namespace cllab::app {
 namespace {
@@ -30,30 +31,21 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// The cells of a probe: of each sweep every `thin`-th point and the last. Interleaved: one group a variant, so that
-/// the samples of its points alternate.
-std::vector<model::Group> plan_of(const ProfileProbe& probe, std::size_t thin) {
+/// The cells of some sweeps. Interleaved: one group per variant, so that the samples of its points alternate.
+std::vector<model::Group> plan_of(const std::vector<portrait::Part>& parts, bool interleave) {
     std::vector<model::Group> plan;
-    for (const auto& part : probe.parts) {
-        const auto whole = model::make_plan(model::select(model::registry(), {part.pattern}), part.axes);
-        std::map<std::string, std::size_t> points, seen, of_variant;
-        for (const auto& group : whole) {
-            for (const auto& cell : group) ++points[cell.id];
-        }
-        for (const auto& group : whole) {
-            model::Group kept;
-            for (const auto& cell : group) {
-                const auto i = seen[cell.id]++;
-                if (!part.whole && i % thin != 0 && i + 1 != points[cell.id]) continue;
-                if (!probe.interleave) {
-                    kept.push_back(cell);
-                    continue;
-                }
+    for (const auto& part : parts) {
+        std::map<std::string, std::size_t> of_variant;
+        for (auto& group : model::make_plan(model::select(model::registry(), {part.pattern}), part.axes)) {
+            if (!interleave) {
+                plan.push_back(std::move(group));
+                continue;
+            }
+            for (auto& cell : group) {
                 const auto [at, fresh] = of_variant.emplace(cell.id, plan.size());
                 if (fresh) plan.emplace_back();
-                plan[at->second].push_back(cell);
+                plan[at->second].push_back(std::move(cell));
             }
-            if (!kept.empty()) plan.push_back(std::move(kept));
         }
     }
     return plan;
@@ -65,38 +57,44 @@ std::size_t cells_in(const std::vector<model::Group>& plan) {
     return n;
 }
 
+/// What is left for the cells still to come. A slow driver shortens the sampling of later cells before it costs a figure.
 class Budget {
 public:
     Budget(double seconds, std::size_t cells) : seconds_(seconds), cells_(cells) {}
     double spent() const { return since(start_); }
-    bool over() const { return spent() >= seconds_; }
-    /// What one of the cells still to come may take.
-    double of_a_cell() const {
-        return std::max(0.0, seconds_ - spent()) / static_cast<double>(std::max<std::size_t>(1, cells_));
+    double left() const { return seconds_ - spent(); }
+    /// Seconds of sampling for each cell.
+    double sampling() const {
+        const double of_a_cell = left() / static_cast<double>(std::max<std::size_t>(1, cells_));
+        return std::clamp(0.7 * (of_a_cell - overhead()), least_sampling, 0.5);
     }
-    /// Of how many points of a sweep one can be taken, when a cell takes what building and verifying took so far and
-    /// the least sampling.
-    std::size_t thin() const {
-        const double least = least_sampling + (done_ == 0 ? 0.03 : overhead_ / static_cast<double>(done_));
-        return static_cast<std::size_t>(std::clamp(std::ceil(least / std::max(of_a_cell(), 1e-3)), 1.0, 16.0));
-    }
-    /// A probe of `planned` cells is behind us, of which `run` were run in `seconds`, sampling `sampling` each.
-    void done(std::size_t planned, std::size_t run, double seconds, double sampling) {
-        cells_ -= std::min(planned, cells_);
-        done_ += run;
-        overhead_ += std::max(0.0, seconds - sampling * static_cast<double>(run));
+    /// The least that so many cells take, by what cells took so far.
+    double least(std::size_t cells) const { return static_cast<double>(cells) * (overhead() + least_sampling); }
+    /// True when nothing still to come would be cut short by so many more cells.
+    bool affords(std::size_t cells) const { return left() >= least(cells + cells_); }
+    void forget(std::size_t cells) { cells_ -= std::min(cells, cells_); }
+    /// So many cells were run in `seconds`, each sampling for `sampling`.
+    void done(std::size_t cells, double seconds, double sampling) {
+        if (cells > 0) overheads_.push_back(std::max(0.0, seconds / static_cast<double>(cells) - sampling));
     }
 
     static constexpr double least_sampling = 0.02;
 
 private:
+    /// Of a cell, beside its sampling. A few plans, of large data, take far longer than the rest: the median tells what is usual.
+    double overhead() const { return overheads_.empty() ? 0.05 : summarise(overheads_).median; }
+
     Clock::time_point start_ = Clock::now();
-    double seconds_, overhead_ = 0;
-    std::size_t cells_, done_ = 0;
+    double seconds_;
+    std::vector<double> overheads_;  ///< of the plans run so far
+    std::size_t cells_;
 };
 
-/// Ends a probe between two of its groups.
-struct BudgetSpent {};
+/// Half the width of a time's interval over its median; 1 where there are too few samples for one.
+double uncertainty(const model::Record& record) {
+    if (!record.time || !record.time->has_interval() || !(record.time->median > 0)) return 1;
+    return std::max(record.time->high - record.time->median, record.time->median - record.time->low) / record.time->median;
+}
 
 class Profiler {
 public:
@@ -106,64 +104,140 @@ public:
         profile_.utc = utc_now();
     }
 
-    /// Runs what the budget allows. Returns false when interrupted.
+    /// Runs what the budget has room for. Returns false when interrupted.
     bool run() {
-        const auto probes = profile_probes(profile_.device);
-        total_ = 0;
-        for (const auto& probe : probes) total_ += cells_in(plan_of(probe, 1));
+        const auto probes = portrait::probes_for(profile_.device);
+        for (const auto& probe : probes) total_ += cells_in(plan_of(probe.parts, probe.interleave)) + refined_cells(probe);
         Budget budget(invocation_.budget_seconds, total_);
         bool finished = true;
-        for (const auto& probe : probes) {
-            if (!finished || budget.over()) break;
-            finished = run_probe(probe, budget);
-        }
+        for (const auto& probe : probes) finished = finished && run_probe(probe, budget);
         if (takes_escapes(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
         profile_.seconds = budget.spent();
-        profile_.conclusions = conclude(profile_.records, profile_.device);
+        profile_.conclusions = portrait::conclude(profile_.records, profile_.device);
         return finished;
     }
 
-    const Profile& profile() const { return profile_; }
+    const portrait::Profile& profile() const { return profile_; }
 
 private:
-    bool run_probe(const ProfileProbe& probe, Budget& budget) {
-        const auto thin = budget.thin();
-        profile_.thinned = std::max(profile_.thinned, thin);
-        run::RunRequest request{std::nullopt, plan_of(probe, thin), settings_of(invocation_)};
-        auto& settings = request.settings;
-        // The device is warm from the cell before. About half of a cell's time goes to building and verifying.
-        settings.sampling_seconds = std::clamp(0.35 * budget.of_a_cell(), Budget::least_sampling, 0.5);
-        settings.warm_seconds = std::clamp(0.1 * budget.of_a_cell(), 0.005, 0.25);
-        const auto start = Clock::now();
-        const auto before = profile_.records.size();
-        const Events events{[&](std::size_t, std::size_t index, const model::Record& record, const char* phase) {
-                                if (index == 0 && budget.over() && std::string_view(phase) == "build") throw BudgetSpent{};
-                                show(record, phase);
-                            },
-                            [&](std::size_t, std::size_t, const model::Record& record) {
-                                profile_.records.push_back(record);
-                            }};
-        try {
-            runner_.run(request, profile_.device.selector, events);
-        } catch (const run::Interrupted&) {
-            return false;
-        } catch (const BudgetSpent&) {
+    using Records = std::vector<model::Record>;
+
+    /// The sweeps whose points a refinement adds to.
+    static std::vector<portrait::Part> refined_parts(const portrait::Probe& probe, const std::string& points) {
+        std::vector<portrait::Part> out;
+        for (auto part : probe.parts) {
+            if (part.pattern != probe.family + "_" + probe.refine.variant) continue;
+            std::erase_if(part.axes, [&](const auto& axis) { return axis.first == probe.refine.axis; });
+            part.axes.emplace_back(probe.refine.axis, points);
+            out.push_back(part);
         }
-        budget.done(cells_in(plan_of(probe, 1)), profile_.records.size() - before, since(start),
-                    settings.sampling_seconds + settings.warm_seconds);
+        return out;
+    }
+    static std::size_t refined_cells(const portrait::Probe& probe) {
+        return probe.refine.most * refined_parts(probe, "1").size();
+    }
+
+    bool run_probe(const portrait::Probe& probe, Budget& budget) {
+        const auto plan = plan_of(probe.parts, probe.interleave);
+        const auto cells = cells_in(plan);
+        if (const double least = budget.least(cells); least > budget.left()) {
+            budget.forget(cells + refined_cells(probe));
+            profile_.skipped[probe.family] = "not measured: its " + std::to_string(cells) + (cells == 1 ? " cell needs about " : " cells need about ") + format_seconds(least) + ", and " +
+                                             format_seconds(std::max(0.0, budget.left())) + " of the budget of " +
+                                             format_seconds(profile_.budget_seconds) + " are left";
+            return true;
+        }
+        Records records;
+        if (!run_plan(plan, budget, records)) return keep(std::move(records), false);
+        budget.forget(cells);
+        if (!again(plan, budget, records)) return keep(std::move(records), false);
+        const auto parts = refined_parts(probe, "1").size();
+        budget.forget(refined_cells(probe));
+        for (std::size_t left = probe.refine.most; left > 0;) {
+            const auto points = portrait::decisive_points(curves(probe, records), probe.refine.quantum, std::min(left, (probe.refine.most + 1) / 2));
+            if (points.empty() || !budget.affords(points.size() * parts)) break;
+            std::string values;
+            for (const auto point : points) values += (values.empty() ? "" : ",") + std::to_string(point);
+            if (!run_plan(plan_of(refined_parts(probe, values), probe.interleave), budget, records)) return keep(std::move(records), false);
+            left -= points.size();
+        }
+        return keep(std::move(records), true);
+    }
+
+    bool keep(Records records, bool finished) {
+        std::move(records.begin(), records.end(), std::back_inserter(profile_.records));
+        return finished;
+    }
+
+    std::vector<model::Curve> curves(const portrait::Probe& probe, const Records& records) const {
+        std::vector<model::Curve> out;
+        for (auto& conclusion : portrait::curves_of_device(records, profile_.device.name)) {
+            for (auto& curve : conclusion.curves)
+                if (curve.variant == probe.refine.variant) out.push_back(std::move(curve));
+        }
+        return out;
+    }
+
+    /// Once more what was disturbed, as far as there is time: of both measurements the narrower one is kept.
+    bool again(const std::vector<model::Group>& plan, Budget& budget, Records& records) {
+        constexpr double disturbed = 0.1;
+        std::vector<model::Group> plan_again;
+        std::vector<std::size_t> which;
+        std::size_t at = 0;
+        for (const auto& group : plan) {
+            model::Group some;
+            for (const auto& cell : group) {
+                if (at >= records.size()) break;
+                if (records[at].status == model::Status::ok && uncertainty(records[at]) > disturbed) {
+                    some.push_back(cell);
+                    which.push_back(at);
+                }
+                ++at;
+            }
+            if (!some.empty()) plan_again.push_back(std::move(some));
+        }
+        if (which.empty() || !budget.affords(which.size())) return true;
+        Records repeated;
+        if (!run_plan(plan_again, budget, repeated)) return false;
+        for (std::size_t i = 0; i < repeated.size() && i < which.size(); ++i)
+            if (repeated[i].status == model::Status::ok && uncertainty(repeated[i]) < uncertainty(records[which[i]])) records[which[i]] = std::move(repeated[i]);
         return true;
     }
 
-    void show(const model::Record& record, const char* phase) {
+    /// Records in the plan's order. Returns false when interrupted.
+    bool run_plan(const std::vector<model::Group>& plan, Budget& budget, Records& records) {
+        run::RunRequest request{std::nullopt, plan, settings_of(invocation_)};
+        auto& settings = request.settings;
+        // The device is warm from the cell before.
+        settings.sampling_seconds = budget.sampling();
+        settings.warm_seconds = std::clamp(0.2 * settings.sampling_seconds, 0.005, 0.25);
+        const auto start = Clock::now();
+        std::vector<std::size_t> first_of(plan.size());
+        for (std::size_t g = 1; g < plan.size(); ++g) first_of[g] = first_of[g - 1] + plan[g - 1].size();
+        std::map<std::size_t, model::Record> done;
+        const Events events{[&](std::size_t, std::size_t, const model::Record& record, const char* phase) { show(done.size(), record, phase); },
+                            [&](std::size_t group, std::size_t index, const model::Record& record) { done[first_of[group] + index] = record; }};
+        bool finished = true;
+        try {
+            runner_.run(request, profile_.device.selector, events);
+        } catch (const run::Interrupted&) {
+            finished = false;
+        }
+        budget.done(done.size(), since(start), settings.sampling_seconds + settings.warm_seconds);
+        for (auto& [at, record] : done) records.push_back(std::move(record));
+        return finished;
+    }
+
+    void show(std::size_t done, const model::Record& record, const char* phase) {
         if (!takes_escapes(STDERR_FILENO) || since(shown_) < 0.1) return;
         shown_ = Clock::now();
-        std::fprintf(stderr, "\r\033[K[%zu/%zu] %s: %s", profile_.records.size() + 1, total_, record.id.c_str(), phase);
+        std::fprintf(stderr, "\r\033[K[%zu/%zu] %s: %s", profile_.records.size() + done + 1, total_, record.id.c_str(), phase);
         std::fflush(stderr);
     }
 
     const Invocation& invocation_;
     Runner& runner_;
-    Profile profile_;
+    portrait::Profile profile_;
     std::size_t total_ = 0;
     Clock::time_point shown_{};
 };

@@ -16,7 +16,6 @@
 #include "app/baseline.hpp"
 #include "app/commands.hpp"
 #include "app/crash.hpp"
-#include "app/conclude.hpp"
 #include "app/html_page.hpp"
 #include "app/image_file.hpp"
 #include "app/profile_file.hpp"
@@ -31,6 +30,7 @@
 #include "core/phases.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "portrait/conclusion.hpp"
 #include "report/comparison.hpp"
 #include "report/timings.hpp"
 
@@ -199,9 +199,9 @@ int exit_status_of(const std::vector<model::Record>& records, bool require_all) 
 void print_results(const Sink& sink, const std::vector<Pair>& pairs, const std::vector<model::Device>& devices,
                    OutputFile* html, const std::vector<report::LostDevice>& lost = {}) {
     if (sink.records().empty()) return;
-    std::vector<Conclusion> conclusions;
+    std::vector<portrait::Conclusion> conclusions;
     for (const auto& device : devices) {
-        for (auto& conclusion : conclude(sink.records(), device)) conclusions.push_back(std::move(conclusion));
+        for (auto& conclusion : portrait::conclude(sink.records(), device)) conclusions.push_back(std::move(conclusion));
     }
     if (html) {
         std::vector<std::string> verdicts;

@@ -34,7 +34,7 @@ constexpr double screening_seconds = 0.1;  // of sampling: enough to find the be
 class Tuning {
 public:
     Tuning(const Invocation& invocation, Runner& runner, const model::Selected& variant, const model::Device& device,
-           const std::map<std::string, run::Limits>& limits, Sink& sink)
+           const std::map<std::string, model::Limits>& limits, Sink& sink)
         : invocation_(invocation), runner_(runner), variant_(variant), device_(device), limits_(limits), sink_(sink),
           space_(model::tune_space(variant, invocation.axes)) {}
 
@@ -217,7 +217,7 @@ private:
     Runner& runner_;
     const model::Selected& variant_;
     const model::Device& device_;
-    const std::map<std::string, run::Limits>& limits_;
+    const std::map<std::string, model::Limits>& limits_;
     Sink& sink_;
     model::TuneSpace space_;
     std::size_t measured_ = 0, unsupported_ = 0;

@@ -40,6 +40,7 @@ void print_device(std::ostream& out, const DeviceRow& row, const report::TableSt
         line("trouble", row.trouble);
     } else {
         line("timer", timer_line(row.timer));
+        line("clock", row.clock);
         line("binary", row.binary);
     }
     for (const auto* quirk : device::quirks_of(d)) line("quirk", quirk->name + ": " + quirk->fault);

@@ -14,7 +14,7 @@ struct DeviceRow {
     model::Device facts;
     device::TimerAudit timer;
     std::size_t preferred_multiple = 0, sub_group = 0;
-    std::string binary, trouble;  ///< trouble: why there is no timer and no binary
+    std::string binary, clock, trouble;  ///< trouble: why there is no timer and no binary
 };
 
 void print_device(std::ostream& out, const DeviceRow& row, const report::TableStyle& style);

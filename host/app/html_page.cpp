@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using namespace report::html;
 using nlohmann::json;
 
-std::vector<Curves> curves_of_page(const std::vector<model::Record>& records, const std::vector<Conclusion>& conclusions,
+std::vector<Curves> curves_of_page(const std::vector<model::Record>& records, const std::vector<portrait::Conclusion>& conclusions,
                                    const std::vector<std::optional<CurvePlace>>& places) {
     std::vector<std::vector<std::vector<std::pair<double, std::size_t>>>> cells(conclusions.size());
     for (std::size_t k = 0; k < conclusions.size(); ++k) cells[k].resize(conclusions[k].curves.size());
@@ -33,7 +33,7 @@ std::vector<Curves> curves_of_page(const std::vector<model::Record>& records, co
             auto& of = cells[k][m];
             if (of.size() != conclusion.curves[m].samples.size()) continue;  // too short to be a curve
             std::stable_sort(of.begin(), of.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-            const auto* axis = curve_axis(*conclusion.experiment, conclusion.curves[m].variant);
+            const auto* axis = portrait::swept_axis(*conclusion.experiment, conclusion.curves[m].variant);
             set.series.push_back({conclusion.curves[m], axis->name, axis->unit, {}});
             for (const auto& [x, cell] : of) set.series.back().cells.push_back(cell);
         }
@@ -112,13 +112,13 @@ void add_portraits(Page& page) {
     }
 }
 
-void write_html(OutputFile& file, const std::vector<model::Record>& records, const std::vector<Conclusion>& conclusions,
+void write_html(OutputFile& file, const std::vector<model::Record>& records, const std::vector<portrait::Conclusion>& conclusions,
                 const std::vector<std::string>& verdicts) {
     if (records.empty()) return;
     require_page(records.size());
     Page page{records};
     page.may_be_auto = may_be_auto;
-    const auto places = places_in_curves(records, conclusions);
+    const auto places = portrait::places_in_curves(records, conclusions);
     for (const auto& place : places) page.in_curve.push_back(place.has_value());
     page.curves = curves_of_page(records, conclusions, places);
     for (const auto& experiment : model::registry()) page.questions.emplace_back(experiment.family, experiment.question);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/conclude.hpp"
+#include "portrait/conclusion.hpp"
 #include "app/outputs.hpp"
 #include "report/html/page.hpp"
 
@@ -14,7 +14,7 @@ namespace cllab::app {
 void require_page(std::size_t records);
 
 /// `verdicts`: of comparisons, a sentence each.
-void write_html(OutputFile& file, const std::vector<model::Record>& records, const std::vector<Conclusion>& conclusions,
+void write_html(OutputFile& file, const std::vector<model::Record>& records, const std::vector<portrait::Conclusion>& conclusions,
                 const std::vector<std::string>& verdicts);
 
 /// What the dumps of the records say: source, loop and counts of each code once, and pairs of variants aligned.

@@ -29,7 +29,7 @@ namespace cllab::model {
 // Facts cross from the child that asked the drivers to the parent that must not.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Device, selector, platform, platform_version, name, vendor, driver, device_version, c_version,
                                    type, implementation, compute_units, clock_mhz, global_bytes, max_alloc_bytes, local_bytes,
-                                   constant_bytes, reported_cache_bytes, host_cache_bytes, last_level_bytes, cacheline_bytes, max_group,
+                                   constant_bytes, reported_cache_bytes, host_cache_bytes, host_cache_levels, last_level_bytes, cacheline_bytes, max_group,
                                    max_group_promised, max_items,
                                    preferred_multiple, base_align_bytes, images, fp64, fp16, local_is_dedicated, little_endian,
                                    unified_memory, image2d_max_width, image2d_max_height, extensions, compute_capability,

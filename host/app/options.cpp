@@ -221,8 +221,8 @@ po::options_description options_of(const std::string& command) {
     if (command == "profile") {
         add("device,d", po::value<Strings>()->composing()->value_name("D"),
             "Selects devices as for `cllab run`. Repeats. Default: the first GPU, else the first CPU.");
-        add("budget", po::value<double>()->value_name("SECONDS")->default_value(120, "120"),
-            "Shares SECONDS out among the probes of a device. What it does not reach is named on the page.");
+        add("budget", po::value<double>()->value_name("SECONDS")->default_value(60, "60"),
+            "Shares SECONDS out among the probes of a device. The page names what does not fit, and why.");
         add("dumps", po::value<std::string>()->value_name("DIR")->default_value("dumps"), "Writes profile.json below DIR.");
         add("no-dumps", "Writes no file.");
         add("cl-dir", po::value<std::string>()->value_name("DIR"), "Reads the kernel text from DIR/<family>.cl.");

@@ -16,8 +16,8 @@ std::filesystem::path profile_path(const std::filesystem::path& dumps, const mod
     return inspect::device_folder(dumps, device, run::this_host().name) / "profile.json";
 }
 
-std::map<std::string, run::Limits> read_profiles(const std::filesystem::path& dumps, const std::vector<model::Device>& devices) {
-    std::map<std::string, run::Limits> out;
+std::map<std::string, model::Limits> read_profiles(const std::filesystem::path& dumps, const std::vector<model::Device>& devices) {
+    std::map<std::string, model::Limits> out;
     for (const auto& device : devices) {
         const auto path = profile_path(dumps, device);
         std::ifstream file(path, std::ios::binary);

@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "device/quirks.hpp"
+#include "explain/limits.hpp"
 #include "model/params.hpp"
 #include "run/kernel_source.hpp"
 
@@ -33,6 +34,7 @@ run::Settings settings_of(const Invocation& invocation) {
     out.builds_ahead = out.cl_dir.empty();
     out.argv = invocation.argv;
     out.run = run_info(invocation);
+    out.judge = explain::beyond_peak;
     out.tool_seconds = std::min(out.tool_seconds, invocation.timeout_seconds / 2);
     return out;
 }

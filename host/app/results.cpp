@@ -7,7 +7,8 @@
 #include "app/streams.hpp"
 #include "core/text.hpp"
 #include "model/registry.hpp"
-#include "report/table.hpp"
+#include "report/curve.hpp"
+#include "report/layout.hpp"
 
 namespace cllab::app {
 namespace {
@@ -36,10 +37,38 @@ bool may_be_auto(const std::string& family, const std::string& axis) {
     });
 }
 
-void print_page(const std::vector<model::Record>& records, const std::vector<Conclusion>& conclusions,
+void print_conclusions(std::ostream& out, const std::vector<portrait::Conclusion>& conclusions, const report::TableStyle& style) {
+    const bool several = std::any_of(conclusions.begin(), conclusions.end(),
+                                     [&](const auto& c) { return c.device != conclusions.front().device; });
+    std::string above;
+    const auto heading = [&](const portrait::Conclusion& conclusion) {
+        if (!several || above == conclusion.device) return;
+        above = conclusion.device;
+        out << '\n' << report::wrap_beside("On ", above, style.text_width());
+    };
+    for (const auto& conclusion : conclusions) {
+        const auto& experiment = *conclusion.experiment;
+        bool any = false;
+        for (const auto& curve : conclusion.curves) {
+            const auto* axis = portrait::swept_axis(experiment, curve.variant);
+            if (!axis || !portrait::is_long_enough(curve)) continue;
+            heading(conclusion);
+            out << '\n';
+            report::print_curve(out, curve, {experiment.family + "_" + curve.variant, axis->name, axis->unit},
+                                conclusion.findings, style);
+            any = true;
+        }
+        if (conclusion.findings.empty()) continue;
+        heading(conclusion);
+        out << (any ? "\n" : "\n" + experiment.family + "\n");
+        report::print_findings(out, conclusion.findings, style);
+    }
+}
+
+void print_page(const std::vector<model::Record>& records, const std::vector<portrait::Conclusion>& conclusions,
                 const std::vector<report::LostDevice>& lost, bool several_runs) {
     const report::TableStyle style{wants_colour(STDOUT_FILENO), terminal_width(STDOUT_FILENO)};
-    report::print_table(std::cout, without_curves(records, conclusions), style, several_runs ? may_be_auto : report::MayBeAuto{});
+    report::print_table(std::cout, portrait::without_curves(records, conclusions), style, several_runs ? may_be_auto : report::MayBeAuto{});
     print_conclusions(std::cout, conclusions, style);
     print_summaries(records);
     report::print_by_device(std::cout, records, lost, may_be_auto, style);

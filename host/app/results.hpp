@@ -1,11 +1,13 @@
 // The page that `run` ends with and `report` prints again.
 #pragma once
 
+#include <iosfwd>
 #include <string>
 #include <vector>
 
-#include "app/conclude.hpp"
+#include "portrait/conclusion.hpp"
 #include "report/by_device.hpp"
+#include "report/table.hpp"
 
 namespace cllab::app {
 
@@ -14,7 +16,10 @@ bool may_be_auto(const std::string& family, const std::string& axis);
 
 /// Tables, curves with conclusions, summaries and, of several devices, the variants by devices: to standard output, with the
 /// terminal's width and colours. `several_runs`: an axis may differ because it was asked for, not only because it was auto.
-void print_page(const std::vector<model::Record>& records, const std::vector<Conclusion>& conclusions,
+void print_page(const std::vector<model::Record>& records, const std::vector<portrait::Conclusion>& conclusions,
                 const std::vector<report::LostDevice>& lost, bool several_runs);
+
+/// Curves and findings, with the device's name above each device's part when there are several.
+void print_conclusions(std::ostream& out, const std::vector<portrait::Conclusion>& conclusions, const report::TableStyle& style);
 
 }  // namespace cllab::app

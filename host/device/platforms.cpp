@@ -135,11 +135,38 @@ model::Device facts_of(const cl::Platform& platform, const cl::Device& device, s
     } else {
         // Intel's runtime for CPUs reports the second level, and memory would be looked for in the third. On llvmpipe, which
         // reports none, arrays that leave the third would need loops of more iterations than it does (llvmpipe-loop-65535).
-        if (out.is_cpu() && out.implementation != Implementation::rusticl) out.host_cache_bytes = host_last_level_bytes();
+        if (out.is_cpu() && out.implementation != Implementation::rusticl) {
+            out.host_cache_bytes = host_last_level_bytes();
+            out.host_cache_levels = host_cache_levels();
+        }
         out.last_level_bytes = std::max<std::uint64_t>({out.reported_cache_bytes, out.host_cache_bytes, 8ull << 20});
     }
     out.preferred_multiple = out.implementation == Implementation::nvidia ? query<cl_uint>(device, 0x4003, 32) : 0;
     return out;
+}
+
+namespace fs = std::filesystem;
+
+std::string first_line(const fs::path& file) {
+    std::string out;
+    std::ifstream in(file);
+    std::getline(in, out);
+    return out;
+}
+
+std::vector<fs::path> entries(const fs::path& folder, const std::string& prefix) {
+    std::vector<fs::path> out;
+    std::error_code trouble;
+    for (fs::directory_iterator at(folder, trouble), end; !trouble && at != end; at.increment(trouble)) {
+        if (at->path().filename().string().starts_with(prefix)) out.push_back(at->path());
+    }
+    return out;
+}
+
+/// Of a cache's folder; 0 where it says nothing. "32768K"
+std::uint64_t cache_bytes(const fs::path& cache) {
+    const auto size = first_line(cache / "size");
+    return size.ends_with('K') ? std::strtoull(size.c_str(), nullptr, 10) << 10 : 0;
 }
 
 }  // namespace
@@ -167,39 +194,38 @@ std::string amd_topology_text(const std::array<unsigned char, 24>& topology) {
     return type == 1 ? pci_text(0, topology[21], topology[22], topology[23]) : std::string();
 }
 
-std::uint64_t host_last_level_bytes(const std::filesystem::path& processors) {
-    namespace fs = std::filesystem;
-    const auto line = [](const fs::path& file) {
-        std::string out;
-        std::ifstream in(file);
-        std::getline(in, out);
-        return out;
-    };
-    const auto entries = [](const fs::path& folder, const std::string& prefix) {
-        std::vector<fs::path> out;
-        std::error_code trouble;
-        for (fs::directory_iterator at(folder, trouble), end; !trouble && at != end; at.increment(trouble)) {
-            if (at->path().filename().string().starts_with(prefix)) out.push_back(at->path());
-        }
-        return out;
-    };
+std::uint64_t host_last_level_bytes(const fs::path& processors) {
     int highest = 0;
     std::map<std::string, std::uint64_t> instances;  // of that level, by the processors that share one
     for (const auto& processor : entries(processors, "cpu")) {
         for (const auto& cache : entries(processor / "cache", "index")) {
-            const int level = std::atoi(line(cache / "level").c_str());
+            const int level = std::atoi(first_line(cache / "level").c_str());
             if (level > highest) {
                 highest = level;
                 instances.clear();
             }
             if (level < highest) continue;
-            const auto size = line(cache / "size");  // "32768K"
-            if (size.ends_with('K')) instances[line(cache / "shared_cpu_list")] = std::strtoull(size.c_str(), nullptr, 10) << 10;
+            if (const auto bytes = cache_bytes(cache)) instances[first_line(cache / "shared_cpu_list")] = bytes;
         }
     }
     std::uint64_t total = 0;
     for (const auto& [sharing, bytes] : instances) total += bytes;
     return total;
+}
+
+std::vector<std::uint64_t> host_cache_levels(const fs::path& processors) {
+    std::map<int, std::uint64_t> levels;
+    for (const auto& cache : entries(processors / "cpu0" / "cache", "index")) {
+        const int level = std::atoi(first_line(cache / "level").c_str());
+        if (level > 0 && first_line(cache / "type") != "Instruction") levels[level] = cache_bytes(cache);
+    }
+    std::vector<std::uint64_t> out;
+    for (const auto& [level, bytes] : levels) {
+        // A level without a size, or one that is missing, would shift those behind it.
+        if (bytes == 0 || level != static_cast<int>(out.size()) + 1) return {};
+        out.push_back(bytes);
+    }
+    return out;
 }
 
 std::vector<Found> discover(std::vector<std::string>* troubles) {

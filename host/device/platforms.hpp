@@ -29,6 +29,10 @@ std::string amd_topology_text(const std::array<unsigned char, 24>& topology);
 /// Bytes of the processors' last-level caches together, as Linux describes them below `processors`; 0 where it does not.
 std::uint64_t host_last_level_bytes(const std::filesystem::path& processors = "/sys/devices/system/cpu");
 
+/// Bytes of one instance of each level that holds data, first level first, as Linux describes processor 0 below `processors`;
+/// empty where it does not.
+std::vector<std::uint64_t> host_cache_levels(const std::filesystem::path& processors = "/sys/devices/system/cpu");
+
 /// All devices of all platforms, in clinfo's order. A platform or device that fails its queries is left out, with a
 /// line in `troubles`. Throws Error(environment) with the way to get one when there is no device at all.
 std::vector<Found> discover(std::vector<std::string>* troubles = nullptr);

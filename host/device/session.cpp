@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
+#include <new>
 #include <thread>
+
+#include <sys/mman.h>
 
 #include "core/error.hpp"
 #include "core/phases.hpp"
@@ -13,6 +17,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+constexpr std::size_t huge_page = 2 << 20;
 
 std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
 
@@ -93,6 +99,14 @@ bool Session::poison(const cl::Buffer& buffer, std::size_t bytes, std::uint64_t 
     return poison_ != nullptr;
 }
 
+std::optional<Clocks> Session::clocks() {
+    if (!clock_reader_) {
+        std::string why;
+        clock_reader_ = clock_reader(facts_, why);
+    }
+    return *clock_reader_ ? (*clock_reader_)->read() : std::nullopt;
+}
+
 std::span<const std::byte> Session::guard_pattern(std::uint64_t seed, std::size_t bytes) {
     if (guard_seed_ != seed || guard_pattern_.size() < bytes) {
         guard_pattern_.resize(std::max(bytes, guard_pattern_.size()));
@@ -110,17 +124,55 @@ std::size_t Session::displacement() {
     return step * placement_->below(page / step + 1);
 }
 
-GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, std::size_t guard_bytes, bool mapped)
+HostPages::HostPages(std::size_t bytes, model::Pages pages) : bytes_(round_up(bytes, huge_page)) {
+    mapped_bytes_ = bytes_ + huge_page;
+    mapped_ = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped_ == MAP_FAILED) throw std::bad_alloc();
+    const auto address = reinterpret_cast<std::uintptr_t>(mapped_);
+    data_ = reinterpret_cast<void*>((address + huge_page - 1) / huge_page * huge_page);
+    // A system that does not know the advice goes its own way: huge_share() says what came of it.
+    madvise(data_, bytes_, pages == model::Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+}
+
+HostPages::~HostPages() { munmap(mapped_, mapped_bytes_); }
+
+std::optional<double> HostPages::huge_share() const {
+    // "7f0000200000-7f0000400000 rw-p …", then lines such as "AnonHugePages:      2048 kB" of that region.
+    std::ifstream in("/proc/self/smaps");
+    const auto first = reinterpret_cast<std::uintptr_t>(data_), last = first + bytes_;
+    bool inside = false, said = false;
+    double huge = 0;
+    for (std::string line; std::getline(in, line);) {
+        char* rest = nullptr;
+        const auto begin = std::strtoull(line.c_str(), &rest, 16);
+        if (*rest == '-') {
+            const auto end = std::strtoull(rest + 1, nullptr, 16);
+            inside = begin >= first && end <= last;
+        } else if (inside && line.starts_with("AnonHugePages:")) {
+            said = true;
+            huge += 1024 * std::strtod(line.c_str() + 14, nullptr);
+        }
+    }
+    return said ? std::optional(huge / static_cast<double>(bytes_)) : std::nullopt;
+}
+
+GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, std::size_t guard_bytes, bool mapped, model::Pages pages)
     : session_(&session), size_(size_bytes) {
-    const cl_mem_flags flags = CL_MEM_READ_WRITE | (mapped ? CL_MEM_ALLOC_HOST_PTR : 0);
     const std::size_t displaced = session.displacement();
+    if (guard_bytes > 0) guard_ = round_up(guard_bytes, session.facts().base_align_bytes) + displaced;
+    const std::size_t all = guard_bytes > 0 ? guard_ + size_ + guard_ : displaced + size_;
+    cl_mem_flags flags = CL_MEM_READ_WRITE | (mapped ? CL_MEM_ALLOC_HOST_PTR : 0);
+    if (pages != model::Pages::any && session.facts().is_cpu()) {
+        pages_ = std::make_shared<HostPages>(all, pages);
+        flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
+    }
+    void* memory = pages_ ? pages_->data() : nullptr;
     if (guard_bytes > 0) {
-        guard_ = round_up(guard_bytes, session.facts().base_align_bytes) + displaced;
-        whole_ = cl::Buffer(session.context(), flags, guard_ + size_ + guard_);
+        whole_ = cl::Buffer(session.context(), flags, all, memory);
         cl_buffer_region region{guard_, size_};
         inner_ = whole_.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region);
     } else {
-        whole_ = inner_ = cl::Buffer(session.context(), flags, displaced + size_);
+        whole_ = inner_ = cl::Buffer(session.context(), flags, all, memory);
         cl_buffer_region region{displaced, size_};
         if (displaced > 0) inner_ = whole_.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region);
     }

@@ -11,6 +11,7 @@
 
 #include "core/random.hpp"
 #include "device/cl.hpp"
+#include "device/clocks.hpp"
 #include "device/platforms.hpp"
 #include "device/timer.hpp"
 #include "model/experiment.hpp"
@@ -55,6 +56,8 @@ public:
     std::size_t displacement();
     /// The timer audit, made at the first call (about 0.1 s on a CPU) and kept.
     const TimerAudit& timer();
+    /// A reading of the clock, or nothing where none is to be had; looked for at the first call.
+    std::optional<Clocks> clocks();
 
 private:
     bool has_memory_of_its_own() const { return facts_.is_gpu() && !facts_.unified_memory; }
@@ -65,6 +68,7 @@ private:
     cl::Context context_;
     cl::CommandQueue queue_;
     std::optional<TimerAudit> timer_;
+    std::optional<std::unique_ptr<ClockReader>> clock_reader_;
     std::optional<bool> settled_;
     std::chrono::steady_clock::time_point last_wait_{};
     model::Bytes guard_pattern_;
@@ -76,6 +80,25 @@ private:
     bool can_stage_ = true, can_poison_ = true;
 };
 
+/// Memory of the host for a buffer that shall lie in pages of one kind, as far as the system gives them.
+class HostPages {
+public:
+    /// `bytes` of zeros, aligned to 2 MiB. Throws std::bad_alloc.
+    HostPages(std::size_t bytes, model::Pages pages);
+    ~HostPages();
+    HostPages(const HostPages&) = delete;
+    HostPages& operator=(const HostPages&) = delete;
+
+    void* data() const { return data_; }
+    /// Part of the memory that lies in huge pages now, 0 to 1; nothing where the system does not say.
+    std::optional<double> huge_share() const;
+
+private:
+    void* mapped_ = nullptr;
+    void* data_ = nullptr;
+    std::size_t mapped_bytes_ = 0, bytes_ = 0;
+};
+
 /// The least guard on each side of a buffer: a write that misses by a page or a few must not land in other memory.
 inline constexpr std::size_t least_guard_bytes = 64 << 10;
 
@@ -85,10 +108,13 @@ public:
     GuardedBuffer() = default;
     /// `size_bytes` > 0. guard_bytes: on each side, rounded up to what the device aligns buffers to; 0: no guards.
     /// mapped: allocated where the host can map it (CL_MEM_ALLOC_HOST_PTR). Throws cl::Error when the device has no room.
-    GuardedBuffer(Session& session, std::size_t size_bytes, std::size_t guard_bytes, bool mapped);
+    /// pages: on a CPU the buffer lies in such pages of the host's, unless any.
+    GuardedBuffer(Session& session, std::size_t size_bytes, std::size_t guard_bytes, bool mapped, model::Pages pages = model::Pages::any);
 
     const cl::Buffer& buffer() const { return inner_; }
     std::size_t size_bytes() const { return size_; }
+    /// HostPages::huge_share(); nothing where the buffer asked for no kind of pages.
+    std::optional<double> huge_share() const { return pages_ ? pages_->huge_share() : std::nullopt; }
     /// Writes the guard pattern, unless it stands there; call before each verification.
     void arm(std::uint64_t seed);
     /// Nothing, or what was written outside of the buffer `name`: "first write 3 bytes before the start of 'dst'".
@@ -96,6 +122,7 @@ public:
 
 private:
     Session* session_ = nullptr;
+    std::shared_ptr<HostPages> pages_;  ///< goes after the buffers that use it
     cl::Buffer whole_, inner_;
     std::size_t size_ = 0, guard_ = 0;  ///< guard_: bytes on each side
     std::uint64_t seed_ = 0;

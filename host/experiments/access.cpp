@@ -71,7 +71,7 @@ void conclude_loss(const Curve& curve, const std::string& name, std::vector<Find
     for (const auto& s : curve.samples)
         if (s.per_step > worst->per_step) worst = &s;
     const auto scale = [](const Curve::Sample& s) { return s.per_step / s.seconds; };
-    out.push_back({name, "x", worst->per_step / first.per_step, worst->low * scale(*worst) / (first.high * scale(first)),
+    out.push_back({curve.variant, name, "x", worst->per_step / first.per_step, worst->low * scale(*worst) / (first.high * scale(first)),
                    worst->high * scale(*worst) / (first.low * scale(first)),
                    "time of a word at " + text_of(worst->x) + " over that at " + text_of(first.x)});
 }
@@ -84,7 +84,7 @@ void conclude_saturation(const Curve& curve, std::vector<Finding>& out) {
     double before = 0;
     for (const auto& s : curve.samples) {
         if (best / s.seconds >= 0.95) {
-            out.push_back({"groups that fill memory", "%", s.x, before, s.x,
+            out.push_back({"groups", "groups that fill memory", "%", s.x, before, s.x,
                            "fewest groups, as a percentage of the compute units, within 5 % of the best bandwidth; groups of " +
                                curve.fixed.text("local") + " work-items"});
             return;

@@ -99,13 +99,13 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         if (curve.samples.empty()) continue;
         const auto &least = curve.samples.front(), &most = curve.samples.back();
         if (curve.variant == "chain") {
-            out.push_back(step_finding("atomic latency", least, "dependent global additions of one work-item"));
+            out.push_back(step_finding("latency", "atomic latency", least, "dependent global additions of one work-item"));
             continue;
         }
         if (least.x == 1)
-            out.push_back(rate_finding(curve.variant + " atomics, one address", "op/s", least, 1, "all work-items add to one word"));
+            out.push_back(rate_finding(curve.variant + ".one", curve.variant + " atomics, one address", "op/s", least, 1, "all work-items add to one word"));
         if (most.x > 1)
-            out.push_back(rate_finding(curve.variant + " atomics, " + text_of(most.x) + " addresses", "op/s", most, 1,
+            out.push_back(rate_finding(curve.variant + ".many", curve.variant + " atomics, " + text_of(most.x) + " addresses", "op/s", most, 1,
                                        "work-items spread over the most counters of the sweep"));
     }
     return out;

@@ -7,6 +7,7 @@
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/data.hpp"
 #include "experiments/lib/findings.hpp"
+#include "experiments/lib/levels.hpp"
 #include "experiments/lib/sizes.hpp"
 #include "model/fit.hpp"
 
@@ -205,11 +206,15 @@ Setup setup(const Request& request, Params& params) {
 }
 
 /// Levels that reread found, or its one number.
-void conclude_levels(const Curve& curve, std::vector<Finding>& out) {
+void conclude_levels(const Curve& curve, const Device& device, std::vector<Finding>& out) {
     const std::string how = "all work-groups read one region, elements of " + curve.fixed.text("width") + " bytes";
     if (curve.samples.size() < 3) {
         const auto& s = curve.samples.front();
-        out.push_back(rate_finding("read bandwidth at " + format_bytes(static_cast<std::uint64_t>(s.x)), "B/s", s, 1, how));
+        out.push_back(rate_finding("reread", "read bandwidth at " + format_bytes(static_cast<std::uint64_t>(s.x)), "B/s", s, 1, how));
+        return;
+    }
+    if (device.is_cpu() && !device.host_cache_levels.empty()) {
+        for (auto& f : rates(curve, device, how)) out.push_back(std::move(f));
         return;
     }
     PlateauOptions options;
@@ -218,16 +223,16 @@ void conclude_levels(const Curve& curve, std::vector<Finding>& out) {
     for (std::size_t i = 0; i < found.levels.size(); ++i) {
         const auto& time = found.levels[i].value;
         const auto rate = [&](double seconds) { return 1 / (seconds > 0 ? seconds : time.value); };
-        out.push_back({"level " + std::to_string(i + 1) + " read bandwidth", "B/s", rate(time.value), rate(time.high), rate(time.low),
+        out.push_back({"l" + std::to_string(i + 1) + ".rate", "level " + std::to_string(i + 1) + " read bandwidth", "B/s", rate(time.value), rate(time.high), rate(time.low),
                        how + "; holds to " + format_bytes(static_cast<std::uint64_t>(found.levels[i].capacity.value))});
         const auto& capacity = found.levels[i].capacity;
         if (!found.levels[i].open)
-            out.push_back({"level " + std::to_string(i + 1) + " capacity", "byte", capacity.value, capacity.low, capacity.high,
+            out.push_back({"l" + std::to_string(i + 1) + ".size", "level " + std::to_string(i + 1) + " capacity", "byte", capacity.value, capacity.low, capacity.high,
                            "largest region at that bandwidth; high is the next one tried"});
     }
 }
 
-std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
+std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
     std::vector<Finding> out;
     // The yardstick alone, in front of another family's run, is no sweep to conclude from.
     if (curves.size() == 1 && curves.front().variant == "copy" && curves.front().samples.size() == 1) return out;
@@ -242,12 +247,12 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
             width = curve.fixed.text("width");
         }
         if (best)
-            out.push_back({std::string(variant) + " bandwidth", "B/s", best->work.bytes / best->seconds, best->work.bytes / best->high,
+            out.push_back({variant, std::string(variant) + " bandwidth", "B/s", best->work.bytes / best->seconds, best->work.bytes / best->high,
                            best->work.bytes / best->low,
                            "largest size, " + format_bytes(static_cast<std::uint64_t>(best->x)) + " per buffer, elements of " + width + " bytes"});
     }
     for (const auto& curve : curves) {
-        if (curve.variant == "reread" && !curve.samples.empty()) conclude_levels(curve, out);
+        if (curve.variant == "reread" && !curve.samples.empty()) conclude_levels(curve, device, out);
     }
     return out;
 }

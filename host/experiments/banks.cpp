@@ -55,9 +55,9 @@ Setup setup(const Request& request, Params& params) {
 
 void conclude_one(const Curve& curve, const Device& device, std::vector<Finding>& out) {
     const auto bytes = word_bytes(curve.variant, device);
-    const auto label = std::to_string(bytes) + "-byte ";
+    const auto of = std::to_string(bytes), label = of + "-byte ";
     if (const auto* one = sample_at(curve, 1))
-        out.push_back(step_finding(label + "local load", *one, "dependent loads of one wave at stride 1, no conflict"));
+        out.push_back(step_finding("load." + of, label + "local load", *one, "dependent loads of one wave at stride 1, no conflict"));
     std::vector<BankCase> cases;
     for (const auto& s : curve.samples) {
         auto addresses = starts(wave_width(device), static_cast<std::uint32_t>(s.x), 0);
@@ -73,9 +73,9 @@ void conclude_one(const Curve& curve, const Device& device, std::vector<Finding>
     for (const auto& [banks, width] : fit->alternatives)
         also += (also.empty() ? "; as good: " : ", ") + std::to_string(banks) + " of " + std::to_string(width) + " byte";
     const double banks = fit->banks, width = fit->bank_bytes;
-    out.push_back({label + "banks", "bank", banks, banks, banks, how + also});
-    out.push_back({label + "bank width", "byte", width, width, width, how});
-    out.push_back({label + "time per way", "s", fit->per_slot, fit->per_slot, fit->per_slot, how});
+    out.push_back({"banks." + of, label + "banks", "bank", banks, banks, banks, how + also});
+    out.push_back({"width." + of, label + "bank width", "byte", width, width, width, how});
+    out.push_back({"way." + of, label + "time per way", "s", fit->per_slot, fit->per_slot, fit->per_slot, how});
 }
 
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {

@@ -65,17 +65,17 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
         if (curve.variant == "plain")
             how = "one work-group, a multiply-add before each barrier" + (base ? ", which alone takes " + format_seconds(base->per_step) : "");
         if (!device.is_cpu()) {
-            out.push_back(step_finding(name, largest, how));
+            out.push_back(step_finding(curve.variant, name, largest, how));
             if (curve.samples.size() > 1)
-                out.push_back(step_finding(curve.variant + " of the smallest group", curve.samples.front(),
+                out.push_back(step_finding(curve.variant + ".smallest", curve.variant + " of the smallest group", curve.samples.front(),
                                            "the same in a group of " + text_of(curve.samples.front().x)));
             continue;
         }
         if (curve.variant != "plain") continue;
-        out.push_back({"barrier a work-item", "s", largest.per_step / largest.x, largest.low / largest.x, largest.high / largest.x,
+        out.push_back({"item", "barrier a work-item", "s", largest.per_step / largest.x, largest.low / largest.x, largest.high / largest.x,
                        "group of " + size + ", one thread walks through its work-items from barrier to barrier"});
         if (base)
-            out.push_back({"loop with barriers over without", "x", largest.per_step / base->per_step, largest.low / base->high,
+            out.push_back({"split", "loop with barriers over without", "x", largest.per_step / base->per_step, largest.low / base->high,
                            largest.high / base->low, "group of " + size + ": the loop is split and private variables go through memory"});
     }
     return out;

@@ -76,14 +76,14 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
             noise.push_back(pair.high - pair.low + lone->high - lone->low);
         }
         if (!miss) continue;
-        out.push_back(step_finding("lone miss", *miss, "random chase, one load per block of 128 bytes, beyond the caches"));
+        out.push_back(step_finding("miss", "lone miss", *miss, "random chase, one load per block of 128 bytes, beyond the caches"));
         // Where the intervals are narrow, a twenty-fifth of a miss is still less than what sets levels of memory apart.
         const auto found = cacheline::granules(distance, second, std::max(0.04 * miss->per_step, summarise(noise).median));
         for (std::size_t i = 0; i < found.size(); ++i) {
             const auto& g = found[i];
             const auto name = i + 1 == found.size() ? "line" : i == 0 ? "sector" : "fetch";
             const auto bytes = static_cast<double>(g.bytes);
-            out.push_back({name, "byte", bytes, bytes, bytes,
+            out.push_back({name, name, "byte", bytes, bytes, bytes,
                            "a second load within costs " + format_seconds(std::max(g.before, 0.0)) + ", beyond " +
                                format_seconds(g.after) + "; time of the pair less the lone miss"});
         }

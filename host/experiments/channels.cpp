@@ -113,13 +113,13 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         const auto faster = [](const auto& a, const auto& b) { return a.per_step < b.per_step; };
         const auto [best, worst] = std::minmax_element(curve.samples.begin(), curve.samples.end(), faster);
         const auto place = [](const Curve::Sample& s) { return format_bytes(static_cast<std::uint64_t>(s.x)); };
-        out.push_back(rate_finding(curve.variant + " bandwidth of the second level", "B/s", *best, 1,
+        out.push_back(rate_finding(curve.variant + ".rate", curve.variant + " bandwidth of the second level", "B/s", *best, 1,
                                    "best spacing, " + place(*best) + ", of " + curve.fixed.text("lines") + " lines of 64 bytes"));
-        out.push_back({curve.variant + " worst spacing", "x", worst->per_step / best->per_step, worst->low / best->high,
+        out.push_back({curve.variant + ".worst", curve.variant + " worst spacing", "x", worst->per_step / best->per_step, worst->low / best->high,
                        worst->high / best->low, "time at " + place(*worst) + " over that at the best spacing"});
         if (const auto found = channels::find_interleave(xs(curve), bandwidth)) {
             const auto bytes = static_cast<double>(found->bytes);
-            out.push_back({curve.variant + " interleave", "byte", bytes, bytes, 2 * bytes,
+            out.push_back({curve.variant + ".interleave", curve.variant + " interleave", "byte", bytes, bytes, 2 * bytes,
                            "largest power-of-two spacing at full bandwidth; worst beyond it " +
                                format_significant(found->ratio, 3) + " times slower"});
         }

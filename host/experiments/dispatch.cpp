@@ -106,7 +106,7 @@ void conclude_residency(const std::vector<double>& sizes, const std::vector<doub
         if (spread < best_spread) best_spread = spread, best_items = most, best_life = (*least + *greatest) / 2;
     }
     if (best_items > 0)
-        out.push_back({"resident work-items a unit", "", best_items, best_items, best_items,
+        out.push_back({"resident", "resident work-items a unit", "", best_items, best_items, best_items,
                        "sawtooth of the rate for large groups; a group lives " + text_of(best_life) + " s, spread " +
                            text_of(std::round(1000 * best_spread) / 10) + " %"});
 }
@@ -127,7 +127,10 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     if (device.is_cpu()) {
         // The loop over work-items is the compiler's, so only the group has a cost of its own.
         if (single)
-            out.push_back(step_finding("time per group", *single, "groups of one work-item; waves mean nothing on a CPU"));
+            out.push_back(step_finding("group.time", "time per group", *single, "groups of one work-item; waves mean nothing on a CPU"));
+        const std::string why = "a CPU has no waves: a work-item is one iteration of a loop in one thread";
+        for (const auto& [id, name] : {std::pair{"wave.width", "wave width"}, {"resident", "resident work-items"}, {"wave.rate", "wave rate"}})
+            out.push_back(withheld(id, name, why));
         return out;
     }
     auto fit = fit_dispatch(sizes, rates);
@@ -144,12 +147,12 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     if (!fit) return out;
     const std::string how =
         "two-rate model over the group size, residual " + text_of(std::round(1000 * fit->residual) / 10) + " %";
-    out.push_back({"group rate", "group/s", fit->group_rate.value, fit->group_rate.low, fit->group_rate.high, how});
+    out.push_back({"group.rate", "group rate", "group/s", fit->group_rate.value, fit->group_rate.low, fit->group_rate.high, how});
     if (fit->wave_rate) {
-        out.push_back({"wave rate", "wave/s", fit->wave_rate->value, fit->wave_rate->low, fit->wave_rate->high, how});
+        out.push_back({"wave.rate", "wave rate", "wave/s", fit->wave_rate->value, fit->wave_rate->low, fit->wave_rate->high, how});
         const auto [least, most] = std::minmax_element(fit->widths.begin(), fit->widths.end());
         if (!fit->widths.empty())
-            out.push_back({"wave width", "", static_cast<double>(fit->width), static_cast<double>(*least),
+            out.push_back({"wave.width", "wave width", "", static_cast<double>(fit->width), static_cast<double>(*least),
                            static_cast<double>(*most), how});
     }
     conclude_residency(sizes, rates, *fit, device, out);

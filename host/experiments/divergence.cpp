@@ -160,15 +160,15 @@ void conclude_width(const Curve& curve, std::vector<Finding>& out) {
         grain.push_back(s.x);
         time.push_back(s.per_step);
     }
-    const std::string where = curve.fixed.text("fill") == "full" ? ", all units busy" : ", one group";
+    const std::string fill = curve.fixed.text("fill"), where = fill == "full" ? ", all units busy" : ", one group";
     const auto step = fit_step(grain, time);
     if (!step || step->before < 1.3 * step->after) {
-        out.push_back({"SIMT width" + where, "work-item", 1, 1, 1,
+        out.push_back({"width." + fill, "SIMT width" + where, "work-item", 1, 1, 1,
                        "the time does not depend on the grain of the branch: no SIMT width"});
         return;
     }
     // Up to the knee a wave still holds both ways; the next grain tried is the first that fills it.
-    out.push_back({"SIMT width" + where, "work-item", step->position.high, step->position.value, step->position.high,
+    out.push_back({"width." + fill, "SIMT width" + where, "work-item", step->position.high, step->position.value, step->position.high,
                    "first grain of a two-way branch that costs nothing; below it the time is " +
                        text_of(std::round(100 * step->before / step->after) / 100) + "-fold"});
 }
@@ -176,17 +176,17 @@ void conclude_width(const Curve& curve, std::vector<Finding>& out) {
 void conclude_paths(const Curve& curve, std::vector<Finding>& out) {
     if (curve.samples.size() < 2 || curve.samples.front().x != 1) return;
     const auto& one = curve.samples.front();
-    const std::string where = curve.fixed.text("fill") == "full" ? ", all units busy" : ", one group";
+    const std::string fill = curve.fixed.text("fill"), where = fill == "full" ? ", all units busy" : ", one group";
     for (const auto& s : curve.samples) {
         if (s.x == 2 || &s == &curve.samples.back())
-            out.push_back({"cost of " + text_of(s.x) + " ways" + where, "x", s.per_step / one.per_step,
+            out.push_back({"ways." + text_of(s.x) + "." + fill, "cost of " + text_of(s.x) + " ways" + where, "x", s.per_step / one.per_step,
                            s.low / one.high, s.high / one.low, "time over that of one way"});
     }
 }
 
 /// `name`: the best time of `above` over the best of `below`.
 void conclude_ratio(const std::vector<Curve>& curves, const std::string& above, const std::string& below,
-                    const std::string& name, const std::string& how, std::vector<Finding>& out) {
+                    const std::string& id, const std::string& name, const std::string& how, std::vector<Finding>& out) {
     const auto best = [&](const std::string& variant) {
         const Curve::Sample* found = nullptr;
         for (const auto& curve : curves) {
@@ -200,7 +200,7 @@ void conclude_ratio(const std::vector<Curve>& curves, const std::string& above, 
     const auto *a = best(above), *b = best(below);
     if (!a || !b || !(b->per_step > 0)) return;
     const double scale_a = a->per_step / a->seconds, scale_b = b->per_step / b->seconds;
-    out.push_back({name, "x", a->per_step / b->per_step, a->low * scale_a / (b->high * scale_b),
+    out.push_back({id, name, "x", a->per_step / b->per_step, a->low * scale_a / (b->high * scale_b),
                    a->high * scale_a / (b->low * scale_b), how});
 }
 
@@ -210,12 +210,12 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
         if (curve.variant == "width") conclude_width(curve, out);
         if (curve.variant == "paths") conclude_paths(curve, out);
     }
-    conclude_ratio(curves, "branch", "plain", "branch against no branch", "every second work-item takes the other loop",
+    conclude_ratio(curves, "branch", "plain", "against.branch", "branch against no branch", "every second work-item takes the other loop",
                    out);
-    conclude_ratio(curves, "select", "plain", "select against no branch", "values exchanged before one common loop",
+    conclude_ratio(curves, "select", "plain", "against.select", "select against no branch", "values exchanged before one common loop",
                    out);
     if (device.is_cpu())
-        conclude_ratio(curves, "looped", "straight", "gain of vectorised work-items",
+        conclude_ratio(curves, "looped", "straight", "vectorised", "gain of vectorised work-items",
                        "time of a work-item with a loop in it over one without; 1 says that neither is vectorised",
                        out);
     return out;

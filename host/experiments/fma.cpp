@@ -183,18 +183,18 @@ void conclude_latency(const std::vector<Curve>& curves, std::vector<Finding>& ou
     double period = 0;
     if (!clock.empty()) {
         period = clock.front().sample->per_step;
-        out.push_back(rate_finding("clock", "Hz", *clock.front().sample, 1,
+        out.push_back(rate_finding("clock", "clock", "Hz", *clock.front().sample, 1,
                               "ticks of the counter that kernels read, by the event timer"));
     }
     for (const auto& row : rows_of(curves, "latency")) {
         const auto type = row.curve->fixed.text("type");
         out.push_back(
-            step_finding(type + " latency", *row.sample, "slope of one dependent chain in one work-item over its length"));
+            step_finding("latency." + type, type + " latency", *row.sample, "slope of one dependent chain in one work-item over its length"));
         if (period > 0)
-            out.push_back({type + " latency in cycles", "cycle", row.sample->per_step / period,
+            out.push_back({"cycles." + type, type + " latency in cycles", "cycle", row.sample->per_step / period,
                            row.sample->low / period, row.sample->high / period, "the same over the counter's period"});
         else if (type == "float")
-            out.push_back(rate_finding("clock", "Hz", *row.sample, 4, "assuming that a dependent float FMA takes 4 cycles"));
+            out.push_back(rate_finding("clock", "clock", "Hz", *row.sample, 4, "assuming that a dependent float FMA takes 4 cycles"));
     }
 }
 
@@ -208,7 +208,7 @@ void conclude_rates(const std::vector<Curve>& curves, std::vector<Finding>& out)
         const double rate = rate_of_sample(*row.sample);
         if (rate > 0)
             out.push_back(
-                rate_finding(type + " peak", type == "uint" ? "op/s" : "FLOP/s", *row.sample, rate * row.sample->per_step,
+                rate_finding("peak." + type, type + " peak", type == "uint" ? "op/s" : "FLOP/s", *row.sample, rate * row.sample->per_step,
                         "best of the vector widths, here " + text_of(row.sample->x) + "; a multiply-add counts two"));
     }
     // One work-group: the rate of one unit, and the parallelism that it needs.
@@ -227,8 +227,8 @@ void conclude_rates(const std::vector<Curve>& curves, std::vector<Finding>& out)
         where = text_of(row.sample->x) + " chains x " + row.curve->fixed.text("waves") + " waves";
     }
     out.push_back(
-        {"rate of one group", "FLOP/s", most, most, most, "best of the grid of chains and waves, one work-group"});
-    out.push_back({"parallelism for full rate", "chain", least_parallel, least_parallel, least_parallel,
+        {"group.rate", "rate of one group", "FLOP/s", most, most, most, "best of the grid of chains and waves, one work-group"});
+    out.push_back({"parallelism", "parallelism for full rate", "chain", least_parallel, least_parallel, least_parallel,
                    "least chains times waves within 5 % of that rate: " + where});
 }
 
@@ -241,12 +241,12 @@ void conclude_code(const std::vector<Curve>& curves, std::vector<Finding>& out) 
         if (row.sample->x == 64) at_64 = row.sample->per_step;
     }
     if (const auto line = fit_line(unroll, trip)) {
-        out.push_back({"loop cost", "s", line->intercept.value, line->intercept.low, line->intercept.high,
+        out.push_back({"loop.cost", "loop cost", "s", line->intercept.value, line->intercept.low, line->intercept.high,
                        "intercept of the time of a trip over the steps in it"});
     }
     const auto nested = rows_of(curves, "nested");
     if (at_64 > 0 && !nested.empty())
-        out.push_back({"rolled loop penalty", "x", nested.front().sample->per_step / at_64,
+        out.push_back({"loop.rolled", "rolled loop penalty", "x", nested.front().sample->per_step / at_64,
                        nested.front().sample->low / at_64, nested.front().sample->high / at_64,
                        "a step in a rolled inner loop over one in 64 of straight line"});
     std::vector<double> size, time;
@@ -255,21 +255,42 @@ void conclude_code(const std::vector<Curve>& curves, std::vector<Finding>& out) 
         time.push_back(row.sample->per_step);
     }
     if (const auto step = fit_step(size, time); step && step->after > step->before)
-        out.push_back({"code knee", "FMA", step->position.value, step->position.low, step->position.high,
+        out.push_back({"code.knee", "code knee", "FMA", step->position.value, step->position.low, step->position.high,
                        "longest straight line at full speed; beyond it a step takes " +
                            text_of(step->after / step->before) + " times as long"});
+    else if (size.size() >= 3)
+        out.push_back(withheld("code.knee", "code knee", "a straight line of " + text_of(size.back()) + " FMA is no slower per step than one of " +
+                                                             text_of(size.front()) + ": what holds instructions is larger"));
 }
 
 void conclude_units(const std::vector<Curve>& curves, const Device& device, std::vector<Finding>& out) {
+    const auto rows = rows_of(curves, "units");
+    if (rows.empty()) return;
     std::vector<double> groups, seconds;
-    for (const auto& row : rows_of(curves, "units")) {
+    double agreement = 1;
+    for (const auto& row : rows) {
         groups.push_back(static_cast<double>(groups_for(row.sample->x, device)));
-        seconds.push_back(row.sample->per_step);
+        // Where the host is shared, most launches may be disturbed; those that were not agree.
+        seconds.push_back(metric(*row.sample, "mode").value_or(row.sample->per_step));
+        agreement = std::min(agreement, metric(*row.sample, "mode_share").value_or(1));
     }
-    if (const auto stairs = fit_staircase(groups, seconds))
-        out.push_back({"compute units", "", stairs->period.value, stairs->period.low, stairs->period.high,
-                       "period of the staircase over saturating work-groups, residual " +
-                           text_of(std::round(1000 * stairs->residual) / 10) + " %"});
+    const auto refuse = [&](const std::string& why) { out.push_back(withheld("units", "compute units", why)); };
+    const auto stairs = fit_staircase(groups, seconds);
+    if (!stairs) return refuse("the time over the number of work-groups shows no steps");
+    const auto percent = [](double part) { return text_of(std::round(1000 * part) / 10) + " %"; };
+    // Other work on some of the units makes steps of its own, which fit worse, or samples that do not agree.
+    if (stairs->residual > 0.04)
+        return refuse("the steps of the time over the number of work-groups are uneven (residual " + percent(stairs->residual) + "): the device has other work");
+    if (agreement < 0.25)
+        return refuse("only " + percent(agreement) + " of the samples of a point agree within 3 %: the device has other work");
+    if (stairs->period.high - stairs->period.low > stairs->period.value)
+        return refuse("between " + text_of(stairs->period.low) + " and " + text_of(stairs->period.high) + " units explain the steps equally well");
+    if (stairs->period.value < device.compute_units)
+        return refuse("the steps show " + text_of(stairs->period.value) + ", and the driver reports " + std::to_string(device.compute_units) +
+                      ": the others had other work, or this process may not use them");
+    out.push_back({"units", "compute units", "", stairs->period.value, stairs->period.low, stairs->period.high,
+                   "period of the staircase over saturating work-groups, residual " + percent(stairs->residual) + ", at least " +
+                       percent(agreement) + " of the samples agree"});
 }
 
 /// Every sample of `align` differs in nothing but the place of its loop.
@@ -289,7 +310,7 @@ void conclude_alignment(const std::vector<Curve>& curves, std::vector<Finding>& 
             kept = kept && std::abs(rows[i + p].sample->per_step / rows[i].sample->per_step - 1) <= 0.02;
         if (kept) period = p;
     }
-    out.push_back({"worst place of a loop", "x", worst->sample->per_step / best->sample->per_step, low, high,
+    out.push_back({"loop.place", "worst place of a loop", "x", worst->sample->per_step / best->sample->per_step, low, high,
                    "slowest over fastest of one loop behind " + std::to_string(rows.size()) + " lengths of straight line" +
                        (period > 0 ? ", repeating every " + std::to_string(period) : std::string())});
 }

@@ -6,8 +6,8 @@
 #include "core/random.hpp"
 #include "experiments/lib/data.hpp"
 #include "experiments/lib/findings.hpp"
+#include "experiments/lib/levels.hpp"
 #include "experiments/lib/sizes.hpp"
-#include "model/fit.hpp"
 
 namespace cllab::model {
 namespace {
@@ -25,10 +25,20 @@ std::vector<std::string> footprints() {
     return out;
 }
 
-/// The word of each visit, in visiting order: one random word of every line, lines in random order.
-std::vector<std::uint32_t> visits(std::size_t lines, std::uint32_t words_per_line, std::uint64_t seed) {
-    auto slot = random_order(lines, seed);
+/// The word of each visit, in visiting order: one random word of every line. Lines in random order, all those of one page before
+/// the next page; pages in random order. `lines_per_page`: 0 when there are no pages.
+std::vector<std::uint32_t> visits(std::size_t lines, std::uint32_t words_per_line, std::size_t lines_per_page, std::uint64_t seed) {
+    std::vector<std::uint32_t> slot;
     Random random(seed + 1);
+    if (lines_per_page == 0 || lines_per_page >= lines) {
+        slot = random_order(lines, seed);
+    } else {
+        for (const std::size_t page : random_order(divide_up(lines, lines_per_page), seed)) {
+            const auto first = page * lines_per_page, count = std::min(lines_per_page, lines - first), begin = slot.size();
+            for (std::size_t i = 0; i < count; ++i) slot.push_back(static_cast<std::uint32_t>(first + i));
+            for (std::size_t i = count; i > 1; --i) std::swap(slot[begin + i - 1], slot[begin + random.below(i)]);
+        }
+    }
     for (auto& s : slot) s = s * words_per_line + static_cast<std::uint32_t>(random.below(words_per_line));
     return slot;
 }
@@ -57,11 +67,13 @@ Slope trips(const Device& device, std::uint64_t footprint, std::uint64_t count) 
 /// What the chase goes through, resolved.
 struct Region {
     std::uint64_t footprint = 0, line = 8;
+    std::uint64_t page = 0;  ///< bytes that the chase stays in until it has seen all of their lines; 0: no such
+    Pages pages = Pages::any;
 };
 
 Region local_region(const Request& request, Params& params) {
     const auto& device = request.device;
-    const Region out{params.count("footprint"), 8};
+    const Region out{params.count("footprint"), 8, 0, Pages::any};
     if (!device.local_is_dedicated)
         throw Unsupported("local memory is ordinary memory on this device; the first level of latency_global is its latency");
     if (out.footprint > device.local_bytes)
@@ -75,6 +87,8 @@ Region region_of(const Request& request, Params& params) {
     const auto& device = request.device;
     const auto asked = params.count("footprint");
     Region out;
+    if (params.text("order") == "paged") out.page = device.is_gpu() ? 2 << 20 : 4096;
+    if (request.variant.name == "global") out.pages = params.text("pages") == "huge" ? Pages::huge : Pages::small;
     out.line = params.count("line", std::max<std::size_t>(8, round_up(device.cacheline_bytes, 8)));
     if (out.line > asked)
         throw Unsupported("a footprint of " + format_bytes(asked) + " is smaller than one line of " + format_bytes(out.line) +
@@ -93,7 +107,7 @@ Region region_of(const Request& request, Params& params) {
 Setup setup_local(const Request& request, std::uint64_t footprint) {
     const auto& device = request.device;
     const std::uint64_t word = short_local_address(device) ? 4 : 8, count = footprint / word;
-    auto slot = visits(count, 1, request.seed);
+    auto slot = visits(count, 1, 0, request.seed);
     Setup out;
     out.args = {Input{"slot", share(slot)}, InOut{"state", share(std::vector<std::uint64_t>{slot[0] * word})},
                 value("count", static_cast<std::uint32_t>(count)), value("trips", std::int32_t{0})};
@@ -108,11 +122,12 @@ Setup setup_local(const Request& request, std::uint64_t footprint) {
 
 Setup setup(const Request& request, Params& params) {
     const auto& device = request.device;
-    const auto [footprint, line] = region_of(request, params);
+    const auto region = region_of(request, params);
+    const auto footprint = region.footprint, line = region.line;
     if (request.variant.name == "local") return setup_local(request, footprint);
 
     const auto lines = footprint / line;
-    auto slot = visits(lines, static_cast<std::uint32_t>(line / 8), request.seed);
+    auto slot = visits(lines, static_cast<std::uint32_t>(line / 8), region.page / line, request.seed);
     Setup out;
     out.args = {Input{"slot", share(slot)}, Scratch{"chain", footprint},
                 InOut{"state", share(std::vector<std::uint64_t>{slot[0] * 8ull, 0})},
@@ -121,41 +136,45 @@ Setup setup(const Request& request, Params& params) {
                  Launch{{}, Extent(1), Extent(1), {"chain", "state", "trips"}}};
     out.slope = trips(device, footprint, lines);
     out.declared = {{Declared::What::load, loads_per_trip, 64}};
+    out.pages = region.pages;
     out.accumulates = true;
     out.check = chase_check(std::move(slot), 8);
     return out;
 }
 
-/// Levels of one chase, named in order; the last is memory when the sweep went far beyond the last-level cache.
-void add_levels(const Curve& curve, const Device& device, const std::string& prefix, std::vector<Finding>& out) {
-    PlateauOptions options;
-    options.tolerance = tolerance(curve, 0.05);
-    const auto found = find_plateaus(xs(curve), steps(curve), options);
-    const std::string how = "plateau of a random pointer chase (stored addresses, one visit per line), ";
-    for (std::size_t i = 0; i < found.levels.size(); ++i) {
-        const auto& level = found.levels[i];
-        const bool memory = level.open && level.capacity.value >= static_cast<double>(beyond_caches(device)) / 2;
-        const auto name = prefix + (memory ? "memory" : "L" + std::to_string(i + 1));
-        out.push_back({name + " latency", "s", level.value.value, level.value.low, level.value.high,
-                       how + std::to_string(level.points) + " sizes, residual " +
-                           format_significant(100 * found.residual, 2) + " %" +
-                           (memory && device.is_cpu() ? "; pages of 4 KiB, so most loads miss the TLB as well" : "")});
-        if (!level.open)
-            out.push_back({name + " capacity", "byte", level.capacity.value, level.capacity.low, level.capacity.high,
-                           "last footprint within " + format_significant(100 * (options.tolerance - 1), 2) + " % of the plateau" +
-                               (level.transition > 0 ? "; the next begins at " + format_significant(level.transition, 3) +
-                                                           " times that"
-                                                     : std::string())});
+/// The curve of the variant in this order and these pages with the most points; nothing when there is none.
+const Curve* chase(const std::vector<Curve>& curves, const std::string& variant, const std::string& order, const std::string& pages) {
+    const Curve* best = nullptr;
+    for (const auto& c : curves) {
+        const auto is = [&](const char* axis, const std::string& wanted) { return !c.fixed.has(axis) || c.fixed.text(axis) == wanted; };
+        if (c.variant == variant && !c.samples.empty() && is("order", order) && is("pages", pages) &&
+            (!best || c.samples.size() > best->samples.size()))
+            best = &c;
     }
+    return best;
+}
+
+void conclude_chase(const std::vector<Curve>& curves, const Device& device, const std::string& variant, const std::string& path,
+                    const std::string& prefix, std::size_t first_level, std::vector<Finding>& out) {
+    const auto* paged = chase(curves, variant, "paged", "huge");
+    const auto* random = chase(curves, variant, "random", "huge");
+    const auto* small = chase(curves, variant, "paged", "small");
+    const auto* main = paged ? paged : random ? random : small;
+    if (!main) return;
+    const auto add = [&](std::vector<Finding> more) { out.insert(out.end(), more.begin(), more.end()); };
+    add(levels({main, main == random ? nullptr : random, device.is_cpu() && main != small ? small : nullptr, path, prefix, first_level}, device));
+    if (paged && random) add(tlb(*random, *paged, path + "tlb.huge", prefix + (device.is_cpu() ? "TLB with huge pages" : "TLB")));
+    const auto* scattered = chase(curves, variant, "random", "small");
+    if (device.is_cpu() && small && scattered) add(tlb(*scattered, *small, path + "tlb.small", prefix + "TLB with small pages"));
 }
 
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
     std::vector<Finding> out;
-    if (const auto* c = curve_of(curves, "global")) add_levels(*c, device, "", out);
-    if (const auto* c = curve_of(curves, "bypass")) add_levels(*c, device, "past-L1 ", out);
-    if (const auto* c = curve_of(curves, "scalar")) add_levels(*c, device, "scalar ", out);
+    conclude_chase(curves, device, "global", "", "", 1, out);
+    conclude_chase(curves, device, "bypass", "bypass.", "past-L1 ", 2, out);
+    conclude_chase(curves, device, "scalar", "scalar.", "scalar ", 1, out);
     if (const auto* c = curve_of(curves, "local"); c && !c->samples.empty())
-        out.push_back(step_finding("local memory latency", c->samples.back(),
+        out.push_back(step_finding("local.latency", "local memory latency", c->samples.back(),
                                    "random chase through " + format_bytes(static_cast<std::uint64_t>(c->samples.back().x)) +
                                        " of local memory, stored addresses"));
     return out;
@@ -172,6 +191,19 @@ Experiment describe_latency() {
                  Axis::Kind::integer, {"auto"}, {}, 8, 1e9, true}};
     out.axes.back().only = {"global", "bypass", "scalar"};
     out.axes.back().multiple_of = 8;
+    out.axes.push_back({.name = "order",
+                        .meaning = "random: each load goes to another line anywhere; paged: to another line of one page (4 KiB, on a GPU "
+                                   "2 MiB) until all were visited, then to another page",
+                        .kind = Axis::Kind::choice,
+                        .values = {"random"},
+                        .choices = {"random", "paged"},
+                        .only = {"global", "bypass", "scalar"}});
+    out.axes.push_back({.name = "pages",
+                        .meaning = "pages of the host's memory that a CPU's buffer asks for; without meaning on a GPU",
+                        .kind = Axis::Kind::choice,
+                        .values = {"huge"},
+                        .choices = {"huge", "small"},
+                        .only = {"global"}});
     out.variants = {
         {"global", "One work-item chases stored addresses through global memory on the vector path."},
         {"bypass", "The same past the first level (ld.global.cg), so that the second level shows from the smallest size.", {}, {"nvidia"}},

@@ -60,11 +60,11 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
             n.push_back(sample.x);
             t.push_back(sample.seconds);
             if (sample.x == 1)
-                out.push_back({"empty kernel" + what, "s", sample.seconds, sample.low, sample.high,
+                out.push_back({"empty." + curve.variant, "empty kernel" + what, "s", sample.seconds, sample.low, sample.high,
                                "START to END of one launch"});
         }
         if (const auto line = fit_line(n, t))
-            out.push_back({"launch to launch" + what, "s", line->slope.value, line->slope.low, line->slope.high,
+            out.push_back({"next." + curve.variant, "launch to launch" + what, "s", line->slope.value, line->slope.low, line->slope.high,
                            "slope of first START to last END over the number of launches"});
     }
     return out;

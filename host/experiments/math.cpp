@@ -178,17 +178,18 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         const auto of_class = curve.fixed.text("class");
         const std::string type = kind.flavour == "double" || kind.flavour == "fast" ? " " + kind.flavour : "";
         const std::string name = called_name(kind, *f) + type + (of_class == "medium" ? "" : " of " + of_class);
+        const std::string id = (kind.flavour.empty() ? "" : kind.flavour + "_") + f->name + "." + of_class;
         const auto ulp = metric(s, "error");
         const std::string error_text = ulp ? "; largest error " + text_of(std::round(100 * *ulp) / 100) + " ulp" : "";
         const auto without = chain.find({curve.variant, of_class});
         if (kind.rate) {
-            out.push_back(rate_finding(name + " rate", "call/s", s, 1, "all units, four chains per work-item" + error_text));
+            out.push_back(rate_finding("rate." + id, name + " rate", "call/s", s, 1, "all units, four chains per work-item" + error_text));
         } else if (without != chain.end()) {
             const double less = without->second;
-            out.push_back({name + " latency", "s", s.per_step - less, s.low - less, s.high - less,
+            out.push_back({"latency." + id, name + " latency", "s", s.per_step - less, s.low - less, s.high - less,
                            "slope over dependent calls, less the chain's own time" + error_text});
         } else {
-            out.push_back(step_finding(name + " latency with its chain", s,
+            out.push_back(step_finding("latency.chain." + id, name + " latency with its chain", s,
                                     "slope over dependent calls; add function=identity to "
                                     "subtract the chain" +
                                         error_text));

@@ -100,9 +100,9 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         const std::string how = "groups of " + curve.fixed.text("local") + " work-items; with " + text_of(last.x) + " the same work takes " +
                                 text_of(std::round(100 * last.seconds / best) / 100) + " times as long";
         if (by_local(curve.variant))
-            out.push_back({"local memory a group before " + of + " slows", "byte", held, held, next, how});
+            out.push_back({"local." + curve.variant, "local memory a group before " + of + " slows", "byte", held, held, next, how});
         else
-            out.push_back({"registers held before " + of + " slows", "", held, held, next, how});
+            out.push_back({"registers." + curve.variant, "registers held before " + of + " slows", "", held, held, next, how});
     }
     return out;
 }

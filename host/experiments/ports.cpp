@@ -78,7 +78,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
     }
     if (!two || !three) return out;
     const auto scale = [](const Curve::Sample& s) { return s.per_step / s.seconds; };
-    out.push_back({"cost of a third source", "x", three->per_step / two->per_step,
+    out.push_back({"third_source", "cost of a third source", "x", three->per_step / two->per_step,
                    three->low * scale(*three) / (two->high * scale(*two)), three->high * scale(*three) / (two->low * scale(*two)),
                    "multiply-adds that read three registers over those that read two"});
     return out;

@@ -77,7 +77,7 @@ double flops(const Setup& setup, double seconds) { return setup.work.flops > 0 ?
 
 void conclude_items(const Curve& curve, std::vector<Finding>& out) {
     const double items = curve.fixed.real("items");
-    const std::string with = " with groups of " + text_of(items);
+    const std::string of = text_of(items), with = " with groups of " + text_of(items);
     std::vector<double> live, time;
     double most_registers = 0, last_without_spills = 0, first_with_spills = 0;
     for (const auto& s : curve.samples) {
@@ -92,18 +92,18 @@ void conclude_items(const Curve& curve, std::vector<Finding>& out) {
         }
     }
     if (most_registers > 0)
-        out.push_back({"registers a work-item" + with, "", most_registers, most_registers, most_registers,
+        out.push_back({"item." + of, "registers a work-item" + with, "", most_registers, most_registers, most_registers,
                        "most that the compiler reports over " + text_of(live.front()) + " to " + text_of(live.back()) +
                            " live values"});
     if (most_registers > 0)
-        out.push_back({"registers a group" + with, "", most_registers * items, most_registers * items,
+        out.push_back({"group." + of, "registers a group" + with, "", most_registers * items, most_registers * items,
                        most_registers * items,
                        "a group of that size was launched with them: the register file holds at least as many"});
     if (first_with_spills > 0)
-        out.push_back({"live values without spills" + with, "", last_without_spills, last_without_spills,
+        out.push_back({"live.spills." + of, "live values without spills" + with, "", last_without_spills, last_without_spills,
                        first_with_spills, "compiler-reported spills; high is the next number tried"});
     if (const auto knee = fit_step(live, time); knee && knee->after > knee->before)
-        out.push_back({"live values at full speed" + with, "", knee->position.value, knee->position.low,
+        out.push_back({"live.speed." + of, "live values at full speed" + with, "", knee->position.value, knee->position.low,
                        knee->position.high,
                        "knee of the time of a multiply-add, " +
                            text_of(std::round(10 * knee->after / knee->before) / 10) + " times slower beyond"});
@@ -116,7 +116,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
             conclude_items(curve, out);
         } else if (!curve.samples.empty()) {
             const double number = std::stod(curve.variant.substr(1));
-            out.push_back({"assembler takes " + curve.variant, "", number, number, number,
+            out.push_back({"encoding." + curve.variant, "assembler takes " + curve.variant, "", number, number, number,
                            "encoding test: it says nothing about the chip"});
         }
     }

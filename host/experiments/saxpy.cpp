@@ -81,7 +81,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         if (curve.variant != "w32" && curve.variant != "w128") continue;
         for (const auto& sample : curve.samples) (curve.variant == "w32" ? narrow : wide)[sample.x] = sample;
     }
-    Finding best{"gain_128", "", 0, 0, 0, ""};
+    Finding best{"gain_128", "gain_128", "", 0, 0, 0, ""};
     double from = 0, to = 0;
     for (const auto& [size, n] : narrow) {
         const auto found = wide.find(size);
@@ -89,7 +89,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         const auto& w = found->second;
         const double gain = n.seconds / w.seconds;
         if (gain > best.value)
-            best = {"gain_128", "", gain, n.low / w.high, n.high / w.low,
+            best = {"gain_128", "gain_128", "", gain, n.low / w.high, n.high / w.low,
                     "largest time of 32-bit over time of 128-bit accesses, at an array of " +
                         std::to_string(static_cast<std::uint64_t>(size)) + " byte"};
         if (gain < 1.1) continue;
@@ -99,8 +99,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
     if (best.value == 0) return {};
     std::vector<Finding> out{best};
     if (from > 0) {
-        out.push_back({"pays_from", "byte", from, from, from, "smallest measured array where 128-bit accesses gain 10 % or more"});
-        out.push_back({"pays_to", "byte", to, to, to, "largest measured array where 128-bit accesses gain 10 % or more"});
+        out.push_back({"pays_from", "pays_from", "byte", from, from, from, "smallest measured array where 128-bit accesses gain 10 % or more"});
+        out.push_back({"pays_to", "pays_to", "byte", to, to, to, "largest measured array where 128-bit accesses gain 10 % or more"});
     }
     return out;
 }

@@ -92,10 +92,10 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         if (curve.samples.size() < 2 || curve.samples.front().x != 1) continue;
         const auto &one = curve.samples.front(), &most = curve.samples.back();
         const auto label = curve.variant;
-        out.push_back({label + " cost of " + text_of(most.x) + " blocks", "x", most.per_step / one.per_step,
+        out.push_back({label + ".cost", label + " cost of " + text_of(most.x) + " blocks", "x", most.per_step / one.per_step,
                        most.low / one.high, most.high / one.low, "time of a wave's access over that of a coalesced one"});
         if (const auto line = fit_line(xs(curve), steps(curve)); line && line->slope.low > 0)
-            out.push_back({label + " block rate", "block/s", 1 / line->slope.value, 1 / line->slope.high, 1 / line->slope.low,
+            out.push_back({label + ".rate", label + " block rate", "block/s", 1 / line->slope.value, 1 / line->slope.high, 1 / line->slope.low,
                            "slope of a wave's time over the blocks it touches, whole device, second level"});
     }
     return out;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace cllab::model {
 
@@ -28,6 +29,8 @@ struct Device {
     std::uint64_t constant_bytes = 0;
     std::uint64_t reported_cache_bytes = 0;        ///< CL_DEVICE_GLOBAL_MEM_CACHE_SIZE; not the last level on NVIDIA
     std::uint64_t host_cache_bytes = 0;            ///< a CPU's last level by the operating system, all instances; 0: unknown
+    std::vector<std::uint64_t> host_cache_levels;  ///< data a CPU's levels hold by the operating system, one instance each, first level
+                                                   ///< first; empty: unknown
     std::uint64_t last_level_bytes = 0;            ///< best knowledge of the last-level cache, at least an upper guess
     unsigned cacheline_bytes = 64;
     std::size_t max_group = 1;                     ///< work-items of a group whose kernel does not promise its size

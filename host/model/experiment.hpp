@@ -153,6 +153,9 @@ struct Picture {
 
 enum class Transfer { copied, mapped };
 
+/// The pages that buffers in the host's memory shall lie in. Elsewhere, and for small buffers, it means nothing.
+enum class Pages { any, small, huge };
+
 struct Setup {
     std::vector<Argument> args;
     Extent global, local{}, offset{};      ///< offset: of the one launch of a set-up without steps
@@ -170,6 +173,7 @@ struct Setup {
     Point point{};                         ///< what every axis became; filled by set_up(), and the point of the record
     std::map<std::string, Picture> pictures{};
     Transfer transfer = Transfer::copied;
+    Pages pages = Pages::any;              ///< what the buffers lie in becomes the metric huge_pages, unless any
     bool time_transfers = false;           ///< also report upload and download time as metrics
     /// Optional: numbers in the outputs as sampling left them, `operations` operations after the data was loaded. They
     /// become metrics under their names, without unit and neither better nor worse.
@@ -221,9 +225,11 @@ struct Curve {
 
 /// What a probe concludes from its curves: a knee, a capacity, a rate, with interval and how it was obtained.
 struct Finding {
+    std::string id;    ///< what it is joined by, of its own in its family: "peak.float"; never shown in a table
     std::string name, unit;
     double value = 0, low = 0, high = 0;
     std::string how;
+    std::string withheld{};  ///< why the evidence allows no figure; then there is no value
 };
 
 struct Record;

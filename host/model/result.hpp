@@ -55,6 +55,13 @@ struct YardstickInfo {
     unsigned n = 0;           ///< samples
 };
 
+/// The clock beside the samples of a cell, where a driver or the system says it.
+struct ClockInfo {
+    double core_mhz_low = 0, core_mhz_high = 0;  ///< least and most that was read
+    std::vector<std::string> limits;             ///< what held it down at any reading: "power cap", "thermal", …
+    std::string source;                          ///< "NVML", "sysfs amdgpu", …
+};
+
 struct BuildInfo {
     std::string options, source, source_sha256, log;  ///< source: "embedded" or the file's path
     double seconds = 0;
@@ -109,6 +116,7 @@ struct Record {
     std::vector<std::pair<std::string, MetricValue>> metrics;  ///< in display order
     std::optional<Timing> time;
     std::optional<YardstickInfo> yardstick;                    ///< of the metric of_copy
+    std::optional<ClockInfo> clocks;
     std::vector<double> samples;                               ///< seconds, in the order taken
     std::vector<double> aside;                                 ///< likewise, of blocks in which the clock was off
     std::vector<unsigned> rounds, aside_rounds;                ///< of each of them; cells of a comparison with the same took turns
@@ -127,5 +135,20 @@ struct Record {
 /// on its host only; a device without either is its host's device of that name and place in its platform (the D of P:D,
 /// because P depends on which other drivers are installed).
 std::string device_key(const Record& record);
+
+/// Records that somebody else holds.
+using Rows = std::vector<const Record*>;
+
+/// Those for which `which` holds.
+template <typename Which>
+Rows rows_of(const std::vector<Record>& records, Which which) {
+    Rows out;
+    for (const auto& record : records)
+        if (which(record)) out.push_back(&record);
+    return out;
+}
+inline Rows rows_of(const std::vector<Record>& records) {
+    return rows_of(records, [](const Record&) { return true; });
+}
 
 }  // namespace cllab::model

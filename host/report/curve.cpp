@@ -53,7 +53,7 @@ std::vector<Row> rows_of(const model::Curve& curve, std::size_t& skipped) {
 
 void mark(std::vector<Row>& rows, const std::vector<model::Finding>& findings, const std::string& x_unit) {
     for (const auto& finding : findings) {
-        if (finding.unit != x_unit || rows.empty() || finding.value < rows.front().x || finding.value > rows.back().x) continue;
+        if (!finding.withheld.empty() || finding.unit != x_unit || rows.empty() || finding.value < rows.front().x || finding.value > rows.back().x) continue;
         const auto after = std::upper_bound(rows.begin(), rows.end(), finding.value, [](double x, const Row& r) { return x < r.x; });
         std::string& text = std::prev(after)->mark;
         text += (text.empty() ? "" : ", ") + finding.name;
@@ -145,7 +145,7 @@ void print_curve(std::ostream& out, const model::Curve& curve, const CurveText& 
 }
 
 void print_findings(std::ostream& out, const std::vector<model::Finding>& findings, const TableStyle& style) {
-    const auto value_text = [](const model::Finding& f) { return quantity(f.value, f.unit); };
+    const auto value_text = [](const model::Finding& f) { return f.withheld.empty() ? quantity(f.value, f.unit) : "-"; };
     // An interval of no width says nothing; a count known exactly has none.
     const auto interval = [](const model::Finding& f) {
         return f.low < f.high ? "[" + quantity(f.low, f.unit) + " .. " + quantity(f.high, f.unit) + "]" : std::string();
@@ -158,7 +158,7 @@ void print_findings(std::ostream& out, const std::vector<model::Finding>& findin
         line += std::string(value_width - display_width(value), ' ') + paint(value, Tone::strong, style.colour);
         if (interval_width > 0) line += "  " + range + std::string(interval_width - display_width(range), ' ');
         const std::size_t used = 2 + name_width + 2 + value_width + (interval_width > 0 ? 2 + interval_width : 0);
-        const std::string how = one_line(f.how);
+        const std::string how = one_line(f.withheld.empty() ? f.how : "withheld: " + f.withheld);
         if (how.empty()) {
             line.erase(line.find_last_not_of(' ') + 1);
             out << line << '\n';

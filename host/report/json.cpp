@@ -105,6 +105,12 @@ Json to_json(const model::Record& r) {
         j["yardstick"]["cache"] = r.yardstick->cache;
         j["yardstick"]["n"] = r.yardstick->n;
     }
+    if (r.clocks) {
+        j["clocks"] = {{"source", r.clocks->source}};
+        put(j["clocks"], "core_mhz_low", r.clocks->core_mhz_low);
+        put(j["clocks"], "core_mhz_high", r.clocks->core_mhz_high);
+        j["clocks"]["limits"] = r.clocks->limits;
+    }
     if (!r.time || !r.samples.empty()) j["samples"] = Json::array();  // a record that was shortened stays so
     put(j, "samples", "rounds", r.samples, r.rounds);
     put(j, "aside", "aside_rounds", r.aside, r.aside_rounds);

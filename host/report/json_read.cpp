@@ -228,6 +228,14 @@ model::Record read_record(const Reader& r, int schema) {
         y.read("cache", yardstick.cache);
         y.read("n", yardstick.n);
     }
+    if (const Json* read = r.find("clocks")) {
+        const Reader c(*read, "clocks");
+        auto& clocks = record.clocks.emplace();
+        c.read("source", clocks.source);
+        c.read("core_mhz_low", clocks.core_mhz_low);
+        c.read("core_mhz_high", clocks.core_mhz_high);
+        c.read("limits", clocks.limits);
+    }
     r.read("samples", record.samples);
     if (record.time && !record.time->has_interval() && !record.samples.empty()) {
         const auto [least, most] = std::minmax_element(record.samples.begin(), record.samples.end());

@@ -10,20 +10,8 @@
 
 namespace cllab::report {
 
-/// Records that somebody else holds.
-using Rows = std::vector<const model::Record*>;
-
-/// Those for which `which` holds.
-template <typename Which>
-Rows rows_of(const std::vector<model::Record>& records, Which which) {
-    Rows out;
-    for (const auto& record : records)
-        if (which(record)) out.push_back(&record);
-    return out;
-}
-inline Rows rows_of(const std::vector<model::Record>& records) {
-    return rows_of(records, [](const model::Record&) { return true; });
-}
+using model::Rows;
+using model::rows_of;
 
 /// True when the axis `axis` of `family` may have been "auto": its value in a record is then what the variant or the device
 /// chose. An empty function says so of every axis, which holds within one run: there all variants are given the same values.

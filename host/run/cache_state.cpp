@@ -118,4 +118,20 @@ void Flush::run() {
     queue.finish();
 }
 
+double memory_budget(const model::Device& device) {
+    // A CPU device's buffers, the host's copies and the references share one memory.
+    return static_cast<double>(device.global_bytes) * (device.is_cpu() ? 0.35 : 0.7);
+}
+
+LastLevel last_level(const model::Device& device, const std::optional<model::Limits>& limits) {
+    if (limits && limits->last_level_bytes > 0) return {limits->last_level_bytes, "measured, profile of " + limits->utc};
+    if (device.host_cache_bytes > device.reported_cache_bytes && device.host_cache_bytes == device.last_level_bytes)
+        return {device.last_level_bytes, "reported by the operating system"};
+    if (device.reported_cache_bytes == 0 || device.last_level_bytes == 0)
+        return {std::max<std::uint64_t>(device.last_level_bytes, (device.is_cpu() ? 64ull : 256ull) << 20),
+                "a guess, the driver reports none"};
+    if (device.reported_cache_bytes == device.last_level_bytes) return {device.last_level_bytes, "reported by the driver"};
+    return {device.last_level_bytes, "an upper bound for devices of this kind"};
+}
+
 }  // namespace cllab::run

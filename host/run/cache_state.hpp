@@ -5,10 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "device/session.hpp"
 #include "model/experiment.hpp"
+#include "model/limits.hpp"
 
 namespace cllab::run {
 
@@ -16,6 +18,17 @@ enum class Cache { hot, cold, rotate };
 const char* name(Cache cache);
 /// Throws Error(usage) for anything but the three names.
 Cache cache_from(const std::string& text);
+
+struct LastLevel {
+    std::uint64_t bytes = 0;
+    std::string from;  ///< "measured, profile of 2026-11-21T10:00:00Z", "reported by the driver", …
+};
+
+/// The size of the last-level cache: measured, else as known of the device, else a guess by its type.
+LastLevel last_level(const model::Device& device, const std::optional<model::Limits>& limits);
+
+/// Bytes that the cells of one comparison may have on the device together; what does not fit is measured in a second batch.
+double memory_budget(const model::Device& device);
 
 /// Bytes that displace a last level of this size.
 inline std::uint64_t displacing(std::uint64_t last_level_bytes) { return 4 * last_level_bytes; }

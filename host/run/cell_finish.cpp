@@ -110,13 +110,21 @@ void fill_metrics(CellState& state, Sampling& sampling) {
             state.warn("below-floor: shorter than three empty launches (" + format_seconds(audit.empty_seconds) +
                        " each); make the work larger");
     }
+    if (const auto huge = state.subject->first().huge_share()) add("huge_pages", 100 * *huge, "%", Better::neither);
     for (const auto& metric : state.cell.experiment->metrics) add(metric.name, metric.compute(state.setup, t), metric.unit, metric.better);
     if (state.subject->event_clock() && state.settings.cache == Cache::cold && t < 200e-9 * static_cast<double>(audit.step_ns))
         state.warn("coarse: a cold sample is one operation, and this one is shorter than 200 steps of the timer (" +
                    std::to_string(audit.step_ns) + " ns each); make the work larger");
-    if (state.instruments.limits()) {
+    if (state.instruments.limits() && state.settings.judge) {
         const bool one_launch = state.subject->event_clock() && !state.setup.slope && state.subject->first().single_launch();
-        if (const auto beyond = beyond_peak(state.record, *state.instruments.limits(), one_launch)) state.warn(*beyond);
+        if (const auto warning = state.settings.judge(state.record, *state.instruments.limits(), one_launch)) state.warn(*warning);
+    }
+    if (const auto& clocks = state.record.clocks; clocks && !clocks->limits.empty()) {
+        std::string limits;
+        for (const auto& limit : clocks->limits) limits += (limits.empty() ? "" : ", ") + limit;
+        state.warn("clock-limited: the clock was held down while the samples were taken (" + limits + "; " +
+                   format_significant(clocks->core_mhz_low, 4) + " to " + format_significant(clocks->core_mhz_high, 4) + " MHz by " +
+                   clocks->source + ")");
     }
     if (sampling.interrupted())
         state.warn("interrupted: the run was ended while this cell was sampled, so it has fewer samples than it would have");

@@ -69,4 +69,14 @@ bool CellState::guarded(const std::function<void()>& work) {
     }
 }
 
+void CellState::clocks(const device::Clocks& read) {
+    if (!read.core_mhz) return;
+    if (!record.clocks) record.clocks = model::ClockInfo{*read.core_mhz, *read.core_mhz, {}, read.source};
+    auto& known = *record.clocks;
+    known.core_mhz_low = std::min(known.core_mhz_low, *read.core_mhz);
+    known.core_mhz_high = std::max(known.core_mhz_high, *read.core_mhz);
+    for (const auto& limit : read.limits)
+        if (std::find(known.limits.begin(), known.limits.end(), limit) == known.limits.end()) known.limits.push_back(limit);
+}
+
 }  // namespace cllab::run

@@ -32,6 +32,7 @@ struct CellState {
     bool fail(model::Status status, const std::string& reason);  ///< false, for callers to return
     bool proved(const Subject::Wrong& wrong);                    ///< false: it is wrong, and the record says so
     void warn(const std::string& warning);
+    void clocks(const device::Clocks& read);                     ///< the clock as read between samples
 
     device::Session& session;
     Instruments& instruments;

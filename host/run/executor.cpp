@@ -217,7 +217,11 @@ private:
     void refer(Cells& cells) {
         if (cells.empty()) return;
         const double seconds = instruments_.reference().take();
-        for (auto& cell : cells) cell.sampling->reference(seconds);
+        const auto clocks = session_.clocks();
+        for (auto& cell : cells) {
+            cell.sampling->reference(seconds);
+            if (clocks) cell.state->clocks(*clocks);
+        }
     }
 
     void end(CellRun& cell) {

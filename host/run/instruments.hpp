@@ -5,7 +5,6 @@
 
 #include "run/cache_state.hpp"
 #include "run/code_memo.hpp"
-#include "run/limits.hpp"
 #include "run/programs.hpp"
 #include "run/reference.hpp"
 #include "run/yardstick.hpp"
@@ -14,10 +13,10 @@ namespace cllab::run {
 
 class Instruments {
 public:
-    Instruments(device::Session& session, const std::optional<Limits>& limits)
+    Instruments(device::Session& session, const std::optional<model::Limits>& limits)
         : session_(session), programs_(session), limits_(limits), last_level_(run::last_level(session.facts(), limits)) {}
 
-    const std::optional<Limits>& limits() const { return limits_; }
+    const std::optional<model::Limits>& limits() const { return limits_; }
     const LastLevel& last_level() const { return last_level_; }
     Reference& reference() {
         if (!reference_) reference_.emplace(session_);
@@ -35,7 +34,7 @@ public:
 private:
     device::Session& session_;
     Programs programs_;
-    std::optional<Limits> limits_;
+    std::optional<model::Limits> limits_;
     CodeMemo code_;
     LastLevel last_level_;
     std::optional<Reference> reference_;

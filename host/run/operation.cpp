@@ -110,7 +110,7 @@ void Operation::make_memory(const Setup& setup, const Operation* beside) {
             m.buffer = other->second.buffer;
             ++shared;
         } else {
-            m.buffer = device::GuardedBuffer(session_, bytes, guard, mapped_);
+            m.buffer = device::GuardedBuffer(session_, bytes, guard, mapped_, setup.pages);
         }
         memories_[name] = std::move(m);
         alias_[name] = name;
@@ -148,6 +148,14 @@ void Operation::make_memory(const Setup& setup, const Operation* beside) {
                    argument);
     }
     shares_memory_ = shared > 0 && shared == memories_.size();
+}
+
+std::optional<double> Operation::huge_share() const {
+    const Memory* largest = nullptr;
+    for (const auto& [name, m] : memories_) {
+        if (!m.is_image && (!largest || m.size_bytes > largest->size_bytes)) largest = &m;
+    }
+    return largest ? largest->buffer.huge_share() : std::nullopt;
 }
 
 void Operation::make_steps(const device::Built& built, const Setup& setup, const std::string& entry) {

@@ -48,6 +48,8 @@ public:
     bool rewritten() const { return rewritten_; }             ///< an operation has run since load() or overwrite()
 
     std::size_t launches_in_operation() const { return launches_; }
+    /// Part of the largest buffer that lies in huge pages; nothing where the setup asks for no kind of pages.
+    std::optional<double> huge_share() const;
     bool single_launch() const { return steps_.size() == 1 && launches_ == 1; }
     const cl::Kernel& kernel() const { return kernels_.front(); }
     model::Extent local() const { return local_; }  ///< of the first launch of the cell's own kernel

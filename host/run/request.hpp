@@ -3,15 +3,16 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "model/limits.hpp"
 #include "model/plan.hpp"
 #include "model/result.hpp"
 #include "run/cache_state.hpp"
-#include "run/limits.hpp"
 
 namespace cllab::run {
 
@@ -34,7 +35,10 @@ struct Settings {
     double tool_seconds = 30;             ///< of all disassemblers of a cell together
     Cache cache = Cache::hot;             ///< state of the caches before each operation, the yardstick's included
     bool builds_ahead = true;             ///< several cells at once where the device can; false: a driver that ends ends in its cell
-    std::map<std::string, Limits> limits; ///< of devices that have a profile, by selector
+    std::map<std::string, model::Limits> limits;  ///< of devices that have a profile, by selector
+    /// What a record cannot be by the limits of its device, in a sentence that becomes a warning. `one_launch`: its time is that
+    /// of a single launch by the event clock.
+    std::function<std::optional<std::string>(const model::Record&, const model::Limits&, bool one_launch)> judge;
 };
 
 struct RunRequest {

@@ -42,7 +42,7 @@ MISTAKES = [
 
 
 # A figure of a profile: a peak that every kernel exceeds.
-EXCEEDED = {"family": "fma", "name": "float peak", "unit": "FLOP/s", "value": 1, "high": 1}
+EXCEEDED = {"id": "fma.peak.float", "name": "float peak", "unit": "FLOP/s", "value": 1, "low": 1, "high": 1}
 
 
 class CommandLine(LabTest):
@@ -156,13 +156,13 @@ class CommandLine(LabTest):
         out, _ = self.lab("run", "muladd_fma", "--device", "cpu", "--axis", "items=64", "--verify", "--json", "-")
         record = json.loads(out)
         path = (self.folder / record["dump"]).parent / "profile.json"
-        path.write_text(json.dumps({"schema": 1, "device": record["device"] | changes, "utc": "2026-01-01T00:00:00Z", "figures": figures}))
+        path.write_text(json.dumps({"schema": 2, "device": record["device"] | changes, "utc": "2026-01-01T00:00:00Z", "figures": figures}))
         return path
 
     def profile_of_last_level(self, size):
         """A profile that has found the last level to be `size` bytes, whatever the processor here has."""
-        self.profile([{"family": "latency", "name": "L3 capacity", "unit": "byte", "value": size, "high": size},
-                      {"family": "latency", "name": "memory latency", "unit": "s", "value": 1e-7, "high": 1e-7}])
+        self.profile([{"id": "latency.l3.size", "name": "L3 capacity", "unit": "byte", "value": size, "low": size, "high": size},
+                      {"id": "latency.memory.latency", "name": "memory latency", "unit": "s", "value": 1e-7, "low": 1e-7, "high": 1e-7}])
 
     def run_muladd(self, *more):
         (self.folder / "r.jsonl").unlink(missing_ok=True)
@@ -189,6 +189,25 @@ class CommandLine(LabTest):
         self.assertEqual(self.beyond_peak(record), [])
         path.write_text(path.read_text()[:-9])
         self.assert_one_sentence(self.run_muladd("--isolate")[1], "profile.json'", "is damaged at byte", "it is ignored")
+
+    def test_a_profile_has_a_figure_or_a_reason_for_each_line_and_no_interval_wider_than_its_value(self):
+        out, _ = self.lab("profile", "--device", "cpu", "--budget", "3", "--json", "--no-dumps")
+        profile = json.loads(out)
+        self.assertGreater(len(profile["figures"]), 0)
+        self.assertGreater(len(profile["figures"] + profile["absent"]), 30)
+        identifiers = [line["id"] for line in profile["figures"] + profile["absent"]]
+        self.assertEqual(len(set(identifiers)), len(identifiers))
+        for figure in profile["figures"]:
+            self.assertRegex(figure["id"], r"^[a-z]+\.[a-z0-9_.]+$")
+            self.assertLessEqual(figure["high"] - figure["low"], abs(figure["value"]), figure)
+        for line in profile["absent"]:
+            self.assertGreater(len(line["reason"]), 10, line)
+            self.assertNotIn("budget was spent", line["reason"])
+
+    def test_each_device_says_what_is_read_of_its_clock_or_why_nothing_is(self):
+        out, _ = self.lab("devices", "--json")
+        for device in json.loads(out):
+            self.assertRegex(device["clock"], r"^(none: |NVML: |sysfs )", device["name"])
 
     def saxpy(self, state):
         """The record and the page, on one line, of 2 MiB in that state of the caches."""

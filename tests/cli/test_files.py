@@ -202,8 +202,8 @@ class Dumps(FilesTest):
                 self.assertEqual(timing["device"]["selector"], record["device"]["selector"])
         # The profile of one is not the other's.
         path = self.folder / pathlib.Path(second).parent / "profile.json"
-        figure = {"family": "fma", "name": "float peak", "unit": "FLOP/s", "value": 1, "high": 1}
-        path.write_text(json.dumps({"schema": 1, "device": records[1]["device"], "utc": "2026-01-01T00:00:00Z", "figures": [figure]}))
+        figure = {"id": "fma.peak.float", "name": "float peak", "unit": "FLOP/s", "value": 1, "low": 1, "high": 1}
+        path.write_text(json.dumps({"schema": 2, "device": records[1]["device"], "utc": "2026-01-01T00:00:00Z", "figures": [figure]}))
         for device, hits in (("0:0", 0), ("0:1", 1)):
             self.lab("run", "muladd_fma", "--axis", "items=4096", "--device", device, "--no-dumps", "--no-yardstick", "--max-time", "0.02",
                      "--json", "r.jsonl", "--force", env=twins)

@@ -187,7 +187,11 @@ BOOST_AUTO_TEST_CASE(the_last_level_of_the_host_is_all_instances_of_its_highest_
         cache(processor, 1, "3", "32768K", processor < 2 ? "0-1" : "2-3");
         cache(processor, 2, "2", "512K", std::to_string(processor).c_str());
     }
+    cache(0, 3, "1", "64K", "0");
+    std::ofstream(root / "cpu0/cache/index3/type") << "Instruction\n";
     BOOST_TEST(device::host_last_level_bytes(root) == 64u << 20);
+    BOOST_TEST(device::host_cache_levels(root) == std::vector<std::uint64_t>({32 << 10, 512 << 10, 32 << 20}), boost::test_tools::per_element());
+    BOOST_TEST(device::host_cache_levels(root / "none").empty());
     fs::remove_all(root);
 }
 

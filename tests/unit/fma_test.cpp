@@ -130,4 +130,27 @@ BOOST_AUTO_TEST_CASE(loop_cost_is_what_a_trip_takes_beyond_its_steps) {
     BOOST_TEST(found(findings, "loop cost")->value == 3e-9, boost::test_tools::tolerance(1e-6));
 }
 
+BOOST_AUTO_TEST_CASE(units_are_right_among_disturbed_samples_and_withheld_where_too_few_agree) {
+    // Two units; the medians lie, the modes do not.
+    auto curve = probe_curve("units", {}, {{50, 1}, {100, 1.8}, {150, 2.3}, {200, 2.9}, {250, 3.4}, {300, 4}});
+    for (std::size_t i = 0; i < curve.samples.size(); ++i) {
+        curve.samples[i].metrics["mode"] = 1.0 + static_cast<double>(i / 2);
+        curve.samples[i].metrics["mode_share"] = 0.4;
+    }
+    auto device = probe_cpu();
+    device.compute_units = 2;
+    const auto units = [&] { return *found(family("fma").conclude({curve}, device), "compute units"); };
+    BOOST_TEST(units().value == 2);
+    BOOST_TEST(units().withheld == "");
+    device.compute_units = 4;  // a busy neighbour makes fewer steps as clean as these
+    for (auto& s : curve.samples) s.x /= 2;
+    BOOST_TEST(units().withheld.find("the steps show 2, and the driver reports 4") != std::string::npos, units().withheld);
+    device.compute_units = 2;
+    for (auto& s : curve.samples) s.x *= 2;
+    curve.samples[3].metrics["mode_share"] = 0.1;
+    BOOST_TEST(units().withheld.find("10 % of the samples") != std::string::npos, units().withheld);
+    for (auto& s : curve.samples) s.metrics.clear();
+    BOOST_TEST(!units().withheld.empty());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

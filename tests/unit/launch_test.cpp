@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(on_a_cpu_only_the_group_has_a_price) {
         family("dispatch")
             .conclude({probe_curve("1d", {}, {{1, 4e-9}, {64, 4e-9}, {256, 5e-9}, {1024, 5e-9}})}, probe_cpu());
     BOOST_REQUIRE(found(findings, "time per group"));
-    BOOST_TEST(findings.size() == 1u);
+    for (const auto& f : findings) BOOST_TEST((f.id == "group.time" || !f.withheld.empty()), f.id);
 }
 
 BOOST_AUTO_TEST_CASE(the_interval_of_a_time_per_step_is_per_step_too) {

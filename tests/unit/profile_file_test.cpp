@@ -23,19 +23,19 @@ model::Device device() {
 }
 
 json written() {
-    app::Profile p;
+    portrait::Profile p;
     p.device = device();
     p.utc = "2026-01-01T00:00:00Z";
-    p.conclusions.push_back({&test::family("fma"), {}, {{"float peak", "FLOP/s", 60e12, 59e12, 61e12, ""}, {"double peak", "FLOP/s", 30e12, 29e12, 31e12, ""}}});
-    p.conclusions.push_back({&test::family("launch"), {}, {{"empty kernel", "s", 4e-6, 3e-6, 5e-6, ""}}});
+    p.conclusions.push_back({&test::family("fma"), {}, {{"peak.float", "float peak", "FLOP/s", 60e12, 59e12, 61e12, ""}, {"peak.double", "double peak", "FLOP/s", 30e12, 29e12, 31e12, ""}}});
+    p.conclusions.push_back({&test::family("launch"), {}, {{"empty.item", "empty kernel", "s", 4e-6, 3e-6, 5e-6, ""}}});
     p.conclusions.push_back({&test::family("bandwidth"),
                              {},
-                             {{"level 1 read bandwidth", "B/s", 20e12, 19e12, 21e12, ""}, {"copy bandwidth", "B/s", 4e12, 4e12, 4e12, ""}}});
+                             {{"l1.rate", "level 1 read bandwidth", "B/s", 20e12, 19e12, 21e12, ""}, {"copy", "copy bandwidth", "B/s", 4e12, 4e12, 4e12, ""}}});
     p.conclusions.push_back({&test::family("latency"),
                              {},
-                             {{"L1 capacity", "byte", 128 << 10, 128 << 10, 256 << 10, ""},
-                              {"L2 capacity", "byte", 16 << 20, 16 << 20, 32 << 20, ""},
-                              {"memory latency", "s", 3e-7, 3e-7, 3e-7, ""}}});
+                             {{"l1.size", "L1 capacity", "byte", 128 << 10, 128 << 10, 256 << 10, ""},
+                              {"l2.size", "L2 capacity", "byte", 16 << 20, 16 << 20, 32 << 20, ""},
+                              {"memory.latency", "memory latency", "s", 3e-7, 3e-7, 3e-7, ""}}});
     return json::parse(app::profile_json(p));
 }
 
@@ -78,6 +78,17 @@ BOOST_AUTO_TEST_CASE(the_limits_are_those_that_the_profile_wrote) {
     BOOST_TEST(limits.last_level_bytes == 32u << 20);
 }
 
+BOOST_AUTO_TEST_CASE(figures_are_joined_by_identifier_whatever_their_names_are) {
+    auto reworded = written();
+    for (auto& figure : reworded["figures"]) figure["name"] = "reworded";
+    const auto before = app::limits_from(written().dump(), device()), after = app::limits_from(reworded.dump(), device());
+    BOOST_TEST(after.float_peak == before.float_peak);
+    BOOST_TEST(after.double_peak == before.double_peak);
+    BOOST_TEST(after.bandwidth == before.bandwidth);
+    BOOST_TEST(after.empty_launch_seconds == before.empty_launch_seconds);
+    BOOST_TEST(after.last_level_bytes == before.last_level_bytes);
+}
+
 BOOST_AUTO_TEST_CASE(memory_alone_is_no_limit_of_a_bandwidth_for_caches_may_be_faster) {
     BOOST_TEST(app::limits_from(without(written(), "level 1 read bandwidth").dump(), device()).bandwidth == 0);
 }
@@ -86,9 +97,17 @@ BOOST_AUTO_TEST_CASE(a_chase_that_did_not_come_to_memory_has_not_found_the_last_
     BOOST_TEST(app::limits_from(without(written(), "memory latency").dump(), device()).last_level_bytes == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(a_level_that_was_withheld_behind_the_last_one_found_leaves_the_last_level_unknown) {
+    auto profile = written();
+    profile["absent"].push_back({{"id", "latency.l3.size"}, {"name", "L3 capacity"}, {"reason", "withheld"}});
+    BOOST_TEST(app::limits_from(profile.dump(), device()).last_level_bytes == 0u);
+    profile["absent"].back()["id"] = "latency.l1.size";
+    BOOST_TEST(app::limits_from(profile.dump(), device()).last_level_bytes == 32u << 20);
+}
+
 BOOST_AUTO_TEST_CASE(a_region_read_at_a_caches_bandwidth_is_in_the_last_level_where_memory_was_seen) {
     auto profile = written();
-    profile["figures"].push_back({{"family", "bandwidth"}, {"name", "level 2 capacity"}, {"unit", "byte"}, {"value", 64 << 20}, {"low", 64 << 20}, {"high", 128 << 20}});
+    profile["figures"].push_back({{"id", "bandwidth.l2.size"}, {"name", "level 2 capacity"}, {"unit", "byte"}, {"value", 64 << 20}, {"low", 64 << 20}, {"high", 128 << 20}});
     BOOST_TEST(app::limits_from(profile.dump(), device()).last_level_bytes == 64u << 20);
     BOOST_TEST(app::limits_from(without(profile, "memory latency").dump(), device()).last_level_bytes == 0u);
 }
@@ -120,13 +139,14 @@ BOOST_AUTO_TEST_CASE(a_damaged_file_says_where) {
     BOOST_TEST(refusal(whole.substr(0, 100)).rfind("is damaged at byte 1", 0) == 0u, refusal(whole.substr(0, 100)));
     BOOST_TEST(refusal("[1e999]").rfind("is damaged", 0) == 0u);
     BOOST_TEST(refusal("[]") == "is damaged: it is no JSON object");
-    BOOST_TEST(refusal("{}") == "has schema none; this build reads schema 1");
-    BOOST_TEST(refusal_after([](json& j) { j["schema"] = 7; }) == "has schema 7; this build reads schema 1");
+    BOOST_TEST(refusal("{}") == "has schema none; this build reads schema 2; `cllab profile` makes it anew");
+    BOOST_TEST(refusal_after([](json& j) { j["schema"] = 1; }) == "has schema 1; this build reads schema 2; `cllab profile` makes it anew");
+    BOOST_TEST(refusal_after([](json& j) { j["schema"] = 7; }) == "has schema 7; this build reads schema 2; `cllab profile` makes it anew");
     BOOST_TEST(refusal_after([](json& j) { j.erase("device"); }) == "is damaged: it has no text 'platform'");
     BOOST_TEST(refusal_after([](json& j) { j["device"] = 3; }) == "is damaged: it has no text 'platform'");
     BOOST_TEST(refusal_after([](json& j) { j.erase("utc"); }) == "is damaged: it has no text 'utc'");
     BOOST_TEST(refusal_after([](json& j) { j["figures"] = "none"; }) == "is damaged: it has no list 'figures'");
-    BOOST_TEST(refusal_after([](json& j) { j["figures"][0] = 1; }) == "is damaged: it has no text 'family'");
+    BOOST_TEST(refusal_after([](json& j) { j["figures"][0] = 1; }) == "is damaged: it has no text 'id'");
     BOOST_TEST(refusal_after([](json& j) { j["figures"][0]["value"] = "much"; }).find("has no number 'value'") != std::string::npos);
 }
 

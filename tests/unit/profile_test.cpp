@@ -15,21 +15,23 @@ using namespace cllab::test;
 #include <sstream>
 
 #include "app/profile.hpp"
+#include "portrait/figures.hpp"
+#include "portrait/probes.hpp"
 
 namespace {
 
-app::Profile portrait() {
-    app::Profile p;
+portrait::Profile example() {
+    portrait::Profile p;
     p.device = probe_gpu();
     p.budget_seconds = 120;
     p.seconds = 12;
     p.utc = "2026-01-01T00:00:00Z";
     p.conclusions.push_back({&family("fma"),
                              {probe_curve("latency", {{"type", "float"}}, {{0, 2e-9}})},
-                             {{"clock", "Hz", 2e9, 1.99e9, 2.01e9, "counter"},
-                              {"float latency", "s", 2e-9, 1.98e-9, 2.02e-9, "slope"},
-                              {"float peak", "FLOP/s", 1024e9, 1e12, 1.1e12, "best"},
-                              {"something new", "", 3, 3, 3, "a later probe"}}});
+                             {{"clock", "clock", "Hz", 2e9, 1.99e9, 2.01e9, "counter"},
+                              {"latency.float", "float latency", "s", 2e-9, 1.98e-9, 2.02e-9, "slope"},
+                              {"peak.float", "float peak", "FLOP/s", 1024e9, 1e12, 1.1e12, "best"},
+                              {"new", "something new", "", 3, 3, 3, "a later probe"}}});
     Record refused;
     refused.id = "registers_live";
     refused.family = "registers";
@@ -40,7 +42,7 @@ app::Profile portrait() {
     return p;
 }
 
-const app::PageLine* line(const std::vector<app::PageLine>& page, const std::string& name) {
+const portrait::PageLine* line(const std::vector<portrait::PageLine>& page, const std::string& name) {
     for (const auto& l : page)
         if (l.name == name) return &l;
     return nullptr;
@@ -51,53 +53,93 @@ const app::PageLine* line(const std::vector<app::PageLine>& page, const std::str
 BOOST_AUTO_TEST_SUITE(profile_page)
 
 BOOST_AUTO_TEST_CASE(a_time_is_shown_in_cycles_and_a_peak_per_unit_once_the_clock_is_known) {
-    const auto page = app::page_of(portrait());
+    const auto page = portrait::page_of(example());
     BOOST_REQUIRE(line(page, "float latency"));
     BOOST_TEST(line(page, "float latency")->per_cycle == 4, boost::test_tools::tolerance(1e-9));
     BOOST_TEST(line(page, "float latency")->per_cycle_unit == "clk");
     BOOST_TEST(line(page, "float peak")->per_cycle == 128, boost::test_tools::tolerance(1e-9));  // 4 units
     BOOST_TEST(line(page, "float peak")->per_cycle_unit == "FLOP/clk/unit");
-    auto no_clock = portrait();
+    auto no_clock = example();
     no_clock.conclusions[0].findings.erase(no_clock.conclusions[0].findings.begin());
-    BOOST_TEST(line(app::page_of(no_clock), "float latency")->per_cycle == 0);
+    BOOST_TEST(line(portrait::page_of(no_clock), "float latency")->per_cycle == 0);
+}
+
+BOOST_AUTO_TEST_CASE(other_wording_changes_no_join) {
+    auto reworded = example();
+    for (auto& conclusion : reworded.conclusions)
+        for (auto& f : conclusion.findings) f.name = "figure " + std::to_string(std::hash<std::string>{}(f.name));
+    const auto before = portrait::page_of(example()), after = portrait::page_of(reworded);
+    BOOST_REQUIRE(before.size() == after.size());
+    for (std::size_t i = 0; i < before.size(); ++i) {
+        BOOST_TEST(after[i].id == before[i].id);
+        BOOST_TEST(after[i].section == before[i].section);
+        BOOST_TEST(after[i].per_cycle == before[i].per_cycle);
+        BOOST_TEST(after[i].absent == before[i].absent);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_withheld_figure_is_absent_with_its_reason_and_joined_to_nothing) {
+    auto p = example();
+    p.conclusions[0].findings[0].withheld = "the evidence was disturbed";
+    const auto page = portrait::page_of(p);
+    BOOST_REQUIRE(line(page, "clock"));
+    BOOST_TEST(line(page, "clock")->absent == "the evidence was disturbed");
+    BOOST_TEST(line(page, "float latency")->per_cycle == 0);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_missing_says_why) {
-    const auto page = app::page_of(portrait());
+    const auto page = portrait::page_of(example());
     BOOST_TEST(line(page, "registers a work-item")->absent == "no knee here");
-    BOOST_TEST(line(page, "empty kernel")->absent.find("budget") != std::string::npos);
-    auto failed = portrait();
+    auto small = example();
+    small.skipped["launch"] = "not measured: its 10 cells need about 2 s, and 1 s of the budget of 60 s are left";
+    BOOST_TEST(line(portrait::page_of(small), "empty kernel")->absent == small.skipped["launch"]);
+    auto failed = example();
     failed.records[0].status = Status::wrong_result;
-    BOOST_TEST(line(app::page_of(failed), "registers a work-item")->absent ==
+    BOOST_TEST(line(portrait::page_of(failed), "registers a work-item")->absent ==
                "registers_live is wrong_result: no knee here");
 }
 
 BOOST_AUTO_TEST_CASE(no_finding_is_lost_and_none_is_shown_twice) {
-    const auto page = app::page_of(portrait());
+    const auto page = portrait::page_of(example());
     BOOST_REQUIRE(line(page, "something new"));
     BOOST_TEST(line(page, "something new")->section == "More");
     BOOST_TEST(std::count_if(page.begin(), page.end(), [](const auto& l) { return l.name == "float latency"; }) == 1);
 }
 
 BOOST_AUTO_TEST_CASE(every_figure_and_part_names_something_that_exists) {
-    for (const auto& figure : app::profile_figures()) {
-        const auto& experiment = family(figure.family);
+    for (const auto& figure : portrait::figures()) {
+        const auto& experiment = family(figure.family());
         BOOST_TEST(std::any_of(experiment.variants.begin(), experiment.variants.end(),
                                [&](const auto& v) { return v.name == figure.variant; }),
-                   figure.family + " has no variant " + figure.variant);
+                   figure.id + ": its family has no variant " + figure.variant);
     }
     for (const auto& device : {probe_cpu(), probe_gpu()}) {
-        for (const auto& probe : app::profile_probes(device)) {
+        for (const auto& probe : portrait::probes_for(device)) {
             for (const auto& part : probe.parts)
                 BOOST_TEST(!make_plan(select(registry(), {part.pattern}), part.axes).empty());
         }
     }
 }
 
+BOOST_AUTO_TEST_CASE(points_are_added_where_a_curve_bends_and_nowhere_else) {
+    std::vector<std::pair<double, double>> points;
+    for (double x = 4096; x <= 1 << 20; x *= 2) points.emplace_back(x, x <= 32768 ? 1e-9 : 4e-9);
+    const auto added = portrait::decisive_points({probe_curve("global", {}, points)}, 1024, 5);
+    BOOST_TEST(added == std::vector<std::uint64_t>({46080}), boost::test_tools::per_element());
+    points.emplace_back(46080, 1e-9);
+    std::sort(points.begin(), points.end());
+    const auto next = portrait::decisive_points({probe_curve("global", {}, points)}, 1024, 5);
+    BOOST_REQUIRE(next.size() == 1u);
+    BOOST_TEST((next[0] > 46080 && next[0] < 65536));
+    points.emplace_back(51200, 4e-9);
+    std::sort(points.begin(), points.end());
+    BOOST_TEST(portrait::decisive_points({probe_curve("global", {}, points)}, 1024, 5).empty());  // 11 % apart
+}
+
 BOOST_AUTO_TEST_CASE(text_and_json_carry_the_same_figures) {
     std::ostringstream text;
-    app::print_profile(text, portrait(), {});
-    const auto json = app::profile_json(portrait());
+    app::print_profile(text, example(), {});
+    const auto json = app::profile_json(example());
     for (const std::string name : {"float latency", "float peak", "something new"}) {
         BOOST_TEST(text.str().find(name) != std::string::npos);
         BOOST_TEST(json.find("\"" + name + "\"") != std::string::npos);

@@ -7,7 +7,7 @@
 #include <limits>
 #include <sstream>
 
-#include "app/conclude.hpp"
+#include "app/results.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "report/by_device.hpp"
@@ -25,8 +25,8 @@ namespace {
 /// Everything that `cllab report` prints, but for the summaries of single families.
 std::string page(const std::vector<Record>& records) {
     std::ostringstream out;
-    const auto curves = app::curves_of_device(report::rows_of(records), "device");
-    report::print_table(out, app::without_curves(records, curves), {});
+    const auto curves = portrait::curves_of_device(model::rows_of(records), "device");
+    report::print_table(out, portrait::without_curves(records, curves), {});
     app::print_conclusions(out, curves, {});
     report::print_by_device(out, records, {}, {}, {});
     return out.str();
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(a_point_of_a_curve_of_one_device_does_not_hide_the_cell_of_
     records.push_back(records.front());
     records.back().host.name = "b";
     std::vector<Record> of_a(records.begin(), records.begin() + 4);
-    const auto rest = app::without_curves(records, app::curves_of_device(report::rows_of(of_a), "a"));
+    const auto rest = portrait::without_curves(records, portrait::curves_of_device(model::rows_of(of_a), "a"));
     BOOST_REQUIRE(rest.size() == 1u);
     BOOST_TEST(rest.front()->host.name == "b");
 }

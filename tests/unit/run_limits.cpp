@@ -6,8 +6,8 @@
 
 #include <cmath>
 
+#include "explain/limits.hpp"
 #include "run/cache_state.hpp"
-#include "run/limits.hpp"
 #include "run/operation.hpp"
 #include "run/yardstick.hpp"
 #include "unit/probe_setup.hpp"
@@ -18,8 +18,8 @@ using run::Cache;
 
 namespace {
 
-run::Limits measured() {
-    run::Limits out;
+model::Limits measured() {
+    model::Limits out;
     out.utc = "2026-01-01T00:00:00Z";
     out.float_peak = 100e9;
     out.double_peak = 50e9;
@@ -37,7 +37,7 @@ model::Record rate(const std::string& metric, double value, const std::string& u
 }
 
 std::string judged(const model::Record& r, bool one_launch = true) {
-    return run::beyond_peak(r, measured(), one_launch).value_or("");
+    return explain::beyond_peak(r, measured(), one_launch).value_or("");
 }
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -92,10 +92,10 @@ BOOST_AUTO_TEST_CASE(a_launch_in_half_the_time_of_an_empty_one_cannot_be) {
 }
 
 BOOST_AUTO_TEST_CASE(what_was_not_measured_limits_nothing) {
-    run::Limits none;
+    model::Limits none;
     auto r = rate("flops", 1e30, "FLOP/s");
     r.metrics.push_back({"bandwidth", {1e30, "B/s", model::Better::higher}});
-    BOOST_TEST(!run::beyond_peak(r, none, true).has_value());
+    BOOST_TEST(!explain::beyond_peak(r, none, true).has_value());
 }
 
 BOOST_AUTO_TEST_CASE(the_last_level_is_measured_else_reported_else_guessed_and_says_which) {

@@ -62,16 +62,19 @@ inline double tolerance(const Curve& curve, double least) {
 /// A time of the sample's interval as seconds per step. Cells with a Slope are timed in these; others by the operation.
 inline double per_step(const Curve::Sample& s, double seconds) { return s.seconds > 0 ? seconds * s.per_step / s.seconds : seconds; }
 
+/// A figure that the evidence does not allow, and why.
+inline Finding withheld(const std::string& id, const std::string& name, const std::string& why) { return {id, name, "", 0, 0, 0, "", why}; }
+
 /// A sample's seconds per step with its interval.
-inline Finding step_finding(const std::string& name, const Curve::Sample& s, const std::string& how) {
-    return {name, "s", s.per_step, per_step(s, s.low), per_step(s, s.high), how};
+inline Finding step_finding(const std::string& id, const std::string& name, const Curve::Sample& s, const std::string& how) {
+    return {id, name, "s", s.per_step, per_step(s, s.low), per_step(s, s.high), how};
 }
 
 /// `amount` per step as a rate; the ends of the interval change places.
-inline Finding rate_finding(const std::string& name, const std::string& unit, const Curve::Sample& s, double amount,
-                            const std::string& how) {
+inline Finding rate_finding(const std::string& id, const std::string& name, const std::string& unit, const Curve::Sample& s,
+                            double amount, const std::string& how) {
     const auto rate = [&](double seconds) { return amount / (seconds > 0 ? seconds : s.per_step); };
-    return {name, unit, rate(s.per_step), rate(per_step(s, s.high)), rate(per_step(s, s.low)), how};
+    return {id, name, unit, rate(s.per_step), rate(per_step(s, s.high)), rate(per_step(s, s.low)), how};
 }
 
 }  // namespace cllab::model::lib

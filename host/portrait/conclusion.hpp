@@ -1,15 +1,14 @@
 // From finished cells to curves and conclusions: what a family with an axis to sweep answers.
 #pragma once
 
-#include <iosfwd>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "model/experiment.hpp"
 #include "model/result.hpp"
-#include "report/table.hpp"
 
-namespace cllab::app {
+namespace cllab::portrait {
 
 /// What one family says on one device.
 struct Conclusion {
@@ -25,10 +24,7 @@ struct Conclusion {
 std::vector<Conclusion> conclude(const std::vector<model::Record>& records, const model::Device& device);
 
 /// The same from records of one device that may be elsewhere: curves without findings, which need the device's own facts.
-std::vector<Conclusion> curves_of_device(const report::Rows& records, const std::string& device);
-
-/// The axis that a record's variant sweeps; nothing when its family knows no such variant or axis.
-const model::Axis* curve_axis(const model::Experiment& experiment, const std::string& variant);
+std::vector<Conclusion> curves_of_device(const model::Rows& records, const std::string& device);
 
 /// Where a record stands in the conclusions: the curve it is a point of, and its place on the axis.
 struct CurvePlace {
@@ -39,9 +35,12 @@ struct CurvePlace {
 std::vector<std::optional<CurvePlace>> places_in_curves(const std::vector<model::Record>& records, const std::vector<Conclusion>& conclusions);
 
 /// The records that are no points of curves long enough to be shown as one (three points).
-report::Rows without_curves(const std::vector<model::Record>& records, const std::vector<Conclusion>& conclusions);
+model::Rows without_curves(const std::vector<model::Record>& records, const std::vector<Conclusion>& conclusions);
 
-/// With the device's name above each device's part when there are several.
-void print_conclusions(std::ostream& out, const std::vector<Conclusion>& conclusions, const report::TableStyle& style);
+/// Samples of a curve that is shown as one: three points or more, those of one cell that several runs repeated being one.
+bool is_long_enough(const model::Curve& curve);
 
-}  // namespace cllab::app
+/// The axis that a variant sweeps; nothing when its family knows no such variant or axis.
+const model::Axis* swept_axis(const model::Experiment& experiment, const std::string& variant);
+
+}  // namespace cllab::portrait

@@ -1,31 +1,39 @@
-#include "app/conclude.hpp"
+#include "portrait/conclusion.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
-#include <ostream>
 #include <set>
 
+#include "core/mode.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "model/registry.hpp"
-#include "report/curve.hpp"
-#include "report/layout.hpp"
 
-namespace cllab::app {
-namespace {
+namespace cllab::portrait {
 
 using namespace model;
 
-constexpr std::size_t least_points = 3;
-
-/// Samples are by ascending x. A cell that several runs repeated, such as the yardstick, is one point of the curve.
 bool is_long_enough(const Curve& curve) {
+    // Samples are by ascending x. A cell that several runs repeated, such as the yardstick, is one point of the curve.
     std::size_t points = 0;
     for (std::size_t i = 0; i < curve.samples.size(); ++i)
         if (i == 0 || curve.samples[i].x != curve.samples[i - 1].x) ++points;
-    return points >= least_points;
+    return points >= 3;
 }
+
+const Axis* swept_axis(const Experiment& experiment, const std::string& variant) {
+    for (const auto& v : experiment.variants) {
+        if (v.name != variant) continue;
+        for (const auto& axis : experiment.axes) {
+            if (axis.name == experiment.swept_axis(v)) return &axis;
+        }
+    }
+    return nullptr;
+}
+
+namespace {
 
 double metric(const Record& record, const std::string& wanted) {
     for (const auto& [name, value] : record.metrics) {
@@ -66,6 +74,10 @@ Curve::Sample sample_of(const Record& record, double x) {
     out.work.flops = metric(record, "flops") * t.median;
     if (out.per_step > 0) out.work.steps = t.median / out.per_step;
     for (const auto& [name, value] : record.metrics) out.metrics[name] = value.value;
+    if (const auto mode = half_sample_mode(record.samples); mode.value > 0) {
+        out.metrics["mode"] = mode.value;
+        out.metrics["mode_share"] = mode.share;
+    }
     if (record.code.registers) out.metrics["registers"] = static_cast<double>(*record.code.registers);
     for (const auto& [what, count] : record.code.loop) out.metrics["loop_" + what] = static_cast<double>(count);
     if (record.code.spills) out.metrics["spills"] = static_cast<double>(*record.code.spills);
@@ -82,13 +94,13 @@ Point without(const Record& record, const Axis* axis) {
 
 using CurveKey = std::pair<std::string, std::vector<std::pair<std::string, std::string>>>;
 
-std::vector<Curve> curves_of(const Experiment& experiment, const report::Rows& records) {
+std::vector<Curve> curves_of(const Experiment& experiment, const Rows& records) {
     std::vector<Curve> out;
     std::map<CurveKey, std::size_t> known;
     for (const auto* row : records) {
         const auto& record = *row;
         if (record.family != experiment.family || record.status != Status::ok || !record.time) continue;
-        const auto* axis = curve_axis(experiment, record.variant);
+        const auto* axis = swept_axis(experiment, record.variant);
         const auto fixed = without(record, axis);
         const auto [at, is_new] = known.emplace(CurveKey{record.variant, fixed.values()}, out.size());
         if (is_new) out.push_back(Curve{record.variant, fixed, {}});
@@ -100,9 +112,22 @@ std::vector<Curve> curves_of(const Experiment& experiment, const report::Rows& r
     return out;
 }
 
+/// What its own evidence leaves open by more than itself is no figure.
+std::vector<Finding> believable(std::vector<Finding> findings) {
+    for (auto& f : findings) {
+        if (!f.withheld.empty() || !(f.high - f.low > std::abs(f.value))) continue;
+        const auto text = [&](double x) { return f.unit == "byte" ? format_bytes(static_cast<std::uint64_t>(std::max(0.0, x)))
+                                               : f.unit == "s"    ? (x < 0 ? "-" : "") + format_seconds(std::abs(x))
+                                                                  : f.unit.ends_with("/s") ? format_rate(x, f.unit)
+                                                                          : format_significant(x, 3) + (f.unit.empty() ? "" : " " + f.unit); };
+        f.withheld = "its interval, " + text(f.low) + " to " + text(f.high) + ", is wider than the value";
+    }
+    return findings;
+}
+
 }  // namespace
 
-std::vector<Conclusion> curves_of_device(const report::Rows& records, const std::string& device) {
+std::vector<Conclusion> curves_of_device(const Rows& records, const std::string& device) {
     std::vector<Conclusion> out;
     const auto key = records.empty() ? std::string() : model::device_key(*records.front());
     for (const auto& experiment : registry()) {
@@ -114,14 +139,14 @@ std::vector<Conclusion> curves_of_device(const report::Rows& records, const std:
 }
 
 std::vector<Conclusion> conclude(const std::vector<Record>& records, const Device& device) {
-    const auto own = report::rows_of(records, [&](const auto& r) { return r.device.selector == device.selector; });
+    const auto own = rows_of(records, [&](const auto& r) { return r.device.selector == device.selector; });
     auto out = curves_of_device(own, device.name + " (" + device.selector + ")");
     for (auto& conclusion : out)
-        if (conclusion.experiment->conclude) conclusion.findings = conclusion.experiment->conclude(conclusion.curves, device);
+        if (conclusion.experiment->conclude) conclusion.findings = believable(conclusion.experiment->conclude(conclusion.curves, device));
     return out;
 }
 
-const Axis* curve_axis(const Experiment& experiment, const std::string& variant) {
+const Axis* swept_axis(const Experiment& experiment, const std::string& variant) {
     for (const auto& v : experiment.variants) {
         if (v.name != variant) continue;
         for (const auto& axis : experiment.axes) {
@@ -144,7 +169,7 @@ std::vector<std::optional<CurvePlace>> places_in_curves(const std::vector<Record
         const auto& record = records[i];
         const auto found = record.status == Status::ok && record.time ? families.find({model::device_key(record), record.family}) : families.end();
         if (found == families.end()) continue;
-        const auto* axis = curve_axis(*conclusions[found->second].experiment, record.variant);
+        const auto* axis = swept_axis(*conclusions[found->second].experiment, record.variant);
         if (!axis) continue;
         const auto curve = curves.find({found->second, {record.variant, without(record, axis).values()}});
         if (curve != curves.end()) out[i] = CurvePlace{found->second, curve->second, position(axis, record)};
@@ -152,40 +177,12 @@ std::vector<std::optional<CurvePlace>> places_in_curves(const std::vector<Record
     return out;
 }
 
-report::Rows without_curves(const std::vector<Record>& records, const std::vector<Conclusion>& conclusions) {
+Rows without_curves(const std::vector<Record>& records, const std::vector<Conclusion>& conclusions) {
     const auto places = places_in_curves(records, conclusions);
-    report::Rows out;
+    Rows out;
     for (std::size_t i = 0; i < records.size(); ++i)
         if (!places[i]) out.push_back(&records[i]);
     return out;
 }
 
-void print_conclusions(std::ostream& out, const std::vector<Conclusion>& conclusions, const report::TableStyle& style) {
-    const bool several = std::any_of(conclusions.begin(), conclusions.end(),
-                                     [&](const auto& c) { return c.device != conclusions.front().device; });
-    std::string above;
-    const auto heading = [&](const Conclusion& conclusion) {
-        if (!several || above == conclusion.device) return;
-        above = conclusion.device;
-        out << '\n' << report::wrap_beside("On ", above, style.text_width());
-    };
-    for (const auto& conclusion : conclusions) {
-        const auto& experiment = *conclusion.experiment;
-        bool any = false;
-        for (const auto& curve : conclusion.curves) {
-            const auto* axis = curve_axis(experiment, curve.variant);
-            if (!axis || !is_long_enough(curve)) continue;
-            heading(conclusion);
-            out << '\n';
-            report::print_curve(out, curve, {experiment.family + "_" + curve.variant, axis->name, axis->unit},
-                                conclusion.findings, style);
-            any = true;
-        }
-        if (conclusion.findings.empty()) continue;
-        heading(conclusion);
-        out << (any ? "\n" : "\n" + experiment.family + "\n");
-        report::print_findings(out, conclusion.findings, style);
-    }
-}
-
-}  // namespace cllab::app
+}  // namespace cllab::portrait

@@ -1,0 +1,243 @@
+#include "device/clocks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <dlfcn.h>
+#include <fstream>
+
+#include "core/text.hpp"
+
+namespace cllab::device {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<std::string> first_line(const fs::path& file) {
+    std::ifstream in(file);
+    std::string line;
+    if (!std::getline(in, line)) return std::nullopt;
+    return trim(line);
+}
+
+std::optional<double> number(const fs::path& file, double scale = 1) {
+    const auto line = first_line(file);
+    if (!line) return std::nullopt;
+    const auto value = std::strtod(line->c_str(), nullptr);
+    return value > 0 ? std::optional(value * scale) : std::nullopt;
+}
+
+/// Subfolders of `folder` whose name begins with `prefix`, in order.
+std::vector<fs::path> folders(const fs::path& folder, const std::string& prefix) {
+    std::vector<fs::path> out;
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(folder, ignored))
+        if (entry.path().filename().string().starts_with(prefix)) out.push_back(entry.path());
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+// --- NVIDIA: NVML, whose C interface is stable and documented (NVML API reference). No header is needed at build.
+
+/// Bits of nvmlDeviceGetCurrentClocksThrottleReasons that take speed away. Idle and the user's own settings are none.
+constexpr std::array<std::pair<std::uint64_t, const char*>, 5> nvml_limits{{{0x4, "power cap"},
+                                                                            {0x8, "hardware slowdown"},
+                                                                            {0x20, "thermal"},
+                                                                            {0x40, "thermal, by hardware"},
+                                                                            {0x80, "power brake"}}};
+
+class Nvml : public ClockReader {
+public:
+    using Handle = void*;
+
+    Nvml(const std::string& library, const std::string& identity, std::string& why) {
+        library_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (!library_) {
+            why = "none: " + library + ", which the NVIDIA driver brings, cannot be loaded";
+            return;
+        }
+        const auto init = function<int()>("nvmlInit_v2");
+        if (!init || init() != 0) {
+            why = "none: NVML does not start";
+            return;
+        }
+        started_ = true;
+        if (!find(identity)) {
+            why = "none: NVML knows no device with " + (identity.empty() ? "an empty identity" : identity);
+            return;
+        }
+        clock_ = function<int(Handle, unsigned, unsigned*)>("nvmlDeviceGetClockInfo");
+        reasons_ = function<int(Handle, unsigned long long*)>("nvmlDeviceGetCurrentClocksThrottleReasons");
+        power_ = function<int(Handle, unsigned*)>("nvmlDeviceGetPowerUsage");
+        temperature_ = function<int(Handle, unsigned, unsigned*)>("nvmlDeviceGetTemperature");
+    }
+    ~Nvml() override {
+        if (started_) {
+            if (const auto shutdown = function<int()>("nvmlShutdown")) shutdown();
+        }
+        if (library_) dlclose(library_);
+    }
+    Nvml(const Nvml&) = delete;
+    Nvml& operator=(const Nvml&) = delete;
+
+    bool found() const { return device_ != nullptr; }
+
+    std::optional<Clocks> read() override {
+        Clocks out;
+        out.source = "NVML";
+        constexpr unsigned sm = 1, memory = 2;
+        unsigned value = 0;
+        if (clock_ && clock_(device_, sm, &value) == 0) out.core_mhz = value;
+        if (clock_ && clock_(device_, memory, &value) == 0) out.memory_mhz = value;
+        if (power_ && power_(device_, &value) == 0) out.watts = value * 1e-3;
+        if (temperature_ && temperature_(device_, 0, &value) == 0) out.celsius = value;
+        unsigned long long reasons = 0;
+        if (reasons_ && reasons_(device_, &reasons) == 0) {
+            for (const auto& [bit, name] : nvml_limits)
+                if (reasons & bit) out.limits.push_back(name);
+        }
+        if (!out.core_mhz) return std::nullopt;
+        return out;
+    }
+
+private:
+    template <typename Signature>
+    Signature* function(const char* name) const {
+        return reinterpret_cast<Signature*>(dlsym(library_, name));
+    }
+
+    bool find(const std::string& identity) {
+        const std::string hex = identity.starts_with("UUID ") ? identity.substr(5) : std::string();
+        if (hex.size() == 32) {
+            const auto by_uuid = function<int(const char*, Handle*)>("nvmlDeviceGetHandleByUUID");
+            const auto uuid = "GPU-" + hex.substr(0, 8) + "-" + hex.substr(8, 4) + "-" + hex.substr(12, 4) + "-" + hex.substr(16, 4) + "-" +
+                              hex.substr(20);
+            if (by_uuid && by_uuid(uuid.c_str(), &device_) == 0) return true;
+        }
+        if (identity.starts_with("PCI ")) {
+            const auto by_address = function<int(const char*, Handle*)>("nvmlDeviceGetHandleByPciBusId_v2");
+            if (by_address && by_address(identity.substr(4).c_str(), &device_) == 0) return true;
+        }
+        device_ = nullptr;
+        return false;
+    }
+
+    void* library_ = nullptr;
+    Handle device_ = nullptr;
+    bool started_ = false;
+    int (*clock_)(Handle, unsigned, unsigned*) = nullptr;
+    int (*reasons_)(Handle, unsigned long long*) = nullptr;
+    int (*power_)(Handle, unsigned*) = nullptr;
+    int (*temperature_)(Handle, unsigned, unsigned*) = nullptr;
+};
+
+// --- AMD: amdgpu's files (Linux, Documentation/gpu/amdgpu/thermal.rst).
+
+/// "1: 1590Mhz *" of pp_dpm_sclk: the level in use has the star.
+std::optional<double> starred_mhz(const fs::path& file) {
+    std::ifstream in(file);
+    for (std::string line; std::getline(in, line);) {
+        const auto colon = line.find(':');
+        if (line.find('*') != std::string::npos && colon != std::string::npos) return std::strtod(line.c_str() + colon + 1, nullptr);
+    }
+    return std::nullopt;
+}
+
+class Amdgpu : public ClockReader {
+public:
+    explicit Amdgpu(fs::path folder) : folder_(std::move(folder)) {}
+    std::optional<Clocks> read() override {
+        Clocks out;
+        out.source = "sysfs amdgpu";
+        out.core_mhz = starred_mhz(folder_ / "pp_dpm_sclk");
+        out.memory_mhz = starred_mhz(folder_ / "pp_dpm_mclk");
+        for (const auto& monitor : folders(folder_ / "hwmon", "hwmon")) {
+            out.watts = number(monitor / "power1_average", 1e-6);
+            out.celsius = number(monitor / "temp1_input", 1e-3);
+        }
+        if (!out.core_mhz) return std::nullopt;
+        return out;
+    }
+
+private:
+    fs::path folder_;
+};
+
+// --- Intel: i915's and xe's files (Linux, Documentation/ABI/testing/sysfs-driver-intel-i915-hwmon and i915's gt folder).
+
+class IntelGpu : public ClockReader {
+public:
+    explicit IntelGpu(fs::path gt) : gt_(std::move(gt)) {}
+    std::optional<Clocks> read() override {
+        Clocks out;
+        out.source = "sysfs i915";
+        out.core_mhz = number(gt_ / "rps_act_freq_mhz");
+        constexpr std::array<std::pair<const char*, const char*>, 5> reasons{{{"throttle_reason_pl1", "power cap"},
+                                                                              {"throttle_reason_pl2", "short power cap"},
+                                                                              {"throttle_reason_thermal", "thermal"},
+                                                                              {"throttle_reason_prochot", "thermal, by hardware"},
+                                                                              {"throttle_reason_vr_tdc", "current limit"}}};
+        for (const auto& [file, name] : reasons)
+            if (number(gt_ / file)) out.limits.push_back(name);
+        if (!out.core_mhz) return std::nullopt;
+        return out;
+    }
+
+private:
+    fs::path gt_;
+};
+
+// --- The host's processors: cpufreq, which a virtual machine seldom has.
+
+class Cpufreq : public ClockReader {
+public:
+    explicit Cpufreq(std::vector<fs::path> files) : files_(std::move(files)) {}
+    std::optional<Clocks> read() override {
+        double sum = 0;
+        unsigned n = 0;
+        for (const auto& file : files_) {
+            if (const auto mhz = number(file, 1e-3)) sum += *mhz, ++n;
+        }
+        if (n == 0) return std::nullopt;
+        Clocks out;
+        out.source = "sysfs cpufreq";
+        out.core_mhz = sum / n;
+        return out;
+    }
+
+private:
+    std::vector<fs::path> files_;
+};
+
+std::unique_ptr<ClockReader> cpu_reader(const fs::path& sysfs, std::string& why) {
+    std::vector<fs::path> files;
+    for (const auto& cpu : folders(sysfs / "devices/system/cpu", "cpu"))
+        if (const auto file = cpu / "cpufreq/scaling_cur_freq"; first_line(file)) files.push_back(file);
+    if (files.empty()) {
+        why = "none: this system shows no cpufreq, as most virtual machines do not";
+        return nullptr;
+    }
+    return std::make_unique<Cpufreq>(std::move(files));
+}
+
+}  // namespace
+
+std::unique_ptr<ClockReader> clock_reader(const model::Device& device, std::string& why, const ClockSources& sources) {
+    if (device.is_cpu()) return cpu_reader(sources.sysfs, why);
+    if (device.implementation == model::Implementation::nvidia) {
+        auto nvml = std::make_unique<Nvml>(sources.nvml, device.identity, why);
+        return nvml->found() ? std::unique_ptr<ClockReader>(std::move(nvml)) : nullptr;
+    }
+    if (!device.is_gpu() || !device.identity.starts_with("PCI ")) {
+        why = "none: '" + device.name + "' gives no PCI address to find its files by";
+        return nullptr;
+    }
+    const auto folder = sources.sysfs / "bus/pci/devices" / device.identity.substr(4);
+    if (starred_mhz(folder / "pp_dpm_sclk")) return std::make_unique<Amdgpu>(folder);
+    for (const auto& card : folders(folder / "drm", "card"))
+        if (const auto gt = card / "gt/gt0"; first_line(gt / "rps_act_freq_mhz")) return std::make_unique<IntelGpu>(gt);
+    why = "none: " + folder.string() + " has no file that says it";
+    return nullptr;
+}
+
+}  // namespace cllab::device

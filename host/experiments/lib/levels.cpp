@@ -1,0 +1,273 @@
+#include "experiments/lib/levels.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "core/units.hpp"
+#include "experiments/lib/findings.hpp"
+#include "experiments/lib/sizes.hpp"
+#include "model/fit.hpp"
+
+namespace cllab::model::lib {
+namespace {
+
+constexpr double near = 1.34;  ///< sizes that differ by less may be the same
+
+std::string bytes_text(double bytes) { return format_bytes(static_cast<std::uint64_t>(bytes)); }
+
+/// Where a curve leaves one plateau for the next.
+struct Knee {
+    Estimate at;                  ///< low: last footprint on the plateau; high: first one on the next
+    bool gradual() const { return at.high - at.low > at.value; }
+    bool overlaps(double low, double high) const { return at.low <= high && at.high >= low; }
+};
+
+struct Reading {
+    std::vector<Plateau> plateaus;
+    std::vector<Knee> knees;  ///< one between each two plateaus
+    double last_x = 0, residual = 0;
+};
+
+Reading read(const Curve& curve) {
+    PlateauOptions options;
+    options.tolerance = tolerance(curve, 0.05);
+    const auto x = xs(curve), y = steps(curve);
+    const auto found = find_plateaus(x, y, options);
+    Reading out{found.levels, {}, x.back(), found.residual};
+    for (std::size_t i = 0; i + 1 < found.levels.size(); ++i) {
+        const auto &level = found.levels[i], &next = found.levels[i + 1];
+        Knee knee{{level.capacity.value, level.capacity.value, next.first_x}};
+        // A sharp knee lies behind the last footprint that fits. A drawn-out one is where half of the way is done: there half of
+        // the loads miss.
+        const double half = (level.value.value + next.value.value) / 2;
+        for (std::size_t k = 1; k < x.size() && next.first_x > 1.5 * level.capacity.value; ++k) {
+            if (x[k] <= level.capacity.value || y[k] < half) continue;
+            const double part = y[k] > y[k - 1] ? std::clamp((half - y[k - 1]) / (y[k] - y[k - 1]), 0.0, 1.0) : 1;
+            knee.at.value = std::clamp(x[k - 1] * std::pow(x[k] / x[k - 1], part), knee.at.low, knee.at.high);
+            break;
+        }
+        out.knees.push_back(knee);
+    }
+    return out;
+}
+
+/// Why a knee cannot be believed; empty: it can.
+std::string doubt(const Knee& knee, const Chases& chases, const std::vector<std::pair<const Curve*, const char*>>& others) {
+    if (knee.gradual())
+        return "the time rises gradually from " + bytes_text(knee.at.low) + " to " + bytes_text(knee.at.high) +
+               ", as it does where pages lie badly in the level or others use it";
+    for (const auto& [curve, what] : others) {
+        if (!curve || curve == chases.main) continue;
+        const auto other = read(*curve);
+        if (std::none_of(other.knees.begin(), other.knees.end(), [&](const Knee& k) { return k.overlaps(knee.at.low / near, knee.at.high * near); }))
+            return "a knee at " + bytes_text(knee.at.value) + " is not there " + what + ", so it is not this level's";
+    }
+    return {};
+}
+
+class Levels {
+public:
+    Levels(const Chases& chases, const Device& device)
+        : chases_(chases), device_(device), reading_(read(*chases.main)), how_("chase of stored addresses, " + order_text() + ", one load of 64 bits at a time in one work-item") {}
+
+    std::vector<Finding> find() {
+        if (device_.is_cpu() && !chases_.other_pages && !chases_.other_order) {
+            const std::string why = "one order and one kind of pages cannot tell a cache from the TLB; --axis order=paged,random --axis pages=huge,small can";
+            hold("l1.size", "cache capacities", why);
+            hold("memory.latency", "memory latency", why);
+        } else if (device_.is_cpu() && !device_.host_cache_levels.empty()) {
+            by_the_system();
+        } else {
+            by_the_curve();
+        }
+        return std::move(out_);
+    }
+
+private:
+    std::string order_text() const {
+        if (!chases_.main->fixed.has("order") || chases_.main->fixed.text("order") == "random") return "every line in random order";
+        return device_.is_cpu() ? "the lines of a page of 4 KiB in random order, then another page" : "the lines of 2 MiB in random order, then the next 2 MiB";
+    }
+    std::string pages_text() const {
+        std::vector<double> shares;
+        for (const auto& s : chases_.main->samples)
+            if (const auto share = metric(s, "huge_pages"); share && s.x >= 2 << 20) shares.push_back(*share);
+        if (shares.empty()) return {};
+        const double share = summarise(shares).median;
+        return share > 95 ? ", in huge pages" : share < 5 ? ", in small pages: the system gave no huge ones" : ", " + text_of(std::round(share)) + " % in huge pages";
+    }
+    void hold(const std::string& id, const std::string& name, const std::string& why) {
+        out_.push_back(withheld(chases_.path + id, chases_.prefix + name, why));
+    }
+    void size(const std::string& id, const std::string& name, const Knee& knee) {
+        out_.push_back({chases_.path + id + ".size", chases_.prefix + name + " capacity", "byte", knee.at.value, knee.at.low, knee.at.high,
+                        how_ + pages_text() + "; low is the last footprint that fits, high the first one on the next level" +
+                            (id == "l1" && device_.is_gpu() ? "; what the driver takes for local memory, of which this kernel has none, is not in it" : "")});
+    }
+    void latency(const std::string& id, const std::string& name, const Plateau& p) {
+        out_.push_back({chases_.path + id + ".latency", chases_.prefix + name + " latency", "s", p.value.value, p.value.low, p.value.high,
+                        how_ + pages_text() + "; plateau of " + std::to_string(p.points) + " sizes, residual " +
+                            format_significant(100 * reading_.residual, 2) + " %"});
+    }
+    std::vector<std::pair<const Curve*, const char*>> others() const {
+        return {{chases_.other_pages, "in the other kind of pages"}, {chases_.other_order, "in the other order"}};
+    }
+
+    /// A GPU, or a CPU whose system says nothing: plateaus are named in order.
+    void by_the_curve() {
+        std::size_t level = chases_.first_level - 1;
+        for (std::size_t i = 0; i < reading_.plateaus.size(); ++i) {
+            const auto& p = reading_.plateaus[i];
+            const bool memory = p.open && p.capacity.value >= static_cast<double>(beyond_caches(device_)) / 2;
+            if (memory) {
+                latency("memory", "memory", p);
+                continue;
+            }
+            const auto id = "l" + std::to_string(++level);
+            // NVIDIA's second level is in two halves, and the one beyond the crossbar answers later.
+            const std::string name = device_.implementation == Implementation::nvidia && level == 3 ? "far L2" : "L" + std::to_string(level);
+            latency(id, name, p);
+            if (p.open || i >= reading_.knees.size()) continue;
+            const auto why = doubt(reading_.knees[i], chases_, others());
+            if (why.empty()) size(id, name, reading_.knees[i]);
+            else hold(id + ".size", name + " capacity", why);
+        }
+        if (reading_.plateaus.empty()) hold("l1.size", "L1 capacity", "the times scatter, so that no two footprints agree");
+    }
+
+    void by_the_system() {
+        const auto& known = device_.host_cache_levels;
+        double below = 0;
+        for (std::size_t i = 0; i < known.size(); ++i) {
+            const auto size_here = static_cast<double>(known[i]);
+            const auto id = "l" + std::to_string(i + 1), name = "L" + std::to_string(i + 1);
+            level_latency(id, name, below, size_here);
+            level_size(id, name, below, size_here);
+            below = size_here;
+        }
+        memory(below);
+    }
+
+    /// Prefetchers follow a chase through the lines of a page, so that memory is what the other order meets.
+    void memory(double below) {
+        const auto refuse = [&](const std::string& why) { hold("memory.latency", "memory latency", why); };
+        const auto* curve = chases_.other_order ? chases_.other_order : chases_.main;
+        std::vector<double> times;
+        std::string pages;
+        for (const auto& s : curve->samples) {
+            if (s.x >= near * below) times.push_back(s.per_step);
+            if (const auto share = metric(s, "huge_pages"); share && s.x >= near * below) pages = text_of(std::round(*share)) + " % in huge pages; ";
+        }
+        if (times.size() < 2) return refuse("the chase through every line in random order has no two footprints beyond the " + bytes_text(below) +
+                                            " that the system reports for the last level");
+        const auto [least, most] = std::minmax_element(times.begin(), times.end());
+        if (*most > 1.25 * *least) return refuse("beyond the last level the time of a load is " + format_seconds(*least) + " or " + format_seconds(*most) + ": others use the memory");
+        out_.push_back({chases_.path + "memory.latency", chases_.prefix + "memory latency", "s", summarise(times).median, *least, *most,
+                        "chase of stored addresses, every line in random order, one load of 64 bits at a time in one work-item; " + pages +
+                            "what the TLB misses is in it"});
+    }
+
+    void level_latency(const std::string& id, const std::string& name, double below, double size_here) {
+        for (const auto& p : reading_.plateaus) {
+            // Of what lies on it, something must be too large for the level before and nothing for this one.
+            if (p.capacity.value <= near * below || p.first_x >= size_here) continue;
+            if (p.first_x < below / near || p.capacity.value > near * size_here) break;
+            if (chases_.other_pages) {
+                const auto other = read(*chases_.other_pages);
+                const bool same = std::any_of(other.plateaus.begin(), other.plateaus.end(), [&](const Plateau& o) {
+                    return o.first_x < p.capacity.value && o.capacity.value > p.first_x && std::abs(o.value.value / p.value.value - 1) < 0.25;
+                });
+                if (!same) return hold(id + ".latency", name + " latency", "small and huge pages give times that differ by more than a quarter");
+            }
+            return latency(id, name, p);
+        }
+        hold(id + ".latency", name + " latency", "no footprints in it agree: others use the level, or pages lie badly in it");
+    }
+
+    void level_size(const std::string& id, const std::string& name, double below, double size_here) {
+        const auto reported = "the system reports " + bytes_text(size_here);
+        const auto refuse = [&](const std::string& why) { hold(id + ".size", name + " capacity", why); };
+        if (reading_.last_x < near * size_here) return refuse("the sweep ends at " + bytes_text(reading_.last_x) + ", and " + reported);
+        const Knee* early = nullptr;
+        for (const auto& knee : reading_.knees) {
+            if (knee.at.value < below * near) continue;
+            if (knee.overlaps(size_here / near, size_here * near)) {
+                if (early) break;
+                const auto why = doubt(knee, chases_, others());
+                return why.empty() ? size(id, name, knee) : refuse(why + "; " + reported);
+            }
+            if (knee.at.value < size_here && !early) early = &knee;
+        }
+        if (early)
+            return refuse("the chase leaves it at " + bytes_text(early->at.value) + ", and " + reported +
+                          ": a neighbour on the core or small pages underneath may take the rest");
+        refuse("the curve has no knee there, and " + reported);
+    }
+
+    const Chases& chases_;
+    const Device& device_;
+    Reading reading_;
+    std::string how_;
+    std::vector<Finding> out_;
+};
+
+}  // namespace
+
+std::vector<Finding> levels(const Chases& chases, const Device& device) { return Levels(chases, device).find(); }
+
+std::vector<Finding> tlb(const Curve& scattered, const Curve& staying, const std::string& id, const std::string& name) {
+    const auto hold = [&](const std::string& why) { return std::vector<Finding>{withheld(id + ".reach", name + " reach", why)}; };
+    struct Point {
+        double x, more, least;
+    };
+    std::vector<Point> points;
+    for (const auto& s : scattered.samples) {
+        const auto* other = sample_at(staying, s.x);
+        if (other) points.push_back({s.x, s.per_step - other->per_step, 0.2 * other->per_step});
+    }
+    if (points.size() < 4) return hold("the two orders were not measured at the same footprints");
+    const auto costs = [](const Point& p) { return p.more > p.least; };
+    const auto first = std::find_if(points.begin(), points.end(), costs);
+    if (first == points.end()) return hold("loads to other pages take no longer than loads that stay, up to " + bytes_text(points.back().x));
+    const auto after = static_cast<std::size_t>(points.end() - first);
+    const auto agree = static_cast<std::size_t>(std::count_if(first, points.end(), costs));
+    if (first == points.begin() || after < 2 || agree < after - after / 8)
+        return hold("the difference between loads to other pages and loads that stay comes and goes with the footprint");
+    std::vector<double> more;
+    for (auto p = first; p != points.end() && p->x <= 16 * first->x; ++p) more.push_back(p->more);
+    const auto cost = summarise(more);
+    const std::string how = "loads that each go to another page against loads that stay in one for all of its lines";
+    const double reach = (first - 1)->x;
+    return {{id + ".reach", name + " reach", "byte", reach, reach, first->x, how + "; high is the first footprint where they take 20 % longer"},
+            {id + ".cost", name + " cost", "s", cost.median, cost.low, cost.high, how + "; up to 16 times the reach, what prefetchers gain within a page included"}};
+}
+
+std::vector<Finding> rates(const Curve& reread, const Device& device, const std::string& how) {
+    std::vector<Finding> out;
+    const auto add = [&](const std::string& id, const std::string& name, double least, double most) {
+        std::vector<double> rate;
+        for (const auto& s : reread.samples)
+            if (s.x > least && s.x <= most && s.per_step > 0) rate.push_back(1 / s.per_step);
+        const auto title = name + " read bandwidth";
+        if (rate.empty()) return out.push_back(withheld(id + ".rate", title, "the sweep has no region that lies in it alone"));
+        std::sort(rate.begin(), rate.end());
+        const double low = rate.front(), high = rate.back();
+        if (high > 1.5 * low)
+            return out.push_back(withheld(id + ".rate", title, "regions in it are read at " + format_rate(low, "B/s") + " to " + format_rate(high, "B/s") +
+                                                                   ": others use the level"));
+        out.push_back({id + ".rate", title, "B/s", quantile(rate, 0.5), low, high, how + "; regions of more than " + bytes_text(least) +
+                                                                                       (most < 1e18 ? ", at most " + bytes_text(most) : "")});
+    };
+    double below = 0;
+    for (std::size_t i = 0; i < device.host_cache_levels.size(); ++i) {
+        const auto here = static_cast<double>(device.host_cache_levels[i]);
+        // A region just larger than the level before may half lie in it; one just smaller than the level may not fit beside the rest.
+        add("l" + std::to_string(i + 1), "L" + std::to_string(i + 1), 2 * below, 0.75 * here);
+        below = here;
+    }
+    add("memory", "memory", 2 * below, 1e18);
+    return out;
+}
+
+}  // namespace cllab::model::lib

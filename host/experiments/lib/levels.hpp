@@ -1,0 +1,36 @@
+// From chases over footprints to the levels of memory behind them.
+//
+// One curve is not enough: a knee may be that of a cache, of the TLB, of pages that lie badly in a cache, or of a neighbour that
+// came in between. So the chase is made in two orders (every load to another page; all lines of a page, then the next page) and,
+// on a CPU, in two kinds of pages. The TLB's knees move with order and pages, a cache's do not. And where the system describes a
+// CPU's caches, a figure that contradicts it is withheld, with both numbers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/experiment.hpp"
+
+namespace cllab::model::lib {
+
+/// Chases through the same memory; the first is what figures are taken from, the others may be absent.
+struct Chases {
+    const Curve* main = nullptr;         ///< page after page, in huge pages where the system gives them
+    const Curve* other_order = nullptr;  ///< every load to another page
+    const Curve* other_pages = nullptr;  ///< page after page in small pages
+    std::string path{}, prefix{};        ///< of identifiers and of names: "bypass.", "past-L1 "
+    std::size_t first_level = 1;         ///< the level that the chase meets first
+};
+
+/// "l1.size", "l1.latency", "l2.size", …, "memory.latency": each a figure or withheld with the reason.
+std::vector<Finding> levels(const Chases& chases, const Device& device);
+
+/// "tlb.reach" and "tlb.cost": where loads that each go to another page begin to take longer than loads that stay, and by how much.
+/// `name`: "TLB" with the kind of pages.
+std::vector<Finding> tlb(const Curve& scattered, const Curve& staying, const std::string& id, const std::string& name);
+
+/// "l1.rate", …, "memory.rate" of a CPU whose caches the system describes: bytes per second of regions that all cores read and that
+/// fit in one level only.
+std::vector<Finding> rates(const Curve& reread, const Device& device, const std::string& how);
+
+}  // namespace cllab::model::lib

@@ -1,0 +1,170 @@
+#include "portrait/probes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace cllab::portrait {
+namespace {
+
+using model::Device;
+
+/// Work-groups around one, two and three full rounds of the units the driver reports, as fma's axis `load` wants them.
+std::string loads_around_units(const Device& device) {
+    const double n = device.compute_units;
+    std::string out;
+    double last = 0;
+    for (const double groups :
+         {1.0, n / 2, n - 1, n, n + 1, 1.5 * n, 2 * n - 1, 2 * n, 2 * n + 1, 2.5 * n, 3 * n, 3 * n + 1}) {
+        const double whole = std::max(1.0, std::floor(groups));
+        if (whole <= last) continue;
+        last = whole;
+        out += (out.empty() ? "" : ",") + std::to_string(100 * whole / n);
+    }
+    return out;
+}
+
+/// Every load to another line anywhere, to the largest footprint; the rest confirms and tells the TLB apart.
+std::vector<Part> chases_of_gpu() {
+    return {{"latency_global", {{"order", "paged"}, {"footprint", "4Ki:512Mi:*2"}}},
+            {"latency_global", {{"order", "random"}, {"footprint", "16Ki:512Mi:*2"}}},
+            {"latency_bypass", {{"footprint", "32Ki:128Mi:*4"}}},
+            {"latency_scalar", {{"footprint", "1Ki:4Mi:*2"}}},
+            {"latency_local"}};
+}
+
+std::uint64_t last_level_of(const Device& device) {
+    return device.host_cache_levels.empty() ? device.last_level_bytes : device.host_cache_levels.back();
+}
+
+/// Both orders and both kinds of pages through what caches may hold; memory itself in the order that no prefetcher follows.
+std::vector<Part> chases_of_cpu(const Device& device) {
+    const auto level = last_level_of(device);
+    std::string staying = "4Ki:64Mi:*2", scattered = "16Ki:32Mi:*2";
+    if (level > 16 << 20 && level < 96 << 20) staying += ",128Mi";
+    // A chain takes seconds to make there, so it is two footprints and no sweep.
+    if (level < 300u << 20) scattered += "," + std::to_string(2 * std::max<std::uint64_t>(level, 32 << 20)) + "," + std::to_string(3 * std::max<std::uint64_t>(level, 32 << 20) / 2);
+    else if (level < 370u << 20) scattered += ",480Mi,512Mi";
+    return {{"latency_global", {{"order", "paged"}, {"pages", "huge"}, {"footprint", staying}}},
+            {"latency_global", {{"order", "paged"}, {"pages", "small"}, {"footprint", "16Ki:32Mi:*2"}}},
+            {"latency_global", {{"order", "random"}, {"pages", "huge"}, {"footprint", scattered}}},
+            {"latency_global", {{"order", "random"}, {"pages", "small"}, {"footprint", "128Ki:32Mi:*2"}}},
+            {"latency_local"}};
+}
+
+/// Regions that lie in one level each: two of every level, and one beyond the last where that is not too large to make.
+std::vector<std::string> regions_of_cpu(const Device& device) {
+    std::vector<std::string> out;
+    double below = 8 << 10;
+    const auto add = [&](double bytes) { out.push_back(std::to_string(static_cast<std::uint64_t>(bytes / 4096) * 4096)); };
+    for (const auto level : device.host_cache_levels) {
+        const double from = 2 * below, to = std::min(0.75 * static_cast<double>(level), 64.0 * (1 << 20));
+        if (from * 1.2 < to) {
+            add(std::cbrt(from * from * to));
+            add(std::cbrt(from * to * to));
+        }
+        below = static_cast<double>(level);
+    }
+    if (device.host_cache_levels.empty()) return {"16Ki:256Mi:*2"};
+    if (3 * below <= 256 << 20) add(3 * below);
+    return out;
+}
+
+std::string joined(const std::vector<std::string>& values) {
+    std::string out;
+    for (const auto& value : values) out += (out.empty() ? "" : ",") + value;
+    return out;
+}
+
+/// Streams beyond the last level. A CPU makes and checks each byte with the cores that it measures.
+std::vector<Part> streams_of(const Device& device) {
+    if (device.is_gpu())
+        return {{"bandwidth_copy", {{"width", "4,16"}}},
+                {"bandwidth_batch", {{"width", "16"}}},
+                {"bandwidth_read", {{"width", "16"}}},
+                {"bandwidth_write", {{"width", "16"}}},
+                {"bandwidth_triad", {{"width", "16"}}},
+                {"bandwidth_reread", {{"size", "16Ki:128Mi:*2,256Mi,512Mi"}}}};
+    const auto bytes = std::to_string(std::clamp<std::uint64_t>(2 * last_level_of(device), 16 << 20, 128 << 20));
+    std::vector<Part> out;
+    for (const auto* stream : {"bandwidth_copy", "bandwidth_read", "bandwidth_write", "bandwidth_triad"}) out.push_back({stream, {{"size", bytes}, {"width", "64"}}});
+    out.push_back({"bandwidth_reread", {{"size", joined(regions_of_cpu(device))}, {"width", "64"}}});
+    return out;
+}
+
+}  // namespace
+
+std::vector<Probe> probes_for(const Device& device) {
+    const bool gpu = device.is_gpu();
+    const auto either = [&](std::vector<Part> of_gpu, std::vector<Part> of_cpu) { return gpu ? std::move(of_gpu) : std::move(of_cpu); };
+    const auto functions = std::vector<std::pair<std::string, std::string>>{{"function", "identity,divide,sqrt,exp,log,sin"}};
+    std::vector<Probe> out;
+    out.push_back({"fma",
+                   {{"fma_clock"},
+                    {"fma_latency"},
+                    {"fma_units", {{"load", loads_around_units(device)}}},
+                    {"fma_peak", {{"ilp", gpu ? "auto" : "4,8"}}},
+                    {"fma_ilp"},
+                    {"fma_loop"},
+                    {"fma_nested"},
+                    {"fma_code", {{"code", gpu ? "256:16384:*2" : "256:4096:*2"}}}}});
+    out.push_back({"launch", {{"launch_item"}, {"launch_device"}}});
+    out.push_back({"divergence",
+                   {{"divergence_width", {{"fill", "full"}}},
+                    {"divergence_paths"},
+                    {"divergence_plain"},
+                    {"divergence_branch"},
+                    {"divergence_select"},
+                    {"divergence_straight"},
+                    {"divergence_looped"}}});
+    out.push_back({"registers",
+                   either({{"registers_live", {{"live", "16,32,64,96,128,160,192,224,256,320"}}},
+                           {"registers_live", {{"items", "1024"}, {"live", "32,48,64,96"}}}},
+                          {{"registers_live", {{"live", "8,16,32,64,128,256"}}}}),
+                   true,
+                   {"live", "live", 8, 5}});
+    out.push_back({"dispatch", either({{"dispatch"}}, {{"dispatch_1d", {{"side", "1"}}}})});
+    out.push_back({"banks", {{"banks_word"}}, false});
+    out.push_back({"barrier", {{"barrier_plain"}, {"barrier_none"}}, false});
+    out.push_back({"atomic", {{"atomic"}}, false});
+    out.push_back({"latency", gpu ? chases_of_gpu() : chases_of_cpu(device), false, {"global", "footprint", 1 << 10, gpu ? 8u : 4u}});
+    out.push_back({"bandwidth", streams_of(device), false, {"reread", "size", 16 << 10, gpu ? 4u : 0u}});
+    out.push_back({"cacheline", {{"cacheline"}}, false});
+    out.push_back({"scatter", {{"scatter"}}, false});
+    out.push_back({"channels", either({{"channels", {{"spacing", "64:32768:*2"}}}}, {{"channels_load", {{"spacing", "64,256,1024,4096,4160,32768"}}}}), false});
+    out.push_back({"math",
+                   {{"math_latency", functions},
+                    {"math_rate", functions},
+                    {"math_latency_native", functions},
+                    {"math_rate_native", functions},
+                    {"math_latency_double", functions},
+                    {"math_rate_double", functions}}});
+    return out;
+}
+
+std::vector<std::uint64_t> decisive_points(const std::vector<model::Curve>& curves, std::uint64_t quantum, std::size_t most) {
+    std::vector<std::pair<double, std::uint64_t>> found;  // difference of the neighbours, point between them
+    std::set<std::uint64_t> known;
+    for (const auto& curve : curves) {
+        for (const auto& s : curve.samples) known.insert(static_cast<std::uint64_t>(s.x));
+    }
+    for (const auto& curve : curves) {
+        for (std::size_t i = 1; i < curve.samples.size(); ++i) {
+            const auto &a = curve.samples[i - 1], &b = curve.samples[i];
+            if (!(a.x > 0) || !(a.per_step > 0) || !(b.per_step > 0) || b.x <= 1.12 * a.x) continue;
+            const double difference = std::abs(std::log(b.per_step / a.per_step));
+            const auto middle = static_cast<std::uint64_t>(std::sqrt(a.x * b.x) / static_cast<double>(quantum) + 0.5) * quantum;
+            const auto x = static_cast<double>(middle);
+            if (difference > std::log(1.15) && x > a.x && x < b.x) found.emplace_back(difference, middle);
+        }
+    }
+    std::sort(found.rbegin(), found.rend());
+    std::set<std::uint64_t> chosen;
+    for (const auto& [difference, point] : found) {
+        if (chosen.size() == most) break;
+        if (!known.count(point)) chosen.insert(point);
+    }
+    return {chosen.begin(), chosen.end()};
+}
+
+}  // namespace cllab::portrait

@@ -1,0 +1,42 @@
+// Which probes make a device's portrait, and which points of their sweeps decide something.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/device.hpp"
+#include "model/experiment.hpp"
+
+namespace cllab::portrait {
+
+/// One sweep: a pattern with axis values that suit the device.
+struct Part {
+    std::string pattern;
+    std::vector<std::pair<std::string, std::string>> axes{};
+};
+
+/// Points that are added between two neighbours of a sweep that differ.
+struct Refinement {
+    std::string variant, axis;
+    std::uint64_t quantum = 1;  ///< points are multiples of it
+    std::size_t most = 0;       ///< points, of each part of that variant; 0: no refinement
+};
+
+/// The sweeps of one family. Families come in order of importance: a small budget leaves out the last ones.
+struct Probe {
+    std::string family;
+    std::vector<Part> parts;
+    /// Samples of all points of a curve alternate, so that drift does not look like a trend. Not for probes of memory,
+    /// whose points would push each other out of the caches.
+    bool interleave = true;
+    Refinement refine{};
+};
+std::vector<Probe> probes_for(const model::Device& device);
+
+/// At most `most` new points where the curves bend: in the middle (of the logarithms) of neighbours whose times differ by more than
+/// 15 % and that lie more than 12 % apart, greatest difference first. Ascending, multiples of `quantum`.
+std::vector<std::uint64_t> decisive_points(const std::vector<model::Curve>& curves, std::uint64_t quantum, std::size_t most);
+
+}  // namespace cllab::portrait

@@ -1,0 +1,174 @@
+// Levels of memory from chases in two orders and two kinds of pages: what is believed, and what is withheld with which reason.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+
+#include <cmath>
+#include <functional>
+#include <set>
+
+#include "core/mode.hpp"
+#include "core/random.hpp"
+#include "unit/memory_probe_run.hpp"
+
+using namespace cllab;
+using namespace cllab::memory_test;
+
+namespace {
+
+constexpr double KiB = 1024, MiB = 1024 * KiB;
+
+/// Nanoseconds of a load at a footprint.
+using Time = std::function<double(double footprint)>;
+
+/// What a machine with sharp levels gives.
+Time stairs(std::vector<std::pair<double, double>> levels, double memory) {
+    return [=](double x) {
+        for (const auto& [size, ns] : levels)
+            if (x <= size) return ns;
+        return memory;
+    };
+}
+
+model::Curve chase(const std::string& order, const std::string& pages, const Time& ns, double last = 256 * MiB) {
+    std::vector<std::pair<double, double>> points;
+    for (double x = 4 * KiB; x <= last * 1.001; x *= std::sqrt(std::sqrt(2))) points.emplace_back(std::round(x), ns(x) * 1e-9);
+    return curve("global", points, {{"line", "64"}, {"order", order}, {"pages", pages}});
+}
+
+model::Device machine(std::vector<std::uint64_t> levels) {
+    auto out = cpu();
+    out.host_cache_levels = std::move(levels);
+    return out;
+}
+
+std::vector<model::Finding> found(const model::Device& device, const Time& paged_huge, const Time& random_huge, const Time& paged_small,
+                                  const Time& random_small) {
+    return family("latency").conclude({chase("paged", "huge", paged_huge), chase("random", "huge", random_huge), chase("paged", "small", paged_small),
+                                       chase("random", "small", random_small)}, device);
+}
+
+const model::Finding& figure(const std::vector<model::Finding>& findings, const std::string& id) {
+    for (const auto& f : findings)
+        if (f.id == id) return f;
+    throw std::runtime_error("no finding " + id);
+}
+
+std::string why(const std::vector<model::Finding>& findings, const std::string& id) { return figure(findings, id).withheld; }
+
+const model::Device xeon = machine({48 << 10, 2 << 20, 32 << 20});
+const Time quiet = stairs({{48 * KiB, 1.6}, {2 * MiB, 5.2}, {32 * MiB, 40}}, 120);
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(latency_levels)
+
+BOOST_AUTO_TEST_CASE(a_quiet_machine_has_the_levels_it_reports_their_times_and_its_memory) {
+    const auto all = found(xeon, quiet, quiet, quiet, quiet);
+    for (const auto& [id, bytes] : {std::pair{"l1.size", 48 * KiB}, {"l2.size", 2 * MiB}, {"l3.size", 32 * MiB}}) {
+        BOOST_TEST(why(all, id) == "");
+        BOOST_TEST(figure(all, id).low <= bytes);
+        BOOST_TEST(figure(all, id).high > bytes);
+        BOOST_TEST(figure(all, id).value == bytes, boost::test_tools::tolerance(0.2));
+    }
+    for (const auto& [id, ns] : {std::pair{"l1.latency", 1.6}, {"l2.latency", 5.2}, {"l3.latency", 40.}, {"memory.latency", 120.}})
+        BOOST_TEST(figure(all, id).value == ns * 1e-9, boost::test_tools::tolerance(1e-6));
+}
+
+BOOST_AUTO_TEST_CASE(the_tlb_is_told_from_the_caches_and_makes_no_level_of_its_own) {
+    // Each load to another page costs 7 ns more beyond 8 MiB of small pages; there is no level of that size.
+    const Time small = [](double x) { return quiet(x) + (x > 8 * MiB ? 40 : 0); };
+    const auto all = found(xeon, quiet, quiet, quiet, small);
+    BOOST_TEST(why(all, "l2.size") == "");
+    BOOST_TEST(why(all, "l3.size") == "");
+    BOOST_TEST(figure(all, "tlb.small.reach").value <= 8 * MiB);
+    BOOST_TEST(figure(all, "tlb.small.reach").high > 8 * MiB);
+    BOOST_TEST(figure(all, "tlb.small.cost").value == 40e-9, boost::test_tools::tolerance(0.01));
+    BOOST_TEST(why(all, "tlb.huge.reach").find("no longer") != std::string::npos);
+    for (const auto& f : all) BOOST_TEST((f.unit != "byte" || !f.withheld.empty() || f.id == "tlb.small.reach" || f.value != 8 * MiB), f.id);
+}
+
+BOOST_AUTO_TEST_CASE(a_level_that_a_neighbour_shares_is_withheld_with_both_sizes) {
+    // The Xeon of the facts: huge pages, a neighbour on the core; flat to 384 KiB, then ever slower.
+    const Time shared = [](double x) {
+        const std::vector<std::pair<double, double>> seen{{48 * KiB, 1.6}, {49 * KiB, 5.4}, {384 * KiB, 5.4}, {512 * KiB, 6.3}, {1 * MiB, 8.8},
+                                                          {2 * MiB, 20.6}, {3 * MiB, 36}, {8 * MiB, 44}, {12 * MiB, 128}, {512 * MiB, 140}};
+        if (x <= seen[0].first) return seen[0].second;
+        std::size_t i = 1;
+        while (seen[i].first < x) ++i;
+        const double part = std::log(x / seen[i - 1].first) / std::log(seen[i].first / seen[i - 1].first);
+        return seen[i - 1].second * std::pow(seen[i].second / seen[i - 1].second, part);
+    };
+    const auto all = found(xeon, shared, shared, shared, shared);
+    BOOST_TEST(why(all, "l1.size") == "");
+    const auto text = why(all, "l2.size");
+    for (const auto* part : {"gradually from", "reports 2 MiB"}) BOOST_TEST(text.find(part) != std::string::npos, text);
+    // A sharp knee too early is no size either.
+    const Time early = stairs({{48 * KiB, 1.6}, {1.2 * MiB, 5.2}, {32 * MiB, 40}}, 120);
+    const auto sharp = why(found(xeon, early, early, early, early), "l2.size");
+    for (const auto* part : {"leaves it at 1.19 MiB", "reports 2 MiB", "neighbour"}) BOOST_TEST(sharp.find(part) != std::string::npos, sharp);
+}
+
+BOOST_AUTO_TEST_CASE(a_knee_that_other_pages_do_not_show_is_not_believed) {
+    const Time nothing = stairs({{48 * KiB, 1.6}, {256 * MiB, 5.2}}, 120);
+    const auto text = why(found(xeon, quiet, quiet, nothing, nothing), "l2.size");
+    BOOST_TEST(text.find("not there in the other kind of pages") != std::string::npos, text);
+}
+
+BOOST_AUTO_TEST_CASE(a_last_level_that_the_sweep_does_not_leave_is_withheld) {
+    const auto all = found(machine({48 << 10, 2 << 20, 300 << 20}), quiet, quiet, quiet, quiet);
+    BOOST_TEST(why(all, "l2.size") == "");
+    BOOST_TEST(why(all, "l3.size").find("the sweep ends at 256 MiB") != std::string::npos);
+    BOOST_TEST(why(all, "memory.latency").find("300 MiB") != std::string::npos);
+    // Prefetchers follow the other order: its time is not the memory's.
+    const Time followed = [](double x) { return std::min(quiet(x), 50.0); };
+    BOOST_TEST(figure(found(xeon, followed, quiet, followed, quiet), "memory.latency").value == 120e-9, boost::test_tools::tolerance(1e-6));
+}
+
+BOOST_AUTO_TEST_CASE(noise_names_no_level_that_does_not_exist) {
+    Random random(7);
+    for (int trial = 0; trial < 40; ++trial) {
+        const Time noisy = [&](double x) { return quiet(x) * (1 + 3 * std::pow(random.real(0, 1), 4)); };
+        const auto all = found(xeon, noisy, noisy, noisy, noisy);
+        for (std::size_t i = 0; i < xeon.host_cache_levels.size(); ++i) {
+            const auto& f = figure(all, "l" + std::to_string(i + 1) + ".size");
+            const auto size = static_cast<double>(xeon.host_cache_levels[i]);
+            if (f.withheld.empty()) BOOST_TEST((f.low / 1.34 <= size && f.high * 1.34 >= size), f.id + " is " + std::to_string(f.value));
+        }
+        for (const auto& f : all) BOOST_TEST(f.id.find("l4") == std::string::npos);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_single_order_on_a_cpu_names_no_level) {
+    for (const auto& f : family("latency").conclude({chase("random", "huge", quiet)}, xeon)) BOOST_TEST(f.withheld.find("order=paged,random") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_paged_chase_stays_in_each_page_until_it_has_seen_all_of_its_lines) {
+    const auto setup = set_up("latency", "global", cpu(), {{"footprint", "65536"}, {"order", "paged"}});
+    const auto slot = argument<std::uint32_t>(setup, "slot");
+    BOOST_REQUIRE(slot.size() == 1024u);
+    std::set<std::uint32_t> lines, pages;
+    for (std::size_t i = 0; i < slot.size(); ++i) {
+        lines.insert(slot[i] / 8);
+        if (i % 64 == 0) BOOST_TEST(pages.insert(slot[i] / 512).second);
+        BOOST_TEST(pages.count(slot[i] / 512));
+    }
+    BOOST_TEST(lines.size() == 1024u);
+    BOOST_TEST((setup.pages == model::Pages::huge));
+    BOOST_TEST((set_up("latency", "global", cpu(), {{"footprint", "65536"}, {"pages", "small"}}).pages == model::Pages::small));
+}
+
+BOOST_AUTO_TEST_CASE(the_mode_is_where_undisturbed_samples_agree_although_most_are_disturbed) {
+    Random random(3);
+    std::vector<double> samples;
+    for (int i = 0; i < 40; ++i) samples.push_back(1 + 0.005 * random.real(-1, 1));
+    for (int i = 0; i < 60; ++i) samples.push_back(random.real(1.1f, 5));
+    const auto mode = half_sample_mode(samples);
+    BOOST_TEST(mode.value == 1, boost::test_tools::tolerance(0.01));
+    BOOST_TEST(mode.share >= 0.4);
+    BOOST_TEST(mode.share < 0.5);
+    BOOST_TEST(half_sample_mode({}).value == 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
