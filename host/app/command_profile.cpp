@@ -171,7 +171,7 @@ private:
 
     std::vector<model::Curve> curves(const portrait::Probe& probe, const Records& records) const {
         std::vector<model::Curve> out;
-        for (auto& conclusion : portrait::curves_of_device(records, profile_.device.name)) {
+        for (auto& conclusion : portrait::curves_of_device(model::rows_of(records), profile_.device.name)) {
             for (auto& curve : conclusion.curves)
                 if (curve.variant == probe.refine.variant) out.push_back(std::move(curve));
         }

@@ -20,7 +20,7 @@ using namespace report::html;
 using nlohmann::json;
 
 std::vector<Curves> curves_of_page(const std::vector<model::Record>& records, const std::vector<portrait::Conclusion>& conclusions,
-                                   const std::vector<std::optional<CurvePlace>>& places) {
+                                   const std::vector<std::optional<portrait::CurvePlace>>& places) {
     std::vector<std::vector<std::vector<std::pair<double, std::size_t>>>> cells(conclusions.size());
     for (std::size_t k = 0; k < conclusions.size(); ++k) cells[k].resize(conclusions[k].curves.size());
     for (std::size_t i = 0; i < records.size(); ++i)

@@ -146,16 +146,6 @@ std::vector<Conclusion> conclude(const std::vector<Record>& records, const Devic
     return out;
 }
 
-const Axis* swept_axis(const Experiment& experiment, const std::string& variant) {
-    for (const auto& v : experiment.variants) {
-        if (v.name != variant) continue;
-        for (const auto& axis : experiment.axes) {
-            if (axis.name == experiment.swept_axis(v)) return &axis;
-        }
-    }
-    return nullptr;
-}
-
 std::vector<std::optional<CurvePlace>> places_in_curves(const std::vector<Record>& records, const std::vector<Conclusion>& conclusions) {
     std::map<std::pair<std::string, std::string>, std::size_t> families;  // by device and family
     std::map<std::pair<std::size_t, CurveKey>, std::size_t> curves;
