@@ -13,6 +13,7 @@
 
 #include <unistd.h>
 
+#include "app/choice.hpp"
 #include "app/commands.hpp"
 #include "app/crash.hpp"
 #include "app/conclude.hpp"
@@ -130,10 +131,10 @@ std::vector<model::Group> pairs(const std::vector<model::Selected>& selected, co
     return out;
 }
 
-std::vector<model::Selected> select_for(const Invocation& invocation) {
-    auto selected = model::select(model::registry(), invocation.patterns);
+std::vector<model::Selected> select_for(const Choice& choice, const Invocation& invocation) {
+    auto selected = choice.selected();
     if (invocation.versus.empty()) return selected;
-    const auto other = model::select(model::registry(), {invocation.versus});
+    const auto other = choice.select({invocation.versus});
     if (selected.size() != 1 || other.size() != 1 || selected.front().id == other.front().id)
         throw Error(Blame::usage, "--vs compares one variant with one other; the patterns select " +
                                       std::to_string(selected.size()) + " and " + std::to_string(other.size()) +
@@ -142,10 +143,10 @@ std::vector<model::Selected> select_for(const Invocation& invocation) {
     return selected;
 }
 
-Job make_job(const Invocation& invocation) {
+Job make_job(const Choice& choice, const Invocation& invocation) {
     Job job;
     job.invocation = invocation;
-    const auto selected = select_for(invocation);
+    const auto selected = select_for(choice, invocation);
     job.plan = invocation.versus.empty() ? model::make_plan(selected, invocation.axes) : pairs(selected, invocation);
     auto& options = job.options;
     options.seed = invocation.seed;
@@ -220,7 +221,9 @@ int command_run(const Invocation& asked) {
     // Text that is not the lab's own may write anywhere and never end; the arrangements of --vs are processes of their own.
     invocation.isolate = asked.isolate || !asked.cl_dir.empty() || !asked.versus.empty() || may_be_several(asked.devices);
     Outputs outputs(invocation);
-    auto job = make_job(invocation);
+    const Choice choice(invocation);
+    invocation.isolate = invocation.isolate || choice.own();
+    auto job = make_job(choice, invocation);
     check_dumps(job);
     catch_interrupts();
     catch_driver_crashes();

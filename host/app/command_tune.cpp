@@ -7,6 +7,7 @@
 #include <map>
 #include <unistd.h>
 
+#include "app/choice.hpp"
 #include "app/commands.hpp"
 #include "app/job.hpp"
 #include "app/profile_file.hpp"
@@ -234,7 +235,8 @@ private:
 }  // namespace
 
 int command_tune(const Invocation& invocation) {
-    const auto selected = model::select(model::registry(), invocation.patterns);
+    const Choice choice(invocation);
+    const auto selected = choice.selected();
     // What cannot be tuned is the command line's fault, and said before the first build.
     for (const auto& s : selected) model::tune_space(s, invocation.axes);
     Outputs outputs(invocation);

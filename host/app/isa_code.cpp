@@ -19,9 +19,9 @@ void compile(const Invocation& invocation, const model::Cell& cell, const model:
     const std::map<std::string, model::Loaded> no_files;
     const model::Request request{*cell.variant, cell.point, device, 1, no_files};
     const model::Setup setup = model::set_up(*cell.experiment, request);
-    const auto source = run::kernel_source(cell.experiment->family, invocation.cl_dir);
+    const auto source = run::kernel_source(*cell.experiment, *cell.variant, invocation.cl_dir);
     const std::string options = run::build_options(cell, setup, device, invocation.build_options);
-    const auto built = inspect::compile_offline(invocation.target, source.text, options, cell.id, setup.local);
+    const auto built = inspect::compile_offline(invocation.target, source.text, options, cell.experiment->entry(*cell.variant), setup.local);
     if (!built.ok) {
         out.status = model::Status::build_failed;
         out.reason = built.log;
@@ -35,7 +35,7 @@ void compile(const Invocation& invocation, const model::Cell& cell, const model:
     out.info = built.analysis.info;
     if (invocation.dumps.empty()) return;
     const inspect::DumpRequest dump{run::dump_folder(invocation.dumps, device, cell),
-                                    cell.id,
+                                    cell.experiment->entry(*cell.variant),
                                     source.text,
                                     options,
                                     built.log,

@@ -280,7 +280,8 @@ private:
         record.status = status;
         const std::string phase = position_->phase.load();
         record.reason = reason + " in phase '" + phase + "'";
-        if (!job_.options.cl_dir.empty() && phase != "build" && phase != "yardstick") record.reason += "; the likely cause is " + cause;
+        const bool foreign = !job_.options.cl_dir.empty() || job_.plan.at(cell.first).at(cell.second).variant->own;
+        if (foreign && phase != "build" && phase != "yardstick") record.reason += "; the likely cause is " + cause;
         job_.options.skip.insert(cell);
         events_.done(cell.first, cell.second, record);
     }

@@ -110,9 +110,9 @@ std::vector<model::Device> resolve_devices(const Job& job, std::vector<std::stri
 void check_points(const Job& job, const model::Device& device) {
     std::set<std::string> families;
     for (const auto& group : job.plan) {
-        for (const auto& cell : group) families.insert(cell.experiment->family);
+        for (const auto& cell : group)
+            if (families.insert(cell.experiment->family).second) run::kernel_source(*cell.experiment, *cell.variant, job.options.cl_dir);
     }
-    for (const auto& family : families) run::kernel_source(family, job.options.cl_dir);
     for (const auto& group : job.plan) {
         for (const auto& cell : group) {
             try {

@@ -28,7 +28,8 @@ Page page_of(const std::string& command) {
     if (command == "run")
         return {"cllab [run] [PATTERN...] [options]",
                 "Verifies each kernel variant against independent host code, times it, and writes its binary and\n"
-                "disassembly beside the time. A PATTERN is a shell glob over <family>_<variant>, or a family's name.\n\n"
+                "disassembly beside the time. A PATTERN is a shell glob over <family>_<variant>, a family's name, or a kernel file\n"
+                "of your own, as in my.cl or my.cl:kernel: `cllab help kernel-file` explains those.\n\n"
                 "Several devices run one after the other, each in a child process as with --isolate, because CPU devices and\n"
                 "simulators share the host's cores. After the table of each device comes one of the variants by devices, and\n"
                 "a sentence where the ranking differs. A device whose driver crashes is lost alone; the exit status is then 3.",
@@ -86,6 +87,23 @@ Page page_of(const std::string& command) {
 
 using Strings = std::vector<std::string>;
 
+/// Lines of a kernel file's block that may stand on the command line.
+struct Statement {
+    const char *option, *value, *about;
+};
+const Statement statements[] = {
+    {"arg", "NAME=VALUE", "Of a kernel file: gives an argument, e.g. src=rand:n*n. Repeats. See `cllab help kernel-file`."},
+    {"global", "X[,Y[,Z]]", "Of a kernel file: work-items, as expressions over axes and scalar arguments."},
+    {"local", "X[,Y[,Z]]", "Of a kernel file: work-items per group. Default: the driver's choice."},
+    {"offset", "X[,Y[,Z]]", "Of a kernel file: offset of the global ids."},
+    {"variant", "NAME=OPTIONS", "Of a kernel file: makes one more variant by build options, e.g. fast=-DTILE=32. Repeats."},
+    {"extends", "FOLDER", "Of a kernel file: looks for #include files in FOLDER too. Repeats. Same as -I."},
+    {"work", "bytes=N flops=N", "Of a kernel file: what a launch must move and compute, for the rates."},
+    {"expect", "NAME=FILE", "Of a kernel file: an argument must come out equal to FILE (.npy, raw, picture). Repeats."},
+    {"reference", "KERNEL", "Of a kernel file: results must equal those of this kernel or variant."},
+    {"tolerance", "KIND=X", "Of a kernel file: how far results may differ: absolute=X, relative=X or ulp=X."},
+};
+
 po::options_description options_of(const std::string& command) {
     po::options_description out("Options", 110, 70);
     auto add = out.add_options();
@@ -116,6 +134,11 @@ po::options_description options_of(const std::string& command) {
         add("axis,a", po::value<Strings>()->composing()->value_name("NAME=VALUES"),
             "Redefines an axis: a list (width=1024,2048), a geometric range (size=1Ki:1Mi:*2) or a stepped one "
             "(items=1:9:+2). Repeats. See `cllab describe FAMILY`.");
+    }
+    if (command == "run" || command == "dump" || command == "tune" || command == "isa") {
+        for (const auto& statement : statements)
+            add(std::string(statement.option) == "extends" ? "extends,I" : statement.option, po::value<Strings>()->composing()->value_name(statement.value),
+                statement.about);
     }
     if (command == "run" || command == "dump") {
         add("input", po::value<Strings>()->composing()->value_name("NAME=FILE"),
@@ -305,6 +328,8 @@ Invocation parse(int argc, char** argv) {
         return out;
     }
     for (const auto& pattern : strings("kernel")) out.patterns.push_back(pattern);
+    for (const auto& statement : statements)
+        for (const auto& value : strings(statement.option)) out.statements.emplace_back(statement.option, value);
     if (out.command == "isa") {
         out.axes = named("axis", strings("axis"));
         out.devices = strings("device");
@@ -376,6 +401,7 @@ std::string help_text(const std::string& command) {
                "  cllab list [PATTERN]                        families, variants, questions\n"
                "  cllab describe FAMILY                       question, axes with defaults, metrics, variants\n"
                "  cllab run PATTERN...                        verify, time, dump\n"
+               "  cllab run FILE.cl[:KERNEL]...               the same for a kernel of your own: `cllab help kernel-file`\n"
                "  cllab dump PATTERN...                       build, verify once, dump; no timing\n"
                "  cllab isa PATTERN... [--target T]           machine code and its counts, also for devices that are not here\n"
                "  cllab tune PATTERN...                       try the launch parameters, name the fastest\n"
@@ -388,6 +414,7 @@ std::string help_text(const std::string& command) {
                "cannot be written; 130 interrupted (SIGINT, SIGTERM).\n";
         return out.str();
     }
+    if (command == "kernel-file") return kernel_file_help();
     if (std::find(commands.begin(), commands.end(), command) == commands.end())
         throw Error(Blame::usage, "there is no command '" + command + "'; the commands are " + join(commands, ", "));
     const auto page = page_of(command);

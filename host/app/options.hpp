@@ -16,6 +16,7 @@ struct Invocation {
 
     std::vector<std::string> patterns, devices;  ///< patterns: the files of merge and report
     std::vector<std::pair<std::string, std::string>> axes, inputs, outputs;
+    std::vector<std::pair<std::string, std::string>> statements;  ///< about a kernel file: option and value, "arg", "n=1024"
     std::string json, csv, dumps = "dumps", cl_dir, build_options, label;
     std::string cache = "hot";  ///< of run: hot, cold or rotate
     bool no_dumps = false, isolate = false, require_all = false, verify_only = false, no_yardstick = false, as_json = false;
@@ -31,7 +32,8 @@ struct Invocation {
 /// Throws Error(usage) for anything it does not understand.
 Invocation parse(int argc, char** argv);
 
-/// The text of `cllab COMMAND --help`; the overview for "".
+/// The text of `cllab COMMAND --help`; the overview for "", the grammar of kernel files for "kernel-file".
 std::string help_text(const std::string& command);
+std::string kernel_file_help();
 
 }  // namespace cllab::app

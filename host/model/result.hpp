@@ -110,6 +110,7 @@ struct Record {
     std::optional<YardstickInfo> yardstick;                    ///< of the metric of_copy
     std::vector<double> samples;                               ///< seconds, in the order taken
     std::vector<double> aside;                                 ///< likewise, of blocks in which the clock was off
+    std::string checked_by;                                    ///< what its results were held against; empty: not checked
     std::vector<std::string> warnings;                         ///< "short-name: sentence with advice"
     BuildInfo build;
     CodeInfo code;

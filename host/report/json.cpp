@@ -101,6 +101,7 @@ Json to_json(const model::Record& r) {
         if (std::isfinite(seconds)) j["samples"].push_back(seconds);
     for (const double seconds : r.aside)
         if (std::isfinite(seconds)) j["aside"].push_back(seconds);
+    if (!r.checked_by.empty()) j["checked_by"] = r.checked_by;
     j["warnings"] = r.warnings;
     j["build"] = {{"options", r.build.options}, {"source", r.build.source}, {"source_sha256", r.build.source_sha256},
                   {"log", r.build.log.substr(0, most_log_bytes)}};

@@ -226,6 +226,7 @@ model::Record read_record(const Reader& r, int schema) {
         record.time->high = *most;
     }
     r.read("aside", record.aside);
+    r.read("checked_by", record.checked_by);
     r.read("warnings", record.warnings);
     if (const Json* build = r.find("build")) {
         const Reader b(*build, "build");

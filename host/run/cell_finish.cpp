@@ -135,7 +135,7 @@ void CellRun::dump() {
         warn("no-binary: " + std::string(e.what()) + " gives " + device::error_name(e.err()));
     }
     inspect::DumpRequest request{
-        {}, cell_.id, source_, record_.build.options, built_.log, binary, session_.facts(),
+        {}, cell_.experiment->entry(*cell_.variant), source_, record_.build.options, built_.log, binary, session_.facts(),
         subject_ ? inspect::LaunchSize{subject_->first().local(), subject_->first().global()} : inspect::LaunchSize{}};
     request.tool_budget = std::chrono::milliseconds(static_cast<long>(1000 * options_.tool_seconds));
     const auto& analysis = instruments_.code().read(request);
@@ -182,6 +182,12 @@ void CellRun::set_batch(unsigned number, const std::string& apart) {
              "difference between two batches may be the machine's");
 }
 
+void CellRun::say_proof() {
+    const auto proof = setup_.proof ? setup_.proof() : Proof{"host code"};
+    record_.checked_by = proof.checked_by;
+    for (const auto& warning : proof.warnings) warn(warning);
+}
+
 const Record& CellRun::finish() {
     phase_("dump");
     guarded([&] { dump(); });
@@ -196,6 +202,7 @@ const Record& CellRun::finish() {
             transfers();
         });
     }
+    if (record_.status == Status::ok) say_proof();
     return record_;
 }
 

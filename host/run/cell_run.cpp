@@ -134,7 +134,7 @@ bool CellRun::guarded(const std::function<void()>& work) {
 
 void CellRun::build() {
     const auto& facts = session_.facts();
-    auto source = kernel_source(record_.family, options_.cl_dir);
+    auto source = kernel_source(*cell_.experiment, *cell_.variant, options_.cl_dir);
     source_ = std::move(source.text);
     record_.build.options = build_options(cell_, setup_, facts, options_.build_options);
     record_.build.source = source.origin;
@@ -155,7 +155,18 @@ void CellRun::build() {
         }
         if (first.empty()) first = one_line(built_.log);
         fail(Status::build_failed, device::error_name(built_.code) + (first.empty() ? "" : ": " + first));
+        return;
     }
+    if (setup_.reference) build_reference();
+}
+
+void CellRun::build_reference() {
+    const auto& variant = *setup_.reference->variant;
+    const model::Cell cell{cell_.experiment, &variant, cell_.experiment->id(variant), cell_.point, {}};
+    reference_ = device::build(session_, kernel_source(*cell.experiment, variant, options_.cl_dir).text,
+                               build_options(cell, *setup_.reference->setup, session_.facts(), options_.build_options));
+    if (!reference_.ok)
+        fail(Status::build_failed, "the reference '" + variant.name + "' does not build: " + device::error_name(reference_.code));
 }
 
 bool CellRun::prepare() {
@@ -179,7 +190,10 @@ bool CellRun::prepare() {
             if (options_.cache == Cache::cold) instruments_.flush();
         }
         build();
-        if (record_.status == Status::ok) subject_ = std::make_unique<Subject>(session_, built_, setup_, cell_.id, beside_ ? beside_->subject_.get() : nullptr);
+        if (record_.status != Status::ok) return;
+        subject_ = std::make_unique<Subject>(session_, built_, setup_, cell_.experiment->entry(*cell_.variant),
+                                             beside_ ? beside_->subject_.get() : nullptr);
+        if (setup_.reference) subject_->set_reference(reference_);
     });
     if (!built) {
         if (record_.status == Status::build_failed) guarded([&] { dump(); });

@@ -64,10 +64,12 @@ private:
     bool guarded(const std::function<void()>& work);  ///< turns what drivers throw into a status
     bool fail(model::Status status, const std::string& reason);
     void build();
+    void build_reference();
     bool proved(const Subject::Wrong& wrong);  ///< false: it is wrong, and the record says so
     void look();                               ///< at what the samples so far have left; then poisons it
     double one_sample(unsigned operations);
     void warn(const std::string& warning);
+    void say_proof();
     void fill_metrics();
     bool proved_after();
     void transfers();
@@ -88,7 +90,7 @@ private:
     model::Record record_;
     model::Setup setup_;
     std::string source_;
-    device::Built built_;
+    device::Built built_, reference_;
     std::optional<inspect::DumpFolder> dumped_;
     std::unique_ptr<Subject> subject_;
     std::size_t sets_ = 1;
