@@ -4,9 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "app/image_file.hpp"
-#include "app/job.hpp"
+#include "app/runner.hpp"
 #include "app/say.hpp"
 #include "core/text.hpp"
+#include "device/platforms.hpp"
 #include "device/introspect.hpp"
 #include "device/quirks.hpp"
 #include "kernelfile/experiment.hpp"
@@ -36,12 +37,10 @@ std::pair<std::string, std::string> file_and_glob(const std::string& pattern) {
 /// What the driver of the first selected device says of the builds; of another device where that one says nothing.
 std::vector<model::Introspection> ask_device(const Invocation& invocation, const std::vector<kernelfile::Build>& builds,
                                              const std::vector<kernelfile::SourceFile>& files) {
-    Job job;
-    job.invocation = invocation;
     const auto lines = in_child(
         [&](const HandOver& hand_over) {
             auto devices = device::discover();
-            const auto selected = resolve_devices(job).front().selector;
+            const auto selected = in_this_process()->devices(invocation.devices).front().selector;
             std::stable_partition(devices.begin(), devices.end(), [&](const auto& d) { return d.facts.selector == selected; });
             std::vector<model::Introspection> found;
             for (const auto& one : devices) {

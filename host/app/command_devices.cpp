@@ -6,7 +6,7 @@
 #include "app/commands.hpp"
 #include "app/devices_page.hpp"
 #include "app/drivers.hpp"
-#include "app/job.hpp"
+#include "app/runner.hpp"
 #include "app/say.hpp"
 #include "app/stdout_guard.hpp"
 #include "device/program.hpp"

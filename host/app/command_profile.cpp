@@ -13,9 +13,10 @@
 #include <string_view>
 
 #include "app/commands.hpp"
-#include "app/job.hpp"
 #include "app/profile.hpp"
 #include "app/profile_file.hpp"
+#include "app/request.hpp"
+#include "app/runner.hpp"
 #include "app/say.hpp"
 #include "app/streams.hpp"
 #include "core/text.hpp"
@@ -99,7 +100,7 @@ struct BudgetSpent {};
 
 class Profiler {
 public:
-    Profiler(const Invocation& invocation, const model::Device& device) : invocation_(invocation) {
+    Profiler(const Invocation& invocation, Runner& runner, const model::Device& device) : invocation_(invocation), runner_(runner) {
         profile_.device = device;
         profile_.budget_seconds = invocation.budget_seconds;
         profile_.utc = utc_now();
@@ -127,20 +128,12 @@ public:
 private:
     bool run_probe(const ProfileProbe& probe, Budget& budget) {
         const auto thin = budget.thin();
-        const auto plan = plan_of(probe, thin);
         profile_.thinned = std::max(profile_.thinned, thin);
-        Job job;
-        job.invocation = invocation_;
-        job.plan = plan;
-        auto& options = job.options;
-        options.seed = invocation_.seed;
-        options.cl_dir = invocation_.cl_dir;
-        options.build_options = invocation_.build_options;
-        options.argv = invocation_.argv;
-        options.run = run_info(invocation_);
+        run::RunRequest request{std::nullopt, plan_of(probe, thin), settings_of(invocation_)};
+        auto& settings = request.settings;
         // The device is warm from the cell before. About half of a cell's time goes to building and verifying.
-        options.sampling_seconds = std::clamp(0.35 * budget.of_a_cell(), Budget::least_sampling, 0.5);
-        options.warm_seconds = std::clamp(0.1 * budget.of_a_cell(), 0.005, 0.25);
+        settings.sampling_seconds = std::clamp(0.35 * budget.of_a_cell(), Budget::least_sampling, 0.5);
+        settings.warm_seconds = std::clamp(0.1 * budget.of_a_cell(), 0.005, 0.25);
         const auto start = Clock::now();
         const auto before = profile_.records.size();
         const Events events{[&](std::size_t, std::size_t index, const model::Record& record, const char* phase) {
@@ -151,16 +144,13 @@ private:
                                 profile_.records.push_back(record);
                             }};
         try {
-            if (invocation_.isolate)
-                run_isolated(job, profile_.device.selector, events);
-            else
-                run_on(job, profile_.device.selector, events);
+            runner_.run(request, profile_.device.selector, events);
         } catch (const run::Interrupted&) {
             return false;
         } catch (const BudgetSpent&) {
         }
         budget.done(cells_in(plan_of(probe, 1)), profile_.records.size() - before, since(start),
-                    options.sampling_seconds + options.warm_seconds);
+                    settings.sampling_seconds + settings.warm_seconds);
         return true;
     }
 
@@ -172,6 +162,7 @@ private:
     }
 
     const Invocation& invocation_;
+    Runner& runner_;
     Profile profile_;
     std::size_t total_ = 0;
     Clock::time_point shown_{};
@@ -193,11 +184,9 @@ int command_profile(const Invocation& asked) {
     invocation.isolate = asked.isolate || !asked.cl_dir.empty();
     catch_interrupts();
     catch_driver_crashes();
-    Job job;
-    job.invocation = invocation;
+    const auto runner = invocation.isolate ? in_child_processes(invocation.timeout_seconds) : in_this_process();
     bool failed = false;
-    // A process that has called OpenCL must not fork: the children would have its drivers, but none of their threads.
-    for (const auto& device : invocation.isolate ? resolve_isolated(job) : resolve_devices(job)) {
+    for (const auto& device : runner->devices(invocation.devices)) {
         std::ofstream file;
         if (!invocation.no_dumps) inspect::claim_device_folder(invocation.dumps, device, run::this_host().name);
         const auto path = profile_path(invocation.dumps, device);
@@ -205,7 +194,7 @@ int command_profile(const Invocation& asked) {
         // meanwhile mixes with it.
         const auto part = path.string() + "." + std::to_string(getpid()) + ".part";
         if (!invocation.no_dumps) open_for_writing(part, file);
-        Profiler profiler(invocation, device);
+        Profiler profiler(invocation, *runner, device);
         const bool finished = profiler.run();
         const auto& profile = profiler.profile();
         const auto json = profile_json(profile);

@@ -18,9 +18,10 @@
 #include "app/crash.hpp"
 #include "app/conclude.hpp"
 #include "app/image_file.hpp"
-#include "app/job.hpp"
 #include "app/profile_file.hpp"
+#include "app/request.hpp"
 #include "app/results.hpp"
+#include "app/runner.hpp"
 #include "app/say.hpp"
 #include "app/sink.hpp"
 #include "app/streams.hpp"
@@ -143,48 +144,40 @@ std::vector<model::Selected> select_for(const Choice& choice, const Invocation& 
     return selected;
 }
 
-Job make_job(const Choice& choice, const Invocation& invocation) {
-    Job job;
-    job.invocation = invocation;
+run::RunRequest request_of(const Choice& choice, const Invocation& invocation) {
+    run::RunRequest out;
     const auto selected = select_for(choice, invocation);
-    job.plan = invocation.versus.empty() ? model::make_plan(selected, invocation.axes) : pairs(selected, invocation);
-    auto& options = job.options;
-    options.seed = invocation.seed;
-    options.measure = !invocation.verify_only;
-    options.sampling_seconds = invocation.sampling_seconds;
-    options.cache = run::cache_from(invocation.cache);
-    if (options.measure && !invocation.no_yardstick)
-        options.yardstick = model::make_plan(model::select(model::registry(), {"bandwidth_copy"}), {}).front().front();
-    options.build_options = invocation.build_options;
-    options.cl_dir = invocation.cl_dir;
-    if (!invocation.no_dumps) options.dumps = invocation.dumps;
-    options.argv = invocation.argv;
-    options.run = run_info(invocation);
-    options.tool_seconds = std::min(options.tool_seconds, invocation.timeout_seconds / 2);
+    out.comparisons = invocation.versus.empty() ? model::make_plan(selected, invocation.axes) : pairs(selected, invocation);
+    auto& settings = out.settings = settings_of(invocation);
+    settings.measure = !invocation.verify_only;
+    settings.cache = run::cache_from(invocation.cache);
+    if (settings.measure && !invocation.no_yardstick)
+        out.yardstick = model::make_plan(model::select(model::registry(), {"bandwidth_copy"}), {}).front().front();
+    if (!invocation.no_dumps) settings.dumps = invocation.dumps;
     for (const auto& [name, path] : invocation.inputs) {
         const bool known = std::any_of(selected.begin(), selected.end(), [&](const auto& s) {
             const auto& inputs = s.experiment->file_inputs;
             return std::find(inputs.begin(), inputs.end(), name) != inputs.end();
         });
         if (!known) throw Error(Blame::usage, "none of the selected families takes an input file '" + name + "'");
-        options.files[name] = load_grey(path);
+        settings.files[name] = load_grey(path);
     }
     for (const auto& [name, path] : invocation.outputs) {
         std::size_t cells = 0;
-        for (const auto& group : job.plan) cells += group.size();
+        for (const auto& group : out.comparisons) cells += group.size();
         if (cells != 1) throw Error(Blame::usage, "--output needs a run of one cell; this plan has " + std::to_string(cells));
         require_savable(path);
-        options.pictures.insert(name);
+        settings.pictures[name] = path;
     }
-    return job;
+    return out;
 }
 
-void check_dumps(const Job& job) {
-    if (!job.options.dumps) return;
+void check_dumps(const run::Settings& settings) {
+    if (!settings.dumps) return;
     std::error_code code;
-    std::filesystem::create_directories(*job.options.dumps, code);
-    if (code || access(job.options.dumps->c_str(), W_OK) != 0)
-        throw Error(Blame::environment, "the dumps folder '" + job.options.dumps->string() + "' cannot be written: " +
+    std::filesystem::create_directories(*settings.dumps, code);
+    if (code || access(settings.dumps->c_str(), W_OK) != 0)
+        throw Error(Blame::environment, "the dumps folder '" + settings.dumps->string() + "' cannot be written: " +
                                             (code ? code.message() : std::strerror(errno)) +
                                             "; --dumps DIR names another, --no-dumps writes none");
 }
@@ -223,27 +216,29 @@ int command_run(const Invocation& asked) {
     Outputs outputs(invocation);
     const Choice choice(invocation);
     invocation.isolate = invocation.isolate || choice.own();
-    auto job = make_job(choice, invocation);
-    check_dumps(job);
+    auto request = request_of(choice, invocation);
+    const auto& plan = request.comparisons;
+    check_dumps(request.settings);
     catch_interrupts();
     catch_driver_crashes();
     std::vector<std::string> troubles;
-    const auto devices = invocation.isolate ? resolve_isolated(job, &troubles) : resolve_devices(job, &troubles);
+    const auto runner = invocation.isolate ? in_child_processes(invocation.timeout_seconds) : in_this_process();
+    const auto devices = runner->devices(invocation.devices, &troubles);
     for (const auto& trouble : troubles) say(trouble);
     if (!invocation.outputs.empty() && devices.size() != 1)
         throw Error(Blame::usage, "--output needs one device; " + std::to_string(devices.size()) + " are selected");
 
     for (const auto& device : devices) {
         outputs.reads(profile_path(invocation.dumps, device));
-        check_points(job, device);
+        check_points(request, device);
     }
-    if (job.options.measure) job.limits = read_profiles(invocation.dumps, devices);
+    if (request.settings.measure) request.settings.limits = read_profiles(invocation.dumps, devices);
     outputs.open();
     Sink sink(outputs.json(), outputs.csv());
     std::vector<Pair> compared;
 
     std::size_t cells = 0;
-    for (const auto& group : job.plan) cells += group.size() * devices.size();
+    for (const auto& group : plan) cells += group.size() * devices.size();
     Progress progress(cells);
     std::unique_ptr<Watchdog> watchdog;
     if (!invocation.isolate) {
@@ -273,17 +268,17 @@ int command_run(const Invocation& asked) {
             sink.take(record);
             progress.finished();
             if (!invocation.versus.empty()) {
-                auto& pair = compared.at(compared.size() - job.plan.size() + group);
+                auto& pair = compared.at(compared.size() - plan.size() + group);
                 (index == 0 ? pair.left : pair.right) = record;
             }
         }};
     const auto compare_pairs = [&](const model::Device& device) {
-        if (invocation.versus.empty() || !job.options.measure) return;
-        for (std::size_t g = 0; g < job.plan.size(); ++g) {
-            auto& pair = compared.at(compared.size() - job.plan.size() + g);
+        if (invocation.versus.empty() || !request.settings.measure) return;
+        for (std::size_t g = 0; g < plan.size(); ++g) {
+            auto& pair = compared.at(compared.size() - plan.size() + g);
             if (!pair.left.time || !pair.right.time) continue;
             const auto comparison =
-                compare_cells(job, device.selector, job.plan[g], pair.left, pair.right, invocation.comparison_seconds,
+                compare_cells(*runner, request.settings, device.selector, plan[g], pair.left, pair.right, invocation.comparison_seconds,
                               [&](const model::Comparison& so_far) { progress.note(report::comparison_progress(so_far)); });
             progress.clear();
             pair.comparison = comparison;
@@ -294,11 +289,8 @@ int command_run(const Invocation& asked) {
     try {
         for (const auto& device : devices) {
             try {
-                if (!invocation.versus.empty()) compared.resize(compared.size() + job.plan.size());
-                if (invocation.isolate)
-                    run_isolated(job, device.selector, events);
-                else
-                    run_on(job, device.selector, events);
+                if (!invocation.versus.empty()) compared.resize(compared.size() + plan.size());
+                runner->run(request, device.selector, events);
                 compare_pairs(device);
             } catch (const DeviceLost& e) {
                 if (devices.size() == 1) throw;

@@ -9,8 +9,9 @@
 
 #include "app/choice.hpp"
 #include "app/commands.hpp"
-#include "app/job.hpp"
 #include "app/profile_file.hpp"
+#include "app/request.hpp"
+#include "app/runner.hpp"
 #include "app/say.hpp"
 #include "app/sink.hpp"
 #include "app/streams.hpp"
@@ -33,9 +34,9 @@ constexpr double screening_seconds = 0.1;  // of sampling: enough to find the be
 
 class Tuning {
 public:
-    Tuning(const Invocation& invocation, const model::Selected& variant, const model::Device& device,
+    Tuning(const Invocation& invocation, Runner& runner, const model::Selected& variant, const model::Device& device,
            const std::map<std::string, run::Limits>& limits, Sink& sink)
-        : invocation_(invocation), variant_(variant), device_(device), limits_(limits), sink_(sink),
+        : invocation_(invocation), runner_(runner), variant_(variant), device_(device), limits_(limits), sink_(sink),
           space_(model::tune_space(variant, invocation.axes)) {}
 
     /// False when no point has a time, or a point was wrong.
@@ -81,35 +82,26 @@ private:
         return {variant_.experiment, variant_.variant, variant_.id, point, text_of(point)};
     }
 
-    Job job_for(double sampling_seconds) const {
-        Job job;
-        job.invocation = invocation_;
-        job.options.seed = invocation_.seed;
-        job.options.sampling_seconds = sampling_seconds;
-        job.options.build_options = invocation_.build_options;
-        job.options.cl_dir = invocation_.cl_dir;
-        job.options.argv = invocation_.argv;
-        job.options.run = run_info(invocation_);
-        job.options.tool_seconds = std::min(job.options.tool_seconds, invocation_.timeout_seconds / 2);
-        job.limits = limits_;
-        return job;
+    run::Settings settings_for(double sampling_seconds) const {
+        auto out = settings_of(invocation_);
+        out.sampling_seconds = sampling_seconds;
+        out.limits = limits_;
+        return out;
     }
 
     /// One record per point, in order: one comparison, interleaved by the executor.
     std::vector<Record> measure(const std::vector<Point>& points, double sampling_seconds) {
-        auto job = job_for(sampling_seconds);
         model::Group group;
         for (const auto& point : points) group.push_back(cell_at(point));
-        job.plan = {std::move(group)};
         std::vector<Record> out(points.size());
-        run_isolated(job, device_.selector,
-                     {[&](std::size_t, std::size_t index, const Record&, const char*) { progress(points[index]); },
-                      [&](std::size_t, std::size_t index, const Record& record) {
-                          out.at(index) = record;
-                          sink_.take(record);
-                          if (record.status == model::Status::unsupported) ++unsupported_;
-                          if (model::is_failure(record.status)) failures_[text_of(points[index])] = record.reason;
-                      }});
+        runner_.run({std::nullopt, {std::move(group)}, settings_for(sampling_seconds)}, device_.selector,
+                    {[&](std::size_t, std::size_t index, const Record&, const char*) { progress(points[index]); },
+                     [&](std::size_t, std::size_t index, const Record& record) {
+                         out.at(index) = record;
+                         sink_.take(record);
+                         if (record.status == model::Status::unsupported) ++unsupported_;
+                         if (model::is_failure(record.status)) failures_[text_of(points[index])] = record.reason;
+                     }});
         measured_ += points.size();
         return out;
     }
@@ -167,8 +159,8 @@ private:
             std::cout << fmt::format("  the default has no time; the fastest is {}\n", text_of(fastest));
             return fastest;
         }
-        auto comparison = compare_cells(job_for(invocation_.sampling_seconds), device_.selector, {cell_at(fastest), cell_at(space_.initial)},
-                                        record, *initial, invocation_.comparison_seconds, [](const model::Comparison&) {});
+        auto comparison = compare_cells(runner_, settings_for(invocation_.sampling_seconds), device_.selector,
+                                        {cell_at(fastest), cell_at(space_.initial)}, record, *initial, invocation_.comparison_seconds, [](const model::Comparison&) {});
         comparison.left = text_of(fastest);
         comparison.right = "the default";
         sink_.take(comparison);
@@ -223,6 +215,7 @@ private:
     }
 
     const Invocation& invocation_;
+    Runner& runner_;
     const model::Selected& variant_;
     const model::Device& device_;
     const std::map<std::string, run::Limits>& limits_;
@@ -241,9 +234,8 @@ int command_tune(const Invocation& invocation) {
     for (const auto& s : selected) model::tune_space(s, invocation.axes);
     Outputs outputs(invocation);
     catch_interrupts();
-    Job job;
-    job.invocation = invocation;
-    const auto devices = resolve_isolated(job);
+    const auto runner = in_child_processes(invocation.timeout_seconds);
+    const auto devices = runner->devices(invocation.devices);
     for (const auto& device : devices) outputs.reads(profile_path(invocation.dumps, device));
     const auto limits = read_profiles(invocation.dumps, devices);
     outputs.open();
@@ -251,7 +243,7 @@ int command_tune(const Invocation& invocation) {
     bool fine = true;
     try {
         for (const auto& device : devices) {
-            for (const auto& s : selected) fine = Tuning(invocation, s, device, limits, sink).run() && fine;
+            for (const auto& s : selected) fine = Tuning(invocation, *runner, s, device, limits, sink).run() && fine;
         }
     } catch (const run::Interrupted&) {
         say("interrupted; " + std::to_string(sink.records().size()) + " measured point(s) kept");

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "app/job.hpp"
+#include "app/runner.hpp"
 #include "core/text.hpp"
 #include "device/platforms.hpp"
 #include "inspect/tool.hpp"

@@ -1,6 +1,7 @@
 #include "app/isa_code.hpp"
 
-#include "app/job.hpp"
+#include "app/request.hpp"
+#include "app/runner.hpp"
 #include "device/quirks.hpp"
 #include "inspect/dump.hpp"
 #include "inspect/isa/list.hpp"
@@ -80,16 +81,9 @@ std::vector<CellCode> code_for_target(const Invocation& invocation, const std::v
 
 std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::vector<model::Cell>& cells) {
     const inspect::TempFolder temporary;
-    Job job;
-    job.invocation = invocation;
-    job.invocation.verify_only = true;
-    job.plan = {cells};
-    job.options.measure = false;
-    job.options.build_options = invocation.build_options;
-    job.options.cl_dir = invocation.cl_dir;
-    job.options.dumps = invocation.dumps.empty() ? temporary.path() : std::filesystem::path(invocation.dumps);
-    job.options.argv = invocation.argv;
-    job.options.run = run_info(invocation);
+    run::RunRequest request{std::nullopt, {cells}, settings_of(invocation)};
+    request.settings.measure = false;
+    request.settings.dumps = invocation.dumps.empty() ? temporary.path() : std::filesystem::path(invocation.dumps);
     std::vector<CellCode> codes;
     const Events events{[](std::size_t, std::size_t, const model::Record&, const char*) {},
                         [&](std::size_t, std::size_t index, const model::Record& record) {
@@ -103,12 +97,8 @@ std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::v
     // Text that is not the lab's own is run in a child process, as by `cllab run`.
     const bool isolate = !invocation.cl_dir.empty();
     if (!isolate) catch_driver_crashes();
-    for (const auto& device : isolate ? resolve_isolated(job) : resolve_devices(job)) {
-        if (isolate)
-            run_isolated(job, device.selector, events);
-        else
-            run_on(job, device.selector, events);
-    }
+    const auto runner = isolate ? in_child_processes(invocation.timeout_seconds) : in_this_process();
+    for (const auto& device : runner->devices(invocation.devices)) runner->run(request, device.selector, events);
     return codes;
 }
 

@@ -15,9 +15,10 @@
 #endif
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 #include "app/errors.hpp"
-#include "app/job.hpp"
+#include "app/run_here.hpp"
 #include "app/stdout_guard.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -40,13 +41,21 @@ namespace {
 
 using Json = nlohmann::ordered_json;  // keeps the order of axes and metrics
 
-void send(int fd, const Json& message) {
-    const auto line = message.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+void send(int fd, const std::string& text) {
+    const auto line = text + "\n";
     for (std::size_t at = 0; at < line.size();) {
         const auto n = write(fd, line.data() + at, line.size() - at);
         if (n <= 0) _exit(3);  // the parent is gone
         at += static_cast<std::size_t>(n);
     }
+}
+
+void send(int fd, const Json& message) { send(fd, message.dump(-1, ' ', false, Json::error_handler_t::replace)); }
+
+/// A message with a record in it, which is made into text once here and read once there.
+void send(int fd, const char* what, run::CellNumber cell, const model::Record& record) {
+    send(fd, Json{{what, cell}});
+    send(fd, report::to_json_line(record));
 }
 
 /// Where the child is: written by the child before each phase of a cell, read by the parent when it stalls or dies.
@@ -98,10 +107,10 @@ public:
             try {
                 work(ends[1]);
             } catch (const run::Interrupted&) {
-                send(ends[1], {{"interrupted", true}});
+                send(ends[1], Json{{"interrupted", true}});
             } catch (const std::exception& e) {
                 const auto error = as_error(e);
-                send(ends[1], {{"error", error.what()}, {"blame", static_cast<int>(error.blame())}});
+                send(ends[1], Json{{"error", error.what()}, {"blame", static_cast<int>(error.blame())}});
             }
             _exit(0);  // destructors of drivers hang now and then; everything is on its way already
         }
@@ -190,31 +199,38 @@ std::string death(int status) {
     throw Error(blame, message.at("error").get<std::string>());
 }
 
-using CellNumber = std::pair<std::size_t, std::size_t>;
+using run::CellNumber;
 
 /// One child's life: events become the parent's, a death becomes a record. True when the plan is finished.
 class Supervision {
 public:
-    Supervision(Job& job, const std::string& selector, const Events& events)
-        : job_(job), selector_(selector), events_(events), child_([this](int fd) { child_work(fd); }) {}
+    /// Adds to `finished`.
+    Supervision(const run::RunRequest& request, const std::string& selector, double timeout_seconds, const Events& events,
+                std::set<CellNumber>& finished)
+        : request_(request), selector_(selector), timeout_seconds_(timeout_seconds), events_(events), finished_(finished),
+          child_([this](int fd) { child_work(fd); }) {}
 
     bool watch() {
         std::string line;
         for (;;) {
-            switch (child_.next(line, job_.invocation.timeout_seconds, *position_, [this] { show(); })) {
+            switch (child_.next(line, timeout_seconds_, *position_, [this] { show(); })) {
                 case Child::Event::line: {
+                    if (!announced_.is_null()) {
+                        receive(std::exchange(announced_, nullptr), report::from_json(line));
+                        break;
+                    }
                     const auto message = parse_json<Json>(line);
                     if (message.contains("error")) rethrow(message);
                     if (message.contains("interrupted")) throw run::Interrupted{};
                     if (message.contains("finished")) return true;
-                    receive(message);
+                    announced_ = message;
                     break;
                 }
                 case Child::Event::silent:
                     child_.kill_now();
                     if (interrupted()) throw run::Interrupted{};
                     lost(model::Status::timed_out,
-                         "no progress for " + format_significant(job_.invocation.timeout_seconds, 3) + " s (--timeout)",
+                         "no progress for " + format_significant(timeout_seconds_, 3) + " s (--timeout)",
                          "an endless loop, or a write outside of a buffer");
                     return false;
                 case Child::Event::ended:
@@ -230,7 +246,7 @@ private:
         const Events to_parent{
             [&, fd](std::size_t g, std::size_t i, const model::Record& record, const char* phase) {
                 if (announced.insert({g, i}).second)
-                    send(fd, {{"begin", {g, i}}, {"record", Json::parse(report::to_json_line(record))}});
+                    send(fd, "begin", {g, i}, record);
                 position_->group = g;
                 position_->index = i;
                 position_->phase = phase;
@@ -238,12 +254,12 @@ private:
                 ++position_->beat;
             },
             [&, fd](std::size_t g, std::size_t i, const model::Record& record) {
-                send(fd, {{"done", {g, i}}, {"record", Json::parse(report::to_json_line(record))}});
+                send(fd, "done", {g, i}, record);
                 position_->in_cell = false;
                 ++position_->beat;
             }};
-        run_on(job_, selector_, to_parent);
-        send(fd, {{"finished", true}});
+        run_here(request_, selector_, to_parent, finished_);
+        send(fd, Json{{"finished", true}});
     }
 
     /// Where the child is, for those who watch.
@@ -253,17 +269,16 @@ private:
         if (position_->in_cell && found != known_.end()) events_.begin(cell.first, cell.second, found->second, position_->phase.load());
     }
 
-    void receive(const Json& message) {
+    void receive(const Json& message, const model::Record& record) {
         const bool done = message.contains("done");
         const auto cell = message.at(done ? "done" : "begin").get<CellNumber>();
-        const auto record = report::from_json(message.at("record").dump());
         if (!done) {
             known_[cell] = record;
             events_.begin(cell.first, cell.second, record, "build");
             return;
         }
-        job_.options.skip.insert(cell);
-        ++finished_;
+        finished_.insert(cell);
+        any_finished_ = true;
         events_.done(cell.first, cell.second, record);
     }
 
@@ -271,44 +286,68 @@ private:
     void lost(model::Status status, const std::string& reason, const std::string& cause) {
         const CellNumber cell{position_->group, position_->index};
         const auto found = known_.find(cell);
-        if (!position_->in_cell || found == known_.end() || job_.options.skip.count(cell)) {
+        if (!position_->in_cell || found == known_.end() || finished_.count(cell)) {
             // Between two cells: a new child goes on. Before the first one, a second try would end the same way.
-            if (finished_ > 0) return;
+            if (any_finished_) return;
             throw DeviceLost("device " + selector_ + ": " + reason + " before its first cell");
         }
         auto record = found->second;
         record.status = status;
         const std::string phase = position_->phase.load();
         record.reason = reason + " in phase '" + phase + "'";
-        const bool foreign = !job_.options.cl_dir.empty() || job_.plan.at(cell.first).at(cell.second).variant->own;
+        const bool foreign = !request_.settings.cl_dir.empty() || request_.comparisons.at(cell.first).at(cell.second).variant->own;
         if (foreign && phase != "build" && phase != "yardstick") record.reason += "; the likely cause is " + cause;
-        job_.options.skip.insert(cell);
+        finished_.insert(cell);
         events_.done(cell.first, cell.second, record);
     }
 
-    Job& job_;
+    const run::RunRequest& request_;
     const std::string& selector_;
+    double timeout_seconds_;
     const Events& events_;
+    std::set<CellNumber>& finished_;
     SharedPosition position_;
     std::map<CellNumber, model::Record> known_;
-    unsigned finished_ = 0;
+    bool any_finished_ = false;
+    Json announced_;  ///< the message whose record is the next line
     Child child_;  // last: the child starts with everything above in place
+};
+
+class InChildProcesses : public Runner {
+public:
+    explicit InChildProcesses(double timeout_seconds) : timeout_seconds_(timeout_seconds) {}
+
+    std::vector<model::Device> devices(const std::vector<std::string>& selectors, std::vector<std::string>* troubles) override {
+        const auto lines = in_child(
+            [&](const HandOver& hand_over) {
+                std::vector<std::string> seen;
+                hand_over(nlohmann::json(devices_here(selectors, &seen)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+                for (const auto& trouble : seen) hand_over(trouble);
+            },
+            "while the devices were listed (`cllab devices` names the driver)", timeout_seconds_, timeout_seconds_);
+        if (troubles) troubles->assign(lines.begin() + 1, lines.end());
+        return nlohmann::json::parse(lines.at(0)).get<std::vector<model::Device>>();
+    }
+
+    void run(const run::RunRequest& request, const std::string& selector, const Events& events) override {
+        std::set<CellNumber> finished;
+        while (!Supervision(request, selector, timeout_seconds_, events, finished).watch()) {
+        }
+    }
+
+private:
+    double timeout_seconds_;
 };
 
 }  // namespace
 
-void run_isolated(const Job& job, const std::string& selector, const Events& events) {
-    Job rest = job;
-    rest.options.skip.clear();
-    while (!Supervision(rest, selector, events).watch()) {
-    }
-}
+std::unique_ptr<Runner> in_child_processes(double timeout_seconds) { return std::make_unique<InChildProcesses>(timeout_seconds); }
 
 std::vector<std::string> in_child(const std::function<void(const HandOver&)>& work, const std::string& doing,
                                   double first_seconds, double seconds) {
     Child child([&](int fd) {
-        work([&](const std::string& line) { send(fd, {{"line", line}}); });
-        send(fd, {{"finished", true}});
+        work([&](const std::string& line) { send(fd, Json{{"line", line}}); });
+        send(fd, Json{{"finished", true}});
     });
     std::vector<std::string> out;
     const Position no_position;
@@ -329,19 +368,6 @@ std::vector<std::string> in_child(const std::function<void(const HandOver&)>& wo
             case Child::Event::ended: throw DeviceLost(doing + " " + death(child.reap()));
         }
     }
-}
-
-std::vector<model::Device> resolve_isolated(const Job& job, std::vector<std::string>* troubles) {
-    const auto lines = in_child(
-        [&](const HandOver& hand_over) {
-            std::vector<std::string> seen;
-            hand_over(nlohmann::json(resolve_devices(job, &seen)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-            for (const auto& trouble : seen) hand_over(trouble);
-        },
-        "while the devices were listed (`cllab devices` names the driver)", job.invocation.timeout_seconds,
-        job.invocation.timeout_seconds);
-    if (troubles) troubles->assign(lines.begin() + 1, lines.end());
-    return nlohmann::json::parse(lines.at(0)).get<std::vector<model::Device>>();
 }
 
 }  // namespace cllab::app

@@ -22,12 +22,11 @@ constexpr const char* control_option = "-DCLLAB_CONTROL=1";
 /// left, right, and left once more.
 using Records = std::vector<model::Record>;
 
-Records run_arrangement(Job& job, const std::string& selector, std::uint64_t seed) {
-    job.options.seed = seed;
-    Records out(job.plan.front().size());
-    run_isolated(job, selector,
-                 {[](std::size_t, std::size_t, const model::Record&, const char*) {},
-                  [&](std::size_t, std::size_t index, const model::Record& record) { out.at(index) = record; }});
+Records run_arrangement(Runner& runner, const run::RunRequest& request, const std::string& selector) {
+    Records out(request.comparisons.front().size());
+    runner.run(request, selector,
+               {[](std::size_t, std::size_t, const model::Record&, const char*) {},
+                [&](std::size_t, std::size_t index, const model::Record& record) { out.at(index) = record; }});
     return out;
 }
 
@@ -43,7 +42,7 @@ std::string trouble_of(const Records& records) {
 
 }  // namespace
 
-model::Comparison compare_cells(const Job& job, const std::string& selector, const model::Group& pair, const model::Record& left,
+model::Comparison compare_cells(Runner& runner, const run::Settings& asked, const std::string& selector, const model::Group& pair, const model::Record& left,
                                 const model::Record& right, double seconds,
                                 const std::function<void(const model::Comparison&)>& progress) {
     model::Comparison out;
@@ -54,31 +53,29 @@ model::Comparison compare_cells(const Job& job, const std::string& selector, con
     out.cache = left.time ? left.time->cache : "";
     const bool same_code = !left.code.fingerprint.empty() && left.code.fingerprint == right.code.fingerprint;
 
-    Job arrangement = job;
-    arrangement.plan = {{pair.front(), pair.back(), pair.front()}};
-    arrangement.plan.front().back().options = control_option;
-    auto& options = arrangement.options;
-    options.arrangement = true;
-    options.dumps.reset();
-    options.yardstick.reset();
-    options.pictures.clear();
-    options.sampling_seconds = 0.05;
+    run::RunRequest arrangement{std::nullopt, {{pair.front(), pair.back(), pair.front()}}, asked};
+    arrangement.comparisons.front().back().options = control_option;
+    auto& settings = arrangement.settings;
+    settings.arrangement = true;
+    settings.dumps.reset();
+    settings.pictures.clear();
+    settings.sampling_seconds = 0.05;
 
-    Random seeds(mix64(job.options.seed) ^ 0x636f6d70617265);
+    Random seeds(mix64(asked.seed) ^ 0x636f6d70617265);
     std::vector<double> ratios, controls;
     const compare::Rules rules;
     const auto judge = [&] { out.judgement = compare::judge(ratios, controls, same_code, rules); };
     auto start = Clock::now();
     for (unsigned n = 0;; ++n) {
-        const auto seed = seeds() >> 1;  // JSON readers have 63 bits for sure
+        const auto seed = settings.seed = seeds() >> 1;  // JSON readers have 63 bits for sure
         const auto begin = Clock::now();
-        const auto records = run_arrangement(arrangement, selector, seed);
+        const auto records = run_arrangement(runner, arrangement, selector);
         const double took = since(begin);
         if (n == 0) {
             start = Clock::now();  // this one built the control
         } else {
             // As much sampling as everything else of an arrangement takes: less would waste the start, more a placement.
-            options.sampling_seconds = std::clamp((took - 3 * options.sampling_seconds) / 3, 0.02, 0.5);
+            settings.sampling_seconds = std::clamp((took - 3 * settings.sampling_seconds) / 3, 0.02, 0.5);
         }
         out.trouble = trouble_of(records);
         if (!out.trouble.empty()) break;

@@ -5,7 +5,7 @@
 #include <iosfwd>
 #include <optional>
 
-#include "app/job.hpp"
+#include "app/runner.hpp"
 #include "model/comparison.hpp"
 
 namespace cllab::app {
@@ -13,8 +13,9 @@ namespace cllab::app {
 /// `left` and `right`: records of the two cells as they ran alone, ok and timed; what they say of the code tells whether it is
 /// the same. Arrangements run until the ratio is known to within 0.5 %, at least as many as an interval needs, and for about
 /// `seconds` after the first, whose builds the driver keeps. A third cell, left built once more, is the control.
-/// `progress` gets the comparison so far. Throws run::Interrupted, DeviceLost.
-model::Comparison compare_cells(const Job& job, const std::string& selector, const model::Group& pair, const model::Record& left,
+/// `runner` makes the processes, `settings` are those of the cells. `progress` gets the comparison so far. Throws
+/// run::Interrupted, DeviceLost.
+model::Comparison compare_cells(Runner& runner, const run::Settings& settings, const std::string& selector, const model::Group& pair, const model::Record& left,
                                 const model::Record& right, double seconds,
                                 const std::function<void(const model::Comparison&)>& progress);
 

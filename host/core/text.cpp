@@ -1,5 +1,7 @@
 #include "core/text.hpp"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -11,28 +13,6 @@ namespace {
 
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
-
-/// Matches one "[...]" set that opens at pattern[at]. Returns the index after it, or npos when it never closes (the
-/// bracket then stands for itself, as in a shell). As in a shell, a ']' that comes first is a member.
-std::size_t match_set(std::string_view pattern, std::size_t at, char c, bool& member) {
-    std::size_t i = at + 1;
-    const bool negated = i < pattern.size() && (pattern[i] == '!' || pattern[i] == '^');
-    if (negated) ++i;
-    member = false;
-    for (bool first = true; i < pattern.size(); first = false, ++i) {
-        if (pattern[i] == ']' && !first) {
-            member = member != negated;
-            return i + 1;
-        }
-        if (i + 2 < pattern.size() && pattern[i + 1] == '-' && pattern[i + 2] != ']') {
-            member = member || (pattern[i] <= c && c <= pattern[i + 2]);
-            i += 2;
-        } else {
-            member = member || pattern[i] == c;
-        }
-    }
-    return std::string_view::npos;
-}
 
 /// The code point at text[at] and its bytes; 0 bytes where there is none in UTF-8 (overlong forms and surrogates are none).
 std::pair<std::uint32_t, std::size_t> code_point(std::string_view text, std::size_t at) {
@@ -188,40 +168,8 @@ std::string sentence(std::string_view raw) {
     return out;
 }
 
-bool glob_match(std::string_view pattern, std::string_view text) {
-    // Greedy with one level of backtracking: on a mismatch the last star takes one more character. Earlier stars never
-    // need to be reconsidered, so the work is at most pattern x text.
-    constexpr auto npos = std::string_view::npos;
-    std::size_t p = 0, t = 0, star = npos, resume = 0;
-    while (t < text.size()) {
-        std::size_t next = npos;
-        if (p < pattern.size()) {
-            if (pattern[p] == '*') {
-                star = p++;
-                resume = t;
-                continue;
-            }
-            if (pattern[p] == '[') {
-                bool member = false;
-                const auto after = match_set(pattern, p, text[t], member);
-                if (after == npos) next = text[t] == '[' ? p + 1 : npos;
-                else if (member) next = after;
-            } else if (pattern[p] == '?' || pattern[p] == text[t]) {
-                next = p + 1;
-            }
-        }
-        if (next != npos) {
-            p = next;
-            ++t;
-        } else if (star != npos) {
-            p = star + 1;
-            t = ++resume;
-        } else {
-            return false;
-        }
-    }
-    while (p < pattern.size() && pattern[p] == '*') ++p;
-    return p == pattern.size();
+bool glob_match(const std::string& pattern, const std::string& text) {
+    return fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
 }
 
 std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates, std::size_t most) {

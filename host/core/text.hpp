@@ -28,8 +28,8 @@ std::string quoted(std::string_view text);
 /// A whole sentence for stderr: printable, on one line, each word or quoted value in it as excerpt() has it.
 std::string sentence(std::string_view text);
 
-/// Shell glob over the whole text: * ? [abc] [a-z] [!a].
-bool glob_match(std::string_view pattern, std::string_view text);
+/// Shell glob over the whole text: * ? [abc] [a-z] [!a], by the C library's fnmatch.
+bool glob_match(const std::string& pattern, const std::string& text);
 
 /// Up to `most` candidates nearest to `word` by edit distance (and by containment), best first; only plausible ones.
 std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates, std::size_t most = 3);

@@ -261,7 +261,7 @@ Setup setup(const Request& request, Params& params) {
 
     Assembly cell{request, choice, g, fixed_weights(choice.pitch, choice.weights), float_weights(choice.pitch, choice.weights),
                   scene->src, is_float};
-    cell.add({Input{"src", scene->src}, Output{"dst", g.bytes()}});
+    cell.add({Input{"src", scene->src}, Output{"dst", g.bytes(), static_cast<std::size_t>(g.width)}});
     if (is({"implicit", "float"}))
         set_up_pixels(cell);
     else if (is({"roi", "struct", "image"}))

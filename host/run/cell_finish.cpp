@@ -23,7 +23,7 @@ void CellRun::fill_metrics() {
     timing.per_sample = per_sample_;
     timing.stop_reason = interrupted_ ? "interrupted" : stop_.reason();
     timing.clock = subject_->event_clock() ? "event" : "host";
-    timing.cache = name(options_.cache);
+    timing.cache = name(settings_.cache);
     timing.sets = static_cast<unsigned>(sets_);
     timing.batch = batch_;
     timing.references = static_cast<unsigned>(drift_.references());
@@ -59,12 +59,12 @@ void CellRun::fill_metrics() {
                  " each); make the work larger");
     }
     for (const auto& metric : cell_.experiment->metrics) add(metric.name, metric.compute(setup_, t), metric.unit, metric.better);
-    if (subject_->event_clock() && options_.cache == Cache::cold && t < 200e-9 * static_cast<double>(audit.step_ns))
+    if (subject_->event_clock() && settings_.cache == Cache::cold && t < 200e-9 * static_cast<double>(audit.step_ns))
         warn("coarse: a cold sample is one operation, and this one is shorter than 200 steps of the timer (" +
              std::to_string(audit.step_ns) + " ns each); make the work larger");
-    if (options_.limits) {
+    if (instruments_.limits()) {
         const bool one_launch = subject_->event_clock() && !setup_.slope && subject_->first().single_launch();
-        if (const auto beyond = beyond_peak(record_, *options_.limits, one_launch)) warn(*beyond);
+        if (const auto beyond = beyond_peak(record_, *instruments_.limits(), one_launch)) warn(*beyond);
     }
     if (interrupted_) warn("interrupted: the run was ended while this cell was sampled, so it has fewer samples than it would have");
     if (drift_.throttled())
@@ -127,7 +127,7 @@ void CellRun::observe() {
 
 void CellRun::dump() {
     // Asked only whether the result is right, and nothing is declared to stand in the code: disassembling it is for nobody.
-    if (!options_.measure && !options_.dumps && setup_.declared.empty()) return;
+    if (!settings_.measure && !settings_.dumps && setup_.declared.empty()) return;
     std::vector<std::byte> binary;
     try {
         binary = device::program_binary(built_);
@@ -137,12 +137,12 @@ void CellRun::dump() {
     inspect::DumpRequest request{
         {}, cell_.experiment->entry(*cell_.variant), source_, record_.build.options, built_.log, binary, session_.facts(),
         subject_ ? inspect::LaunchSize{subject_->first().local(), subject_->first().global()} : inspect::LaunchSize{}};
-    request.tool_budget = std::chrono::milliseconds(static_cast<long>(1000 * options_.tool_seconds));
+    request.tool_budget = std::chrono::milliseconds(static_cast<long>(1000 * settings_.tool_seconds));
     const auto& analysis = instruments_.code().read(request);
     record_.code = analysis.info;
-    if (options_.dumps) {
+    if (settings_.dumps) {
         try {
-            request.folder = dump_folder(*options_.dumps, session_.facts(), cell_);
+            request.folder = dump_folder(*settings_.dumps, session_.facts(), cell_);
             dumped_.emplace(inspect::write_sidecars(request, analysis));
             record_.dump = request.folder.string();
         } catch (const Error& e) {  // what was measured is worth more
@@ -165,9 +165,9 @@ bool CellRun::proved_after() {
     if (setup_.slope) subject_->set_trips(setup_.slope->high);
     if (!proved(subject_->check_left())) return false;
     // What a long chain of operations has left cannot be checked, but a chain of another length than before can.
-    if (setup_.accumulates) return proved(subject_->verify_one_more(options_.seed + 1));
+    if (setup_.accumulates) return proved(subject_->verify_one_more(settings_.seed + 1));
     if (session_.facts().implementation == Implementation::oclgrind) return true;  // its times are of a simulation
-    return proved(subject_->check_haste(options_.sampling_seconds));
+    return proved(subject_->check_haste(settings_.sampling_seconds));
 }
 
 void CellRun::set_yardstick(const Yardsticks::Known& known) {
@@ -191,7 +191,7 @@ void CellRun::say_proof() {
 const Record& CellRun::finish() {
     phase_("dump");
     guarded([&] { dump(); });
-    if (options_.measure && record_.status == Status::ok) {
+    if (settings_.measure && record_.status == Status::ok) {
         phase_("verify again");
         guarded([&] {
             fill_metrics();

@@ -27,19 +27,19 @@ using namespace model;
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-MeasureRules rules_for(const Device& device, const Options& options) {
+MeasureRules rules_for(const Device& device, const Settings& settings) {
     MeasureRules rules;
     if (device.is_gpu()) {
         rules.warm_seconds = 0.25;  // GPUs raise their clock over some 100 ms
     } else {
         rules.warm_cap_seconds = 0.2;  // a busy host never settles within 1 %, and waiting does not help it
     }
-    if (options.warm_seconds > 0) {
-        rules.warm_seconds = options.warm_seconds;
-        rules.warm_cap_seconds = 4 * options.warm_seconds;
+    if (settings.warm_seconds > 0) {
+        rules.warm_seconds = settings.warm_seconds;
+        rules.warm_cap_seconds = 4 * settings.warm_seconds;
     }
-    rules.sampling_seconds = options.sampling_seconds;
-    if (options.arrangement) {
+    rules.sampling_seconds = settings.sampling_seconds;
+    if (settings.arrangement) {
         // Enough for caches and pages; a GPU's clock is brought up by the executor, once for all cells.
         rules.warm_seconds = 0.01;
         rules.warm_cap_seconds = 0.05;
@@ -72,17 +72,17 @@ const HostInfo& this_host() {
     return host;
 }
 
-CellRun::CellRun(device::Session& session, Instruments& instruments, const Cell& cell, const Order& order, const Options& options,
+CellRun::CellRun(device::Session& session, Instruments& instruments, const Cell& cell, const Order& order, const Settings& settings,
                  Phase phase)
     : session_(session),
       instruments_(instruments),
       cell_(cell),
-      options_(options),
+      settings_(settings),
       phase_(std::move(phase)),
-      rules_(rules_for(session.facts(), options)),
+      rules_(rules_for(session.facts(), settings)),
       stop_(rules_),
       drift_(rules_.first_check),
-      random_(mix64(options.seed)) {
+      random_(mix64(settings.seed)) {
     const auto& facts = session.facts();
     record_.id = cell.id;
     record_.family = cell.experiment->family;
@@ -91,11 +91,11 @@ CellRun::CellRun(device::Session& session, Instruments& instruments, const Cell&
     record_.device = {facts.platform, facts.name, facts.vendor, facts.driver, name(facts.type), facts.selector, facts.identity,
                       instruments.last_level().bytes, instruments.last_level().from};
     record_.host = this_host();
-    record_.run = options.run;
-    record_.run.seed = options.seed;
+    record_.run = settings.run;
+    record_.run.seed = settings.seed;
     record_.run.order = order;
     record_.utc = utc_now();
-    record_.argv = options.argv;
+    record_.argv = settings.argv;
 }
 
 bool CellRun::fail(Status status, const std::string& reason) {
@@ -134,9 +134,9 @@ bool CellRun::guarded(const std::function<void()>& work) {
 
 void CellRun::build() {
     const auto& facts = session_.facts();
-    auto source = kernel_source(*cell_.experiment, *cell_.variant, options_.cl_dir);
+    auto source = kernel_source(*cell_.experiment, *cell_.variant, settings_.cl_dir);
     source_ = std::move(source.text);
-    record_.build.options = build_options(cell_, setup_, facts, options_.build_options);
+    record_.build.options = build_options(cell_, setup_, facts, settings_.build_options);
     record_.build.source = source.origin;
     record_.build.source_sha256 = sha256_hex(source_);
     built_ = device::build(session_, source_, record_.build.options);
@@ -163,8 +163,8 @@ void CellRun::build() {
 void CellRun::build_reference() {
     const auto& variant = *setup_.reference->variant;
     const model::Cell cell{cell_.experiment, &variant, cell_.experiment->id(variant), cell_.point, {}};
-    reference_ = device::build(session_, kernel_source(*cell.experiment, variant, options_.cl_dir).text,
-                               build_options(cell, *setup_.reference->setup, session_.facts(), options_.build_options));
+    reference_ = device::build(session_, kernel_source(*cell.experiment, variant, settings_.cl_dir).text,
+                               build_options(cell, *setup_.reference->setup, session_.facts(), settings_.build_options));
     if (!reference_.ok)
         fail(Status::build_failed, "the reference '" + variant.name + "' does not build: " + device::error_name(reference_.code));
 }
@@ -176,7 +176,7 @@ bool CellRun::prepare() {
             fail(Status::unsupported, *reason);
             return;
         }
-        setup_ = model::set_up(*cell_.experiment, {*cell_.variant, cell_.point, session_.facts(), options_.seed, options_.files});
+        setup_ = model::set_up(*cell_.experiment, {*cell_.variant, cell_.point, session_.facts(), settings_.seed, settings_.files});
         record_.point = setup_.point.values();
         const auto& facts = session_.facts();
         device_bytes_ = run::device_bytes(setup_);
@@ -184,10 +184,10 @@ bool CellRun::prepare() {
         if (room > 0 && device_bytes_ > room)
             throw Unsupported("it needs " + format_bytes(static_cast<std::uint64_t>(device_bytes_)) + "; the device has " +
                               format_bytes(facts.global_bytes));
-        if (options_.measure) {
-            sets_ = sets_for(options_.cache, facts, setup_, instruments_.last_level().bytes, memory_budget(facts));
+        if (settings_.measure) {
+            sets_ = sets_for(settings_.cache, facts, setup_, instruments_.last_level().bytes, memory_budget(facts));
             device_bytes_ *= static_cast<double>(sets_);
-            if (options_.cache == Cache::cold) instruments_.flush();
+            if (settings_.cache == Cache::cold) instruments_.flush();
         }
         build();
         if (record_.status != Status::ok) return;
@@ -201,19 +201,19 @@ bool CellRun::prepare() {
     }
     phase_("verify");
     const bool right = guarded([&] {
-        if (!proved(subject_->verify(setup_, options_.seed, setup_.verify_operations))) return;
-        if (!options_.measure) {
+        if (!proved(subject_->verify(setup_, settings_.seed, setup_.verify_operations))) return;
+        if (!settings_.measure) {
             // A simulator takes as long for the second time as for the first.
-            if (session_.facts().implementation != Implementation::oclgrind) proved(subject_->verify_one_more(options_.seed));
+            if (session_.facts().implementation != Implementation::oclgrind) proved(subject_->verify_one_more(settings_.seed));
             return;
         }
         subject_->make_sets(sets_);
-        if (options_.arrangement) {  // both seeds were proved when the cell was measured alone
-            if (sets_ > 1) proved(subject_->verify(setup_, options_.seed, setup_.verify_operations));
+        if (settings_.arrangement) {  // both seeds were proved when the cell was measured alone
+            if (sets_ > 1) proved(subject_->verify(setup_, settings_.seed, setup_.verify_operations));
             return;
         }
-        setup_ = model::set_up(*cell_.experiment, {*cell_.variant, cell_.point, session_.facts(), options_.seed + 1, options_.files, 1});
-        proved(subject_->verify(setup_, options_.seed + 1, setup_.verify_operations));
+        setup_ = model::set_up(*cell_.experiment, {*cell_.variant, cell_.point, session_.facts(), settings_.seed + 1, settings_.files, 1});
+        proved(subject_->verify(setup_, settings_.seed + 1, setup_.verify_operations));
     });
     if (!right) guarded([&] { dump(); });  // the code of a wrong kernel is what its author wants to see
     return right;
@@ -222,12 +222,12 @@ bool CellRun::prepare() {
 bool CellRun::proved(const Subject::Wrong& wrong) { return !wrong || fail(Status::wrong_result, *wrong); }
 
 std::uint64_t CellRun::yardstick_bytes() const {
-    if (!options_.yardstick || setup_.slope || setup_.work.bytes <= 0) return 0;
+    if (setup_.slope || setup_.work.bytes <= 0) return 0;
     return run::yardstick_bytes(setup_.work.bytes, data_bytes(setup_));
 }
 
 double CellRun::one_sample(unsigned operations) {
-    if (options_.cache == Cache::cold) instruments_.flush().run();
+    if (settings_.cache == Cache::cold) instruments_.flush().run();
     if (!setup_.slope) return subject_->timed(operations);
     const auto& slope = *setup_.slope;
     subject_->set_trips(slope.low);
@@ -256,7 +256,7 @@ bool CellRun::warm_up() {
         const auto tail = std::span<const double>(launches).last(std::min<std::size_t>(launches.size(), rules_.window));
         const double operation = std::max(summarise(tail).median, 1e-9);
         per_sample_ = operations_per_sample(operation, static_cast<double>(audit.step_ns) * 1e-9, audit.empty_seconds, rules_);
-        if (options_.cache == Cache::cold) per_sample_ = 1;  // the second would find what the first brought
+        if (settings_.cache == Cache::cold) per_sample_ = 1;  // the second would find what the first brought
     });
 }
 

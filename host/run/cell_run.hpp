@@ -21,7 +21,7 @@ public:
     using Phase = std::function<void(const char*)>;
 
     CellRun(device::Session& session, Instruments& instruments, const model::Cell& cell, const model::Order& order,
-            const Options& options, Phase phase);
+            const Settings& settings, Phase phase);
 
     /// Before prepare(): uses the buffers of `other`, which is prepared, where they are alike. Method rule 15.
     void share_memory_with(const CellRun& other) { beside_ = &other; }
@@ -39,7 +39,7 @@ public:
     void stop_early() { interrupted_ = true; }
     /// Lets other runs write where this one dumped; after the record is beside the dump.
     void end_dump() { dumped_.reset(); }
-    /// The copy it is held against; 0: none.
+    /// Of the copy that it can be held against; 0: none.
     std::uint64_t yardstick_bytes() const;
     void set_yardstick(const Yardsticks::Known& known);
     /// Cells with the same number take turns. `apart`: why others of the comparison are in another batch; empty: none is.
@@ -81,7 +81,7 @@ private:
     device::Session& session_;
     Instruments& instruments_;
     const model::Cell& cell_;
-    const Options& options_;
+    const Settings& settings_;
     Phase phase_;
     const CellRun* beside_ = nullptr;
     MeasureRules rules_;

@@ -25,7 +25,7 @@ void CellRun::check_line() {
     const std::int32_t low = slope.low, high = slope.high - (slope.high - slope.low) % 2;
     std::vector<double> times[3];
     subject_->timed(per_sample_);  // the device has rested while the code was read
-    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(options_.sampling_seconds);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(settings_.sampling_seconds);
     // Seven rounds have an interval of their own; three will do where a launch takes very long.
     for (unsigned round = 0; round < 7 && (round < 3 || std::chrono::steady_clock::now() < end); ++round) {
         for (const int k : {0, 1, 2}) {

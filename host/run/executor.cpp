@@ -17,13 +17,15 @@ using Cells = std::vector<std::pair<std::size_t, std::unique_ptr<CellRun>>>;
 
 class GroupRun {
 public:
-    GroupRun(device::Session& session, Instruments& instruments, std::size_t number, const model::Group& group,
-             const Options& options, std::size_t& prepared, Observer& observer)
-        : session_(session), instruments_(instruments), number_(number), group_(group), options_(options), prepared_(prepared),
-          observer_(observer) {}
+    GroupRun(device::Session& session, Instruments& instruments, const RunRequest& request, std::size_t number,
+             const std::set<CellNumber>& finished, std::size_t& prepared, Observer& observer)
+        : session_(session), instruments_(instruments), settings_(request.settings),
+          // A simulator's bandwidth means nothing and takes minutes.
+          yardstick_(request.yardstick && session.facts().implementation != model::Implementation::oclgrind ? &*request.yardstick : nullptr),
+          number_(number), group_(request.comparisons[number]), finished_(finished), prepared_(prepared), observer_(observer) {}
 
     void run() {
-        if (options_.arrangement) return arrange();
+        if (settings_.arrangement) return arrange();
         for (std::size_t i = 0; i < group_.size();) i = batch(i);
     }
 
@@ -31,7 +33,7 @@ private:
     std::unique_ptr<CellRun> make_cell(std::size_t i) {
         // The callback needs the record of the cell that is being made: it reaches it through `held`.
         auto held = std::make_shared<CellRun*>(nullptr);
-        auto cell = std::make_unique<CellRun>(session_, instruments_, group_[i], model::Order{number_, i, prepared_++}, options_,
+        auto cell = std::make_unique<CellRun>(session_, instruments_, group_[i], model::Order{number_, i, prepared_++}, settings_,
                                               [this, i, held](const char* phase) { observer_.begin(number_, i, (*held)->record(), phase); });
         *held = cell.get();
         return cell;
@@ -39,7 +41,7 @@ private:
 
     /// One arrangement. A cell that fails ends it: those not prepared by then are not delivered, the others have no time.
     void arrange() {
-        Random random(mix64(options_.seed));
+        Random random(mix64(settings_.seed));
         session_.scatter(random());
         std::vector<std::size_t> turns(group_.size());
         std::iota(turns.begin(), turns.end(), std::size_t{0});
@@ -77,8 +79,8 @@ private:
             const double spent = std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(cells.size());
             if (observer_.cancelled()) break;
             if (round % 2 == 0) {
-                if (round >= least && spent >= options_.sampling_seconds) break;
-                if (round >= few && spent >= 4 * options_.sampling_seconds) break;
+                if (round >= least && spent >= settings_.sampling_seconds) break;
+                if (round >= few && spent >= 4 * settings_.sampling_seconds) break;
                 std::shuffle(turns.begin(), turns.end(), random);
             } else {
                 std::reverse(turns.begin(), turns.end());
@@ -101,7 +103,7 @@ private:
         std::size_t i = first;
         const double budget = memory_budget(session_.facts());
         for (; i < group_.size(); ++i) {
-            if (options_.skip.count({number_, i})) {
+            if (finished_.count({number_, i})) {
                 skipped = true;
                 continue;
             }
@@ -112,14 +114,14 @@ private:
                 observer_.done(number_, i, cell->record());
                 continue;
             }
-            for (const auto& name : options_.pictures) {
+            for (const auto& [name, path] : settings_.pictures) {
                 if (!cell->setup().pictures.count(name))
                     throw Error(Blame::usage, "'" + group_[i].id + "' has no buffer '" + name + "' that can be written as a picture");
             }
             bytes += cell->device_bytes();
             cells.emplace_back(i, std::move(cell));
         }
-        if (options_.measure && !cells.empty()) {
+        if (settings_.measure && !cells.empty()) {
             const auto number = static_cast<unsigned>(cells.front().first) + 1;
             const std::string apart = first > 0 || i < group_.size() ? "the device has no room for all of them at once"
                                       : skipped                      ? "the process of an earlier one ended"
@@ -137,10 +139,10 @@ private:
         auto& yardsticks = instruments_.yardsticks();
         for (auto& [index, cell] : cells) {
             const auto bytes = cell->yardstick_bytes();
-            if (bytes == 0) continue;
+            if (!yardstick_ || bytes == 0) continue;
             cancel_point();
             observer_.begin(number_, index, cell->record(), "yardstick");
-            yardsticks.begin(session_, instruments_, *options_.yardstick, bytes, options_.cache, room - yardsticks.bytes_on_device());
+            yardsticks.begin(session_, instruments_, *yardstick_, bytes, settings_.cache, room - yardsticks.bytes_on_device());
         }
         std::erase_if(cells, [&](auto& entry) {
             cancel_point();
@@ -190,11 +192,11 @@ private:
         observer_.done(number_, index, record);
         cell.end_dump();
         if (record.status != model::Status::ok) return;
-        for (const auto& name : options_.pictures) {
+        for (const auto& [name, path] : settings_.pictures) {
             const auto picture = cell.setup().pictures.find(name);
             const auto data = cell.buffers().data.find(name);
             if (picture == cell.setup().pictures.end() || data == cell.buffers().data.end()) continue;
-            observer_.picture(name, picture->second.width, picture->second.height, picture->second.grey(data->second));
+            observer_.picture(path, picture->second.width, picture->second.height, picture->second.grey(data->second));
         }
     }
 
@@ -204,19 +206,24 @@ private:
 
     device::Session& session_;
     Instruments& instruments_;
+    const Settings& settings_;
+    const model::Cell* yardstick_;
     std::size_t number_;
     const model::Group& group_;
-    const Options& options_;
+    const std::set<CellNumber>& finished_;
     std::size_t& prepared_;
     Observer& observer_;
 };
 
 }  // namespace
 
-void execute(device::Session& session, const std::vector<model::Group>& plan, const Options& options, Observer& observer) {
-    Instruments instruments(session, options.limits);
+void execute(device::Session& session, const RunRequest& request, Observer& observer, const std::set<CellNumber>& finished) {
+    const auto& limits = request.settings.limits;
+    const auto known = limits.find(session.facts().selector);
+    Instruments instruments(session, known == limits.end() ? std::nullopt : std::optional(known->second));
     std::size_t prepared = 0;
-    for (std::size_t g = 0; g < plan.size(); ++g) GroupRun(session, instruments, g, plan[g], options, prepared, observer).run();
+    for (std::size_t g = 0; g < request.comparisons.size(); ++g)
+        GroupRun(session, instruments, request, g, finished, prepared, observer).run();
 }
 
 std::filesystem::path dump_folder(const std::filesystem::path& root, const model::Device& device, const model::Cell& cell) {

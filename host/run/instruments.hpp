@@ -14,8 +14,9 @@ namespace cllab::run {
 class Instruments {
 public:
     Instruments(device::Session& session, const std::optional<Limits>& limits)
-        : session_(session), last_level_(run::last_level(session.facts(), limits)) {}
+        : session_(session), limits_(limits), last_level_(run::last_level(session.facts(), limits)) {}
 
+    const std::optional<Limits>& limits() const { return limits_; }
     const LastLevel& last_level() const { return last_level_; }
     Reference& reference() {
         if (!reference_) reference_.emplace(session_);
@@ -31,6 +32,7 @@ public:
 
 private:
     device::Session& session_;
+    std::optional<Limits> limits_;
     CodeMemo code_;
     LastLevel last_level_;
     std::optional<Reference> reference_;

@@ -72,10 +72,10 @@ inline unsigned checks = 0;
 /// Runs `variants` (entry points scratch_<name>) of a family whose kernels take (global const uint* src, global uint* dst,
 /// int n) and must write dst[i] = 2 * src[i] + 1. `adjust` may change what they must do, `where` the session.
 inline std::vector<model::Record> run_scratch(const std::string& kernels, const std::vector<model::Variant>& variants,
-                                              run::Options options = {}, Recorder* recorder = nullptr,
+                                              run::Settings settings = {}, Recorder* recorder = nullptr,
                                               const std::string& words = "1000",
                                               std::function<void(const model::Variant&, model::Setup&)> adjust = {},
-                                              device::Session* where = nullptr) {
+                                              device::Session* where = nullptr, std::optional<model::Cell> yardstick = {}) {
     static Folder folder;
     std::ofstream(folder.path / "scratch.cl") << kernels;
     model::Experiment experiment;
@@ -106,12 +106,12 @@ inline std::vector<model::Record> run_scratch(const std::string& kernels, const 
     model::Point point;
     point.set("n", words);
     for (const auto& variant : experiment.variants) group.push_back({&experiment, &variant, experiment.id(variant), point, ""});
-    options.cl_dir = folder.path;
-    options.sampling_seconds = 0.05;
-    if (const char* more = std::getenv("CLLAB_TEST_BUILD_OPTIONS")) options.build_options = more;
+    settings.cl_dir = folder.path;
+    settings.sampling_seconds = 0.05;
+    if (const char* more = std::getenv("CLLAB_TEST_BUILD_OPTIONS")) settings.build_options = more;
     Recorder own;
     auto& use = recorder ? *recorder : own;
-    run::execute(where ? *where : session(), {group}, options, use);
+    run::execute(where ? *where : session(), {std::move(yardstick), {group}, settings}, use);
     return use.records;
 }
 

@@ -27,10 +27,11 @@ std::uint64_t flushed() { return test::session().facts().is_gpu() ? 0 : 64ull <<
 
 /// With a last level of the given size, as a profile would say; 0: what the device says.
 model::Record in_state(run::Cache cache, const std::string& kernel = right, std::uint64_t last_level = 0,
-                       std::function<void(const model::Variant&, model::Setup&)> adjust = {}, run::Options options = {}) {
-    options.cache = cache;
-    if (last_level > 0) options.limits.emplace().last_level_bytes = last_level;
-    return run_scratch(kernel, {{"right", ""}}, options, nullptr, std::to_string(words()), std::move(adjust)).front();
+                       std::function<void(const model::Variant&, model::Setup&)> adjust = {}, std::optional<model::Cell> yardstick = {}) {
+    run::Settings settings;
+    settings.cache = cache;
+    if (last_level > 0) settings.limits[test::session().facts().selector].last_level_bytes = last_level;
+    return run_scratch(kernel, {{"right", ""}}, settings, nullptr, std::to_string(words()), std::move(adjust), nullptr, std::move(yardstick)).front();
 }
 
 }  // namespace
@@ -88,9 +89,8 @@ BOOST_AUTO_TEST_CASE(a_kernel_that_is_wrong_on_one_of_the_sets_is_seen_after_the
 
 BOOST_AUTO_TEST_CASE(a_copy_of_the_cells_own_footprint_in_its_own_state_is_its_yardstick) {
     for (const auto cache : {run::Cache::hot, run::Cache::cold, run::Cache::rotate}) {
-        run::Options options;
-        options.yardstick = model::make_plan(model::select(model::registry(), {"bandwidth_copy"}), {}).front().front();
-        const auto r = in_state(cache, right, 3ull << 20, {}, options);
+        const auto copy = model::make_plan(model::select(model::registry(), {"bandwidth_copy"}), {}).front().front();
+        const auto r = in_state(cache, right, 3ull << 20, {}, copy);
         BOOST_REQUIRE_MESSAGE((r.status == Status::ok), r.reason);
         BOOST_REQUIRE(r.yardstick.has_value());
         BOOST_TEST(r.yardstick->bytes == 2 * sizeof(cl_uint) * words());

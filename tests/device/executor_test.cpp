@@ -213,10 +213,10 @@ BOOST_AUTO_TEST_CASE(cells_that_do_not_fit_on_the_device_together_say_that_they_
 BOOST_AUTO_TEST_CASE(the_cells_of_an_arrangement_take_turns_in_whole_rounds_on_the_same_memory) {
     const auto text = std::string(right) + body("twin", "dst[i] = src[i] + src[i] + 1;");
     for (std::uint64_t seed = 1; seed <= 8; ++seed) {  // any order of preparation and any placement
-        run::Options options;
-        options.arrangement = true;
-        options.seed = seed;
-        const auto records = run_scratch(text, {{"right", ""}, {"twin", ""}}, options);
+        run::Settings settings;
+        settings.arrangement = true;
+        settings.seed = seed;
+        const auto records = run_scratch(text, {{"right", ""}, {"twin", ""}}, settings);
         BOOST_REQUIRE(records.size() == 2u);
         for (const auto& r : records) {
             BOOST_REQUIRE_MESSAGE((r.status == Status::ok && r.time), r.reason);
@@ -230,9 +230,9 @@ BOOST_AUTO_TEST_CASE(the_cells_of_an_arrangement_take_turns_in_whole_rounds_on_t
 }
 
 BOOST_AUTO_TEST_CASE(a_wrong_kernel_has_no_time_in_an_arrangement_either) {
-    run::Options options;
-    options.arrangement = true;
-    const auto records = run_scratch(std::string(right) + body("wrong", "dst[i] = src[i];"), {{"right", ""}, {"wrong", ""}}, options);
+    run::Settings settings;
+    settings.arrangement = true;
+    const auto records = run_scratch(std::string(right) + body("wrong", "dst[i] = src[i];"), {{"right", ""}, {"wrong", ""}}, settings);
     const auto wrong = std::find_if(records.begin(), records.end(), [](const auto& r) { return r.variant == "wrong"; });
     BOOST_REQUIRE(wrong != records.end());
     BOOST_TEST((wrong->status == Status::wrong_result));
@@ -254,9 +254,9 @@ BOOST_AUTO_TEST_CASE(a_stopped_run_throws_interrupted_and_starts_no_cell) {
 
 BOOST_AUTO_TEST_CASE(the_dump_is_written_after_timing_beside_the_source_and_options) {
     test::Folder folder("dumps");
-    run::Options options;
-    options.dumps = folder.path / "dumps";
-    const auto r = run_scratch(right, {{"right", ""}}, options).front();
+    run::Settings settings;
+    settings.dumps = folder.path / "dumps";
+    const auto r = run_scratch(right, {{"right", ""}}, settings).front();
     BOOST_REQUIRE((r.status == Status::ok));
     const std::filesystem::path dump = r.dump;
     for (const auto* file : {"source.cl", "options.txt", "build.log", "isa.txt", "stats.json"})
@@ -299,10 +299,10 @@ BOOST_AUTO_TEST_CASE(a_loop_that_the_compiler_folds_into_a_formula_is_collapsed_
     for (const bool dumps : {true, false}) {
         for (const bool measure : {true, false}) {
             test::Folder folder("dumps");
-            run::Options options;
-            options.measure = measure;
-            if (dumps) options.dumps = folder.path / "dumps";
-            const auto r = run_scratch(stepped("folded", "x += 7u * (uint)k;"), {{"folded", ""}}, options, nullptr, "1000", multiplies).front();
+            run::Settings settings;
+            settings.measure = measure;
+            if (dumps) settings.dumps = folder.path / "dumps";
+            const auto r = run_scratch(stepped("folded", "x += 7u * (uint)k;"), {{"folded", ""}}, settings, nullptr, "1000", multiplies).front();
             BOOST_TEST((r.status == Status::wrong_result));
             BOOST_TEST(r.reason.starts_with("collapsed: integer multiplications found 0 of the 1 declared ("), r.reason);
             BOOST_TEST(!r.time.has_value());

@@ -1,0 +1,117 @@
+#include "app/runner.hpp"
+
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+
+#include "app/crash.hpp"
+#include "app/image_file.hpp"
+#include "app/request.hpp"
+#include "app/run_here.hpp"
+#include "device/platforms.hpp"
+#include "device/selectors.hpp"
+#include "inspect/dump.hpp"
+#include "inspect/tool.hpp"
+#include "report/json.hpp"
+
+namespace cllab::app {
+namespace {
+
+std::atomic<bool> interrupt_seen{false};
+
+void on_interrupt(int signal) {
+    interrupt_seen = true;
+    std::signal(signal, SIG_DFL);  // a second one ends the program at once
+}
+
+class EventObserver : public run::Observer {
+public:
+    explicit EventObserver(const Events& events) : events_(events) {}
+    void begin(std::size_t g, std::size_t i, const model::Record& record, const char* phase) override {
+        events_.begin(g, i, record, phase);
+    }
+    void done(std::size_t g, std::size_t i, const model::Record& record) override {
+        auto with_dump = record;
+        write_timing(with_dump);
+        events_.done(g, i, with_dump);
+    }
+    void picture(const std::string& path, std::size_t width, std::size_t height, const model::Bytes& grey) override {
+        save_grey(path, width, height, grey);
+    }
+    bool cancelled() override { return interrupted(); }
+
+private:
+    const Events& events_;
+};
+
+class InThisProcess : public Runner {
+public:
+    std::vector<model::Device> devices(const std::vector<std::string>& selectors, std::vector<std::string>* troubles) override {
+        return devices_here(selectors, troubles);
+    }
+    void run(const run::RunRequest& request, const std::string& selector, const Events& events) override {
+        run_here(request, selector, events, {});
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Runner> in_this_process() { return std::make_unique<InThisProcess>(); }
+
+void write_timing(model::Record& record) {
+    if (record.dump.empty()) return;
+    try {
+        const auto text = report::to_json_pretty(record) + "\n";
+        inspect::write_file(std::filesystem::path(record.dump) / inspect::timing_file, inspect::as_bytes(text));
+    } catch (const Error& e) {  // what was measured is worth more
+        record.warnings.push_back(std::string("no-dump: ") + e.what());
+    }
+}
+
+bool interrupted() { return interrupt_seen; }
+
+// SIGTERM is how `timeout` and a batch system at its time limit ask, SIGHUP how a terminal that is closed does, unless nohup
+// has it ignored.
+void catch_interrupts() {
+    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, on_interrupt);
+    if (std::signal(SIGHUP, on_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+}
+
+void note_interrupts() {
+    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { interrupt_seen = true; });
+}
+
+void catch_driver_crashes() {
+    catch_crashes();
+    describe_crash("while the OpenCL drivers were loaded", "`cllab devices` says which one it was.");
+}
+
+std::vector<model::Device> devices_here(const std::vector<std::string>& selectors, std::vector<std::string>* troubles) {
+    const auto found = device::discover(troubles);
+    std::vector<model::Device> facts;
+    for (const auto& f : found) facts.push_back(f.facts);
+    const auto trusted = [&](std::size_t i) {
+        try {
+            return device::Session(found[i]).timer().trusted;
+        } catch (const Error&) {
+            return false;
+        }
+    };
+    std::vector<model::Device> out;
+    for (const auto i : device::resolve(facts, selectors, trusted)) out.push_back(facts[i]);
+    return out;
+}
+
+void run_here(const run::RunRequest& request, const std::string& selector, const Events& events, const std::set<run::CellNumber>& finished) {
+    for (const auto& found : device::discover()) {
+        if (found.facts.selector != selector) continue;
+        check_points(request, found.facts);
+        device::Session session(found);
+        EventObserver observer(events);
+        run::execute(session, request, observer, finished);
+        return;
+    }
+    throw Error(Blame::environment, "device " + selector + " was there a moment ago and is gone");
+}
+
+}  // namespace cllab::app

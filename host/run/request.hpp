@@ -1,0 +1,45 @@
+// What to run: one value, made once from what the user asked and handed down as it is.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/plan.hpp"
+#include "model/result.hpp"
+#include "run/cache_state.hpp"
+#include "run/limits.hpp"
+
+namespace cllab::run {
+
+/// How its cells are built, proved and measured.
+struct Settings {
+    std::uint64_t seed = 1;               ///< of the first verification's inputs; the second uses seed + 1
+    bool measure = true;                  ///< false: build, verify once, dump
+    double sampling_seconds = 0.4;        ///< cap of a cell's sampling
+    double warm_seconds = 0;              ///< least warm-up of a cell; 0: by device type, long enough from a cold start
+    std::string build_options;            ///< appended to every build, e.g. -cl-opt-disable
+    std::filesystem::path cl_dir;         ///< kernel text from disk; empty: the text embedded in the program
+    std::optional<std::filesystem::path> dumps;  ///< root of the dumps; nothing: no dumps
+    std::map<std::string, model::Loaded> files;  ///< --input
+    std::map<std::string, std::string> pictures; ///< --output: where to, by buffer
+    std::vector<std::string> argv;        ///< for the record
+    model::RunInfo run;                   ///< for the record; seed and order are filled in
+    /// The request is one arrangement of a comparison (method rule 15): order of preparation, turns and placement are drawn
+    /// from `seed`, alike buffers are shared, each cell is proved once and sampled in whole rounds for about sampling_seconds.
+    bool arrangement = false;
+    double tool_seconds = 30;             ///< of all disassemblers of a cell together
+    Cache cache = Cache::hot;             ///< state of the caches before each operation, the yardstick's included
+    std::map<std::string, Limits> limits; ///< of devices that have a profile, by selector
+};
+
+struct RunRequest {
+    std::optional<model::Cell> yardstick;  ///< the copy that `of copy` is against, with an axis "size"; nothing: no `of copy`
+    std::vector<model::Group> comparisons;
+    Settings settings;
+};
+
+}  // namespace cllab::run
