@@ -1,8 +1,11 @@
 #include "app/choice.hpp"
 
 #include <algorithm>
+#include <fcntl.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
+#include "app/capture.hpp"
 #include "app/image_file.hpp"
 #include "app/runner.hpp"
 #include "app/say.hpp"
@@ -39,6 +42,8 @@ std::vector<model::Introspection> ask_device(const Invocation& invocation, const
                                              const std::vector<kernelfile::SourceFile>& files) {
     const auto lines = in_child(
         [&](const HandOver& hand_over) {
+            // Compilers print what they say in the log too.
+            if (const int nowhere = open("/dev/null", O_WRONLY); nowhere >= 0) dup2(nowhere, STDERR_FILENO);
             auto devices = device::discover();
             const auto selected = in_this_process()->devices(invocation.devices).front().selector;
             std::stable_partition(devices.begin(), devices.end(), [&](const auto& d) { return d.facts.selector == selected; });
@@ -76,8 +81,13 @@ bool names_kernel_file(const std::string& pattern) {
     return file.ends_with(".cl") || file.ends_with(".ocl");
 }
 
-Choice::Choice(const Invocation& invocation) : invocation_(invocation) {
-    auto patterns = invocation.patterns;
+Choice::Choice(const Invocation& invocation, const std::map<std::string, Earlier>& earlier) : invocation_(invocation) {
+    std::optional<Capture> capture;
+    if (!invocation.replay.empty()) {
+        capture = read_capture(invocation.replay);
+        invocation_.patterns = {capture->text_path + ":" + capture->kernel};
+    }
+    auto patterns = invocation_.patterns;
     std::vector<std::string> built_in;
     for (const auto& pattern : patterns)
         if (!names_kernel_file(pattern)) built_in.push_back(pattern);
@@ -100,11 +110,19 @@ Choice::Choice(const Invocation& invocation) : invocation_(invocation) {
     }
     kernelfile::Description command_line;
     for (const auto& [option, value] : invocation.statements) kernelfile::parse_option(option, value, command_line);
-    own_ = new Own{{paths, command_line, invocation.axes}, {}};
+    if (capture && !capture->options.empty()) kernelfile::parse_option("options", capture->options, command_line);
+    std::map<std::string, kernelfile::Snapshot> snapshots;
+    for (const auto& [name, text] : earlier) snapshots[name] = {text.path, text.text};
+    own_ = new Own{{paths, command_line, invocation.axes, snapshots}, {}};
     auto& files = own_->files;
     const auto found = ask_device(invocation, files.builds(), files.files());
     for (std::size_t i = 0; i < found.size(); ++i) files.builds()[i].found = found[i];
 
+    if (capture) {
+        for (const auto& build : files.builds())
+            for (const auto& kernel : build.found.kernels)
+                if (kernel.name == capture->kernel) files.describe(build.file, described(*capture, kernel));
+    }
     std::vector<kernelfile::Wanted> wanted;
     for (const auto& pattern : patterns) {
         const auto [path, glob] = file_and_glob(pattern);
@@ -115,8 +133,21 @@ Choice::Choice(const Invocation& invocation) : invocation_(invocation) {
         wanted.push_back({files.index_of(paths.front()), invocation.versus, paths.front() + ":" + invocation.versus});
     std::set<std::string> taken;
     for (const auto& experiment : model::registry()) taken.insert(experiment.family);
-    own_->experiments.push_back(files.experiment(wanted, [](const std::string& path) { return load_grey(path); }, taken));
-    for (const auto& note : files.notes()) say(note);
+    own_->experiments.push_back(files.experiment(wanted, [](const std::string& path) { return load_grey(path); },
+                                                  invocation.command == "isa" && !invocation.target.empty() ? kernelfile::Missing::made_up : kernelfile::Missing::refused,
+                                                  taken));
+}
+
+void Choice::say_defaults() const {
+    if (!own_) return;
+    for (const auto& note : own_->files.notes()) say(note);
+}
+
+std::vector<std::string> Choice::files() const {
+    std::vector<std::string> out;
+    if (!own_) return out;
+    for (const auto& file : own_->files.files()) out.push_back(file.path);
+    return out;
 }
 
 const std::vector<model::Experiment>& Choice::experiments() const { return own_ ? own_->experiments : model::registry(); }

@@ -13,7 +13,6 @@
 
 #include <unistd.h>
 
-#include "app/choice.hpp"
 #include "app/commands.hpp"
 #include "app/crash.hpp"
 #include "app/conclude.hpp"
@@ -209,12 +208,14 @@ bool may_be_several(const std::vector<std::string>& selectors) {
 
 }  // namespace
 
-int command_run(const Invocation& asked) {
+int command_run(const Invocation& asked, const std::map<std::string, Earlier>& earlier) {
+    if (asked.watch) return watch(asked);
+    if (!asked.check.empty()) return check_oclgrind(asked);
     auto invocation = asked;
     // Text that is not the lab's own may write anywhere and never end; the arrangements of --vs are processes of their own.
     invocation.isolate = asked.isolate || !asked.cl_dir.empty() || !asked.versus.empty() || may_be_several(asked.devices);
     Outputs outputs(invocation);
-    const Choice choice(invocation);
+    const Choice choice(invocation, earlier);
     invocation.isolate = invocation.isolate || choice.own();
     auto request = request_of(choice, invocation);
     const auto& plan = request.comparisons;
@@ -232,6 +233,8 @@ int command_run(const Invocation& asked) {
         outputs.reads(profile_path(invocation.dumps, device));
         check_points(request, device);
     }
+    for (const auto& file : choice.files()) outputs.reads(file);
+    choice.say_defaults();
     if (request.settings.measure) request.settings.limits = read_profiles(invocation.dumps, devices);
     outputs.open();
     Sink sink(outputs.json(), outputs.csv());

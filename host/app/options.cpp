@@ -74,10 +74,12 @@ Page page_of(const std::string& command) {
                 "axis and fixes any other axis.",
                 "cllab tune himeno_wide --device gpu --axis size=M --axis local=32x4,64x4,128x2"};
     if (command == "isa")
-        return {"cllab isa PATTERN... [--target T | --device D] [--vs PATTERN] [options]",
+        return {"cllab isa PATTERN|FILE... [--target T... | --device D] [--vs PATTERN] [options]",
                 "Prints the machine code of each variant with its registers, instruction classes and the counts of one\n"
                 "iteration of every loop. With --target the kernel is compiled for a device that need not be here, from\n"
-                "the same text with the same options as `cllab run`; without it, it is built and verified on a device.",
+                "the same text with the same options as `cllab run`; without it, it is built and verified on a device.\n"
+                "A FILE is a kernel file, as in my.cl:kernel, or any program binary (PTX, cubin, code object, PoCL's, SPIR-V …),\n"
+                "which is recognised by its bytes; program.ptx:kernel is one kernel of it.",
                 "cllab isa pitch_short8 --target gfx900 --vs pitch_wide"};
     return {"cllab dump PATTERN... [options]",
             "Builds each variant, verifies it once so that the driver makes the code it would run, and writes source,\n"
@@ -111,7 +113,8 @@ po::options_description options_of(const std::string& command) {
     if (command == "isa") {
         add("kernel,k", po::value<Strings>()->composing()->value_name("PATTERN"),
             "Selects variants, like a positional PATTERN. Repeats.");
-        add("target,t", po::value<std::string>()->value_name("T"), "Compiles for processor T, e.g. gfx900, gfx1030, sm_80, sm_90, tgllp, pvc.");
+        add("target,t", po::value<Strings>()->composing()->value_name("T"),
+            "Compiles for processor T, e.g. gfx900, gfx1030, sm_80, sm_90, tgllp, pvc. Repeats: several targets make one table.");
         add("targets", "Lists the processors, what this machine can make for each, and what would enable the rest.");
         add("device,d", po::value<Strings>()->composing()->value_name("D"),
             "Builds and runs once on a device, selected as in `cllab run`.");
@@ -188,6 +191,14 @@ po::options_description options_of(const std::string& command) {
             "the kernel's own buffers is used in turn. Goes by the profile's last level where `cllab profile` left one "
             "below --dumps.");
         add("verify", "Verifies and dumps only; takes no time measurements.");
+        add("check", po::value<std::string>()->value_name("TOOL"),
+            "Of a kernel file: TOOL is oclgrind. Runs each kernel once, small, in Oclgrind and reports races, uninitialised reads and "
+            "accesses outside of buffers, with their lines.");
+        add("watch", "Of a kernel file: on each save builds and verifies it, compares it with the version before as --vs does, and shows "
+            "how the code differs. Goes on until interrupted.");
+        add("replay", po::value<std::string>()->value_name("DIR"),
+            "Runs the kernel that the OpenCL Intercept Layer captured in DIR (CLI_CaptureReplay=1), with its arguments, and holds the "
+            "results against those captured.");
         add("vs", po::value<std::string>()->value_name("PATTERN"),
             "Compares one variant with this one over arrangements: each a fresh process with its own order, placement of buffers "
             "and inputs, in which both take turns on the same memory. Prints a verdict with its interval, beside a control of the "
@@ -337,7 +348,11 @@ Invocation parse(int argc, char** argv) {
         text("dumps", out.dumps);
         text("cl-dir", out.cl_dir);
         text("build-options", out.build_options);
-        text("target", out.target);
+        out.more_targets = strings("target");
+        if (!out.more_targets.empty()) {
+            out.target = out.more_targets.front();
+            out.more_targets.erase(out.more_targets.begin());
+        }
         text("vs", out.versus);
         out.targets = values.count("targets") != 0;
         out.summary = values.count("summary") != 0;
@@ -375,6 +390,13 @@ Invocation parse(int argc, char** argv) {
     out.require_all = values.count("require-all") != 0;
     out.verify_only = out.command == "dump" || values.count("verify") != 0;
     text("vs", out.versus);
+    text("check", out.check);
+    text("replay", out.replay);
+    out.watch = values.count("watch") != 0;
+    if (!out.check.empty() && out.check != "oclgrind") throw Error(Blame::usage, "option '--check' is '" + out.check + "'; possible is oclgrind");
+    if (!out.replay.empty() && !out.patterns.empty())
+        throw Error(Blame::usage, "option '--replay' says what to run; found '" + out.patterns.front() + "' beside it");
+    if (!out.replay.empty()) out.patterns = {out.replay};
     text("cache", out.cache);
     out.no_yardstick = values.count("no-yardstick") != 0;
     out.timeout_seconds = values["timeout"].as<double>();

@@ -26,6 +26,9 @@ struct Invocation {
     double budget_seconds = 120;  ///< profile
     std::uint64_t seed = 1;
     std::string target, versus;             ///< of isa; versus also of run
+    std::vector<std::string> more_targets;  ///< of isa: behind the first
+    std::string check, replay;              ///< of run, for kernel files
+    bool watch = false;                     ///< likewise
     bool targets = false, summary = false;  ///< of isa
 };
 

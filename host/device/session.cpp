@@ -51,7 +51,7 @@ GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, std::size
     : session_(&session), size_(size_bytes) {
     const cl_mem_flags flags = CL_MEM_READ_WRITE | (mapped ? CL_MEM_ALLOC_HOST_PTR : 0);
     const std::size_t displaced = session.displacement();
-    if (guard_bytes > 0) {
+    if (guard_bytes > 0 && session.guards()) {
         guard_ = round_up(guard_bytes, session.facts().base_align_bytes) + displaced;
         whole_ = cl::Buffer(session.context(), flags, guard_ + size_ + guard_);
         cl_buffer_region region{guard_, size_};

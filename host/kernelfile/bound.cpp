@@ -74,6 +74,15 @@ std::string example(const Parameter& p) {
     return p.type.kind == ElementType::Kind::floating ? "0.5" : "1024";
 }
 
+/// What a picture's own sentence says, with the place that names it.
+model::Loaded picture_at(const LoadPicture& load, const std::string& path, const Place& place) {
+    try {
+        return load(path);
+    } catch (const Error& e) {
+        refuse(place, e.what());
+    }
+}
+
 void put_pixels(const model::Bytes& grey, std::size_t pixels, const ElementType& type, model::Bytes& out) {
     // Floats from 0 to 1, integers from 0 to 255; the fourth lane is opaque.
     const bool floating = type.kind == ElementType::Kind::floating;
@@ -102,9 +111,9 @@ std::string substitute(const std::string& text, const std::function<std::string(
 }
 
 Bound::Bound(std::string where, const Description& description, model::KernelSignature signature, std::vector<std::string> options,
-             bool uses_integer_pixels, const LoadPicture& load, std::vector<std::string>& notes)
+             bool uses_integer_pixels, const LoadPicture& load, Missing missing_values, std::vector<std::string>& notes)
     : where_(std::move(where)), signature_(std::move(signature)), options_(std::move(options)), uses_integer_pixels_(uses_integer_pixels),
-      tolerance_(description.tolerance.value_or(Tolerance{})) {
+      code_only_(missing_values == Missing::made_up), tolerance_(description.tolerance.value_or(Tolerance{})) {
     const auto own = description.kernels.find(signature_.name);
     const std::vector<const Scope*> scopes =
         own == description.kernels.end() ? std::vector<const Scope*>{&description.all} : std::vector<const Scope*>{&own->second.second, &description.all};
@@ -117,6 +126,7 @@ Bound::Bound(std::string where, const Description& description, model::KernelSig
         if (!work_flops_) work_flops_ = scope->work_flops;
         if (!reference_) reference_ = scope->reference;
     }
+    if (missing_values == Missing::made_up && !global_) global_.emplace(Place{where_, 0, 0}, std::vector{Expression::parse("1", {where_, 0, 0})});
     std::vector<std::string> missing;
     for (const auto& parameter : signature_.parameters) {
         const Place nowhere{where_, 0, 0};
@@ -132,6 +142,10 @@ Bound::Bound(std::string where, const Description& description, model::KernelSig
         } else if (global_ && (is_pointer(parameter) || parameter.kind == Parameter::Kind::image)) {
             const bool writes = parameter.kind == Parameter::Kind::image ? parameter.writes : !parameter.is_const;
             argument.spec = {nowhere, writes ? "out" : "rand", writes ? Kind::output : Kind::random};
+        } else if (missing_values == Missing::made_up) {
+            argument.spec = {nowhere, "", parameter.kind == Parameter::Kind::local ? Kind::local : Kind::bytes};
+            argument.spec.extent = {Expression::parse("1", nowhere)};
+            argument.spec.raw.assign(std::max<std::size_t>(parameter.type.bytes, 1), '\0');
         } else {
             missing.push_back("arg " + parameter.name + " = " + example(parameter));
             continue;
@@ -231,7 +245,7 @@ void Bound::bind_pointer(Argument& a, const LoadPicture& load) {
     if (a.spec.kind == Kind::picture) {
         if (a.element.kind == ElementType::Kind::opaque || (a.element.lanes != 1 && a.element.lanes != 4))
             refuse(place, named + " is " + kind_words(a.parameter) + "; a picture fits buffers of numbers with 1 or 4 lanes");
-        const auto picture = load(resolved(a.spec.path, place).string());
+        const auto picture = picture_at(load, resolved(a.spec.path, place).string(), place);
         auto bytes = std::make_shared<model::Bytes>(picture.width * picture.height * a.element.bytes);
         put_pixels(*picture.grey, picture.width * picture.height, a.element, *bytes);
         a.file = std::move(bytes);
@@ -253,7 +267,7 @@ void Bound::bind_image(Argument& a, const LoadPicture& load) {
     if (a.spec.kind == Kind::file) refuse(place, named + " is an image; write image:FILE for a picture");
     if (a.spec.kind != Kind::picture) return;
     if (a.parameter.dims != 2) refuse(place, named + " has " + std::to_string(a.parameter.dims) + " dimensions; a picture has 2");
-    const auto picture = load(resolved(a.spec.path, place).string());
+    const auto picture = picture_at(load, resolved(a.spec.path, place).string(), place);
     a.width = picture.width;
     a.height = picture.height;
     auto bytes = std::make_shared<model::Bytes>(a.width * a.height * a.element.bytes);
@@ -313,7 +327,7 @@ void Bound::expect(const std::string& name, const Place& place, const std::strin
     const auto& type = found->element;
     Expected out{file.filename().string(), {}, place};
     if (extension == ".png" || extension == ".pgm" || extension == ".jpg" || extension == ".jpeg" || extension == ".bmp" || extension == ".ppm") {
-        const auto picture = load(file.string());
+        const auto picture = picture_at(load, file.string(), place);
         auto bytes = std::make_shared<model::Bytes>(picture.width * picture.height * type.bytes);
         put_pixels(*picture.grey, picture.width * picture.height, type, *bytes);
         out.data = std::move(bytes);
@@ -340,12 +354,12 @@ std::int64_t Bound::lookup(const model::Point& point, const std::string& name, c
     const auto found = given_.find(name);
     if (found == given_.end() || found->second.kind != Kind::numbers || found->second.numbers.size() != 1 ||
         !std::holds_alternative<Expression>(found->second.numbers[0])) {
-        std::vector<std::string> known;
-        for (const auto& [axis, value] : point.values()) known.push_back(axis);
+        std::set<std::string> known;
+        for (const auto& [axis, value] : point.values()) known.insert(axis);
         for (const auto& [argument, spec] : given_)
-            if (spec.kind == Kind::numbers) known.push_back(argument);
-        refuse(place, "nothing says what '" + name + "' is; " +
-                          (known.empty() ? "add a line 'axis " + name + " = 1024'" : "known are " + join(known, ", ") + ", or add a line 'axis " + name + " = 1024'"));
+            if (spec.kind == Kind::numbers && spec.numbers.size() == 1 && std::holds_alternative<Expression>(spec.numbers[0])) known.insert(argument);
+        const auto line = "add a line 'axis " + name + " = 1024'";
+        refuse(place, "nothing says what '" + name + "' is; " + (known.empty() ? line : "known are " + join({known.begin(), known.end()}, ", ") + ", or " + line));
     }
     if (!open.insert(name).second) refuse(place, "the value of '" + name + "' depends on itself");
     const auto out = std::get<Expression>(found->second.numbers[0]).evaluate([&](const std::string& other, const Place& at) { return lookup(point, other, at, open); });
@@ -412,7 +426,8 @@ Shape Bound::shape(const model::Point& point, const model::Device& device) const
             std::array<std::size_t, 3> size{1, 1, 1};
             for (unsigned d = 0; d < a.parameter.dims; ++d) {
                 std::int64_t n = 0;
-                if (!a.spec.extent.empty()) n = value(point, a.spec.extent[d]);
+                if (code_only_) n = 1;
+                else if (!a.spec.extent.empty()) n = value(point, a.spec.extent[d]);
                 else if (a.file) n = static_cast<std::int64_t>(d == 0 ? a.width : a.height);
                 else n = static_cast<std::int64_t>(out.global.size[d]);
                 if (n < 1 || n > 1 << 20) refuse(a.spec.place, "size " + std::to_string(d) + " of image '" + name + "' is " + std::to_string(n) + "; possible are 1 to 1048576");
@@ -427,13 +442,14 @@ Shape Bound::shape(const model::Point& point, const model::Device& device) const
             continue;
         }
         std::int64_t count = static_cast<std::int64_t>(out.global.count());
-        if (!a.spec.extent.empty()) count = value(point, a.spec.extent[0]);
+        if (code_only_ && a.parameter.kind != Parameter::Kind::local) count = 1;
+        else if (!a.spec.extent.empty()) count = value(point, a.spec.extent[0]);
         else if (a.file) count = static_cast<std::int64_t>(a.file->size() / a.element.bytes);
         if (count < 1 || static_cast<std::size_t>(count) > most_elements)
             refuse(a.spec.place, "the length of '" + name + "' is " + std::to_string(count) + "; possible are 1 to " + std::to_string(most_elements));
         const auto bytes = static_cast<std::size_t>(count) * a.element.bytes;
         out.counts[name] = static_cast<std::size_t>(count);
-        if (a.parameter.kind == Parameter::Kind::local) continue;
+        if (a.parameter.kind == Parameter::Kind::local || code_only_) continue;
         if (a.file && a.spec.extent.empty() == false && bytes != a.file->size())
             refuse(a.spec.place, "'" + a.spec.path + "' has " + std::to_string(a.file->size() / a.element.bytes) + " elements, '" + name + "' " + std::to_string(count));
         if (device.max_alloc_bytes > 0 && bytes > device.max_alloc_bytes)
@@ -441,6 +457,7 @@ Shape Bound::shape(const model::Point& point, const model::Device& device) const
         moved += static_cast<double>(bytes);
     }
     for (const auto& [name, expected] : expected_) {
+        if (code_only_) break;
         const auto found = std::find_if(arguments_.begin(), arguments_.end(), [&n = name](const auto& a) { return a.parameter.name == n; });
         const auto image = out.images.find(name);
         const auto elements = image == out.images.end() ? out.counts.at(name) : image->second[0] * image->second[1] * image->second[2];

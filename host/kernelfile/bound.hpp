@@ -29,12 +29,15 @@ struct Shape {
     std::vector<std::string> options;                     ///< of the point
 };
 
+/// What becomes of a value that is not given and has no default: the code of a kernel does not depend on it.
+enum class Missing { refused, made_up };
+
 class Bound {
 public:
     /// `where`: the file's name for sentences. Takes the defaults that `notes` then says, one clause each. Throws Error(usage)
     /// for a value that does not fit its parameter, and for what is missing, with the lines to add.
     Bound(std::string where, const Description& description, model::KernelSignature signature, std::vector<std::string> options, bool uses_integer_pixels,
-          const LoadPicture& load, std::vector<std::string>& notes);
+          const LoadPicture& load, Missing missing_values, std::vector<std::string>& notes);
 
     /// Throws Error(usage) for a point that cannot be, Unsupported for one that the device cannot do.
     Shape shape(const model::Point& point, const model::Device& device) const;
@@ -78,6 +81,7 @@ private:
     model::KernelSignature signature_;
     std::vector<std::string> options_;
     bool uses_integer_pixels_;
+    bool code_only_;  ///< values were made up: every buffer has one element
     std::vector<Argument> arguments_;
     std::map<std::string, ArgumentSpec> given_;  ///< all values of the description: sizes may be named that are no parameter
     std::optional<std::pair<Place, std::vector<Expression>>> global_, local_, offset_;

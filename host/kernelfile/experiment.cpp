@@ -154,10 +154,10 @@ model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request&
 
 }  // namespace
 
-SourceFile read_source(const std::string& path) {
+SourceFile read_source(const std::string& path, const std::string* given) {
     SourceFile out;
     out.path = path;
-    const auto text = read_text(path, {"kernel file '" + path + "'", 0, 0});
+    const auto text = given ? *given : read_text(path, {"kernel file '" + path + "'", 0, 0});
     out.text = std::make_shared<const model::Text>(prepared(path, text));
     out.uses_integer_pixels = text.find("read_imageui") != std::string::npos || text.find("write_imageui") != std::string::npos;
     for (const auto& line : split(text, '\n')) out.includes = out.includes || directive(line, "include");
@@ -173,10 +173,12 @@ SourceFile read_source(const std::string& path) {
 }
 
 KernelFiles::KernelFiles(const std::vector<std::string>& paths, const Description& command_line,
-                         const std::vector<std::pair<std::string, std::string>>& axes) {
+                         const std::vector<std::pair<std::string, std::string>>& axes, const std::map<std::string, Snapshot>& snapshots) {
     std::vector<std::string> wanted = paths;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-        files_.push_back(read_source(wanted[i]));
+        const auto snapshot = snapshots.find(wanted[i]);
+        files_.push_back(snapshot == snapshots.end() ? read_source(wanted[i]) : read_source(snapshot->second.path, &snapshot->second.text));
+        files_.back().path = wanted[i];
         described_.push_back(files_.back().description);
         override_with(described_.back(), command_line);
         // A reference may be a kernel of another file.
@@ -218,13 +220,54 @@ void KernelFiles::declare_axes(const std::vector<std::pair<std::string, std::str
     }
     for (const auto& [name, values] : settings) {
         if (std::any_of(axes_.begin(), axes_.end(), [&, &n = name](const auto& a) { return a.name == n; })) continue;
-        axes_.push_back(axis_from({{"option '--axis' is '" + name + "=" + excerpt(values) + "'", 0, 0}, name, values}));
+        const Place place{"option '--axis' is '" + name + "=" + excerpt(values) + "'", 0, 0};
+        if (!mentions(name)) {
+            std::vector<std::string> known;
+            for (const auto& axis : axes_) known.push_back(axis.name);
+            const auto near = nearest(name, known);
+            refuse(place, "nothing in '" + files_.front().path + "' or on the command line uses an axis '" + name + "'" +
+                              (!near.empty() ? "; did you mean " + join(near, ", ") + "?" : known.empty() ? "" : "; its axes are " + join(known, ", ")));
+        }
+        axes_.push_back(axis_from({place, name, values}));
     }
     // An integer axis that the command line gives a fraction or a word becomes what that is.
     for (auto& axis : axes_)
         for (const auto& [name, values] : settings)
             if (name == axis.name && axis.kind != model::Axis::Kind::integer && axis.tune.empty())
                 axis = axis_from({{"option '--axis' is '" + name + "=" + excerpt(values) + "'", 0, 0}, name, values});
+}
+
+bool KernelFiles::mentions(const std::string& name) const {
+    const auto in = [&](const std::string& text) {
+        for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+            const auto inside = [&](std::size_t i) { return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '_'); };
+            if (!inside(at - 1) && !inside(at + name.size())) return true;
+        }
+        return false;
+    };
+    const auto in_scope = [&](const Scope& scope) {
+        for (const auto& [argument, spec] : scope.arguments)
+            if (in(spec.text)) return true;
+        for (const auto* list : {&scope.global, &scope.local, &scope.offset})
+            if (*list && std::any_of((*list)->second.begin(), (*list)->second.end(), [&](const auto& e) { return in(e.text()); })) return true;
+        return (scope.work_bytes && in(scope.work_bytes->text())) || (scope.work_flops && in(scope.work_flops->text()));
+    };
+    for (const auto& description : described_) {
+        if (in_scope(description.all)) return true;
+        for (const auto& [kernel, scope] : description.kernels)
+            if (in_scope(scope.second)) return true;
+        for (const auto& [place, text] : description.options)
+            if (in(text)) return true;
+        for (const auto& line : description.variants)
+            if (in(line.options)) return true;
+    }
+    return false;
+}
+
+void KernelFiles::describe(std::size_t file, const Description& more) {
+    Description both = more;
+    override_with(both, described_[file]);
+    described_[file] = both;
 }
 
 std::string KernelFiles::at_first_values(const std::string& options, const Place& place) const {
@@ -336,7 +379,7 @@ void KernelFiles::make_candidates() {
             const auto& kernels = build.found.built ? build.found.kernels : base->kernels;
             for (const auto& kernel : kernels) {
                 const auto name = build.variant.empty() ? kernel.name : base->kernels.size() == 1 ? build.variant : kernel.name + "_" + build.variant;
-                candidates_.push_back({b, name, kernel.name, &kernel});
+                candidates_.push_back({b, name, kernel.name, name, &kernel});
             }
         }
     }
@@ -353,7 +396,7 @@ void KernelFiles::make_candidates() {
 std::vector<const KernelFiles::Candidate*> KernelFiles::matching(const Wanted& wanted) const {
     std::vector<const Candidate*> out;
     for (const auto& c : candidates_)
-        if (builds_[c.build].file == wanted.file && (wanted.glob.empty() || glob_match(wanted.glob, c.name) || glob_match(wanted.glob, c.entry))) out.push_back(&c);
+        if (builds_[c.build].file == wanted.file && (wanted.glob.empty() || glob_match(wanted.glob, c.name) || glob_match(wanted.glob, c.plain))) out.push_back(&c);
     if (!out.empty()) return out;
     std::vector<std::string> names;
     for (const auto& c : candidates_)
@@ -377,13 +420,14 @@ const KernelFiles::Candidate& KernelFiles::reference_of(const std::pair<Place, s
     std::vector<std::string> names;
     for (const auto& c : candidates_) {
         if (builds_[c.build].file != file) continue;
-        if (c.name == name || (c.entry == name && builds_[c.build].variant.empty())) return c;
+        if (c.name == name || c.plain == name) return c;
         names.push_back(c.name);
     }
     refuse(named.first, "there is no kernel or variant '" + name + "' to be the reference; there are " + join(names, ", "));
 }
 
-model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, const LoadPicture& load, const std::set<std::string>& taken_families) {
+model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, const LoadPicture& load, Missing missing_values,
+                                          const std::set<std::string>& taken_families) {
     make_candidates();
     check_names();
     const auto state = std::make_shared<State>();
@@ -406,7 +450,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
     std::map<std::size_t, std::vector<std::string>> notes;  // by file
     const auto bind = [&](const Candidate& c, std::vector<std::string>& said) {
         const auto file = builds_[c.build].file;
-        return std::make_shared<const Bound>(files_[file].path, described_[file], *c.signature, options_of(builds_[c.build]), files_[file].uses_integer_pixels, load, said);
+        return std::make_shared<const Bound>(files_[file].path, described_[file], *c.signature, options_of(builds_[c.build]), files_[file].uses_integer_pixels, load, missing_values, said);
     };
     const auto variant_of = [&](const Candidate& c) {
         const auto& file = files_[builds_[c.build].file];

@@ -32,6 +32,7 @@ struct Settings {
     /// from `seed`, alike buffers are shared, each cell is proved once and sampled in whole rounds for about sampling_seconds.
     bool arrangement = false;
     double tool_seconds = 30;             ///< of all disassemblers of a cell together
+    bool guards = true;                   ///< false: a simulator sees writes outside, and guards would be inside
     Cache cache = Cache::hot;             ///< state of the caches before each operation, the yardstick's included
     std::map<std::string, Limits> limits; ///< of devices that have a profile, by selector
 };
