@@ -3,7 +3,8 @@
 // After a 2015 article that counted the instructions of these loops in GCN ISA and NVIDIA SASS. Its gains came from
 // compilers of that time; today's strength-reduce an index into a stepped pointer by themselves, so read the counts of the
 // dump beside the times (instructions of the loop between its label and its branch, v_ and s_ apart on GCN).
-//   trips  iterations of the loop, known at run time only
+//   trips   iterations of the loop, known at run time only
+//   INDEX   int, uint or long; PIXELS  pixels per work-item
 
 #ifdef ADDRESS_INDEX
 // Each item writes every second integer of its part: the index is multiplied in each iteration, as far as the text goes.
@@ -26,21 +27,47 @@ kernel void address_pointer(global int* restrict out, int trips, int v) {
 }
 #endif
 
+// The picture is inverted by one, several or a row's worth of pixels an item. INDEX is the type that places are computed in:
+// a long costs two additions where the machine adds 32 bits, a uint may wrap and so forbids what an int allows.
 #ifdef ADDRESS_PIXEL
 // One pixel per work-item: a multiplication, an addition and a bounds test for one byte.
 kernel void address_pixel(global uchar* p, int width, int height, int step) {
-    const int x = get_global_id(0), y = get_global_id(1);
+    const INDEX x = get_global_id(0), y = get_global_id(1);
     if (x < width && y < height) p[y * step + x] = 255 - p[y * step + x];
+}
+#endif
+
+#ifdef ADDRESS_COLUMN
+// PIXELS pixels per work-item, down a column: the address once, then p += step. Neighbours stay neighbours in memory, which
+// a row per item gives up.
+kernel void address_column(global uchar* p, int width, int height, int step) {
+    const INDEX x = get_global_id(0);
+    INDEX y = get_global_id(1) * PIXELS;
+    if (x >= width) return;
+    global uchar* q = p + y * step + x;
+    const INDEX end = min(y + PIXELS, (INDEX)height);
+    for (; y < end; ++y, q += step) *q = 255 - *q;
+}
+#endif
+
+#ifdef ADDRESS_STRIDED
+// PIXELS pixels per work-item along the row, get_global_size(0) apart: neighbours stay neighbours here as well, and the
+// distance is the same for all items.
+kernel void address_strided(global uchar* p, int width, int height, int step) {
+    const INDEX y = get_global_id(1), apart = get_global_size(0);
+    if (y >= height) return;
+    global uchar* row = p + y * step;
+    for (INDEX x = get_global_id(0); x < width; x += apart) row[x] = 255 - row[x];
 }
 #endif
 
 #ifdef ADDRESS_ROW
 // One row per work-item: the address of the row once, then a loop. On a GPU neighbours are now a row apart in memory.
 kernel void address_row(global uchar* p, int width, int height, int step) {
-    const int y = get_global_id(0);
+    const INDEX y = get_global_id(0);
     if (y >= height) return;
     global uchar* row = p + y * step;
-    for (int x = 0; x < width; ++x) row[x] = 255 - row[x];
+    for (INDEX x = 0; x < width; ++x) row[x] = 255 - row[x];
 }
 #endif
 
@@ -78,37 +105,49 @@ kernel void address_masked_bytes(global int* p, int trips) {
 }
 #endif
 
-// Sums of two rows of 32 integers in local memory, read at a place that moves by one in each iteration.
+// Sums of two arrays in local memory by a plain counter: every address that is stepped costs an addition a trip, so the
+// number of pointers decides. Each item makes the whole sum, a row of `length` of its own.
+#define ROWS_OF_SUMS                                                                  \
+    const int lid = get_local_id(0);                                                  \
+    a[lid] = src[get_group_id(0) * 64 + lid];                                         \
+    b[lid] = src[get_group_id(0) * 64 + 32 + lid];                                    \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                     \
+    global int* p = out + get_global_id(0) * length;                                  \
+    for (int i = 0; i < length; ++i) p[i] = a[i] + b[i];
+
 #ifdef ADDRESS_LOCALS_TWO
-// Two arrays: two addresses, unless the compiler sees that they lie next to each other.
+// Two arrays: two addresses to step, unless the compiler puts them next to each other.
 kernel __attribute__((reqd_work_group_size(32, 1, 1))) void address_locals_two(global const int* restrict src,
-                                                                               global int* restrict out, int trips) {
+                                                                               global int* restrict out, int length) {
     local int a[32], b[32];
-    const int lid = get_local_id(0);
-    a[lid] = src[get_group_id(0) * 64 + lid];
-    b[lid] = src[get_group_id(0) * 64 + 32 + lid];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    global int* p = out + get_group_id(0) * trips * 32 + lid;
-    for (int i = 0; i < trips; ++i) {
-        const int at = (lid + i) & 31;
-        p[i * 32] = a[at] + b[at];
-    }
+    ROWS_OF_SUMS
 }
 #endif
 
 #ifdef ADDRESS_LOCALS_ONE
-// One array, the second row at a constant distance that fits into the load's offset field.
+// One array, the second half at a constant distance that fits into the load's offset field: one address to step.
 kernel __attribute__((reqd_work_group_size(32, 1, 1))) void address_locals_one(global const int* restrict src,
-                                                                               global int* restrict out, int trips) {
+                                                                               global int* restrict out, int length) {
     local int ab[64];
-    const int lid = get_local_id(0);
-    ab[lid] = src[get_group_id(0) * 64 + lid];
-    ab[lid + 32] = src[get_group_id(0) * 64 + 32 + lid];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    global int* p = out + get_group_id(0) * trips * 32 + lid;
-    for (int i = 0; i < trips; ++i) {
-        const int at = (lid + i) & 31;
-        p[i * 32] = ab[at] + ab[at + 32];
-    }
+    local int *a = ab, *b = ab + 32;
+    ROWS_OF_SUMS
+}
+#endif
+
+// For AMD today's compiler lays a kernel's local arrays out itself, so that both texts above become the same code (in PTX a trip
+// still steps three addresses against two). Of arrays that the host allocates it does not know the distance, and the lesson
+// holds there as well.
+#ifdef ADDRESS_LOCALS_TWO_GIVEN
+kernel __attribute__((reqd_work_group_size(32, 1, 1))) void address_locals_two_given(global const int* restrict src, global int* restrict out,
+                                                                                     local int* restrict a, local int* restrict b, int length) {
+    ROWS_OF_SUMS
+}
+#endif
+
+#ifdef ADDRESS_LOCALS_ONE_GIVEN
+kernel __attribute__((reqd_work_group_size(32, 1, 1))) void address_locals_one_given(global const int* restrict src, global int* restrict out,
+                                                                                     local int* restrict ab, int length) {
+    local int *a = ab, *b = ab + 32;
+    ROWS_OF_SUMS
 }
 #endif

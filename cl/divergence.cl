@@ -68,6 +68,19 @@ kernel void KERNEL(global const float* restrict start, global float* restrict ou
 }
 #endif
 
+#ifdef DIVERGENCE_STORES
+// Both ways store, at places that are the same but are written differently. Two stores, each for a part of the wave, unless
+// the compiler makes one of them.
+kernel void KERNEL(global uint* restrict out, uint grain, uint mask) {
+    const uint x = get_global_id(0);
+    if ((get_local_id(0) & grain) == grain) {
+        out[x] = x;
+    } else {
+        out[x & mask] = x;
+    }
+}
+#endif
+
 // On a CPU the work-items of a group are a loop. Without a loop in the kernel the compiler can run several of them in
 // one vector; with one it rarely does.
 #ifdef DIVERGENCE_STRAIGHT

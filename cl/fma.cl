@@ -13,7 +13,9 @@
 #define R8(X) R4(X) R4(X)
 #define R16(X) R8(X) R8(X)
 #define R32(X) R16(X) R16(X)
+#define R40(X) R32(X) R8(X)
 #define R64(X) R32(X) R32(X)
+#define R100(X) R64(X) R32(X) R4(X)
 #define R128(X) R64(X) R64(X)
 #define R256(X) R128(X) R128(X)
 #define R512(X) R256(X) R256(X)
@@ -22,6 +24,23 @@
 #define R4096(X) R2048(X) R2048(X)
 #define R8192(X) R4096(X) R4096(X)
 #define R16384(X) R8192(X) R8192(X)
+
+// The same for every count up to 15.
+#define A1(X) X
+#define A2(X) X X
+#define A3(X) A2(X) X
+#define A4(X) R4(X)
+#define A5(X) R4(X) X
+#define A6(X) R4(X) A2(X)
+#define A7(X) R4(X) A3(X)
+#define A8(X) R8(X)
+#define A9(X) R8(X) X
+#define A10(X) R8(X) A2(X)
+#define A11(X) R8(X) A3(X)
+#define A12(X) R8(X) R4(X)
+#define A13(X) R8(X) A5(X)
+#define A14(X) R8(X) A6(X)
+#define A15(X) R8(X) A7(X)
 
 // M(j) for each chain j.
 #define CHAINS1(M) M(0)
@@ -55,6 +74,11 @@
 #define ADD(j) sum += x##j;
 #define ONCE PASTE(CHAINS, ILP)(STEP)
 #define MANY PASTE(R, UNROLL)(ONCE)
+#if !defined(AHEAD) || AHEAD == 0
+#define BEFORE
+#else
+#define BEFORE PASTE(A, AHEAD)(ONCE)
+#endif
 
 // The parts every kernel here has in common.
 #define PROLOGUE                \
@@ -67,13 +91,31 @@
 #endif
 
 #if defined(FMA_LATENCY) || defined(FMA_ILP) || defined(FMA_LOOP) || defined(FMA_CODE) || defined(FMA_PEAK) || \
-    defined(FMA_UNITS)
-// One loop; which variant it is lies in ILP, UNROLL and the launch. The branch is paid once every UNROLL steps.
+    defined(FMA_UNITS) || defined(FMA_ALIGN)
+// One loop; which variant it is lies in ILP, UNROLL and the launch. The branch is paid once every UNROLL steps. The AHEAD
+// steps before the loop of `align` move it in the instruction fetch lines.
+kernel void KERNEL(global const TYPE* restrict start, global TYPE* restrict out, TYPE constant_c, int trips) {
+    PROLOGUE
+    BEFORE
+#pragma unroll 1
+    for (int i = 0; i < trips; ++i) {
+        MANY
+    }
+    EPILOGUE
+}
+#endif
+
+#ifdef FMA_UNROLLED
+// The tutorial's double loop, which gave 59 of 64 where a single loop gave 48: the inner one is left to the compiler to
+// unroll. Where it does, this is `loop` with that many steps, but for where its code happens to lie.
 kernel void KERNEL(global const TYPE* restrict start, global TYPE* restrict out, TYPE constant_c, int trips) {
     PROLOGUE
 #pragma unroll 1
     for (int i = 0; i < trips; ++i) {
-        MANY
+#pragma unroll
+        for (int k = 0; k < UNROLL; ++k) {
+            ONCE
+        }
     }
     EPILOGUE
 }

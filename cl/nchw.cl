@@ -73,6 +73,15 @@ kernel void nchw_rows(global uint* restrict out, uint rows, uint channels, uint 
 }
 #endif
 
+#ifdef NCHW_CHANNEL
+// As in the tutorial: the indices of one channel only, which are a plane of the tensor apart from one image to the next. The
+// NDRange gives the image, so nothing is divided.
+kernel void nchw_channel(global uint* restrict out, uint channels, uint height, uint width) {
+    const uint x = get_global_id(0), n = get_global_id(1), plane = height * width;
+    if (x < plane) out[n * plane + x] = n * channels * plane + x;
+}
+#endif
+
 #ifdef NCHW_VECTOR
 // Four neighbours a work-item and one 128-bit store; one division chain for the first, then steps with a carry.
 kernel void nchw_vector(global uint* restrict out) {

@@ -5,7 +5,7 @@
 // outputs need a division to know where they are (flat); and stores of single words in groups that do not fit a plane leave
 // part of each wavefront idle.
 //   SIDE, MARGIN  words; both are defines everywhere
-//   CHANNELS_PER_ITEM  of `constant`
+//   CHANNELS_PER_ITEM  of `constant`; MOST  of `runtime`, the length of the array: 16 as published, 64 for a larger k
 #define OUT (SIDE + 2 * MARGIN)
 #define AREA (OUT * OUT)
 #define AREA_IN (SIDE * SIDE)
@@ -18,14 +18,15 @@ static inline int source_of(int at) {
 
 #ifdef PAD_RUNTIME
 // As in the tutorial: an item makes one word of k planes, first all loads and then all stores through a private array. k
-// is not known to the compiler, so the array cannot be registers.
+// is not known to the compiler, so the array cannot be registers as it is: LLVM 15 keeps 16 words there all the same and
+// finds each by comparing, while 64 go to scratch memory.
 kernel void pad_runtime(global const uint* restrict in, global uint* restrict out, int channels, int k) {
     const int first = get_group_id(1) * k;
     const size_t plane = (size_t)get_group_id(2) * channels + first;
     const int count = min(k, channels - first);
     for (int at = get_local_id(0); at < AREA; at += get_local_size(0)) {
         const int from = source_of(at);
-        uint v[16];
+        uint v[MOST];
         for (int j = 0; j < count; ++j) v[j] = from >= 0 ? in[(plane + j) * AREA_IN + from] : 0;
         for (int j = 0; j < count; ++j) out[(plane + j) * AREA + at] = v[j];
     }

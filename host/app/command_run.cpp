@@ -25,9 +25,11 @@
 #include "app/sink.hpp"
 #include "app/streams.hpp"
 #include "app/versus.hpp"
+#include "core/phases.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "report/comparison.hpp"
+#include "report/timings.hpp"
 
 namespace cllab::app {
 namespace {
@@ -211,6 +213,9 @@ bool may_be_several(const std::vector<std::string>& selectors) {
 int command_run(const Invocation& asked, const std::map<std::string, Earlier>& earlier) {
     if (asked.watch) return watch(asked);
     if (!asked.check.empty()) return check_oclgrind(asked);
+    const auto start = std::chrono::steady_clock::now();
+    Phases own;
+    const ChargedTo account(own);
     auto invocation = asked;
     // Text that is not the lab's own may write anywhere and never end; the arrangements of --vs are processes of their own.
     invocation.isolate = asked.isolate || !asked.cl_dir.empty() || !asked.versus.empty() || may_be_several(asked.devices);
@@ -224,7 +229,10 @@ int command_run(const Invocation& asked, const std::map<std::string, Earlier>& e
     catch_driver_crashes();
     std::vector<std::string> troubles;
     const auto runner = invocation.isolate ? in_child_processes(invocation.timeout_seconds) : in_this_process();
-    const auto devices = runner->devices(invocation.devices, &troubles);
+    const auto devices = [&] {
+        const InPhase phase(Phase::driver_start, InPhase::Inner::included);
+        return runner->devices(invocation.devices, &troubles);
+    }();
     for (const auto& trouble : troubles) say(trouble);
     if (!invocation.outputs.empty() && devices.size() != 1)
         throw Error(Blame::usage, "--output needs one device; " + std::to_string(devices.size()) + " are selected");
@@ -280,6 +288,7 @@ int command_run(const Invocation& asked, const std::map<std::string, Earlier>& e
         for (std::size_t g = 0; g < plan.size(); ++g) {
             auto& pair = compared.at(compared.size() - plan.size() + g);
             if (!pair.left.time || !pair.right.time) continue;
+            const InPhase phase(Phase::arrangements);
             const auto comparison =
                 compare_cells(*runner, request.settings, device.selector, plan[g], pair.left, pair.right, invocation.comparison_seconds,
                               [&](const model::Comparison& so_far) { progress.note(report::comparison_progress(so_far)); });
@@ -289,6 +298,12 @@ int command_run(const Invocation& asked, const std::map<std::string, Earlier>& e
         }
     };
     std::vector<report::LostDevice> lost;
+    const auto print_all = [&] {
+        print_results(sink, compared, devices, lost);
+        if (!invocation.timings) return;
+        const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        report::print_timings(std::cerr, sink.records(), own, wall);
+    };
     try {
         for (const auto& device : devices) {
             try {
@@ -305,7 +320,7 @@ int command_run(const Invocation& asked, const std::map<std::string, Earlier>& e
         }
     } catch (const run::Interrupted&) {
         progress.clear();
-        print_results(sink, compared, devices, lost);
+        print_all();
         say("interrupted; " + std::to_string(sink.records().size()) + " finished cell(s) kept");
         return 130;
     } catch (...) {
@@ -315,7 +330,7 @@ int command_run(const Invocation& asked, const std::map<std::string, Earlier>& e
     }
     watchdog.reset();
     progress.clear();
-    print_results(sink, compared, devices, lost);
+    print_all();
     const bool troubled = std::any_of(compared.begin(), compared.end(), [](const auto& p) { return p.comparison && !p.comparison->trouble.empty(); });
     return !lost.empty() ? 3 : troubled ? 1 : exit_status_of(sink.records(), invocation.require_all);
 }

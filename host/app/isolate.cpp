@@ -258,7 +258,7 @@ private:
                 position_->in_cell = false;
                 ++position_->beat;
             }};
-        run_here(request_, selector_, to_parent, finished_);
+        Here().run(request_, selector_, to_parent, finished_);
         send(fd, Json{{"finished", true}});
     }
 

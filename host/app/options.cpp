@@ -164,6 +164,7 @@ po::options_description options_of(const std::string& command) {
     }
     if (command == "run" || command == "dump") {
         add("isolate", "Runs each device's work in a child process: a driver that crashes or hangs costs one cell.");
+        add("timings", "Prints on standard error where the time of the command went, by phase and by cell.");
     }
     if (command == "run" || command == "dump" || command == "tune") {
         add("timeout", po::value<double>()->value_name("SECONDS")->default_value(60, "60"),
@@ -387,6 +388,7 @@ Invocation parse(int argc, char** argv) {
     text("csv", out.csv);
     out.no_dumps = values.count("no-dumps") != 0;
     out.isolate = values.count("isolate") != 0;
+    out.timings = values.count("timings") != 0;
     out.require_all = values.count("require-all") != 0;
     out.verify_only = out.command == "dump" || values.count("verify") != 0;
     text("vs", out.versus);

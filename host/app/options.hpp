@@ -19,7 +19,7 @@ struct Invocation {
     std::vector<std::pair<std::string, std::string>> statements;  ///< about a kernel file: option and value, "arg", "n=1024"
     std::string json, csv, dumps = "dumps", cl_dir, build_options, label;
     std::string cache = "hot";  ///< of run: hot, cold or rotate
-    bool no_dumps = false, isolate = false, require_all = false, verify_only = false, no_yardstick = false, as_json = false;
+    bool no_dumps = false, isolate = false, require_all = false, verify_only = false, no_yardstick = false, as_json = false, timings = false;
     bool force = false, append = false;  ///< what becomes of an output file that exists
     double timeout_seconds = 60, sampling_seconds = 0.4;
     double comparison_seconds = 10;       ///< of the arrangements of one pair: --vs, tune's winner

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <csignal>
 #include <filesystem>
+#include <utility>
 
 #include "app/crash.hpp"
 #include "app/image_file.hpp"
@@ -26,14 +27,16 @@ void on_interrupt(int signal) {
 
 class EventObserver : public run::Observer {
 public:
-    explicit EventObserver(const Events& events) : events_(events) {}
+    /// `start`: what there was before the first cell, whose record takes it.
+    EventObserver(const Events& events, Phases start) : events_(events), start_(std::move(start)) {}
     void begin(std::size_t g, std::size_t i, const model::Record& record, const char* phase) override {
         events_.begin(g, i, record, phase);
     }
     void done(std::size_t g, std::size_t i, const model::Record& record) override {
-        auto with_dump = record;
-        write_timing(with_dump);
-        events_.done(g, i, with_dump);
+        auto whole = record;
+        add(whole.phases, std::exchange(start_, {}));
+        write_timing(whole);
+        events_.done(g, i, whole);
     }
     void picture(const std::string& path, std::size_t width, std::size_t height, const model::Bytes& grey) override {
         save_grey(path, width, height, grey);
@@ -42,6 +45,7 @@ public:
 
 private:
     const Events& events_;
+    Phases start_;
 };
 
 class InThisProcess : public Runner {
@@ -50,8 +54,11 @@ public:
         return devices_here(selectors, troubles);
     }
     void run(const run::RunRequest& request, const std::string& selector, const Events& events) override {
-        run_here(request, selector, events, {});
+        here_.run(request, selector, events);
     }
+
+private:
+    Here here_;
 };
 
 }  // namespace
@@ -102,17 +109,20 @@ std::vector<model::Device> devices_here(const std::vector<std::string>& selector
     return out;
 }
 
-void run_here(const run::RunRequest& request, const std::string& selector, const Events& events, const std::set<run::CellNumber>& finished) {
-    for (const auto& found : device::discover()) {
-        if (found.facts.selector != selector) continue;
-        check_points(request, found.facts);
-        device::Session session(found);
-        if (!request.settings.guards) session.leave_guards_out();
-        EventObserver observer(events);
-        run::execute(session, request, observer, finished);
-        return;
+void Here::run(const run::RunRequest& request, const std::string& selector, const Events& events, const std::set<run::CellNumber>& finished) {
+    Phases start;
+    auto session = open_.find(selector);
+    if (session == open_.end()) {
+        const ChargedTo account(start);
+        const InPhase phase(Phase::driver_start);
+        for (const auto& found : device::discover())
+            if (found.facts.selector == selector) session = open_.try_emplace(selector, found).first;
+        if (session == open_.end()) throw Error(Blame::environment, "device " + selector + " was there a moment ago and is gone");
     }
-    throw Error(Blame::environment, "device " + selector + " was there a moment ago and is gone");
+    session->second.set_guards(request.settings.guards);
+    check_points(request, session->second.facts());
+    EventObserver observer(events, std::move(start));
+    run::execute(session->second, request, observer, finished);
 }
 
 }  // namespace cllab::app

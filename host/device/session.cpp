@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/error.hpp"
+#include "core/phases.hpp"
 
 namespace cllab::device {
 namespace {
@@ -16,6 +17,7 @@ std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / 
 }  // namespace
 
 Session::Session(const Found& found) : facts_(found.facts), device_(found.device) {
+    const InPhase phase(Phase::driver_start);
     try {
         context_ = cl::Context(device_);
         queue_ = cl::CommandQueue(context_, device_, CL_QUEUE_PROFILING_ENABLE);
@@ -26,8 +28,14 @@ Session::Session(const Found& found) : facts_(found.facts), device_(found.device
 }
 
 const TimerAudit& Session::timer() {
-    if (!timer_) timer_ = audit_timer(*this);
-    return *timer_;
+    if (timer_) return *timer_;
+    const InPhase phase(Phase::timer_audit);
+    return timer_.emplace(audit_timer(*this));
+}
+
+void Session::wait() {
+    queue_.finish();
+    last_wait_ = Clock::now();
 }
 
 std::span<const std::byte> Session::guard_pattern(std::uint64_t seed, std::size_t bytes) {

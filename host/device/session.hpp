@@ -24,13 +24,19 @@ public:
     const cl::Device& device() const { return device_; }
     const cl::Context& context() const { return context_; }
     const cl::CommandQueue& queue() const { return queue_; }
+    /// Waits until the device has done all that was enqueued.
+    void wait();
+    std::chrono::steady_clock::time_point last_wait() const { return last_wait_; }
+    /// Whether the device's warm-up ended because its speed had settled; nothing before the first.
+    std::optional<bool> settled() const { return settled_; }
+    void set_settled(bool settled) { settled_ = settled; }
     /// `bytes` of model::poison for `seed`: what stands in the guards. Kept for the next call.
     std::span<const std::byte> guard_pattern(std::uint64_t seed, std::size_t bytes);
     /// From now on buffers lie somewhere else in each process: each is displaced within its allocation, by up to a page, and
     /// other memory is allocated before it. Both are drawn from `seed`.
     void scatter(std::uint64_t seed) { placement_.emplace(seed); }
-    /// From now on buffers have no guards.
-    void leave_guards_out() { guards_ = false; }
+    /// Whether buffers made from now on have guards; they have before.
+    void set_guards(bool guards) { guards_ = guards; }
     bool guards() const { return guards_; }
     /// Bytes that the next buffer is displaced by; 0 without scatter().
     std::size_t displacement();
@@ -43,6 +49,8 @@ private:
     cl::Context context_;
     cl::CommandQueue queue_;
     std::optional<TimerAudit> timer_;
+    std::optional<bool> settled_;
+    std::chrono::steady_clock::time_point last_wait_{};
     model::Bytes guard_pattern_;
     std::uint64_t guard_seed_ = 0;
     bool guards_ = true;

@@ -1,4 +1,5 @@
 // address: pairs of kernels that differ in how the source writes an address, after an article of 2015.
+#include <algorithm>
 #include <tuple>
 
 #include "experiments/lib/compare.hpp"
@@ -11,24 +12,33 @@ namespace {
 using namespace lib;
 
 struct Shape {
-    std::size_t trips = 0, items = 0, width = 0, height = 0;
+    std::size_t trips = 0, items = 0, width = 0, height = 0, pixels = 1;
+    std::string index = "int";
     std::size_t step() const { return round_up(width, 64); }  // bytes from one row of the picture to the next
 };
 
 // The kernels index with 32-bit integers, as the article's do: bytes of every buffer below 2^31.
 constexpr std::uint64_t most_bytes = (1ull << 31) - 1;
 
-bool takes_picture(const Variant& variant) { return variant.name == "pixel" || variant.name == "row"; }
+bool is_one_of(const Variant& variant, const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), variant.name) != names.end();
+}
+
+// Which variants have which axes.
+const std::vector<std::string> pictures{"pixel", "column", "strided", "row"}, coarse{"column", "strided"},
+    loops{"index", "pointer", "masked_inside", "masked_hoisted", "masked_bytes"}, locals{"locals_two", "locals_one", "locals_two_given", "locals_one_given"};
 
 Shape shape_of(const Request& request, Params& params) {
     const auto& device = request.device;
     Shape s;
-    if (takes_picture(request.variant)) {
+    if (is_one_of(request.variant, pictures)) {
+        s.index = params.text("index");
+        if (is_one_of(request.variant, coarse)) s.pixels = params.count("pixels");
         s.width = params.count("width", by_scale(device, 20, 4096, 16384));
         s.height = params.count("height", by_scale(device, 5, 2048, 16384));
         require_room(device, "p", product("the picture's size in bytes", {static_cast<std::int64_t>(s.step()), static_cast<std::int64_t>(s.height)}, most_bytes));
     } else {
-        s.trips = params.count("trips", by_scale(device, 4, 64, 16));
+        s.trips = is_one_of(request.variant, locals) ? params.count("length") : params.count("trips", by_scale(device, 4, 64, 16));
         s.items = round_up(params.count("items", by_scale(device, 64, 1 << 15, 1 << 18)), 64);
         params.record("items", s.items);
         require_room(device, "out", product("the size of 'out' in bytes, 8 x items x trips,",
@@ -68,12 +78,15 @@ void picture(Setup& out, const Shape& s, const Request& request) {
     auto data = random_words(s.step() * s.height / 4, request.seed);
     out.args = {InOut{"p", data, s.step()}, value("width", static_cast<std::int32_t>(s.width)),
                 value("height", static_cast<std::int32_t>(s.height)), value("step", static_cast<std::int32_t>(s.step()))};
-    if (request.variant.name == "pixel") {
-        out.local = Extent(group_of(request.device, 64), request.device.max_group >= 256 ? 4 : 1);
-        out.global = Extent(round_up(s.width, out.local.size[0]), round_up(s.height, out.local.size[1]));
-    } else {
+    out.defines = {"INDEX=" + s.index, "PIXELS=" + std::to_string(s.pixels)};
+    if (request.variant.name == "row") {
         out.local = Extent(group_of(request.device, request.device.is_cpu() ? 1 : 64));
         out.global = Extent(round_up(s.height, out.local.size[0]));
+    } else {
+        const bool column = request.variant.name == "column";
+        const auto columns = column ? s.width : divide_up(s.width, s.pixels), rows = column ? divide_up(s.height, s.pixels) : s.height;
+        out.local = Extent(group_of(request.device, 64), request.device.max_group >= 256 ? 4 : 1);
+        out.global = Extent(round_up(columns, out.local.size[0]), round_up(rows, out.local.size[1]));
     }
     const auto pixels = static_cast<double>(s.width * s.height);
     out.work = {2 * pixels, 0, pixels};
@@ -108,18 +121,21 @@ void masked(Setup& out, const Shape& s, std::uint64_t seed) {
     };
 }
 
-void locals(Setup& out, const Shape& s, std::uint64_t seed) {
-    const std::size_t groups = s.items / 32;
+void sums(Setup& out, const Shape& s, const std::string& variant, std::uint64_t seed) {
+    const std::size_t groups = s.items / 32, length = s.trips;
     const auto data = random_words(groups * 64, seed);
-    out.args = {Input{"src", data}, Output{"out", groups * s.trips * 128}, value("trips", static_cast<std::int32_t>(s.trips))};
+    out.args = {Input{"src", data}, Output{"out", s.items * length * 4}};
+    if (variant == "locals_two_given") out.args.insert(out.args.end(), {Local{"a", 128}, Local{"b", 128}});
+    if (variant == "locals_one_given") out.args.push_back(Local{"ab", 256});
+    out.args.push_back(value("length", static_cast<std::int32_t>(length)));
     out.global = Extent(s.items);
     out.local = Extent(32);
-    const auto sums = static_cast<double>(groups * s.trips * 32);
-    out.work = {4 * sums, 0, sums};
-    out.check = [data, s](const Buffers& buffers) {
+    const auto written = static_cast<double>(s.items * length);
+    out.work = {4 * written, 0, written};
+    out.check = [data, length](const Buffers& buffers) {
         const auto src = view<std::int32_t>(data);
         return first_difference<std::int32_t>(buffers, "out", [&](std::size_t i) {
-            const std::size_t group = i / (s.trips * 32), trip = i / 32 % s.trips, at = (i % 32 + trip) % 32;
+            const std::size_t group = i / length / 32, at = i % length;
             return src[group * 64 + at] + src[group * 64 + 32 + at];
         });
     };
@@ -131,12 +147,12 @@ Setup setup(const Request& request, Params& params) {
     Setup out;
     if (variant == "index" || variant == "pointer")
         strided(out, s, request.seed, 64);
-    else if (takes_picture(request.variant))
+    else if (is_one_of(request.variant, pictures))
         picture(out, s, request);
     else if (variant.rfind("masked", 0) == 0)
         masked(out, s, request.seed);
     else
-        locals(out, s, request.seed);
+        sums(out, s, variant, request.seed);
     return out;
 }
 
@@ -146,24 +162,34 @@ Experiment describe_address() {
     Experiment out;
     out.family = "address";
     out.question = "How many instructions does each way to write an address cost, and does it show in the time?";
-    const std::vector<std::string> loops{"index", "pointer", "masked_inside", "masked_hoisted", "masked_bytes", "locals_two", "locals_one"};
     const auto axis = [](const char* name, const char* unit, const char* meaning, std::vector<std::string> only) {
         return Axis{name, unit, meaning, Axis::Kind::integer, {"auto"}, {}, 1, 1 << 30, true, {}, std::move(only)};
     };
+    auto with_items = loops;
+    with_items.insert(with_items.end(), locals.begin(), locals.end());
     out.axes = {axis("trips", "", "iterations of the loop; auto is 16, on a CPU 64", loops),
-                axis("items", "work-item", "work-items, rounded up to a multiple of 64; auto is 2^18, on a CPU 2^15", loops),
-                axis("width", "pixel", "columns of the picture, whose rows start at multiples of 64 bytes; auto is 16384, on a CPU 4096", {"pixel", "row"}),
-                axis("height", "pixel", "rows of the picture; auto is 16384, on a CPU 2048", {"pixel", "row"})};
+                {.name = "length", .meaning = "elements of the two arrays that are added", .values = {"32"}, .least = 1, .most = 32, .only = locals},
+                axis("items", "work-item", "work-items, rounded up to a multiple of 64; auto is 2^18, on a CPU 2^15", with_items),
+                axis("width", "pixel", "columns of the picture, whose rows start at multiples of 64 bytes; auto is 16384, on a CPU 4096", pictures),
+                axis("height", "pixel", "rows of the picture; auto is 16384, on a CPU 2048", pictures),
+                {.name = "pixels", .unit = "pixel", .meaning = "pixels per work-item", .values = {"8"}, .least = 1, .most = 4096,
+                 .tune = {"1:64:*2"}, .only = coarse},
+                {.name = "index", .meaning = "type that places in the picture are computed in", .kind = Axis::Kind::choice,
+                 .values = {"int"}, .choices = {"int", "uint", "long"}, .only = pictures}};
     out.variants = {
         {"index", "Stores every second integer through p[i * 2]."},
         {"pointer", "Stores every second integer through *p, then p += 2."},
         {"pixel", "Inverts a picture with one work-item per pixel."},
+        {"column", "Inverts the picture with some pixels per work-item, one below the other: p += step, neighbours stay neighbours."},
+        {"strided", "Inverts the picture with some pixels per work-item along the row, as far apart as there are items."},
         {"row", "Inverts the picture with one work-item per row."},
         {"masked_inside", "Half of each wavefront adds; address computation and loop are inside the branch."},
         {"masked_hoisted", "Half of each wavefront adds; address computation and loop are outside the branch."},
         {"masked_bytes", "Half of each wavefront adds; inside the branch, addressed by byte offsets."},
-        {"locals_two", "Adds two arrays in local memory."},
+        {"locals_two", "Adds two arrays in local memory by a plain counter."},
         {"locals_one", "The same with both arrays in one local allocation."},
+        {"locals_two_given", "Adds two arrays in local memory that the host has allocated."},
+        {"locals_one_given", "The same with both arrays in one of the host's allocations."},
     };
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };

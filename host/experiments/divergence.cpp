@@ -1,5 +1,6 @@
 // divergence: the SIMT width and the price of ways taken apart. A branch that changes every `grain` work-items doubles
 // the time while a wave holds both ways and costs nothing once the grain is a wave: the knee is the width.
+#include <bit>
 #include <functional>
 #include <map>
 
@@ -28,10 +29,10 @@ bool is_for_vectoriser(const Variant& variant) { return variant.name == "straigh
 Size size_of(const Request& request, Params& params) {
     const auto& device = request.device;
     const auto& variant = request.variant.name;
-    const bool full = is_for_vectoriser(request.variant) || params.text("fill") == "full";
+    const bool full = is_for_vectoriser(request.variant) || variant == "stores" || params.text("fill") == "full";
     Size s;
     s.items = params.count("items", std::min<std::size_t>(device.is_gpu() ? (full ? 256 : 1024) : 16, device.max_group_promised));
-    if (variant == "width" || variant == "paths") s.grain = static_cast<std::uint32_t>(params.count("grain"));
+    if (variant == "width" || variant == "paths" || variant == "stores") s.grain = static_cast<std::uint32_t>(params.count("grain"));
     if (variant == "paths") s.ways = params.count("paths");
     require_group(device, s.items);
     if (is_for_vectoriser(request.variant))
@@ -116,8 +117,25 @@ void fill_straight(Setup& out, const Request& request, const Size& s, const std:
     out.check = check_of([=](std::size_t i, std::int32_t) { return ends[i % 4]; });
 }
 
+/// Every way stores the number of its work-item: no chain, no slope.
+Setup stores(const Request& request, const Size& s) {
+    const std::size_t total = std::bit_ceil(s.items * (is_simulator(request.device) ? 4 : request.device.is_gpu() ? 1 << 16 : 1 << 12));
+    Setup out;
+    out.args = {Output{"out", total * 4}, value("grain", s.grain), value("mask", static_cast<std::uint32_t>(total - 1))};
+    out.global = Extent(total / s.items * s.items);
+    out.local = Extent(s.items);
+    out.work.bytes = 4.0 * static_cast<double>(out.global.count());
+    out.work.steps = static_cast<double>(out.global.count());
+    std::get<Output>(out.args.front()).size_bytes = out.global.count() * 4;
+    out.check = [](const Buffers& buffers) {
+        return first_difference<std::uint32_t>(buffers, "out", [](std::size_t i) { return static_cast<std::uint32_t>(i); });
+    };
+    return out;
+}
+
 Setup setup(const Request& request, Params& params) {
     const auto s = size_of(request, params);
+    if (request.variant.name == "stores") return stores(request, s);
     const auto starts = chain_starts<float>(4, request.seed);
     const auto& variant = request.variant.name;
     const bool straight = is_for_vectoriser(request.variant);
@@ -216,7 +234,7 @@ Experiment describe_divergence() {
          .values = {"1"},
          .least = 1,
          .most = 4096,
-         .only = {"width", "paths"}},
+         .only = {"width", "paths", "stores"}},
         {.name = "paths", .meaning = "different paths", .values = {"2"}, .least = 1, .most = 64, .only = {"paths"}, .power_of_two = true},
         {.name = "items",
          .unit = "work-item",
@@ -245,6 +263,7 @@ Experiment describe_divergence() {
         {.name = "branch",
          .meaning = "Odd work-items run the loop with two values exchanged, in their own branch."},
         {.name = "select", .meaning = "The same result with the values exchanged first; then all work-items run one loop."},
+        {.name = "stores", .meaning = "Both ways of a branch store, at the same place written in two ways: one store or two?"},
         {.name = "straight",
          .meaning = "No loop in the kernel: a CPU's compiler can run several work-items in one vector.",
          .needs = {"cpu"},

@@ -1,5 +1,6 @@
 // fma: latency, throughput, loop and fetch cost of the fused multiply-add, and two things it gives away: the clock (by
 // its latency) and the number of compute units (by a staircase over saturating work-groups).
+#include <bit>
 #include <map>
 
 #include "experiments/lib/chain.hpp"
@@ -16,7 +17,7 @@ using namespace lib;
 /// One cell's sizes, all resolved.
 struct Shape {
     std::string type;
-    std::size_t width = 1, ilp = 1, unroll = 1, items = 1, groups = 1;
+    std::size_t width = 1, ilp = 1, unroll = 1, ahead = 0, items = 1, groups = 1;
     std::int64_t steps = 0;  ///< links of each chain in the shorter run, about
 };
 
@@ -40,7 +41,10 @@ Shape shape_of(const Request& request, Params& params) {
     if (variant == "code")
         s.unroll = std::max<std::size_t>(1, params.count("code", 1024) / s.ilp);
     else
-        s.unroll = params.count("unroll", variant == "peak" ? 16 : 64);
+        s.unroll = params.count("unroll", variant == "peak" || variant == "align" ? 16 : 64);
+    if (!std::has_single_bit(s.unroll) && s.unroll != 40 && s.unroll != 100)
+        throw Error(Blame::usage, "axis 'unroll' is " + std::to_string(s.unroll) + "; possible are powers of two, 40 and 100");
+    if (variant == "align") s.ahead = params.count("ahead");
 
     if (variant != "latency") {
         const std::size_t wave = wave_width(device);
@@ -72,7 +76,7 @@ template <typename T>
 Check check_of(const Shape& s, std::vector<T> starts, T c) {
     return [=, starts = std::move(starts)](const Buffers& buffers) {
         const auto ends =
-            ends_of(starts, c, static_cast<std::int64_t>(buffers.trips) * static_cast<std::int64_t>(s.unroll));
+            ends_of(starts, c, static_cast<std::int64_t>(buffers.trips) * static_cast<std::int64_t>(s.unroll) + static_cast<std::int64_t>(s.ahead));
         std::vector<T> sums;  // work-items repeat with period 4
         for (std::size_t i = 0; i < 4; ++i) {
             for (std::size_t e = 0; e < s.width; ++e) {
@@ -139,7 +143,7 @@ Setup setup(const Request& request, Params& params) {
     const auto trips = std::max<std::int64_t>(1, s.steps / static_cast<std::int64_t>(s.unroll));
     // A step is one link of every chain.
     out.slope = slope(device, trips, 3 * trips, static_cast<double>(s.unroll));
-    const auto links = static_cast<double>(s.ilp * s.width) * (request.variant.name == "nested" ? 1.0 : static_cast<double>(s.unroll));
+    const auto links = static_cast<double>(s.ilp * s.width) * (request.variant.name == "nested" || request.variant.name == "unrolled" ? 1.0 : static_cast<double>(s.unroll));
     if (s.type == "uint")
         out.declared = {{Declared::What::integer_multiply, links, 32}};
     else
@@ -147,6 +151,7 @@ Setup setup(const Request& request, Params& params) {
     out.work.flops = 2.0 * static_cast<double>(s.items * s.groups * s.ilp * s.width);
     out.defines = {"TYPE=" + s.type, "TYPE_" + s.type, "WIDTH=" + std::to_string(s.width),
                    "ILP=" + std::to_string(s.ilp), "UNROLL=" + std::to_string(s.unroll)};
+    if (request.variant.name == "align") out.defines.push_back("AHEAD=" + std::to_string(s.ahead));
     return out;
 }
 
@@ -268,8 +273,31 @@ void conclude_units(const std::vector<Curve>& curves, const Device& device, std:
                            text_of(std::round(1000 * stairs->residual) / 10) + " %"});
 }
 
+/// Every sample of `align` differs in nothing but the place of its loop.
+void conclude_alignment(const std::vector<Curve>& curves, std::vector<Finding>& out) {
+    const auto rows = rows_of(curves, "align");
+    if (rows.size() < 4) return;
+    const auto slower = [](const Row& a, const Row& b) { return a.sample->per_step < b.sample->per_step; };
+    const auto [best, worst] = std::minmax_element(rows.begin(), rows.end(), slower);
+    const auto scale = [](const Row& r) { return r.sample->per_step / r.sample->seconds; };
+    const double low = worst->sample->low * scale(*worst) / (best->sample->high * scale(*best));
+    const double high = worst->sample->high * scale(*worst) / (best->sample->low * scale(*best));
+    // The shortest period that every pair of samples keeps to within 2 %.
+    std::size_t period = 0;
+    for (std::size_t p = 2; p <= rows.size() / 2 && period == 0 && low > 1.02; ++p) {
+        bool kept = true;
+        for (std::size_t i = 0; i + p < rows.size(); ++i)
+            kept = kept && std::abs(rows[i + p].sample->per_step / rows[i].sample->per_step - 1) <= 0.02;
+        if (kept) period = p;
+    }
+    out.push_back({"worst place of a loop", "x", worst->sample->per_step / best->sample->per_step, low, high,
+                   "slowest over fastest of one loop behind " + std::to_string(rows.size()) + " lengths of straight line" +
+                       (period > 0 ? ", repeating every " + std::to_string(period) : std::string())});
+}
+
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
     std::vector<Finding> out;
+    conclude_alignment(curves, out);
     conclude_latency(curves, out);
     conclude_rates(curves, out);
     conclude_code(curves, out);
@@ -283,9 +311,9 @@ Experiment describe_fma() {
     Experiment out;
     out.family = "fma";
     out.question = "What does a fused multiply-add cost in latency, throughput and code, and how many units execute it?";
-    const std::vector<std::string> chains{"latency", "ilp", "loop", "nested", "code", "peak", "units"};
-    const std::vector<std::string> unrolled{"latency", "ilp", "loop", "nested", "peak", "units"};
-    const std::vector<std::string> wide{"ilp", "loop", "nested", "code", "peak", "units"};
+    const std::vector<std::string> chains{"latency", "ilp", "loop", "nested", "unrolled", "align", "code", "peak", "units"};
+    const std::vector<std::string> unrolled{"latency", "ilp", "loop", "nested", "unrolled", "align", "peak", "units"};
+    const std::vector<std::string> wide{"ilp", "loop", "nested", "unrolled", "align", "code", "peak", "units"};
     out.axes = {
         {.name = "type",
          .meaning = "element type",
@@ -309,13 +337,19 @@ Experiment describe_fma() {
          .only = chains,
          .power_of_two = true},
         {.name = "unroll",
-         .meaning = "steps of a chain between two branches; auto is 16 for peak, else 64",
+         .meaning = "steps of a chain between two branches: a power of two, 40 or 100; auto is 16 for peak and align, else 64",
          .values = {"auto"},
          .least = 1,
          .most = 16384,
          .may_be_auto = true,
-         .only = unrolled,
-         .power_of_two = true},
+         .only = unrolled},
+        {.name = "ahead",
+         .unit = "FMA",
+         .meaning = "steps of each chain before the loop, which move the loop in the lines that instructions are fetched in",
+         .values = {"0"},
+         .least = 0,
+         .most = 15,
+         .only = {"align"}},
         {.name = "code",
          .unit = "FMA",
          .meaning = "multiply-adds in one straight line",
@@ -357,13 +391,21 @@ Experiment describe_fma() {
          .axes = {{"ilp", "1,2,4,8"}, {"waves", "1,4,16"}},
          .curve_over = "ilp"},
         {.name = "loop",
-         .meaning = "The same steps with 1 to 64 of them between two branches.",
-         .axes = {{"unroll", "1,2,4,8,16,32,64"}},
+         .meaning = "The same steps with 1 to 100 of them between two branches.",
+         .axes = {{"unroll", "1,2,4,8,16,32,40,64,100"}},
          .curve_over = "unroll"},
         {.name = "nested",
          .meaning = "64 steps in a rolled inner loop.",
          .axes = {{"unroll", "64"}},
          .curve_over = "unroll"},
+        {.name = "unrolled",
+         .meaning = "100 steps in an inner loop that the compiler is asked to unroll, as in the tutorial's double loop.",
+         .axes = {{"unroll", "100"}},
+         .curve_over = "unroll"},
+        {.name = "align",
+         .meaning = "A loop of 16 steps behind 0 to 15 others: where its code begins, and nothing else, changes.",
+         .axes = {{"ahead", "0:15:+1"}},
+         .curve_over = "ahead"},
         {.name = "code",
          .meaning = "A straight line of growing length, until it no longer fits the instruction caches.",
          .axes = {{"code", "256:8192:*2"}},

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/random.hpp"
-#include "model/params.hpp"
+#include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
 namespace {
@@ -31,21 +31,42 @@ std::string hexadecimal(float value) {
     return text;
 }
 
+struct Shape {
+    std::size_t items = 0, offset = 0;
+};
+
+Shape shape_of(const Request& request, Params& params) {
+    Shape s;
+    if (request.variant.name == "local") {
+        s.items = lib::group(params, request.device, 256);
+        return s;
+    }
+    s.items = params.count("items");
+    s.offset = params.count("offset");
+    return s;
+}
+
 Setup setup(const Request& request, Params& params) {
-    const auto items = params.count("items");
+    const auto [items, offset] = shape_of(request, params);
     const auto [a, b, c] = operands(request.seed);
     const float product = a * b;  // a statement of its own and -ffp-contract=off: rounded here
-    const float expected = request.variant.name == "fma" ? std::fma(a, b, c) : product + c;
+    const float expected = request.variant.name == "mad" ? product + c : std::fma(a, b, c);
 
     Setup out;
-    out.args = {Output{"out", items * sizeof(float)}, value("a", a), value("b", b), value("c", c)};
+    // What lies before the offset is nobody's: it must be left as it was.
+    out.args = {Output{"out", (offset + items) * sizeof(float)}, value("a", a), value("b", b), value("c", c)};
     out.global = Extent(items);
+    if (request.variant.name == "local") out.local = Extent(items);
+    if (offset > 0) out.offset = Extent(offset);
     out.work.bytes = static_cast<double>(items * sizeof(float));
     out.work.flops = 2.0 * static_cast<double>(items);
     out.work.steps = static_cast<double>(items);
-    out.check = [expected](const Buffers& buffers) -> std::optional<std::string> {
+    out.check = [expected, offset = offset](const Buffers& buffers) -> std::optional<std::string> {
         const auto found = buffers.as<float>("out");
-        for (std::size_t i = 0; i < found.size(); ++i) {
+        for (std::size_t byte = 0; byte < offset * sizeof(float); ++byte) {
+            if (!buffers.untouched("out", byte)) return "out[" + std::to_string(byte / sizeof(float)) + "] was written; the first is " + std::to_string(offset);
+        }
+        for (std::size_t i = offset; i < found.size(); ++i) {
             if (std::bit_cast<std::uint32_t>(found[i]) != std::bit_cast<std::uint32_t>(expected))
                 return "out[" + std::to_string(i) + "] is " + hexadecimal(found[i]) + ", expected " +
                        hexadecimal(expected);
@@ -62,9 +83,33 @@ Experiment describe_muladd() {
     out.family = "muladd";
     out.question = "What does a device make of one multiply-add and one store?";
     out.axes = {
-        {"items", "work-item", "work-items, each of which writes one float", Axis::Kind::integer, {"1048576"}, {}, 1, 1 << 28}};
-    out.variants = {{"fma", "fma(a, b, c): one rounding."}, {"mad", "a * b + c with contraction off: two roundings."}};
+        {.name = "items",
+         .unit = "work-item",
+         .meaning = "work-items, each of which writes one float",
+         .values = {"1048576"},
+         .least = 1,
+         .most = 1 << 28,
+         .only = {"fma", "mad"}},
+        {.name = "offset",
+         .unit = "work-item",
+         .meaning = "offset of the NDRange: what %envreg3 of PTX holds is no longer zero",
+         .values = {"0"},
+         .least = 0,
+         .most = 1 << 28,
+         .only = {"fma", "mad"}},
+        {.name = "local",
+         .unit = "work-item",
+         .meaning = "work-items of the one group; auto is 256",
+         .values = {"auto"},
+         .least = 1,
+         .most = 4096,
+         .may_be_auto = true,
+         .only = {"local"}}};
+    out.variants = {{"fma", "fma(a, b, c): one rounding."},
+                    {"mad", "a * b + c with contraction off: two roundings."},
+                    {"local", "fma by one group that writes at its local id: no group size and number, no offset to add."}};
     out.setup = setup;
+    out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     return out;
 }
 

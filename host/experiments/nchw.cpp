@@ -11,6 +11,7 @@ struct Sizes {
     std::uint32_t n = 0, c = 0, h = 0, w = 0;
     std::size_t local = 1;
     std::size_t total() const { return static_cast<std::size_t>(n) * c * h * w; }
+    std::size_t plane() const { return static_cast<std::size_t>(h) * w; }
 };
 
 Sizes sizes_of(const Request& request, Params& params) {
@@ -59,6 +60,19 @@ Setup setup(const Request& request, Params& params) {
             const auto [rw, sw] = reciprocal_of(z.w);
             add("rc", rc), add("sc", sc), add("rh", rh), add("sh", sh), add("rw", rw), add("sw", sw);
         }
+    } else if (variant == "channel") {
+        out.args = {Output{"out", z.n * z.plane() * 4}};
+        sizes();
+        out.local = Extent(local, 1);
+        out.global = Extent(round_up(z.plane(), local), z.n);
+        const auto written = static_cast<double>(z.n * z.plane());
+        out.work = {4 * written, 0, written};
+        out.check = [z](const Buffers& buffers) {
+            return first_difference<std::uint32_t>(buffers, "out", [&](std::size_t i) {
+                return static_cast<std::uint32_t>(i / z.plane() * z.plane() * z.c + i % z.plane());
+            });
+        };
+        return out;
     } else if (variant == "grid") {
         sizes();
         out.local = Extent(local, 1, 1);
@@ -113,6 +127,7 @@ Experiment describe_nchw() {
         {"magic", "One element per work-item, multiplication by reciprocals from the host."},
         {"grid", "One work-group per row of an image: the NDRange gives row and image."},
         {"rows", "One work-item per row of an image: nested loops without a division."},
+        {"channel", "The indices of one channel, one element per work-item: the NDRange gives the image."},
         {"vector", "Four elements per work-item: one chain of divisions and one 128-bit store."},
     };
     out.setup = setup;

@@ -49,7 +49,7 @@ Setup setup(const Request& request, Params& params) {
     if (variant == "runtime" || variant == "constant") {
         out.args.push_back(value("channels", static_cast<std::int32_t>(s.channels)));
         if (variant == "runtime")
-            out.args.push_back(value("k", static_cast<std::int32_t>(k)));
+            out.args.push_back(value("k", static_cast<std::int32_t>(k))), out.defines.push_back(k > 16 ? "MOST=64" : "MOST=16");
         else
             out.defines.push_back("CHANNELS_PER_ITEM=" + std::to_string(k));
         out.local = Extent(local, 1, 1);
@@ -105,9 +105,9 @@ Experiment describe_pad() {
                 axis("channels", "", "planes per image; auto is 1024, on a CPU 512", "auto", 1, 1 << 20),
                 axis("side", "word", "rows and columns of an input plane", "7", 1, 1024),
                 axis("margin", "word", "zeros added on each side of a plane", "3", 0, 1024),
-                axis("k", "", "planes per work-item", "4", 1, 16),
+                axis("k", "", "planes per work-item", "4", 1, 64),
                 axis("local", "work-item", "work-items per group; auto is 256, for wide on a CPU 1", "auto", 1, 4096)};
-    out.axes[4].tune = {"1:16:*2"};
+    out.axes[4].tune = {"1:64:*2"};
     out.axes[4].only = {"runtime", "constant"};
     out.axes[5].tune = {"auto", "32:512:*2"};
     out.variants = {

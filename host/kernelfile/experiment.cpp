@@ -160,7 +160,13 @@ SourceFile read_source(const std::string& path, const std::string* given) {
     const auto text = given ? *given : read_text(path, {"kernel file '" + path + "'", 0, 0});
     out.text = std::make_shared<const model::Text>(prepared(path, text));
     out.uses_integer_pixels = text.find("read_imageui") != std::string::npos || text.find("write_imageui") != std::string::npos;
-    for (const auto& line : split(text, '\n')) out.includes = out.includes || directive(line, "include");
+    std::size_t number = 0;
+    for (const auto& line : split(text, '\n')) {
+        ++number;
+        out.includes = out.includes || directive(line, "include");
+        const auto at = line.find("enqueue_kernel(");
+        if (at != std::string::npos && line.find("//") > at) refuse({path, number, at + 1}, "device-side enqueue is not supported: what a kernel starts is not timed or checked");
+    }
     parse_blocks(text, path, out.description);
     const auto beside = fs::path(path).replace_extension(".cllab");
     std::error_code ignored;

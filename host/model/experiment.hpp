@@ -93,7 +93,7 @@ struct Launch {
     std::string entry{};              ///< kernel name; empty: the variant's own
     Extent global, local{};
     std::vector<std::string> args{};  ///< names from Setup::args; empty: all of them, in order
-    Extent offset{};                  ///< of the global ids
+    Extent offset{};                  ///< of the NDRange
 };
 /// Host to device, counted in the time: what the last Download of this buffer brought, else the argument's own data.
 struct Upload {
@@ -187,7 +187,7 @@ struct Proof {
 
 struct Setup {
     std::vector<Argument> args;
-    Extent global, local{}, offset{};
+    Extent global, local{}, offset{};      ///< offset: of the one launch of a set-up without steps
     std::vector<Step> steps{};
     unsigned verify_operations = 1;        ///< operations run before the check
     /// Each operation goes on from what the one before left, so that `check` must go by Buffers::operations, and is asked

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/phases.hpp"
 #include "core/stats.hpp"
 #include "model/experiment.hpp"
 
@@ -111,10 +112,12 @@ struct Record {
     std::vector<double> samples;                               ///< seconds, in the order taken
     std::vector<double> aside;                                 ///< likewise, of blocks in which the clock was off
     std::string checked_by;                                    ///< what its results were held against; empty: not checked
+    std::vector<unsigned> rounds, aside_rounds;                ///< of each of them; cells of a comparison with the same took turns
     std::vector<std::string> warnings;                         ///< "short-name: sentence with advice"
     BuildInfo build;
     CodeInfo code;
     std::string dump;                                          ///< folder; empty when nothing was dumped
+    Phases phases;                                             ///< what the cell took, with its share of what cells have in common
     HostInfo host;
     RunInfo run;
     std::string utc;                                           ///< 2026-11-20T23:59:59Z

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <string_view>
+#include <tuple>
 
 #include "core/units.hpp"
 
@@ -67,6 +68,9 @@ std::optional<std::string> impossible(const Record& r, bool has_samples) {
     if (has_samples) {
         if (auto why = impossible_samples(r)) return why;
     }
+    for (const auto& [what, samples, rounds] : {std::tuple{"samples", &r.samples, &r.rounds}, {"samples set aside", &r.aside, &r.aside_rounds}})
+        if (!rounds->empty() && rounds->size() != samples->size())
+            return "it has " + std::to_string(samples->size()) + " " + what + " and the rounds of " + std::to_string(rounds->size());
     for (const auto& [name, metric] : r.metrics) {
         static constexpr std::array<std::string_view, 5> never_negative{"bandwidth", "flops", "of_copy", "upload", "download"};
         if (metric.value < 0 && std::find(never_negative.begin(), never_negative.end(), name) != never_negative.end())

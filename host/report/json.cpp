@@ -21,6 +21,15 @@ void put(Json& object, const char* key, const std::optional<std::int64_t>& value
     if (value) object[key] = *value;
 }
 
+/// What is not finite is left out, with its round. Records of before rounds were kept have none.
+void put(Json& object, const char* key, const char* key_of_rounds, const std::vector<double>& samples, const std::vector<unsigned>& rounds) {
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        if (!std::isfinite(samples[i])) continue;
+        object[key].push_back(samples[i]);
+        if (rounds.size() == samples.size()) object[key_of_rounds].push_back(rounds[i]);
+    }
+}
+
 /// A point's value as a number where the number is written back as the same text, else as text ("64x4", "linear").
 Json point_value(const std::string& text) {
     if (const auto whole = parse_integer(text)) {
@@ -97,10 +106,8 @@ Json to_json(const model::Record& r) {
         j["yardstick"]["n"] = r.yardstick->n;
     }
     if (!r.time || !r.samples.empty()) j["samples"] = Json::array();  // a record that was shortened stays so
-    for (const double seconds : r.samples)
-        if (std::isfinite(seconds)) j["samples"].push_back(seconds);
-    for (const double seconds : r.aside)
-        if (std::isfinite(seconds)) j["aside"].push_back(seconds);
+    put(j, "samples", "rounds", r.samples, r.rounds);
+    put(j, "aside", "aside_rounds", r.aside, r.aside_rounds);
     if (!r.checked_by.empty()) j["checked_by"] = r.checked_by;
     j["warnings"] = r.warnings;
     j["build"] = {{"options", r.build.options}, {"source", r.build.source}, {"source_sha256", r.build.source_sha256},
@@ -109,6 +116,7 @@ Json to_json(const model::Record& r) {
     j["build"]["cached"] = r.build.cached;
     j["code"] = to_json(r.code);
     j["dump"] = r.dump;
+    for (const auto& [phase, seconds] : r.phases) put(j["phases"], name(phase), seconds);
     j["host"] = {{"name", r.host.name}, {"cpu", r.host.cpu}, {"os", r.host.os}, {"threads", r.host.threads}};
     j["run"] = {{"id", r.run.id}, {"label", r.run.label}};
     if (r.run.seed) j["run"]["seed"] = *r.run.seed;

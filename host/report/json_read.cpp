@@ -73,6 +73,15 @@ public:
             out.push_back(item.get<double>());
         }
     }
+    void read(const char* key, std::vector<unsigned>& out) const {
+        const Json* j = typed(key, &Json::is_array, "a list of whole numbers");
+        if (!j) return;
+        for (const auto& item : *j) {
+            if (!item.is_number_unsigned() || item.get<std::uint64_t>() > std::numeric_limits<unsigned>::max())
+                wrong_type(key, "a list of whole numbers");
+            out.push_back(item.get<unsigned>());
+        }
+    }
     template <typename T>
     T required(const char* key) const {
         need(key);
@@ -226,6 +235,8 @@ model::Record read_record(const Reader& r, int schema) {
         record.time->high = *most;
     }
     r.read("aside", record.aside);
+    r.read("rounds", record.rounds);
+    r.read("aside_rounds", record.aside_rounds);
     r.read("checked_by", record.checked_by);
     r.read("warnings", record.warnings);
     if (const Json* build = r.find("build")) {
@@ -239,6 +250,11 @@ model::Record read_record(const Reader& r, int schema) {
     }
     if (const Json* code = r.find("code")) record.code = read_code(Reader(*code, "code"));
     r.read("dump", record.dump);
+    if (const Json* phases = r.find("phases")) {
+        const Reader seconds(*phases, "phases");
+        for (const auto phase : all_phases)
+            if (seconds.find(name(phase))) seconds.read(name(phase), record.phases[phase]);
+    }
     if (const Json* host = r.find("host")) {
         const Reader h(*host, "host");
         h.read("name", record.host.name);

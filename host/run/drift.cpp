@@ -28,15 +28,22 @@ bool DriftFilter::steady(std::size_t block) const {
     return !(block > 0 && off(block - 1)) && !off(block);
 }
 
+void DriftFilter::put(const Sample& sample, bool fine) {
+    (fine ? kept_ : aside_).push_back(sample.seconds);
+    (fine ? kept_rounds_ : aside_rounds_).push_back(sample.round);
+}
+
 void DriftFilter::sort_out() {
     kept_.clear();
     aside_.clear();
+    kept_rounds_.clear();
+    aside_rounds_.clear();
     // Samples of a block stand together: it is judged once.
     std::size_t judged = references_.size() + 1;
     bool fine = true;
     for (const auto& s : all_) {
         if (s.block != judged) fine = throttled_ || references_.empty() || steady(judged = s.block);
-        (fine ? kept_ : aside_).push_back(s.seconds);
+        put(s, fine);
     }
 }
 
@@ -46,11 +53,10 @@ void DriftFilter::reference(double seconds) {
     if (aside_.size() > most_aside * std::max<std::size_t>(kept_.size(), wanted_)) give_up();
 }
 
-void DriftFilter::sample(double seconds) {
+void DriftFilter::sample(double seconds, unsigned round) {
     const auto block = references_.size();
-    all_.push_back({seconds, block});
-    const bool fine = throttled_ || references_.empty() || steady(block);
-    (fine ? kept_ : aside_).push_back(seconds);
+    all_.push_back({seconds, round, block});
+    put(all_.back(), throttled_ || references_.empty() || steady(block));
 }
 
 void DriftFilter::give_up() {

@@ -17,8 +17,8 @@ public:
 
     /// Seconds of the reference kernel, > 0: ends the block before it and begins the next.
     void reference(double seconds);
-    /// Seconds of one sample.
-    void sample(double seconds);
+    /// Seconds of one sample, and the round it was taken in.
+    void sample(double seconds, unsigned round);
     /// Counts every sample from now on if any was set aside: there is no time to take others.
     void give_up();
     /// After the last reference: as give_up() when less than a quarter of the samples is left.
@@ -26,6 +26,8 @@ public:
 
     const std::vector<double>& kept() const { return kept_; }    ///< in the order taken
     const std::vector<double>& aside() const { return aside_; }  ///< likewise
+    const std::vector<unsigned>& kept_rounds() const { return kept_rounds_; }  ///< of each of kept()
+    const std::vector<unsigned>& aside_rounds() const { return aside_rounds_; }
     bool throttled() const { return throttled_; }
     std::size_t references() const { return references_.size(); }
     double spread() const;  ///< slowest less fastest reference over their median; 0 without references
@@ -33,16 +35,19 @@ public:
 private:
     struct Sample {
         double seconds;
+        unsigned round;
         std::size_t block;  ///< references taken before it
     };
     bool steady(std::size_t block) const;
     double median() const;
+    void put(const Sample& sample, bool fine);
     void sort_out();
 
     unsigned wanted_;
     std::vector<double> references_;
     std::vector<Sample> all_;
     std::vector<double> kept_, aside_;
+    std::vector<unsigned> kept_rounds_, aside_rounds_;
     bool throttled_ = false;
 };
 

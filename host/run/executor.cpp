@@ -5,15 +5,27 @@
 #include <memory>
 #include <numeric>
 
+#include "core/phases.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "inspect/dump_folder.hpp"
-#include "run/cell_run.hpp"
+#include "run/cell_sampling.hpp"
 
 namespace cllab::run {
 namespace {
 
-using Cells = std::vector<std::pair<std::size_t, std::unique_ptr<CellRun>>>;
+struct CellRun {
+    std::size_t index = 0;  ///< in its comparison
+    std::unique_ptr<CellState> state;
+    std::unique_ptr<Sampling> sampling{};
+};
+using Cells = std::vector<CellRun>;
+
+/// What the cells have in common costs each of them its share.
+void share_out(const Phases& shared, Cells& cells) {
+    for (const auto& [phase, seconds] : shared)
+        for (auto& cell : cells) cell.state->record.phases[phase] += seconds / static_cast<double>(cells.size());
+}
 
 class GroupRun {
 public:
@@ -30,13 +42,13 @@ public:
     }
 
 private:
-    std::unique_ptr<CellRun> make_cell(std::size_t i) {
+    CellRun make_cell(std::size_t i) {
         // The callback needs the record of the cell that is being made: it reaches it through `held`.
-        auto held = std::make_shared<CellRun*>(nullptr);
-        auto cell = std::make_unique<CellRun>(session_, instruments_, group_[i], model::Order{number_, i, prepared_++}, settings_,
-                                              [this, i, held](const char* phase) { observer_.begin(number_, i, (*held)->record(), phase); });
-        *held = cell.get();
-        return cell;
+        auto held = std::make_shared<const model::Record*>(nullptr);
+        auto state = std::make_unique<CellState>(session_, instruments_, group_[i], model::Order{number_, i, prepared_++}, settings_,
+                                                 [this, i, held](const char* phase) { observer_.begin(number_, i, **held, phase); });
+        *held = &state->record;
+        return {i, std::move(state)};
     }
 
     /// One arrangement. A cell that fails ends it: those not prepared by then are not delivered, the others have no time.
@@ -51,13 +63,17 @@ private:
         for (const auto i : turns) {
             cancel_point();
             auto cell = make_cell(i);
-            if (!cells.empty()) cell->share_memory_with(*cells.front().second);
-            fine = fine && cell->prepare() && cell->warm_up();
-            cells.emplace_back(i, std::move(cell));
+            fine = prepare(*cell.state, cells.empty() ? nullptr : cells.front().state.get());
+            if (fine) cell.sampling = std::make_unique<Sampling>(*cell.state);
+            fine = fine && cell.sampling->warm_up();
+            cells.push_back(std::move(cell));
             if (!fine) break;
         }
         if (fine) take_rounds(cells, random);
-        for (auto& [index, cell] : cells) observer_.done(number_, index, cell->finish_arrangement());
+        for (auto& cell : cells) {
+            if (cell.sampling) finish_arrangement(*cell.state, *cell.sampling);
+            observer_.done(number_, cell.index, cell.state->record);
+        }
         cancel_point();
     }
 
@@ -65,12 +81,6 @@ private:
     void take_rounds(Cells& cells, Random& random) {
         using Clock = std::chrono::steady_clock;
         constexpr unsigned least = 6, few = 2;
-        if (session_.facts().is_gpu()) {
-            const auto end = Clock::now() + std::chrono::milliseconds(250);  // the clock rises over some 100 ms
-            while (Clock::now() < end)
-                for (auto& [index, cell] : cells)
-                    if (!cell->idle_sample()) return;
-        }
         std::vector<std::size_t> turns(cells.size());
         std::iota(turns.begin(), turns.end(), std::size_t{0});
         refer(cells);
@@ -86,9 +96,8 @@ private:
                 std::reverse(turns.begin(), turns.end());
             }
             for (const auto i : turns) {
-                auto& [index, cell] = cells[i];
-                observer_.begin(number_, index, cell->record(), "sample");
-                if (!cell->round_sample()) return;
+                observer_.begin(number_, cells[i].index, cells[i].state->record, "sample");
+                if (!cells[i].sampling->sample_of_arrangement(round)) return;
             }
             if (instruments_.reference().due()) refer(cells);
         }
@@ -110,55 +119,59 @@ private:
             if (!cells.empty() && bytes + bytes / static_cast<double>(cells.size()) > budget) break;
             cancel_point();
             auto cell = make_cell(i);
-            if (!cell->prepare()) {
-                observer_.done(number_, i, cell->record());
+            if (!prepare(*cell.state)) {
+                observer_.done(number_, i, cell.state->record);
                 continue;
             }
             for (const auto& [name, path] : settings_.pictures) {
-                if (!cell->setup().pictures.count(name))
+                if (!cell.state->setup.pictures.count(name))
                     throw Error(Blame::usage, "'" + group_[i].id + "' has no buffer '" + name + "' that can be written as a picture");
             }
-            bytes += cell->device_bytes();
-            cells.emplace_back(i, std::move(cell));
+            bytes += cell.state->device_bytes;
+            cells.push_back(std::move(cell));
         }
         if (settings_.measure && !cells.empty()) {
-            const auto number = static_cast<unsigned>(cells.front().first) + 1;
+            const auto number = static_cast<unsigned>(cells.front().index) + 1;
             const std::string apart = first > 0 || i < group_.size() ? "the device has no room for all of them at once"
                                       : skipped                      ? "the process of an earlier one ended"
                                                                      : "";
-            for (auto& [index, cell] : cells) cell->set_batch(number, apart);
+            for (auto& cell : cells) {
+                cell.sampling = std::make_unique<Sampling>(*cell.state);
+                cell.sampling->set_batch(number, apart);
+            }
             measure(cells, budget - bytes);
         }
-        for (auto& [index, cell] : cells) finish(index, *cell);
+        for (auto& cell : cells) end(cell);
         cancel_point();
         return i;
     }
 
     /// `room`: bytes that the cells leave on the device.
     void measure(Cells& cells, double room) {
+        Phases shared;
+        const ChargedTo account(shared);
         auto& yardsticks = instruments_.yardsticks();
-        for (auto& [index, cell] : cells) {
-            const auto bytes = cell->yardstick_bytes();
+        for (auto& cell : cells) {
+            const auto bytes = yardstick_bytes(*cell.state);
             if (!yardstick_ || bytes == 0) continue;
             cancel_point();
-            observer_.begin(number_, index, cell->record(), "yardstick");
+            observer_.begin(number_, cell.index, cell.state->record, "yardstick");
             yardsticks.begin(session_, instruments_, *yardstick_, bytes, settings_.cache, room - yardsticks.bytes_on_device());
         }
-        std::erase_if(cells, [&](auto& entry) {
+        std::erase_if(cells, [&](auto& cell) {
             cancel_point();
-            if (entry.second->warm_up()) return false;
-            observer_.done(number_, entry.first, entry.second->record());
+            if (cell.sampling->warm_up()) return false;
+            observer_.done(number_, cell.index, cell.state->record);
             return true;
         });
         // Round by round, so that drift hits every cell of the comparison alike.
         std::vector<std::size_t> active(cells.size());
         for (std::size_t i = 0; i < active.size(); ++i) active[i] = i;
         refer(cells);
-        while (!active.empty() && !observer_.cancelled()) {
+        for (unsigned round = 0; !active.empty() && !observer_.cancelled(); ++round) {
             std::erase_if(active, [&](std::size_t i) {
-                auto& [index, cell] = cells[i];
-                observer_.begin(number_, index, cell->record(), "sample");
-                return !cell->sample();
+                observer_.begin(number_, cells[i].index, cells[i].state->record, "sample");
+                return !cells[i].sampling->sample(round);
             });
             // ABBA: who goes first, and after whom, evens out.
             std::reverse(active.begin(), active.end());
@@ -168,34 +181,36 @@ private:
             if (!active.empty()) continue;
             // The last reference may have taken away what seemed enough.
             for (std::size_t i = 0; i < cells.size(); ++i) {
-                if (cells[i].second->lacks_samples()) active.push_back(i);
+                if (cells[i].sampling->lacks_samples()) active.push_back(i);
             }
         }
         while (!observer_.cancelled() && yardsticks.sample()) {
         }
         yardsticks.finish();
-        for (auto& [index, cell] : cells) {
-            if (const auto* known = yardsticks.find(cell->yardstick_bytes())) cell->set_yardstick(*known);
+        for (auto& cell : cells) {
+            if (const auto* known = yardsticks.find(yardstick_bytes(*cell.state))) set_yardstick(*cell.state, *known);
         }
         // An interrupt ends the sampling, not the cells: what has samples is finished with what it has.
-        for (const auto i : active) cells[i].second->stop_early();
+        for (const auto i : active) cells[i].sampling->stop_early();
+        share_out(shared, cells);
     }
 
     void refer(Cells& cells) {
         if (cells.empty()) return;
         const double seconds = instruments_.reference().take();
-        for (auto& [index, cell] : cells) cell->reference(seconds);
+        for (auto& cell : cells) cell.sampling->reference(seconds);
     }
 
-    void finish(std::size_t index, CellRun& cell) {
-        const auto& record = cell.finish();
-        observer_.done(number_, index, record);
-        cell.end_dump();
-        if (record.status != model::Status::ok) return;
+    void end(CellRun& cell) {
+        auto& state = *cell.state;
+        finish(state, cell.sampling.get());
+        observer_.done(number_, cell.index, state.record);
+        state.dumped.reset();  // after the record is beside the dump
+        if (state.record.status != model::Status::ok) return;
         for (const auto& [name, path] : settings_.pictures) {
-            const auto picture = cell.setup().pictures.find(name);
-            const auto data = cell.buffers().data.find(name);
-            if (picture == cell.setup().pictures.end() || data == cell.buffers().data.end()) continue;
+            const auto picture = state.setup.pictures.find(name);
+            const auto data = state.subject->buffers().data.find(name);
+            if (picture == state.setup.pictures.end() || data == state.subject->buffers().data.end()) continue;
             observer_.picture(path, picture->second.width, picture->second.height, picture->second.grey(data->second));
         }
     }

@@ -8,6 +8,20 @@
 
 namespace cllab::run {
 
+MeasureRules rules_for(const model::Device& device, const Settings& settings) {
+    MeasureRules rules;
+    if (device.is_gpu()) {
+        rules.warm_seconds = 0.25;
+        rules.warm_cap_seconds = 1;
+    }
+    if (settings.warm_seconds > 0) {
+        rules.warm_seconds = settings.warm_seconds;
+        rules.warm_cap_seconds = 4 * settings.warm_seconds;
+    }
+    rules.sampling_seconds = settings.sampling_seconds;
+    return rules;
+}
+
 unsigned operations_per_sample(double operation, double timer_step, double empty_launch, const MeasureRules& rules) {
     const double wanted = std::max({200 * timer_step, 20 * empty_launch, rules.sample_least_seconds});
     // A hair less, so that 100 us over 1 us is 100 and not 101 by rounding.

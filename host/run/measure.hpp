@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "model/result.hpp"
+#include "run/request.hpp"
 
 namespace cllab::run {
 
 struct MeasureRules {
-    double warm_seconds = 0.1;          ///< at least this long (0.25 on a GPU)
-    double warm_cap_seconds = 3;        ///< at most this long
+    double warm_seconds = 0.1;          ///< of the device at least this long
+    double warm_cap_seconds = 0.2;      ///< at most this long: a busy host never settles within 1 %, and waiting does not help it
+    double cold_after_seconds = 1;      ///< a device that did nothing for so long is warmed up again
     unsigned window = 8;                ///< launches of a warm-up window
     double settled_within = 0.01;       ///< medians of the last two windows agree within this
     double sample_least_seconds = 100e-6;
@@ -22,6 +24,9 @@ struct MeasureRules {
     double precise_within = 0.01;       ///< half-width of the interval over the median
     unsigned first_check = 20, last_check = 320;
 };
+
+/// Rules for cells on the device. GPUs raise their clock over some 100 ms.
+MeasureRules rules_for(const model::Device& device, const Settings& settings);
 
 /// Operations in one sample: the smallest k for which k operations last at least 200 timer steps, 20 empty launches and
 /// 100 us, but no longer than 100 ms; at least 1. All times in seconds, `operation` > 0.

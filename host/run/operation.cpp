@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/phases.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/quirks.hpp"
@@ -96,6 +97,7 @@ double device_bytes(const Setup& setup) {
 Operation::Operation(device::Session& session, const device::Built& built, const Setup& setup, const std::string& entry,
                      const Operation* beside)
     : session_(session), args_(setup.args), mapped_(setup.transfer == Transfer::mapped), slope_(setup.slope) {
+    const InPhase phase(Phase::buffers);
     make_steps(built, setup, entry);
     make_memory(setup, beside);
     if (slope_) trips_ = slope_->low;
@@ -267,6 +269,7 @@ void Operation::set_trips(std::int32_t trips) {
 }
 
 void Operation::load(const Setup& setup, std::uint64_t seed) {
+    const InPhase phase(Phase::buffers);
     seed_ = seed;
     operations_ = 0;
     rewritten_ = false;
@@ -305,6 +308,7 @@ void Operation::fill(Memory& m, std::span<const std::byte> from) {
 }
 
 Operation::Contents Operation::poison() const {
+    const InPhase phase(Phase::buffers);
     Contents out;
     for (const auto& [name, m] : memories_) {
         if (!m.read_back) continue;
@@ -320,6 +324,7 @@ Operation::Contents Operation::poison() const {
 }
 
 void Operation::overwrite(const Contents& contents) {
+    const InPhase phase(Phase::buffers);
     for (const auto& [name, bytes] : contents) fill(memories_.at(name), bytes);
     rewritten_ = false;
 }
@@ -373,12 +378,13 @@ std::optional<std::string> Operation::guard_damage() {
 }
 
 std::optional<std::string> Operation::read_back(Buffers& buffers) {
+    const InPhase phase(Phase::download);
     buffers.data.clear();
     buffers.operations = operations_;
     buffers.trips = slope_ ? trips_ : 0;
     buffers.poison_seed = seed_;
     const auto& queue = session_.queue();
-    queue.finish();
+    session_.wait();
     if (auto damage = guard_damage()) return damage;
     for (const auto& [argument, target] : alias_) {
         if (!memories_.at(argument).read_back) continue;

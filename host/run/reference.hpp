@@ -13,13 +13,16 @@ class Reference {
 public:
     /// Builds the chain and finds its length, some milliseconds. Without a chain, and on a simulator, there is no reference.
     explicit Reference(device::Session& session);
+    bool exists() const { return chain_.has_value(); }
+    /// Seconds of one chain; 0 when there is no reference, and from then on there is none when the driver refuses.
+    double once();
     /// Seconds of the fastest of three chains: a preempted host is not a slower clock. 0 when there is no reference.
     double take();
     /// True when the last one was taken 50 ms ago or earlier.
     bool due() const;
 
 private:
-    double once();
+    double run();
 
     device::Session& session_;
     bool by_events_;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "core/phases.hpp"
 #include "core/stats.hpp"
 #include "core/units.hpp"
 
@@ -34,6 +35,7 @@ void Subject::make_sets(std::size_t count) {
 }
 
 Subject::Wrong Subject::verify(const model::Setup& setup, std::uint64_t seed, unsigned operations) {
+    const InPhase phase(Phase::verify);
     setup_ = &setup;
     turn_ = 0;
     if (setup.reference) run_reference(setup, seed, operations);
@@ -45,7 +47,7 @@ Subject::Wrong Subject::verify(const model::Setup& setup, std::uint64_t seed, un
             set->load(setup, seed);
             if (setup.slope) set->set_trips(trips);
             for (unsigned i = 0; i < operations; ++i) set->enqueue(nullptr);
-            session_.queue().finish();
+            session_.wait();
             if (auto wrong = check(*set)) return wrong;
             if (!answer_.empty()) continue;
             for (const auto& [name, bytes] : buffers_.data) answer_.emplace(name, model::Bytes(bytes.begin(), bytes.end()));
@@ -78,6 +80,7 @@ bool Subject::is_the_answer() const {
 Subject::Wrong Subject::check(Operation& set) {
     if (auto wrong = set.read_back(buffers_)) return wrong;
     // Most kernels leave the same bytes each time, and the host's reference takes longer than comparing them.
+    const InPhase phase(Phase::host_reference);
     if (is_the_answer()) return std::nullopt;
     buffers_.expected = setup_->reference ? &expected_ : nullptr;
     return setup_->check(buffers_);
@@ -88,7 +91,8 @@ bool Subject::shares_memory() const {
 }
 
 Subject::Wrong Subject::guard_damage() {
-    session_.queue().finish();
+    const InPhase phase(Phase::verify);
+    session_.wait();
     for (auto& set : sets_)
         if (auto wrong = set->guard_damage()) return wrong;
     return std::nullopt;
@@ -97,7 +101,8 @@ Subject::Wrong Subject::guard_damage() {
 Subject::Wrong Subject::read_back() { return first().read_back(buffers_); }
 
 Subject::Wrong Subject::check_left() {
-    session_.queue().finish();
+    const InPhase phase(Phase::verify);
+    session_.wait();
     for (auto& set : sets_) {
         auto wrong = setup_->accumulates ? set->guard_damage() : set->rewritten() ? check(*set) : std::nullopt;
         if (wrong) return wrong;
@@ -106,6 +111,7 @@ Subject::Wrong Subject::check_left() {
 }
 
 void Subject::poison() {
+    const InPhase phase(Phase::buffers);
     if (setup_->accumulates) return;
     const auto poison = first().poison();
     for (auto& set : sets_) set->overwrite(poison);
@@ -113,6 +119,7 @@ void Subject::poison() {
 
 Subject::Wrong Subject::check_haste(double seconds) {
     if (setup_->accumulates || setup_->verify_operations != 1) return std::nullopt;
+    const InPhase phase(Phase::verify);
     const auto poison = first().poison();
     std::vector<double> poisoned, answered;
     const auto round = [&](bool of_poison, bool look) -> Wrong {
@@ -143,6 +150,7 @@ Subject::Wrong Subject::check_haste(double seconds) {
 }
 
 Subject::Wrong Subject::verify_one_more(std::uint64_t seed) {
+    const InPhase phase(Phase::verify);
     if (setup_->accumulates) return verify(*setup_, seed, setup_->verify_operations + 1);
     turn_ = 0;
     run();
@@ -151,22 +159,21 @@ Subject::Wrong Subject::verify_one_more(std::uint64_t seed) {
 
 void Subject::run() {
     next().enqueue(nullptr);
-    session_.queue().finish();
+    session_.wait();
 }
 
 double Subject::timed(unsigned operations) {
-    const auto& queue = session_.queue();
     if (!event_clock()) {
-        queue.finish();
+        session_.wait();
         const auto start = Clock::now();
         for (unsigned i = 0; i < operations; ++i) next().enqueue(nullptr);
-        queue.finish();
+        session_.wait();
         return since(start) / operations;
     }
     std::vector<cl::Event> events;
     const auto start = Clock::now();
     for (unsigned i = 0; i < operations; ++i) next().enqueue(&events);
-    queue.finish();
+    session_.wait();
     const double host = since(start);
     double seconds = 0;
     if (first().single_launch()) {

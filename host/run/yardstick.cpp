@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "core/phases.hpp"
 #include "core/stats.hpp"
 #include "core/units.hpp"
 #include "model/params.hpp"
@@ -52,6 +53,7 @@ bool Yardstick::enough() const {
 }
 
 void Yardstick::sample() {
+    const InPhase phase(Phase::yardstick, InPhase::Inner::included);
     const auto start = Clock::now();
     if (flush_) flush_->run();
     samples_.push_back(subject_->timed(per_sample_));
@@ -69,6 +71,7 @@ model::YardstickInfo Yardstick::result() const {
 void Yardsticks::begin(device::Session& session, Instruments& instruments, const model::Cell& cell, std::uint64_t bytes, Cache cache,
                        double room) {
     if (known_.count(bytes) || begun_.count(bytes)) return;
+    const InPhase phase(Phase::yardstick, InPhase::Inner::included);
     const auto none = [&](const std::string& why) { known_[bytes] = {std::nullopt, why}; };
     if (static_cast<double>(bytes) > room) {
         none("a copy of " + format_bytes(bytes) + " has no room on the device beside the data");

@@ -160,6 +160,7 @@ WRONG += [
     ("image format", "/*cllab\narg src = rand:float:4,4\nglobal 4,4\n*/\n" + PICTURE, [], ["t.cl:2:", "no format of images"]),
     ("read from an output", "/*cllab\narg src = out:4,4\nglobal 4,4\n*/\n" + PICTURE, [], ["t.cl:2:", "'src'"]),
     ("sampler word", "/*cllab\narg s = sampler:smooth\nglobal 4,4\n*/\n" + PICTURE, [], ["t.cl:2:", "'smooth'", "linear"]),
+    ("device-side enqueue", "__kernel void k(__global int* d) {\n    enqueue_kernel(get_default_queue(), 0, ndrange_1D(1), ^{ d[0] = 1; });\n}\n", ["--global", "1"], ["t.cl:2:5:", "device-side enqueue"]),
     ("an image array", "__kernel void k(read_only image2d_array_t src, __global float* d) { d[0] = 1; }\n", ["--global", "1"], ["'src'", "image2d_array_t"]),
 ]
 

@@ -5,7 +5,8 @@
 PITCH = ["pitch=5.2", "width=96", "height=3", "weights=linear,published"]
 
 SIZES = {
-    "address_*": {"tiny": [["width=16", "height=4", "items=16"]], "small": [["width=65", "height=7", "items=100"]]},
+    "access_*": {"tiny": [["size=4096", "offset=0,4", "stride=1,3", "load=100"]], "small": [["size=65536", "stride=16", "offset=64", "load=50,400"]]},
+    "address_*": {"tiny": [["width=16", "height=4", "items=16"]], "small": [["width=65", "height=7", "items=100", "pixels=1,3", "index=uint,long"]]},
     "atomic_*": {"tiny": [["counters=1,4"]], "small": [["counters=4096"]]},
     "bandwidth_reread": {"tiny": [["size=16384"]], "small": [["size=65536"]]},
     "bandwidth_*": {"tiny": [["size=16,1040"]], "small": [["size=65536"]]},
@@ -15,9 +16,9 @@ SIZES = {
                     "small": [["images=3", "channels=5", "height=7", "width=8,9"]]},
     "cacheline_*": {"tiny": [["distance=8,24", "footprint=4096"]], "small": [["distance=136", "footprint=65536"]]},
     "channels_*": {"tiny": [["spacing=64,320", "lines=16"]], "small": [["spacing=4160", "lines=256"]]},
-    "dispatch_*": {"tiny": [["side=1,8"]], "small": [["side=15"]]},
+    "dispatch_*": {"tiny": [["side=1,8", "shape=4x2"]], "small": [["side=15", "shape=8x4x2"]]},
     "divergence_*": {"tiny": [["items=64"]], "small": [["items=512"]]},
-    "fma_*": {"tiny": [["type=float"]], "small": []},
+    "fma_*": {"tiny": [["type=float", "ahead=0,15"]], "small": []},
     # Sizes that no tile divides, with rows that 128-bit words divide and that they do not.
     "gemm_*": {"tiny": [["m=5", "n=18", "k=7"], ["m=9", "n=20", "k=12"]],
                "small": [["m=64", "n=32", "k=48"], ["m=130", "n=260,261", "k=20,17"], ["m=128", "n=256", "k=32", "tile_k=8,16"]]},
@@ -25,11 +26,12 @@ SIZES = {
     "latency_*": {"tiny": [["footprint=2048", "line=64"]], "small": [["footprint=65536", "line=auto"]]},
     "launch_*": {"tiny": [["launches=2"]], "small": []},
     "math_*": {"tiny": [["function=sqrt"]], "small": [["function=exp"]]},
-    "muladd_*": {"tiny": [["items=1,7,64"]], "small": [["items=1000,4096"]]},
+    "muladd_*": {"tiny": [["items=1,7,64", "offset=0,3", "local=8"]], "small": [["items=1000,4096"]]},
     "nchw_*": {"tiny": [["images=1", "channels=3", "height=5", "width=7"]],
                "small": [["images=2", "channels=4,5", "height=14", "width=14"]]},
+    "occupancy_*": {"tiny": [["local=32", "ballast=1024", "live=0,16"]], "small": []},
     "pad_*": {"tiny": [["images=1", "channels=1,5", "k=1,4"]],
-              "small": [["images=2", "channels=3", "k=3,16"], ["images=3", "channels=5", "side=1,6", "margin=0,2"]]},
+              "small": [["images=2", "channels=3", "k=3,16"], ["images=3", "channels=5", "side=1,6", "margin=0,2"], ["images=2", "channels=70", "side=3", "k=40"]]},
     "pitch_*": {
         "tiny": [
             # Widths of the region of interest 1, 7, 8, 9, 15, 16, 17 from an odd column, then against both edges.
@@ -45,8 +47,10 @@ SIZES = {
             ["pitch=20.2", "width=300", "height=40", "items=1,3,7", "transfers=mapped"],
         ],
     },
+    "ports_*": {"tiny": [["items=8"]], "small": []},
     "reduce_*": {"tiny": [["size=4,4100"]], "small": [["size=65596"], ["size=65536", "local=32", "loads=2"]]},
     "registers_*": {"tiny": [["items=32"]], "small": []},
+    "scalar_*": {"tiny": [["items=1,100", "local=32"]], "small": [["items=5000"]]},
     "saxpy_*": {"tiny": [["size=4,60,16444"]], "small": [["size=65536", "per_item=1,4"]]},
     "scatter_*": {"tiny": [["spread=1,64"]], "small": [["spread=8"]]},
 }
@@ -59,16 +63,16 @@ WATCHED = ["muladd_*", "pitch_[!i]*", "pitch_implicit", "bandwidth_copy", "bandw
 
 # Sizes that replace both of the above in one lane.
 INSTEAD = {
-    "oclgrind": {"fma_*": [["type=float", "unroll=4", "code=64"]], "himeno_*": [["size=XXS"]]},
+    "oclgrind": {"fma_*": [["type=float", "unroll=4", "code=64", "ahead=0,5"]], "himeno_*": [["size=XXS"]]},
     # llvmpipe compiles straight-line fma code for minutes, and each launch costs it milliseconds.
     "rusticl": {"divergence_*": [["items=8"]], "himeno_*": [["size=XXS", "sweeps=1"]],
-                "fma_*": [["type=float", "unroll=4", "code=16", "width=1", "ilp=1", "waves=1", "load=100"]],
+                "fma_*": [["type=float", "unroll=4", "code=16", "width=1", "ilp=1", "waves=1", "load=100", "ahead=3"]],
                 "gemm_*": [["m=9", "n=20", "k=12"]],
                 "pitch_*": [["pitch=5.2", "width=13,37", "height=1,2"],
                             ["pitch=20.2", "width=300", "height=4", "local=64x4,8x2", "top=3"]]},
     # Its compiler takes half a second a kernel.
     "intel": {"himeno_*": [["size=XXS", "sweeps=1"]], "gemm_*": [["m=9", "n=20", "k=12"]],
-              "fma_*": [["type=float,uint", "unroll=4", "code=64"]],
+              "fma_*": [["type=float,uint", "unroll=4", "code=64", "ahead=7"]],
               "pitch_*": [[*PITCH, "left=13", "right=19,28"], ["pitch=5.2", "width=13,37", "height=2"],
                           ["pitch=20.2", "width=300", "height=40", "local=64x4,8x2", "top=3", "bottom=30"]]},
 }

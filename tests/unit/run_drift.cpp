@@ -16,7 +16,7 @@ DriftFilter blocks(const std::vector<double>& references, unsigned samples, unsi
     double next = 1;
     for (std::size_t i = 0; i < references.size(); ++i) {
         out.reference(references[i]);
-        for (unsigned k = 0; k < samples && i + 1 < references.size(); ++k) out.sample(next++);
+        for (unsigned k = 0; k < samples && i + 1 < references.size(); ++k) out.sample(next++, 0);
     }
     return out;
 }
@@ -27,8 +27,8 @@ BOOST_AUTO_TEST_SUITE(drift)
 
 BOOST_AUTO_TEST_CASE(without_a_reference_every_sample_counts) {
     DriftFilter filter(20);
-    filter.sample(1);
-    filter.sample(2);
+    filter.sample(1, 0);
+    filter.sample(2, 0);
     filter.conclude();
     BOOST_TEST(filter.kept() == (std::vector<double>{1, 2}), boost::test_tools::per_element());
     BOOST_TEST(filter.spread() == 0);
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(a_block_is_judged_again_when_later_references_move_the_medi
     DriftFilter filter(20);
     for (const double seconds : {1.3, 1.0, 1.0}) {  // the median of the first two blames both
         filter.reference(seconds);
-        filter.sample(seconds);
+        filter.sample(seconds, 0);
     }
     BOOST_TEST(filter.kept() == (std::vector<double>{1.0, 1.0}), boost::test_tools::per_element());
     BOOST_TEST(filter.aside() == (std::vector<double>{1.3}), boost::test_tools::per_element());
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(a_block_is_judged_again_when_later_references_move_the_medi
 BOOST_AUTO_TEST_CASE(samples_right_after_a_slow_reference_do_not_count_before_the_next_one) {
     auto filter = blocks({1.0, 1.0, 1.0, 1.3}, 2);
     const auto before = filter.kept().size();
-    filter.sample(99);
+    filter.sample(99, 0);
     BOOST_TEST(filter.kept().size() == before);
     BOOST_TEST(filter.aside().back() == 99);
 }
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(once_throttled_every_later_sample_counts) {
     auto filter = blocks({1.0, 1.5, 1.0, 1.5, 1.0}, 2, 1);
     BOOST_REQUIRE(filter.throttled());
     filter.reference(2.0);
-    filter.sample(99);
+    filter.sample(99, 0);
     filter.reference(2.0);
     BOOST_TEST(filter.kept().back() == 99);
 }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <map>
+#include <set>
 
 #include "core/text.hpp"
 #include "inspect/analysis.hpp"
@@ -208,6 +210,25 @@ bool is_address(const Instruction& i) {
     return false;
 }
 
+/// Whether a multiply-add reads three registers of one bank at once. Since sm_70 there are two banks, of the even and of the
+/// odd numbers, with two ports each; an operand marked .reuse comes from the reuse cache instead (Jia et al. 2018).
+bool bank_conflict(const Instruction& i) {
+    if (!one_of(string_view(i.mnemonic).substr(0, i.mnemonic.find('.')), {"FFMA", "IMAD"})) return false;
+    const auto operands = split(i.operands, ',');
+    if (operands.size() != 4) return false;
+    std::set<unsigned> numbers;
+    for (std::size_t k = 1; k < 4; ++k) {
+        const std::string operand = trim(operands[k]);
+        const auto at = operand.find_first_not_of("-|");
+        unsigned number = 0;
+        if (at == std::string::npos || operand[at] != 'R' || operand.find(".reuse") != std::string::npos) return false;
+        const char* digits = operand.data() + at + 1;
+        if (std::from_chars(digits, operand.data() + operand.size(), number).ptr == digits) return false;  // RZ
+        numbers.insert(number);
+    }
+    return numbers.size() == 3 && *numbers.begin() % 2 == *std::next(numbers.begin()) % 2 && *numbers.begin() % 2 == *numbers.rbegin() % 2;
+}
+
 Class classify(const Instruction& i) {
     const string_view m = i.mnemonic;
     const auto root = root_of(m);
@@ -253,6 +274,7 @@ Class classify(const Instruction& i) {
         out.name = "other";
     for (auto at = i.operands.find(".reuse"); at != std::string::npos; at = i.operands.find(".reuse", at + 6))
         out.marks.push_back("reuse");
+    if (bank_conflict(i)) out.marks.push_back("bank_conflict");
     return out;
 }
 
@@ -281,7 +303,7 @@ double arithmetic(const Instruction& i, const Declared& d) {
 bool is_call(const Instruction& i) { return starts_with_any(i.mnemonic, {"CALL", "JCAL"}); }
 
 constexpr Kind kinds[]{Kind::cubin};
-constexpr Mark marks[]{{"reuse", ".reuse", false}};
+constexpr Mark marks[]{{"reuse", ".reuse", false}, {"bank_conflict", "bank conflicts", false}};
 constexpr string_view local_spaces[]{"shared", "generic"}, global_spaces[]{"global", "generic"};
 
 Disassembly disassemble(ByteSpan binary, const std::string& entry, const DisassembleOptions&) {

@@ -1,0 +1,132 @@
+// access: alignment, stride and saturation of a plain copy.
+#include <cmath>
+
+#include "experiments/lib/compare.hpp"
+#include "experiments/lib/data.hpp"
+#include "experiments/lib/findings.hpp"
+#include "experiments/lib/sizes.hpp"
+
+namespace cllab::model {
+namespace {
+
+using namespace lib;
+
+struct Shape {
+    std::uint64_t bytes = 0;  ///< of the region that words are moved in
+    std::size_t offset = 0, stride = 1, local = 1, groups = 0;
+    std::uint64_t words() const { return bytes / 4; }
+    std::uint64_t moved() const { return (words() + stride - 1) / stride; }
+};
+
+Shape shape_of(const Request& request, Params& params) {
+    const auto& device = request.device;
+    const auto& variant = request.variant.name;
+    Shape s;
+    s.bytes = params.count("size", is_simulator(device) ? 16 << 10 : whole_pages(device, std::max<std::uint64_t>(2 * device.last_level_bytes, 16ull << 20)));
+    if (variant == "offset") s.offset = params.count("offset") / 4;
+    if (variant == "stride") s.stride = params.count("stride");
+    require_room(device, "src", s.bytes + 4 * s.offset);
+    s.local = group(params, device, device.is_cpu() ? 1 : 256);
+    if (variant == "groups")
+        s.groups = static_cast<std::size_t>(std::max(1.0, std::round(params.real("load") * device.compute_units / 100)));
+    return s;
+}
+
+Setup setup(const Request& request, Params& params) {
+    const auto s = shape_of(request, params);
+    const auto& device = request.device;
+    const auto& variant = request.variant.name;
+    const auto src = random_bytes(s.bytes + 4 * s.offset, request.seed);
+    Setup out;
+    out.args = {Input{"src", src}, Output{"dst", src->size()}};
+    out.local = Extent(s.local);
+    out.work.bytes = 8.0 * static_cast<double>(s.moved());
+    out.work.steps = static_cast<double>(s.moved());
+    const std::size_t items = device.is_cpu() ? device.compute_units * 4ull : s.moved();
+    out.global = Extent(round_up(items, s.local));
+    if (variant == "groups") {
+        out.args.push_back(value("count", s.bytes / 16));
+        out.global = Extent(s.groups * s.local);
+    } else {
+        out.args.push_back(value("count", s.moved()));
+        out.args.push_back(value(variant == "offset" ? "offset" : "stride", static_cast<std::uint32_t>(variant == "offset" ? s.offset : s.stride)));
+    }
+    out.check = [s, src](const Buffers& buffers) -> std::optional<std::string> {
+        const auto found = buffers.as<std::uint32_t>("dst"), from = view<std::uint32_t>(src);
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            const bool moved = i >= s.offset && (i - s.offset) % s.stride == 0;
+            if (moved && found[i] != from[i]) return difference("dst", i, found[i], from[i]);
+            if (!moved && !buffers.untouched("dst", 4 * i)) return "dst[" + std::to_string(i) + "] was written, and is none of those to be moved";
+        }
+        return std::nullopt;
+    };
+    return out;
+}
+
+/// What is lost beside the first point: offset 0, stride 1.
+void conclude_loss(const Curve& curve, const std::string& name, std::vector<Finding>& out) {
+    if (curve.samples.size() < 2) return;
+    const auto& first = curve.samples.front();
+    const Curve::Sample* worst = &first;
+    for (const auto& s : curve.samples)
+        if (s.per_step > worst->per_step) worst = &s;
+    const auto scale = [](const Curve::Sample& s) { return s.per_step / s.seconds; };
+    out.push_back({name, "x", worst->per_step / first.per_step, worst->low * scale(*worst) / (first.high * scale(first)),
+                   worst->high * scale(*worst) / (first.low * scale(first)),
+                   "time of a word at " + text_of(worst->x) + " over that at " + text_of(first.x)});
+}
+
+/// The fewest groups that reach 95 % of the best bandwidth.
+void conclude_saturation(const Curve& curve, std::vector<Finding>& out) {
+    if (curve.samples.size() < 3) return;
+    double best = INFINITY;
+    for (const auto& s : curve.samples) best = std::min(best, s.seconds);
+    double before = 0;
+    for (const auto& s : curve.samples) {
+        if (best / s.seconds >= 0.95) {
+            out.push_back({"groups that fill memory", "%", s.x, before, s.x,
+                           "fewest groups, as a percentage of the compute units, within 5 % of the best bandwidth; groups of " +
+                               curve.fixed.text("local") + " work-items"});
+            return;
+        }
+        before = s.x;
+    }
+}
+
+std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
+    std::vector<Finding> out;
+    for (const auto& curve : curves) {
+        if (curve.variant == "offset") conclude_loss(curve, "cost of a misaligned start", out);
+        if (curve.variant == "stride") conclude_loss(curve, "cost of a stride", out);
+        if (curve.variant == "groups") conclude_saturation(curve, out);
+    }
+    return out;
+}
+
+}  // namespace
+
+Experiment describe_access() {
+    Experiment out;
+    out.family = "access";
+    out.question = "What do a misaligned start, a stride and too few work-groups cost a plain copy?";
+    out.axes = {{.name = "size", .unit = "byte", .meaning = "size of the region; auto is twice the last-level cache", .values = {"auto"},
+                 .least = 4096, .most = 1e15, .may_be_auto = true, .multiple_of = 4096},
+                {.name = "offset", .unit = "byte", .meaning = "distance of the first word from an aligned place", .values = {"0", "4", "16", "32", "64", "128"},
+                 .least = 0, .most = 1 << 20, .only = {"offset"}, .multiple_of = 4},
+                {.name = "stride", .unit = "word", .meaning = "distance from one word that is moved to the next", .values = {"1", "2", "4", "8", "16", "32", "64"},
+                 .least = 1, .most = 1024, .only = {"stride"}},
+                {.name = "load", .unit = "%", .meaning = "work-groups as a percentage of the compute units the driver reports", .kind = Axis::Kind::real,
+                 .values = {"25", "50", "100", "200", "400", "800", "1600", "3200"}, .least = 0.01, .most = 1e6, .only = {"groups"}},
+                {.name = "local", .unit = "work-item", .meaning = "work-items per group; auto is 256, on a CPU 1", .values = {"auto"}, .least = 1,
+                 .most = 4096, .may_be_auto = true, .tune = {"auto", "32:1024:*2"}}};
+    out.variants = {{.name = "offset", .meaning = "Words of 32 bits, source and target both behind an aligned place.", .curve_over = "offset"},
+                    {.name = "stride", .meaning = "Every stride-th word of 32 bits.", .curve_over = "stride"},
+                    {.name = "groups", .meaning = "128-bit words by a given number of work-groups.", .curve_over = "load"}};
+    out.setup = setup;
+    out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
+    out.curve_over = "offset";
+    out.conclude = conclude;
+    return out;
+}
+
+}  // namespace cllab::model

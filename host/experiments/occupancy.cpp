@@ -1,0 +1,140 @@
+// occupancy: how many groups must be resident to fill memory or the arithmetic units, measured by taking room from them.
+#include <cmath>
+
+#include "experiments/lib/compare.hpp"
+#include "experiments/lib/data.hpp"
+#include "experiments/lib/findings.hpp"
+#include "experiments/lib/sizes.hpp"
+
+namespace cllab::model {
+namespace {
+
+using namespace lib;
+
+struct Shape {
+    std::size_t local = 1, groups = 1, ballast = 0, live = 0;
+    std::int32_t trips = 1;
+    std::size_t items() const { return local * groups; }
+};
+
+bool by_local(const std::string& variant) { return variant.ends_with("_local"); }
+bool of_memory(const std::string& variant) { return variant.starts_with("memory_"); }
+
+Shape shape_of(const Request& request, Params& params) {
+    const auto& device = request.device;
+    const auto& variant = request.variant.name;
+    if (device.is_cpu() && !is_simulator(device))
+        throw Unsupported("a CPU runs one work-group a core at a time: nothing else is resident that could hide a latency");
+    Shape s;
+    s.local = group(params, device, 64);
+    if (by_local(variant)) {
+        s.ballast = params.count("ballast");
+        if (s.ballast > device.local_bytes)
+            throw Unsupported("a ballast of " + format_bytes(s.ballast) + " does not fit into the device's local memory of " +
+                              format_bytes(device.local_bytes));
+    } else {
+        s.live = params.count("live");
+    }
+    // Many times what can be resident, and the same work at every point.
+    s.groups = is_simulator(device) ? 2 : device.compute_units * 128ull;
+    s.trips = is_simulator(device) ? 2 : of_memory(variant) ? 64 : 256;
+    if (of_memory(variant)) require_room(device, "in", 4 * s.items() * static_cast<std::size_t>(s.trips));
+    return s;
+}
+
+Setup setup(const Request& request, Params& params) {
+    const auto s = shape_of(request, params);
+    const auto& variant = request.variant.name;
+    const std::size_t words = of_memory(variant) ? s.items() * static_cast<std::size_t>(s.trips) : 64;
+    const auto in = random_values<std::uint32_t>(words, request.seed, [](std::uint32_t w) { return w; });
+    const auto held = random_floats(64, request.seed, -1, 1);
+
+    Setup out;
+    out.args = {Input{"in", in}, Output{"out", 4 * s.items()}};
+    if (by_local(variant)) {
+        out.args.push_back(Local{"ballast", std::max<std::size_t>(s.ballast, 4 * s.local)});
+        out.args.push_back(value("untouched", ~std::uint32_t{0}));
+    } else {
+        out.args.push_back(Input{"ballast", held});
+        out.defines = {"LIVE=" + std::to_string(s.live)};
+    }
+    out.args.push_back(value("trips", s.trips));
+    out.local = Extent(s.local);
+    out.global = Extent(s.items());
+    if (of_memory(variant)) out.work.bytes = 4.0 * static_cast<double>(words);
+    else out.work.flops = 128.0 * s.trips * static_cast<double>(s.items());
+    out.work.steps = static_cast<double>(s.items()) * s.trips;
+    out.check = [=](const Buffers& buffers) {
+        const auto from = view<std::uint32_t>(in);
+        const auto carried = view<float>(held);
+        std::vector<float> ends;  // of the 64 chains that all groups share
+        for (std::size_t i = 0; i < 64 && !of_memory(variant); ++i) {
+            float x = static_cast<float>(from[i] >> 8) * 0x1p-25f - 0.5f;
+            for (std::int32_t t = 0; t < 64 * s.trips; ++t) x = std::fma(x, x, -0.75f);
+            ends.push_back(x);
+        }
+        return first_difference<float>(buffers, "out", [&](std::size_t i) {
+            float total = 0;
+            for (std::size_t j = 0; j < s.live; ++j) total += carried[(i % s.local + j) % 64];
+            if (of_memory(variant)) {
+                std::uint32_t sum = 0;
+                for (std::size_t t = 0; t < static_cast<std::size_t>(s.trips); ++t) sum = (sum ^ from[i + t * s.items()]) * 2654435761u;
+                return static_cast<float>(sum >> 8) + total;
+            }
+            return ends[i % s.local % 64] + total;
+        });
+    };
+    return out;
+}
+
+/// The most of the ballast that costs less than 5 %.
+std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
+    std::vector<Finding> out;
+    for (const auto& curve : curves) {
+        if (curve.samples.size() < 3) continue;
+        double best = INFINITY;
+        for (const auto& s : curve.samples) best = std::min(best, s.seconds);
+        double held = curve.samples.front().x, next = held;
+        for (const auto& s : curve.samples) {
+            next = s.x;
+            if (s.seconds > 1.05 * best) break;
+            held = s.x;
+        }
+        const auto& last = curve.samples.back();
+        const std::string of = of_memory(curve.variant) ? "memory" : "arithmetic";
+        const std::string how = "groups of " + curve.fixed.text("local") + " work-items; with " + text_of(last.x) + " the same work takes " +
+                                text_of(std::round(100 * last.seconds / best) / 100) + " times as long";
+        if (by_local(curve.variant))
+            out.push_back({"local memory a group before " + of + " slows", "byte", held, held, next, how});
+        else
+            out.push_back({"registers held before " + of + " slows", "", held, held, next, how});
+    }
+    return out;
+}
+
+}  // namespace
+
+Experiment describe_occupancy() {
+    Experiment out;
+    out.family = "occupancy";
+    out.question = "How many work-groups must be resident on a unit to fill memory and the arithmetic units?";
+    out.axes = {{.name = "local", .unit = "work-item", .meaning = "work-items per group; auto is 64", .values = {"auto"}, .least = 1, .most = 4096,
+                 .may_be_auto = true},
+                {.name = "ballast", .unit = "byte", .meaning = "local memory of a group that takes room from others", .values = {"1024", "2048", "4096", "8192", "16384", "32768", "49152"},
+                 .least = 0, .most = 1 << 20, .only = {"memory_local", "arithmetic_local"}, .multiple_of = 4},
+                {.name = "live", .meaning = "floats that a work-item holds round the loop", .values = {"0", "16", "32", "64", "96", "128", "192", "224"},
+                 .least = 0, .most = 480, .only = {"memory_registers", "arithmetic_registers"}}};
+    out.variants = {
+        {.name = "memory_local", .meaning = "One load in flight per work-item, room taken by local memory.", .needs = {"local"}, .curve_over = "ballast"},
+        {.name = "memory_registers", .meaning = "One load in flight per work-item, room taken by registers.", .curve_over = "live"},
+        {.name = "arithmetic_local", .meaning = "One chain per work-item, room taken by local memory.", .needs = {"local"}, .curve_over = "ballast"},
+        {.name = "arithmetic_registers", .meaning = "One chain per work-item, room taken by registers.", .curve_over = "live"},
+    };
+    out.setup = setup;
+    out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
+    out.curve_over = "ballast";
+    out.conclude = conclude;
+    return out;
+}
+
+}  // namespace cllab::model

@@ -1,0 +1,112 @@
+// ports: the rate of multiply-adds by the number of registers they read.
+#include <cmath>
+
+#include "core/random.hpp"
+#include "experiments/lib/compare.hpp"
+#include "experiments/lib/findings.hpp"
+#include "experiments/lib/sizes.hpp"
+
+namespace cllab::model {
+namespace {
+
+using namespace lib;
+
+constexpr std::size_t chains = 8, period = 64, steps_per_trip = 32;
+
+struct Shape {
+    std::size_t items = 1, groups = 1;
+};
+
+Shape shape_of(const Request& request, Params& params) {
+    const auto& device = request.device;
+    Shape s;
+    s.items = params.count("items", std::min<std::size_t>(device.is_gpu() ? 256 : 1, device.max_group_promised));
+    require_group(device, s.items);
+    s.groups = is_simulator(device) ? 1 : device.compute_units * (device.is_gpu() ? 8ull : 4ull);
+    return s;
+}
+
+float step(const std::string& variant, float x, float y, float c) {
+    if (variant == "one") return std::fma(x, x, x);
+    if (variant == "two") return std::fma(x, x, c);
+    return std::fma(x, y, c);
+}
+
+Setup setup(const Request& request, Params& params) {
+    const auto s = shape_of(request, params);
+    const auto& variant = request.variant.name;
+    // x in [-0.5, -0.25): x x + x goes to 0 as slowly as 1 / n, x x + c and x y + c to a fixed point.
+    Random random(request.seed);
+    std::vector<float> start(3 * period);
+    for (std::size_t i = 0; i < period; ++i) {
+        start[i] = random.real(-0.5f, -0.25f);
+        start[period + i] = random.real(0.5f, 0.875f);
+        start[2 * period + i] = random.real(-0.5f, -0.25f);
+    }
+    Setup out;
+    out.args = {Input{"start", share(start)}, Output{"out", 4 * s.items * s.groups}, value("trips", std::int32_t{0})};
+    out.local = Extent(s.items);
+    out.global = Extent(s.items * s.groups);
+    out.slope = slope(request.device, 16, 3 * 16, steps_per_trip);
+    out.work.flops = 2.0 * chains * static_cast<double>(s.items * s.groups);
+    out.declared = {{Declared::What::multiply_add, static_cast<double>(chains * steps_per_trip), 32}};
+    out.check = [=](const Buffers& buffers) {
+        std::vector<float> sums(period);
+        for (std::size_t lane = 0; lane < period; ++lane) {
+            float sum = 0;
+            for (std::size_t j = 0; j < chains; ++j) {
+                const auto at = (lane + j) % period, shared = variant == "shared" ? lane : at;
+                float x = start[at];
+                for (std::size_t n = 0; n < steps_per_trip * static_cast<std::size_t>(buffers.trips); ++n)
+                    x = step(variant, x, start[period + shared], start[2 * period + shared]);
+                sum += x;
+            }
+            sums[lane] = sum;
+        }
+        return first_difference<float>(buffers, "out", [&](std::size_t i) { return sums[i % s.items % period]; });
+    };
+    return out;
+}
+
+std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
+    std::vector<Finding> out;
+    const Curve::Sample *two = nullptr, *three = nullptr;
+    for (const auto& curve : curves) {
+        if (curve.samples.empty()) continue;
+        if (curve.variant == "two") two = &curve.samples.front();
+        if (curve.variant == "three") three = &curve.samples.front();
+    }
+    if (!two || !three) return out;
+    const auto scale = [](const Curve::Sample& s) { return s.per_step / s.seconds; };
+    out.push_back({"cost of a third source", "x", three->per_step / two->per_step,
+                   three->low * scale(*three) / (two->high * scale(*two)), three->high * scale(*three) / (two->low * scale(*two)),
+                   "multiply-adds that read three registers over those that read two"});
+    return out;
+}
+
+}  // namespace
+
+Experiment describe_ports() {
+    Experiment out;
+    out.family = "ports";
+    out.question = "What does a multiply-add pay for each register it reads?";
+    out.axes = {{.name = "items",
+                 .unit = "work-item",
+                 .meaning = "work-items per group; auto is 256, on a CPU 1",
+                 .values = {"auto"},
+                 .least = 1,
+                 .most = 4096,
+                 .may_be_auto = true}};
+    out.variants = {{"one", "x = x x + x: one register is read."},
+                    {"two", "x = x x + c: two registers are read."},
+                    {"three", "x = x y + c: three registers are read, all of the chain's own."},
+                    {"shared", "x = x y + c with y and c of the work-item: two of the three are the neighbour's as well."}};
+    out.setup = setup;
+    out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
+    out.metrics = {{"flops", "FLOP/s", Better::higher, [](const Setup& s, double seconds) { return s.work.flops / seconds; }}};
+    out.curve_over = "items";
+    out.conclude = conclude;
+    return out;
+}
+
+}  // namespace cllab::model

@@ -1,0 +1,92 @@
+// scalar: values that all work-items of a wave share, after the rules of an article of 2015 on AMD's compiler.
+#include "core/random.hpp"
+#include "experiments/lib/compare.hpp"
+#include "experiments/lib/data.hpp"
+#include "experiments/lib/sizes.hpp"
+
+namespace cllab::model {
+namespace {
+
+using namespace lib;
+
+struct Shape {
+    std::size_t items = 0, local = 1;
+};
+
+Shape shape_of(const Request& request, Params& params) {
+    const auto& device = request.device;
+    Shape s;
+    s.local = group(params, device, 64);
+    s.items = round_up(params.count("items", by_scale<std::size_t>(device, 128, 1 << 20, 1 << 24)), s.local);
+    params.record("items", s.items);
+    require_room(device, "out", 4 * s.items);
+    return s;
+}
+
+constexpr std::size_t table_words = 64;
+constexpr int steps = 8;
+
+Setup setup(const Request& request, Params& params) {
+    const auto s = shape_of(request, params);
+    const auto& variant = request.variant.name;
+    Random random(request.seed);
+    const auto a = static_cast<std::uint32_t>(random()), m = static_cast<std::uint32_t>(random());
+    const auto table = random_values<std::uint32_t>(table_words, request.seed, [](std::uint32_t w) { return w; });
+    const auto seed = 12345u;
+
+    Setup out;
+    out.args = {Output{"out", 4 * s.items}, Input{"table", table}, value("a", a), value("m", m)};
+    out.defines = {"SEED=" + std::to_string(seed) + "u"};
+    out.local = Extent(s.local);
+    out.global = Extent(s.items);
+    out.work.bytes = 4.0 * static_cast<double>(s.items);
+    out.work.steps = static_cast<double>(s.items);
+    out.check = [=](const Buffers& buffers) {
+        const auto words = view<std::uint32_t>(table);
+        return first_difference<std::uint32_t>(buffers, "out", [&](std::size_t i) {
+            const auto in_group = static_cast<std::uint32_t>(i % s.local), group = static_cast<std::uint32_t>(i / s.local);
+            std::uint32_t x = variant == "constant" ? seed
+                              : variant == "load"   ? words[group % table_words]
+                              : variant == "result" ? a ^ group
+                              : variant == "item"   ? a ^ in_group
+                              : variant == "branch" ? (in_group % 2 == 1 ? m : a)
+                                                    : a;
+            for (int step = 0; step < steps; ++step) x = x * x + m;
+            return x + static_cast<std::uint32_t>(i);
+        });
+    };
+    return out;
+}
+
+}  // namespace
+
+Experiment describe_scalar() {
+    Experiment out;
+    out.family = "scalar";
+    out.question = "Which values does the compiler compute once for all work-items of a wave?";
+    out.axes = {{.name = "items",
+                 .unit = "work-item",
+                 .meaning = "work-items, whole groups of them; auto is 2^24, on a CPU 2^20",
+                 .values = {"auto"},
+                 .least = 1,
+                 .most = 1 << 30,
+                 .may_be_auto = true},
+                {.name = "local",
+                 .unit = "work-item",
+                 .meaning = "work-items per group; auto is 64",
+                 .values = {"auto"},
+                 .least = 1,
+                 .most = 4096,
+                 .may_be_auto = true}};
+    out.variants = {{"argument", "The value is a kernel argument."},
+                    {"constant", "The value is known to the compiler."},
+                    {"load", "The value is loaded from __constant memory at the group's own place."},
+                    {"result", "The value is computed from an argument and the group's number."},
+                    {"item", "The value depends on the work-item: the control, which no unit can share."},
+                    {"branch", "The value is one of two arguments, by a branch that work-items of one wave take apart."}};
+    out.setup = setup;
+    out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
+    return out;
+}
+
+}  // namespace cllab::model

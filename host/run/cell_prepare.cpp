@@ -1,0 +1,129 @@
+#include "core/hash.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "model/params.hpp"
+#include "run/cell_state.hpp"
+#include "run/kernel_source.hpp"
+#include "run/needs.hpp"
+
+namespace cllab::run {
+namespace {
+
+using namespace model;
+
+void build_reference(CellState& state) {
+    const auto& variant = *state.setup.reference->variant;
+    const auto& experiment = *state.cell.experiment;
+    const Cell cell{&experiment, &variant, experiment.id(variant), state.cell.point, {}};
+    state.reference = device::build(state.session, kernel_source(experiment, variant, state.settings.cl_dir).text,
+                                    build_options(cell, *state.setup.reference->setup, state.session.facts(), state.settings.build_options));
+    if (!state.reference.ok)
+        state.fail(Status::build_failed, "the reference '" + variant.name + "' does not build: " + device::error_name(state.reference.code));
+}
+
+void build(CellState& state) {
+    const InPhase phase(Phase::build);
+    auto& build = state.record.build;
+    auto source = kernel_source(*state.cell.experiment, *state.cell.variant, state.settings.cl_dir);
+    state.source = std::move(source.text);
+    build.options = build_options(state.cell, state.setup, state.session.facts(), state.settings.build_options);
+    build.source = source.origin;
+    build.source_sha256 = sha256_hex(state.source);
+    auto& built = state.built = device::build(state.session, state.source, build.options);
+    built.log = name_lines(built.log, state.source);
+    build.seconds = built.seconds;
+    build.log = built.log;
+    // The fastest compile seen from text took 20 ms; an answer in 5 ms came from the driver's own cache.
+    build.cached = built.ok && built.seconds < 5e-3;
+    if (built.ok) {
+        if (state.setup.reference) build_reference(state);
+        return;
+    }
+    std::string first;
+    for (const auto& line : split(built.log, '\n')) {
+        if (lower(line).find("error") != std::string::npos) {
+            first = trim(line);
+            break;
+        }
+    }
+    if (first.empty()) first = one_line(built.log);
+    state.fail(Status::build_failed, device::error_name(built.code) + (first.empty() ? "" : ": " + first));
+}
+
+/// The cell's setup with the data of the first (0) or second (1) verification.
+Setup set_up(const CellState& state, unsigned verification) {
+    const InPhase phase(Phase::data);
+    const auto& settings = state.settings;
+    return model::set_up(*state.cell.experiment, {*state.cell.variant, state.cell.point, state.session.facts(),
+                                                  settings.seed + verification, settings.files, verification});
+}
+
+/// False: it does not fit or build.
+void make(CellState& state, const CellState* beside) {
+    const auto& facts = state.session.facts();
+    if (const auto reason = missing_need(*state.cell.variant, facts)) {
+        state.fail(Status::unsupported, *reason);
+        return;
+    }
+    state.setup = set_up(state, 0);
+    state.record.point = state.setup.point.values();
+    state.device_bytes = device_bytes(state.setup);
+    const auto room = static_cast<double>(facts.global_bytes);
+    if (room > 0 && state.device_bytes > room)
+        throw Unsupported("it needs " + format_bytes(static_cast<std::uint64_t>(state.device_bytes)) + "; the device has " +
+                          format_bytes(facts.global_bytes));
+    if (state.settings.measure) {
+        state.sets = sets_for(state.settings.cache, facts, state.setup, state.instruments.last_level().bytes, memory_budget(facts));
+        state.device_bytes *= static_cast<double>(state.sets);
+        if (state.settings.cache == Cache::cold) state.instruments.flush();
+    }
+    build(state);
+    if (state.record.status != Status::ok) return;
+    state.subject = std::make_unique<Subject>(state.session, state.built, state.setup, state.cell.experiment->entry(*state.cell.variant),
+                                              beside ? beside->subject.get() : nullptr);
+    if (state.setup.reference) state.subject->set_reference(state.reference);
+}
+
+void prove(CellState& state) {
+    const auto seed = state.settings.seed;
+    auto& subject = *state.subject;
+    if (!state.proved(subject.verify(state.setup, seed, state.setup.verify_operations))) return;
+    if (!state.settings.measure) {
+        // A simulator takes as long for the second time as for the first.
+        if (state.session.facts().implementation != Implementation::oclgrind) state.proved(subject.verify_one_more(seed));
+        return;
+    }
+    subject.make_sets(state.sets);
+    if (state.settings.arrangement) {  // both seeds were proved when the cell was measured alone
+        if (state.sets > 1) state.proved(subject.verify(state.setup, seed, state.setup.verify_operations));
+        return;
+    }
+    state.setup = set_up(state, 1);
+    state.proved(subject.verify(state.setup, seed + 1, state.setup.verify_operations));
+}
+
+}  // namespace
+
+bool prepare(CellState& state, const CellState* beside) {
+    state.announce("build");
+    if (!state.guarded([&] { make(state, beside); })) {
+        if (state.record.status == Status::build_failed) state.guarded([&] { read_code(state); });
+        return false;
+    }
+    state.announce("verify");
+    const bool right = state.guarded([&] { prove(state); });
+    if (!right) state.guarded([&] { read_code(state); });  // the code of a wrong kernel is what its author wants to see
+    return right;
+}
+
+std::uint64_t yardstick_bytes(const CellState& state) {
+    if (state.setup.slope || state.setup.work.bytes <= 0) return 0;
+    return yardstick_bytes(state.setup.work.bytes, data_bytes(state.setup));
+}
+
+void set_yardstick(CellState& state, const Yardsticks::Known& known) {
+    state.record.yardstick = known.info;
+    if (!known.info) state.warn("no-yardstick: " + known.why_not + "; the column 'of copy' is left out");
+}
+
+}  // namespace cllab::run

@@ -1,0 +1,66 @@
+// One cell on one device, from its text to its record, in three steps: prepare() makes it and proves it right, Sampling
+// (cell_sampling.hpp) measures it, finish() reads its code, proves it once more and fills the record.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/phases.hpp"
+#include "device/program.hpp"
+#include "inspect/dump_folder.hpp"
+#include "run/instruments.hpp"
+#include "run/request.hpp"
+#include "run/subject.hpp"
+
+namespace cllab::run {
+
+class Sampling;
+
+struct CellState {
+    /// Called when the cell enters a phase.
+    using Announce = std::function<void(const char* phase)>;
+
+    CellState(device::Session& session, Instruments& instruments, const model::Cell& cell, const model::Order& order,
+              const Settings& settings, Announce announce);
+
+    /// Does `work` and turns what drivers throw into a status. False: the record has a final status and the cell is finished.
+    bool guarded(const std::function<void()>& work);
+    bool fail(model::Status status, const std::string& reason);  ///< false, for callers to return
+    bool proved(const Subject::Wrong& wrong);                    ///< false: it is wrong, and the record says so
+    void warn(const std::string& warning);
+
+    device::Session& session;
+    Instruments& instruments;
+    const model::Cell& cell;
+    const Settings& settings;
+    Announce announce;
+    model::Record record;
+    model::Setup setup;
+    std::string source;
+    device::Built built, reference;  ///< reference: of Setup::reference
+    std::unique_ptr<Subject> subject;
+    std::size_t sets = 1;
+    double device_bytes = 0;
+    bool work_counted = false;  ///< the declared work was found in the code
+    std::optional<inspect::DumpFolder> dumped;  ///< while it lives no other run writes where this one dumped
+};
+
+/// needs -> setup -> build -> verify. False: the cell is finished. `beside`: a prepared cell whose buffers are used where they
+/// are alike (method rule 15).
+bool prepare(CellState& state, const CellState* beside = nullptr);
+
+/// Of the copy that the cell can be held against; 0: none.
+std::uint64_t yardstick_bytes(const CellState& state);
+void set_yardstick(CellState& state, const Yardsticks::Known& known);
+
+/// Reads the code and dumps it.
+void read_code(CellState& state);
+/// Reads the code, dumps it, checks what the timed operations left and fills the record. Never throws for what a driver did.
+/// `sampling`: nothing where the cell was not to be measured.
+void finish(CellState& state, Sampling* sampling);
+/// Of a cell of an arrangement: the samples as they are and the guards; no code is read and nothing dumped.
+void finish_arrangement(CellState& state, Sampling& sampling);
+
+}  // namespace cllab::run
