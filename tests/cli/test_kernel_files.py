@@ -5,10 +5,11 @@ import queue
 import shutil
 import signal
 import struct
+import subprocess
 import threading
 import unittest
 
-from lab import OCLGRIND_LIBRARY, SOURCE, LabTest, main, words
+from lab import CLLAB, OCLGRIND_LIBRARY, SOURCE, LabTest, main, words
 
 KERNELS = SOURCE / "tests" / "kernels"
 
@@ -420,10 +421,10 @@ __kernel void bad(__global const int* src, __global int* dst, __global int* sum)
     def test_each_save_is_compared_with_the_version_before(self):
         text = BLOCK.replace("256", "65536") + SCALE
         self.write(text)
-        process = self.start("run", "t.cl", "--watch", "--device", "cpu", "--dumps", "d", "--max-time", "0.5")
+        process = subprocess.Popen([CLLAB, "run", "t.cl", "--watch", "--device", "cpu", "--dumps", "d", "--max-time", "0.5"], cwd=self.folder,
+                                   env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # one pipe keeps the order
         lines = queue.Queue()
-        for stream in (process.stdout, process.stderr):
-            threading.Thread(target=lambda s=stream: [lines.put(line) for line in s], daemon=True).start()
+        threading.Thread(target=lambda: [lines.put(line) for line in process.stdout], daemon=True).start()
 
         def until(part):
             seen = ""
@@ -445,7 +446,6 @@ __kernel void bad(__global const int* src, __global int* dst, __global int* sum)
             process.send_signal(signal.SIGINT)
             self.assertEqual(process.wait(60), 130)
             process.stdout.close()
-            process.stderr.close()
 
     def capture(self, name="capture"):
         """What the OpenCL Intercept Layer leaves of y += a x."""
