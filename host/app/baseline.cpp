@@ -38,7 +38,7 @@ void BaselineWriter::take(const model::Record& record, const model::Cell* cell) 
     if (!records_) return;
     const auto& hash = record.build.source_sha256;
     if (!hash.empty() && cell) {
-        const auto text = run::kernel_source(cell->experiment->family, cl_dir_).text;
+        const auto text = run::kernel_source(*cell->experiment, *cell->variant, cl_dir_).text;
         if (sha256_hex(text) != hash) {
             say("the text of " + record.id + " has changed since it was built, so its record is left out of the baseline");
             return;

@@ -1,11 +1,14 @@
 // `cllab isa`: the code beside the code.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <fmt/format.h>
 #include <iostream>
 #include <set>
 
+#include "app/choice.hpp"
 #include "app/commands.hpp"
 #include "app/comparison.hpp"
 #include "app/isa_code.hpp"
@@ -34,10 +37,10 @@ int print_targets() {
 }
 
 /// Without --axis the first point of each variant stands for it: most axes are sizes, which do not affect the code.
-std::vector<model::Cell> cells_of(const Invocation& invocation, const std::vector<std::string>& patterns) {
+std::vector<model::Cell> cells_of(const Choice& choice, const Invocation& invocation, const std::vector<std::string>& patterns) {
     std::vector<model::Cell> cells;
     std::set<std::string> seen;
-    for (auto& group : model::make_plan(model::select(model::registry(), patterns), invocation.axes))
+    for (auto& group : model::make_plan(choice.select(patterns), invocation.axes))
         for (auto& cell : group) {
             if (!seen.insert(cell.id).second && invocation.axes.empty()) continue;
             if (invocation.axes.empty()) cell.label.clear();
@@ -74,9 +77,10 @@ int compare(const Invocation& invocation) {
     auto patterns = invocation.patterns;
     patterns.push_back(invocation.versus);
     std::set<std::string> others;
-    for (const auto& selected : model::select(model::registry(), {invocation.versus})) others.insert(selected.id);
+    const Choice choice(invocation);
+    for (const auto& selected : choice.select({invocation.versus})) others.insert(selected.id);
     std::vector<model::Cell> left, right;
-    for (auto& cell : cells_of(invocation, patterns)) (others.count(cell.id) ? right : left).push_back(std::move(cell));
+    for (auto& cell : cells_of(choice, invocation, patterns)) (others.count(cell.id) ? right : left).push_back(std::move(cell));
     if (left.size() != 1 || right.size() != 1)
         throw Error(Blame::usage, "--vs compares one variant with one other; the patterns select " +
                                       std::to_string(left.size()) + " and " + std::to_string(right.size()));
@@ -89,13 +93,85 @@ int compare(const Invocation& invocation) {
     return status;
 }
 
+/// "10" of "occupancy min(10, …) = 10".
+std::string occupancy_of(const CellCode& code) {
+    const auto line = code.summary.find("occupancy ");
+    if (line == std::string::npos) return "-";
+    const auto text = code.summary.substr(line, code.summary.find('\n', line) - line);
+    return trim(text.substr(text.rfind('=') + 1));
+}
+
+/// One row per kernel and target.
+void print_table(const std::vector<CellCode>& codes) {
+    const auto number = [](const std::optional<std::int64_t>& n) { return n ? std::to_string(*n) : std::string("-"); };
+    std::vector<std::vector<std::string>> rows{{"kernel", "target", "registers", "spills", "local", "private", "occupancy", "code", "instructions", "inner loop"}};
+    for (const auto& code : codes) {
+        if (code.status != model::Status::ok) continue;
+        const auto& counts = code.counts;
+        const bool counted = !counts.code.instructions.empty();
+        const std::string loop = !counted || counts.shown < 0 ? "-" : std::to_string(counts.loops[static_cast<std::size_t>(counts.shown)].own.instructions);
+        rows.push_back({code.id, code.where, number(code.info.registers), number(code.info.spills), number(code.info.local_bytes),
+                        number(code.info.private_bytes), occupancy_of(code), number(code.info.code_bytes),
+                        counted ? std::to_string(counts.total.instructions) : "-", loop});
+    }
+    std::vector<std::size_t> widths(rows.front().size(), 0);
+    for (const auto& row : rows)
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    for (const auto& row : rows) {
+        std::string line;
+        for (std::size_t i = 0; i < row.size(); ++i) line += i < 2 ? fmt::format("{:<{}}  ", row[i], widths[i]) : fmt::format("{:>{}}  ", row[i], widths[i]);
+        put(printable(trim(line)) + "\n");
+    }
+}
+
+/// A program binary: a file that is there and no kernel's text. "program.ptx:kernel" is one kernel of it.
+std::optional<std::pair<std::string, std::string>> binary_named(const std::string& pattern) {
+    if (names_kernel_file(pattern)) return std::nullopt;
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(pattern, ignored)) return std::pair(pattern, std::string());
+    const auto colon = pattern.rfind(':');
+    if (colon != std::string::npos && std::filesystem::is_regular_file(pattern.substr(0, colon), ignored))
+        return std::pair(pattern.substr(0, colon), pattern.substr(colon + 1));
+    return std::nullopt;
+}
+
+int print_binaries(const Invocation& invocation) {
+    std::vector<CellCode> codes;
+    for (const auto& pattern : invocation.patterns) {
+        const auto file = binary_named(pattern);
+        if (!file) throw Error(Blame::usage, "program files and patterns do not go together; found '" + pattern + "' beside a file");
+        for (auto& code : code_of_binary(file->first, file->second)) codes.push_back(std::move(code));
+    }
+    if (!invocation.target.empty() || !invocation.devices.empty())
+        throw Error(Blame::usage, "a program binary is read as it is; --target and --device are for kernels that are compiled");
+    for (const auto& code : codes) print_code(code, !invocation.summary);
+    return 0;
+}
+
 }  // namespace
 
 int command_isa(const Invocation& invocation) {
     if (invocation.targets) return print_targets();
     if (invocation.rebuild) return rebuild_for_target(invocation);
     if (!invocation.versus.empty()) return compare(invocation);
-    const auto codes = all_code(invocation, cells_of(invocation, invocation.patterns));
+    if (std::any_of(invocation.patterns.begin(), invocation.patterns.end(), [](const auto& p) { return binary_named(p).has_value(); }))
+        return print_binaries(invocation);
+    const Choice choice(invocation);
+    const auto cells = cells_of(choice, invocation, invocation.patterns);
+    if (!invocation.more_targets.empty()) {
+        std::vector<CellCode> codes;
+        auto of_one = invocation;
+        auto targets = invocation.more_targets;
+        targets.insert(targets.begin(), invocation.target);
+        for (const auto& target : targets) {
+            of_one.target = target;
+            for (auto& code : all_code(of_one, cells)) codes.push_back(std::move(code));
+        }
+        std::stable_sort(codes.begin(), codes.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+        print_table(codes);
+        return report_failures(codes, invocation.require_all);
+    }
+    const auto codes = all_code(invocation, cells);
     for (const auto& code : codes)
         if (code.status == model::Status::ok) print_code(code, !invocation.summary);
     return report_failures(codes, invocation.require_all);

@@ -136,10 +136,10 @@ std::vector<model::Group> pairs(const std::vector<model::Selected>& selected, co
     return out;
 }
 
-std::vector<model::Selected> select_for(const Invocation& invocation) {
-    auto selected = model::select(model::registry(), invocation.patterns);
+std::vector<model::Selected> select_for(const Choice& choice, const Invocation& invocation) {
+    auto selected = choice.selected();
     if (invocation.versus.empty()) return selected;
-    const auto other = model::select(model::registry(), {invocation.versus});
+    const auto other = choice.select({invocation.versus});
     if (selected.size() != 1 || other.size() != 1 || selected.front().id == other.front().id)
         throw Error(Blame::usage, "--vs compares one variant with one other; the patterns select " +
                                       std::to_string(selected.size()) + " and " + std::to_string(other.size()) +
@@ -150,9 +150,9 @@ std::vector<model::Selected> select_for(const Invocation& invocation) {
 
 }  // namespace
 
-run::RunRequest request_of(const Invocation& invocation) {
+run::RunRequest request_of(const Choice& choice, const Invocation& invocation) {
     run::RunRequest out;
-    const auto selected = select_for(invocation);
+    const auto selected = select_for(choice, invocation);
     out.comparisons = invocation.versus.empty() ? model::make_plan(selected, invocation.axes) : pairs(selected, invocation);
     auto& settings = out.settings = settings_of(invocation);
     settings.measure = !invocation.verify_only;
@@ -227,8 +227,10 @@ bool may_be_several(const std::vector<std::string>& selectors) {
 
 }  // namespace
 
-int command_run(const Invocation& asked) {
+int command_run(const Invocation& asked, const std::map<std::string, Earlier>& earlier) {
     if (asked.rebuild) return rebuild_on_devices(asked);
+    if (asked.watch) return watch(asked);
+    if (!asked.check.empty()) return check_oclgrind(asked);
     const auto start = std::chrono::steady_clock::now();
     Phases own;
     const ChargedTo account(own);
@@ -237,7 +239,9 @@ int command_run(const Invocation& asked) {
     // Text that is not the lab's own may write anywhere and never end; the arrangements of --vs are processes of their own.
     invocation.isolate = asked.isolate || !asked.cl_dir.empty() || !asked.versus.empty() || may_be_several(asked.devices);
     Outputs outputs(invocation);
-    auto request = request_of(invocation);
+    const Choice choice(invocation, earlier);
+    invocation.isolate = invocation.isolate || choice.own();
+    auto request = request_of(choice, invocation);
     const auto& plan = request.comparisons;
     check_dumps(request.settings);
     if (!invocation.html.empty()) {
@@ -261,6 +265,8 @@ int command_run(const Invocation& asked) {
         outputs.reads(profile_path(invocation.dumps, device));
         check_points(request, device);
     }
+    for (const auto& file : choice.files()) outputs.reads(file);
+    choice.say_defaults();
     if (request.settings.measure) request.settings.limits = read_profiles(invocation.dumps, devices);
     outputs.open();
     Sink sink(outputs.json(), outputs.csv());

@@ -7,6 +7,7 @@
 #include <map>
 #include <unistd.h>
 
+#include "app/choice.hpp"
 #include "app/commands.hpp"
 #include "app/profile_file.hpp"
 #include "app/request.hpp"
@@ -144,7 +145,7 @@ private:
             if (warning.rfind("beyond-peak:", 0) == 0) std::cout << "  " << printable(warning) << '\n';
         }
         const auto chosen = choose(points[order.front()], records[order.front()], initial);
-        std::cout << "  cllab run " << variant_.id << " --device " << device_.selector << axis_options(chosen) << '\n';
+        std::cout << "  cllab run " << name_of_variant() << " --device " << device_.selector << axis_options(chosen) << '\n';
     }
 
     /// The fastest point where it beats the default over arrangements, else the default: the fastest of many is always fast
@@ -174,6 +175,12 @@ private:
         std::vector<std::string> parts;
         for (const auto& axis : space_.tuned) parts.push_back(axis + "=" + point.text(axis));
         return join(parts, " ");
+    }
+
+    /// As `cllab run` takes it.
+    std::string name_of_variant() const {
+        const auto& variant = *variant_.variant;
+        return variant.own ? variant.own->path + ":" + variant.name : variant_.id;
     }
 
     /// Every axis that differs from the family's default.
@@ -227,7 +234,8 @@ private:
 }  // namespace
 
 int command_tune(const Invocation& invocation) {
-    const auto selected = model::select(model::registry(), invocation.patterns);
+    const Choice choice(invocation);
+    const auto selected = choice.selected();
     // What cannot be tuned is the command line's fault, and said before the first build.
     for (const auto& s : selected) model::tune_space(s, invocation.axes);
     Outputs outputs(invocation);
@@ -235,6 +243,8 @@ int command_tune(const Invocation& invocation) {
     const auto runner = in_child_processes(invocation.timeout_seconds);
     const auto devices = runner->devices(invocation.devices);
     for (const auto& device : devices) outputs.reads(profile_path(invocation.dumps, device));
+    for (const auto& file : choice.files()) outputs.reads(file);
+    choice.say_defaults();
     const auto limits = read_profiles(invocation.dumps, devices);
     outputs.open();
     Sink sink(outputs.json(), outputs.csv());

@@ -1,9 +1,14 @@
 #include "app/isa_code.hpp"
 
+#include <algorithm>
+
 #include "app/request.hpp"
 #include "app/runner.hpp"
 #include "device/quirks.hpp"
+#include "core/text.hpp"
+#include "inspect/binary.hpp"
 #include "inspect/dump.hpp"
+#include "inspect/entries.hpp"
 #include "inspect/isa/list.hpp"
 #include "inspect/offline.hpp"
 #include "inspect/tool.hpp"
@@ -20,9 +25,9 @@ void compile(const Invocation& invocation, const model::Cell& cell, const model:
     const std::map<std::string, model::Loaded> no_files;
     const model::Request request{*cell.variant, cell.point, device, 1, no_files};
     const model::Setup setup = model::set_up(*cell.experiment, request);
-    const auto source = run::kernel_source(cell.experiment->family, invocation.cl_dir);
+    const auto source = run::kernel_source(*cell.experiment, *cell.variant, invocation.cl_dir);
     const std::string options = run::build_options(cell, setup, device, invocation.build_options);
-    const auto built = inspect::compile_offline(invocation.target, source.text, options, cell.id, setup.local);
+    const auto built = inspect::compile_offline(invocation.target, source.text, options, cell.experiment->entry(*cell.variant), setup.local);
     if (!built.ok) {
         out.status = model::Status::build_failed;
         out.reason = built.log;
@@ -36,7 +41,7 @@ void compile(const Invocation& invocation, const model::Cell& cell, const model:
     out.info = built.analysis.info;
     if (invocation.dumps.empty()) return;
     const inspect::DumpRequest dump{run::dump_folder(invocation.dumps, device, cell),
-                                    cell.id,
+                                    cell.experiment->entry(*cell.variant),
                                     source.text,
                                     options,
                                     built.log,
@@ -47,6 +52,32 @@ void compile(const Invocation& invocation, const model::Cell& cell, const model:
 }
 
 }  // namespace
+
+std::vector<CellCode> code_of_binary(const std::string& path, const std::string& glob) {
+    const auto bytes = inspect::read_file(path);
+    if (!bytes) throw Error(Blame::usage, "program file '" + path + "' cannot be read");
+    const auto binary = inspect::as_bytes(*bytes);
+    const auto kind = inspect::recognise(binary);
+    if (kind == inspect::Kind::empty) throw Error(Blame::usage, "program file '" + path + "' is empty");
+    if (kind == inspect::Kind::unknown)
+        throw Error(Blame::usage, "program file '" + path + "' begins like no program binary that is known: PTX, cubin, AMD or Intel code, PoCL's container, SPIR-V, LLVM bitcode");
+    auto names = inspect::kernel_names(binary);
+    const auto all = names;
+    std::erase_if(names, [&](const auto& name) { return !glob.empty() && !glob_match(glob, name); });
+    if (names.empty() && !all.empty()) throw Error(Blame::usage, "no kernel in '" + path + "' matches '" + glob + "'; there are " + join(all, ", "));
+    if (names.empty()) names.push_back(glob);
+    std::vector<CellCode> out;
+    for (const auto& name : names) {
+        const auto analysis = inspect::analyse(binary, name, {}, {});
+        CellCode code{name.empty() ? path : path + ":" + name, inspect::describe(kind)};
+        code.isa = inspect::isa_text(analysis);
+        code.summary = analysis.summary;
+        if (const auto* counts = analysis.best()) code.counts = *counts;
+        code.info = analysis.info;
+        out.push_back(std::move(code));
+    }
+    return out;
+}
 
 CellCode code_of(const model::Record& record, const std::string& label) {
     CellCode code{record.id + (label.empty() ? "" : " " + label), record.device.name};
@@ -95,7 +126,7 @@ std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::v
                         }};
     catch_interrupts();
     // Text that is not the lab's own is run in a child process, as by `cllab run`.
-    const bool isolate = !invocation.cl_dir.empty();
+    const bool isolate = !invocation.cl_dir.empty() || std::any_of(cells.begin(), cells.end(), [](const auto& cell) { return cell.variant->own != nullptr; });
     if (!isolate) catch_driver_crashes();
     const auto runner = isolate ? in_child_processes(invocation.timeout_seconds) : in_this_process();
     for (const auto& device : runner->devices(invocation.devices)) runner->run(request, device.selector, events);

@@ -23,6 +23,9 @@ struct CellCode {
 /// What the dump of a finished cell says; no code when the cell has no dump.
 CellCode code_of(const model::Record& record, const std::string& label);
 
+/// The kernels of a program binary that match the glob, all with an empty one. Throws Error(usage) for a file that is none.
+std::vector<CellCode> code_of_binary(const std::string& path, const std::string& glob);
+
 /// Compiles each cell for invocation.target. Throws Error for a target that is unknown or cannot be had here.
 std::vector<CellCode> code_for_target(const Invocation& invocation, const std::vector<model::Cell>& cells);
 

@@ -299,7 +299,8 @@ private:
         record.status = status;
         const std::string phase = position_->phase.load();
         record.reason = reason + " in phase '" + phase + "'";
-        if (!request_.settings.cl_dir.empty() && phase != "build" && phase != "yardstick") record.reason += "; the likely cause is " + cause;
+        const bool foreign = !request_.settings.cl_dir.empty() || request_.comparisons.at(cell.first).at(cell.second).variant->own;
+        if (foreign && phase != "build" && phase != "yardstick") record.reason += "; the likely cause is " + cause;
         finished_.insert(cell);
         events_.done(cell.first, cell.second, record);
     }

@@ -28,7 +28,8 @@ Page page_of(const std::string& command) {
     if (command == "run")
         return {"cllab [run] [PATTERN...] [options]",
                 "Verifies each kernel variant against independent host code, times it, and writes its binary and\n"
-                "disassembly beside the time. A PATTERN is a shell glob over <family>_<variant>, or a family's name.\n\n"
+                "disassembly beside the time. A PATTERN is a shell glob over <family>_<variant>, a family's name, or a kernel file\n"
+                "of your own, as in my.cl or my.cl:kernel: `cllab help kernel-file` explains those.\n\n"
                 "Several devices run one after the other, each in a child process as with --isolate, because CPU devices and\n"
                 "simulators share the host's cores. After the table of each device comes one of the variants by devices, and\n"
                 "a sentence where the ranking differs. A device whose driver crashes is lost alone; the exit status is then 3.",
@@ -83,10 +84,12 @@ Page page_of(const std::string& command) {
                 "axis and fixes any other axis.",
                 "cllab tune himeno_wide --device gpu --axis size=M --axis local=32x4,64x4,128x2"};
     if (command == "isa")
-        return {"cllab isa PATTERN... [--target T | --device D] [--vs PATTERN] [options]",
+        return {"cllab isa PATTERN|FILE... [--target T... | --device D] [--vs PATTERN] [options]",
                 "Prints the machine code of each variant with its registers, instruction classes and the counts of one\n"
                 "iteration of every loop. With --target the kernel is compiled for a device that need not be here, from\n"
-                "the same text with the same options as `cllab run`; without it, it is built and verified on a device.",
+                "the same text with the same options as `cllab run`; without it, it is built and verified on a device.\n"
+                "A FILE is a kernel file, as in my.cl:kernel, or any program binary (PTX, cubin, code object, PoCL's, SPIR-V …),\n"
+                "which is recognised by its bytes; program.ptx:kernel is one kernel of it.",
                 "cllab isa pitch_short8 --target gfx900 --vs pitch_wide"};
     return {"cllab dump PATTERN... [options]",
             "Builds each variant, verifies it once so that the driver makes the code it would run, and writes source,\n"
@@ -96,6 +99,23 @@ Page page_of(const std::string& command) {
 
 using Strings = std::vector<std::string>;
 
+/// Lines of a kernel file's block that may stand on the command line.
+struct Statement {
+    const char *option, *value, *about;
+};
+const Statement statements[] = {
+    {"arg", "NAME=VALUE", "Of a kernel file: gives an argument, e.g. src=rand:n*n. Repeats. See `cllab help kernel-file`."},
+    {"global", "X[,Y[,Z]]", "Of a kernel file: work-items, as expressions over axes and scalar arguments."},
+    {"local", "X[,Y[,Z]]", "Of a kernel file: work-items per group. Default: the driver's choice."},
+    {"offset", "X[,Y[,Z]]", "Of a kernel file: offset of the global ids."},
+    {"variant", "NAME=OPTIONS", "Of a kernel file: makes one more variant by build options, e.g. fast=-DTILE=32. Repeats."},
+    {"extends", "FOLDER", "Of a kernel file: looks for #include files in FOLDER too. Repeats. Same as -I."},
+    {"work", "bytes=N flops=N", "Of a kernel file: what a launch must move and compute, for the rates."},
+    {"expect", "NAME=FILE", "Of a kernel file: an argument must come out equal to FILE (.npy, raw, picture). Repeats."},
+    {"reference", "KERNEL", "Of a kernel file: results must equal those of this kernel or variant."},
+    {"tolerance", "KIND=X", "Of a kernel file: how far results may differ: absolute=X, relative=X or ulp=X."},
+};
+
 po::options_description options_of(const std::string& command) {
     po::options_description out("Options", 110, 70);
     auto add = out.add_options();
@@ -103,7 +123,8 @@ po::options_description options_of(const std::string& command) {
     if (command == "isa") {
         add("kernel,k", po::value<Strings>()->composing()->value_name("PATTERN"),
             "Selects variants, like a positional PATTERN. Repeats.");
-        add("target,t", po::value<std::string>()->value_name("T"), "Compiles for processor T, e.g. gfx900, gfx1030, sm_80, sm_90, tgllp, pvc.");
+        add("target,t", po::value<Strings>()->composing()->value_name("T"),
+            "Compiles for processor T, e.g. gfx900, gfx1030, sm_80, sm_90, tgllp, pvc. Repeats: several targets make one table.");
         add("targets", "Lists the processors, what this machine can make for each, and what would enable the rest.");
         add("device,d", po::value<Strings>()->composing()->value_name("D"),
             "Builds and runs once on a device, selected as in `cllab run`.");
@@ -128,6 +149,11 @@ po::options_description options_of(const std::string& command) {
         add("axis,a", po::value<Strings>()->composing()->value_name("NAME=VALUES"),
             "Redefines an axis: a list (width=1024,2048), a geometric range (size=1Ki:1Mi:*2) or a stepped one "
             "(items=1:9:+2). Repeats. See `cllab describe FAMILY`.");
+    }
+    if (command == "run" || command == "dump" || command == "tune" || command == "isa") {
+        for (const auto& statement : statements)
+            add(std::string(statement.option) == "extends" ? "extends,I" : statement.option, po::value<Strings>()->composing()->value_name(statement.value),
+                statement.about);
     }
     if (command == "run" || command == "dump") {
         add("input", po::value<Strings>()->composing()->value_name("NAME=FILE"),
@@ -183,6 +209,14 @@ po::options_description options_of(const std::string& command) {
             "the kernel's own buffers is used in turn. Goes by the profile's last level where `cllab profile` left one "
             "below --dumps.");
         add("verify", "Verifies and dumps only; takes no time measurements.");
+        add("check", po::value<std::string>()->value_name("TOOL"),
+            "Of a kernel file: TOOL is oclgrind. Runs each kernel once, small, in Oclgrind and reports races, uninitialised reads and "
+            "accesses outside of buffers, with their lines.");
+        add("watch", "Of a kernel file: on each save builds and verifies it, compares it with the version before as --vs does, and shows "
+            "how the code differs. Goes on until interrupted.");
+        add("replay", po::value<std::string>()->value_name("DIR"),
+            "Runs the kernel that the OpenCL Intercept Layer captured in DIR (CLI_CaptureReplay=1), with its arguments, and holds the "
+            "results against those captured.");
         add("vs", po::value<std::string>()->value_name("PATTERN"),
             "Compares one variant with this one over arrangements: each a fresh process with its own order, placement of buffers "
             "and inputs, in which both take turns on the same memory. Prints a verdict with its interval, beside a control of the "
@@ -374,6 +408,8 @@ Invocation parse(int argc, char** argv) {
         if (out.rebuild < 2 || out.rebuild > 1000)
             throw Error(Blame::usage, "option '--rebuild' is " + std::to_string(out.rebuild) + "; possible are whole numbers from 2 to 1000");
     }
+    for (const auto& statement : statements)
+        for (const auto& value : strings(statement.option)) out.statements.emplace_back(statement.option, value);
     if (out.command == "isa") {
         out.axes = named("axis", strings("axis"));
         out.devices = strings("device");
@@ -381,7 +417,11 @@ Invocation parse(int argc, char** argv) {
         text("dumps", out.dumps);
         text("cl-dir", out.cl_dir);
         text("build-options", out.build_options);
-        text("target", out.target);
+        out.more_targets = strings("target");
+        if (!out.more_targets.empty()) {
+            out.target = out.more_targets.front();
+            out.more_targets.erase(out.more_targets.begin());
+        }
         text("vs", out.versus);
         out.targets = values.count("targets") != 0;
         out.summary = values.count("summary") != 0;
@@ -450,6 +490,13 @@ Invocation parse(int argc, char** argv) {
     text("baseline", out.baseline);
     if (out.rebuild && !(out.csv.empty() && out.baseline.empty() && out.outputs.empty()))
         throw Error(Blame::usage, "--rebuild writes the records of its processes to --json only, so --csv, --output and --baseline cannot stand beside it");
+    text("check", out.check);
+    text("replay", out.replay);
+    out.watch = values.count("watch") != 0;
+    if (!out.check.empty() && out.check != "oclgrind") throw Error(Blame::usage, "option '--check' is '" + out.check + "'; possible is oclgrind");
+    if (!out.replay.empty() && !out.patterns.empty())
+        throw Error(Blame::usage, "option '--replay' says what to run; found '" + out.patterns.front() + "' beside it");
+    if (!out.replay.empty()) out.patterns = {out.replay};
     text("cache", out.cache);
     out.no_yardstick = values.count("no-yardstick") != 0;
     out.timeout_seconds = values["timeout"].as<double>();
@@ -476,6 +523,7 @@ std::string help_text(const std::string& command) {
                "  cllab list [PATTERN]                        families, variants, questions\n"
                "  cllab describe FAMILY                       question, axes with defaults, metrics, variants\n"
                "  cllab run PATTERN...                        verify, time, dump\n"
+               "  cllab run FILE.cl[:KERNEL]...               the same for a kernel of your own: `cllab help kernel-file`\n"
                "  cllab dump PATTERN...                       build, verify once, dump; no timing\n"
                "  cllab isa PATTERN... [--target T]           machine code and its counts, also for devices that are not here\n"
                "  cllab tune PATTERN...                       try the launch parameters, name the fastest\n"
@@ -489,6 +537,7 @@ std::string help_text(const std::string& command) {
                "cannot be written; 4 (regress) something is slower; 5 (regress --strict) something is undecided; 130 interrupted (SIGINT, SIGTERM).\n";
         return out.str();
     }
+    if (command == "kernel-file") return kernel_file_help();
     if (std::find(commands.begin(), commands.end(), command) == commands.end())
         throw Error(Blame::usage, "there is no command '" + command + "'; the commands are " + join(commands, ", "));
     const auto page = page_of(command);

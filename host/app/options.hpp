@@ -16,6 +16,7 @@ struct Invocation {
 
     std::vector<std::string> patterns, devices;  ///< patterns: the files of merge and report
     std::vector<std::pair<std::string, std::string>> axes, inputs, outputs;
+    std::vector<std::pair<std::string, std::string>> statements;  ///< about a kernel file: option and value, "arg", "n=1024"
     std::string json, csv, html, dumps = "dumps", cl_dir, build_options, label;
     std::string baseline;       ///< of run: where records and texts are kept for regress
     std::string junit;
@@ -31,13 +32,17 @@ struct Invocation {
     double budget_seconds = 120;  ///< profile
     std::uint64_t seed = 1;
     std::string target, versus;             ///< of isa; versus also of run
+    std::vector<std::string> more_targets;  ///< of isa: behind the first
+    std::string check, replay;              ///< of run, for kernel files
+    bool watch = false;                     ///< likewise
     bool targets = false, summary = false;  ///< of isa
 };
 
 /// Throws Error(usage) for anything it does not understand.
 Invocation parse(int argc, char** argv);
 
-/// The text of `cllab COMMAND --help`; the overview for "".
+/// The text of `cllab COMMAND --help`; the overview for "", the grammar of kernel files for "kernel-file".
 std::string help_text(const std::string& command);
+std::string kernel_file_help();
 
 }  // namespace cllab::app

@@ -171,7 +171,7 @@ int rebuild_on_devices(const Invocation& invocation) {
     Outputs outputs(invocation);
     catch_interrupts();
     randomise_addresses();
-    const auto request = request_of(invocation);
+    const auto request = request_of(Choice(invocation), invocation);
     const auto runner = in_child_processes(invocation.timeout_seconds);
     std::vector<std::string> troubles;
     const auto devices = runner->devices(invocation.devices, &troubles);

@@ -130,7 +130,7 @@ private:
                 then.timeout_seconds = invocation_.timeout_seconds;
                 then.argv = invocation_.argv;
                 then.sampling_seconds = std::min(then.sampling_seconds, 0.1);
-                asked_.push_back(std::make_unique<Asked>(Asked{record.argv, request_of(then)}));
+                asked_.push_back(std::make_unique<Asked>(Asked{record.argv, request_of(Choice(then), then)}));
             } catch (const Error& e) {
                 say("the baseline's command line '" + join(record.argv, " ") + "' is not understood today: " + e.what());
             }

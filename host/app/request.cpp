@@ -43,9 +43,9 @@ void check_points(const run::RunRequest& request, const model::Device& device) {
     const auto& settings = request.settings;
     std::set<std::string> families;
     for (const auto& group : request.comparisons) {
-        for (const auto& cell : group) families.insert(cell.experiment->family);
+        for (const auto& cell : group)
+            if (families.insert(cell.experiment->family).second) run::kernel_source(*cell.experiment, *cell.variant, settings.cl_dir);
     }
-    for (const auto& family : families) run::kernel_source(family, settings.cl_dir);
     for (const auto& group : request.comparisons) {
         for (const auto& cell : group) {
             try {

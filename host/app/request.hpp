@@ -1,6 +1,7 @@
 // From the command line to what is run.
 #pragma once
 
+#include "app/choice.hpp"
 #include "app/options.hpp"
 #include "run/request.hpp"
 
@@ -10,7 +11,7 @@ namespace cllab::app {
 run::Settings settings_of(const Invocation& invocation);
 
 /// What `cllab run` would run: cells, yardstick, input files and all settings. Throws Error(usage).
-run::RunRequest request_of(const Invocation& invocation);
+run::RunRequest request_of(const Choice& choice, const Invocation& invocation);
 
 /// What the records say of the run: its id, the same in every child process, the label and the drivers' caches.
 model::RunInfo run_info(const Invocation& invocation);

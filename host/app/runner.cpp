@@ -119,6 +119,7 @@ void Here::run(const run::RunRequest& request, const std::string& selector, cons
             if (found.facts.selector == selector) session = open_.try_emplace(selector, found).first;
         if (session == open_.end()) throw Error(Blame::environment, "device " + selector + " was there a moment ago and is gone");
     }
+    session->second.set_guards(request.settings.guards);
     check_points(request, session->second.facts());
     if (request.settings.measure) {
         const ChargedTo account(start);

@@ -159,6 +159,7 @@ std::optional<double> HostPages::huge_share() const {
 GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, std::size_t guard_bytes, bool mapped, model::Pages pages)
     : session_(&session), size_(size_bytes) {
     const std::size_t displaced = session.displacement();
+    if (!session.guards()) guard_bytes = 0;
     if (guard_bytes > 0) guard_ = round_up(guard_bytes, session.facts().base_align_bytes) + displaced;
     const std::size_t all = guard_bytes > 0 ? guard_ + size_ + guard_ : displaced + size_;
     cl_mem_flags flags = CL_MEM_READ_WRITE | (mapped ? CL_MEM_ALLOC_HOST_PTR : 0);

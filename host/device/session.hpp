@@ -52,6 +52,9 @@ public:
     /// From now on buffers lie somewhere else in each process: each is displaced within its allocation, by up to a page, and
     /// other memory is allocated before it. Both are drawn from `seed`.
     void scatter(std::uint64_t seed) { placement_.emplace(seed); }
+    /// Whether buffers made from now on have guards; they have before.
+    void set_guards(bool guards) { guards_ = guards; }
+    bool guards() const { return guards_; }
     /// Bytes that the next buffer is displaced by; 0 without scatter().
     std::size_t displacement();
     /// The timer audit, made at the first call (about 0.1 s on a CPU) and kept.
@@ -73,6 +76,7 @@ private:
     std::chrono::steady_clock::time_point last_wait_{};
     model::Bytes guard_pattern_;
     std::uint64_t guard_seed_ = 0;
+    bool guards_ = true;
     std::optional<Random> placement_;
     std::vector<cl::Buffer> between_;  ///< allocated to displace what comes after
     std::unique_ptr<Staging> staging_;

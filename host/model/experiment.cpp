@@ -16,6 +16,15 @@ std::uint64_t poison_word(std::uint64_t seed, std::size_t group) {
 
 }  // namespace
 
+std::size_t pixel_bytes(Image::Format format) {
+    switch (format) {
+        case Image::Format::r8_unsigned:
+        case Image::Format::r8_normalised: return 1;
+        case Image::Format::rgba32_float: return 16;
+        default: return 4;
+    }
+}
+
 std::byte poison_byte(std::uint64_t seed, std::size_t index) {
     return static_cast<std::byte>(poison_word(seed, index / 8) >> (index % 8 * 8) & 0xFF);
 }

@@ -25,6 +25,12 @@ namespace cllab::model {
 using Bytes = std::vector<std::byte>;
 using SharedBytes = std::shared_ptr<const Bytes>;  // large inputs are shared by the variants of one point
 
+/// A kernel's text that is not the lab's own: compiled as it is, without lab.h and its defines unless it asks for them.
+struct Text {
+    std::string path, text;
+    bool includes_lab = false;  ///< its #include "lab.h" was replaced by that header
+};
+
 /// One way to write the kernel. Its entry point, CLI pattern, JSON key and dump folder are all `<family>_<name>`.
 struct Variant {
     std::string name;
@@ -36,6 +42,8 @@ struct Variant {
     /// Defaults of axes that differ from the family's for this variant, as --axis would give them: {"ilp", "1,2,4,8"}.
     std::vector<std::pair<std::string, std::string>> axes{};
     std::string curve_over{};            ///< the axis this variant sweeps, when it is not the family's
+    std::shared_ptr<const Text> own{};   ///< nothing: the family's text
+    std::string entry{};                 ///< the kernel's name in `own`
 };
 
 // --- Arguments, in the kernel's parameter order. Buffers are cl_mem, sizes in bytes. ---------------------------------
@@ -46,15 +54,24 @@ struct InOut { std::string name; SharedBytes data; std::size_t row_bytes = 0; };
 struct Scratch { std::string name; std::size_t size_bytes = 0, row_bytes = 0; };  ///< device memory nobody checks; poisoned and guarded
 struct Local { std::string name; std::size_t size_bytes = 0; };     ///< __local memory
 struct Value { std::string name; Bytes data; };                     ///< a scalar or struct passed by value
-/// An image2d_t. data == nullptr: write-only output, poisoned and read back like Output.
+/// An image of `dims` dimensions. data == nullptr: write-only output, poisoned and read back like Output.
 struct Image {
-    enum class Format { r8_unsigned, r8_normalised, r32_float, rgba8_unsigned, rgba32_float };
+    enum class Format { r8_unsigned, r8_normalised, r32_float, rgba8_unsigned, rgba8_normalised, rgba32_float };
     std::string name;
     std::size_t width = 0, height = 0;  ///< pixels
     Format format = Format::r8_unsigned;
     SharedBytes data;
+    std::size_t depth = 1;
+    unsigned dims = 2;
 };
-using Argument = std::variant<Input, Output, InOut, Scratch, Local, Value, Image>;
+std::size_t pixel_bytes(Image::Format format);
+struct Sampler {
+    enum class Outside { undefined, edge, zero, repeat, mirror };
+    std::string name;
+    bool normalised = false, linear = false;
+    Outside outside = Outside::edge;
+};
+using Argument = std::variant<Input, Output, InOut, Scratch, Local, Value, Image, Sampler>;
 
 template <typename T>
 Value value(std::string name, const T& v) {
@@ -127,6 +144,8 @@ public:
     std::uint64_t poison_seed = 0;
     std::int32_t trips = 0;  ///< value of Slope::argument in this run; 0 without a slope
     std::uint64_t operations = 1;  ///< since the data was loaded
+    /// With Setup::reference: what that kernel left of the same data after as many operations, by name.
+    const std::map<std::string, Bytes, std::less<>>* expected = nullptr;
 
     template <typename T>
     std::span<const T> as(std::string_view name) const {
@@ -156,6 +175,19 @@ enum class Transfer { copied, mapped };
 /// The pages that buffers in the host's memory shall lie in. Elsewhere, and for small buffers, it means nothing.
 enum class Pages { any, small, huge };
 
+struct Setup;
+/// Another kernel whose results are the expected ones: run on the same device with arguments of its own.
+struct Reference {
+    const Variant* variant = nullptr;
+    std::shared_ptr<const Setup> setup;
+};
+
+/// What the checks of a cell amount to.
+struct Proof {
+    std::string checked_by;              ///< "host code", "reference naive"
+    std::vector<std::string> warnings{};  ///< as Record::warnings
+};
+
 struct Setup {
     std::vector<Argument> args;
     Extent global, local{}, offset{};      ///< offset: of the one launch of a set-up without steps
@@ -180,6 +212,9 @@ struct Setup {
     std::function<std::vector<std::pair<std::string, double>>(const Buffers&, std::uint64_t operations)> observe{};
     /// Numbers that `check` finds besides right or wrong, e.g. the largest error in ulp; for Metric::compute to report.
     std::shared_ptr<std::map<std::string, double>> observed{};
+    std::optional<Reference> reference{};
+    /// Asked when all cells of the comparison have been verified; nothing: the checks are independent host code.
+    std::function<Proof()> proof{};
 };
 
 /// A file given by --input NAME=FILE, as one grey byte per pixel.
@@ -255,6 +290,7 @@ struct Experiment {
     std::vector<std::string> file_inputs{};  ///< names that --input accepts
 
     std::string id(const Variant& v) const { return family + "_" + v.name; }
+    std::string entry(const Variant& v) const { return v.entry.empty() ? id(v) : v.entry; }
     const std::string& swept_axis(const Variant& v) const { return v.curve_over.empty() ? curve_over : v.curve_over; }
 };
 

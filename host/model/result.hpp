@@ -119,6 +119,7 @@ struct Record {
     std::optional<ClockInfo> clocks;
     std::vector<double> samples;                               ///< seconds, in the order taken
     std::vector<double> aside;                                 ///< likewise, of blocks in which the clock was off
+    std::string checked_by;                                    ///< what its results were held against; empty: not checked
     std::vector<unsigned> rounds, aside_rounds;                ///< of each of them; cells of a comparison with the same took turns
     std::vector<std::string> warnings;                         ///< "short-name: sentence with advice"
     BuildInfo build;

@@ -67,7 +67,7 @@ std::string csv_header() {
                                     "reason",   "median_s", "low_s", "high_s", "min_s",    "q1_s",   "q3_s",     "mad_s",  "n",
                                     "clock",    "cache"};
     for (const auto& column : metric_columns) titles.emplace_back(column.title);
-    for (const char* title : {"other_metrics", "registers", "spills", "loop", "code", "dump", "warnings", "utc", "label", "run"}) titles.emplace_back(title);
+    for (const char* title : {"other_metrics", "registers", "spills", "loop", "code", "dump", "warnings", "utc", "label", "run", "checked_by"}) titles.emplace_back(title);
     return join_fields(titles);
 }
 
@@ -101,7 +101,7 @@ std::string to_csv_line(const model::Record& r) {
     std::vector<std::string> loop;
     for (const auto& [what, count] : r.code.loop) loop.push_back(what + "=" + std::to_string(count));
     fields.push_back(safe(join(loop, ";")));
-    for (const auto& text : {r.code.kind, r.dump, join(r.warnings, "; "), r.utc, r.run.label, r.run.id}) fields.push_back(safe(text));
+    for (const auto& text : {r.code.kind, r.dump, join(r.warnings, "; "), r.utc, r.run.label, r.run.id, r.checked_by}) fields.push_back(safe(text));
     return join_fields(fields);
 }
 

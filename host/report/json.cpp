@@ -114,6 +114,7 @@ Json to_json(const model::Record& r) {
     if (!r.time || !r.samples.empty()) j["samples"] = Json::array();  // a record that was shortened stays so
     put(j, "samples", "rounds", r.samples, r.rounds);
     put(j, "aside", "aside_rounds", r.aside, r.aside_rounds);
+    if (!r.checked_by.empty()) j["checked_by"] = r.checked_by;
     j["warnings"] = r.warnings;
     j["build"] = {{"options", r.build.options}, {"source", r.build.source}, {"source_sha256", r.build.source_sha256},
                   {"log", r.build.log.substr(0, most_log_bytes)}};

@@ -245,6 +245,7 @@ model::Record read_record(const Reader& r, int schema) {
     r.read("aside", record.aside);
     r.read("rounds", record.rounds);
     r.read("aside_rounds", record.aside_rounds);
+    r.read("checked_by", record.checked_by);
     r.read("warnings", record.warnings);
     if (const Json* build = r.find("build")) {
         const Reader b(*build, "build");

@@ -192,6 +192,9 @@ std::vector<Column> columns_of(const Comparison& comparison, const std::set<std:
     add_text(columns, "status", rows, 100, false, [](const Record& r) { return model::name(r.status); });
     for (const auto* row : rows)
         columns.back().tones.push_back(is_failure(row->status) ? Tone::bad : row->status == model::Status::ok ? Tone::plain : Tone::dim);
+    // Host code goes without saying; what proves less is named.
+    if (any_row(rows, [](const Record& r) { return !r.checked_by.empty() && r.checked_by != "host code"; }))
+        add_text(columns, "checked by", rows, 99, false, [](const Record& r) { return r.checked_by; });
     add_times(columns, rows);
     add_comparison(columns, rows, comparison.ranks);
     add_metrics(columns, rows);

@@ -165,6 +165,13 @@ void observe(CellState& state) {
     }
 }
 
+/// What the checks amount to, which only the whole comparison knows where its variants are held against each other.
+void say_proof(CellState& state) {
+    const auto proof = state.setup.proof ? state.setup.proof() : Proof{"host code"};
+    state.record.checked_by = proof.checked_by;
+    for (const auto& warning : proof.warnings) state.warn(warning);
+}
+
 /// Method rule 1: once more after timing. First what the timed operations have left, then whether each does its work.
 bool proved_after(CellState& state) {
     if (state.setup.slope) state.subject->set_trips(state.setup.slope->high);
@@ -189,7 +196,7 @@ inspect::DumpRequest dump_request(CellState& state) {
         }
     }
     inspect::DumpRequest request{
-        {}, state.cell.id, state.source, state.record.build.options, state.built.log, state.binary, state.session.facts(),
+        {}, state.cell.experiment->entry(*state.cell.variant), state.source, state.record.build.options, state.built.log, state.binary, state.session.facts(),
         state.subject ? inspect::LaunchSize{state.subject->first().local(), state.subject->first().global()} : inspect::LaunchSize{}};
     request.tool_budget = std::chrono::milliseconds(static_cast<long>(1000 * state.settings.tool_seconds));
     return request;
@@ -235,16 +242,18 @@ void read_code(CellState& state) {
 void finish(CellState& state, Sampling* sampling) {
     state.announce("dump");
     state.guarded([&] { read_code(state); });
-    if (!sampling || state.record.status != Status::ok) return;
-    state.announce("verify again");
-    state.guarded([&] {
-        fill_metrics(state, *sampling);
-        if (state.record.status != Status::ok) return;
-        observe(state);
-        if (state.record.status != Status::ok || !proved_after(state)) return;
-        if (!state.work_counted && !sampling->interrupted()) check_line(state, sampling->operations());
-        transfers(state);
-    });
+    if (sampling && state.record.status == Status::ok) {
+        state.announce("verify again");
+        state.guarded([&] {
+            fill_metrics(state, *sampling);
+            if (state.record.status != Status::ok) return;
+            observe(state);
+            if (state.record.status != Status::ok || !proved_after(state)) return;
+            if (!state.work_counted && !sampling->interrupted()) check_line(state, sampling->operations());
+            transfers(state);
+        });
+    }
+    if (state.record.status == Status::ok) say_proof(state);
 }
 
 void finish_arrangement(CellState& state, Sampling& sampling) {

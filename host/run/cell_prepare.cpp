@@ -13,6 +13,16 @@ namespace {
 
 using namespace model;
 
+void build_reference(CellState& state) {
+    const auto& variant = *state.setup.reference->variant;
+    const auto& experiment = *state.cell.experiment;
+    const Cell cell{&experiment, &variant, experiment.id(variant), state.cell.point, {}};
+    state.reference = device::build(state.session, kernel_source(experiment, variant, state.settings.cl_dir).text,
+                                    build_options(cell, *state.setup.reference->setup, state.session.facts(), state.settings.build_options));
+    if (!state.reference.ok)
+        state.fail(Status::build_failed, "the reference '" + variant.name + "' does not build: " + device::error_name(state.reference.code));
+}
+
 /// One text and options are built once; where the driver can, beside what this thread does next.
 void begin_build(CellState& state) {
     const InPhase phase(Phase::build);
@@ -22,7 +32,7 @@ void begin_build(CellState& state) {
         build.options = stored->options + (state.cell.options.empty() ? "" : " " + state.cell.options);
         build.source = "baseline";
     } else {
-        auto source = kernel_source(state.record.family, state.settings.cl_dir);
+        auto source = kernel_source(*state.cell.experiment, *state.cell.variant, state.settings.cl_dir);
         state.source = std::move(source.text);
         build.options = build_options(state.cell, state.setup, state.session.facts(), state.settings.build_options);
         build.source = source.origin;
@@ -40,7 +50,10 @@ void end_build(CellState& state) {
     build.log = built.log;
     // The fastest compile seen from text took 20 ms; an answer in 5 ms came from the driver's own cache.
     build.cached = built.ok && built.seconds < 5e-3;
-    if (built.ok) return;
+    if (built.ok) {
+        if (state.setup.reference) build_reference(state);
+        return;
+    }
     std::string first;
     for (const auto& line : split(built.log, '\n')) {
         if (lower(line).find("error") != std::string::npos) {
@@ -84,9 +97,10 @@ void begin_making(CellState& state) {
 
 void make(CellState& state, const CellState* beside) {
     end_build(state);
-    if (state.record.status == Status::ok)
-        state.subject = std::make_unique<Subject>(state.session, state.built, state.setup, state.cell.id,
-                                                  beside ? beside->subject.get() : nullptr);
+    if (state.record.status != Status::ok) return;
+    state.subject = std::make_unique<Subject>(state.session, state.built, state.setup, state.cell.experiment->entry(*state.cell.variant),
+                                              beside ? beside->subject.get() : nullptr);
+    if (state.setup.reference) state.subject->set_reference(state.reference);
 }
 
 void prove(CellState& state) {

@@ -44,7 +44,7 @@ struct CellState {
     std::string source;
     bool begun = false;
     std::shared_future<device::Built> building;
-    device::Built built;
+    device::Built built, reference;  ///< reference: of Setup::reference
     std::vector<std::byte> binary;
     std::shared_future<inspect::Analysis> code;  ///< while or after it is read
     std::unique_ptr<Subject> subject;

@@ -75,6 +75,11 @@ KernelSource kernel_source(const std::string& family, const std::filesystem::pat
     return {"#line 1 \"lab.h\"\n" + prelude + "\n#line 1 \"" + shown + "\"\n" + body, origin};
 }
 
+KernelSource kernel_source(const model::Experiment& experiment, const model::Variant& variant, const std::filesystem::path& cl_dir) {
+    if (!variant.own) return kernel_source(experiment.family, cl_dir);
+    return {"#line 1 \"" + line_name(variant.own->path) + "\"\n" + variant.own->text, variant.own->path};
+}
+
 std::string name_lines(const std::string& log, const std::string& text) {
     static const std::string anonymous = "<kernel>:";
     std::vector<std::string> places{""};  // by line of the text, from 1
@@ -113,15 +118,20 @@ std::string build_options(const model::Cell& cell, const model::Setup& setup, co
     const auto add_all = [&](const std::vector<std::string>& defines) {
         for (const auto& define : defines) add(define);
     };
-    add("KERNEL=" + cell.id);
-    add(upper(cell.id));
+    const auto& own = cell.variant->own;
+    if (!own) {
+        add("KERNEL=" + cell.id);
+        add(upper(cell.id));
+    }
     add_all(cell.variant->defines);
     add_all(setup.defines);
-    add_all(promised_group(setup, device));
-    add_all(device::device_defines(device));
+    if (!own || own->includes_lab) {
+        add_all(promised_group(setup, device));
+        add_all(device::device_defines(device));
+    }
     for (const auto& extra : {device::extra_build_options(device), users_own, cell.options})
         if (!extra.empty()) parts.push_back(extra);
-    if (!has_standard) parts.insert(parts.begin(), "-cl-std=CL1.2");
+    if (!has_standard && !own) parts.insert(parts.begin(), "-cl-std=CL1.2");
     return join(parts, " ");
 }
 

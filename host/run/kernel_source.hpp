@@ -13,8 +13,10 @@ struct KernelSource {
     std::string origin;  ///< "embedded", or the file's path
 };
 
-/// Throws Error(environment) when --cl-dir lacks the family's file.
+/// Throws Error(usage) when --cl-dir lacks the family's file.
 KernelSource kernel_source(const std::string& family, const std::filesystem::path& cl_dir);
+/// The variant's own text where it has one, as it is behind a #line directive; else its family's.
+KernelSource kernel_source(const model::Experiment& experiment, const model::Variant& variant, const std::filesystem::path& cl_dir);
 
 /// A driver's log with "<kernel>:59", which counts all lines of `text`, as "pitch.cl:4", which goes by its #line
 /// directives (quirk nvidia-log-lines). Anything else stays as it is.

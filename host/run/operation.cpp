@@ -38,18 +38,30 @@ cl::ImageFormat image_format(Image::Format format) {
         case Image::Format::r8_normalised: return {CL_R, CL_UNORM_INT8};
         case Image::Format::r32_float: return {CL_R, CL_FLOAT};
         case Image::Format::rgba8_unsigned: return {CL_RGBA, CL_UNSIGNED_INT8};
+        case Image::Format::rgba8_normalised: return {CL_RGBA, CL_UNORM_INT8};
         case Image::Format::rgba32_float: return {CL_RGBA, CL_FLOAT};
     }
     return {CL_R, CL_UNSIGNED_INT8};
 }
 
-std::size_t pixel_bytes(Image::Format format) {
-    switch (format) {
-        case Image::Format::r8_unsigned:
-        case Image::Format::r8_normalised: return 1;
-        case Image::Format::rgba32_float: return 16;
-        default: return 4;
+cl_addressing_mode address_mode(Sampler::Outside outside) {
+    switch (outside) {
+        case Sampler::Outside::undefined: return CL_ADDRESS_NONE;
+        case Sampler::Outside::edge: return CL_ADDRESS_CLAMP_TO_EDGE;
+        case Sampler::Outside::zero: return CL_ADDRESS_CLAMP;
+        case Sampler::Outside::repeat: return CL_ADDRESS_REPEAT;
+        case Sampler::Outside::mirror: return CL_ADDRESS_MIRRORED_REPEAT;
     }
+    return CL_ADDRESS_NONE;
+}
+
+/// CLHPP's base class cannot be held: the handle of Image2D does for images of any dimensions.
+cl::Image2D make_image(const device::Session& session, const Image& a) {
+    const cl_mem_flags flags = a.data ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY;
+    const auto format = image_format(a.format);
+    if (a.dims == 1) return cl::Image2D(cl::Image1D(session.context(), flags, format, a.width)(), true);
+    if (a.dims == 3) return cl::Image2D(cl::Image3D(session.context(), flags, format, a.width, a.height, a.depth)(), true);
+    return cl::Image2D(session.context(), flags, format, a.width, a.height);
 }
 
 std::size_t guard_of(std::size_t row_bytes) { return std::max(device::least_guard_bytes, row_bytes); }
@@ -63,7 +75,7 @@ std::pair<double, double> bytes_of(const Argument& argument) {
                                  [&](const Output& a) { return of(a.size_bytes, guard_of(a.row_bytes)); },
                                  [&](const InOut& a) { return of(a.data->size(), guard_of(a.row_bytes)); },
                                  [&](const Scratch& a) { return of(a.size_bytes, guard_of(a.row_bytes)); },
-                                 [&](const Image& a) { return of(a.width * a.height * pixel_bytes(a.format), 0); },
+                                 [&](const Image& a) { return of(a.width * a.height * a.depth * pixel_bytes(a.format), 0); },
                                  [&](const auto&) { return of(0, 0); }},
                       argument);
 }
@@ -122,9 +134,13 @@ void Operation::make_memory(const Setup& setup, const Operation* beside) {
                        [&](const InOut& a) { buffer(a.name, a.data->size(), guard_of(a.row_bytes), true, false); },
                        [&](const Scratch& a) { buffer(a.name, a.size_bytes, guard_of(a.row_bytes), false, true); },
                        [&](const Local&) {}, [&](const Value&) {},
+                       [&](const Sampler& a) {
+                           samplers_.emplace(a.name, cl::Sampler(session_.context(), a.normalised, address_mode(a.outside),
+                                                                 a.linear ? CL_FILTER_LINEAR : CL_FILTER_NEAREST));
+                       },
                        [&](const Image& a) {
                            const auto& facts = session_.facts();
-                           if (a.width > facts.image2d_max_width || a.height > facts.image2d_max_height)
+                           if (a.dims == 2 && (a.width > facts.image2d_max_width || a.height > facts.image2d_max_height))
                                throw Unsupported("an image of " + std::to_string(a.width) + "x" + std::to_string(a.height) +
                                                  " is larger than the device's " + std::to_string(facts.image2d_max_width) +
                                                  "x" + std::to_string(facts.image2d_max_height));
@@ -133,11 +149,11 @@ void Operation::make_memory(const Setup& setup, const Operation* beside) {
                            m.is_image = true;
                            m.width = a.width;
                            m.height = a.height;
-                           m.size_bytes = a.width * a.height * pixel_bytes(a.format);
+                           m.depth = a.depth;
+                           m.size_bytes = a.width * a.height * a.depth * pixel_bytes(a.format);
                            m.read_back = m.poisoned = a.data == nullptr;
                            try {
-                               m.image = cl::Image2D(session_.context(), a.data ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY,
-                                                     image_format(a.format), a.width, a.height);
+                               m.image = make_image(session_, a);
                            } catch (const cl::Error& e) {
                                if (e.err() != CL_IMAGE_FORMAT_NOT_SUPPORTED && e.err() != CL_INVALID_OPERATION) throw;
                                throw Unsupported("the device has no image of this format: " + device::error_name(e.err()));
@@ -239,6 +255,8 @@ void Operation::bind(const BoundStep& step) {
                 kernel.setArg(index, cl_int{trips_});
             else
                 kernel.setArg(index, scalar->data.size(), scalar->data.data());
+        } else if (const auto* sampler = std::get_if<Sampler>(&*found)) {
+            kernel.setArg(index, samplers_.at(sampler->name));
         } else {
             auto& m = memory(name);
             if (m.is_image)
@@ -289,7 +307,7 @@ void Operation::load(const Setup& setup, std::uint64_t seed) {
 
 void Operation::fill(Memory& m, std::span<const std::byte> from) {
     if (m.is_image)
-        session_.queue().enqueueWriteImage(m.image, CL_TRUE, {0, 0, 0}, {m.width, m.height, 1}, 0, 0, from.data());
+        session_.queue().enqueueWriteImage(m.image, CL_TRUE, {0, 0, 0}, {m.width, m.height, m.depth}, 0, 0, from.data());
     else if (mapped_)
         device::upload(session_, m.buffer.buffer(), from, Transfer::mapped);
     else
@@ -401,7 +419,7 @@ std::optional<std::string> Operation::read_back(Buffers& buffers) {
         auto& m = memories_.at(target);  // a Swap may have put a scratch buffer where the output was
         m.host.resize(m.size_bytes);
         if (m.is_image)
-            queue.enqueueReadImage(m.image, CL_TRUE, {0, 0, 0}, {m.width, m.height, 1}, 0, 0, m.host.data());
+            queue.enqueueReadImage(m.image, CL_TRUE, {0, 0, 0}, {m.width, m.height, m.depth}, 0, 0, m.host.data());
         else if (mapped_)
             device::download(session_, m.buffer.buffer(), m.host, Transfer::mapped);
         else

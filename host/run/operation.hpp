@@ -62,9 +62,9 @@ private:
     struct Memory {
         std::string name;
         device::GuardedBuffer buffer;
-        cl::Image2D image;
+        cl::Image2D image;  ///< of any dimensions
         bool is_image = false, read_back = false, poisoned = false;
-        std::size_t width = 0, height = 0, size_bytes = 0;
+        std::size_t width = 0, height = 0, depth = 1, size_bytes = 0;
         model::Bytes host;  ///< staging of what comes back
         cl::Event arrival;  ///< of the last Download step into `host`; an Upload step sends that back
         model::SharedBytes data;
@@ -87,6 +87,7 @@ private:
     device::Session& session_;
     std::vector<model::Argument> args_;
     std::map<std::string, Memory> memories_;   ///< by argument name
+    std::map<std::string, cl::Sampler> samplers_;
     std::map<std::string, std::string> alias_; ///< argument name -> memory it holds now (Swap)
     std::vector<cl::Kernel> kernels_;
     std::vector<BoundStep> steps_;

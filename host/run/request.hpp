@@ -33,6 +33,7 @@ struct Settings {
     /// from `seed`, alike buffers are shared, each cell is proved once and sampled in whole rounds for about sampling_seconds.
     bool arrangement = false;
     double tool_seconds = 30;             ///< of all disassemblers of a cell together
+    bool guards = true;                   ///< false: a simulator sees writes outside, and guards would be inside
     Cache cache = Cache::hot;             ///< state of the caches before each operation, the yardstick's included
     bool builds_ahead = true;             ///< several cells at once where the device can; false: a driver that ends ends in its cell
     std::map<std::string, model::Limits> limits;  ///< of devices that have a profile, by selector

@@ -39,6 +39,7 @@ Subject::Wrong Subject::verify(const model::Setup& setup, std::uint64_t seed, un
     const InPhase phase(Phase::verify);
     setup_ = &setup;
     turn_ = 0;
+    if (setup.reference) run_reference(setup, seed, operations);
     std::vector<std::int32_t> trip_counts{0};
     if (setup.slope) trip_counts = {setup.slope->low, setup.slope->high};
     for (const auto trips : trip_counts) {
@@ -59,6 +60,17 @@ Subject::Wrong Subject::verify(const model::Setup& setup, std::uint64_t seed, un
     return std::nullopt;
 }
 
+void Subject::run_reference(const model::Setup& setup, std::uint64_t seed, unsigned operations) {
+    const auto& variant = *setup.reference->variant;
+    Operation operation(session_, *reference_, *setup.reference->setup, variant.entry);
+    operation.load(*setup.reference->setup, seed);
+    for (unsigned i = 0; i < operations; ++i) operation.enqueue(nullptr);
+    model::Buffers left;
+    if (const auto wrong = operation.read_back(left)) throw Error(Blame::result, "the reference '" + variant.name + "' is wrong: " + *wrong);
+    expected_.clear();
+    for (const auto& [name, bytes] : left.data) expected_.emplace(name, model::Bytes(bytes.begin(), bytes.end()));
+}
+
 bool Subject::is_the_answer() const {
     if (buffers_.trips != answer_trips_ || (setup_->accumulates && buffers_.operations != answer_operations_)) return false;
     return buffers_.data.size() == answer_.size() && std::all_of(answer_.begin(), answer_.end(), [&](const auto& known) {
@@ -72,6 +84,7 @@ Subject::Wrong Subject::check(Operation& set) {
     // Most kernels leave the same bytes each time, and the host's reference takes longer than comparing them.
     const InPhase phase(Phase::host_reference);
     if (is_the_answer()) return std::nullopt;
+    buffers_.expected = setup_->reference ? &expected_ : nullptr;
     return setup_->check(buffers_);
 }
 

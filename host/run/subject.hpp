@@ -20,6 +20,8 @@ public:
     /// as this one, whose buffers are used set by set where they are alike.
     Subject(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry,
             const Subject* beside = nullptr);
+    /// The program of Setup::reference; before verify().
+    void set_reference(const device::Built& built) { reference_ = &built; }
     /// Makes more sets until there are `count`; they are loaded by the next verify().
     void make_sets(std::size_t count);
 
@@ -60,6 +62,7 @@ private:
     Operation& next() { return *sets_[turn_++ % sets_.size()]; }
     Operation& upcoming() { return *sets_[turn_ % sets_.size()]; }
     Wrong check(Operation& set);
+    void run_reference(const model::Setup& setup, std::uint64_t seed, unsigned operations);
     bool is_the_answer() const;
 
     device::Session& session_;
@@ -67,6 +70,8 @@ private:
     std::string entry_;
     const Subject* beside_;
     const model::Setup* setup_;
+    const device::Built* reference_ = nullptr;
+    Operation::Contents expected_;    ///< what Setup::reference left
     std::vector<std::unique_ptr<Operation>> sets_;
     std::size_t turn_ = 0;
     model::Buffers buffers_;

@@ -38,6 +38,7 @@ model::Record full() {
     r.yardstick = {.bytes = 32 << 20, .bandwidth = 2.5e12, .cache = "rotate", .n = 20};
     r.device.last_level_bytes = 50 << 20;
     r.device.last_level_from = "reported by the driver";
+    r.checked_by = "host code";
     r.warnings = {"throttled: the clock fell; run again when the machine is idle"};
     r.build = {.options = "-DLANES=8", .source = "embedded", .source_sha256 = std::string(64, 'a'), .log = "line 1\nline \"2\"\t", .seconds = 0.25, .cached = true};
     r.code.kind = "ptx";
@@ -82,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_record_is_one_line_with_the_keys_of_the_schema_in_order) 
     std::string keys;
     const Json j = Json::parse(line);  // named: a loop over a temporary's items() would outlive it
     for (const auto& [key, value] : j.items()) keys += key + " ";
-    BOOST_TEST(keys == "schema id family variant point status reason device metrics time yardstick clocks samples rounds aside aside_rounds warnings build code dump phases host run utc argv ");
+    BOOST_TEST(keys == "schema id family variant point status reason device metrics time yardstick clocks samples rounds aside aside_rounds checked_by warnings build code dump phases host run utc argv ");
 }
 
 BOOST_AUTO_TEST_CASE(numbers_are_numbers_and_other_point_values_are_texts) {

@@ -1,0 +1,178 @@
+#include "app/choice.hpp"
+
+#include <algorithm>
+#include <fcntl.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "app/capture.hpp"
+#include "app/image_file.hpp"
+#include "app/runner.hpp"
+#include "app/say.hpp"
+#include "core/text.hpp"
+#include "device/platforms.hpp"
+#include "device/introspect.hpp"
+#include "device/quirks.hpp"
+#include "kernelfile/experiment.hpp"
+
+namespace cllab::model {
+// Facts cross from the child that asked the driver to the parent that must not.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ElementType, name, kind, lane_bytes, lanes, bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Parameter, name, kind, type, is_const, dims, writes, refusal)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSignature, name, parameters, required_group)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Introspection, built, log, trouble, kernels)
+}  // namespace cllab::model
+
+namespace cllab::app {
+namespace {
+
+/// "a.cl:mm_*" is the file a.cl and the glob mm_*.
+std::pair<std::string, std::string> file_and_glob(const std::string& pattern) {
+    for (const char* extension : {".cl", ".ocl"}) {
+        const auto at = pattern.rfind(std::string(extension) + ":");
+        if (at == std::string::npos) continue;
+        const auto end = at + std::string(extension).size();
+        return {pattern.substr(0, end), pattern.substr(end + 1)};
+    }
+    return {pattern, ""};
+}
+
+/// What the driver of the first selected device says of the builds; of another device where that one says nothing.
+std::vector<model::Introspection> ask_device(const Invocation& invocation, const std::vector<kernelfile::Build>& builds,
+                                             const std::vector<kernelfile::SourceFile>& files) {
+    const auto lines = in_child(
+        [&](const HandOver& hand_over) {
+            // Compilers print what they say in the log too.
+            if (const int nowhere = open("/dev/null", O_WRONLY); nowhere >= 0) dup2(nowhere, STDERR_FILENO);
+            auto devices = device::discover();
+            const auto selected = in_this_process()->devices(invocation.devices).front().selector;
+            std::stable_partition(devices.begin(), devices.end(), [&](const auto& d) { return d.facts.selector == selected; });
+            std::vector<model::Introspection> found;
+            for (const auto& one : devices) {
+                device::Session session(one);
+                found.clear();
+                for (const auto& build : builds) {
+                    const auto& text = *files[build.file].text;
+                    auto options = build.options;
+                    if (text.includes_lab)
+                        for (const auto& define : device::device_defines(one.facts)) options += " -D" + define;
+                    if (!invocation.build_options.empty()) options += " " + invocation.build_options;
+                    found.push_back(device::introspect(session, "#line 1 \"" + text.path + "\"\n" + text.text, options));
+                }
+                if (std::all_of(found.begin(), found.end(), [](const auto& f) { return f.trouble.empty(); })) break;
+            }
+            for (const auto& one : found) hand_over(nlohmann::json(one).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+        },
+        "while the kernel file was built to ask for its arguments", invocation.timeout_seconds, invocation.timeout_seconds);
+    std::vector<model::Introspection> out;
+    for (const auto& line : lines) out.push_back(nlohmann::json::parse(line).get<model::Introspection>());
+    return out;
+}
+
+}  // namespace
+
+struct Choice::Own {
+    kernelfile::KernelFiles files;
+    std::vector<model::Experiment> experiments;
+};
+
+bool names_kernel_file(const std::string& pattern) {
+    const auto file = file_and_glob(pattern).first;
+    return file.ends_with(".cl") || file.ends_with(".ocl");
+}
+
+Choice::Choice(const Invocation& invocation, const std::map<std::string, Earlier>& earlier) : invocation_(invocation) {
+    std::optional<Capture> capture;
+    if (!invocation.replay.empty()) {
+        capture = read_capture(invocation.replay);
+        invocation_.patterns = {capture->text_path + ":" + capture->kernel};
+    }
+    auto patterns = invocation_.patterns;
+    std::vector<std::string> built_in;
+    for (const auto& pattern : patterns)
+        if (!names_kernel_file(pattern)) built_in.push_back(pattern);
+    if (built_in.size() == patterns.size()) {
+        if (!invocation.statements.empty())
+            throw Error(Blame::usage, "option '--" + invocation.statements.front().first + "' is about a kernel file, as in `cllab " + invocation.command +
+                                          " my.cl`; the patterns name none");
+        if (names_kernel_file(invocation.versus)) throw Error(Blame::usage, "--vs names a kernel file, so the pattern must name one too");
+        return;
+    }
+    if (!built_in.empty())
+        throw Error(Blame::usage, "kernel files and families of this program do not run together; found '" + built_in.front() + "' beside a file");
+    if (!invocation.cl_dir.empty()) throw Error(Blame::usage, "option '--cl-dir' is about the families of this program; a kernel file is always read from disk");
+    if (!invocation.inputs.empty()) throw Error(Blame::usage, "option '--input' is about the families of this program; for a kernel file write --arg NAME=image:FILE");
+    if (!invocation.versus.empty() && names_kernel_file(invocation.versus)) patterns.push_back(invocation.versus);
+    std::vector<std::string> paths;
+    for (const auto& pattern : patterns) {
+        const auto path = file_and_glob(pattern).first;
+        if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
+    }
+    kernelfile::Description command_line;
+    for (const auto& [option, value] : invocation.statements) kernelfile::parse_option(option, value, command_line);
+    if (capture && !capture->options.empty()) kernelfile::parse_option("options", capture->options, command_line);
+    std::map<std::string, kernelfile::Snapshot> snapshots;
+    for (const auto& [name, text] : earlier) snapshots[name] = {text.path, text.text};
+    own_ = new Own{{paths, command_line, invocation.axes, snapshots}, {}};
+    auto& files = own_->files;
+    const auto found = ask_device(invocation, files.builds(), files.files());
+    for (std::size_t i = 0; i < found.size(); ++i) files.builds()[i].found = found[i];
+
+    if (capture) {
+        for (const auto& build : files.builds())
+            for (const auto& kernel : build.found.kernels)
+                if (kernel.name == capture->kernel) files.describe(build.file, described(*capture, kernel));
+    }
+    std::vector<kernelfile::Wanted> wanted;
+    for (const auto& pattern : patterns) {
+        const auto [path, glob] = file_and_glob(pattern);
+        wanted.push_back({files.index_of(path), glob, pattern});
+    }
+    // --vs may name a kernel of the same files by its own name.
+    if (!invocation.versus.empty() && !names_kernel_file(invocation.versus))
+        wanted.push_back({files.index_of(paths.front()), invocation.versus, paths.front() + ":" + invocation.versus});
+    std::set<std::string> taken;
+    for (const auto& experiment : model::registry()) taken.insert(experiment.family);
+    own_->experiments.push_back(files.experiment(wanted, [](const std::string& path) { return load_grey(path); },
+                                                  invocation.command == "isa" && !invocation.target.empty() ? kernelfile::Missing::made_up : kernelfile::Missing::refused,
+                                                  taken));
+}
+
+void Choice::say_defaults() const {
+    if (!own_) return;
+    for (const auto& note : own_->files.notes()) say(note);
+}
+
+std::vector<std::string> Choice::files() const {
+    std::vector<std::string> out;
+    if (!own_) return out;
+    for (const auto& file : own_->files.files()) out.push_back(file.path);
+    return out;
+}
+
+const std::vector<model::Experiment>& Choice::experiments() const { return own_ ? own_->experiments : model::registry(); }
+
+std::vector<model::Selected> Choice::select(const std::vector<std::string>& patterns) const {
+    if (!own_) return model::select(experiments(), patterns);
+    const auto& experiment = own_->experiments.front();
+    std::set<std::string> names;
+    for (const auto& pattern : patterns) {
+        const bool file = names_kernel_file(pattern);
+        const auto [path, glob] = file ? file_and_glob(pattern) : std::pair(file_and_glob(invocation_.patterns.front()).first, pattern);
+        for (const auto& name : own_->files.variants_of({own_->files.index_of(path), glob, pattern})) names.insert(name);
+    }
+    std::vector<model::Selected> out;
+    for (const auto& variant : experiment.variants)
+        if (names.count(variant.name)) out.push_back({&experiment, &variant, experiment.id(variant)});
+    return out;
+}
+
+std::vector<model::Selected> Choice::selected() const {
+    auto out = select(invocation_.patterns);
+    if (invocation_.versus.empty() || !own_) return out;
+    const auto other = select({invocation_.versus});
+    std::erase_if(out, [&](const auto& s) { return out.size() > 1 && s.variant == other.front().variant; });
+    return out;
+}
+
+}  // namespace cllab::app

@@ -1,0 +1,161 @@
+#include "device/introspect.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "core/text.hpp"
+#include "device/program.hpp"
+
+namespace cllab::device {
+namespace {
+
+using model::ElementType;
+using model::Parameter;
+
+std::string argument_text(const cl::Kernel& kernel, cl_uint index, cl_kernel_arg_info what) {
+    std::size_t size = 0;
+    cl_int code = clGetKernelArgInfo(kernel(), index, what, 0, nullptr, &size);
+    std::string out(size, '\0');
+    if (code == CL_SUCCESS && size > 0) code = clGetKernelArgInfo(kernel(), index, what, size, out.data(), nullptr);
+    if (code != CL_SUCCESS) throw cl::Error(code, "clGetKernelArgInfo");
+    while (!out.empty() && out.back() == '\0') out.pop_back();
+    return out;
+}
+
+template <typename T>
+T argument_number(const cl::Kernel& kernel, cl_uint index, cl_kernel_arg_info what) {
+    T out{};
+    if (const cl_int code = clGetKernelArgInfo(kernel(), index, what, sizeof out, &out, nullptr); code != CL_SUCCESS)
+        throw cl::Error(code, "clGetKernelArgInfo");
+    return out;
+}
+
+/// "__global const float4 *" as "float4", whatever a driver leaves in it.
+std::string plain_type(const std::string& text) {
+    std::vector<std::string> kept;
+    std::string spaced;
+    for (const char c : text) spaced += c == '*' ? ' ' : c;
+    for (const auto& word : split(spaced, ' ')) {
+        static const std::string dropped[] = {"", "const", "restrict", "volatile", "__global", "global", "__constant", "constant", "__local", "local", "__private"};
+        if (std::find(std::begin(dropped), std::end(dropped), word) == std::end(dropped)) kept.push_back(word);
+    }
+    return join(kept, " ");
+}
+
+Parameter parameter_of(const cl::Kernel& kernel, cl_uint index) {
+    Parameter out;
+    out.name = argument_text(kernel, index, CL_KERNEL_ARG_NAME);
+    const auto type = argument_text(kernel, index, CL_KERNEL_ARG_TYPE_NAME);
+    const auto address = argument_number<cl_kernel_arg_address_qualifier>(kernel, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER);
+    const auto access = argument_number<cl_kernel_arg_access_qualifier>(kernel, index, CL_KERNEL_ARG_ACCESS_QUALIFIER);
+    const auto qualifiers = argument_number<cl_kernel_arg_type_qualifier>(kernel, index, CL_KERNEL_ARG_TYPE_QUALIFIER);
+    const auto plain = plain_type(type);
+    const auto refuse = [&](const std::string& what) {
+        out.kind = Parameter::Kind::refused;
+        out.refusal = what;
+        return out;
+    };
+    if (qualifiers & CL_KERNEL_ARG_TYPE_PIPE || plain.find("pipe") == 0) return refuse("a pipe");
+    if (plain == "queue_t") return refuse("a queue for device-side enqueue");
+    if (plain == "event_t" || plain == "clk_event_t" || plain == "reserve_id_t") return refuse("a '" + plain + "'");
+    if (plain.starts_with("image")) {
+        for (const unsigned dims : {1u, 2u, 3u})
+            if (plain == "image" + std::to_string(dims) + "d_t") out.dims = dims;
+        if (out.dims == 0) return refuse("an '" + plain + "'; images are image1d_t, image2d_t and image3d_t");
+        if (access == CL_KERNEL_ARG_ACCESS_READ_WRITE) return refuse("a read_write image");
+        out.kind = Parameter::Kind::image;
+        out.writes = access == CL_KERNEL_ARG_ACCESS_WRITE_ONLY;
+        return out;
+    }
+    if (plain == "sampler_t") {
+        out.kind = Parameter::Kind::sampler;
+        return out;
+    }
+    out.kind = address == CL_KERNEL_ARG_ADDRESS_GLOBAL     ? Parameter::Kind::global
+               : address == CL_KERNEL_ARG_ADDRESS_CONSTANT ? Parameter::Kind::constant
+               : address == CL_KERNEL_ARG_ADDRESS_LOCAL    ? Parameter::Kind::local
+                                                           : Parameter::Kind::value;
+    out.is_const = out.kind == Parameter::Kind::constant || (qualifiers & CL_KERNEL_ARG_TYPE_CONST) != 0;
+    const auto known = model::builtin_type(plain);
+    out.type = known ? *known : ElementType{plain};
+    return out;
+}
+
+/// What `kernel`, put behind the text, writes into `bytes` bytes; nothing where that does not build.
+std::vector<unsigned char> written_by(Session& session, const std::string& text, const std::string& options, const std::string& kernel,
+                                      std::size_t bytes) {
+    const auto built = build(session, text + "\n" + kernel, options);
+    if (!built.ok) return {};
+    std::vector<unsigned char> out(bytes, 0);
+    const cl::Buffer buffer(session.context(), CL_MEM_READ_WRITE, bytes);
+    session.queue().enqueueWriteBuffer(buffer, CL_TRUE, 0, bytes, out.data());
+    cl::Kernel probe(built.program, "cllab_probe");
+    probe.setArg(0, buffer);
+    session.queue().enqueueNDRangeKernel(probe, cl::NullRange, cl::NDRange(1), cl::NullRange);
+    session.queue().enqueueReadBuffer(buffer, CL_TRUE, 0, bytes, out.data());
+    return out;
+}
+
+/// A type that the text defines: its size, and whether it is another name of a scalar or vector.
+ElementType defined_type(Session& session, const std::string& text, const std::string& options, const std::string& name) {
+    ElementType out{name};
+    const auto size = written_by(session, text, options, "__kernel void cllab_probe(__global uint* out) { out[0] = (uint)sizeof(" + name + "); }\n", 4);
+    if (size.empty()) return out;
+    out.bytes = out.lane_bytes = size[0] | static_cast<std::size_t>(size[1]) << 8 | static_cast<std::size_t>(size[2]) << 16;
+    // Only scalars and vectors can be made of a number: of 0.5 an integer is 0, a float begins with its own bits.
+    const auto half = written_by(session, text, options,
+                                 "__kernel void cllab_probe(__global uchar* out) { *(__global " + name + "*)out = (" + name +
+                                     ")(0.5f); out[128] = (uchar)vec_step(" + name + "); }\n",
+                                 256);
+    if (half.empty() || half[128] == 0 || out.bytes == 0) return out;
+    const bool zero = std::all_of(half.begin(), half.begin() + 8, [](unsigned char c) { return c == 0; });
+    out.kind = !zero                ? ElementType::Kind::floating
+               : name.front() == 'u' ? ElementType::Kind::unsigned_integer
+                                     : ElementType::Kind::signed_integer;
+    out.lanes = half[128];
+    out.lane_bytes = out.bytes / out.lanes;
+    return out;
+}
+
+}  // namespace
+
+model::Introspection introspect(Session& session, const std::string& text, const std::string& options) {
+    model::Introspection out;
+    const auto built = build(session, text, options.empty() ? "-cl-kernel-arg-info" : options + " -cl-kernel-arg-info");
+    out.built = built.ok;
+    if (!built.ok) {
+        out.log = built.log.empty() ? error_name(built.code) : built.log;
+        return out;
+    }
+    std::map<std::string, ElementType> defined;
+    try {
+        std::vector<cl::Kernel> kernels;
+        cl::Program(built.program).createKernels(&kernels);
+        for (const auto& kernel : kernels) {
+            model::KernelSignature signature;
+            signature.name = kernel.getInfo<CL_KERNEL_FUNCTION_NAME>();
+            while (!signature.name.empty() && signature.name.back() == '\0') signature.name.pop_back();
+            const auto count = kernel.getInfo<CL_KERNEL_NUM_ARGS>();
+            for (cl_uint i = 0; i < count; ++i) {
+                auto parameter = parameter_of(kernel, i);
+                const bool typed = parameter.kind != Parameter::Kind::image && parameter.kind != Parameter::Kind::sampler &&
+                                   parameter.kind != Parameter::Kind::refused;
+                if (typed && parameter.type.bytes == 0 && !parameter.type.name.empty() && parameter.type.name != "void") {
+                    const auto name = parameter.type.name;
+                    if (!defined.count(name)) defined[name] = defined_type(session, text, options, name);
+                    parameter.type = defined[name];
+                }
+                signature.parameters.push_back(std::move(parameter));
+            }
+            std::size_t group[3] = {0, 0, 0};
+            if (clGetKernelWorkGroupInfo(kernel(), session.device()(), CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof group, group, nullptr) == CL_SUCCESS)
+                signature.required_group = {group[0], group[1], group[2]};
+            out.kernels.push_back(std::move(signature));
+        }
+    } catch (const cl::Error& e) {
+        out.trouble = std::string(e.what()) + " gives " + error_name(e.err());
+    }
+    return out;
+}
+
+}  // namespace cllab::device

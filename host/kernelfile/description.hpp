@@ -1,0 +1,77 @@
+// What a user says of a kernel file: the block /*cllab … */ in it, my.cllab beside it, and options of the command line, all in
+// one grammar of one statement per line. Parsed here, with file, line and column in each error; nothing is evaluated.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kernelfile/expression.hpp"
+
+namespace cllab::kernelfile {
+
+/// One value for one argument, e.g. "rand:n*n". What of it applies depends on the kind.
+struct ArgumentSpec {
+    enum class Kind { random, counting, zero, constant, output, local, file, picture, sampler, bytes, fields, numbers };
+    Place place;
+    std::string text;                ///< as written
+    Kind kind = Kind::numbers;
+    std::string type{};              ///< element type or image format, where given
+    std::vector<Expression> extent{};///< one length, or up to three sizes of an image; empty: not given
+    std::vector<Number> numbers{};   ///< constant: one; random: none, or low and high; numbers: those of a scalar or vector
+    std::string path{};              ///< file, picture
+    std::vector<std::string> words{};///< of a sampler
+    std::vector<std::pair<std::string, std::vector<Number>>> fields{};  ///< of a struct: type and values
+    std::string raw{};               ///< bytes: the bytes themselves
+};
+
+struct AxisLine {
+    Place place;
+    std::string name, values;
+    bool tune = false;
+};
+
+/// What holds for all kernels of a file, or behind a line `kernel NAME` for that one.
+struct Scope {
+    std::map<std::string, ArgumentSpec> arguments;
+    std::optional<std::pair<Place, std::vector<Expression>>> global, local, offset;
+    std::optional<Expression> work_bytes, work_flops;
+    std::map<std::string, std::pair<Place, std::string>> expected;  ///< file by argument
+    std::optional<std::pair<Place, std::string>> reference;
+};
+
+struct Tolerance {
+    double absolute = 0, relative = 0, ulp = 0;
+};
+
+struct VariantLine {
+    Place place;
+    std::string name, options;
+};
+
+struct Description {
+    std::vector<AxisLine> axes;
+    std::vector<VariantLine> variants;
+    std::vector<std::pair<Place, std::string>> options, folders;
+    std::optional<Tolerance> tolerance;
+    Scope all;
+    std::map<std::string, std::pair<Place, Scope>> kernels;
+};
+
+/// Statements of `text`, whose first line is line `first_line` of `file`, added to `to`. Throws Error(usage).
+void parse_statements(std::string_view text, const std::string& file, std::size_t first_line, Description& to);
+
+/// One statement of the command line, "--arg", "src=rand:n".
+void parse_option(const std::string& option, const std::string& value, Description& to);
+
+/// The blocks /*cllab … */ of a kernel's text. Throws Error(usage) for one that is not closed.
+void parse_blocks(std::string_view text, const std::string& file, Description& to);
+
+/// Takes over what `over` says; it wins where both say something.
+void override_with(Description& base, const Description& over);
+
+}  // namespace cllab::kernelfile

@@ -1,0 +1,498 @@
+#include "kernelfile/experiment.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "kernelfile/data.hpp"
+#include "model/params.hpp"
+#include "model/registry.hpp"
+
+namespace cllab::kernelfile {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_text(const fs::path& path, const Place& place) {
+    const auto bytes = read_bytes(path, place);
+    constexpr std::size_t most = 16u << 20;
+    if (bytes.size() > most) refuse(place, "'" + path.string() + "' is larger than 16 MiB, so it is no kernel's text");
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+bool directive(std::string_view line, std::string_view word) {
+    std::size_t at = line.find_first_not_of(" \t");
+    if (at == std::string_view::npos || line[at] != '#') return false;
+    at = line.find_first_not_of(" \t", at + 1);
+    return at != std::string_view::npos && line.substr(at).starts_with(word);
+}
+
+/// The text with lab.h in the place of its #include "lab.h".
+model::Text prepared(const std::string& path, const std::string& text) {
+    model::Text out{path, {}};
+    const auto lines = split(text, '\n');
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        if (i > 0) out.text += '\n';
+        const bool asks = directive(lines[i], "include") && lines[i].find("\"lab.h\"") != std::string::npos;
+        if (!asks) {
+            out.text += lines[i];
+            continue;
+        }
+        out.includes_lab = true;
+        out.text += "#line 1 \"lab.h\"\n" + std::string(model::embedded_kernel("include/lab.h")) + "\n#line " + std::to_string(i + 2) + " \"" + path + "\"";
+    }
+    return out;
+}
+
+std::string stem_of(const std::string& path) {
+    auto out = fs::path(path).stem().string();
+    std::replace_if(out.begin(), out.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+    return out.empty() ? "kernel" : out;
+}
+
+/// The kind of axis that all of the values fit.
+model::Axis axis_from(const AxisLine& line) {
+    model::Axis axis;
+    axis.name = line.name;
+    axis.least = std::numeric_limits<double>::lowest();
+    axis.meaning = line.place.text();
+    std::vector<std::string> values;
+    for (const auto kind : {model::Axis::Kind::integer, model::Axis::Kind::real}) {
+        axis.kind = kind;
+        try {
+            values = model::expand_axis(axis, line.values);
+            break;
+        } catch (const Error& e) {
+            // What begins like a number is meant as one: its own sentence is the better one.
+            const bool number = line.values.find_first_of("0123456789") == line.values.find_first_not_of(" +-.");
+            const auto parts = split(line.values, ',');
+            const bool numbers = std::all_of(parts.begin(), parts.end(), [](const auto& p) { return parse_real(trim(p)) || parse_integer(trim(p)); });
+            if (kind == model::Axis::Kind::real && (number || numbers)) refuse(line.place, e.what());
+        }
+    }
+    if (values.empty()) {
+        axis.kind = model::Axis::Kind::choice;
+        for (const auto& part : split(line.values, ',')) {
+            const auto word = trim(part);
+            if (word.empty() || !std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isalnum(c) || std::strchr("_.+-", c); }))
+                refuse(line.place, "axis '" + line.name + "' cannot be " + cllab::quoted(word) + "; its values are numbers, ranges such as 1Ki:1Mi:*2, or words");
+            axis.choices.push_back(word);
+        }
+        try {
+            values = model::expand_axis(axis, line.values);
+        } catch (const Error& e) {
+            refuse(line.place, e.what());
+        }
+    }
+    axis.values = line.tune ? std::vector<std::string>{values.front()} : values;
+    if (line.tune) axis.tune = values;
+    return axis;
+}
+
+std::string first_error(const std::string& log) {
+    for (const auto& line : split(log, '\n'))
+        if (lower(line).find("error") != std::string::npos) return trim(line);
+    return one_line(log);
+}
+
+/// What the cells of the experiment share.
+struct State {
+    std::map<std::string, std::shared_ptr<const Bound>> bound;      ///< by variant
+    std::map<std::string, std::shared_ptr<const model::Variant>> references;  ///< by variant that is held against it
+    std::map<std::string, std::shared_ptr<const Bound>> reference_bound;      ///< likewise
+    std::set<std::string> is_reference;                             ///< variants that others are held against
+    std::set<std::string> tuned;                                    ///< axes that must not change a result
+    Ledger ledger;
+};
+
+/// Equal for cells whose results must be equal: buffers of one name and size, at a point that differs by tuned axes only.
+std::string comparison_of(const model::Setup& setup, const model::Point& point, const std::set<std::string>& tuned) {
+    std::vector<std::string> parts;
+    for (const auto& argument : setup.args) {
+        if (const auto* a = std::get_if<model::Input>(&argument)) parts.push_back("i" + a->name + std::to_string(a->data->size()));
+        if (const auto* a = std::get_if<model::InOut>(&argument)) parts.push_back("b" + a->name + std::to_string(a->data->size()));
+        if (const auto* a = std::get_if<model::Output>(&argument)) parts.push_back("o" + a->name + std::to_string(a->size_bytes));
+        if (const auto* a = std::get_if<model::Image>(&argument))
+            parts.push_back("p" + a->name + std::to_string(a->width) + "x" + std::to_string(a->height) + "x" + std::to_string(a->depth));
+    }
+    std::sort(parts.begin(), parts.end());
+    for (const auto& [axis, value] : point.values())
+        if (!tuned.count(axis)) parts.push_back(axis + "=" + value);
+    return join(parts, "\n");
+}
+
+model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request& request, model::Params& params) {
+    for (const auto& [axis, value] : request.point.values()) params.text(axis);
+    const auto& bound = *state->bound.at(request.variant.name);
+    auto out = bound.setup(request.point, bound.shape(request.point, request.device), request.seed);
+    Ledger::Question question;
+    question.comparison = comparison_of(out, request.point, state->tuned);
+    question.variant = request.variant.name;
+    for (const auto& [axis, value] : request.point.values()) question.point += axis + "=" + value + " ";
+    question.results = bound.results(out);
+    question.tolerance = bound.tolerance();
+    question.seed = request.seed;
+    question.random_inputs = bound.random_inputs();
+    question.is_reference = state->is_reference.count(question.variant) != 0;
+    const bool given = std::any_of(question.results.begin(), question.results.end(), [](const auto& r) { return r.given != nullptr; });
+    // A buffer that the kernel was seen to leave as it is accumulates nothing.
+    question.accumulates = out.accumulates = given && (request.verification == 0 || state->ledger.changes_given_data(question));
+    if (const auto reference = state->references.find(request.variant.name); reference != state->references.end()) {
+        const auto& other = *state->reference_bound.at(request.variant.name);
+        question.reference = reference->second->name;
+        out.reference = model::Reference{reference->second.get(), std::make_shared<const model::Setup>(other.setup(
+                                                                      request.point, other.shape(request.point, request.device), request.seed))};
+    }
+    const auto asked = std::make_shared<const Ledger::Question>(std::move(question));
+    out.check = [state, asked](const model::Buffers& buffers) { return state->ledger.check(*asked, buffers); };
+    out.proof = [state, asked] { return state->ledger.proof(*asked); };
+    return out;
+}
+
+}  // namespace
+
+SourceFile read_source(const std::string& path, const std::string* given) {
+    SourceFile out;
+    out.path = path;
+    const auto text = given ? *given : read_text(path, {"kernel file '" + path + "'", 0, 0});
+    out.text = std::make_shared<const model::Text>(prepared(path, text));
+    out.uses_integer_pixels = text.find("read_imageui") != std::string::npos || text.find("write_imageui") != std::string::npos;
+    std::size_t number = 0;
+    for (const auto& line : split(text, '\n')) {
+        ++number;
+        out.includes = out.includes || directive(line, "include");
+        const auto at = line.find("enqueue_kernel(");
+        if (at != std::string::npos && line.find("//") > at) refuse({path, number, at + 1}, "device-side enqueue is not supported: what a kernel starts is not timed or checked");
+    }
+    parse_blocks(text, path, out.description);
+    const auto beside = fs::path(path).replace_extension(".cllab");
+    std::error_code ignored;
+    if (fs::is_regular_file(beside, ignored)) {
+        Description more;
+        parse_statements(read_text(beside, {"'" + beside.string() + "'", 0, 0}), beside.string(), 1, more);
+        override_with(out.description, more);
+    }
+    return out;
+}
+
+KernelFiles::KernelFiles(const std::vector<std::string>& paths, const Description& command_line,
+                         const std::vector<std::pair<std::string, std::string>>& axes, const std::map<std::string, Snapshot>& snapshots) {
+    std::vector<std::string> wanted = paths;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        const auto snapshot = snapshots.find(wanted[i]);
+        files_.push_back(snapshot == snapshots.end() ? read_source(wanted[i]) : read_source(snapshot->second.path, &snapshot->second.text));
+        files_.back().path = wanted[i];
+        described_.push_back(files_.back().description);
+        override_with(described_.back(), command_line);
+        // A reference may be a kernel of another file.
+        std::vector<const Scope*> scopes{&described_.back().all};
+        for (const auto& [name, kernel] : described_.back().kernels) scopes.push_back(&kernel.second);
+        for (const auto* scope : scopes) {
+            if (!scope->reference) continue;
+            const auto& [place, text] = *scope->reference;
+            const auto at = text.rfind(".cl:");
+            if (at == std::string::npos) continue;
+            const auto path = place.line == 0 ? fs::path(text.substr(0, at + 3)) : fs::path(wanted[i]).parent_path() / text.substr(0, at + 3);
+            if (std::find(wanted.begin(), wanted.end(), path.string()) == wanted.end()) wanted.push_back(path.string());
+        }
+    }
+    declare_axes(axes);
+    make_builds();
+}
+
+std::size_t KernelFiles::index_of(const std::string& path) const {
+    for (std::size_t i = 0; i < files_.size(); ++i)
+        if (files_[i].path == path) return i;
+    throw Error(Blame::usage, "kernel file '" + path + "' is not among those that were read");
+}
+
+void KernelFiles::declare_axes(const std::vector<std::pair<std::string, std::string>>& settings) {
+    std::map<std::string, Place> from;
+    for (const auto& description : described_) {
+        for (const auto& line : description.axes) {
+            const auto axis = axis_from(line);
+            const auto other = std::find_if(axes_.begin(), axes_.end(), [&](const auto& a) { return a.name == axis.name; });
+            const bool set = std::any_of(settings.begin(), settings.end(), [&](const auto& s) { return s.first == axis.name; });
+            if (other == axes_.end()) {
+                axes_.push_back(axis);
+                from[axis.name] = line.place;
+            } else if (!set && (other->values != axis.values || other->tune != axis.tune)) {
+                refuse(line.place, "axis '" + axis.name + "' has other values at " + from[axis.name].text() + "; --axis " + axis.name + "=VALUES gives both the same");
+            }
+        }
+    }
+    for (const auto& [name, values] : settings) {
+        if (std::any_of(axes_.begin(), axes_.end(), [&, &n = name](const auto& a) { return a.name == n; })) continue;
+        const Place place{"option '--axis' is '" + name + "=" + excerpt(values) + "'", 0, 0};
+        if (!mentions(name)) {
+            std::vector<std::string> known;
+            for (const auto& axis : axes_) known.push_back(axis.name);
+            const auto near = nearest(name, known);
+            refuse(place, "nothing in '" + files_.front().path + "' or on the command line uses an axis '" + name + "'" +
+                              (!near.empty() ? "; did you mean " + join(near, ", ") + "?" : known.empty() ? "" : "; its axes are " + join(known, ", ")));
+        }
+        axes_.push_back(axis_from({place, name, values}));
+    }
+    // An integer axis that the command line gives a fraction or a word becomes what that is.
+    for (auto& axis : axes_)
+        for (const auto& [name, values] : settings)
+            if (name == axis.name && axis.kind != model::Axis::Kind::integer && axis.tune.empty())
+                axis = axis_from({{"option '--axis' is '" + name + "=" + excerpt(values) + "'", 0, 0}, name, values});
+}
+
+bool KernelFiles::mentions(const std::string& name) const {
+    const auto in = [&](const std::string& text) {
+        for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+            const auto inside = [&](std::size_t i) { return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '_'); };
+            if (!inside(at - 1) && !inside(at + name.size())) return true;
+        }
+        return false;
+    };
+    const auto in_scope = [&](const Scope& scope) {
+        for (const auto& [argument, spec] : scope.arguments)
+            if (in(spec.text)) return true;
+        for (const auto* list : {&scope.global, &scope.local, &scope.offset})
+            if (*list && std::any_of((*list)->second.begin(), (*list)->second.end(), [&](const auto& e) { return in(e.text()); })) return true;
+        return (scope.work_bytes && in(scope.work_bytes->text())) || (scope.work_flops && in(scope.work_flops->text()));
+    };
+    for (const auto& description : described_) {
+        if (in_scope(description.all)) return true;
+        for (const auto& [kernel, scope] : description.kernels)
+            if (in_scope(scope.second)) return true;
+        for (const auto& [place, text] : description.options)
+            if (in(text)) return true;
+        for (const auto& line : description.variants)
+            if (in(line.options)) return true;
+    }
+    return false;
+}
+
+void KernelFiles::describe(std::size_t file, const Description& more) {
+    Description both = more;
+    override_with(both, described_[file]);
+    described_[file] = both;
+}
+
+std::string KernelFiles::at_first_values(const std::string& options, const Place& place) const {
+    return substitute(options, [&](const std::string& inside) {
+        for (const auto& axis : axes_)
+            if (axis.name == inside) return axis.values.front();
+        return std::to_string(Expression::parse(inside, place).evaluate([&](const std::string& name, const Place& at) -> std::int64_t {
+            for (const auto& axis : axes_)
+                if (axis.name == name)
+                    if (const auto value = parse_integer(axis.values.front())) return *value;
+            refuse(at, "'" + name + "' is no axis with whole numbers; options may use axes only");
+        }));
+    });
+}
+
+void KernelFiles::make_builds() {
+    for (std::size_t f = 0; f < files_.size(); ++f) {
+        std::vector<const VariantLine*> lines{nullptr};
+        for (const auto& line : described_[f].variants) lines.push_back(&line);
+        for (const auto* line : lines) {
+            Build build{f, line ? line->name : "", {}};
+            for (const auto& [place, text] : described_[f].options)
+                if (!text.starts_with("-")) refuse(place, "build options begin with '-', as in -DTILE=16; found " + cllab::quoted(text));
+            if (line && !line->options.starts_with("-"))
+                refuse(line->place, "the options of variant '" + line->name + "' begin with '-', as in -DTILE=32; found " + cllab::quoted(line->options));
+            const Place place = line ? line->place : described_[f].options.empty() ? Place{files_[f].path, 0, 0} : described_[f].options.front().first;
+            std::vector<std::string> options;
+            for (const auto& one : options_of(build)) options.push_back(at_first_values(one, place));
+            build.options = join(options, " ");
+            builds_.push_back(std::move(build));
+        }
+    }
+}
+
+std::vector<std::string> KernelFiles::options_of(const Build& build) const {
+    std::vector<std::string> out;
+    const auto& file = files_[build.file];
+    const auto& description = described_[build.file];
+    const auto folder = [&](const fs::path& path, const Place& place) {
+        const auto text = path.empty() ? std::string(".") : path.string();
+        if (text.find(' ') != std::string::npos) refuse(place, "the folder '" + text + "' has a blank in its name, which build options cannot hold");
+        out.push_back("-I" + text);
+    };
+    if (file.includes) folder(fs::path(file.path).parent_path(), {"kernel file '" + file.path + "'", 0, 0});
+    for (const auto& [place, path] : description.folders) {
+        const auto whole = place.line == 0 || fs::path(path).is_absolute() ? fs::path(path) : fs::path(place.file).parent_path() / path;
+        std::error_code ignored;
+        if (!fs::is_directory(whole, ignored)) refuse(place, "there is no folder '" + whole.string() + "' to include from");
+        folder(whole, place);
+    }
+    for (const auto& [place, text] : description.options) out.push_back(text);
+    for (const auto& line : description.variants)
+        if (line.name == build.variant) out.push_back(line.options);
+    return out;
+}
+
+void KernelFiles::check_names() const {
+    std::vector<std::set<std::string>> arguments(files_.size()), kernels(files_.size());
+    std::set<std::string> everywhere;
+    for (const auto& build : builds_) {
+        for (const auto& kernel : build.found.kernels) {
+            kernels[build.file].insert(kernel.name);
+            for (const auto& p : kernel.parameters) {
+                arguments[build.file].insert(p.name);
+                everywhere.insert(p.name);
+            }
+        }
+    }
+    const auto list = [](const std::set<std::string>& names) { return join({names.begin(), names.end()}, ", "); };
+    for (std::size_t f = 0; f < files_.size(); ++f) {
+        if (kernels[f].empty()) continue;
+        for (const auto& [name, spec] : described_[f].all.arguments) {
+            if ((spec.place.line == 0 ? everywhere : arguments[f]).count(name)) continue;
+            const auto near = nearest(name, {arguments[f].begin(), arguments[f].end()});
+            refuse(spec.place, "no kernel of '" + files_[f].path + "' has an argument '" + name + "'; " +
+                                   (near.empty() ? "there are " + list(arguments[f]) + "; a size of your own is an axis, as in 'axis " + name + " = 1024'"
+                                                 : "did you mean " + join(near, ", ") + "?"));
+        }
+        for (const auto& [name, kernel] : described_[f].kernels) {
+            if (!kernels[f].count(name)) refuse(kernel.first, "there is no kernel '" + name + "' in '" + files_[f].path + "'; there are " + list(kernels[f]));
+            for (const auto& [argument, spec] : kernel.second.arguments)
+                if (spec.place.line > 0 && !arguments[f].count(argument))
+                    refuse(spec.place, "kernel '" + name + "' has no argument '" + argument + "'; there are " + list(arguments[f]));
+        }
+    }
+}
+
+void KernelFiles::make_candidates() {
+    for (std::size_t f = 0; f < files_.size(); ++f) {
+        const model::Introspection* base = nullptr;
+        for (const auto& build : builds_)
+            if (build.file == f && (!base || !base->built)) base = &build.found;  // the first one that builds
+        if (!base || !base->built) {
+            const auto& log = builds_[static_cast<std::size_t>(std::find_if(builds_.begin(), builds_.end(), [&](const auto& b) { return b.file == f; }) - builds_.begin())].found.log;
+            throw Error(Blame::result, "'" + files_[f].path + "' does not build: " + first_error(log));
+        }
+        if (base->kernels.empty()) {
+            if (!base->trouble.empty())
+                throw Error(Blame::environment, "the driver tells nothing of the kernels in '" + files_[f].path + "': " + base->trouble);
+            throw Error(Blame::usage, "there is no kernel in '" + files_[f].path + "': no function is __kernel");
+        }
+        for (std::size_t b = 0; b < builds_.size(); ++b) {
+            const auto& build = builds_[b];
+            if (build.file != f) continue;
+            if (build.variant.empty() && !build.found.built) {
+                notes_.push_back(files_[f].path + " builds only with the options of its variants");
+                continue;
+            }
+            const auto& kernels = build.found.built ? build.found.kernels : base->kernels;
+            for (const auto& kernel : kernels) {
+                const auto name = build.variant.empty() ? kernel.name : base->kernels.size() == 1 ? build.variant : kernel.name + "_" + build.variant;
+                candidates_.push_back({b, name, kernel.name, name, &kernel});
+            }
+        }
+    }
+    std::set<std::string> names;
+    const bool collide = std::any_of(candidates_.begin(), candidates_.end(), [&](const auto& c) { return !names.insert(c.name).second; });
+    if (!collide) return;
+    names.clear();
+    for (auto& c : candidates_) {
+        c.name = stem_of(files_[builds_[c.build].file].path) + "_" + c.name;
+        if (!names.insert(c.name).second) throw Error(Blame::usage, "two variants have the name '" + c.name + "'");
+    }
+}
+
+std::vector<const KernelFiles::Candidate*> KernelFiles::matching(const Wanted& wanted) const {
+    std::vector<const Candidate*> out;
+    for (const auto& c : candidates_)
+        if (builds_[c.build].file == wanted.file && (wanted.glob.empty() || glob_match(wanted.glob, c.name) || glob_match(wanted.glob, c.plain))) out.push_back(&c);
+    if (!out.empty()) return out;
+    std::vector<std::string> names;
+    for (const auto& c : candidates_)
+        if (builds_[c.build].file == wanted.file) names.push_back(c.name);
+    throw Error(Blame::usage, "no kernel matches '" + wanted.as_written + "'; '" + files_[wanted.file].path + "' has " + join(names, ", "));
+}
+
+std::vector<std::string> KernelFiles::variants_of(const Wanted& wanted) const {
+    std::vector<std::string> out;
+    for (const auto* c : matching(wanted)) out.push_back(c->name);
+    return out;
+}
+
+const KernelFiles::Candidate& KernelFiles::reference_of(const std::pair<Place, std::string>& named, std::size_t file) const {
+    auto name = named.second;
+    if (const auto at = name.rfind(".cl:"); at != std::string::npos) {
+        const auto path = named.first.line == 0 ? fs::path(name.substr(0, at + 3)) : fs::path(files_[file].path).parent_path() / name.substr(0, at + 3);
+        file = index_of(path.string());
+        name = name.substr(at + 4);
+    }
+    std::vector<std::string> names;
+    for (const auto& c : candidates_) {
+        if (builds_[c.build].file != file) continue;
+        if (c.name == name || c.plain == name) return c;
+        names.push_back(c.name);
+    }
+    refuse(named.first, "there is no kernel or variant '" + name + "' to be the reference; there are " + join(names, ", "));
+}
+
+model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, const LoadPicture& load, Missing missing_values,
+                                          const std::set<std::string>& taken_families) {
+    make_candidates();
+    check_names();
+    const auto state = std::make_shared<State>();
+    model::Experiment out;
+    std::vector<std::string> stems, paths;
+    std::vector<const Candidate*> chosen;
+    for (const auto& one : wanted) {
+        for (const auto* c : matching(one))
+            if (std::find(chosen.begin(), chosen.end(), c) == chosen.end()) chosen.push_back(c);
+        const auto stem = stem_of(files_[one.file].path);
+        if (std::find(stems.begin(), stems.end(), stem) == stems.end()) stems.push_back(stem), paths.push_back(files_[one.file].path);
+    }
+    out.family = join(stems, "+");
+    if (taken_families.count(out.family)) out.family += "_cl";
+    out.question = "Which kernel of " + join(paths, " and ") + " is fastest?";
+    out.axes = axes_;
+    for (const auto& axis : axes_)
+        if (!axis.tune.empty()) state->tuned.insert(axis.name);
+
+    std::map<std::size_t, std::vector<std::string>> notes;  // by file
+    const auto bind = [&](const Candidate& c, std::vector<std::string>& said) {
+        const auto file = builds_[c.build].file;
+        return std::make_shared<const Bound>(files_[file].path, described_[file], *c.signature, options_of(builds_[c.build]), files_[file].uses_integer_pixels, load, missing_values, said);
+    };
+    const auto variant_of = [&](const Candidate& c) {
+        const auto& file = files_[builds_[c.build].file];
+        model::Variant variant;
+        variant.name = c.name;
+        variant.meaning = "Kernel " + c.entry + " of " + file.path + (builds_[c.build].variant.empty() ? "." : ", variant " + builds_[c.build].variant + ".");
+        variant.own = file.text;
+        variant.entry = c.entry;
+        return variant;
+    };
+    for (const auto* c : chosen) {
+        auto& said = notes[builds_[c->build].file];
+        std::vector<std::string> new_notes;
+        const auto bound = bind(*c, new_notes);
+        for (const auto& note : new_notes)
+            if (std::find(said.begin(), said.end(), note) == said.end()) said.push_back(note);
+        out.variants.push_back(variant_of(*c));
+        state->bound[c->name] = bound;
+        if (!bound->reference()) continue;
+        const auto& reference = reference_of(*bound->reference(), builds_[c->build].file);
+        state->is_reference.insert(reference.name);
+        if (&reference == c) continue;
+        std::vector<std::string> unsaid;
+        state->references[c->name] = std::make_shared<const model::Variant>(variant_of(reference));
+        state->reference_bound[c->name] = bind(reference, unsaid);
+    }
+    for (const auto& [file, said] : notes)
+        if (!said.empty()) notes_.push_back(files_[file].path + " leaves out, and so gets: " + join(said, "; "));
+    out.setup = [state](const model::Request& request, model::Params& params) { return setup_of(state, request, params); };
+    out.resolve = [state](const model::Request& request, model::Params& params) {
+        for (const auto& [axis, value] : request.point.values()) params.text(axis);
+        state->bound.at(request.variant.name)->shape(request.point, request.device);
+        if (const auto found = state->reference_bound.find(request.variant.name); found != state->reference_bound.end())
+            found->second->shape(request.point, request.device);
+    };
+    return out;
+}
+
+}  // namespace cllab::kernelfile

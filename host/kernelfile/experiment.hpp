@@ -1,0 +1,88 @@
+// From kernel files and what is said of them to a model Experiment: nothing downstream knows the difference.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "kernelfile/bound.hpp"
+#include "kernelfile/description.hpp"
+#include "model/experiment.hpp"
+
+namespace cllab::kernelfile {
+
+struct SourceFile {
+    std::string path;
+    std::shared_ptr<const model::Text> text;
+    Description description;           ///< its blocks, then the .cllab file beside it
+    bool uses_integer_pixels = false;  ///< it calls read_imageui or write_imageui
+    bool includes = false;             ///< it includes other files
+};
+
+/// A text that a file had: it stands for the file `path` under another name.
+struct Snapshot {
+    std::string path, text;
+};
+
+/// Throws Error(usage) for what cannot be read or parsed. `text`: instead of the file's own.
+SourceFile read_source(const std::string& path, const std::string* text = nullptr);
+
+/// One build that the device is asked about: a file with the defines of one variant line, or none.
+struct Build {
+    std::size_t file = 0;
+    std::string variant;  ///< empty: the file as it is
+    std::string options;
+    model::Introspection found{};
+};
+
+/// Kernels of one file, by a glob over kernels and variants; an empty glob is all of them.
+struct Wanted {
+    std::size_t file = 0;
+    std::string glob, as_written;
+};
+
+class KernelFiles {
+public:
+    /// `axes`: settings of --axis, which declare an axis where no line does. Throws Error(usage).
+    KernelFiles(const std::vector<std::string>& paths, const Description& command_line, const std::vector<std::pair<std::string, std::string>>& axes,
+                const std::map<std::string, Snapshot>& snapshots = {});
+
+    const std::vector<SourceFile>& files() const { return files_; }
+    std::size_t index_of(const std::string& path) const;
+    /// What is to be introspected; `found` is for the caller to fill in.
+    std::vector<Build>& builds() { return builds_; }
+    /// The experiment of all that is wanted. Throws Error(usage) for what does not fit, Error(result) when nothing builds.
+    model::Experiment experiment(const std::vector<Wanted>& wanted, const LoadPicture& load, Missing missing_values,
+                                 const std::set<std::string>& taken_families);
+    /// Which of the experiment's variants the pattern means; throws Error(usage) for none. After experiment().
+    std::vector<std::string> variants_of(const Wanted& wanted) const;
+    /// Says more of a file whose arguments are known by now; what is said already wins.
+    void describe(std::size_t file, const Description& more);
+    /// Defaults that were taken, one line per file.
+    const std::vector<std::string>& notes() const { return notes_; }
+
+private:
+    struct Candidate {
+        std::size_t build = 0;
+        std::string name, entry, plain;  ///< plain: the name without its file's
+        const model::KernelSignature* signature = nullptr;
+    };
+    void declare_axes(const std::vector<std::pair<std::string, std::string>>& settings);
+    void make_builds();
+    void check_names() const;
+    bool mentions(const std::string& name) const;
+    void make_candidates();
+    std::vector<const Candidate*> matching(const Wanted& wanted) const;
+    std::vector<std::string> options_of(const Build& build) const;
+    std::string at_first_values(const std::string& options, const Place& place) const;
+    const Candidate& reference_of(const std::pair<Place, std::string>& named, std::size_t file) const;
+
+    std::vector<SourceFile> files_;
+    std::vector<Description> described_;  ///< by file: with the command line
+    std::vector<model::Axis> axes_;
+    std::vector<Build> builds_;
+    std::vector<Candidate> candidates_;
+    std::vector<std::string> notes_;
+};
+
+}  // namespace cllab::kernelfile

@@ -1,0 +1,212 @@
+#include "kernelfile/expression.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+
+namespace cllab::kernelfile {
+
+struct Node {
+    enum class Kind { number, name, negate, add, subtract, multiply, divide, remainder, minimum, maximum, ceiling };
+    Kind kind;
+    std::int64_t number = 0;
+    std::string name{};
+    Place place{};
+    std::vector<std::shared_ptr<const Node>> parts{};
+};
+
+namespace {
+
+using Kind = Node::Kind;
+using Made = std::shared_ptr<const Node>;
+using Lookup = std::function<std::int64_t(const std::string&, const Place&)>;
+
+bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
+bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+class Parser {
+public:
+    Parser(std::string_view text, const Place& place) : text_(text), place_(place) {}
+
+    Made whole() {
+        auto out = sum();
+        if (skip() < text_.size()) refuse_here("an operator or the end");
+        return out;
+    }
+
+private:
+    static constexpr unsigned deepest = 64;
+
+    std::size_t skip() {
+        while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
+        return at_;
+    }
+    [[noreturn]] void refuse_here(const std::string& wanted) {
+        const auto at = skip();
+        const auto found = at < text_.size() ? cllab::quoted(text_.substr(at)) : std::string("the end");
+        refuse(place_.at(at), "expected " + wanted + " in the expression " + cllab::quoted(trim(text_)) + ", found " + found);
+    }
+    bool take(char c) {
+        if (skip() >= text_.size() || text_[at_] != c) return false;
+        ++at_;
+        return true;
+    }
+    Made make(Kind kind, std::size_t at, std::vector<Made> parts) { return std::make_shared<const Node>(Node{kind, 0, {}, place_.at(at), std::move(parts)}); }
+
+    Made sum() {
+        if (++depth_ > deepest) refuse(place_.at(at_), "the expression is nested deeper than " + std::to_string(deepest) + " levels");
+        auto left = product();
+        for (;;) {
+            const auto at = skip();
+            if (take('+')) left = make(Kind::add, at, {left, product()});
+            else if (take('-')) left = make(Kind::subtract, at, {left, product()});
+            else break;
+            if (++links_ > most_links) refuse(place_.at(at), "the expression has more than " + std::to_string(most_links) + " operators");
+        }
+        --depth_;
+        return left;
+    }
+    Made product() {
+        auto left = factor();
+        for (;;) {
+            const auto at = skip();
+            if (take('*')) left = make(Kind::multiply, at, {left, factor()});
+            else if (take('/')) left = make(Kind::divide, at, {left, factor()});
+            else if (take('%')) left = make(Kind::remainder, at, {left, factor()});
+            else return left;
+            if (++links_ > most_links) refuse(place_.at(at), "the expression has more than " + std::to_string(most_links) + " operators");
+        }
+    }
+    Made factor() {
+        const auto at = skip();
+        if (take('-')) {
+            if (++depth_ > deepest) refuse(place_.at(at), "the expression is nested deeper than " + std::to_string(deepest) + " levels");
+            auto out = make(Kind::negate, at, {factor()});
+            --depth_;
+            return out;
+        }
+        if (take('(')) {
+            auto out = sum();
+            if (!take(')')) refuse_here("')'");
+            return out;
+        }
+        if (at >= text_.size() || !in_name(text_[at])) refuse_here("a number, a name or '('");
+        while (at_ < text_.size() && in_name(text_[at_])) ++at_;
+        const auto word = text_.substr(at, at_ - at);
+        if (!starts_name(word.front())) {
+            const auto value = parse_integer(word);
+            if (!value) refuse(place_.at(at), cllab::quoted(word) + " is no whole number, written as 4096, 4Ki or 1M");
+            return std::make_shared<const Node>(Node{Kind::number, *value, {}, place_.at(at)});
+        }
+        if (!take('(')) return std::make_shared<const Node>(Node{Kind::name, 0, std::string(word), place_.at(at)});
+        return call(std::string(word), at);
+    }
+    Made call(const std::string& function, std::size_t at) {
+        std::vector<Made> parts;
+        do parts.push_back(sum());
+        while (take(','));
+        if (!take(')')) refuse_here("',' or ')'");
+        if (function == "ceil") {
+            if (parts.size() != 1 || parts.front()->kind != Kind::divide)
+                refuse(place_.at(at), "ceil takes one quotient, as in ceil(n / 16): division rounds down elsewhere");
+            return make(Kind::ceiling, at, parts.front()->parts);
+        }
+        if (function != "min" && function != "max")
+            refuse(place_.at(at), "there is no function " + cllab::quoted(function) + "; there are min, max and ceil");
+        if (parts.size() < 2) refuse(place_.at(at), function + " takes two values or more");
+        return make(function == "min" ? Kind::minimum : Kind::maximum, at, std::move(parts));
+    }
+
+    static constexpr unsigned most_links = 1000;
+    std::string_view text_;
+    Place place_;
+    std::size_t at_ = 0;
+    unsigned depth_ = 0, links_ = 0;
+};
+
+std::int64_t divide(std::int64_t a, std::int64_t b, Kind kind, const Place& place) {
+    if (b == 0) refuse(place, "this divides by zero");
+    if (a == INT64_MIN && b == -1) refuse(place, "the value does not fit 63 bits");
+    if (kind == Kind::remainder) return a % b;
+    // Rounded down and up, also of negative values.
+    const auto quotient = a / b;
+    const bool exact = a % b == 0, positive = (a < 0) == (b < 0);
+    if (kind == Kind::ceiling) return quotient + (!exact && positive);
+    return quotient - (!exact && !positive);
+}
+
+std::int64_t value_of(const Node& node, const Lookup& lookup) {
+    if (node.kind == Kind::number) return node.number;
+    if (node.kind == Kind::name) return lookup(node.name, node.place);
+    std::vector<std::int64_t> v;
+    for (const auto& part : node.parts) v.push_back(value_of(*part, lookup));
+    std::int64_t out = 0;
+    bool fits = true;
+    switch (node.kind) {
+        case Kind::negate: fits = !__builtin_sub_overflow(std::int64_t{0}, v[0], &out); break;
+        case Kind::add: fits = !__builtin_add_overflow(v[0], v[1], &out); break;
+        case Kind::subtract: fits = !__builtin_sub_overflow(v[0], v[1], &out); break;
+        case Kind::multiply: fits = !__builtin_mul_overflow(v[0], v[1], &out); break;
+        case Kind::minimum: return *std::min_element(v.begin(), v.end());
+        case Kind::maximum: return *std::max_element(v.begin(), v.end());
+        default: return divide(v[0], v[1], node.kind, node.place);
+    }
+    if (!fits) refuse(node.place, "the value does not fit 63 bits");
+    return out;
+}
+
+}  // namespace
+
+std::string Place::text() const { return line == 0 ? file : file + ":" + std::to_string(line) + ":" + std::to_string(column); }
+
+void refuse(const Place& place, const std::string& sentence) { throw Error(Blame::usage, place.text() + ": " + sentence); }
+
+Expression Expression::parse(std::string_view text, const Place& place) {
+    Expression out;
+    out.text_ = trim(text);
+    out.place_ = place;
+    out.root_ = Parser(text, place).whole();
+    return out;
+}
+
+std::int64_t Expression::evaluate(const Lookup& lookup) const { return value_of(*root_, lookup); }
+
+Number parse_number(std::string_view text, const Place& place) {
+    auto plain = trim(text);
+    if (!parse_integer(plain)) {
+        if (plain.size() > 1 && plain.back() == 'f' && plain.find('.') != std::string::npos) plain.pop_back();  // 0.5f
+        if (const auto real = parse_real(plain)) return *real;
+        const auto small = lower(plain);
+        if (small == "nan" || small == "inf" || small == "-inf") refuse(place, cllab::quoted(plain) + " is no finite number");
+    }
+    return Expression::parse(text, place);
+}
+
+std::vector<std::pair<std::string, Place>> split_top(std::string_view text, const Place& place, char separator) {
+    std::vector<std::pair<std::string, Place>> out;
+    int open = 0;
+    std::size_t from = 0;
+    for (std::size_t i = 0; i <= text.size(); ++i) {
+        if (i < text.size()) {
+            if (text[i] == '(' || text[i] == '{') ++open;
+            if (text[i] == ')' || text[i] == '}') --open;
+            if (text[i] != separator || open > 0) continue;
+        }
+        std::size_t first = from;
+        while (first < i && std::isspace(static_cast<unsigned char>(text[first]))) ++first;
+        out.emplace_back(trim(text.substr(from, i - from)), place.at(first));
+        from = i + 1;
+    }
+    return out;
+}
+
+std::vector<Expression> parse_list(std::string_view text, const Place& place) {
+    std::vector<Expression> out;
+    for (const auto& [part, where] : split_top(text, place, ',')) out.push_back(Expression::parse(part, where));
+    return out;
+}
+
+}  // namespace cllab::kernelfile

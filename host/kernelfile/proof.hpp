@@ -1,0 +1,69 @@
+// What a user's kernel is held against, from the surest to the least: an expected file, a reference kernel, the other
+// variants, and only itself.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernelfile/description.hpp"
+#include "model/experiment.hpp"
+#include "model/kernel_signature.hpp"
+
+namespace cllab::kernelfile {
+
+/// The first element of `found` that differs from `expected` by more than the tolerance: "dst[17] is 3, expected 4".
+std::optional<std::string> first_difference(const std::string& name, std::span<const std::byte> found, std::span<const std::byte> expected,
+                                            const model::ElementType& type, const Tolerance& tolerance, const std::string& whose);
+
+/// A buffer or image that a kernel leaves behind.
+struct Result {
+    std::string name;
+    model::ElementType type;             ///< of its elements, in lanes
+    model::SharedBytes given{};          ///< what it holds before, where that is no poison
+    model::SharedBytes expected{};       ///< of an expected file, after one operation
+    std::string file{};                  ///< its name
+};
+
+/// What all cells of one comparison have left so far. In one process: cells of an isolated run share it.
+class Ledger {
+public:
+    struct Question {
+        std::string comparison;  ///< equal for cells whose results must be equal
+        std::string variant, point;
+        std::vector<Result> results;
+        Tolerance tolerance;
+        std::uint64_t seed = 0;
+        bool accumulates = false, random_inputs = false, is_reference = false;
+        std::string reference{};  ///< name of the reference variant; empty: none
+    };
+    /// Model's check: the first thing that is wrong.
+    std::optional<std::string> check(const Question& question, const model::Buffers& buffers);
+    model::Proof proof(const Question& question) const;
+    /// False when the cell has been checked and left all data that it was given as it was.
+    bool changes_given_data(const Question& question) const;
+
+private:
+    using Contents = std::map<std::string, model::Bytes, std::less<>>;
+    struct First {
+        std::string variant;
+        Contents contents;
+    };
+    struct Seen {
+        std::set<std::uint64_t> seeds;
+        std::map<std::uint64_t, std::string> hashes;  ///< of all results after one operation, by seed
+        std::set<std::string> untouched, partly;      ///< results that hold poison, whole or in part
+        std::string disputed_by;
+        bool changes_given = false;
+    };
+    std::map<std::string, std::map<std::string, First>> firsts_;  ///< by comparison; seed and operations
+    std::map<std::string, std::map<std::string, Seen>> seen_;     ///< by comparison; variant and point
+    std::deque<std::string> recent_;                              ///< comparisons, oldest first
+};
+
+}  // namespace cllab::kernelfile

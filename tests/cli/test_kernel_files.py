@@ -1,0 +1,486 @@
+"""A user's own kernel: the files of tests/kernels, each rung of the ladder of proofs, and a table of wrong inputs, each of
+which ends with one sentence that names file and line, and status 2."""
+import concurrent.futures
+import queue
+import shutil
+import signal
+import struct
+import subprocess
+import threading
+import unittest
+
+from lab import CLLAB, OCLGRIND_LIBRARY, SOURCE, LabTest, main, words
+
+KERNELS = SOURCE / "tests" / "kernels"
+
+SCALE = """__kernel void scale(__global const float* src, __global float* dst, float f, int n) {
+    const int i = get_global_id(0);
+    if (i < n) dst[i] = f * src[i];
+}
+"""
+BLOCK = """/*cllab
+axis n = 256
+arg src = rand:n
+arg dst = out:n
+arg f = 0.5
+arg n = n
+global n
+*/
+"""
+TYPES = """typedef struct { int n; float f; } Pair;
+__kernel void take(__global float4* v, __local int* part, uchar small, float4 four, Pair pair) { v[get_global_id(0)] = four * pair.f; }
+"""
+PICTURE = """__kernel void look(read_only image2d_t src, write_only image2d_t dst, sampler_t s) {
+    const int2 at = (int2)(get_global_id(0), get_global_id(1));
+    write_imagef(dst, at, read_imagef(src, s, at));
+}
+"""
+
+
+def npy(descr, shape, data, order="False"):
+    header = f"{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}"
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data
+
+
+def floats(values):
+    return struct.pack(f"<{len(values)}f", *values)
+
+
+def replaced(old, new):
+    """The good block with one line changed; the file is t.cl and the line is what the sentence names."""
+    assert old in BLOCK
+    text = BLOCK.replace(old, new, 1) + SCALE
+    return text, f"t.cl:{1 + BLOCK[:BLOCK.index(old)].count(chr(10)) + new.count(chr(10))}:"
+
+
+# What is wrong, the text of t.cl, more arguments, and what the sentence holds.
+WRONG = [(f"line {new!r}", *replaced(old, new)[:1], [], [replaced(old, new)[1], *parts]) for old, new, parts in [
+    ("axis n = 256", "axs n = 256", ["'axs'", "did you mean axis"]),
+    ("axis n = 256", "axis = 256", ["'axis'", "NAME = VALUES"]),
+    ("axis n = 256", "axis n 256", ["NAME = VALUES"]),
+    ("axis n = 256", "axis n =", ["NAME = VALUES"]),
+    ("axis n = 256", "axis n = 256,256", ["256", "twice"]),
+    ("axis n = 256", "axis n = 1:9", ["1:9"]),
+    ("axis n = 256", "axis n = 9:1:+1", ["ends before it starts"]),
+    ("axis n = 256", "axis n = 256;512", ["256;512"]),
+    ("global n", "global n\nglobal n", ["'global' is given twice"]),
+    ("arg src = rand:n", "arg src rand:n", ["NAME = VALUE", "'src rand:n'"]),
+    ("arg src = rand:n", "arg srcc = rand:n", ["'srcc'", "did you mean src"]),
+    ("arg src = rand:n", "arg src = rnd:n", ["'rnd'", "did you mean rand"]),
+    ("arg src = rand:n", "arg src = rand:m", ["'m'", "axis m = 1024"]),
+    ("arg src = rand:n", "arg src = rand:n*", ["a number, a name or '('", "the end"]),
+    ("arg src = rand:n", "arg src = rand:(n", ["')'"]),
+    ("arg src = rand:n", "arg src = rand:n)", ["an operator or the end", "')'"]),
+    ("arg src = rand:n", "arg src = rand:n/0", ["divides by zero"]),
+    ("arg src = rand:n", "arg src = rand:n-256", ["length of 'src' is 0"]),
+    ("arg src = rand:n", "arg src = rand:-n", ["length of 'src' is -256"]),
+    ("arg src = rand:n", "arg src = rand:n*4Gi*4Gi", ["63 bits"]),
+    ("arg src = rand:n", "arg src = rand:1Xi", ["'1Xi'", "4Ki"]),
+    ("arg src = rand:n", "arg src = rand:ceil(n)", ["ceil takes one quotient"]),
+    ("arg src = rand:n", "arg src = rand:min(n)", ["min takes two"]),
+    ("arg src = rand:n", "arg src = rand:sqrt(n)", ["no function 'sqrt'"]),
+    ("arg src = rand:n", "arg src = rand:n,n", ["one length", "2"]),
+    ("arg src = rand:n", "arg src = rand:n:0", ["no bounds or two"]),
+    ("arg src = rand:n", "arg src = rand:int:n", ["'src'", "const float*", "int"]),
+    ("arg src = rand:n", "arg src = rand:rgba8:n", ["'rgba8' is a format of images"]),
+    ("arg src = rand:n", "arg src = out:n", ["'src'", "promises not to write"]),
+    ("arg src = rand:n", "arg src = 3", ["'src'", "__global const float*", "'3'"]),
+    ("arg src = rand:n", "arg src = local:n", ["'src'", "'local:n'"]),
+    ("arg src = rand:n", "arg src = sampler:linear", ["'src'"]),
+    ("arg src = rand:n", "arg src = svm:n", ["shared virtual memory"]),
+    ("arg src = rand:n", "arg src = const", ["a value and a length"]),
+    ("arg src = rand:n", "arg src = file:absent.bin", ["absent.bin", "No such file"]),
+    ("arg src = rand:n", "arg src = file:", ["takes a file"]),
+    ("arg src = rand:n", "arg src = file:seven.bin", ["7 bytes", "4 bytes"]),
+    ("arg src = rand:n", "arg src = file:empty.bin", ["is empty"]),
+    ("arg src = rand:n", "arg src = npy:seven.bin", ["no sound .npy"]),
+    ("arg src = rand:n", "arg src = npy:ints.npy", ["holds int", "const float*"]),
+    ("arg src = rand:n", "arg src = npy:cut.npy", ["(64,)"]),
+    ("arg src = rand:n", "arg src = npy:big_endian.npy", ["'>f4'"]),
+    ("arg src = rand:n", "arg src = npy:fortran.npy", ["Fortran order"]),
+    ("arg src = rand:n", "arg src = npy:complex.npy", ["'<c8'"]),
+    ("arg src = rand:n", "arg src = image:seven.bin", ["seven.bin", "PNG"]),
+    ("arg src = rand:n", "arg src = image:", ["takes a picture"]),
+    ("arg src = rand:n", "arg src = rand:n\narg src = rand:n", ["'src' is given twice"]),
+    ("arg f = 0.5", "arg f = nan", ["'nan' is no finite number"]),
+    ("arg f = 0.5", "arg f = 1,2", ["one value", "2"]),
+    ("arg f = 0.5", "arg f = rand:4", ["'f'", "of type float"]),
+    ("arg n = n", "arg n = 0.5", ["'n'", "of type int", "'0.5'"]),
+    ("arg n = n", "arg n = 4Gi", ["4294967296", "int"]),
+    ("arg n = n", "arg n = n\ntolerance relative=nan", ["'nan'", "0 or more"]),
+    ("arg n = n", "arg n = n\ntolerance relative=-1", ["'-1'"]),
+    ("arg n = n", "arg n = n\ntolerance close=1", ["absolute=X, relative=X or ulp=X"]),
+    ("arg n = n", "arg n = n\ntolerance", ["absolute=X"]),
+    ("arg n = n", "arg n = n\nwork bytes", ["bytes=EXPRESSION"]),
+    ("arg n = n", "arg n = n\nwork joules=3", ["'joules=3'"]),
+    ("arg n = n", "arg n = n\nexpect dst = small.npy", ["'src' is random"]),
+    ("arg n = n", "arg n = n\nexpect src = small.npy", ["never written"]),
+    ("arg n = n", "arg n = n\nexpect gone = small.npy", ["'gone'", "src, dst, f, n"]),
+    ("arg n = n", "arg n = n\nreference nobody", ["'nobody'", "scale"]),
+    ("arg n = n", "arg n = n\nkernel other", ["'other'", "scale"]),
+    ("arg n = n", "arg n = n\nkernel", ["name of a kernel"]),
+    ("arg n = n", "arg n = n\noptions TILE=16", ["begin with '-'", "'TILE=16'"]),
+    ("arg n = n", "arg n = n\nvariant fast", ["NAME = VALUE"]),
+    ("arg n = n", "arg n = n\nvariant fast = TILE=3", ["begin with '-'"]),
+    ("arg n = n", "arg n = n\nextends nowhere", ["no folder 'nowhere'"]),
+    ("global n", "global n,n,n,n", ["at most three"]),
+    ("global n", "global 0", ["global size 0 is 0", "at least 1"]),
+    ("global n", "global n*1Gi*16", ["more work-items than can be"]),
+    ("global n", "global", ["'global' is empty"]),
+    ("global n", "global n\nlocal 100", ["256", "100", "ceil(n / 100) * 100"]),
+    ("global n", "global n\nlocal 16,16", ["local has 2 dimensions, global 1"]),
+    ("global n", "global n\noffset 1,1", ["offset has 2 dimensions"]),
+]]
+WRONG += [
+    ("a word in an expression", BLOCK.replace("axis n = 256", "axis n = big") + SCALE, [], ["t.cl:", "'n' is 'big'"]),
+    ("an axis that nothing uses", BLOCK + SCALE, ["t.cl", "-a", "m=4"], ["--axis", "'m'", "its axes are n"]),
+    ("no values at all", SCALE, [], ["t.cl:", "kernel 'scale'", "'arg src = rand:1024'", "'arg f = 0.5'", "'global 1024'"]),
+    ("one missing", BLOCK.replace("arg f = 0.5\n", "") + SCALE, [], ["'arg f = 0.5'", "--arg 'f = 0.5'"]),
+    ("open block", "\n/*cllab\naxis n = 4\n" + SCALE, [], ["t.cl:2:", "not closed"]),
+    ("no kernel", "int nothing(int a) { return a; }\n", [], ["t.cl", "no function is __kernel"]),
+    ("control character", BLOCK.replace("arg f", "arg\x01 f") + SCALE, [], ["t.cl:5:", "control character"]),
+    ("absent", None, ["absent.cl"], ["absent.cl", "No such file"]),
+    ("no such kernel", BLOCK + SCALE, ["t.cl:skale"], ["t.cl:skale", "scale"]),
+    ("beside a family", BLOCK + SCALE, ["t.cl", "muladd_fma"], ["muladd_fma"]),
+    ("option without a file", None, ["muladd_fma", "--arg", "n=3"], ["--arg", "kernel file"]),
+    ("bad --arg", BLOCK + SCALE, ["t.cl", "--arg", "f=rnd:3"], ["--arg", "did you mean rand"]),
+    ("unknown --arg", BLOCK + SCALE, ["t.cl", "--arg", "weight=3"], ["--arg", "'weight'"]),
+    ("bad --tolerance", BLOCK + SCALE, ["t.cl", "--tolerance", "nan"], ["--tolerance"]),
+    ("--input", BLOCK + SCALE, ["t.cl", "--input", "src=a.png"], ["--arg NAME=image:FILE"]),
+    ("vs itself", BLOCK + SCALE, ["t.cl", "--vs", "scale"], ["--vs"]),
+    ("cycle", BLOCK.replace("axis n = 256\n", "").replace("arg n = n", "arg n = m\narg m = n") + SCALE.replace("int n)", "int n, int m)"), [], ["depends on itself"]),
+    ("a pointer in a struct", "/*cllab\narg p = {float*:0}\nglobal 1\n*/\n" + TYPES, [], ["t.cl:2:", "no pointer"]),
+    ("a struct's size", "/*cllab\narg v = out:64\narg part = 64\narg small = 1\narg four = 1,2,3,4\narg pair = {int:1}\nglobal 64\n*/\n" + TYPES, [],
+     ["t.cl:6:", "Pair", "8 bytes", "4"]),
+    ("a struct as a number", "/*cllab\narg v = out:64\narg part = 64\narg small = 1\narg four = 1,2,3,4\narg pair = 1\nglobal 64\n*/\n" + TYPES, [], ["t.cl:6:", "{int:1, float:0.5}"]),
+    ("odd hex", "/*cllab\narg pair = bytes:012\nglobal 1\n*/\n" + TYPES, [], ["t.cl:2:", "hexadecimal"]),
+    ("three lanes of four", "/*cllab\narg v = out:64\narg part = 64\narg small = 1\narg four = 1,2,3\narg pair = {int:1,float:1}\nglobal 64\n*/\n" + TYPES, [], ["t.cl:5:", "1 or 4 values", "3"]),
+    ("too large for its type", "/*cllab\narg v = out:64\narg part = 64\narg small = 300\narg four = 1\narg pair = {int:1,float:1}\nglobal 64\n*/\n" + TYPES, [], ["t.cl:4:", "300", "uchar"]),
+    ("image sizes", "/*cllab\narg src = rand:4\nglobal 4,4\n*/\n" + PICTURE, [], ["t.cl:2:", "2 dimensions", "1 sizes"]),
+    ("image format", "/*cllab\narg src = rand:float:4,4\nglobal 4,4\n*/\n" + PICTURE, [], ["t.cl:2:", "no format of images"]),
+    ("read from an output", "/*cllab\narg src = out:4,4\nglobal 4,4\n*/\n" + PICTURE, [], ["t.cl:2:", "'src'"]),
+    ("sampler word", "/*cllab\narg s = sampler:smooth\nglobal 4,4\n*/\n" + PICTURE, [], ["t.cl:2:", "'smooth'", "linear"]),
+    ("device-side enqueue", "__kernel void k(__global int* d) {\n    enqueue_kernel(get_default_queue(), 0, ndrange_1D(1), ^{ d[0] = 1; });\n}\n", ["--global", "1"], ["t.cl:2:5:", "device-side enqueue"]),
+    ("an image array", "__kernel void k(read_only image2d_array_t src, __global float* d) { d[0] = 1; }\n", ["--global", "1"], ["'src'", "image2d_array_t"]),
+]
+
+
+class KernelFiles(LabTest):
+    def write(self, text, name="t.cl"):
+        (self.folder / name).write_text(text)
+        return name
+
+    def check(self, text, *args, status=0, name="t.cl"):
+        """Runs the file small and quick; its records."""
+        self.write(text, name)
+        (self.folder / "r.jsonl").unlink(missing_ok=True)
+        self.lab("run", name, "--device", "cpu", "--no-dumps", "--no-yardstick", "--max-time", "0.02", "--json", "r.jsonl", *args, status=status)
+        # In the order of the plan; those that fail are done first.
+        return sorted(self.records(), key=lambda r: (r["run"]["order"]["comparison"], r["run"]["order"]["position"]))
+
+    def test_wrong_inputs_end_with_one_sentence(self):
+        self.assertGreaterEqual(len(WRONG), 60)
+        data = {"seven.bin": b"\1\2\3\4\5\6\7", "empty.bin": b"", "ints.npy": npy("<i4", "(4,)", bytes(16)), "cut.npy": npy("<f4", "(64,)", bytes(16)),
+                "big_endian.npy": npy(">f4", "(4,)", bytes(16)), "fortran.npy": npy("<f4", "(2, 2)", bytes(16), "True"),
+                "complex.npy": npy("<c8", "(2,)", bytes(16)), "small.npy": npy("<f4", "(4,)", bytes(16))}
+
+        def judge(numbered):
+            number, (name, text, args, parts) = numbered
+            folder = self.folder / str(number)
+            folder.mkdir()
+            for file, content in data.items():
+                (folder / file).write_bytes(content)
+            if text is not None:
+                (folder / "t.cl").write_text(text)
+            patterns = args if args and not args[0].startswith("--") else ["t.cl", *args]
+            process = self.start("run", *patterns, "--device", "cpu", "--no-dumps", cwd=folder)
+            out, err = process.communicate(timeout=120)
+            trouble = []
+            if process.returncode != 2: trouble.append(f"status {process.returncode}")
+            if out: trouble.append(f"stdout {out!r}")
+            lines = err.splitlines()
+            if len(lines) != 1 or not err.startswith("cllab: "): trouble.append("not one sentence")
+            trouble += [f"lacks {part!r}" for part in parts if part not in err]
+            return f"{name}: {', '.join(trouble)}: {err}" if trouble else None
+
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            wrong = [text for text in pool.map(judge, enumerate(WRONG)) if text]
+        self.assertEqual(wrong, [])
+
+    def start(self, *args, cwd=None, **more):
+        if cwd is None:
+            return super().start(*args, **more)
+        folder, self.folder = self.folder, cwd
+        try:
+            return super().start(*args, **more)
+        finally:
+            self.folder = folder
+
+    def test_the_files_of_the_tree_run_by_one_command(self):
+        proofs = {"transpose.cl": "agreement of 3", "conv3x3.cl": "agreement of 2", "reduce_local.cl": "reference sum_serial", "soften.cl": "only itself", "affine.cl": "only itself"}
+        self.assertEqual(set(proofs), {path.name for path in KERNELS.glob("*.cl")})
+        for name, proof in proofs.items():
+            with self.subTest(name=name):
+                text = (KERNELS / name).read_text()
+                self.assertLess(text.split("*/")[0].count("\n"), 16)
+                (self.folder / "r.jsonl").unlink(missing_ok=True)
+                out, err = self.lab("run", KERNELS / name, "--device", "cpu", "--max-time", "0.02", "--no-yardstick", "--json", "r.jsonl", "--dumps", "d")
+                records = self.records()
+                self.assertEqual({r["status"] for r in records}, {"ok"})
+                self.assertIn(proof, [r["checked_by"] for r in records])
+                self.assertIn("checked by", out)
+                for record in records:
+                    self.assertGreater(record["time"]["median"], 0)
+                    self.assertTrue((self.folder / record["dump"] / "isa.txt").read_text())
+                    self.assertEqual(record["build"]["source"], str(KERNELS / name))
+
+    def test_the_example_of_the_manual_runs_as_it_stands(self):
+        example = """/*cllab
+axis n = 256, 1024
+arg src = rand:n*n
+arg dst = out:n*n
+arg n = n
+global n,n
+*/
+__kernel void tr_rows(__global const float* src, __global float* dst, int n) { int x = get_global_id(0), y = get_global_id(1); dst[x * n + y] = src[y * n + x]; }
+__kernel void tr_cols(__global const float* src, __global float* dst, int n) { int x = get_global_id(1), y = get_global_id(0); dst[x * n + y] = src[y * n + x]; }
+"""
+        records = self.check(example, "-a", "n=64,96,128", name="transpose.cl")
+        self.assertEqual([(r["id"], r["point"]["n"]) for r in records],
+                         [(f"transpose_{v}", n) for n in (64, 96, 128) for v in ("tr_rows", "tr_cols")])
+        self.assertEqual({r["checked_by"] for r in records}, {"agreement of 2"})
+
+    def test_everything_may_stand_on_the_command_line(self):
+        (self.folder / "panel.pgm").write_bytes(b"P5\n64 32\n255\n" + bytes(range(256)) * 8)
+        text = """__kernel void invert(read_only image2d_t src, __global uchar* dst, int w, int h) {
+    const sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
+    const int x = get_global_id(0), y = get_global_id(1);
+    dst[y * w + x] = 255 - read_imageui(src, s, (int2)(x, y)).x;
+}
+"""
+        (self.folder / "gold.bin").write_bytes(bytes(255 - i for i in range(256)) * 8)
+        arguments = ["--arg", "src=image:panel.pgm", "--arg", "dst=out:uchar:w*h", "--arg", "w=64", "--arg", "h=32", "--global", "w,h", "--expect", "dst=gold.bin"]
+        self.assertEqual([r["checked_by"] for r in self.check(text, *arguments)], ["file gold.bin"])
+        (self.folder / "gold.bin").write_bytes(bytes(2047) + b"\x07")
+        record, = self.check(text, *arguments, status=1)
+        self.assertEqual(record["status"], "wrong_result")
+        self.assertEqual(record["reason"], "dst[0] is 255, expected 0")
+
+    def test_one_wrong_element_is_caught_on_each_rung(self):
+        bad = "dst[i] = i == 77 ? 3.0f : src[i] + 1"
+        good = "__kernel void good(__global const float* src, __global float* dst) { const int i = get_global_id(0); dst[i] = src[i] + 1; }\n"
+        wrong = "__kernel void wrong(__global const float* src, __global float* dst) { const int i = get_global_id(0); " + bad + "; }\n"
+        block = "/*cllab\narg src = iota:256\narg dst = out:256\nglobal 256\n{}*/\n"
+        (self.folder / "gold.npy").write_bytes(npy("<f4", "(256,)", floats([i + 1 for i in range(256)])))
+        by_file = self.check(block.format("expect dst = gold.npy\n") + good + wrong, status=1)
+        self.assertEqual([(r["variant"], r["status"], r.get("checked_by")) for r in by_file], [("good", "ok", "file gold.npy"), ("wrong", "wrong_result", None)])
+        self.assertEqual(by_file[1]["reason"], "dst[77] is 3, expected 78")
+        by_reference = self.check(block.format("reference good\n").replace("iota", "rand") + good + wrong, status=1)
+        self.assertEqual([(r["status"], r.get("checked_by")) for r in by_reference], [("ok", "is the reference"), ("wrong_result", None)])
+        self.assertIn("the reference 'good' has", by_reference[1]["reason"])
+        by_agreement = self.check(block.format("").replace("iota", "rand") + good + wrong, status=1)
+        self.assertEqual([(r["status"], r.get("checked_by")) for r in by_agreement], [("ok", "disputed by wrong"), ("wrong_result", None)])
+        self.assertIn("'good' has", by_agreement[1]["reason"])
+        unstable = "__kernel void unstable(__global uint* dst) { uint n = 0; for (uint i = 0; i < 4096; ++i) n = n * 1664525u + (uint)(ulong)dst; dst[get_global_id(0)] = atomic_inc(dst + 64) + n; }\n"
+        by_itself, = self.check("/*cllab\narg dst = zero:65\nglobal 64\n*/\n" + unstable.replace("n = n * 1664525u + (uint)(ulong)dst", "n = 0"))
+        self.assertEqual(by_itself["checked_by"], "only itself")
+        self.assertTrue(any(w.startswith("unproved:") for w in by_itself["warnings"]))
+
+    def test_a_kernel_that_is_right_for_the_first_data_only_is_caught(self):
+        text = """__kernel void naive(__global const float* src, __global float* dst) { dst[get_global_id(0)] = src[get_global_id(0)]; }
+__kernel void cheat(__global const float* src, __global float* dst) { dst[get_global_id(0)] = src[0] == FIRSTf ? src[get_global_id(0)] : 0; }
+"""
+        block = "/*cllab\narg src = rand:64\narg dst = out:64\nglobal 64\nreference naive\n*/\n"
+        record = self.check(block + text.replace("src[0] == FIRSTf", "0"), "--seed", "3", status=1)[1]
+        first = record["reason"].split("'naive' has ")[1].split(" ")[0]
+        record = self.check(block + text.replace("FIRST", first), "--seed", "3", status=1)[1]
+        self.assertEqual(record["status"], "wrong_result")
+
+    def test_what_is_not_written_or_ignores_its_input_is_said(self):
+        block = "/*cllab\narg src = rand:256\narg dst = out:256\nglobal 256\n*/\n"
+        record, = self.check(block + "__kernel void k(__global const float* src, __global float* dst) { if (src[0] > 9) dst[0] = 1; }\n", status=1)
+        self.assertEqual((record["status"], record["reason"]), ("wrong_result", "it writes nothing: 'dst' holds what was there before"))
+        record, = self.check(block + "__kernel void k(__global const float* src, __global float* dst) { dst[get_global_id(0)] = 1; }\n")
+        self.assertTrue(any(w.startswith("input-ignored:") for w in record["warnings"]), record["warnings"])
+        record, = self.check(block + "__kernel void k(__global const float* src, __global float* dst) { if (get_global_id(0) < 99) dst[get_global_id(0)] = src[0]; }\n")
+        self.assertTrue(any(w.startswith("partly-written:") for w in record["warnings"]), record["warnings"])
+
+    def test_a_write_outside_is_caught_in_a_child_process(self):
+        block = "/*cllab\narg dst = out:256\nglobal 256\n*/\n"
+        record, = self.check(block + "__kernel void k(__global float* dst) { dst[get_global_id(0) + 1] = 1; }\n", status=1)
+        self.assertEqual((record["status"], record["reason"]), ("wrong_result", "first write 1 byte past the end of 'dst'"))
+
+    def test_tolerances_are_of_three_kinds(self):
+        text = """/*cllab
+arg src = rand:256:1:2
+arg dst = out:256
+global 256
+*/
+__kernel void a(__global const float* src, __global float* dst) { dst[get_global_id(0)] = src[get_global_id(0)] * 3; }
+__kernel void b(__global const float* src, __global float* dst) { dst[get_global_id(0)] = src[get_global_id(0)] * 3.000001f; }
+"""
+        self.assertEqual([r["status"] for r in self.check(text, status=1)], ["ok", "wrong_result"])
+        for tolerance in ("absolute=1e-4", "relative=1e-5", "ulp=40"):
+            self.assertEqual([r["status"] for r in self.check(text, "--tolerance", tolerance)], ["ok", "ok"])
+        self.assertEqual([r["status"] for r in self.check(text, "--tolerance", "ulp=1", status=1)], ["ok", "wrong_result"])
+
+    def test_a_kernel_that_does_not_build_says_where(self):
+        self.write(BLOCK + "__kernel void k(__global float* d) { d[0] = nothing; }\n")
+        out, err = self.lab("run", "t.cl", "--device", "cpu", status=1)
+        self.assert_one_sentence(err, "t.cl", "t.cl:9:", "nothing")
+
+    def test_a_kernel_that_never_ends_is_one_row(self):
+        record, = self.check("/*cllab\narg d = zero:64\nglobal 64\n*/\n__kernel void k(__global volatile int* d) { while (d[0] == 0); }\n", "--timeout", "2", status=1)
+        self.assertEqual(record["status"], "timed_out")
+
+    def test_variants_by_options_and_kernels_of_two_files(self):
+        one = "/*cllab\narg src = rand:1024\narg dst = out:1024\nglobal 1024\n*/\n__kernel void mm(__global const float* src, __global float* dst) { dst[get_global_id(0)] = K * src[get_global_id(0)]; }\n"
+        records = self.check(one, "--variant", "three=-DK=3", "--variant", "also=-DK=(2+1)")
+        self.assertEqual([(r["variant"], r["checked_by"]) for r in records], [("three", "agreement of 2"), ("also", "agreement of 2")])
+        self.write(one.replace("K *", "3 *"), "a.cl")
+        self.write(one.replace("K *", "3.0f *"), "b.cl")
+        (self.folder / "r.jsonl").unlink()
+        out, err = self.lab("run", "a.cl", "b.cl:mm", "--vs", "b.cl:mm", "--device", "cpu", "--max-time", "1", "--no-yardstick", "--json", "r.jsonl", "--dumps", "d")
+        left, right, comparison = self.records()
+        self.assertEqual((left["id"], right["id"]), ("a+b_a_mm", "a+b_b_mm"))
+        self.assertEqual((comparison["left"], comparison["right"]), ("a+b_a_mm", "a+b_b_mm"))
+        self.assertIn("a+b_a_mm", out)
+
+    def test_the_file_beside_wins_over_the_block_and_the_command_line_over_both(self):
+        self.write("axis n = 64\narg f = 2\n", "t.cllab")
+        self.assertEqual(self.check(BLOCK + SCALE)[0]["point"]["n"], 64)
+        self.assertEqual(self.check(BLOCK + SCALE, "-a", "n=32")[0]["point"]["n"], 32)
+        self.write("axis n = sixty 4\n", "t.cllab")
+        out, err = self.lab("run", "t.cl", "--device", "cpu", status=2)
+        self.assert_one_sentence(err, "t.cllab:1:")
+
+    def test_tune_tries_the_axes_marked_tune(self):
+        self.write("/*cllab\naxis n = 4096\naxis l tune = 16, 64\narg src = rand:n\narg dst = out:n\narg f = 2\narg n = n\nglobal n\nlocal l\n*/\n" + SCALE)
+        out, err = self.lab("tune", "t.cl", "--device", "cpu", "--max-time", "0.02")
+        self.assertIn("2 points of l", words(out))
+        self.assertIn("cllab run t.cl:scale", out)
+
+    def test_files_are_included_from_their_own_folder_and_others(self):
+        (self.folder / "sub").mkdir()
+        (self.folder / "sub" / "far.h").write_text("#define FAR 3\n")
+        (self.folder / "near.h").write_text("#define NEAR 2\n")
+        text = '#include "near.h"\n#include "far.h"\n/*cllab\narg dst = out:64\nglobal 64\nextends sub\n*/\n__kernel void k(__global int* dst) { dst[get_global_id(0)] = NEAR * FAR; }\n'
+        self.assertEqual(self.check(text)[0]["status"], "ok")
+        lab_h = '#include "lab.h"\n/*cllab\narg dst = out:64\nglobal 64\n*/\n__kernel void k(__global int* dst) { dst[get_global_id(0)] = LAB_POCL + LAB_H_IS_HERE; }\n'
+        self.assertEqual(self.check(lab_h.replace("LAB_H_IS_HERE", "LAB_UNALIGNED"))[0]["status"], "ok")
+
+    def test_several_targets_make_one_table(self):
+        self.write(SCALE)  # without any values: the code does not depend on them
+        out, err = self.lab("isa", "t.cl:scale", "--target", "gfx900", "--target", "gfx1030", "--require-all")
+        rows = [line.split() for line in out.splitlines()]
+        self.assertEqual(rows[0][:3], ["kernel", "target", "registers"])
+        self.assertEqual([row[:2] for row in rows[1:]], [["t_scale", "gfx900"], ["t_scale", "gfx1030"]])
+        for row in rows[1:]:
+            self.assertGreater(int(row[2]), 0)
+
+    def test_a_binary_of_any_program_is_recognised(self):
+        self.write(BLOCK + SCALE)
+        self.lab("dump", "t.cl", "--device", "cpu", "--dumps", "d")
+        program, = (self.folder / "d").glob("*/t_scale/program.poclbin")
+        shutil.copy(program, self.folder / "some.bin")
+        out, err = self.lab("isa", "some.bin")
+        self.assertIn("some.bin:scale for PoCL", out)
+        self.assertIn("instructions", out)
+        self.write(".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry one()\n{\n    ret;\n}\n.visible .entry two()\n{\n    ret;\n}\n", "some.ptx")
+        out, err = self.lab("isa", "some.ptx", "--summary")
+        self.assertIn("some.ptx:one for PTX", out)
+        self.assertIn("some.ptx:two for PTX", out)
+        out, err = self.lab("isa", "some.ptx:three", status=2)
+        self.assert_one_sentence(err, "'three'", "one, two")
+        self.write("no program", "some.txt")
+        out, err = self.lab("isa", "some.txt", status=2)
+        self.assert_one_sentence(err, "some.txt", "PTX")
+
+    @unittest.skipIf(OCLGRIND_LIBRARY is None, "Oclgrind is not installed")
+    def test_oclgrind_finds_races_and_reads_outside_with_their_lines(self):
+        self.write("""/*cllab
+axis n = 1024
+arg src = rand:n
+arg dst = out:n
+arg sum = zero:1
+global n
+*/
+__kernel void good(__global const int* src, __global int* dst) { dst[get_global_id(0)] = src[get_global_id(0)]; }
+__kernel void bad(__global const int* src, __global int* dst, __global int* sum) {
+    dst[get_global_id(0)] = src[get_global_id(0) + 1];
+    sum[0] += 1;
+}
+""")
+        out, err = self.lab("run", "t.cl:good", "--check", "oclgrind")
+        self.assertIn("t_good in Oclgrind at n=16: no race, no uninitialised value, no access outside", out)
+        out, err = self.lab("run", "t.cl:bad", "--check", "oclgrind", status=1)
+        self.assertRegex(out, r"t.cl:10: Invalid read of size 4 in global memory in kernel 'bad'")
+        self.assertRegex(out, r"t.cl:11: [^\n]*race in global memory in kernel 'bad'")
+
+    def test_each_save_is_compared_with_the_version_before(self):
+        text = BLOCK.replace("256", "65536") + SCALE
+        self.write(text)
+        process = subprocess.Popen([CLLAB, "run", "t.cl", "--watch", "--device", "cpu", "--dumps", "d", "--max-time", "0.5"], cwd=self.folder,
+                                   env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # one pipe keeps the order
+        lines = queue.Queue()
+        threading.Thread(target=lambda: [lines.put(line) for line in process.stdout], daemon=True).start()
+
+        def until(part):
+            seen = ""
+            while part not in seen:
+                seen += lines.get(timeout=60)
+            return seen
+        try:
+            until("watching 't.cl'")
+            self.write(text.replace("dst[i] = f * src[i];", "dst[i] = f * src[i]; // no more"))
+            seen = until("watching 't.cl'")
+            self.assertIn("same code", seen)
+            self.write(text.replace("dst[i]", "dst[j]"))
+            self.assertIn("undeclared identifier 'j'", until("watching 't.cl'"))
+            self.write(text.replace("f * src[i]", "src[i] * f + 0 * sin(src[i])"))
+            seen = until("watching 't.cl'")
+            self.assertIn("t_before", seen)
+            self.assertIn("instructions", seen)
+        finally:
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(60), 130)
+            process.stdout.close()
+
+    def capture(self, name="capture"):
+        """What the OpenCL Intercept Layer leaves of y += a x."""
+        folder = self.folder / name
+        for part in ("Pre", "Post"):
+            (folder / part).mkdir(parents=True)
+        (folder / "kernel.cl").write_text("__kernel void axpy(float a, __global const float* x, __global float* y) { int i = get_global_id(0); y[i] += a * x[i]; }\n")
+        for file, text in {"kernelName.txt": "axpy", "buildOptions.txt": "-cl-std=CL1.2", "worksizes.txt": "64 \n16 \n0 \n", "SVM_Arg_Offset_1.txt": "0\n"}.items():
+            (folder / file).write_text(text)
+        (folder / "Argument0.bin").write_bytes(floats([2]))
+        (folder / "Argument1.bin").write_bytes(bytes(8))
+        x, y = list(range(64)), [1] * 64
+        for part, after in (("Pre", y), ("Post", [b + 2 * a for a, b in zip(x, y)])):
+            (folder / part / "Enqueue_0000_Kernel_axpy_Arg_1_Buffer_0000.bin").write_bytes(floats(x))
+            (folder / part / "Enqueue_0000_Kernel_axpy_Arg_2_Buffer_0001.bin").write_bytes(floats(after))
+        return folder
+
+    def test_a_capture_of_the_intercept_layer_is_verified_and_timed(self):
+        folder = self.capture()
+        self.lab("run", "--replay", "capture", "--device", "cpu", "--no-dumps", "--no-yardstick", "--max-time", "0.02", "--json", "r.jsonl")
+        record, = self.records()
+        self.assertEqual((record["status"], record["checked_by"]), ("ok", "file Enqueue_0000_Kernel_axpy_Arg_2_Buffer_0001.bin"))
+        self.assertGreater(record["time"]["median"], 0)
+        (folder / "Post" / "Enqueue_0000_Kernel_axpy_Arg_2_Buffer_0001.bin").write_bytes(floats([0] * 64))
+        out, err = self.lab("run", "--replay", "capture", "--device", "cpu", "--no-dumps", status=1)
+        self.assertIn("y[0] is 1, expected 0", out)
+        (folder / "worksizes.txt").unlink()
+        out, err = self.lab("run", "--replay", "capture", "--device", "cpu", status=2)
+        self.assert_one_sentence(err, "'capture'", "worksizes.txt")
+
+    def test_the_page_of_the_grammar_is_as_recorded(self):
+        out, err = self.lab("help", "kernel-file")
+        self.assert_golden("help_kernel-file.txt", out)
+        self.assertLess(len(out.splitlines()), 70)
+
+
+if __name__ == "__main__":
+    main()

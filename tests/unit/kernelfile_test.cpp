@@ -1,0 +1,128 @@
+// The grammar of kernel files and what their results are held against, with no device.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <string>
+
+#include "core/error.hpp"
+#include "kernelfile/data.hpp"
+#include "kernelfile/proof.hpp"
+
+using namespace cllab;
+using namespace cllab::kernelfile;
+
+namespace {
+
+std::int64_t value(const std::string& text) {
+    return Expression::parse(text, {"t", 1, 1}).evaluate([](const std::string& name, const Place& place) -> std::int64_t {
+        if (name == "n") return 100;
+        refuse(place, "unknown " + name);
+    });
+}
+
+std::string refusal(const std::string& text) {
+    try {
+        value(text);
+    } catch (const Error& e) {
+        return e.what();
+    }
+    return {};
+}
+
+model::SharedBytes floats(std::vector<float> v) { return model::share(v); }
+
+Ledger::Question question(const std::string& variant, std::uint64_t seed) {
+    Ledger::Question out;
+    out.comparison = "c";
+    out.variant = variant;
+    out.results = {{"dst", *model::builtin_type("float")}};
+    out.seed = seed;
+    out.random_inputs = true;
+    return out;
+}
+
+std::optional<std::string> left(Ledger& ledger, const Ledger::Question& question, const model::SharedBytes& bytes) {
+    model::Buffers buffers;
+    buffers.data.emplace("dst", *bytes);
+    return ledger.check(question, buffers);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(kernelfile_test)
+
+BOOST_AUTO_TEST_CASE(expressions_have_the_precedence_and_rounding_of_whole_numbers) {
+    BOOST_TEST(value("1 + 2 * 3") == 7);
+    BOOST_TEST(value("(1 + 2) * 3") == 9);
+    BOOST_TEST(value("-n / 3") == -34);  // rounded down, as ceil is rounded up
+    BOOST_TEST(value("ceil(-n / 3)") == -33);
+    BOOST_TEST(value("ceil(n / 16) * 16") == 112);
+    BOOST_TEST(value("max(1, min(n, 4Ki), 7) - n % 7") == 98);
+}
+
+BOOST_AUTO_TEST_CASE(an_expression_that_does_not_fit_says_where) {
+    BOOST_TEST(refusal("n + m") == "t:1:5: unknown m");
+    BOOST_TEST(refusal("n / (n - 100)") == "t:1:3: this divides by zero");
+    BOOST_TEST(refusal("n * 9223372036854775807") == "t:1:3: the value does not fit 63 bits");
+    BOOST_TEST(refusal(std::string(100, '(') + "1").find("nested deeper than") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(the_later_description_wins_and_a_statement_is_given_once) {
+    Description block, option;
+    parse_blocks("int a;\n/*cllab\narg n = 3\n# a comment\naxis m = 1,2 # another\n*/", "k.cl", block);
+    BOOST_TEST(block.all.arguments.at("n").place.text() == "k.cl:3:9");
+    parse_option("arg", "n=4", option);
+    override_with(block, option);
+    BOOST_TEST(block.all.arguments.at("n").text == "4");
+    BOOST_TEST(block.axes.front().values == "1,2");
+    BOOST_CHECK_THROW(parse_statements("arg a = 1\narg a = 2", "k.cllab", 1, option), Error);
+}
+
+BOOST_AUTO_TEST_CASE(halves_are_rounded_to_nearest_even) {
+    const auto half = *model::builtin_type("half");
+    std::byte bytes[2];
+    for (const auto& [in, out] : {std::pair(1.0, 1.0), {0.1, 0.0999755859375}, {65504.0, 65504.0}, {1e-7, 1.1920928955078125e-07}, {-2.5, -2.5}, {2049.0, 2048.0}}) {
+        put_real(bytes, half, in);
+        BOOST_TEST(lane_value(bytes, half) == out);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_difference_is_told_by_element_lane_and_tolerance) {
+    const auto a = floats({1, 2, 3, 4}), b = floats({1, 2.5f, 3, 4});
+    const auto type = *model::builtin_type("float2");
+    BOOST_TEST(first_difference("dst", *a, *b, type, {}, "expected").value() == "dst[0].s1 is 2, expected 2.5");
+    BOOST_TEST(!first_difference("dst", *a, *b, type, {0.5, 0, 0}, "expected"));
+    BOOST_TEST(!first_difference("dst", *a, *b, type, {0, 0.2, 0}, "expected"));
+    const auto next = floats({1, std::nextafter(2.0f, 3.0f), 3, 4});
+    BOOST_TEST(first_difference("dst", *a, *next, type, {}, "expected").has_value());
+    BOOST_TEST(!first_difference("dst", *a, *next, type, {0, 0, 1}, "expected"));
+}
+
+BOOST_AUTO_TEST_CASE(agreement_needs_two_variants_and_names_who_differs) {
+    Ledger ledger;
+    const auto right = floats({1, 2, 3, 4}), other = floats({5, 6, 7, 8}), wrong = floats({1, 2, 3, 5});
+    BOOST_TEST(!left(ledger, question("a", 1), right));
+    BOOST_TEST(!left(ledger, question("a", 2), other));
+    BOOST_TEST(ledger.proof(question("a", 2)).checked_by == "only itself");
+    BOOST_TEST(left(ledger, question("a", 2), wrong).value().find("it is not deterministic: dst[0] is 1, an earlier launch") == 0u);
+    BOOST_TEST(!left(ledger, question("a", 2), other));
+    BOOST_TEST(!left(ledger, question("b", 1), right));
+    BOOST_TEST(!left(ledger, question("b", 2), other));
+    BOOST_TEST(ledger.proof(question("a", 2)).checked_by == "agreement of 2");
+    BOOST_TEST(left(ledger, question("c", 1), wrong).value().find("dst[3] is 5, 'a' has 4; nothing says") == 0u);
+    BOOST_TEST(ledger.proof(question("a", 2)).checked_by == "disputed by c");
+}
+
+BOOST_AUTO_TEST_CASE(a_kernel_that_writes_nothing_is_wrong) {
+    Ledger ledger;
+    auto poisoned = model::Bytes(64);
+    model::poison(poisoned, 9);
+    model::Buffers buffers;
+    buffers.poison_seed = 9;
+    buffers.data.emplace("dst", poisoned);
+    BOOST_TEST(ledger.check(question("a", 1), buffers).value() == "it writes nothing: 'dst' holds what was there before");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
