@@ -64,7 +64,7 @@ int command_describe(const Invocation& invocation) {
     }
     const auto near = nearest(wanted, families);
     throw Error(Blame::usage, "there is no family '" + wanted + "'; " +
-                                  (near.empty() ? "the families are " + join(families, ", ") : "did you mean " + join(near, ", ") + "?"));
+                                  (near.empty() ? "`cllab list` has the families" : "did you mean " + join(near, ", ") + "?"));
 }
 
 }  // namespace cllab::app

@@ -17,7 +17,7 @@ namespace {
     const auto near = nearest(pattern, names);
     if (!near.empty()) sentence += "nearest: " + join(near, ", ");
     else if (families.empty()) sentence += "this build holds no kernels";
-    else sentence += "the families are: " + join(families, ", ");
+    else sentence += "the " + std::to_string(families.size()) + " families are in `cllab list`";
     throw Error(Blame::usage, sentence);
 }
 

@@ -29,7 +29,7 @@ def muladd(fault):
 class Faults(LabTest):
     def run_muladd(self, text, *more, status=1, timeout=120, **named):
         cl = self.kernels(muladd=text)
-        out, err = self.lab("run", "muladd", "--device", "cpu", "--axis", "items=64", "--cl-dir", cl, "--json", "r.jsonl", "--force",
+        out, err = self.lab("run", "muladd_fma", "muladd_mad", "--device", "cpu", "--axis", "items=64", "--cl-dir", cl, "--json", "r.jsonl", "--force",
                             "--max-time", "0.05", "--no-yardstick", *more, status=status, timeout=timeout, **named)
         return {r["variant"]: r for r in self.records()}, out, err
 
@@ -122,7 +122,7 @@ class Faults(LabTest):
 
     def test_what_a_kernel_prints_stays_out_of_the_results(self):
         text = muladd("if (get_global_id(0) == 0) printf(\"chatter of a kernel\\n\")")
-        out, err = self.lab("run", "muladd", "--device", "cpu", "--axis", "items=64", "--cl-dir", self.kernels(muladd=text), "--json", "-",
+        out, err = self.lab("run", "muladd_fma", "muladd_mad", "--device", "cpu", "--axis", "items=64", "--cl-dir", self.kernels(muladd=text), "--json", "-",
                             "--max-time", "0.05", "--no-yardstick", "--no-dumps")
         self.assertEqual([json.loads(line)["status"] for line in out.splitlines()], ["ok", "ok"])
         self.assertIn("chatter of a kernel", err)
@@ -147,7 +147,7 @@ class Faults(LabTest):
                 f"mount -t tmpfs -o size=48k cllab '{small}' && exec \"$@\"", "sh"]
         if subprocess.run([*wrap, "true"], capture_output=True).returncode != 0:
             self.skipTest("this machine lets nobody mount a tmpfs in a namespace")
-        process = subprocess.run([*wrap, os.environ["CLLAB"], "run", "muladd", "--device", "cpu", "--axis", "items=64",
+        process = subprocess.run([*wrap, os.environ["CLLAB"], "run", "muladd_[!l]*", "--device", "cpu", "--axis", "items=64",
                                   "--verify", "--dumps", small / "dumps", "--json", "r.jsonl"], cwd=self.folder,
                                  env=self.environment(), capture_output=True, text=True, timeout=120)
         self.assertEqual(process.returncode, 0, process.stdout + process.stderr)
@@ -219,7 +219,7 @@ class Ends(LabTest):
         """A long run, returned when its first record is on disk."""
         path = pathlib.Path(self.folder / "r.jsonl")
         path.unlink(missing_ok=True)
-        process = self.start("run", "muladd", "--device", "cpu", "--axis", f"items={items}", "--json", "r.jsonl",
+        process = self.start("run", "muladd_[!l]*", "--device", "cpu", "--axis", f"items={items}", "--json", "r.jsonl",
                              "--max-time", "2", "--no-dumps", *more, **named)
         self.addCleanup(process.kill)
         for _ in range(600):
