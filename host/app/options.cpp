@@ -196,7 +196,7 @@ po::options_description options_of(const std::string& command) {
         add("max-time", po::value<double>()->value_name("SECONDS")->default_value(0.4, "0.4"),
             command == "tune" ? "Caps the sampling of one point; the comparison of the fastest with the default may take 25 times as long."
                               : "Caps the sampling of one cell; it ends earlier when the median is known within 1 %. With --vs, caps all "
-                                "arrangements of one pair instead (default 10; up to three times that where fewer than an interval needs "
+                                "arrangements of one pair instead (default 10; up to four times that where fewer than an interval needs "
                                 "would be done); they end earlier when the ratio is known within 0.5 %.");
     }
     if (command == "run") {
@@ -240,7 +240,7 @@ po::options_description options_of(const std::string& command) {
                          "have been found.");
         add("history", "Takes BASE and PATTERN as files of records instead and prints where the level of a cell's time changed from run to run.");
         add("max-time", po::value<double>()->value_name("SECONDS")->default_value(10, "10"),
-            "Caps the arrangements of one cell; up to three times that where fewer than an interval needs would be done.");
+            "Caps the arrangements of one cell; up to four times that where fewer than an interval needs would be done.");
         add("cl-dir", po::value<std::string>()->value_name("DIR"),
             "Reads today's text from DIR/<family>.cl. Default: where the baseline's command line reads it from.");
         add("build-options", po::value<std::string>()->value_name("TEXT"),

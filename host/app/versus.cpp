@@ -63,6 +63,7 @@ model::Comparison compare_cells(Runner& runner, const run::Settings& asked, cons
     settings.pictures.clear();
     settings.sampling_seconds = 0.05;
 
+    constexpr double late = 3;  // times the time asked for, planned for where arrangements are slow; one more until it ends
     Random seeds(mix64(asked.seed) ^ 0x636f6d70617265);
     std::vector<double> ratios, controls;
     const auto judge = [&] { out.judgement = compare::judge(ratios, controls, same_code, rules); };
@@ -75,8 +76,10 @@ model::Comparison compare_cells(Runner& runner, const run::Settings& asked, cons
         if (n == 0) {
             start = Clock::now();  // this one built the control
         } else {
-            // As much sampling as everything else of an arrangement takes: less would waste the start, more a placement.
-            settings.sampling_seconds = std::clamp((took - 3 * settings.sampling_seconds) / 3, 0.02, 0.5);
+            // As much sampling as everything else of an arrangement takes: less would waste the start, more a placement. Less still
+            // where a driver's start alone takes what there is for the fewest arrangements that can say anything (2 s on an H200).
+            const double overhead = took - 3 * settings.sampling_seconds, room = late * seconds / compare::Rules{}.least - overhead;
+            settings.sampling_seconds = std::clamp(std::min(overhead, room) / 3, 0.02, 0.5);
         }
         out.trouble = trouble_of(records);
         if (!out.trouble.empty()) break;
@@ -92,9 +95,9 @@ model::Comparison compare_cells(Runner& runner, const run::Settings& asked, cons
         judge();
         out.seconds = since(start);
         progress(out);
-        // A verdict late is better than none: slow arrangements may take three times as long until there are enough of them, and longer
+        // A verdict late is better than none: slow arrangements may take four times as long until there are enough of them, and longer
         // where the interval needs more of them than that of a single pair.
-        const double limit = ratios.size() < rules.least ? 3 * seconds * rules.least / compare::Rules{}.least : seconds;
+        const double limit = ratios.size() < rules.least ? (late + 1) * seconds * rules.least / compare::Rules{}.least : seconds;
         if (compare::enough(ratios, rules) || (n > 0 && out.seconds + took > limit)) break;
     }
     judge();
