@@ -259,7 +259,7 @@ private:
 void execute(device::Session& session, const RunRequest& request, Observer& observer, const std::set<CellNumber>& finished) {
     const auto& limits = request.settings.limits;
     const auto known = limits.find(session.facts().selector);
-    Instruments instruments(session, known == limits.end() ? std::nullopt : std::optional(known->second));
+    Instruments instruments(session, known == limits.end() ? std::nullopt : std::optional(known->second), request.settings.builds_ahead);
     std::size_t prepared = 0;
     for (std::size_t g = 0; g < request.comparisons.size(); ++g)
         GroupRun(session, instruments, request, g, finished, prepared, observer).run();

@@ -13,8 +13,8 @@ namespace cllab::run {
 
 class Instruments {
 public:
-    Instruments(device::Session& session, const std::optional<model::Limits>& limits)
-        : session_(session), programs_(session), limits_(limits), last_level_(run::last_level(session.facts(), limits)) {}
+    Instruments(device::Session& session, const std::optional<model::Limits>& limits, bool builds_ahead = true)
+        : session_(session), programs_(session, builds_ahead), limits_(limits), last_level_(run::last_level(session.facts(), limits)) {}
 
     const std::optional<model::Limits>& limits() const { return limits_; }
     const LastLevel& last_level() const { return last_level_; }

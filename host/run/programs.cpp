@@ -17,8 +17,11 @@ std::shared_future<device::Built> Programs::build(const std::string& source, con
         return found->second;
     }
     if (recent_.size() == most) recent_.pop_front();
-    const auto when = session_.works_beside_host() ? std::launch::async : std::launch::deferred;
-    recent_.emplace_back(std::move(key), std::async(when, [this, source, options] { return device::build(session_, source, options); }).share());
+    const auto when = ahead_ && session_.works_beside_host() ? std::launch::async : std::launch::deferred;
+    recent_.emplace_back(std::move(key), std::async(when, [this, source, options] {
+                             const std::lock_guard alone(one_at_a_time_);
+                             return device::build(session_, source, options);
+                         }).share());
     return recent_.back().second;
 }
 

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <future>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -12,13 +13,16 @@ namespace cllab::run {
 
 class Programs {
 public:
-    explicit Programs(device::Session& session) : session_(session) {}
-    /// Built, or being built in a thread of its own where the device lets the host work beside it; else built by the first get().
+    /// `ahead`: texts may be built in a thread of their own where the device lets the host work beside it; one after the other, since
+    /// what a driver's compiler does with several at once is its own affair. Else each is built by the first get().
+    Programs(device::Session& session, bool ahead) : session_(session), ahead_(ahead) {}
     std::shared_future<device::Built> build(const std::string& source, const std::string& options);
     unsigned shared() const { return shared_; }  ///< calls that found what an earlier one had begun
 
 private:
     device::Session& session_;
+    bool ahead_;
+    std::mutex one_at_a_time_;
     std::deque<std::pair<std::string, std::shared_future<device::Built>>> recent_;
     unsigned shared_ = 0;
 };

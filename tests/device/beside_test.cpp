@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(one_text_with_the_same_options_is_built_once) {
     std::vector<device::Session*> sessions{&test::session()};
     if (!is_simulated()) sessions.push_back(&as_gpu());
     for (auto* session : sessions) {
-        run::Programs programs(*session);
+        run::Programs programs(*session, true);
         const auto first = programs.build(right, "-DA=1").get(), again = programs.build(right, "-DA=1").get(),
                    other = programs.build(right, "-DA=2").get();
         BOOST_TEST(first.ok);
