@@ -40,6 +40,8 @@ std::pair<std::string, std::string> file_and_glob(const std::string& pattern) {
 /// What the driver of the first selected device says of the builds; of another device where that one says nothing.
 std::vector<model::Introspection> ask_device(const Invocation& invocation, const std::vector<kernelfile::Build>& builds,
                                              const std::vector<kernelfile::SourceFile>& files) {
+    // --timeout is for kernels that never end, and may be shorter than a driver takes to start and compile on a busy machine.
+    const double patience = std::max(invocation.timeout_seconds, 60.0);
     const auto lines = in_child(
         [&](const HandOver& hand_over) {
             // Compilers print what they say in the log too.
@@ -63,7 +65,7 @@ std::vector<model::Introspection> ask_device(const Invocation& invocation, const
             }
             for (const auto& one : found) hand_over(nlohmann::json(one).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
         },
-        "while the kernel file was built to ask for its arguments", invocation.timeout_seconds, invocation.timeout_seconds);
+        "while the kernel file was built to ask for its arguments", patience, patience);
     std::vector<model::Introspection> out;
     for (const auto& line : lines) out.push_back(nlohmann::json::parse(line).get<model::Introspection>());
     return out;

@@ -124,7 +124,7 @@ po::options_description options_of(const std::string& command) {
         add("kernel,k", po::value<Strings>()->composing()->value_name("PATTERN"),
             "Selects variants, like a positional PATTERN. Repeats.");
         add("target,t", po::value<Strings>()->composing()->value_name("T"),
-            "Compiles for processor T, e.g. gfx900, gfx1030, sm_80, sm_90, tgllp, pvc. Repeats: several targets make one table.");
+            "Compiles for processor T, e.g. gfx900, gfx1030, sm_80, sm_90, tgllp, pvc. Several targets make one table. Repeats.");
         add("targets", "Lists the processors, what this machine can make for each, and what would enable the rest.");
         add("device,d", po::value<Strings>()->composing()->value_name("D"),
             "Builds and runs once on a device, selected as in `cllab run`.");
