@@ -8,8 +8,14 @@
 //   three  fma(x, y, c)   y and c of the chain
 //   shared fma(x, y, c)   y and c of the work-item: two of the three sources are those of the neighbour
 
-#define R4(X) X X X X
-#define R16(X) R4(X) R4(X) R4(X) R4(X)
+//   UNROLL  steps of each chain between two branches
+#define PASTE_(a, b) a##b
+#define PASTE(a, b) PASTE_(a, b)
+#define R1(X) X
+#define R2(X) R1(X) R1(X)
+#define R4(X) R2(X) R2(X)
+#define R8(X) R4(X) R4(X)
+#define R16(X) R8(X) R8(X)
 #define R32(X) R16(X) R16(X)
 #define EACH(M) M(0) M(1) M(2) M(3) M(4) M(5) M(6) M(7)
 
@@ -32,7 +38,7 @@ kernel void KERNEL(global const float* restrict start, global float* restrict ou
     EACH(BEGIN)
 #pragma unroll 1
     for (int i = 0; i < trips; ++i) {
-        R32(EACH(STEP))
+        PASTE(R, UNROLL)(EACH(STEP))
     }
     float sum = 0;
     EACH(ADD)

@@ -11,10 +11,10 @@ namespace {
 
 using namespace lib;
 
-constexpr std::size_t chains = 8, period = 64, steps_per_trip = 32;
+constexpr std::size_t chains = 8, period = 64;
 
 struct Shape {
-    std::size_t items = 1, groups = 1;
+    std::size_t items = 1, groups = 1, unroll = 1;
 };
 
 Shape shape_of(const Request& request, Params& params) {
@@ -22,6 +22,7 @@ Shape shape_of(const Request& request, Params& params) {
     Shape s;
     s.items = params.count("items", std::min<std::size_t>(device.is_gpu() ? 256 : 1, device.max_group_promised));
     require_group(device, s.items);
+    s.unroll = params.count("unroll");
     s.groups = is_simulator(device) ? 1 : device.compute_units * (device.is_gpu() ? 8ull : 4ull);
     return s;
 }
@@ -47,9 +48,10 @@ Setup setup(const Request& request, Params& params) {
     out.args = {Input{"start", share(start)}, Output{"out", 4 * s.items * s.groups}, value("trips", std::int32_t{0})};
     out.local = Extent(s.items);
     out.global = Extent(s.items * s.groups);
-    out.slope = slope(request.device, 16, 3 * 16, steps_per_trip);
+    out.slope = slope(request.device, 16, 3 * 16, static_cast<double>(s.unroll));
+    out.defines = {"UNROLL=" + std::to_string(s.unroll)};
     out.work.flops = 2.0 * chains * static_cast<double>(s.items * s.groups);
-    out.declared = {{Declared::What::multiply_add, static_cast<double>(chains * steps_per_trip), 32}};
+    out.declared = {{Declared::What::multiply_add, static_cast<double>(chains * s.unroll), 32}};
     out.check = [=](const Buffers& buffers) {
         std::vector<float> sums(period);
         for (std::size_t lane = 0; lane < period; ++lane) {
@@ -57,7 +59,7 @@ Setup setup(const Request& request, Params& params) {
             for (std::size_t j = 0; j < chains; ++j) {
                 const auto at = (lane + j) % period, shared = variant == "shared" ? lane : at;
                 float x = start[at];
-                for (std::size_t n = 0; n < steps_per_trip * static_cast<std::size_t>(buffers.trips); ++n)
+                for (std::size_t n = 0; n < s.unroll * static_cast<std::size_t>(buffers.trips); ++n)
                     x = step(variant, x, start[period + shared], start[2 * period + shared]);
                 sum += x;
             }
@@ -96,7 +98,13 @@ Experiment describe_ports() {
                  .values = {"auto"},
                  .least = 1,
                  .most = 4096,
-                 .may_be_auto = true}};
+                 .may_be_auto = true},
+                {.name = "unroll",
+                 .meaning = "steps of each chain between two branches",
+                 .values = {"32"},
+                 .least = 1,
+                 .most = 32,
+                 .power_of_two = true}};
     out.variants = {{"one", "x = x x + x: one register is read."},
                     {"two", "x = x x + c: two registers are read."},
                     {"three", "x = x y + c: three registers are read, all of the chain's own."},

@@ -67,7 +67,7 @@ INSTEAD = {
     # llvmpipe compiles straight-line fma code for minutes, and each launch costs it milliseconds.
     "rusticl": {"divergence_*": [["items=8"]], "himeno_*": [["size=XXS", "sweeps=1"]],
                 "fma_*": [["type=float", "unroll=4", "code=16", "width=1", "ilp=1", "waves=1", "load=100", "ahead=3"]],
-                "gemm_*": [["m=9", "n=20", "k=12"]],
+                "gemm_*": [["m=9", "n=20", "k=12"]], "ports_*": [["items=8", "unroll=1"]],
                 "pitch_*": [["pitch=5.2", "width=13,37", "height=1,2"],
                             ["pitch=20.2", "width=300", "height=4", "local=64x4,8x2", "top=3"]]},
     # Its compiler takes half a second a kernel.
