@@ -132,6 +132,9 @@ po::options_description options_of(const std::string& command) {
             "Compares with this variant: registers, counts, and of each the innermost loop with the most work side by side.");
         add("rebuild", po::value<unsigned>()->value_name("N"),
             "Compiles N times with --target, each in a fresh program with its own addresses, and prints how often each code came out.");
+        add("hot", "Runs the kernel for a second on a CPU device and shows only the loops and paths that run, each with its share of the "
+            "sampled addresses. With --vs puts those with the most samples side by side.");
+        add("width", po::value<unsigned>()->value_name("N"), "Cuts lines at N columns, at least 40. Default: the lines as they are.");
         add("summary", "Leaves the instructions themselves out.");
         add("axis,a", po::value<Strings>()->composing()->value_name("NAME=VALUES"),
             "Redefines an axis, as in `cllab run`. Without it each variant is shown at its first point.");
@@ -208,6 +211,9 @@ po::options_description options_of(const std::string& command) {
             "because other memory of 4 times the last level was read; rotate, likewise nothing, because as much in sets of "
             "the kernel's own buffers is used in turn. Goes by the profile's last level where `cllab profile` left one "
             "below --dumps.");
+        add("hot", po::value<double>()->value_name("SECONDS"),
+            "On CPU devices: after the timing, runs each cell for SECONDS while it is sampled which instructions run, for isa.txt and the "
+            "record. 0 skips it. Default: 0.05, where dumps are written. A cell whose operation takes three times as long is left out.");
         add("verify", "Verifies and dumps only; takes no time measurements.");
         add("check", po::value<std::string>()->value_name("TOOL"),
             "Of a kernel file: TOOL is oclgrind. Runs each kernel once, small, in Oclgrind and reports races, uninitialised reads and "
@@ -425,6 +431,13 @@ Invocation parse(int argc, char** argv) {
         text("vs", out.versus);
         out.targets = values.count("targets") != 0;
         out.summary = values.count("summary") != 0;
+        out.hot = values.count("hot") != 0;
+        if (values.count("width")) {
+            out.width = values["width"].as<unsigned>();
+            if (out.width < 40) throw Error(Blame::usage, "option '--width' is " + std::to_string(out.width) + "; possible are whole numbers from 40");
+        }
+        if (out.hot && (!out.target.empty() || out.summary))
+            throw Error(Blame::usage, "`cllab isa` takes --hot without --target and --summary: which code runs is seen on a device");
         out.require_all = values.count("require-all") != 0;
         if (out.rebuild && (out.target.empty() || !out.versus.empty()))
             throw Error(Blame::usage, "`cllab isa` takes --rebuild with --target and without --vs; `cllab run --rebuild` builds on a device");
@@ -499,6 +512,11 @@ Invocation parse(int argc, char** argv) {
     if (!out.replay.empty()) out.patterns = {out.replay};
     text("cache", out.cache);
     out.no_yardstick = values.count("no-yardstick") != 0;
+    if (values.count("hot")) {
+        out.hot_seconds = values["hot"].as<double>();
+        if (!(*out.hot_seconds >= 0) || *out.hot_seconds > 3600)
+            throw Error(Blame::usage, "option '--hot' is " + format_exact(*out.hot_seconds) + "; possible are seconds from 0 to 3600");
+    }
     out.timeout_seconds = values["timeout"].as<double>();
     positive("timeout", out.timeout_seconds);
     if (values.count("max-time") && !values["max-time"].defaulted()) {
