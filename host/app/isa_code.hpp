@@ -38,7 +38,7 @@ struct HotBody {
 /// Most samples first; none where it is not known. `code` outlives them.
 std::vector<HotBody> hot_bodies(const CellCode& code);
 
-/// Compiles each cell for invocation.target. Throws Error for a target that is unknown or cannot be had here.
+/// Compiles each cell for each of invocation.targets, target by target. Throws Error for a target that is unknown or cannot be had here.
 std::vector<CellCode> code_for_target(const Invocation& invocation, const std::vector<model::Cell>& cells);
 
 /// Builds and verifies each cell once on the devices the invocation selects.

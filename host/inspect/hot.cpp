@@ -281,10 +281,11 @@ std::string hot_summary(const Hot& hot) {
 
 std::string marked_isa_text(const Analysis& analysis, const Hot& hot) {
     std::string head;
-    for (const auto line : lines_of(hot_summary(hot))) head += "// " + std::string(line) + "\n";
-    if (!hot.known()) return head + isa_text(analysis);
+    const auto summary = hot_summary(hot), text = isa_text(analysis);
+    for (const auto line : lines_of(summary)) head += "// " + std::string(line) + "\n";
+    if (!hot.known()) return head + text;
     std::string out, function;
-    for (const auto line : lines_of(isa_text(analysis))) {
+    for (const auto line : lines_of(text)) {
         if (const auto name = function_header(line); !name.empty()) function = name;
         const auto first = line.find_first_not_of(' ');
         const auto colon = line.find(":");
