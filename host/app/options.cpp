@@ -105,7 +105,7 @@ void fill(Invocation& out, const Given& given) {
         for (const auto& value : given.strings(statement.option)) out.statements.emplace_back(statement.option, value);
 
     // What devices, list and profile print; a file for the other commands.
-    out.as_json = given.has("json") && given.values["json"].empty();
+    out.as_json = given.has("json") && (out.command == "devices" || out.command == "list" || out.command == "profile");
     if (!out.as_json) given.text("json", out.json);
     for (const auto& [name, to] : {std::pair{"csv", &out.csv}, {"html", &out.html}, {"junit", &out.junit}, {"dumps", &out.dumps},
                                    {"cl-dir", &out.cl_dir}, {"build-options", &out.build_options}, {"label", &out.label},
@@ -128,7 +128,7 @@ void fill(Invocation& out, const Given& given) {
             throw Error(Blame::usage, "option '--rebuild' is " + std::to_string(out.rebuild) + "; possible are whole numbers from 2 to 1000");
     }
     // A number of seconds of run, a switch of isa.
-    out.hot = given.has("hot") && given.values["hot"].empty();
+    out.hot = given.has("hot") && out.command == "isa";
     if (given.has("hot") && !out.hot) {
         out.hot_seconds = given.values["hot"].as<double>();
         if (!(*out.hot_seconds >= 0) || *out.hot_seconds > 3600)
