@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "report/exports.hpp"
 
 namespace cllab::app {
 namespace {
@@ -60,7 +61,7 @@ Page page_of(const std::string& command) {
                 "at least one record, 2 when no file can be read or there is no record. At most 1000000 records are read at once.",
                 "cllab merge node*.jsonl --json all.jsonl"};
     if (command == "report")
-        return {"cllab report FILE... [--html OUT] [--csv OUT]",
+        return {"cllab report FILE... [--html OUT] [--csv OUT] [--long OUT] [--t4 OUT] [--google-benchmark OUT]",
                 "Prints from the records (`cllab run --json`) of many runs and machines what `cllab run` prints: a table for each\n"
                 "device, curves, and the variants by devices. It reads like `cllab merge`, with the same exit status; that cells\n"
                 "have failed does not change it. What a probe concludes from its curves needs the device: only a run says it.",
@@ -275,6 +276,7 @@ po::options_description options_of(const std::string& command) {
         add("html", po::value<std::string>()->value_name("OUT"),
             "Also writes one page for a browser to OUT: charts, tables, and the code beside the time, read from the dump folders that the "
             "records name, as seen from the current folder.");
+        for (const auto& format : report::exports) add(format.option, po::value<std::string>()->value_name("OUT"), format.about);
     }
     if (command == "devices") {
         add("noise", "Compares equal code with itself for ten seconds instead, prints how small a difference can be told now, what disturbs, "
@@ -398,6 +400,8 @@ Invocation parse(int argc, char** argv) {
         text("json", out.json);
         text("csv", out.csv);
         text("html", out.html);
+        for (const auto& format : report::exports)
+            if (values.count(format.option)) out.exports.emplace_back(format.option, values[format.option].as<std::string>());
         if (!out.help && out.patterns.empty())
             throw Error(Blame::usage, "`cllab " + out.command + "` needs a FILE that `cllab run --json` wrote");
         return out;
