@@ -136,7 +136,7 @@ Choice::Choice(const Invocation& invocation, const std::map<std::string, Earlier
     std::set<std::string> taken;
     for (const auto& experiment : model::registry()) taken.insert(experiment.family);
     own_->experiments.push_back(files.experiment(wanted, [](const std::string& path) { return load_grey(path); },
-                                                  invocation.command == "isa" && !invocation.target.empty() ? kernelfile::Missing::made_up : kernelfile::Missing::refused,
+                                                  invocation.targets.empty() ? kernelfile::Missing::refused : kernelfile::Missing::made_up,
                                                   taken));
 }
 

@@ -50,7 +50,7 @@ std::vector<model::Cell> cells_of(const Choice& choice, const Invocation& invoca
 }
 
 std::vector<CellCode> all_code(const Invocation& invocation, const std::vector<model::Cell>& cells) {
-    return invocation.target.empty() ? code_on_devices(invocation, cells) : code_for_target(invocation, cells);
+    return invocation.targets.empty() ? code_on_devices(invocation, cells) : code_for_target(invocation, cells);
 }
 
 /// Says on stderr what has no code; the exit status.
@@ -86,7 +86,7 @@ int compare(const Invocation& invocation) {
                                       std::to_string(left.size()) + " and " + std::to_string(right.size()));
     const auto codes = all_code(invocation, {left.front(), right.front()});
     const int status = report_failures(codes, invocation.require_all);
-    // With several devices the pairs follow each other.
+    // With several devices or targets the pairs follow each other.
     for (std::size_t i = 0; i + 1 < codes.size(); i += 2)
         if (codes[i].status == model::Status::ok && codes[i + 1].status == model::Status::ok)
             put(comparison_text(codes[i], codes[i + 1], wants_colour(STDOUT_FILENO)));
@@ -142,7 +142,7 @@ int print_binaries(const Invocation& invocation) {
         if (!file) throw Error(Blame::usage, "program files and patterns do not go together; found '" + pattern + "' beside a file");
         for (auto& code : code_of_binary(file->first, file->second)) codes.push_back(std::move(code));
     }
-    if (!invocation.target.empty() || !invocation.devices.empty())
+    if (!invocation.targets.empty() || !invocation.devices.empty())
         throw Error(Blame::usage, "a program binary is read as it is; --target and --device are for kernels that are compiled");
     for (const auto& code : codes) print_code(code, !invocation.summary);
     return 0;
@@ -151,29 +151,20 @@ int print_binaries(const Invocation& invocation) {
 }  // namespace
 
 int command_isa(const Invocation& invocation) {
-    if (invocation.targets) return print_targets();
+    if (invocation.list_targets) return print_targets();
     if (invocation.rebuild) return rebuild_for_target(invocation);
     if (!invocation.versus.empty()) return compare(invocation);
     if (std::any_of(invocation.patterns.begin(), invocation.patterns.end(), [](const auto& p) { return binary_named(p).has_value(); }))
         return print_binaries(invocation);
     const Choice choice(invocation);
-    const auto cells = cells_of(choice, invocation, invocation.patterns);
-    if (!invocation.more_targets.empty()) {
-        std::vector<CellCode> codes;
-        auto of_one = invocation;
-        auto targets = invocation.more_targets;
-        targets.insert(targets.begin(), invocation.target);
-        for (const auto& target : targets) {
-            of_one.target = target;
-            for (auto& code : all_code(of_one, cells)) codes.push_back(std::move(code));
-        }
+    auto codes = all_code(invocation, cells_of(choice, invocation, invocation.patterns));
+    if (invocation.targets.size() > 1) {
         std::stable_sort(codes.begin(), codes.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
         print_table(codes);
-        return report_failures(codes, invocation.require_all);
+    } else {
+        for (const auto& code : codes)
+            if (code.status == model::Status::ok) print_code(code, !invocation.summary);
     }
-    const auto codes = all_code(invocation, cells);
-    for (const auto& code : codes)
-        if (code.status == model::Status::ok) print_code(code, !invocation.summary);
     return report_failures(codes, invocation.require_all);
 }
 

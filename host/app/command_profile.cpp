@@ -210,8 +210,6 @@ private:
         auto& settings = request.settings;
         // The device is warm from the cell before.
         settings.sampling_seconds = budget.sampling();
-        // A profile of an H200 (driver 580.159.04, 2026-11-22) crashed with builds in threads beside the measurements; the cause is not known.
-        settings.builds_ahead = false;
         settings.warm_seconds = std::clamp(0.2 * settings.sampling_seconds, 0.005, 0.25);
         const auto start = Clock::now();
         std::vector<std::size_t> first_of(plan.size());

@@ -20,14 +20,14 @@
 namespace cllab::app {
 namespace {
 
-void compile(const Invocation& invocation, const model::Cell& cell, const model::Device& device, CellCode& out) {
+void compile(const Invocation& invocation, const model::Cell& cell, const std::string& target, const model::Device& device, CellCode& out) {
     if (const auto reason = run::missing_need(*cell.variant, device)) throw Unsupported(*reason);
     const std::map<std::string, model::Loaded> no_files;
     const model::Request request{*cell.variant, cell.point, device, 1, no_files};
     const model::Setup setup = model::set_up(*cell.experiment, request);
     const auto source = run::kernel_source(*cell.experiment, *cell.variant, invocation.cl_dir);
     const std::string options = run::build_options(cell, setup, device, invocation.build_options);
-    const auto built = inspect::compile_offline(invocation.target, source.text, options, cell.experiment->entry(*cell.variant), setup.local);
+    const auto built = inspect::compile_offline(target, source.text, options, cell.experiment->entry(*cell.variant), setup.local);
     if (!built.ok) {
         out.status = model::Status::build_failed;
         out.reason = built.log;
@@ -94,19 +94,22 @@ CellCode code_of(const model::Record& record, const std::string& label) {
 }
 
 std::vector<CellCode> code_for_target(const Invocation& invocation, const std::vector<model::Cell>& cells) {
-    const model::Device device = inspect::offline_device(invocation.target, invocation.build_options);
+    // All of them first: a target that cannot be had is said before anything is compiled.
+    std::vector<model::Device> devices;
+    for (const auto& target : invocation.targets) devices.push_back(inspect::offline_device(target, invocation.build_options));
     std::vector<CellCode> codes;
-    for (const auto& cell : cells) {
-        CellCode& code = codes.emplace_back();
-        code.id = cell.id + (cell.label.empty() ? "" : " " + cell.label);
-        code.where = invocation.target;
-        try {
-            compile(invocation, cell, device, code);
-        } catch (const Unsupported& e) {
-            code.status = model::Status::unsupported;
-            code.reason = e.what();
+    for (std::size_t i = 0; i < devices.size(); ++i)
+        for (const auto& cell : cells) {
+            CellCode& code = codes.emplace_back();
+            code.id = cell.id + (cell.label.empty() ? "" : " " + cell.label);
+            code.where = invocation.targets[i];
+            try {
+                compile(invocation, cell, code.where, devices[i], code);
+            } catch (const Unsupported& e) {
+                code.status = model::Status::unsupported;
+                code.reason = e.what();
+            }
         }
-    }
     return codes;
 }
 

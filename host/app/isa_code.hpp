@@ -26,7 +26,7 @@ CellCode code_of(const model::Record& record, const std::string& label);
 /// The kernels of a program binary that match the glob, all with an empty one. Throws Error(usage) for a file that is none.
 std::vector<CellCode> code_of_binary(const std::string& path, const std::string& glob);
 
-/// Compiles each cell for invocation.target. Throws Error for a target that is unknown or cannot be had here.
+/// Compiles each cell for each of invocation.targets, target by target. Throws Error for a target that is unknown or cannot be had here.
 std::vector<CellCode> code_for_target(const Invocation& invocation, const std::vector<model::Cell>& cells);
 
 /// Builds and verifies each cell once on the devices the invocation selects.

@@ -10,7 +10,7 @@
 namespace cllab::app {
 
 struct Invocation {
-    std::string command = "run";  ///< one of options.cpp's `commands`, or version
+    std::string command = "run";  ///< one of `commands()`, or version
     bool help = false;
     std::vector<std::string> argv;
 
@@ -30,14 +30,16 @@ struct Invocation {
     bool recorded = false, strict = false, calibrate = false, history = false;  ///< of regress
     unsigned rebuild = 0;                 ///< of run and isa: builds in fresh processes; 0: not asked for
     bool noise = false;                   ///< of devices
-    double budget_seconds = 120;  ///< profile
+    double budget_seconds = 60;           ///< of profile
     std::uint64_t seed = 1;
-    std::string target, versus;             ///< of isa; versus also of run
-    std::vector<std::string> more_targets;  ///< of isa: behind the first
-    std::string check, replay;              ///< of run, for kernel files
-    bool watch = false;                     ///< likewise
-    bool targets = false, summary = false;  ///< of isa
+    std::string versus;                          ///< of run and isa
+    std::vector<std::string> targets;            ///< of isa
+    bool list_targets = false, summary = false;  ///< likewise
+    std::string check, replay;                   ///< of run, for kernel files
+    bool watch = false;                          ///< likewise
 };
+
+std::vector<std::string> commands();
 
 /// Throws Error(usage) for anything it does not understand.
 Invocation parse(int argc, char** argv);

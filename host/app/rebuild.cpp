@@ -204,41 +204,52 @@ int rebuild_on_devices(const Invocation& invocation) {
     return failed;
 }
 
+namespace {
+
+/// Compiles the cell in that many processes and prints how often each code came out. Why it could not; else nothing.
+std::string rebuild_one(const Invocation& invocation, const model::Cell& cell, const std::string& target) {
+    std::vector<compare::BuiltRun> runs;
+    std::string failure;
+    for (unsigned build = 0; build < invocation.rebuild && failure.empty(); ++build) {
+        const inspect::TempFolder folder;
+        auto arguments = text_arguments(invocation, cell);
+        arguments.insert(arguments.begin(), "isa");
+        for (const auto& part : {"--target", target.c_str(), "--summary", "--dumps", folder.path().c_str()}) arguments.emplace_back(part);
+        // comgr keeps what it compiles when the user's environment says so.
+        const auto result = start_again({"AMD_COMGR_CACHE=0", "CUDA_CACHE_DISABLE=1"}, arguments, 120);
+        std::string code;
+        for (const auto& entry : fs::recursive_directory_iterator(folder.path())) {
+            if (entry.path().filename() != "stats.json") continue;
+            const auto stats = nlohmann::json::parse(inspect::read_file(entry.path()).value_or(""), nullptr, false);
+            if (stats.is_object() && stats.contains("fingerprint") && stats["fingerprint"].is_string()) code = stats["fingerprint"].get<std::string>();
+        }
+        if (!result.ok()) failure = trim(result.err).empty() ? result.failure() : trim(result.err);
+        else if (code.empty()) failure = "nothing can disassemble it here, so its code cannot be told from another";
+        else runs.push_back({code, {}});
+    }
+    std::cout << title_of(cell) << " for " << printable(target) << ", built " << runs.size() << " times\n";
+    if (!runs.empty()) print_codes(compare::codes_of(runs), "builds");
+    std::cout << '\n';
+    return failure;
+}
+
+}  // namespace
+
 int rebuild_for_target(const Invocation& invocation) {
     randomise_addresses();
-    int status = 0;
     std::vector<model::Cell> cells;
     for (auto& group : model::make_plan(model::select(model::registry(), invocation.patterns), invocation.axes))
         for (auto& cell : group)
             if (!invocation.axes.empty() || std::none_of(cells.begin(), cells.end(), [&](const auto& c) { return c.id == cell.id; })) cells.push_back(cell);
-    for (const auto& cell : cells) {
-        std::vector<compare::BuiltRun> runs;
-        std::string failure;
-        for (unsigned build = 0; build < invocation.rebuild && failure.empty(); ++build) {
-            const inspect::TempFolder folder;
-            auto arguments = text_arguments(invocation, cell);
-            arguments.insert(arguments.begin(), "isa");
-            for (const auto& part : {"--target", invocation.target.c_str(), "--summary", "--dumps", folder.path().c_str()}) arguments.emplace_back(part);
-            // comgr keeps what it compiles when the user's environment says so.
-            const auto result = start_again({"AMD_COMGR_CACHE=0", "CUDA_CACHE_DISABLE=1"}, arguments, 120);
-            std::string code;
-            for (const auto& entry : fs::recursive_directory_iterator(folder.path())) {
-                if (entry.path().filename() != "stats.json") continue;
-                const auto stats = nlohmann::json::parse(inspect::read_file(entry.path()).value_or(""), nullptr, false);
-                if (stats.is_object() && stats.contains("fingerprint") && stats["fingerprint"].is_string()) code = stats["fingerprint"].get<std::string>();
-            }
-            if (!result.ok()) failure = trim(result.err).empty() ? result.failure() : trim(result.err);
-            else if (code.empty()) failure = "nothing can disassemble it here, so its code cannot be told from another";
-            else runs.push_back({code, {}});
+    bool failed = false;
+    for (const auto& target : invocation.targets)
+        for (const auto& cell : cells) {
+            const auto failure = rebuild_one(invocation, cell, target);
+            if (failure.empty()) continue;
+            say(cell.id + " for " + target + ": " + failure);
+            failed = true;
         }
-        std::cout << title_of(cell) << " for " << printable(invocation.target) << ", built " << runs.size() << " times\n";
-        if (!runs.empty()) print_codes(compare::codes_of(runs), "builds");
-        std::cout << '\n';
-        if (failure.empty()) continue;
-        say(cell.id + " for " + invocation.target + ": " + failure);
-        status = 1;
-    }
-    return status;
+    return failed ? 1 : 0;
 }
 
 }  // namespace cllab::app

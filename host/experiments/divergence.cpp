@@ -1,8 +1,8 @@
 // divergence: the SIMT width and the price of ways taken apart. A branch that changes every `grain` work-items doubles
 // the time while a wave holds both ways and costs nothing once the grain is a wave: the knee is the width.
+#include <array>
 #include <bit>
 #include <functional>
-#include <map>
 
 #include "experiments/lib/chain.hpp"
 #include "experiments/lib/compare.hpp"
@@ -42,33 +42,15 @@ Size size_of(const Request& request, Params& params) {
     return s;
 }
 
-Check check_of(std::function<float(std::size_t, std::int32_t)> expected) {
-    return [expected = std::move(expected)](const Buffers& buffers) {
-        return first_difference<float>(buffers, "out", [&](std::size_t i) { return expected(i, buffers.trips); });
+/// What work-item i leaves, for one trip count.
+using Expected = std::function<float(std::size_t i)>;
+
+/// `expected_for(trips)` is called once a check, and what it returns from several threads.
+Check check_of(std::function<Expected(std::int32_t trips)> expected_for) {
+    return [expected_for = std::move(expected_for)](const Buffers& buffers) {
+        return first_difference<float>(buffers, "out", expected_for(buffers.trips));
     };
 }
-
-/// Ends of all (way, start) pairs, made once per trip count: work-items share them.
-class WayEnds {
-public:
-    WayEnds(std::vector<float> starts, std::size_t ways) : starts_(std::move(starts)), ways_(ways) {}
-    float at(std::size_t way, std::size_t start, std::int32_t trips) {
-        if (trips != trips_) {
-            trips_ = trips;
-            ends_.clear();
-            for (std::size_t w = 0; w < ways_; ++w) {
-                const float c = -1.9f + static_cast<float>(w) * 0.00390625f;
-                for (const float x : starts_) ends_.push_back(run_chain(x, c, trips * links_per_trip));
-            }
-        }
-        return ends_[way * starts_.size() + start];
-    }
-
-private:
-    std::vector<float> starts_, ends_;
-    std::size_t ways_;
-    std::int32_t trips_ = -1;
-};
 
 void fill_ways(Setup& out, const Request& request, const Size& s, const std::vector<float>& starts) {
     if (request.device.is_cpu())
@@ -79,9 +61,12 @@ void fill_ways(Setup& out, const Request& request, const Size& s, const std::vec
     out.args.push_back(value("trips", std::int32_t{0}));
     out.defines = {"PATHS=" + std::to_string(s.ways)};
     out.declared = {{Declared::What::multiply_add, static_cast<double>(s.ways) * links_per_trip, 32}};
-    const auto ends = std::make_shared<WayEnds>(starts, s.ways);
-    out.check =
-        check_of([=](std::size_t i, std::int32_t trips) { return ends->at(i % s.items / s.grain % s.ways, i % 4, trips); });
+    out.check = check_of([=](std::int32_t trips) -> Expected {
+        std::vector<float> ends;  // of all (way, start) pairs: work-items share them
+        for (std::size_t way = 0; way < s.ways; ++way)
+            for (const float x : starts) ends.push_back(run_chain(x, -1.9f + static_cast<float>(way) * 0.00390625f, trips * links_per_trip));
+        return [=](std::size_t i) { return ends[i % s.items / s.grain % s.ways * starts.size() + i % 4]; };
+    });
 }
 
 void fill_swap(Setup& out, const Request& request, const Size& s, const std::vector<float>& starts) {
@@ -90,17 +75,16 @@ void fill_swap(Setup& out, const Request& request, const Size& s, const std::vec
     // Of the two loops of `branch` a compiler may make one: that is `select`.
     out.declared = {{Declared::What::multiply_add, links_per_trip, 32}};
     const bool swaps = request.variant.name != "plain";
-    const auto ends = std::make_shared<std::map<std::pair<std::size_t, std::int32_t>, float>>();
-    out.check = check_of([=](std::size_t i, std::int32_t trips) {
-        const bool odd = swaps && i % s.items % 2 == 1;
-        const auto [known, fresh] = ends->emplace(std::pair{i % 4 * 2 + odd, trips}, 0.0f);
-        if (fresh) {
-            float x = starts[i % 4];
-            for (std::int64_t k = 0; k < trips * links_per_trip / 2; ++k)
-                x = chain_step(chain_step(x, odd ? t1 : t0), odd ? t0 : t1);
-            known->second = x;
-        }
-        return known->second;
+    out.check = check_of([=](std::int32_t trips) -> Expected {
+        std::array<std::array<float, 2>, 4> ends;  // by start, and by whether the two values are exchanged
+        for (std::size_t start = 0; start < ends.size(); ++start)
+            for (const bool odd : {false, true}) {
+                float x = starts[start];
+                for (std::int64_t k = 0; k < trips * links_per_trip / 2; ++k)
+                    x = chain_step(chain_step(x, odd ? t1 : t0), odd ? t0 : t1);
+                ends[start][odd] = x;
+            }
+        return [=](std::size_t i) { return ends[i % 4][swaps && i % s.items % 2 == 1]; };
     });
 }
 
@@ -114,7 +98,7 @@ void fill_straight(Setup& out, const Request& request, const Size& s, const std:
     out.declared = {{Declared::What::multiply_add, request.variant.name == "straight" ? 1.0 * straight_links : 1.0 * links_per_trip, 32}};
     out.work.steps = static_cast<double>(s.items * s.groups);  // a step is a work-item
     out.work.flops = 2.0 * straight_links * out.work.steps;
-    out.check = check_of([=](std::size_t i, std::int32_t) { return ends[i % 4]; });
+    out.check = check_of([=](std::int32_t) -> Expected { return [=](std::size_t i) { return ends[i % 4]; }; });
 }
 
 /// Every way stores the number of its work-item: no chain, no slope.

@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
+#include "core/parallel.hpp"
 #include "unit/probe_setup.hpp"
 
 using namespace cllab;
@@ -100,6 +101,24 @@ BOOST_AUTO_TEST_CASE(the_swap_is_a_swap) {
         const auto setup = probe_setup("divergence_" + variant, {{"items", "16"}, {"fill", "one"}}, probe_cpu());
         BOOST_TEST(verdict<float>(setup, {{"out", kernel(setup, variant != "plain")}}, 1) == "");
         BOOST_TEST(verdict<float>(setup, {{"out", kernel(setup, variant == "plain")}}, 1) != "");
+    }
+}
+
+// A check asks for what it expects from several threads. A reference that kept the ends of the last trip count crashed on a
+// GPU of 132 units, whose output is several pieces long. 64 ways take long enough to be made twice at once.
+BOOST_AUTO_TEST_CASE(a_large_output_is_checked_by_several_threads_for_any_order_of_trip_counts) {
+    constexpr std::size_t ways = 64;
+    auto device = probe_gpu();
+    device.compute_units = 256;
+    const auto setup = probe_setup("divergence_paths", {{"paths", std::to_string(ways)}}, device);
+    const auto start = contents<float>(setup, "start");
+    std::vector<float> out(output_bytes(setup, "out") / 4), ends(ways);
+    BOOST_REQUIRE(out.size() > 4 * parallel_piece);
+    for (int trips = 1; trips < 40; ++trips) {
+        for (std::size_t way = 0; way < ways; ++way)  // 64 is a multiple of the four starts
+            ends[way] = chain(start[way % 4], -1.9f + static_cast<float>(way) * 0.00390625f, trips * 64);
+        for (std::size_t i = 0; i < out.size(); ++i) out[i] = ends[i % ways];
+        BOOST_TEST(verdict<float>(setup, {{"out", out}}, trips) == "", "trips " << trips);
     }
 }
 

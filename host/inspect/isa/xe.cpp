@@ -1,20 +1,17 @@
-// Intel GPUs, Gen9 to Xe-HPC, offline: `ocloc` (Debian intel-opencl-icd) compiles and takes apart. Its text has one
-// line an instruction, "(f0.0)  while (32|M0)  L288", with labels that are byte addresses; messages to memory are
-// `send`, with what they do in a comment: "// wr:2+0, rd:8; untyped surface read with xyzw".
+// Intel GPUs, Gen9 to Xe-HPC. The text is ocloc's: one line an instruction, "(f0.0)  while (32|M0)  L288", with labels that
+// are byte addresses; messages to memory are `send`, with what they do in a comment: "// wr:2+0, rd:8; untyped surface
+// read with xyzw".
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "inspect/analysis.hpp"
+#include "inspect/isa/intel.hpp"
 #include "inspect/isa/list.hpp"
-#include "inspect/offline.hpp"
-#include "inspect/tool.hpp"
 
 namespace cllab::inspect {
 namespace {
@@ -247,31 +244,6 @@ bool is_call(const Instruction& i) { return starts_with_any(i.mnemonic, {"call"}
 
 // --- The binary ------------------------------------------------------------------------------------------------------
 
-constexpr std::array processors{"skl", "icllp", "tgllp", "dg1", "dg2", "pvc"};
-const std::string missing = "Intel GPU code needs ocloc: apt-get install intel-opencl-icd";
-
-std::optional<std::filesystem::path> ocloc() { return find_tool({"ocloc"}); }
-
-/// ocloc looks for libiga64.so, while Debian's package has only libiga64.so.1: a link of that name, for it to find.
-/// Both streams in one text.
-ToolResult run_ocloc(const TempFolder& folder, const std::filesystem::path& tool, std::vector<std::string> arguments) {
-    std::error_code ignored;
-    for (const char* library : {"/usr/lib/x86_64-linux-gnu/libiga64.so.1", "/usr/lib64/libiga64.so.1",
-                                "/usr/lib/libiga64.so.1", "/usr/local/lib/libiga64.so.1"})
-        if (std::filesystem::exists(library, ignored)) {
-            std::filesystem::create_symlink(library, folder.path() / "libiga64.so", ignored);
-            break;
-        }
-    const char* path = std::getenv("LD_LIBRARY_PATH");
-    const auto env = find_tool({"env"});
-    arguments.insert(
-        arguments.begin(),
-        {"LD_LIBRARY_PATH=" + folder.path().string() + (path && *path ? ":" + std::string(path) : ""), tool.string()});
-    ToolResult result = run_tool(env.value_or("/usr/bin/env"), arguments, std::chrono::seconds(60));
-    result.err = without_folder(result.out + result.err, folder.path());
-    return result;
-}
-
 Disassembly disassemble(ByteSpan binary, const std::string& entry, const DisassembleOptions& options) {
     Listing listing{"machine code of the execution units (" + options.target + ")", &isa::xe, {}, {}, entry};
     Disassembly out;
@@ -281,7 +253,7 @@ Disassembly disassemble(ByteSpan binary, const std::string& entry, const Disasse
         return std::move(out);
     };
     const auto tool = ocloc();
-    if (!tool) return note(missing);
+    if (!tool) return note(missing_ocloc);
     if (options.target.empty()) {
         listing.title = "Intel GPU binary";
         return note(
@@ -389,47 +361,9 @@ void read_facts(Analysis& a, nlohmann::json& facts, const FactsRequest& request)
     add_occupancy(facts, occupancy({}, {.registers = *file, .wavefront = *threads}));
 }
 
-// --- The compiler ----------------------------------------------------------------------------------------------------
-
-std::vector<OfflineTarget> targets() {
-    std::vector<OfflineTarget> out;
-    for (const char* name : processors)
-        out.push_back(ocloc() ? OfflineTarget{name, "machine code, registers", ""} : OfflineTarget{name, "", missing});
-    return out;
-}
-
-void describe(model::Device& device, const std::string& target, const std::vector<std::string>&) {
-    device.vendor = "Intel";
-    device.driver = "ocloc";
-    device.implementation = model::Implementation::intel_gpu;
-    device.local_bytes = 64 << 10;
-    device.preferred_multiple = 16;
-    device.fp16 = true;
-    // Gen11, Gen12 and Xe-HPG have no double arithmetic.
-    device.fp64 = one_of(target, {"skl", "pvc"});
-    if (!device.fp64) device.extensions.erase("cl_khr_fp64");
-    device.images = target != "pvc";
-    device.extensions.insert("cl_khr_subgroups");
-}
-
-OfflineCode compile(const std::string& target, const std::string& source, const std::vector<std::string>& options) {
-    const TempFolder folder;
-    const auto text = folder.write("kernel.cl", as_bytes(source));
-    const auto result =
-        run_ocloc(folder, ocloc().value_or("ocloc"),
-                  {"compile", "-file", text.string(), "-device", target, "-options", join(options, " "), "-out_dir",
-                   folder.path().string(), "-output", "program", "-output_no_suffix", "-exclude_ir"});
-    OfflineCode out{false, result.err, {}, {.target = target}};
-    if (!result.ok() && out.log.empty()) out.log = "ocloc " + result.failure() + "\n";
-    if (auto made = read_file(folder.path() / "program"); result.ok() && made)
-        out.binary = std::move(*made), out.ok = true;
-    return out;
-}
-
 constexpr Kind kinds[]{Kind::intel_gpu_patch_tokens, Kind::intel_gpu_zebin};
 constexpr ShownFact shown_facts[]{{"register_file", "of", "", true}, {"simd_width", "SIMD", "", true}};
 constexpr string_view local_spaces[]{"slm"}, global_spaces[]{"global", "block"};
-const OfflineCompiler compiler{targets, describe, compile};
 
 }  // namespace
 
@@ -453,7 +387,7 @@ const InstructionSet isa::xe{
     .disassemble = disassemble,
     .read_facts = read_facts,
     .occupancy = occupancy,
-    .offline = &compiler,
+    .offline = &intel_compiler,
 };
 
 }  // namespace cllab::inspect

@@ -1,0 +1,214 @@
+#include "app/option_list.hpp"
+
+#include "core/units.hpp"
+#include "report/exports.hpp"
+
+namespace cllab::app {
+
+const std::vector<Statement> statements{
+    {"arg", "NAME=VALUE", "Of a kernel file: gives an argument, e.g. src=rand:n*n. Repeats. See `cllab help kernel-file`."},
+    {"global", "X[,Y[,Z]]", "Of a kernel file: work-items, as expressions over axes and scalar arguments."},
+    {"local", "X[,Y[,Z]]", "Of a kernel file: work-items per group. Default: the driver's choice."},
+    {"offset", "X[,Y[,Z]]", "Of a kernel file: offset of the global ids."},
+    {"variant", "NAME=OPTIONS", "Of a kernel file: makes one more variant by build options, e.g. fast=-DTILE=32. Repeats."},
+    {"extends", "FOLDER", "Of a kernel file: looks for #include files in FOLDER too. Repeats. Same as -I."},
+    {"work", "bytes=N flops=N", "Of a kernel file: what a launch must move and compute, for the rates."},
+    {"expect", "NAME=FILE", "Of a kernel file: an argument must come out equal to FILE (.npy, raw, picture). Repeats."},
+    {"reference", "KERNEL", "Of a kernel file: results must equal those of this kernel or variant."},
+    {"tolerance", "KIND=X", "Of a kernel file: how far results may differ: absolute=X, relative=X or ulp=X."},
+};
+
+namespace {
+
+namespace po = boost::program_options;
+
+using Options = po::options_description_easy_init;
+
+auto* list(const char* value) { return po::value<std::vector<std::string>>()->composing()->value_name(value); }
+auto* text(const char* value) { return po::value<std::string>()->value_name(value); }
+auto* text(const char* value, const char* otherwise) { return text(value)->default_value(otherwise); }
+auto* count(const char* value) { return po::value<unsigned>()->value_name(value); }
+auto* number(const char* value, double otherwise) {
+    return po::value<double>()->value_name(value)->default_value(otherwise, format_exact(otherwise));
+}
+
+constexpr auto replaces = "Replaces an output file that exists. Without it such a file is kept and the command refused.";
+
+void add_statements(Options& add) {
+    for (const auto& [option, value, about] : statements) add(option == std::string("extends") ? "extends,I" : option, list(value), about);
+}
+
+void add_isa(Options& add) {
+    add("kernel,k", list("PATTERN"),
+        "Selects variants, like a positional PATTERN. Repeats.");
+    add("target,t", list("T"),
+        "Compiles for processor T, e.g. gfx900, gfx1030, sm_80, sm_90, tgllp, pvc. Several targets make one table. Repeats.");
+    add("targets", "Lists the processors, what this machine can make for each, and what would enable the rest.");
+    add("device,d", list("D"),
+        "Builds and runs once on a device, selected as in `cllab run`.");
+    add("vs", text("PATTERN"),
+        "Compares with this variant: registers, counts, and of each the innermost loop with the most work side by side.");
+    add("rebuild", count("N"),
+        "Compiles N times with --target, each in a fresh program with its own addresses, and prints how often each code came out.");
+    add("summary", "Leaves the instructions themselves out.");
+    add("axis,a", list("NAME=VALUES"),
+        "Redefines an axis, as in `cllab run`. Without it each variant is shown at its first point.");
+    add("dumps", text("DIR"), "Also writes source, binary, code and statistics below DIR.");
+    add("cl-dir", text("DIR"), "Reads the kernel text from DIR/<family>.cl, as in `cllab run`.");
+    add("build-options", text("TEXT"), "Appends TEXT to the build options of every kernel.");
+    add("require-all", "Counts variants that the target cannot have as failed.");
+    add_statements(add);
+}
+
+/// What run, dump and tune have in common, in front of what each has for itself.
+void add_cells(Options& add, const std::string& command) {
+    const bool tune = command == "tune";
+    add("kernel,k", list("PATTERN"), "Selects variants, like a positional PATTERN. Repeats.");
+    add("device,d", list("D"),
+        "Selects devices: cpu, gpu, accelerator (the first of that type whose timer can be trusted), all, P or P:D "
+        "(clinfo's indices), or part of a name. Repeats. Default: the first GPU, else the first CPU.");
+    add("axis,a", list("NAME=VALUES"),
+        "Redefines an axis: a list (width=1024,2048), a geometric range (size=1Ki:1Mi:*2) or a stepped one "
+        "(items=1:9:+2). Repeats. See `cllab describe FAMILY`.");
+    add_statements(add);
+    if (!tune) {
+        add("input", list("NAME=FILE"), "Uses an image file (PNG, JPEG, PGM; grey or colour) as the buffer NAME, e.g. src=panel.png.");
+        add("output", list("NAME=FILE"), "Writes the buffer NAME as a picture (.png or .pgm), e.g. dst=map.png. Needs a run of one cell.");
+        add("dumps", text("DIR", "dumps"), "Writes source, binary, disassembly and records below DIR.");
+        add("no-dumps", "Writes no dumps.");
+    }
+    add("cl-dir", text("DIR"),
+        "Reads the kernel text from DIR/<family>.cl instead of the text embedded in the program: edit and run, "
+        "no rebuild. Runs it in a child process, as --isolate does.");
+    add("build-options", text("TEXT"), "Appends TEXT to the build options of every kernel, e.g. -cl-opt-disable.");
+    add("json", text("FILE"), "Writes one JSON record a cell, each flushed as soon as its cell is done.");
+    add("csv", text("FILE"), "Writes one CSV line a cell, likewise.");
+    if (command == "run")
+        add("html", text("FILE"), "Writes one page for a browser at the end: charts, tables, and the code beside the time.");
+    if (!tune) {
+        add("isolate", "Runs each device's work in a child process: a driver that crashes or hangs costs one cell.");
+        add("timings", "Prints on standard error where the time of the command went, by phase and by cell.");
+    }
+    add("timeout", number("SECONDS", 60),
+        "Ends a cell that shows no progress for SECONDS as timed_out. With --isolate the run goes on; without it the "
+        "program stops there, with everything finished on disk.");
+    add("seed", text("N"), "Seeds the random inputs. Default: a fresh one each run, kept in the record's argv when given.");
+    add("label", text("TEXT"), "Writes TEXT into every record, to tell runs apart later, e.g. 'before the change'. At most 200 bytes.");
+    if (!tune) add("require-all", "Counts unsupported cells as failed.");
+    add("force", tune ? replaces : "Replaces a file of --json, --csv, --html or --output that exists. Without it such a file is kept and the run refused.");
+    add("append", "Adds to a file of --json or --csv that exists; CSV gets no second header.");
+}
+
+void add_run(Options& add) {
+    add("max-time", number("SECONDS", 0.4),
+        "Caps the sampling of one cell; it ends earlier when the median is known within 1 %. With --vs, caps all "
+        "arrangements of one pair instead (default 10; up to four times that where fewer than an interval needs "
+        "would be done); they end earlier when the ratio is known within 0.5 %.");
+    add("baseline", text("DIR"),
+        "Keeps each record, and each kernel text once by its hash, below DIR, for `cllab regress DIR`. A baseline that exists "
+        "is kept; --force replaces it, --append adds this run.");
+    add("cache", text("STATE", "hot"),
+        "What the caches hold before each operation: hot, what the operation before left there; cold, nothing of it, "
+        "because other memory of 4 times the last level was read; rotate, likewise nothing, because as much in sets of "
+        "the kernel's own buffers is used in turn. Goes by the profile's last level where `cllab profile` left one "
+        "below --dumps.");
+    add("verify", "Verifies and dumps only; takes no time measurements.");
+    add("check", text("TOOL"),
+        "Of a kernel file: TOOL is oclgrind. Runs each kernel once, small, in Oclgrind and reports races, uninitialised reads and "
+        "accesses outside of buffers, with their lines.");
+    add("watch", "Of a kernel file: on each save builds and verifies it, compares it with the version before as --vs does, and shows "
+        "how the code differs. Goes on until interrupted.");
+    add("replay", text("DIR"),
+        "Runs the kernel that the OpenCL Intercept Layer captured in DIR (CLI_CaptureReplay=1), with its arguments, and holds the "
+        "results against those captured.");
+    add("vs", text("PATTERN"),
+        "Compares one variant with this one over arrangements: each a fresh process with its own order, placement of buffers "
+        "and inputs, in which both take turns on the same memory. Prints a verdict with its interval, beside a control of the "
+        "first variant against itself; then registers, counts, and the innermost loop with the most work of each side by side.");
+    add("rebuild", count("N"),
+        "Builds each cell N times, each in a fresh program with its own addresses and an empty compile cache, runs each build in two "
+        "processes, and prints how often each machine code came out, its time, and how much of the spread is between codes, between "
+        "arrangements of one code, and within one.");
+    add("no-yardstick", "Leaves out the yardstick: a copy of as many bytes as the cell's data, in the same state of the caches and in turns "
+        "with it, which gives the column 'of copy'.");
+}
+
+void add_regress(Options& add) {
+    add("device,d", list("D"),
+        "Runs both sides on this device, which must be of the baseline's platform and type. Default: the baseline's own.");
+    add("threshold", number("PERCENT", 2),
+        "Calls a cell slower when it takes longer by more than PERCENT, beyond the interval.");
+    add("strict", "Ends with status 5 when a cell is undecided and none is slower.");
+    add("recorded", "Compares with the stored times instead of the stored text, for two machines or two drivers. The weaker claim: what "
+                    "changed between the runs beside the kernel is in it. It takes several runs in the baseline (--append).");
+    add("calibrate", "Compares the baseline with itself: prints how many false alarms there were, and the smallest slowdown that would "
+                     "have been found.");
+    add("history", "Takes BASE and PATTERN as files of records instead and prints where the level of a cell's time changed from run to run.");
+    add("max-time", number("SECONDS", 10),
+        "Caps the arrangements of one cell; up to four times that where fewer than an interval needs would be done.");
+    add("cl-dir", text("DIR"),
+        "Reads today's text from DIR/<family>.cl. Default: where the baseline's command line reads it from.");
+    add("build-options", text("TEXT"),
+        "Appends TEXT to the build options of today's side. Default: as in the baseline's command line.");
+    add("json", text("FILE"), "Writes one JSON line per cell and one for the whole.");
+    add("junit", text("FILE"), "Writes JUnit XML: slower is a failure, wrong or failing an error.");
+    add("timeout", number("SECONDS", 60), "Ends a cell that shows no progress for SECONDS.");
+    add("seed", text("N"), "Seeds inputs, orders and placements. Default: a fresh one each run.");
+    add("force", "Replaces an output file that exists. Without it such a file is kept and the command refused.");
+    add("append", "Adds to a file of --json that exists.");
+}
+
+void add_profile(Options& add) {
+    add("device,d", list("D"),
+        "Selects devices as for `cllab run`. Repeats. Default: the first GPU, else the first CPU.");
+    add("budget", number("SECONDS", 60),
+        "Shares SECONDS out among the probes of a device. The page names what does not fit, and why.");
+    add("dumps", text("DIR", "dumps"), "Writes profile.json below DIR.");
+    add("no-dumps", "Writes no file.");
+    add("cl-dir", text("DIR"), "Reads the kernel text from DIR/<family>.cl.");
+    add("build-options", text("TEXT"), "Appends TEXT to the build options of every kernel.");
+    add("isolate", "Runs each probe in a child process: a driver that crashes or hangs costs one cell.");
+    add("timeout", number("SECONDS", 60),
+        "With --isolate, ends a cell that shows no progress for SECONDS.");
+    add("seed", text("N"), "Seeds the random inputs. Default: a fresh one each run.");
+    add("json", "Prints JSON instead of the page, every curve included.");
+}
+
+}  // namespace
+
+po::options_description options_of(const std::string& command) {
+    po::options_description out("Options", 110, 70);
+    auto add = out.add_options();
+    add("help,h", "Prints this page.");
+    if (command == "run" || command == "dump" || command == "tune") add_cells(add, command);
+    if (command == "run") add_run(add);
+    if (command == "tune")
+        add("max-time", number("SECONDS", 0.4),
+            "Caps the sampling of one point; the comparison of the fastest with the default may take 25 times as long.");
+    if (command == "isa") add_isa(add);
+    if (command == "regress") add_regress(add);
+    if (command == "profile") add_profile(add);
+    if (command == "merge") {
+        add("json", text("OUT", "-"), "Writes the records to OUT; - is standard output.");
+        add("force", replaces);
+        add("append", "Adds to a file of --json that exists.");
+    }
+    if (command == "report") {
+        add("csv", text("OUT"), "Also writes one CSV line a record to OUT; - instead of the tables.");
+        add("html", text("OUT"),
+            "Also writes one page for a browser to OUT: charts, tables, and the code beside the time, read from the dump folders that the "
+            "records name, as seen from the current folder.");
+        for (const auto& format : report::exports) add(format.option, text("OUT"), format.about);
+        add("force", replaces);
+        add("append", "Adds to a file of --csv that exists, without a second header.");
+    }
+    if (command == "devices") {
+        add("noise", "Compares equal code with itself for ten seconds instead, prints how small a difference can be told now, what disturbs, "
+                     "and what changes that.");
+        add("device,d", list("D"), "With --noise, selects devices as for `cllab run`.");
+    }
+    if (command == "devices" || command == "list") add("json", "Prints JSON instead of text.");
+    return out;
+}
+
+}  // namespace cllab::app

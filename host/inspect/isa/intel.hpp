@@ -1,0 +1,23 @@
+// `ocloc` (Debian intel-opencl-icd): compiles for Intel GPUs and takes their binaries apart.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inspect/isa/isa.hpp"
+#include "inspect/tool.hpp"
+
+namespace cllab::inspect {
+
+extern const std::string missing_ocloc;  ///< the sentence that says how to get it
+
+std::optional<std::filesystem::path> ocloc();
+
+/// Both streams in one text, `err`. `folder`: for what ocloc must find.
+ToolResult run_ocloc(const TempFolder& folder, const std::filesystem::path& tool, std::vector<std::string> arguments);
+
+extern const OfflineCompiler intel_compiler;
+
+}  // namespace cllab::inspect

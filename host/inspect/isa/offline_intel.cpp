@@ -1,0 +1,76 @@
+#include <array>
+#include <cstdlib>
+
+#include "core/text.hpp"
+#include "inspect/isa/intel.hpp"
+#include "inspect/offline.hpp"
+
+namespace cllab::inspect {
+
+const std::string missing_ocloc = "Intel GPU code needs ocloc: apt-get install intel-opencl-icd";
+
+std::optional<std::filesystem::path> ocloc() { return find_tool({"ocloc"}); }
+
+/// ocloc looks for libiga64.so, while Debian's package has only libiga64.so.1: a link of that name, for it to find.
+ToolResult run_ocloc(const TempFolder& folder, const std::filesystem::path& tool, std::vector<std::string> arguments) {
+    std::error_code ignored;
+    for (const char* library : {"/usr/lib/x86_64-linux-gnu/libiga64.so.1", "/usr/lib64/libiga64.so.1",
+                                "/usr/lib/libiga64.so.1", "/usr/local/lib/libiga64.so.1"})
+        if (std::filesystem::exists(library, ignored)) {
+            std::filesystem::create_symlink(library, folder.path() / "libiga64.so", ignored);
+            break;
+        }
+    const char* path = std::getenv("LD_LIBRARY_PATH");
+    const auto env = find_tool({"env"});
+    arguments.insert(
+        arguments.begin(),
+        {"LD_LIBRARY_PATH=" + folder.path().string() + (path && *path ? ":" + std::string(path) : ""), tool.string()});
+    ToolResult result = run_tool(env.value_or("/usr/bin/env"), arguments, std::chrono::seconds(60));
+    result.err = without_folder(result.out + result.err, folder.path());
+    return result;
+}
+
+namespace {
+
+constexpr std::array processors{"skl", "icllp", "tgllp", "dg1", "dg2", "pvc"};
+
+std::vector<OfflineTarget> targets() {
+    std::vector<OfflineTarget> out;
+    for (const char* name : processors)
+        out.push_back(ocloc() ? OfflineTarget{name, "machine code, registers", ""} : OfflineTarget{name, "", missing_ocloc});
+    return out;
+}
+
+void describe(model::Device& device, const std::string& target, const std::vector<std::string>&) {
+    device.vendor = "Intel";
+    device.driver = "ocloc";
+    device.implementation = model::Implementation::intel_gpu;
+    device.local_bytes = 64 << 10;
+    device.preferred_multiple = 16;
+    device.fp16 = true;
+    // Gen11, Gen12 and Xe-HPG have no double arithmetic.
+    device.fp64 = one_of(target, {"skl", "pvc"});
+    if (!device.fp64) device.extensions.erase("cl_khr_fp64");
+    device.images = target != "pvc";
+    device.extensions.insert("cl_khr_subgroups");
+}
+
+OfflineCode compile(const std::string& target, const std::string& source, const std::vector<std::string>& options) {
+    const TempFolder folder;
+    const auto text = folder.write("kernel.cl", as_bytes(source));
+    const auto result =
+        run_ocloc(folder, ocloc().value_or("ocloc"),
+                  {"compile", "-file", text.string(), "-device", target, "-options", join(options, " "), "-out_dir",
+                   folder.path().string(), "-output", "program", "-output_no_suffix", "-exclude_ir"});
+    OfflineCode out{false, result.err, {}, {.target = target}};
+    if (!result.ok() && out.log.empty()) out.log = "ocloc " + result.failure() + "\n";
+    if (auto made = read_file(folder.path() / "program"); result.ok() && made)
+        out.binary = std::move(*made), out.ok = true;
+    return out;
+}
+
+}  // namespace
+
+const OfflineCompiler intel_compiler{targets, describe, compile};
+
+}  // namespace cllab::inspect
