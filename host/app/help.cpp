@@ -83,7 +83,7 @@ const std::vector<Page> pages{
      "at least one record, 2 when no file can be read or there is no record. At most 1000000 records are read at once.",
      "cllab merge node*.jsonl --json all.jsonl"},
     {"report",
-     "cllab report FILE... [--html OUT] [--csv OUT]",
+     "cllab report FILE... [--html OUT] [--csv OUT] [--long OUT] [--t4 OUT] [--google-benchmark OUT]",
      "Prints from the records (`cllab run --json`) of many runs and machines what `cllab run` prints: a table for each\n"
      "device, curves, and the variants by devices. It reads like `cllab merge`, with the same exit status; that cells\n"
      "have failed does not change it. What a probe concludes from its curves needs the device: only a run says it.",

@@ -1,6 +1,7 @@
 #include "app/option_list.hpp"
 
 #include "core/units.hpp"
+#include "report/exports.hpp"
 
 namespace cllab::app {
 
@@ -203,6 +204,7 @@ po::options_description options_of(const std::string& command) {
         add("html", text("OUT"),
             "Also writes one page for a browser to OUT: charts, tables, and the code beside the time, read from the dump folders that the "
             "records name, as seen from the current folder.");
+        for (const auto& format : report::exports) add(format.option, text("OUT"), format.about);
         add("force", replaces);
         add("append", "Adds to a file of --csv that exists, without a second header.");
     }

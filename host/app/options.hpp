@@ -17,6 +17,7 @@ struct Invocation {
     std::vector<std::string> patterns, devices;  ///< patterns: the files of merge and report
     std::vector<std::pair<std::string, std::string>> axes, inputs, outputs;
     std::vector<std::pair<std::string, std::string>> statements;  ///< about a kernel file: option and value, "arg", "n=1024"
+    std::vector<std::pair<std::string, std::string>> exports;  ///< of report: option without dashes (report/exports.hpp) and file
     std::string json, csv, html, dumps = "dumps", cl_dir, build_options, label;
     std::string baseline;       ///< of run: where records and texts are kept for regress
     std::string junit;

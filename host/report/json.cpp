@@ -6,6 +6,7 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "json/hot.hpp"
+#include "report/json_point.hpp"
 
 namespace cllab::report {
 namespace {
@@ -31,7 +32,6 @@ void put(Json& object, const char* key, const char* key_of_rounds, const std::ve
     }
 }
 
-/// A point's value as a number where the number is written back as the same text, else as text ("64x4", "linear").
 Json point_value(const std::string& text) {
     if (const auto whole = parse_integer(text)) {
         if (std::to_string(*whole) == text) return *whole;
@@ -87,8 +87,7 @@ Json to_json(const model::Record& r) {
     j["id"] = r.id;
     j["family"] = r.family;
     j["variant"] = r.variant;
-    j["point"] = Json::object();
-    for (const auto& [axis, value] : r.point) j["point"][axis] = point_value(value);
+    j["point"] = point_json(r.point);
     j["status"] = model::name(r.status);
     j["reason"] = one_line(r.reason);
     j["device"] = {{"platform", r.device.platform}, {"name", r.device.name}, {"vendor", r.device.vendor},
@@ -139,6 +138,12 @@ Json to_json(const model::Record& r) {
 std::string text(const Json& j, int indent) { return j.dump(indent, ' ', false, Json::error_handler_t::replace); }
 
 }  // namespace
+
+Json point_json(const std::vector<std::pair<std::string, std::string>>& point) {
+    Json out = Json::object();
+    for (const auto& [axis, value] : point) out[axis] = point_value(value);
+    return out;
+}
 
 std::string to_json_line(const model::Record& record) { return text(to_json(record), -1); }
 
