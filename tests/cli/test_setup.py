@@ -329,9 +329,8 @@ class Package(LabTest):
         self.assertRegex(out, r"pitch_short8 +ok")
         out, _ = self.lab("run", root / "usr/share/doc/cllab/examples/affine.cl", "--device", "cpu", "--no-dumps", program=program)
         self.assertIn("ok", out)
-        commit = subprocess.run(["git", "-C", SOURCE, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
         out, _ = self.lab("--version", program=program)
-        self.assertRegex(out, rf"\Acllab \d+\.\d+\.\d+ \(commit {commit}\)\n\Z")
+        self.assertRegex(out, r"\Acllab \d+\.\d+\.\d+ \(commit [0-9a-f]{12}\)\n\Z")
         manual = root / "usr" / "share" / "man" / "man1"
         commands = self.lab("complete", "--", "help", "", program=program)[0].split()
         self.assertEqual({page.name for page in manual.iterdir()},
