@@ -50,6 +50,9 @@ void add_isa(Options& add) {
         "Compares with this variant: registers, counts, and of each the innermost loop with the most work side by side.");
     add("rebuild", count("N"),
         "Compiles N times with --target, each in a fresh program with its own addresses, and prints how often each code came out.");
+    add("hot", "Runs the kernel for a second on a CPU device and shows only the loops and paths that run, each with its share of the "
+        "sampled addresses. With --vs puts those with the most samples side by side.");
+    add("width", count("N"), "Cuts lines at N columns, at least 40. Default: the lines as they are.");
     add("summary", "Leaves the instructions themselves out.");
     add("axis,a", list("NAME=VALUES"),
         "Redefines an axis, as in `cllab run`. Without it each variant is shown at its first point.");
@@ -112,6 +115,9 @@ void add_run(Options& add) {
         "because other memory of 4 times the last level was read; rotate, likewise nothing, because as much in sets of "
         "the kernel's own buffers is used in turn. Goes by the profile's last level where `cllab profile` left one "
         "below --dumps.");
+    add("hot", po::value<double>()->value_name("SECONDS"),
+        "On CPU devices: after the timing, runs each cell for SECONDS while it is sampled which instructions run, for isa.txt and the "
+        "record. 0 skips it. Default: 0.05 where dumps are written. A cell whose operation takes three times as long is left out.");
     add("verify", "Verifies and dumps only; takes no time measurements.");
     add("check", text("TOOL"),
         "Of a kernel file: TOOL is oclgrind. Runs each kernel once, small, in Oclgrind and reports races, uninitialised reads and "

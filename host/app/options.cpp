@@ -106,7 +106,7 @@ void fill(Invocation& out, const Given& given) {
         for (const auto& value : given.strings(statement.option)) out.statements.emplace_back(statement.option, value);
 
     // What devices, list and profile print; a file for the other commands.
-    out.as_json = given.has("json") && given.values["json"].empty();
+    out.as_json = given.has("json") && (out.command == "devices" || out.command == "list" || out.command == "profile");
     if (!out.as_json) given.text("json", out.json);
     for (const auto& [name, to] : {std::pair{"csv", &out.csv}, {"html", &out.html}, {"junit", &out.junit}, {"dumps", &out.dumps},
                                    {"cl-dir", &out.cl_dir}, {"build-options", &out.build_options}, {"label", &out.label},
@@ -129,6 +129,17 @@ void fill(Invocation& out, const Given& given) {
         out.rebuild = given.values["rebuild"].as<unsigned>();
         if (out.rebuild < 2 || out.rebuild > 1000)
             throw Error(Blame::usage, "option '--rebuild' is " + std::to_string(out.rebuild) + "; possible are whole numbers from 2 to 1000");
+    }
+    // A number of seconds of run, a switch of isa.
+    out.hot = given.has("hot") && out.command == "isa";
+    if (given.has("hot") && !out.hot) {
+        out.hot_seconds = given.values["hot"].as<double>();
+        if (!(*out.hot_seconds >= 0) || *out.hot_seconds > 3600)
+            throw Error(Blame::usage, "option '--hot' is " + format_exact(*out.hot_seconds) + "; possible are seconds from 0 to 3600");
+    }
+    if (given.has("width")) {
+        out.width = given.values["width"].as<unsigned>();
+        if (out.width < 40) throw Error(Blame::usage, "option '--width' is " + std::to_string(out.width) + "; possible are whole numbers from 40");
     }
     if (given.has("threshold")) {
         out.threshold = given.values["threshold"].as<double>() / 100;
@@ -161,6 +172,8 @@ void finish_isa(Invocation& out, const Given& given) {
     if (out.rebuild && (out.targets.empty() || !out.versus.empty()))
         throw Error(Blame::usage, "`cllab isa` takes --rebuild with --target and without --vs; `cllab run --rebuild` builds on a device");
     if (!out.targets.empty() && !out.devices.empty()) throw Error(Blame::usage, "`cllab isa` takes --target or --device, not both");
+    if (out.hot && (!out.targets.empty() || out.summary))
+        throw Error(Blame::usage, "`cllab isa` takes --hot without --target and --summary: which code runs is seen on a device");
     if (!out.list_targets) need_pattern(out, "a PATTERN, e.g. 'pitch_*', or --targets; `cllab list` shows what there is");
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "json/hot.hpp"
 #include "report/json_point.hpp"
 
 namespace cllab::report {
@@ -120,6 +121,7 @@ Json to_json(const model::Record& r) {
     put(j["build"], "seconds", r.build.seconds);
     j["build"]["cached"] = r.build.cached;
     j["code"] = to_json(r.code);
+    if (r.hot) j["hot"] = hot_json<Json>(*r.hot);
     j["dump"] = r.dump;
     for (const auto& [phase, seconds] : r.phases) put(j["phases"], name(phase), seconds);
     j["host"] = {{"name", r.host.name}, {"cpu", r.host.cpu}, {"os", r.host.os}, {"threads", r.host.threads}};
