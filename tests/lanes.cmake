@@ -41,7 +41,7 @@ if(Python3_Interpreter_FOUND)
   cllab_script(device_rusticl LABEL device SCRIPT device/test_kernels.py ARGS rusticl TIMEOUT 1200)
   cllab_script(device_intel LABEL device SCRIPT device/test_kernels.py ARGS intel ${CMAKE_BINARY_DIR}/intel-cpu-runtime/vendors
     TIMEOUT 1200)
-  set_tests_properties(browser cli_records isa device_rusticl device_intel PROPERTIES SKIP_RETURN_CODE 77)
+  set_tests_properties(browser cli_records cli_setup isa device_rusticl device_intel PROPERTIES SKIP_RETURN_CODE 77)
 else()
   message(STATUS "no Python 3: the command line and device lanes are left out (tools/test installs it)")
 endif()

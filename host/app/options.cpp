@@ -207,6 +207,11 @@ Invocation parse(int argc, char** argv) {
     Invocation out;
     out.argv.assign(argv, argv + argc);
     Strings args(argv + 1, argv + argc);
+    if (args.size() > 1 && args[0] == "complete" && args[1] == "--") {
+        out.command = "complete";
+        out.patterns.assign(args.begin() + 2, args.end());
+        return out;
+    }
     refuse_empty(args);
     if (args.empty() || args.front() == "--help" || args.front() == "-h" || args.front() == "help") {
         out.help = true;

@@ -10,7 +10,7 @@
 namespace cllab::app {
 
 struct Invocation {
-    std::string command = "run";  ///< one of `commands()`, or version
+    std::string command = "run";  ///< one of `commands()`, or version, or complete
     bool help = false;
     std::vector<std::string> argv;
 
