@@ -111,7 +111,7 @@ void fill(Invocation& out, const Given& given) {
     for (const auto& [name, to] : {std::pair{"csv", &out.csv}, {"html", &out.html}, {"junit", &out.junit}, {"dumps", &out.dumps},
                                    {"cl-dir", &out.cl_dir}, {"build-options", &out.build_options}, {"label", &out.label},
                                    {"vs", &out.versus}, {"baseline", &out.baseline}, {"check", &out.check}, {"replay", &out.replay},
-                                   {"cache", &out.cache}})
+                                   {"cache", &out.cache}, {"export", &out.exports_to}})
         given.text(name, *to);
     for (const auto& format : report::exports)
         if (given.has(format.option)) given.text(format.option, out.exports.emplace_back(format.option, "").second);
@@ -225,12 +225,17 @@ Invocation parse(int argc, char** argv) {
         out.command = args.front();
         args.erase(args.begin());
     }
+    if (const auto end = std::find(args.begin(), args.end(), "--"); out.command == "ncu" && end != args.end()) {
+        out.tool_options.assign(end + 1, args.end());
+        args.erase(end, args.end());
+    }
     const auto given = read(out.command, args);
     out.help = given.has("help");
     if (out.help) return out;
     fill(out, given);
     if (out.command == "devices") finish_devices(out);
     else if (out.command == "isa") finish_isa(out, given);
+    else if (out.command == "ncu") need_pattern(out, "a PATTERN, e.g. pitch_wide; `cllab list` shows what there is");
     else if (out.command == "regress") finish_regress(out, given);
     else if (out.command == "profile") refuse_patterns(out, "`cllab profile` takes no PATTERN");
     else if (out.command == "merge" || out.command == "report") need_pattern(out, "a FILE that `cllab run --json` wrote");
