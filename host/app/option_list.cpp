@@ -52,6 +52,8 @@ void add_isa(Options& add) {
         "Compiles N times with --target, each in a fresh program with its own addresses, and prints how often each code came out.");
     add("hot", "Runs the kernel for a second on a CPU device and shows only the loops and paths that run, each with its share of the "
         "sampled addresses. With --vs puts those with the most samples side by side.");
+    add("source", "Prints the source line in front of the instructions that come of it: by a second build with line information, and only "
+        "where that build's code is the same.");
     add("width", count("N"), "Cuts lines at N columns, at least 40. Default: the lines as they are.");
     add("summary", "Leaves the instructions themselves out.");
     add("axis,a", list("NAME=VALUES"),

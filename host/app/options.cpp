@@ -118,7 +118,7 @@ void fill(Invocation& out, const Given& given) {
     for (const auto& [name, to] :
          {std::pair{"force", &out.force}, {"append", &out.append}, {"no-dumps", &out.no_dumps}, {"isolate", &out.isolate},
           {"timings", &out.timings}, {"require-all", &out.require_all}, {"verify", &out.verify_only}, {"no-yardstick", &out.no_yardstick},
-          {"watch", &out.watch}, {"noise", &out.noise}, {"targets", &out.list_targets}, {"summary", &out.summary},
+          {"watch", &out.watch}, {"noise", &out.noise}, {"targets", &out.list_targets}, {"summary", &out.summary}, {"source", &out.source},
           {"recorded", &out.recorded}, {"strict", &out.strict}, {"calibrate", &out.calibrate}, {"history", &out.history}})
         *to = given.has(name);
 
@@ -174,6 +174,8 @@ void finish_isa(Invocation& out, const Given& given) {
     if (!out.targets.empty() && !out.devices.empty()) throw Error(Blame::usage, "`cllab isa` takes --target or --device, not both");
     if (out.hot && (!out.targets.empty() || out.summary))
         throw Error(Blame::usage, "`cllab isa` takes --hot without --target and --summary: which code runs is seen on a device");
+    if (out.source && (!out.targets.empty() || out.summary || !out.versus.empty()))
+        throw Error(Blame::usage, "`cllab isa` takes --source without --target, --summary and --vs");
     if (!out.list_targets) need_pattern(out, "a PATTERN, e.g. 'pitch_*', or --targets; `cllab list` shows what there is");
 }
 

@@ -190,12 +190,38 @@ bool is_code_wanted(const CellState& state) {
     return state.settings.measure || state.settings.dumps || !state.setup.declared.empty();
 }
 
+/// The kernel whose code is the cell's: its own, or, where an operation launches only others, the one that was seen running
+/// most; the first of them where nobody looked.
+void name_entry(const CellState& state, inspect::DumpRequest& request) {
+    const auto ran = [&](const std::string& entry) {
+        return state.addresses ? inspect::sampled_pocl_code(request.binary, entry, *state.addresses) : inspect::SampledObject{};
+    };
+    std::vector<const Launch*> others;
+    for (const auto& step : state.setup.steps)
+        if (const auto* launch = std::get_if<Launch>(&step)) {
+            if (launch->entry.empty() || launch->entry == request.entry) {
+                others.clear();
+                break;
+            }
+            others.push_back(launch);
+        }
+    auto best = ran(request.entry);
+    for (const auto* launch : others) {
+        const auto seen = ran(launch->entry);
+        if (launch != others.front() && seen.samples <= best.samples) continue;
+        best = seen;
+        request.entry = launch->entry;
+        request.launch = {launch->local, launch->global};
+    }
+    request.ran = best.path;
+}
+
 inspect::DumpRequest dump_request(CellState& state) {
     inspect::DumpRequest request{
         {}, state.cell.experiment->entry(*state.cell.variant), state.source, state.record.build.options, state.built.log, binary_of(state), state.session.facts(),
         state.subject ? inspect::LaunchSize{state.subject->first().local(), state.subject->first().global()} : inspect::LaunchSize{}};
     request.tool_budget = std::chrono::milliseconds(static_cast<long>(1000 * state.settings.tool_seconds));
-    if (state.addresses) request.ran = inspect::sampled_pocl_code(request.binary, request.entry, *state.addresses);
+    name_entry(state, request);
     return request;
 }
 
@@ -227,6 +253,7 @@ void read_code(CellState& state) {
     const auto& analysis = state.code.get();
     state.record.code = analysis.info;
     if (state.addresses) state.record.hot = inspect::hot_code(analysis, *state.addresses);
+    else if (state.subject && (state.settings.measure || state.settings.hot_seconds > 0)) state.record.hot = hot_by_account(state, analysis);
     request.hot = state.record.hot;
     if (state.settings.dumps) {
         const InPhase writing(Phase::dump);
