@@ -48,19 +48,6 @@ int print_targets() {
     return 0;
 }
 
-/// Without --axis the first point of each variant stands for it: most axes are sizes, which do not affect the code.
-std::vector<model::Cell> cells_of(const Choice& choice, const Invocation& invocation, const std::vector<std::string>& patterns) {
-    std::vector<model::Cell> cells;
-    std::set<std::string> seen;
-    for (auto& group : model::make_plan(choice.select(patterns), invocation.axes))
-        for (auto& cell : group) {
-            if (!seen.insert(cell.id).second && invocation.axes.empty()) continue;
-            if (invocation.axes.empty()) cell.label.clear();
-            cells.push_back(std::move(cell));
-        }
-    return cells;
-}
-
 std::vector<CellCode> all_code(const Invocation& invocation, const std::vector<model::Cell>& cells) {
     return invocation.targets.empty() ? code_on_devices(invocation, cells) : code_for_target(invocation, cells);
 }
@@ -113,7 +100,7 @@ int compare(const Invocation& invocation) {
     const Choice choice(invocation);
     for (const auto& selected : choice.select({invocation.versus})) others.insert(selected.id);
     std::vector<model::Cell> left, right;
-    for (auto& cell : cells_of(choice, invocation, patterns)) (others.count(cell.id) ? right : left).push_back(std::move(cell));
+    for (auto& cell : first_cells(choice, invocation.axes, patterns)) (others.count(cell.id) ? right : left).push_back(std::move(cell));
     if (left.size() != 1 || right.size() != 1)
         throw Error(Blame::usage, "--vs compares one variant with one other; the patterns select " +
                                       std::to_string(left.size()) + " and " + std::to_string(right.size()));
@@ -190,7 +177,7 @@ int command_isa(const Invocation& invocation) {
     if (std::any_of(invocation.patterns.begin(), invocation.patterns.end(), [](const auto& p) { return binary_named(p).has_value(); }))
         return print_binaries(invocation);
     const Choice choice(invocation);
-    auto codes = all_code(invocation, cells_of(choice, invocation, invocation.patterns));
+    auto codes = all_code(invocation, first_cells(choice, invocation.axes, invocation.patterns));
     if (invocation.targets.size() > 1) {
         std::stable_sort(codes.begin(), codes.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
         print_table(codes);

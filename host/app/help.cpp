@@ -82,6 +82,14 @@ const std::vector<Page> pages{
      "found. The same goes to DIR/<device>/profile.json, where `cllab run` and `cllab tune` find the last level and\n"
      "the peaks that no kernel can beat.",
      "cllab profile --device gpu --budget 300"},
+    {"ncu",
+     "cllab ncu PATTERN|FILE.cl... [options] [-- options of ncu]",
+     "Reads the hardware counters of a kernel on an NVIDIA device. NVIDIA's profilers see no OpenCL, so the PTX of the\n"
+     "program binary is launched again through the CUDA driver with the cell's own arguments, under Nsight Compute (ncu).\n"
+     "The result of that launch is checked like the cell, and its time stands beside OpenCL's. Kernels that take images\n"
+     "or __local arguments, and operations of several launches, cannot be launched so. Options behind -- replace\n"
+     "the choice of counters; ncu's own page is then printed as it is.",
+     "cllab ncu pitch_wide -- --set full"},
     {"merge",
      "cllab merge FILE... [--json OUT]",
      "Joins the records (`cllab run --json`) of many runs and machines into one JSON-lines file. A record that is there\n"
@@ -122,6 +130,7 @@ std::string help_text(const std::string& command) {
                "  cllab tune PATTERN...                       try the launch parameters, name the fastest\n"
                "  cllab regress BASE [PATTERN...]             slower than a baseline? an exit status says so\n"
                "  cllab profile [--device D]                  the device's portrait from all probes, on one page\n"
+               "  cllab ncu PATTERN...                        hardware counters on NVIDIA, which no profiler reads of OpenCL\n"
                "  cllab merge FILE...                         the records of many runs and machines as one file\n"
                "  cllab report FILE...                        the tables of such records, and the variants by devices\n\n"
                "`cllab COMMAND --help` explains a command. `cllab --version` prints the version.\n\n"

@@ -181,6 +181,23 @@ void add_profile(Options& add) {
     add("json", "Prints JSON instead of the page, every curve included.");
 }
 
+void add_ncu(Options& add) {
+    add("kernel,k", list("PATTERN"), "Selects variants, like a positional PATTERN. Repeats.");
+    add("device,d", list("D"), "Selects NVIDIA devices as for `cllab run`. Repeats. Default: the first GPU.");
+    add("axis,a", list("NAME=VALUES"), "Redefines an axis, as in `cllab run`. Without it each variant is counted at its first point.");
+    add_statements(add);
+    add("export", text("DIR"),
+        "Counts nothing here: writes to DIR/<kernel> the PTX, the arguments, and a C++ program of one file that launches it, for a machine "
+        "that has the profiler.");
+    add("cl-dir", text("DIR"), "Reads the kernel text from DIR/<family>.cl, as in `cllab run`.");
+    add("build-options", text("TEXT"), "Appends TEXT to the build options of every kernel.");
+    add("json", text("FILE"), "Writes one JSON line a cell with all counters.");
+    add("timeout", number("SECONDS", 60), "Ends a launch that takes longer than SECONDS; the profiler may take four times that.");
+    add("seed", text("N"), "Seeds the random inputs. Default: a fresh one each run.");
+    add("force", replaces);
+    add("append", "Adds to a file of --json that exists.");
+}
+
 }  // namespace
 
 po::options_description options_of(const std::string& command) {
@@ -201,6 +218,7 @@ po::options_description options_of(const std::string& command) {
     if (command == "isa") add_isa(add);
     if (command == "regress") add_regress(add);
     if (command == "profile") add_profile(add);
+    if (command == "ncu") add_ncu(add);
     if (command == "merge") {
         add("json", text("OUT", "-"), "Writes the records to OUT; - is standard output.");
         add("force", replaces);

@@ -106,12 +106,12 @@ void fill(Invocation& out, const Given& given) {
         for (const auto& value : given.strings(statement.option)) out.statements.emplace_back(statement.option, value);
 
     // What devices, list and profile print; a file for the other commands.
-    out.as_json = given.has("json") && given.values["json"].empty();
+    out.as_json = given.has("json") && (out.command == "devices" || out.command == "list" || out.command == "profile");
     if (!out.as_json) given.text("json", out.json);
     for (const auto& [name, to] : {std::pair{"csv", &out.csv}, {"html", &out.html}, {"junit", &out.junit}, {"dumps", &out.dumps},
                                    {"cl-dir", &out.cl_dir}, {"build-options", &out.build_options}, {"label", &out.label},
                                    {"vs", &out.versus}, {"baseline", &out.baseline}, {"check", &out.check}, {"replay", &out.replay},
-                                   {"cache", &out.cache}})
+                                   {"cache", &out.cache}, {"export", &out.exports_to}})
         given.text(name, *to);
     for (const auto& format : report::exports)
         if (given.has(format.option)) given.text(format.option, out.exports.emplace_back(format.option, "").second);
@@ -131,7 +131,7 @@ void fill(Invocation& out, const Given& given) {
             throw Error(Blame::usage, "option '--rebuild' is " + std::to_string(out.rebuild) + "; possible are whole numbers from 2 to 1000");
     }
     // A number of seconds of run, a switch of isa.
-    out.hot = given.has("hot") && given.values["hot"].empty();
+    out.hot = given.has("hot") && out.command == "isa";
     if (given.has("hot") && !out.hot) {
         out.hot_seconds = given.values["hot"].as<double>();
         if (!(*out.hot_seconds >= 0) || *out.hot_seconds > 3600)
@@ -223,12 +223,17 @@ Invocation parse(int argc, char** argv) {
         out.command = args.front();
         args.erase(args.begin());
     }
+    if (const auto end = std::find(args.begin(), args.end(), "--"); out.command == "ncu" && end != args.end()) {
+        out.tool_options.assign(end + 1, args.end());
+        args.erase(end, args.end());
+    }
     const auto given = read(out.command, args);
     out.help = given.has("help");
     if (out.help) return out;
     fill(out, given);
     if (out.command == "devices") finish_devices(out);
     else if (out.command == "isa") finish_isa(out, given);
+    else if (out.command == "ncu") need_pattern(out, "a PATTERN, e.g. pitch_wide; `cllab list` shows what there is");
     else if (out.command == "regress") finish_regress(out, given);
     else if (out.command == "profile") refuse_patterns(out, "`cllab profile` takes no PATTERN");
     else if (out.command == "merge" || out.command == "report") need_pattern(out, "a FILE that `cllab run --json` wrote");

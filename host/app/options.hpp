@@ -40,6 +40,8 @@ struct Invocation {
     unsigned width = 0;                          ///< likewise: columns; 0: as long as the lines are
     std::string check, replay;                   ///< of run, for kernel files
     bool watch = false;                          ///< likewise
+    std::string exports_to;                      ///< of ncu: the folder of --export
+    std::vector<std::string> tool_options;       ///< of ncu: what stands behind --
 };
 
 std::vector<std::string> commands();

@@ -280,15 +280,18 @@ std::string hot_summary(const Hot& hot) {
 }
 
 std::string marked_isa_text(const Analysis& analysis, const Hot& hot) {
-    std::string head;
-    const auto summary = hot_summary(hot), text = isa_text(analysis);
-    for (const auto line : lines_of(summary)) head += "// " + std::string(line) + "\n";
-    if (!hot.known()) return head + text;
+    const auto text = isa_text(analysis), about = hot_summary(hot);
     std::string out, function;
+    bool head = true;
     for (const auto line : lines_of(text)) {
+        // Behind what is said of the code as a whole.
+        if (head && !line.starts_with("//")) {
+            for (const auto said : lines_of(about)) out += "// " + std::string(said) + "\n";
+            head = false;
+        }
         if (const auto name = function_header(line); !name.empty()) function = name;
         const auto first = line.find_first_not_of(' ');
-        const auto colon = line.find(":");
+        const auto colon = line.find(':');
         if (first != std::string_view::npos && colon != std::string_view::npos && colon > first && !line.starts_with("//")) {
             const auto address = leading_hex(line.substr(first, colon - first));
             for (const auto& block : hot.blocks)
@@ -297,7 +300,7 @@ std::string marked_isa_text(const Analysis& analysis, const Hot& hot) {
         }
         out.append(line).append("\n");
     }
-    return head + out;
+    return out;
 }
 
 std::string marked_stats(const Analysis& analysis, const Hot& hot) {

@@ -41,7 +41,7 @@ std::string sampled_pocl_code(ByteSpan binary, const std::string& entry, const A
 /// The share of each block and loop of the kernel's listing. Unknown, with the reason, where that cannot be said.
 model::Hot hot_code(const Analysis& analysis, const AddressSamples& samples);
 
-/// isa.txt with a line in front of each hot block, and what they rest on in front of everything.
+/// isa.txt with a line in front of each hot block, and what they rest on in its head.
 std::string marked_isa_text(const Analysis& analysis, const model::Hot& hot);
 /// stats.json with "hot", and the summary's lines about it.
 std::string marked_stats(const Analysis& analysis, const model::Hot& hot);

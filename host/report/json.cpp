@@ -159,6 +159,10 @@ Json point_json(const std::vector<std::pair<std::string, std::string>>& point) {
     return out;
 }
 
+Json device_json(const model::DeviceInfo& device) {
+    return {{"platform", device.platform}, {"name", device.name}, {"driver", device.driver}, {"selector", device.selector}, {"identity", device.identity}};
+}
+
 std::string to_json_line(const model::Record& record) { return text(to_json(record), -1); }
 
 std::string to_json_pretty(const model::Record& record) { return text(to_json(record), 2); }

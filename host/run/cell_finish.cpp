@@ -262,6 +262,7 @@ void finish(CellState& state, Sampling* sampling) {
         state.guarded([&] {
             fill_metrics(state, *sampling);
             if (state.record.status != Status::ok) return;
+            count_per_unit(state);
             observe(state);
             if (state.record.status != Status::ok || !proved_after(state)) return;
             if (!state.work_counted && !sampling->interrupted()) check_line(state, sampling->operations());

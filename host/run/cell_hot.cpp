@@ -3,6 +3,7 @@
 
 #include "core/phases.hpp"
 #include "core/units.hpp"
+#include "inspect/accounting.hpp"
 #include "run/address_sampler.hpp"
 #include "run/cell_state.hpp"
 
@@ -29,6 +30,31 @@ void sample_hot_code(CellState& state) {
         subject.timed(operations);
     };
     state.addresses = sample_addresses(work, one * operations, seconds);
+}
+
+void count_per_unit(CellState& state) {
+    const auto& hot = state.record.hot;
+    if (state.record.status != model::Status::ok || !hot || !hot->hottest() || state.setup.slope || !state.setup.steps.empty()) return;
+    if (state.record.code.local_bytes.value_or(0) > 0) return;  // its stores are memory's for an instruction set without a local one
+    inspect::DeclaredBytes declared{0, state.setup.work.bytes};
+    for (const auto& argument : state.setup.args) {
+        if (const auto* output = std::get_if<model::Output>(&argument)) declared.stored += static_cast<double>(output->size_bytes);
+        else if (!std::holds_alternative<model::Input>(argument) && !std::holds_alternative<model::Value>(argument)) return;
+    }
+    const auto times = inspect::executions(*hot->hottest(), declared);
+    if (!times) return;
+    const double instructions = *times * hot->hottest()->instructions;
+    // A rate of the family's own says what its unit is, and how many of them an operation has.
+    for (const auto& metric : state.cell.experiment->metrics) {
+        const auto unit = metric.unit.size() > 2 && metric.unit.ends_with("/s") ? metric.unit.substr(0, metric.unit.size() - 2) : std::string();
+        if (unit.empty() || unit == "op" || unit == "B" || unit == "FLOP") continue;
+        const double units = metric.compute(state.setup, 1);
+        if (units > 0) {
+            state.record.metrics.push_back({"hot_code", {instructions / units, "instr/" + unit, model::Better::neither}});
+            return;
+        }
+    }
+    state.record.metrics.push_back({"hot_code", {instructions / declared.moved, "instr/B", model::Better::neither}});
 }
 
 }  // namespace cllab::run

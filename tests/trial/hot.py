@@ -149,7 +149,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=0.3, help="of each cell's sampling by cllab")
     arguments = parser.parse_args()
     listed = json.loads(subprocess.run([CLLAB, "list", "--json"], capture_output=True, text=True, check=True).stdout)
-    families = [f["family"] for f in listed if not arguments.patterns or f["family"] in arguments.patterns]
+    families = [f for f in dict.fromkeys(v["family"] for v in listed) if not arguments.patterns or f in arguments.patterns]
     path = pathlib.Path(arguments.out)
     rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     done = {row["family"] for row in rows}
