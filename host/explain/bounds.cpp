@@ -92,16 +92,17 @@ void bound_memory(const Record& record, const Limits& limits, Explanation& out) 
     // What is known of a cache is the rate at which it is read.
     if (!work.read) return leave_out("its buffers may lie in a cache, and how many of the bytes are read is not known");
     if (*work.read <= 0) return leave_out("its buffers may lie in a cache, and nothing is read");
-    auto level = level_of(work.footprint, sizes, limits.units);
+    const auto level = level_of(work.footprint, sizes, limits.units);
     if (!level) return leave_out("the profile does not say where the caches end");
-    for (std::size_t faster = *level + 1; faster-- > 0;) {
-        const auto* rate = limits.find("bandwidth." + level_id(faster) + ".rate");
-        if (!rate) continue;
-        out.bounds.push_back(at_rate(level_id(faster), level_name(faster) + " bandwidth", level_name(faster), *work.read, "B", *rate));
-        if (work.assumed) out.bounds.back().how += ", every buffer once";
-        return;
+    const auto* rate = limits.find("bandwidth." + level_id(*level) + ".rate");
+    if (!rate) return leave_out("the profile has no bandwidth of " + level_name(*level));
+    // No level is slower than what lies behind it, whatever disturbed its figure.
+    for (std::size_t behind = *level + 1; behind <= sizes.size() + 1; ++behind) {
+        const auto* other = limits.find(behind > sizes.size() ? "bandwidth.read" : "bandwidth." + level_id(behind) + ".rate");
+        if (other && other->value > rate->value) rate = other;
     }
-    leave_out("the profile has no bandwidth of " + level_name(*level));
+    out.bounds.push_back(at_rate(level_id(*level), level_name(*level) + " bandwidth", level_name(*level), *work.read, "B", *rate));
+    if (work.assumed) out.bounds.back().how += ", every buffer once";
 }
 
 void bound_arithmetic(const Record& record, const Limits& limits, Explanation& out) {

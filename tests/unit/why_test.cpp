@@ -75,7 +75,7 @@ Limit judged(const std::vector<double>& parts, double spread = 0.01) {
     return explain::limit_of(bounds, model::Timing{.median = 1, .low = 0.99, .high = 1.01, .n = 20});
 }
 
-constexpr auto is_close = boost::test_tools::tolerance(1e-9);
+const auto is_close = boost::test_tools::tolerance(1e-9);
 
 }  // namespace
 
