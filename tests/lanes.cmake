@@ -28,6 +28,7 @@ if(Python3_Interpreter_FOUND)
   cllab_script(cli_records LABEL cli SCRIPT cli/test_records.py TIMEOUT 300)
   cllab_script(cli_new_family LABEL cli SCRIPT cli/test_new_family.py PROGRAMS ${new_family} ARGS ${new_family} TIMEOUT 300)
   cllab_script(cli_panel LABEL cli SCRIPT cli/test_panel.py TIMEOUT 300)
+  cllab_script(cli_why LABEL cli SCRIPT cli/test_why.py TIMEOUT 300)
   cllab_script(cli_regress LABEL cli SCRIPT cli/test_regress.py TIMEOUT 900)
   # tools/test -L trial: a short one; `tests/trial/verdicts.py --help` says how to run the one that counts.
   cllab_script(trial_verdicts LABEL trial SCRIPT trial/verdicts.py ARGS --comparisons 20 --out ${CMAKE_BINARY_DIR}/trial.jsonl TIMEOUT 3600)

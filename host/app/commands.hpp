@@ -16,6 +16,7 @@ int watch(const Invocation& invocation);           ///< of `run --watch`
 int check_oclgrind(const Invocation& invocation);  ///< of `run --check oclgrind`
 int command_profile(const Invocation& invocation);
 int command_regress(const Invocation& invocation);
+int command_why(const Invocation& invocation);
 int command_tune(const Invocation& invocation);
 int command_merge(const Invocation& invocation);
 int command_report(const Invocation& invocation);

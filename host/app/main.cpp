@@ -29,6 +29,7 @@ int dispatch(const cllab::app::Invocation& invocation) {
         return 0;
     }
     if (invocation.command == "regress") return command_regress(invocation);
+    if (invocation.command == "why") return command_why(invocation);
     if (invocation.command == "tune") return command_tune(invocation);
     if (invocation.command == "merge") return command_merge(invocation);
     if (invocation.command == "report") return command_report(invocation);

@@ -65,9 +65,9 @@ void add_isa(Options& add) {
     add_statements(add);
 }
 
-/// What run, dump and tune have in common, in front of what each has for itself.
+/// What run, dump, tune and why have in common, in front of what each has for itself.
 void add_cells(Options& add, const std::string& command) {
-    const bool tune = command == "tune";
+    const bool why = command == "why", few = command == "tune" || why;
     add("kernel,k", list("PATTERN"), "Selects variants, like a positional PATTERN. Repeats.");
     add("device,d", list("D"),
         "Selects devices: cpu, gpu, accelerator (the first of that type whose timer can be trusted), all, P or P:D "
@@ -76,7 +76,7 @@ void add_cells(Options& add, const std::string& command) {
         "Redefines an axis: a list (width=1024,2048), a geometric range (size=1Ki:1Mi:*2) or a stepped one "
         "(items=1:9:+2). Repeats. See `cllab describe FAMILY`.");
     add_statements(add);
-    if (!tune) {
+    if (!few) {
         add("input", list("NAME=FILE"), "Uses an image file (PNG, JPEG, PGM; grey or colour) as the buffer NAME, e.g. src=panel.png.");
         add("output", list("NAME=FILE"), "Writes the buffer NAME as a picture (.png or .pgm), e.g. dst=map.png. Needs a run of one cell.");
         add("dumps", text("DIR", "dumps"), "Writes source, binary, disassembly and records below DIR.");
@@ -86,11 +86,12 @@ void add_cells(Options& add, const std::string& command) {
         "Reads the kernel text from DIR/<family>.cl instead of the text embedded in the program: edit and run, "
         "no rebuild. Runs it in a child process, as --isolate does.");
     add("build-options", text("TEXT"), "Appends TEXT to the build options of every kernel, e.g. -cl-opt-disable.");
-    add("json", text("FILE"), "Writes one JSON record a cell, each flushed as soon as its cell is done.");
-    add("csv", text("FILE"), "Writes one CSV line a cell, likewise.");
+    add("json", text("FILE"),
+        why ? "Writes the JSON record of each cell, and a line of what limits it." : "Writes one JSON record a cell, each flushed as soon as its cell is done.");
+    if (!why) add("csv", text("FILE"), "Writes one CSV line a cell, likewise.");
     if (command == "run")
         add("html", text("FILE"), "Writes one page for a browser at the end: charts, tables, and the code beside the time.");
-    if (!tune) {
+    if (!few) {
         add("isolate", "Runs each device's work in a child process: a driver that crashes or hangs costs one cell.");
         add("timings", "Prints on standard error where the time of the command went, by phase and by cell.");
     }
@@ -99,9 +100,9 @@ void add_cells(Options& add, const std::string& command) {
         "program stops there, with everything finished on disk.");
     add("seed", text("N"), "Seeds the random inputs. Default: a fresh one each run, kept in the record's argv when given.");
     add("label", text("TEXT"), "Writes TEXT into every record, to tell runs apart later, e.g. 'before the change'. At most 200 bytes.");
-    if (!tune) add("require-all", "Counts unsupported cells as failed.");
-    add("force", tune ? replaces : "Replaces a file of --json, --csv, --html or --output that exists. Without it such a file is kept and the run refused.");
-    add("append", "Adds to a file of --json or --csv that exists; CSV gets no second header.");
+    if (!few) add("require-all", "Counts unsupported cells as failed.");
+    add("force", few ? replaces : "Replaces a file of --json, --csv, --html or --output that exists. Without it such a file is kept and the run refused.");
+    add("append", why ? "Adds to a file of --json that exists." : "Adds to a file of --json or --csv that exists; CSV gets no second header.");
 }
 
 void add_run(Options& add) {
@@ -205,11 +206,17 @@ po::options_description options_of(const std::string& command) {
     po::options_description out("Options", 110, 70);
     auto add = out.add_options();
     add("help,h", "Prints this page.");
-    if (command == "run" || command == "dump" || command == "tune") add_cells(add, command);
+    if (command == "run" || command == "dump" || command == "tune" || command == "why") add_cells(add, command);
     if (command == "run") add_run(add);
     if (command == "tune")
         add("max-time", number("SECONDS", 0.4),
             "Caps the sampling of one point; the comparison of the fastest with the default may take 25 times as long.");
+    if (command == "why") {
+        add("test", "Tests each limiter that is named: changes one axis, predicts what that does to the time, and measures it against the cell "
+                    "as it was over arrangements, as --vs of `cllab run` does. A claim that fails is withdrawn.");
+        add("dumps", text("DIR", "dumps"), "Reads the profile from DIR/<device>/profile.json.");
+        add("max-time", number("SECONDS", 0.4), "Caps the sampling of one cell; it ends earlier when the median is known within 1 %.");
+    }
     if (command == "isa") add_isa(add);
     if (command == "regress") add_regress(add);
     if (command == "profile") add_profile(add);

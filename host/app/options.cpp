@@ -119,7 +119,7 @@ void fill(Invocation& out, const Given& given) {
          {std::pair{"force", &out.force}, {"append", &out.append}, {"no-dumps", &out.no_dumps}, {"isolate", &out.isolate},
           {"timings", &out.timings}, {"require-all", &out.require_all}, {"verify", &out.verify_only}, {"no-yardstick", &out.no_yardstick},
           {"watch", &out.watch}, {"noise", &out.noise}, {"targets", &out.list_targets}, {"summary", &out.summary}, {"source", &out.source},
-          {"recorded", &out.recorded}, {"strict", &out.strict}, {"calibrate", &out.calibrate}, {"history", &out.history}})
+          {"recorded", &out.recorded}, {"strict", &out.strict}, {"calibrate", &out.calibrate}, {"history", &out.history}, {"test", &out.test}})
         *to = given.has(name);
 
     given.seconds("timeout", out.timeout_seconds);
@@ -244,7 +244,7 @@ Invocation parse(int argc, char** argv) {
     else if (out.command == "regress") finish_regress(out, given);
     else if (out.command == "profile") refuse_patterns(out, "`cllab profile` takes no PATTERN");
     else if (out.command == "merge" || out.command == "report") need_pattern(out, "a FILE that `cllab run --json` wrote");
-    else if (out.command == "run" || out.command == "dump" || out.command == "tune") finish_cells(out, given);
+    else if (out.command == "run" || out.command == "dump" || out.command == "tune" || out.command == "why") finish_cells(out, given);
     return out;
 }
 

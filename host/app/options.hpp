@@ -30,6 +30,7 @@ struct Invocation {
     double threshold = 0.02;              ///< of regress: a slower cell is slower by more than this
     bool recorded = false, strict = false, calibrate = false, history = false;  ///< of regress
     unsigned rebuild = 0;                 ///< of run and isa: builds in fresh processes; 0: not asked for
+    bool test = false;                    ///< of why
     bool noise = false;                   ///< of devices
     double budget_seconds = 60;           ///< of profile
     std::uint64_t seed = 1;

@@ -466,6 +466,7 @@ Shape Bound::shape(const model::Point& point, const model::Device& device) const
                                        std::to_string(elements * found->element.bytes));
     }
     out.work.bytes = work_bytes_ ? static_cast<double>(value(point, *work_bytes_)) : moved;
+    out.work.assumed = !work_bytes_;
     out.work.flops = work_flops_ ? static_cast<double>(value(point, *work_flops_)) : 0;
     if (out.work.bytes < 0 || out.work.flops < 0) refuse((work_bytes_ ? *work_bytes_ : *work_flops_).place(), "the work is negative");
     for (const auto& options : options_) out.options.push_back(substituted(point, options));

@@ -12,6 +12,7 @@
 #include "device/quirks.hpp"
 #include "inspect/dump.hpp"
 #include "inspect/work.hpp"
+#include "model/work.hpp"
 #include "run/cell_sampling.hpp"
 #include "run/executor.hpp"
 
@@ -101,6 +102,7 @@ void fill_metrics(CellState& state, Sampling& sampling) {
     const auto add = [&](const std::string& metric, double value, const std::string& unit, Better better) {
         if (std::isfinite(value)) state.record.metrics.push_back({metric, {value, unit, better}});
     };
+    state.record.work = work_of(state.setup);
     const auto& work = state.setup.work;
     if (state.setup.slope) {
         add("step_time", t, "s", Better::lower);
@@ -122,6 +124,7 @@ void fill_metrics(CellState& state, Sampling& sampling) {
         const bool one_launch = state.subject->event_clock() && !state.setup.slope && state.subject->first().single_launch();
         if (const auto warning = state.settings.judge(state.record, *state.instruments.limits(), one_launch)) state.warn(*warning);
     }
+    if (state.instruments.limits() && state.settings.name_limit) state.record.limit = state.settings.name_limit(state.record, *state.instruments.limits());
     if (const auto& clocks = state.record.clocks; clocks && !clocks->limits.empty()) {
         std::string limits;
         for (const auto& limit : clocks->limits) limits += (limits.empty() ? "" : ", ") + limit;
