@@ -114,7 +114,7 @@ void fill(Invocation& out, const Given& given) {
         given.text(name, *to);
     for (const auto& [name, to] :
          {std::pair{"force", &out.force}, {"append", &out.append}, {"no-dumps", &out.no_dumps}, {"isolate", &out.isolate},
-          {"timings", &out.timings}, {"require-all", &out.require_all}, {"verify", &out.verify_only}, {"no-yardstick", &out.no_yardstick},
+          {"timings", &out.timings}, {"steps", &out.steps}, {"require-all", &out.require_all}, {"verify", &out.verify_only}, {"no-yardstick", &out.no_yardstick},
           {"watch", &out.watch}, {"noise", &out.noise}, {"targets", &out.list_targets}, {"summary", &out.summary},
           {"recorded", &out.recorded}, {"strict", &out.strict}, {"calibrate", &out.calibrate}, {"history", &out.history}})
         *to = given.has(name);
@@ -126,6 +126,11 @@ void fill(Invocation& out, const Given& given) {
         out.rebuild = given.values["rebuild"].as<unsigned>();
         if (out.rebuild < 2 || out.rebuild > 1000)
             throw Error(Blame::usage, "option '--rebuild' is " + std::to_string(out.rebuild) + "; possible are whole numbers from 2 to 1000");
+    }
+    if (given.has("count-above")) {
+        out.count_above = given.values["count-above"].as<unsigned>();
+        if (*out.count_above > 255)
+            throw Error(Blame::usage, "option '--count-above' is " + std::to_string(*out.count_above) + "; possible are grey levels from 0 to 255");
     }
     if (given.has("threshold")) {
         out.threshold = given.values["threshold"].as<double>() / 100;

@@ -35,6 +35,8 @@ struct Invocation {
     std::vector<std::string> targets;            ///< of isa
     bool list_targets = false, summary = false;  ///< likewise
     std::string check, replay;                   ///< of run, for kernel files
+    bool steps = false;                          ///< of run
+    std::optional<unsigned> count_above;         ///< of run and dump: grey level
     bool watch = false;                          ///< likewise
 };
 
