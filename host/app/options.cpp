@@ -117,7 +117,7 @@ void fill(Invocation& out, const Given& given) {
         if (given.has(format.option)) given.text(format.option, out.exports.emplace_back(format.option, "").second);
     for (const auto& [name, to] :
          {std::pair{"force", &out.force}, {"append", &out.append}, {"no-dumps", &out.no_dumps}, {"isolate", &out.isolate},
-          {"timings", &out.timings}, {"require-all", &out.require_all}, {"verify", &out.verify_only}, {"no-yardstick", &out.no_yardstick},
+          {"timings", &out.timings}, {"steps", &out.steps}, {"require-all", &out.require_all}, {"verify", &out.verify_only}, {"no-yardstick", &out.no_yardstick},
           {"watch", &out.watch}, {"noise", &out.noise}, {"targets", &out.list_targets}, {"summary", &out.summary}, {"source", &out.source},
           {"recorded", &out.recorded}, {"strict", &out.strict}, {"calibrate", &out.calibrate}, {"history", &out.history}, {"test", &out.test}})
         *to = given.has(name);
@@ -140,6 +140,11 @@ void fill(Invocation& out, const Given& given) {
     if (given.has("width")) {
         out.width = given.values["width"].as<unsigned>();
         if (out.width < 40) throw Error(Blame::usage, "option '--width' is " + std::to_string(out.width) + "; possible are whole numbers from 40");
+    }
+    if (given.has("count-above")) {
+        out.count_above = given.values["count-above"].as<unsigned>();
+        if (*out.count_above > 255)
+            throw Error(Blame::usage, "option '--count-above' is " + std::to_string(*out.count_above) + "; possible are grey levels from 0 to 255");
     }
     if (given.has("threshold")) {
         out.threshold = given.values["threshold"].as<double>() / 100;
