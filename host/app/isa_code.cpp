@@ -7,6 +7,7 @@
 #include "app/runner.hpp"
 #include "device/quirks.hpp"
 #include "core/text.hpp"
+#include "inspect/accounting.hpp"
 #include "inspect/binary.hpp"
 #include "inspect/dump.hpp"
 #include "inspect/entries.hpp"
@@ -41,6 +42,7 @@ void compile(const Invocation& invocation, const model::Cell& cell, const std::s
         out.summary += line + "\n";
     if (const auto* counts = built.analysis.best()) out.counts = *counts;
     out.info = built.analysis.info;
+    if (invocation.hot) out.hot = inspect::account(built.analysis, setup);
     if (invocation.dumps.empty()) return;
     const inspect::DumpRequest dump{run::dump_folder(invocation.dumps, device, cell),
                                     cell.experiment->entry(*cell.variant),

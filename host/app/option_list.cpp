@@ -50,8 +50,9 @@ void add_isa(Options& add) {
         "Compares with this variant: registers, counts, and of each the innermost loop with the most work side by side.");
     add("rebuild", count("N"),
         "Compiles N times with --target, each in a fresh program with its own addresses, and prints how often each code came out.");
-    add("hot", "Runs the kernel for a second on a CPU device and shows only the loops and paths that run, each with its share of the "
-        "sampled addresses. With --vs puts those with the most samples side by side.");
+    add("hot", "Shows only the code that runs. On a CPU device: runs the kernel for a second and samples the addresses; each loop and "
+        "path has its share. Elsewhere: the one loop or path, if there is one, that accounts for the declared work. With --vs puts "
+        "the hot code of both sides beside each other.");
     add("source", "Prints the source line in front of the instructions that come of it: by a second build with line information, and only "
         "where that build's code is the same.");
     add("width", count("N"), "Cuts lines at N columns, at least 40. Default: the lines as they are.");

@@ -177,8 +177,7 @@ void finish_isa(Invocation& out, const Given& given) {
     if (out.rebuild && (out.targets.empty() || !out.versus.empty()))
         throw Error(Blame::usage, "`cllab isa` takes --rebuild with --target and without --vs; `cllab run --rebuild` builds on a device");
     if (!out.targets.empty() && !out.devices.empty()) throw Error(Blame::usage, "`cllab isa` takes --target or --device, not both");
-    if (out.hot && (!out.targets.empty() || out.summary))
-        throw Error(Blame::usage, "`cllab isa` takes --hot without --target and --summary: which code runs is seen on a device");
+    if (out.hot && out.summary) throw Error(Blame::usage, "`cllab isa` takes --hot or --summary, not both");
     if (out.source && (!out.targets.empty() || out.summary || !out.versus.empty()))
         throw Error(Blame::usage, "`cllab isa` takes --source without --target, --summary and --vs");
     if (!out.list_targets) need_pattern(out, "a PATTERN, e.g. 'pitch_*', or --targets; `cllab list` shows what there is");

@@ -89,14 +89,20 @@ model::Hot account(const Analysis& analysis, const DeclaredPerItem& declared) {
         candidates[innermost].blocks.push_back(b);
         for (auto i = graph.blocks[b].first; i < graph.blocks[b].end; ++i) candidates[innermost].add(isa, code[i]);
     }
-    std::vector<std::size_t> fitting;
+    // Work elsewhere may be another way to the same end, as a scalar loop for the edge is.
+    const auto does_all = [&](std::size_t k) {
+        const auto amount = [&](std::size_t c) { return declared.multiply_adds > 0 ? candidates[c].multiply_adds : candidates[c].stored; };
+        const double little = tolerance * (declared.multiply_adds > 0 ? declared.multiply_adds : declared.stored);
+        for (std::size_t other = 0; other < candidates.size(); ++other)
+            if (other != k && amount(other) > (other == graph.loops.size() ? little : 0)) return false;
+        return true;
+    };
+    std::size_t found = candidates.size();
     for (std::size_t k = 0; k < candidates.size(); ++k)
-        if (candidates[k].passes(declared, k == graph.loops.size())) fitting.push_back(k);
-    if (fitting.size() != 1)
-        return unknown(out, (fitting.empty() ? "no loop and no straight path" : std::to_string(fitting.size()) + " parts of the code") +
-                                std::string(fitting.empty() ? " accounts for the declared work" : " account for the declared work"));
+        if (candidates[k].passes(declared, k == graph.loops.size()) && does_all(k)) found = k;
+    if (found == candidates.size()) return unknown(out, "no loop and no straight path accounts for the declared work alone");
     out.evidence = model::Hot::accounted;
-    for (const auto b : candidates[fitting.front()].blocks) {
+    for (const auto b : candidates[found].blocks) {
         const auto& block = graph.blocks[b];
         Counts counts;
         for (auto i = block.first; i < block.end; ++i) counts.add(isa, code[i]);
@@ -109,6 +115,25 @@ model::Hot account(const Analysis& analysis, const DeclaredPerItem& declared) {
                 hot.loops.push_back(code[graph.blocks[graph.loops[k].header].first].address);
     }
     return out;
+}
+
+std::optional<DeclaredBytes> declared_bytes(const model::Setup& setup) {
+    DeclaredBytes out{0, setup.work.bytes};
+    if (setup.slope || !setup.steps.empty()) return std::nullopt;
+    for (const auto& argument : setup.args) {
+        if (const auto* output = std::get_if<model::Output>(&argument)) out.stored += static_cast<double>(output->size_bytes);
+        else if (!std::holds_alternative<model::Input>(argument) && !std::holds_alternative<model::Value>(argument) &&
+                 !std::holds_alternative<model::Local>(argument))
+            return std::nullopt;
+    }
+    return out;
+}
+
+model::Hot account(const Analysis& analysis, const model::Setup& setup) {
+    const auto declared = declared_bytes(setup);
+    if (!declared || setup.global.dims == 0) return unknown({}, "what it stores is not declared");
+    const auto items = static_cast<double>(setup.global.count());
+    return account(analysis, {declared->stored / items, (declared->moved - declared->stored) / items, setup.work.flops / 2 / items});
 }
 
 std::optional<double> executions(const model::HotBlock& block, const DeclaredBytes& declared) {

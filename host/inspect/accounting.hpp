@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "inspect/analysis.hpp"
+#include "model/experiment.hpp"
 #include "model/hot.hpp"
 
 namespace cllab::inspect {
@@ -16,6 +17,9 @@ struct DeclaredBytes {
     double stored = 0, moved = 0;
 };
 
+/// Nothing where not all that it stores is an output's, or where it is more than one launch.
+std::optional<DeclaredBytes> declared_bytes(const model::Setup& setup);
+
 /// What one operation declares, of one work-item.
 struct DeclaredPerItem {
     double stored = 0, loaded = 0;  ///< bytes; loaded: at least
@@ -24,8 +28,11 @@ struct DeclaredPerItem {
 
 /// Hot code without samples, for devices on which nothing can be sampled: the loop, or the straight path, whose stores and
 /// multiply-adds come out as the declared ones of a work-item after a whole number of passes, and whose loads bring at least
-/// what must be read. Unknown where none adds up, or more than one: a scalar loop over the edge often does so too.
+/// what must be read. Unknown where none adds up, and where another part does such work too: it may be another way to the
+/// same end, as a scalar loop for the edge of an image is.
 model::Hot account(const Analysis& analysis, const DeclaredPerItem& declared);
+/// The same of what a set-up declares.
+model::Hot account(const Analysis& analysis, const model::Setup& setup);
 
 /// Executions of `block` in one operation. Nothing unless it alone can account for the operation: it has nine tenths of the
 /// samples or more, its stores make the outputs, and its loads bring at least what must be read.

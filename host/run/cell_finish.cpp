@@ -12,6 +12,7 @@
 #include "device/quirks.hpp"
 #include "inspect/dump.hpp"
 #include "inspect/work.hpp"
+#include "model/hot_region.hpp"
 #include "model/work.hpp"
 #include "run/cell_sampling.hpp"
 #include "run/executor.hpp"
@@ -234,6 +235,17 @@ bool proved_after(CellState& state) {
     return state.proved(state.subject->check_haste(state.settings.sampling_seconds));
 }
 
+/// Where it was seen which code runs, the loop of the record is that one, whatever its shape, or none.
+void prefer_what_runs(model::CodeInfo& code, const model::Hot& hot) {
+    const auto regions = model::hot_regions(hot);
+    if (regions.empty() || hot.evidence != model::Hot::sampled) return;
+    code.loop.clear();
+    code.origin.erase("loop");
+    if (!regions.front().is_loop()) return;
+    code.loop["instructions"] = regions.front().instructions;
+    code.origin["loop"] = "sampled, one iteration of the " + model::place(regions.front());
+}
+
 /// Asked only whether the result is right, and nothing is declared to stand in the code: then nobody looks at it.
 bool is_code_wanted(const CellState& state) {
     return state.settings.measure || state.settings.dumps || !state.setup.declared.empty();
@@ -303,6 +315,7 @@ void read_code(CellState& state) {
     state.record.code = analysis.info;
     if (state.addresses) state.record.hot = inspect::hot_code(analysis, *state.addresses);
     else if (state.subject && (state.settings.measure || state.settings.hot_seconds > 0)) state.record.hot = hot_by_account(state, analysis);
+    if (state.record.hot) prefer_what_runs(state.record.code, *state.record.hot);
     request.hot = state.record.hot;
     if (state.settings.dumps) {
         const InPhase writing(Phase::dump);

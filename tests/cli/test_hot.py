@@ -21,6 +21,7 @@ class Hot(LabTest):
         self.assertEqual(hot["blocks"][0]["function"], "_pocl_kernel_pitch_loop_workgroup")
         self.assertEqual([b["samples"] for b in hot["blocks"]], sorted((b["samples"] for b in hot["blocks"]), reverse=True))
         self.assertTrue(hot["blocks"][0]["loops"])
+        self.assertRegex(record["code"]["origin"]["loop"], r"^sampled, one iteration of the loop at 0x")
         dump = self.folder / record["dump"]
         self.assertEqual(json.loads((dump / "stats.json").read_text())["hot"]["blocks"], hot["blocks"])
         marks = re.findall(r"^// hot: ([\d.]+) % of the samples, 0x([0-9a-f]+)\.\..*\n +([0-9a-f]+):", (dump / "isa.txt").read_text(), re.MULTILINE)
@@ -52,7 +53,7 @@ class Hot(LabTest):
     def test_what_cannot_be_is_refused_by_name(self):
         for args, sentence in ((["run", "pitch_loop", "--hot", "-1"], "option '--hot' is -1; possible are seconds from 0 to 3600"),
                                (["isa", "pitch_loop", "--width", "39"], "option '--width' is 39; possible are whole numbers from 40"),
-                               (["isa", "pitch_loop", "--hot", "--target", "gfx900"], "`cllab isa` takes --hot without --target and --summary"),
+                               (["isa", "pitch_loop", "--hot", "--summary"], "`cllab isa` takes --hot or --summary, not both"),
                                (["isa", "pitch_loop", "--source", "--vs", "pitch_swar"], "`cllab isa` takes --source without --target, --summary and --vs")):
             _, err = self.lab(*args, status=2)
             self.assertIn(sentence, lab.words(err))

@@ -3,10 +3,10 @@
 
     tests/trial/hot.py --out hot.jsonl [FAMILY...]
 
-The same command again goes on where it stopped, at the families that are not in `--out`. CLLAB names the program, build/cllab unless set.
+The same command again goes on where it stopped, at the variants that are not in `--out`. CLLAB names the program, build/cllab unless set.
 Needs perf, objdump and nm; the device is PoCL's.
 
-Each family runs once, every variant at its first point, under `perf record -e cpu-clock:u`, which samples the whole process. Of perf's
+Each variant runs once, at its first point and in a process of its own, under `perf record -e cpu-clock:u`, which samples the whole process. Of perf's
 samples those count that lie in a shared object of the kernel's name. They are laid on basic blocks that this script makes itself, from
 objdump's text of that shared object. A variant agrees when its first block is the one in which perf has the most samples. It is a
 tie where cllab itself gives that block a share within 3 points of its first one, or perf's counts of the two are within two standard
@@ -56,12 +56,15 @@ def blocks_of(shared_object, symbol):
     return sorted(leaders & addresses)
 
 
-def symbol_address(shared_object, symbol):
-    for line in subprocess.run(["nm", str(shared_object)], capture_output=True, text=True, check=True).stdout.splitlines():
-        words = line.split()
-        if len(words) == 3 and words[2] == symbol:
-            return int(words[0], 16)
-    return None
+def symbols_of(shared_object):
+    """Address and name of each symbol, by its name and by the demangled one without parameters, which perf prints."""
+    out = {}
+    names = [subprocess.run(["nm", *how, str(shared_object)], capture_output=True, text=True, check=True).stdout.splitlines() for how in ([], ["-C"])]
+    for plain, readable in zip(*names):
+        words = plain.split()
+        if len(words) == 3:
+            out[words[2]] = out[readable.split(maxsplit=2)[2].split("(")[0]] = int(words[0], 16), words[2]
+    return out
 
 
 def sampled_by_perf(data):
@@ -85,16 +88,14 @@ def judge(dump, samples):
     ours = hot["blocks"][0]
     folder = re.search(r"\((\S+)\)", hot["code"])
     wanted = f"/{entry}/{folder.group(1) if folder else '0-0-0'}/{entry}.so"
-    blocks = collections.Counter()
-    for (dso, symbol), offsets in samples.items():
+    blocks, symbols = collections.Counter(), symbols_of(dump / "program.so")
+    for (dso, name), offsets in samples.items():
         if not dso.endswith(wanted):
             continue
-        start, leaders = symbol_address(dump / "program.so", symbol), blocks_of(dump / "program.so", symbol)
-        if start is None or not leaders:  # the linker's table
-            blocks[symbol, 0] += sum(offsets.values())
-            continue
+        start, symbol = symbols.get(name, (0, name))
+        leaders = blocks_of(dump / "program.so", symbol)
         for offset, count in offsets.items():
-            blocks[symbol, leaders[bisect.bisect_right(leaders, start + offset) - 1]] += count
+            blocks[symbol, leaders[bisect.bisect_right(leaders, start + offset) - 1] if leaders else 0] += count
     total = sum(blocks.values())
     if total < 100:
         return out | {"verdict": "perf saw too little", "perf_samples": total}
@@ -107,18 +108,16 @@ def judge(dump, samples):
                   "perf_share_of_its_own": most / total, "ours": ours["begin"], "its_own": top}
 
 
-def run_family(family, folder):
+def run_variant(variant, family, folder):
+    """The verdict on a variant; nothing where the device cannot run it."""
     env = dict(os.environ) | {"OCL_ICD_VENDORS": "/etc/OpenCL/vendors/pocl.icd"}
     data, dumps = folder / "perf.data", folder / "dumps"
-    command = [CLLAB, "isa", family, "--device", "cpu", "--hot", "--dumps", str(dumps)]
+    command = [CLLAB, "isa", variant, "--device", "cpu", "--hot", "--dumps", str(dumps)]
     for axis in AXES.get(family, []):
         command += ["--axis", axis]
-    done = subprocess.run(["perf", "record", "-e", "cpu-clock:u", "-c", "200000", "-o", str(data), "--", *command], env=env, capture_output=True, text=True)
-    samples = sampled_by_perf(data) if data.exists() else {}
-    found = [stats.parent for stats in sorted(dumps.glob("*/*/stats.json")) if "hot" in json.loads(stats.read_text())]
-    if not found:
-        print(f"{family}: nothing was sampled: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
-    return [judge(dump, samples) for dump in found]
+    subprocess.run(["perf", "record", "-e", "cpu-clock:u", "-c", "200000", "-o", str(data), "--", *command], env=env, capture_output=True, text=True)
+    found = [stats.parent for stats in dumps.glob("*/*/stats.json") if "hot" in json.loads(stats.read_text())]
+    return judge(found[0], sampled_by_perf(data)) if found else None
 
 
 def summary(rows):
@@ -141,20 +140,20 @@ def main():
     parser.add_argument("--out", required=True)
     arguments = parser.parse_args()
     listed = json.loads(subprocess.run([CLLAB, "list", "--json"], capture_output=True, text=True, check=True).stdout)
-    families = [f for f in dict.fromkeys(v["family"] for v in listed) if not arguments.patterns or f in arguments.patterns]
     path = pathlib.Path(arguments.out)
     rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-    done = {row["family"] for row in rows}
-    for family in families:
-        if family in done:
+    done = {row["id"] for row in rows}
+    for variant in listed:
+        if variant["id"] in done or arguments.patterns and variant["family"] not in arguments.patterns:
             continue
         with tempfile.TemporaryDirectory(prefix="cllab-hot-") as folder:
-            found = [row | {"family": family} for row in run_family(family, pathlib.Path(folder))]
+            row = run_variant(variant["id"], variant["family"], pathlib.Path(folder))
+        if not row:
+            continue
+        rows.append(row)
         with path.open("a") as out:
-            for row in found:
-                out.write(json.dumps(row) + "\n")
-        rows += found
-        print(family, dict(collections.Counter(row["verdict"] for row in found)), file=sys.stderr, flush=True)
+            out.write(json.dumps(row) + "\n")
+        print(row["id"], row["verdict"], file=sys.stderr, flush=True)
     sys.exit(0 if summary(rows) else 1)
 
 
