@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/error.hpp"
+#include "core/suggest.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "kernelfile/data.hpp"
@@ -179,9 +180,8 @@ void KernelFiles::declare_axes(const std::vector<std::pair<std::string, std::str
 
             std::vector<std::string> known;
             for (const auto& axis : axes_) known.push_back(axis.name);
-            const auto near = nearest(name, known);
             refuse(place, "nothing in '" + files_.front().path + "' or on the command line uses an axis '" + name + "'" +
-                              (!near.empty() ? "; did you mean " + join(near, ", ") + "?" : known.empty() ? "" : "; its axes are " + join(known, ", ")));
+                              (known.empty() ? "" : "; " + did_you_mean(name, known, "its axes are " + join(known, ", "))));
         }
         axes_.push_back(axis_from({place, name, values}));
     }
@@ -296,10 +296,9 @@ void KernelFiles::check_names() const {
         if (kernels[f].empty()) continue;
         for (const auto& [name, spec] : described_[f].all.arguments) {
             if ((spec.place.line == 0 ? everywhere : arguments[f]).count(name)) continue;
-            const auto near = nearest(name, {arguments[f].begin(), arguments[f].end()});
             refuse(spec.place, "no kernel of '" + files_[f].path + "' has an argument '" + name + "'; " +
-                                   (near.empty() ? "there are " + list(arguments[f]) + "; a size of your own is an axis, as in 'axis " + name + " = 1024'"
-                                                 : "did you mean " + join(near, ", ") + "?"));
+                                   did_you_mean(name, {arguments[f].begin(), arguments[f].end()},
+                                                "there are " + list(arguments[f]) + "; a size of your own is an axis, as in 'axis " + name + " = 1024'"));
         }
         for (const auto& [name, kernel] : described_[f].kernels) {
             if (!kernels[f].count(name)) refuse(kernel.first, "there is no kernel '" + name + "' in '" + files_[f].path + "'; there are " + list(kernels[f]));
