@@ -25,5 +25,6 @@ int command_list(const Invocation& invocation);
 int command_describe(const Invocation& invocation);
 int command_isa(const Invocation& invocation);
 int command_ncu(const Invocation& invocation);
+int command_complete(const Invocation& invocation);  ///< for the completions of shells
 
 }  // namespace cllab::app

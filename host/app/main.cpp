@@ -13,6 +13,7 @@
 #include "app/say.hpp"
 #include "app/stdout_guard.hpp"
 #include "app/streams.hpp"
+#include "core/version.hpp"
 #include "device/quirks.hpp"
 
 namespace {
@@ -20,7 +21,7 @@ namespace {
 int dispatch(const cllab::app::Invocation& invocation) {
     using namespace cllab::app;
     if (invocation.command == "version") {
-        std::cout << "cllab " CLLAB_VERSION "\n";
+        std::cout << "cllab " << cllab::version() << '\n';
         return 0;
     }
     if (invocation.help) {
@@ -36,6 +37,7 @@ int dispatch(const cllab::app::Invocation& invocation) {
     if (invocation.command == "profile") return command_profile(invocation);
     if (invocation.command == "list") return command_list(invocation);
     if (invocation.command == "describe") return command_describe(invocation);
+    if (invocation.command == "complete") return command_complete(invocation);
     if (invocation.command == "isa") return command_isa(invocation);
     if (invocation.command == "ncu") return command_ncu(invocation);
     return command_run(invocation);

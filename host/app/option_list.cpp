@@ -15,7 +15,7 @@ const std::vector<Statement> statements{
     {"work", "bytes=N flops=N", "Of a kernel file: what a launch must move and compute, for the rates."},
     {"expect", "NAME=FILE", "Of a kernel file: an argument must come out equal to FILE (.npy, raw, picture). Repeats."},
     {"reference", "KERNEL", "Of a kernel file: results must equal those of this kernel or variant."},
-    {"tolerance", "KIND=X", "Of a kernel file: how far results may differ: absolute=X, relative=X or ulp=X."},
+    {"tolerance", "KIND=X", "How far results may be from the expected ones: absolute=X, relative=X or ulp=X; one is enough. Adds the largest errors."},
 };
 
 namespace {
@@ -52,6 +52,8 @@ void add_isa(Options& add) {
         "Compiles N times with --target, each in a fresh program with its own addresses, and prints how often each code came out.");
     add("hot", "Runs the kernel for a second on a CPU device and shows only the loops and paths that run, each with its share of the "
         "sampled addresses. With --vs puts those with the most samples side by side.");
+    add("source", "Prints the source line in front of the instructions that come of it: by a second build with line information, and only "
+        "where that build's code is the same.");
     add("width", count("N"), "Cuts lines at N columns, at least 40. Default: the lines as they are.");
     add("summary", "Leaves the instructions themselves out.");
     add("axis,a", list("NAME=VALUES"),
@@ -72,11 +74,14 @@ void add_cells(Options& add, const std::string& command) {
         "(clinfo's indices), or part of a name. Repeats. Default: the first GPU, else the first CPU.");
     add("axis,a", list("NAME=VALUES"),
         "Redefines an axis: a list (width=1024,2048), a geometric range (size=1Ki:1Mi:*2) or a stepped one "
-        "(items=1:9:+2). Repeats. See `cllab describe FAMILY`.");
+        "(items=1:9:+2). Repeats. See `cllab describe FAMILY`. Every family has the axis options: "
+        "options=,-cl-fast-relaxed-math,-cl-opt-disable builds each kernel without and with either build option.");
     add_statements(add);
     if (!few) {
         add("input", list("NAME=FILE"), "Uses an image file (PNG, JPEG, PGM; grey or colour) as the buffer NAME, e.g. src=panel.png.");
         add("output", list("NAME=FILE"), "Writes the buffer NAME as a picture (.png or .pgm), e.g. dst=map.png. Needs a run of one cell.");
+        add("count-above", count("LEVEL"),
+            "Counts and lists the pixels brighter than LEVEL (0 to 255) in the picture that --output would write: the defects that pitch finds.");
         add("dumps", text("DIR", "dumps"), "Writes source, binary, disassembly and records below DIR.");
         add("no-dumps", "Writes no dumps.");
     }
@@ -87,6 +92,8 @@ void add_cells(Options& add, const std::string& command) {
     add("json", text("FILE"),
         why ? "Writes the JSON record of each cell, and a line of what limits it." : "Writes one JSON record a cell, each flushed as soon as its cell is done.");
     if (!why) add("csv", text("FILE"), "Writes one CSV line a cell, likewise.");
+    if (command == "run")
+        add("steps", "Adds what the parts of an operation take where it has several: transfers, sweep, residual, copy, passes.");
     if (command == "run")
         add("html", text("FILE"), "Writes one page for a browser at the end: charts, tables, and the code beside the time.");
     if (!few) {

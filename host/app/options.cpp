@@ -117,8 +117,8 @@ void fill(Invocation& out, const Given& given) {
         if (given.has(format.option)) given.text(format.option, out.exports.emplace_back(format.option, "").second);
     for (const auto& [name, to] :
          {std::pair{"force", &out.force}, {"append", &out.append}, {"no-dumps", &out.no_dumps}, {"isolate", &out.isolate},
-          {"timings", &out.timings}, {"require-all", &out.require_all}, {"verify", &out.verify_only}, {"no-yardstick", &out.no_yardstick},
-          {"watch", &out.watch}, {"noise", &out.noise}, {"targets", &out.list_targets}, {"summary", &out.summary},
+          {"timings", &out.timings}, {"steps", &out.steps}, {"require-all", &out.require_all}, {"verify", &out.verify_only}, {"no-yardstick", &out.no_yardstick},
+          {"watch", &out.watch}, {"noise", &out.noise}, {"targets", &out.list_targets}, {"summary", &out.summary}, {"source", &out.source},
           {"recorded", &out.recorded}, {"strict", &out.strict}, {"calibrate", &out.calibrate}, {"history", &out.history}, {"test", &out.test}})
         *to = given.has(name);
 
@@ -140,6 +140,11 @@ void fill(Invocation& out, const Given& given) {
     if (given.has("width")) {
         out.width = given.values["width"].as<unsigned>();
         if (out.width < 40) throw Error(Blame::usage, "option '--width' is " + std::to_string(out.width) + "; possible are whole numbers from 40");
+    }
+    if (given.has("count-above")) {
+        out.count_above = given.values["count-above"].as<unsigned>();
+        if (*out.count_above > 255)
+            throw Error(Blame::usage, "option '--count-above' is " + std::to_string(*out.count_above) + "; possible are grey levels from 0 to 255");
     }
     if (given.has("threshold")) {
         out.threshold = given.values["threshold"].as<double>() / 100;
@@ -174,6 +179,8 @@ void finish_isa(Invocation& out, const Given& given) {
     if (!out.targets.empty() && !out.devices.empty()) throw Error(Blame::usage, "`cllab isa` takes --target or --device, not both");
     if (out.hot && (!out.targets.empty() || out.summary))
         throw Error(Blame::usage, "`cllab isa` takes --hot without --target and --summary: which code runs is seen on a device");
+    if (out.source && (!out.targets.empty() || out.summary || !out.versus.empty()))
+        throw Error(Blame::usage, "`cllab isa` takes --source without --target, --summary and --vs");
     if (!out.list_targets) need_pattern(out, "a PATTERN, e.g. 'pitch_*', or --targets; `cllab list` shows what there is");
 }
 
@@ -207,6 +214,11 @@ Invocation parse(int argc, char** argv) {
     Invocation out;
     out.argv.assign(argv, argv + argc);
     Strings args(argv + 1, argv + argc);
+    if (args.size() > 1 && args[0] == "complete" && args[1] == "--") {
+        out.command = "complete";
+        out.patterns.assign(args.begin() + 2, args.end());
+        return out;
+    }
     refuse_empty(args);
     if (args.empty() || args.front() == "--help" || args.front() == "-h" || args.front() == "help") {
         out.help = true;

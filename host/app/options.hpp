@@ -10,7 +10,7 @@
 namespace cllab::app {
 
 struct Invocation {
-    std::string command = "run";  ///< one of `commands()`, or version
+    std::string command = "run";  ///< one of `commands()`, or version, or complete
     bool help = false;
     std::vector<std::string> argv;
 
@@ -36,9 +36,11 @@ struct Invocation {
     std::uint64_t seed = 1;
     std::string versus;                          ///< of run and isa
     std::vector<std::string> targets;            ///< of isa
-    bool list_targets = false, summary = false, hot = false;  ///< likewise
+    bool list_targets = false, summary = false, hot = false, source = false;  ///< likewise
     unsigned width = 0;                          ///< likewise: columns; 0: as long as the lines are
     std::string check, replay;                   ///< of run, for kernel files
+    bool steps = false;                          ///< of run
+    std::optional<unsigned> count_above;         ///< of run and dump: grey level
     bool watch = false;                          ///< likewise
     std::string exports_to;                      ///< of ncu: the folder of --export
     std::vector<std::string> tool_options;       ///< of ncu: what stands behind --

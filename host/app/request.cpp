@@ -9,6 +9,7 @@
 #include "device/quirks.hpp"
 #include "explain/limiter.hpp"
 #include "explain/limits.hpp"
+#include "kernelfile/description.hpp"
 #include "model/params.hpp"
 #include "run/kernel_source.hpp"
 
@@ -31,6 +32,12 @@ run::Settings settings_of(const Invocation& invocation) {
     out.seed = invocation.seed;
     out.sampling_seconds = invocation.sampling_seconds;
     out.build_options = invocation.build_options;
+    kernelfile::Description said;
+    for (const auto& [option, value] : invocation.statements)
+        if (option == "tolerance") kernelfile::parse_option(option, value, said);
+    out.tolerance = said.tolerance;
+    out.steps = invocation.steps;
+    out.count_above = invocation.count_above;
     out.cl_dir = invocation.cl_dir;
     out.builds_ahead = out.cl_dir.empty();
     out.argv = invocation.argv;

@@ -133,8 +133,8 @@ Setup setup(const Request& request, Params& params) {
     out.args = {Input{"slot", share(slot)}, Scratch{"chain", footprint},
                 InOut{"state", share(std::vector<std::uint64_t>{slot[0] * 8ull, 0})},
                 value("count", static_cast<std::uint32_t>(lines)), value("trips", std::int32_t{0})};
-    out.steps = {Launch{"latency_link", Extent(is_simulator(device) ? 64 : 4096), {}, {"slot", "chain", "state", "count"}},
-                 Launch{{}, Extent(1), Extent(1), {"chain", "state", "trips"}}};
+    out.steps = {Launch{"latency_link", Extent(is_simulator(device) ? 64 : 4096), {}, {"slot", "chain", "state", "count"}, {}, "link"},
+                 Launch{{}, Extent(1), Extent(1), {"chain", "state", "trips"}, {}, "chase"}};
     out.slope = trips(device, footprint, lines);
     out.declared = {{Declared::What::load, loads_per_trip, 64}};
     out.chained = true;

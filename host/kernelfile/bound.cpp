@@ -113,7 +113,7 @@ std::string substitute(const std::string& text, const std::function<std::string(
 Bound::Bound(std::string where, const Description& description, model::KernelSignature signature, std::vector<std::string> options,
              bool uses_integer_pixels, const LoadPicture& load, Missing missing_values, std::vector<std::string>& notes)
     : where_(std::move(where)), signature_(std::move(signature)), options_(std::move(options)), uses_integer_pixels_(uses_integer_pixels),
-      code_only_(missing_values == Missing::made_up), tolerance_(description.tolerance.value_or(Tolerance{})) {
+      code_only_(missing_values == Missing::made_up), tolerance_(description.tolerance) {
     const auto own = description.kernels.find(signature_.name);
     const std::vector<const Scope*> scopes =
         own == description.kernels.end() ? std::vector<const Scope*>{&description.all} : std::vector<const Scope*>{&own->second.second, &description.all};

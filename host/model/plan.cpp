@@ -52,6 +52,15 @@ private:
 
 }  // namespace
 
+Axis build_options_axis() {
+    return {.name = "options", .unit = "", .meaning = "build options of the point, behind those of the variant", .kind = Axis::Kind::options, .values = {"none"}};
+}
+
+bool has_build_options_axis(const Experiment& experiment, const Point& point) {
+    const auto name = build_options_axis().name;
+    return point.has(name) && std::none_of(experiment.axes.begin(), experiment.axes.end(), [&](const auto& a) { return a.name == name; });
+}
+
 std::vector<Axis> axes_of(const Experiment& experiment, const Variant& variant, const Settings& settings) {
     std::vector<Axis> out;
     for (const auto& axis : experiment.axes) {
@@ -62,6 +71,13 @@ std::vector<Axis> axes_of(const Experiment& experiment, const Variant& variant, 
                 if (name == axis.name) out.back().values = expand_axis(axis, list);
             }
         }
+    }
+    auto options = build_options_axis();
+    const bool own = std::any_of(experiment.axes.begin(), experiment.axes.end(), [&](const auto& a) { return a.name == options.name; });
+    for (const auto& [name, list] : settings) {
+        if (own || name != options.name) continue;
+        options.values = expand_axis(options, list);
+        out.push_back(options);
     }
     return out;
 }
@@ -75,7 +91,7 @@ void check_settings(const std::vector<Selected>& selected, const Settings& setti
         }
     }
     for (const auto& [name, list] : settings) {
-        if (names.count(name) == 0) {
+        if (names.count(name) == 0 && name != build_options_axis().name) {
             const auto near = nearest(name, known);
             const bool one = selected.size() == 1;
             throw Error(Blame::usage,

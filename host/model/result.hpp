@@ -120,6 +120,15 @@ struct RunInfo {
     std::map<std::string, std::string> driver_caches;  ///< environment variables that set drivers' caches of compiled kernels
 };
 
+/// The bright pixels of a picture that a cell makes, e.g. the defects of an image comparison.
+struct Above {
+    unsigned level = 0;
+    std::uint64_t pixels = 0;  ///< brighter than `level`
+    struct Pixel { unsigned x = 0, y = 0, value = 0; };
+    std::vector<Pixel> first;  ///< in reading order, most_listed at the most
+    static constexpr std::size_t most_listed = 1000;
+};
+
 struct Record {
     int schema = schema_version;
     std::string id, family, variant;
@@ -133,6 +142,7 @@ struct Record {
     std::string limit;                                         ///< what limits its time, in a word or two, or "-"; empty: no profile was there
     std::optional<YardstickInfo> yardstick;                    ///< of the metric of_copy
     std::optional<ClockInfo> clocks;
+    std::optional<Above> above;                                ///< --count-above
     std::vector<double> samples;                               ///< seconds, in the order taken
     std::vector<double> aside;                                 ///< likewise, of blocks in which the clock was off
     std::string checked_by;                                    ///< what its results were held against; empty: not checked

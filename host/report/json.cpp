@@ -125,6 +125,11 @@ Json to_json(const model::Record& r) {
         put(j["clocks"], "core_mhz_high", r.clocks->core_mhz_high);
         j["clocks"]["limits"] = r.clocks->limits;
     }
+    if (r.above) {
+        auto& above = j["above"] = {{"level", r.above->level}, {"pixels", r.above->pixels}};
+        for (const char* list : {"x", "y", "value"}) above[list] = Json::array();
+        for (const auto& p : r.above->first) above["x"].push_back(p.x), above["y"].push_back(p.y), above["value"].push_back(p.value);
+    }
     if (!r.time || !r.samples.empty()) j["samples"] = Json::array();  // a record that was shortened stays so
     put(j, "samples", "rounds", r.samples, r.rounds);
     put(j, "aside", "aside_rounds", r.aside, r.aside_rounds);

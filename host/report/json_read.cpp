@@ -305,6 +305,18 @@ model::Record read_record(const Reader& r, int schema) {
         c.read("core_mhz_high", clocks.core_mhz_high);
         c.read("limits", clocks.limits);
     }
+    if (const Json* bright = r.find("above")) {
+        const Reader a(*bright, "above");
+        auto& above = record.above.emplace();
+        a.read("level", above.level);
+        a.read("pixels", above.pixels);
+        std::vector<unsigned> x, y, value;
+        a.read("x", x);
+        a.read("y", y);
+        a.read("value", value);
+        if (x.size() != y.size() || x.size() != value.size()) damaged("'above' does not hold a column, a row and a grey level for each pixel");
+        for (std::size_t i = 0; i < x.size(); ++i) above.first.push_back({x[i], y[i], value[i]});
+    }
     r.read("samples", record.samples);
     if (record.time && !record.time->has_interval() && !record.samples.empty()) {
         const auto [least, most] = std::minmax_element(record.samples.begin(), record.samples.end());

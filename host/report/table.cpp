@@ -156,7 +156,7 @@ void add_metrics(std::vector<Column>& columns, const Rows& rows) {
         const bool headline = name == "bandwidth" || name == "flops";
         auto column = quantity_column(headline ? "" : name == "of_copy" ? "of copy" : name, values, unit);
         if (column.title.empty()) column.title = name;
-        column.keep = headline ? 80 : name == "of_copy" ? 60 : name == "upload" || name == "download" ? 40 : 10;
+        column.keep = headline ? 80 : name.starts_with("error_") || name.starts_with("step_") ? 65 : name == "of_copy" ? 60 : name == "upload" || name == "download" ? 40 : 10;
         columns.push_back(std::move(column));
     }
 }

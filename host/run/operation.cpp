@@ -392,6 +392,22 @@ void Operation::enqueue(std::vector<cl::Event>* events) {
     }
 }
 
+std::vector<std::string> Operation::parts() const {
+    std::vector<std::string> out;
+    for (const auto& bound : steps_) {
+        std::visit(Overloaded{[&](const Launch& launch) {
+                                  out.push_back(!launch.part.empty() ? launch.part : kernels_[bound.kernel].getInfo<CL_KERNEL_FUNCTION_NAME>());
+                              },
+                              [&](const Upload& u) {
+                                  const auto bytes = memories_.at(u.buffer).size_bytes;
+                                  out.insert(out.end(), u.piece_bytes > 0 ? (bytes + u.piece_bytes - 1) / u.piece_bytes : 1, "up");
+                              },
+                              [&](const Download&) { out.push_back("down"); }, [](const Swap&) {}},
+                   bound.step);
+    }
+    return out;
+}
+
 std::optional<std::string> Operation::guard_damage() {
     for (auto& [name, m] : memories_) {
         if (m.is_image) continue;
