@@ -142,7 +142,8 @@ void bound_arithmetic(const Record& record, const Limits& limits, Explanation& o
 }
 
 void bound_atomics(const Record& record, const Limits& limits, Explanation& out) {
-    if (record.work.atomics <= 0) return;
+    // Of a chain of them the latency is the bound: one after the other they are no rate.
+    if (record.work.atomics <= 0 || record.work.chain == "atomic") return;
     const auto *one = limits.find("atomic.global.one"), *many = limits.find("atomic.global.many");
     // One word has room for one address only; of more, how they are shared out is not known.
     const auto* rate = record.work.footprint <= 8 ? one : one && many ? (one->value > many->value ? one : many) : nullptr;
@@ -169,6 +170,8 @@ void bound_launch(const Record& record, const Limits& limits, Explanation& out) 
         bound.high += more.high;
         bound.how += " and " + more.how;
     }
+    // Empty launches spread more than rates do, as in beyond_peak().
+    bound.low = std::min(bound.low, bound.seconds / 2);
     out.bounds.push_back(std::move(bound));
     if (work.groups <= 1) return;
     if (const auto* time = limits.find("dispatch.group.time")) out.bounds.push_back(at_time("groups", "group dispatch", "groups", work.groups, *time));
