@@ -15,9 +15,10 @@ packages=(build-essential cmake ninja-build ocl-icd-opencl-dev opencl-headers op
 # What the regression needs besides: the simulator that sees races and stray reads, Python for the command line and pip for
 # Intel's runtime, a compiler for NVIDIA's GPUs (clang 15 with libclc), one with sanitizers and libFuzzer (clang 16); Mesa's
 # OpenCL (16 MB beside clang-15), whose rusticl shows no device unless RUSTICL_ENABLE names one; Intel's for GPUs (ocloc
-# compiles for them), which shows none without a card; a browser for the page, and what drives it.
+# compiles for them), which shows none without a card; a browser for the page, and what drives it; what checks records by their
+# schema, and what reads them as tables.
 test_packages=(oclgrind mesa-opencl-icd python3 python3-pip clang-15 libclc-15 llvm-15 clang-16 libclang-rt-16-dev intel-opencl-icd
-    chromium chromium-driver python3-selenium)
+    chromium chromium-driver python3-selenium python3-jsonschema python3-pandas)
 
 say() { printf 'cllab: %s\n' "$*" >&2; }
 

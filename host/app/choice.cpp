@@ -179,4 +179,17 @@ std::vector<model::Selected> Choice::selected() const {
     return out;
 }
 
+std::vector<model::Cell> first_cells(const Choice& choice, const std::vector<std::pair<std::string, std::string>>& axes,
+                                     const std::vector<std::string>& patterns) {
+    std::vector<model::Cell> cells;
+    std::set<std::string> seen;
+    for (auto& group : model::make_plan(choice.select(patterns), axes))
+        for (auto& cell : group) {
+            if (!seen.insert(cell.id).second && axes.empty()) continue;
+            if (axes.empty()) cell.label.clear();
+            cells.push_back(std::move(cell));
+        }
+    return cells;
+}
+
 }  // namespace cllab::app

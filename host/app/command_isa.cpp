@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <iostream>
 #include <set>
+#include <utility>
 
 #include "app/choice.hpp"
 #include "app/commands.hpp"
@@ -24,8 +25,19 @@ namespace {
 
 void put(const std::string& text) { std::cout << text; }
 
-/// A disassembler's text, with its lines and tabs.
-void put_listing(const std::string& text) { put(printable(text, "\n\t")); }
+/// A disassembler's text, with its lines and tabs; longer lines than `width` columns are cut.
+void put_listing(const std::string& text, unsigned width) {
+    if (width == 0) return put(printable(text, "\n\t"));
+    for (const auto& line : split(text, '\n')) {
+        std::string shown;
+        for (const char c : line) {
+            do shown += c == '\t' ? ' ' : c;
+            while (c == '\t' && shown.size() % 8 != 0);
+        }
+        if (shown.size() > width) shown = shown.substr(0, width - 1) + "+";
+        put(printable(shown) + "\n");
+    }
+}
 
 int print_targets() {
     const auto row = [](const std::string& target, const std::string& gives, const std::string& missing) {
@@ -34,19 +46,6 @@ int print_targets() {
     row("target", "made here", "what would enable the rest");
     for (const auto& target : inspect::offline_targets()) row(target.name, target.gives, target.missing);
     return 0;
-}
-
-/// Without --axis the first point of each variant stands for it: most axes are sizes, which do not affect the code.
-std::vector<model::Cell> cells_of(const Choice& choice, const Invocation& invocation, const std::vector<std::string>& patterns) {
-    std::vector<model::Cell> cells;
-    std::set<std::string> seen;
-    for (auto& group : model::make_plan(choice.select(patterns), invocation.axes))
-        for (auto& cell : group) {
-            if (!seen.insert(cell.id).second && invocation.axes.empty()) continue;
-            if (invocation.axes.empty()) cell.label.clear();
-            cells.push_back(std::move(cell));
-        }
-    return cells;
 }
 
 std::vector<CellCode> all_code(const Invocation& invocation, const std::vector<model::Cell>& cells) {
@@ -66,9 +65,30 @@ int report_failures(const std::vector<CellCode>& codes, bool require_all) {
     return status;
 }
 
-void print_code(const CellCode& code, bool instructions) {
+/// Only what runs: until nine tenths of the samples are shown.
+void print_hot(const CellCode& code, unsigned width) {
+    const auto bodies = hot_bodies(code);
+    put(code.hot ? printable("hot: " + model::statement(*code.hot)) + "\n" : "hot: unknown: the device is no CPU that addresses are sampled on\n");
+    double shown = 0;
+    for (const auto& body : bodies) {
+        if (shown >= 0.9) break;
+        shown += body.region.share;
+        std::string text = "\n" + model::place(body.region) + "\n" + inspect::one_line_counts(*code.counts.isa, body.counts) + "\n";
+        const model::HotBlock* last = nullptr;
+        for (const auto& instruction : body.instructions) {
+            for (const auto* block : body.region.blocks)
+                if (instruction.address >= block->begin && instruction.address < block->end && block != std::exchange(last, block))
+                    text += fmt::format("  {:.1f} %\n", 100 * block->share);
+            text += fmt::format("{:8x}:  {}\n", instruction.address, instruction.text);
+        }
+        put_listing(text, width);
+    }
+}
+
+void print_code(const CellCode& code, const Invocation& invocation) {
     put(printable(code.id + " for " + code.where) + "\n");
-    put_listing(instructions ? code.isa : code.summary);
+    if (invocation.hot) print_hot(code, invocation.width);
+    else put_listing(invocation.summary ? code.summary : code.isa, invocation.width);
     put("\n");
 }
 
@@ -80,7 +100,7 @@ int compare(const Invocation& invocation) {
     const Choice choice(invocation);
     for (const auto& selected : choice.select({invocation.versus})) others.insert(selected.id);
     std::vector<model::Cell> left, right;
-    for (auto& cell : cells_of(choice, invocation, patterns)) (others.count(cell.id) ? right : left).push_back(std::move(cell));
+    for (auto& cell : first_cells(choice, invocation.axes, patterns)) (others.count(cell.id) ? right : left).push_back(std::move(cell));
     if (left.size() != 1 || right.size() != 1)
         throw Error(Blame::usage, "--vs compares one variant with one other; the patterns select " +
                                       std::to_string(left.size()) + " and " + std::to_string(right.size()));
@@ -89,7 +109,7 @@ int compare(const Invocation& invocation) {
     // With several devices or targets the pairs follow each other.
     for (std::size_t i = 0; i + 1 < codes.size(); i += 2)
         if (codes[i].status == model::Status::ok && codes[i + 1].status == model::Status::ok)
-            put(comparison_text(codes[i], codes[i + 1], wants_colour(STDOUT_FILENO)));
+            put(comparison_text(codes[i], codes[i + 1], wants_colour(STDOUT_FILENO), invocation.width));
     return status;
 }
 
@@ -144,7 +164,7 @@ int print_binaries(const Invocation& invocation) {
     }
     if (!invocation.targets.empty() || !invocation.devices.empty())
         throw Error(Blame::usage, "a program binary is read as it is; --target and --device are for kernels that are compiled");
-    for (const auto& code : codes) print_code(code, !invocation.summary);
+    for (const auto& code : codes) print_code(code, invocation);
     return 0;
 }
 
@@ -157,13 +177,13 @@ int command_isa(const Invocation& invocation) {
     if (std::any_of(invocation.patterns.begin(), invocation.patterns.end(), [](const auto& p) { return binary_named(p).has_value(); }))
         return print_binaries(invocation);
     const Choice choice(invocation);
-    auto codes = all_code(invocation, cells_of(choice, invocation, invocation.patterns));
+    auto codes = all_code(invocation, first_cells(choice, invocation.axes, invocation.patterns));
     if (invocation.targets.size() > 1) {
         std::stable_sort(codes.begin(), codes.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
         print_table(codes);
     } else {
         for (const auto& code : codes)
-            if (code.status == model::Status::ok) print_code(code, !invocation.summary);
+            if (code.status == model::Status::ok) print_code(code, invocation);
     }
     return report_failures(codes, invocation.require_all);
 }

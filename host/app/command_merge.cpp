@@ -15,6 +15,7 @@
 #include "report/comparison.hpp"
 #include "report/csv.hpp"
 #include "report/device_key.hpp"
+#include "report/exports.hpp"
 #include "report/joined.hpp"
 
 namespace cllab::app {
@@ -87,7 +88,7 @@ int command_merge(const Invocation& invocation) {
 
 int command_report(const Invocation& invocation) {
     Outputs outputs(invocation);
-    report::Joined joined(invocation.html.empty() ? report::Keep::page : report::Keep::all);
+    report::Joined joined(invocation.html.empty() && invocation.exports.empty() ? report::Keep::page : report::Keep::all);
     read(joined, invocation.patterns);
     const auto& records = joined.records();
     const bool hosts = report::several_hosts(records);
@@ -109,7 +110,13 @@ int command_report(const Invocation& invocation) {
             if (auto verdict = report::comparison_verdict(line)) verdicts.push_back(std::move(*verdict));
         write_html(*outputs.html(), records, curves, verdicts);
     }
-    const bool printed = (outputs.csv() && outputs.csv()->is_stdout()) || (outputs.html() && outputs.html()->is_stdout());
+    bool printed = (outputs.csv() && outputs.csv()->is_stdout()) || (outputs.html() && outputs.html()->is_stdout());
+    for (const auto& format : report::exports) {
+        auto* file = outputs.file(std::string("--") + format.option);
+        if (!file) continue;
+        format.write(records, [&](const std::string& lines) { file->line(lines); });
+        printed = printed || file->is_stdout();
+    }
     if (!printed) print_page(records, curves, {}, true);
     return 0;
 }

@@ -160,6 +160,7 @@ run::RunRequest request_of(const Choice& choice, const Invocation& invocation) {
     if (settings.measure && !invocation.no_yardstick)
         out.yardstick = model::make_plan(model::select(model::registry(), {"bandwidth_copy"}), {}).front().front();
     if (!invocation.no_dumps) settings.dumps = invocation.dumps;
+    if (settings.measure) settings.hot_seconds = invocation.hot_seconds.value_or(settings.dumps ? 0.05 : 0);
     for (const auto& [name, path] : invocation.inputs) {
         const bool known = std::any_of(selected.begin(), selected.end(), [&](const auto& s) {
             const auto& inputs = s.experiment->file_inputs;

@@ -23,5 +23,6 @@ int command_devices(const Invocation& invocation);
 int command_list(const Invocation& invocation);
 int command_describe(const Invocation& invocation);
 int command_isa(const Invocation& invocation);
+int command_ncu(const Invocation& invocation);
 
 }  // namespace cllab::app

@@ -36,20 +36,31 @@ std::string count_rows(const inspect::Counts& left, const inspect::Counts& right
     return out;
 }
 
-std::vector<inspect::Instruction> shown_body(const inspect::FunctionStats& stats) {
+/// What is put side by side.
+struct Part {
+    std::string place;
+    inspect::Counts counts;
     std::vector<inspect::Instruction> body;
-    if (stats.shown < 0) return stats.code.instructions;
-    for (const auto i : stats.loops[static_cast<std::size_t>(stats.shown)].body)
-        body.push_back(stats.code.instructions[i]);
-    return body;
+};
+
+Part shown_part(const inspect::FunctionStats& stats) {
+    if (stats.shown < 0) return {inspect::shown_place(stats), stats.total, stats.code.instructions};
+    const auto& loop = stats.loops[static_cast<std::size_t>(stats.shown)];
+    Part part{inspect::shown_place(stats), loop.own, {}};
+    for (const auto i : loop.body) part.body.push_back(stats.code.instructions[i]);
+    return part;
 }
 
-const inspect::Counts& shown_counts(const inspect::FunctionStats& stats) {
-    return stats.shown < 0 ? stats.total : stats.loops[static_cast<std::size_t>(stats.shown)].own;
+Part hot_part(HotBody body) { return {model::place(body.region), std::move(body.counts), std::move(body.instructions)}; }
+
+/// `text` in `width` columns; a '+' stands for what is cut. 0: whole.
+std::string cut(const std::string& text, std::size_t width) {
+    const auto shown = printable(text);
+    return width > 0 && shown.size() > width ? shown.substr(0, width - 1) + "+" : shown;
 }
 
-std::string diff_text(const inspect::FunctionStats& left, const inspect::FunctionStats& right, std::size_t width, bool colour) {
-    const auto lines = inspect::align(shown_body(left), shown_body(right));
+std::string diff_text(const Part& left, const Part& right, std::size_t left_width, std::size_t right_width, bool colour) {
+    const auto lines = inspect::align(left.body, right.body);
     if (std::all_of(lines.begin(), lines.end(), [](const auto& line) { return line.mark == ' '; }))
         return "The same instructions on both sides.\n";
     std::string out;
@@ -59,16 +70,15 @@ std::string diff_text(const inspect::FunctionStats& left, const inspect::Functio
                                   : line.mark == '>'   ? "\033[32m"
                                   : line.mark == '~'   ? "\033[33m"
                                                        : "";
-        std::string shown = printable(line.left);
-        if (shown.size() > width) shown = shown.substr(0, width - 1) + "+";
-        out += fmt::format("{}{} {:<{}}  {}{}\n", paint, line.mark, shown, width, printable(line.right), paint.empty() ? "" : "\033[0m");
+        out += fmt::format("{}{} {:<{}}  {}{}\n", paint, line.mark, cut(line.left, left_width), left_width, cut(line.right, right_width),
+                           paint.empty() ? "" : "\033[0m");
     }
     return out;
 }
 
 }  // namespace
 
-std::string comparison_text(const CellCode& left, const CellCode& right, bool colour) {
+std::string comparison_text(const CellCode& left, const CellCode& right, bool colour, unsigned columns) {
     const std::size_t width = std::max<std::size_t>(44, left.id.size());
     std::string out = "On " + printable(left.where) + "\n\n" + row("", left.id, right.id, width);
     out += row("registers", number(left.info.registers), number(right.info.registers), width);
@@ -79,10 +89,16 @@ std::string comparison_text(const CellCode& left, const CellCode& right, bool co
     out += row("loops", std::to_string(left.counts.loops.size()), std::to_string(right.counts.loops.size()), width);
     if (left.counts.isa != right.counts.isa || left.counts.code.instructions.empty() || right.counts.code.instructions.empty())
         return out + "\nThe instructions cannot be compared: one side has no counted disassembly.\n";
-    out += "\n" + row("one iteration of", inspect::shown_place(left.counts), inspect::shown_place(right.counts), width);
-    out += count_rows(shown_counts(left.counts), shown_counts(right.counts), *left.counts.isa, width);
+    auto left_hot = hot_bodies(left), right_hot = hot_bodies(right);
+    const bool hot = !left_hot.empty() && !right_hot.empty();
+    const Part ours = hot ? hot_part(std::move(left_hot.front())) : shown_part(left.counts);
+    const Part theirs = hot ? hot_part(std::move(right_hot.front())) : shown_part(right.counts);
+    out += "\n" + row(hot ? "hot" : "one iteration of", ours.place, theirs.place, width);
+    out += count_rows(ours.counts, theirs.counts, *left.counts.isa, width);
     out += "\n" + std::string(left.counts.isa->rule) + "\n\n";
-    return out + diff_text(left.counts, right.counts, width, colour) + "\n";
+    // Beside the two sides: the mark and three blanks.
+    const std::size_t half = columns > 0 ? (columns - 4) / 2 : 0;
+    return out + diff_text(ours, theirs, half > 0 ? half : width, half, colour) + "\n";
 }
 
 }  // namespace cllab::app

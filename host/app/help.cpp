@@ -75,6 +75,14 @@ const std::vector<Page> pages{
      "found. The same goes to DIR/<device>/profile.json, where `cllab run` and `cllab tune` find the last level and\n"
      "the peaks that no kernel can beat.",
      "cllab profile --device gpu --budget 300"},
+    {"ncu",
+     "cllab ncu PATTERN|FILE.cl... [options] [-- options of ncu]",
+     "Reads the hardware counters of a kernel on an NVIDIA device. NVIDIA's profilers see no OpenCL, so the PTX of the\n"
+     "program binary is launched again through the CUDA driver with the cell's own arguments, under Nsight Compute (ncu).\n"
+     "The result of that launch is checked like the cell, and its time stands beside OpenCL's. Kernels that take images\n"
+     "or __local arguments, and operations of several launches, cannot be launched so. Options behind -- replace\n"
+     "the choice of counters; ncu's own page is then printed as it is.",
+     "cllab ncu pitch_wide -- --set full"},
     {"merge",
      "cllab merge FILE... [--json OUT]",
      "Joins the records (`cllab run --json`) of many runs and machines into one JSON-lines file. A record that is there\n"
@@ -83,7 +91,7 @@ const std::vector<Page> pages{
      "at least one record, 2 when no file can be read or there is no record. At most 1000000 records are read at once.",
      "cllab merge node*.jsonl --json all.jsonl"},
     {"report",
-     "cllab report FILE... [--html OUT] [--csv OUT]",
+     "cllab report FILE... [--html OUT] [--csv OUT] [--long OUT] [--t4 OUT] [--google-benchmark OUT]",
      "Prints from the records (`cllab run --json`) of many runs and machines what `cllab run` prints: a table for each\n"
      "device, curves, and the variants by devices. It reads like `cllab merge`, with the same exit status; that cells\n"
      "have failed does not change it. What a probe concludes from its curves needs the device: only a run says it.",
@@ -114,6 +122,7 @@ std::string help_text(const std::string& command) {
                "  cllab tune PATTERN...                       try the launch parameters, name the fastest\n"
                "  cllab regress BASE [PATTERN...]             slower than a baseline? an exit status says so\n"
                "  cllab profile [--device D]                  the device's portrait from all probes, on one page\n"
+               "  cllab ncu PATTERN...                        hardware counters on NVIDIA, which no profiler reads of OpenCL\n"
                "  cllab merge FILE...                         the records of many runs and machines as one file\n"
                "  cllab report FILE...                        the tables of such records, and the variants by devices\n\n"
                "`cllab COMMAND --help` explains a command. `cllab --version` prints the version.\n\n"

@@ -84,6 +84,7 @@ CellCode code_of(const model::Record& record, const std::string& label) {
     code.status = record.status;
     code.reason = record.reason;
     code.info = record.code;
+    code.hot = record.hot;
     if (!record.dump.empty()) {
         auto texts = inspect::read_dump(record.dump);
         code.isa = std::move(texts.isa);
@@ -91,6 +92,26 @@ CellCode code_of(const model::Record& record, const std::string& label) {
         code.counts = inspect::count_function(inspect::isa::named(texts.counted_isa), code.isa, texts.function);
     }
     return code;
+}
+
+std::vector<HotBody> hot_bodies(const CellCode& code) {
+    std::vector<HotBody> out;
+    if (!code.hot || !code.counts.isa) return out;
+    const auto functions = code.counts.isa->parse(code.isa);
+    for (auto& region : model::hot_regions(*code.hot)) {
+        auto& body = out.emplace_back();
+        for (const auto& function : functions) {
+            if (function.name != region.blocks.front()->function) continue;
+            for (const auto& instruction : function.instructions) {
+                if (std::none_of(region.blocks.begin(), region.blocks.end(), [&](auto b) { return instruction.address >= b->begin && instruction.address < b->end; }))
+                    continue;
+                body.instructions.push_back(instruction);
+                body.counts.add(*code.counts.isa, instruction);
+            }
+        }
+        body.region = std::move(region);
+    }
+    return out;
 }
 
 std::vector<CellCode> code_for_target(const Invocation& invocation, const std::vector<model::Cell>& cells) {
@@ -117,6 +138,8 @@ std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::v
     const inspect::TempFolder temporary;
     run::RunRequest request{std::nullopt, {cells}, settings_of(invocation)};
     request.settings.measure = false;
+    // As much as `cllab run` takes by itself, and for longer operations too: it was asked for.
+    if (invocation.hot) request.settings.hot_seconds = 1;
     request.settings.dumps = invocation.dumps.empty() ? temporary.path() : std::filesystem::path(invocation.dumps);
     std::vector<CellCode> codes;
     const Events events{[](std::size_t, std::size_t, const model::Record&, const char*) {},

@@ -1,4 +1,6 @@
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <iostream>
 #ifdef __GLIBC__
@@ -6,6 +8,7 @@
 #endif
 
 #include "app/commands.hpp"
+#include "app/cuda_launch.hpp"
 #include "app/errors.hpp"
 #include "app/say.hpp"
 #include "app/stdout_guard.hpp"
@@ -33,12 +36,15 @@ int dispatch(const cllab::app::Invocation& invocation) {
     if (invocation.command == "list") return command_list(invocation);
     if (invocation.command == "describe") return command_describe(invocation);
     if (invocation.command == "isa") return command_isa(invocation);
+    if (invocation.command == "ncu") return command_ncu(invocation);
     return command_run(invocation);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+    // What `cllab ncu` starts, by itself and under the profiler: no OpenCL, and a standard output of its own.
+    if (argc == 4 && std::strcmp(argv[1], "cuda-launch") == 0) return cuda_launch(argv[2], static_cast<unsigned>(std::atoi(argv[3])));
     try {
 #ifdef __GLIBC__
         // Images and references of tens of megabytes come and go with each verification: kept by the heap, their pages

@@ -1,6 +1,7 @@
 #include "app/option_list.hpp"
 
 #include "core/units.hpp"
+#include "report/exports.hpp"
 
 namespace cllab::app {
 
@@ -49,6 +50,9 @@ void add_isa(Options& add) {
         "Compares with this variant: registers, counts, and of each the innermost loop with the most work side by side.");
     add("rebuild", count("N"),
         "Compiles N times with --target, each in a fresh program with its own addresses, and prints how often each code came out.");
+    add("hot", "Runs the kernel for a second on a CPU device and shows only the loops and paths that run, each with its share of the "
+        "sampled addresses. With --vs puts those with the most samples side by side.");
+    add("width", count("N"), "Cuts lines at N columns, at least 40. Default: the lines as they are.");
     add("summary", "Leaves the instructions themselves out.");
     add("axis,a", list("NAME=VALUES"),
         "Redefines an axis, as in `cllab run`. Without it each variant is shown at its first point.");
@@ -116,6 +120,9 @@ void add_run(Options& add) {
         "because other memory of 4 times the last level was read; rotate, likewise nothing, because as much in sets of "
         "the kernel's own buffers is used in turn. Goes by the profile's last level where `cllab profile` left one "
         "below --dumps.");
+    add("hot", po::value<double>()->value_name("SECONDS"),
+        "On CPU devices: after the timing, runs each cell for SECONDS while it is sampled which instructions run, for isa.txt and the "
+        "record. 0 skips it. Default: 0.05 where dumps are written. A cell whose operation takes three times as long is left out.");
     add("verify", "Verifies and dumps only; takes no time measurements.");
     add("check", text("TOOL"),
         "Of a kernel file: TOOL is oclgrind. Runs each kernel once, small, in Oclgrind and reports races, uninitialised reads and "
@@ -178,6 +185,23 @@ void add_profile(Options& add) {
     add("json", "Prints JSON instead of the page, every curve included.");
 }
 
+void add_ncu(Options& add) {
+    add("kernel,k", list("PATTERN"), "Selects variants, like a positional PATTERN. Repeats.");
+    add("device,d", list("D"), "Selects NVIDIA devices as for `cllab run`. Repeats. Default: the first GPU.");
+    add("axis,a", list("NAME=VALUES"), "Redefines an axis, as in `cllab run`. Without it each variant is counted at its first point.");
+    add_statements(add);
+    add("export", text("DIR"),
+        "Counts nothing here: writes to DIR/<kernel> the PTX, the arguments, and a C++ program of one file that launches it, for a machine "
+        "that has the profiler.");
+    add("cl-dir", text("DIR"), "Reads the kernel text from DIR/<family>.cl, as in `cllab run`.");
+    add("build-options", text("TEXT"), "Appends TEXT to the build options of every kernel.");
+    add("json", text("FILE"), "Writes one JSON line a cell with all counters.");
+    add("timeout", number("SECONDS", 60), "Ends a launch that takes longer than SECONDS; the profiler may take four times that.");
+    add("seed", text("N"), "Seeds the random inputs. Default: a fresh one each run.");
+    add("force", replaces);
+    add("append", "Adds to a file of --json that exists.");
+}
+
 }  // namespace
 
 po::options_description options_of(const std::string& command) {
@@ -192,6 +216,7 @@ po::options_description options_of(const std::string& command) {
     if (command == "isa") add_isa(add);
     if (command == "regress") add_regress(add);
     if (command == "profile") add_profile(add);
+    if (command == "ncu") add_ncu(add);
     if (command == "merge") {
         add("json", text("OUT", "-"), "Writes the records to OUT; - is standard output.");
         add("force", replaces);
@@ -202,6 +227,7 @@ po::options_description options_of(const std::string& command) {
         add("html", text("OUT"),
             "Also writes one page for a browser to OUT: charts, tables, and the code beside the time, read from the dump folders that the "
             "records name, as seen from the current folder.");
+        for (const auto& format : report::exports) add(format.option, text("OUT"), format.about);
         add("force", replaces);
         add("append", "Adds to a file of --csv that exists, without a second header.");
     }

@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "report/exports.hpp"
 
 namespace cllab::app {
 namespace {
@@ -105,13 +106,15 @@ void fill(Invocation& out, const Given& given) {
         for (const auto& value : given.strings(statement.option)) out.statements.emplace_back(statement.option, value);
 
     // What devices, list and profile print; a file for the other commands.
-    out.as_json = given.has("json") && given.values["json"].empty();
+    out.as_json = given.has("json") && (out.command == "devices" || out.command == "list" || out.command == "profile");
     if (!out.as_json) given.text("json", out.json);
     for (const auto& [name, to] : {std::pair{"csv", &out.csv}, {"html", &out.html}, {"junit", &out.junit}, {"dumps", &out.dumps},
                                    {"cl-dir", &out.cl_dir}, {"build-options", &out.build_options}, {"label", &out.label},
                                    {"vs", &out.versus}, {"baseline", &out.baseline}, {"check", &out.check}, {"replay", &out.replay},
-                                   {"cache", &out.cache}})
+                                   {"cache", &out.cache}, {"export", &out.exports_to}})
         given.text(name, *to);
+    for (const auto& format : report::exports)
+        if (given.has(format.option)) given.text(format.option, out.exports.emplace_back(format.option, "").second);
     for (const auto& [name, to] :
          {std::pair{"force", &out.force}, {"append", &out.append}, {"no-dumps", &out.no_dumps}, {"isolate", &out.isolate},
           {"timings", &out.timings}, {"steps", &out.steps}, {"require-all", &out.require_all}, {"verify", &out.verify_only}, {"no-yardstick", &out.no_yardstick},
@@ -131,6 +134,17 @@ void fill(Invocation& out, const Given& given) {
         out.count_above = given.values["count-above"].as<unsigned>();
         if (*out.count_above > 255)
             throw Error(Blame::usage, "option '--count-above' is " + std::to_string(*out.count_above) + "; possible are grey levels from 0 to 255");
+    }
+    // A number of seconds of run, a switch of isa.
+    out.hot = given.has("hot") && out.command == "isa";
+    if (given.has("hot") && !out.hot) {
+        out.hot_seconds = given.values["hot"].as<double>();
+        if (!(*out.hot_seconds >= 0) || *out.hot_seconds > 3600)
+            throw Error(Blame::usage, "option '--hot' is " + format_exact(*out.hot_seconds) + "; possible are seconds from 0 to 3600");
+    }
+    if (given.has("width")) {
+        out.width = given.values["width"].as<unsigned>();
+        if (out.width < 40) throw Error(Blame::usage, "option '--width' is " + std::to_string(out.width) + "; possible are whole numbers from 40");
     }
     if (given.has("threshold")) {
         out.threshold = given.values["threshold"].as<double>() / 100;
@@ -163,6 +177,8 @@ void finish_isa(Invocation& out, const Given& given) {
     if (out.rebuild && (out.targets.empty() || !out.versus.empty()))
         throw Error(Blame::usage, "`cllab isa` takes --rebuild with --target and without --vs; `cllab run --rebuild` builds on a device");
     if (!out.targets.empty() && !out.devices.empty()) throw Error(Blame::usage, "`cllab isa` takes --target or --device, not both");
+    if (out.hot && (!out.targets.empty() || out.summary))
+        throw Error(Blame::usage, "`cllab isa` takes --hot without --target and --summary: which code runs is seen on a device");
     if (!out.list_targets) need_pattern(out, "a PATTERN, e.g. 'pitch_*', or --targets; `cllab list` shows what there is");
 }
 
@@ -212,12 +228,17 @@ Invocation parse(int argc, char** argv) {
         out.command = args.front();
         args.erase(args.begin());
     }
+    if (const auto end = std::find(args.begin(), args.end(), "--"); out.command == "ncu" && end != args.end()) {
+        out.tool_options.assign(end + 1, args.end());
+        args.erase(end, args.end());
+    }
     const auto given = read(out.command, args);
     out.help = given.has("help");
     if (out.help) return out;
     fill(out, given);
     if (out.command == "devices") finish_devices(out);
     else if (out.command == "isa") finish_isa(out, given);
+    else if (out.command == "ncu") need_pattern(out, "a PATTERN, e.g. pitch_wide; `cllab list` shows what there is");
     else if (out.command == "regress") finish_regress(out, given);
     else if (out.command == "profile") refuse_patterns(out, "`cllab profile` takes no PATTERN");
     else if (out.command == "merge" || out.command == "report") need_pattern(out, "a FILE that `cllab run --json` wrote");

@@ -17,6 +17,7 @@ struct Invocation {
     std::vector<std::string> patterns, devices;  ///< patterns: the files of merge and report
     std::vector<std::pair<std::string, std::string>> axes, inputs, outputs;
     std::vector<std::pair<std::string, std::string>> statements;  ///< about a kernel file: option and value, "arg", "n=1024"
+    std::vector<std::pair<std::string, std::string>> exports;  ///< of report: option without dashes (report/exports.hpp) and file
     std::string json, csv, html, dumps = "dumps", cl_dir, build_options, label;
     std::string baseline;       ///< of run: where records and texts are kept for regress
     std::string junit;
@@ -25,6 +26,7 @@ struct Invocation {
     bool force = false, append = false;  ///< what becomes of an output file that exists
     double timeout_seconds = 60, sampling_seconds = 0.4;
     double comparison_seconds = 10;       ///< of the arrangements of one pair: --vs, tune's winner
+    std::optional<double> hot_seconds;    ///< of run: for sampling which code runs; nothing: the default
     double threshold = 0.02;              ///< of regress: a slower cell is slower by more than this
     bool recorded = false, strict = false, calibrate = false, history = false;  ///< of regress
     unsigned rebuild = 0;                 ///< of run and isa: builds in fresh processes; 0: not asked for
@@ -33,11 +35,14 @@ struct Invocation {
     std::uint64_t seed = 1;
     std::string versus;                          ///< of run and isa
     std::vector<std::string> targets;            ///< of isa
-    bool list_targets = false, summary = false;  ///< likewise
+    bool list_targets = false, summary = false, hot = false;  ///< likewise
+    unsigned width = 0;                          ///< likewise: columns; 0: as long as the lines are
     std::string check, replay;                   ///< of run, for kernel files
     bool steps = false;                          ///< of run
     std::optional<unsigned> count_above;         ///< of run and dump: grey level
     bool watch = false;                          ///< likewise
+    std::string exports_to;                      ///< of ncu: the folder of --export
+    std::vector<std::string> tool_options;       ///< of ncu: what stands behind --
 };
 
 std::vector<std::string> commands();

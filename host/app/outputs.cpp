@@ -134,6 +134,7 @@ Outputs::Outputs(const Invocation& invocation) : Outputs(invocation.force, invoc
     if (!invocation.baseline.empty()) writes(records_of_baseline(invocation.baseline), "--baseline", Kind::json_lines);
     if (!invocation.junit.empty()) writes(invocation.junit, "--junit", Kind::whole);
     if (!invocation.html.empty()) writes(invocation.html, "--html", Kind::page);
+    for (const auto& [option, path] : invocation.exports) writes(path, "--" + option, Kind::table);
     for (const auto& [name, path] : invocation.outputs) writes(path, "--output " + name, Kind::whole);
     for (const auto& [name, path] : invocation.inputs) reads(path);
     if (invocation.command == "merge" || invocation.command == "report" || invocation.history)
@@ -207,7 +208,7 @@ void Outputs::open() {
         if (output.file->has_content() && !may_write(output.kind)) refuse_existing(output);
     }
     for (auto& output : outputs_)
-        if (is_lines(output.kind)) output.file->begin(append_);
+        if (is_lines(output.kind) || output.kind == Kind::table) output.file->begin(append_ && is_lines(output.kind));
 }
 
 OutputFile* Outputs::file(const std::string& option) const {

@@ -54,7 +54,8 @@ public:
 
     /// A file that is read. Throws Error(usage) when it is an output.
     void reads(const std::filesystem::path& path);
-    enum class Kind { json_lines, csv, whole, page };
+    /// table: written from the beginning, line by line; whole and page: at once.
+    enum class Kind { json_lines, csv, table, whole, page };
     /// Throws Error(usage) when the file is read or written otherwise, or exists and may not be replaced or added to;
     /// Error(environment) when it cannot be written.
     void writes(const std::string& path, const std::string& option, Kind kind);

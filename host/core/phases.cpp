@@ -37,6 +37,7 @@ const char* name(Phase phase) {
         case Phase::yardstick: return "yardstick";
         case Phase::sampling: return "sampling";
         case Phase::drift_reference: return "drift_reference";
+        case Phase::hot_code: return "hot_code";
         case Phase::disassembly: return "disassembly";
         case Phase::dump: return "dump";
         case Phase::transfers: return "transfers";

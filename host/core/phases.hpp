@@ -20,6 +20,7 @@ enum class Phase {
     yardstick,
     sampling,
     drift_reference, ///< the kernel that is timed between the samples
+    hot_code,        ///< launches while addresses are sampled
     disassembly,
     dump,
     transfers,       ///< the timed ones
@@ -28,7 +29,7 @@ enum class Phase {
 inline constexpr std::array all_phases{
     Phase::driver_start, Phase::timer_audit, Phase::data, Phase::build, Phase::buffers,
     Phase::verify, Phase::download, Phase::host_reference, Phase::warm_up, Phase::yardstick,
-    Phase::sampling, Phase::drift_reference, Phase::disassembly, Phase::dump, Phase::transfers,
+    Phase::sampling, Phase::drift_reference, Phase::hot_code, Phase::disassembly, Phase::dump, Phase::transfers,
     Phase::arrangements};
 /// As records have it: "driver_start".
 const char* name(Phase phase);

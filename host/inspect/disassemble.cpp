@@ -18,9 +18,9 @@ Disassembly only(Listing listing) {
     return out;
 }
 
-Disassembly disassemble_pocl(ByteSpan binary, const std::string& entry, const LaunchSize& launch) {
+Disassembly disassemble_pocl(ByteSpan binary, const std::string& entry, const LaunchSize& launch, const std::string& ran) {
     const PoclContainer container = read_poclbin(binary);
-    const PoclCode code = choose_pocl_code(container, entry, launch, loaded_objects());
+    const PoclCode code = choose_pocl_code(container, entry, launch, loaded_objects(), ran);
     if (code.path.empty()) {
         Listing none{describe(Kind::poclbin)};
         none.note = "no disassembly: PoCL's container (format version " + std::to_string(container.version) + ", " +
@@ -128,7 +128,7 @@ Disassembly disassemble(Kind kind, ByteSpan binary, const std::string& entry, co
             return note_only(kind, "Intel GPU code needs `ocloc disasm -file " + std::string(file_name(kind)) +
                                        "` (Debian package intel-ocloc) or iga64");
         case Kind::poclbin:
-            return disassemble_pocl(binary, entry, launch);
+            return disassemble_pocl(binary, entry, launch, options.ran);
         case Kind::rusticl: {
             const ByteSpan spirv = slice(binary, 12, binary.size() - 12).value_or(ByteSpan{});
             Disassembly out = only(disassemble_spirv(spirv));

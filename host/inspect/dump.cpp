@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "inspect/hot.hpp"
 #include "inspect/isa/list.hpp"
 #include "inspect/pocl_code.hpp"
 #include "inspect/tool.hpp"
@@ -11,12 +12,12 @@
 namespace cllab::inspect {
 Analysis read_code(const DumpRequest& request) {
     return analyse(request.binary, request.entry, request.build_log, request.launch,
-                   {.tool_budget = request.tool_budget});
+                   {.ran = request.ran, .tool_budget = request.tool_budget});
 }
 
 std::string code_that_ran(const DumpRequest& request) {
     if (recognise(request.binary) != Kind::poclbin) return {};
-    return choose_pocl_code(read_poclbin(request.binary), request.entry, request.launch, loaded_objects()).path;
+    return choose_pocl_code(read_poclbin(request.binary), request.entry, request.launch, loaded_objects(), request.ran).path;
 }
 
 DumpFolder write_sidecars(const DumpRequest& request, const Analysis& a) {
@@ -27,8 +28,8 @@ DumpFolder write_sidecars(const DumpRequest& request, const Analysis& a) {
     else if (a.kind != Kind::empty)
         texts.emplace_back(file_name(a.kind), as_text(request.binary));
     for (const auto& part : a.disassembly.parts) texts.emplace_back(part.file, part.bytes);
-    texts.emplace_back("isa.txt", isa_text(a));
-    texts.emplace_back("stats.json", a.stats);
+    texts.emplace_back("isa.txt", request.hot ? marked_isa_text(a, *request.hot) : isa_text(a));
+    texts.emplace_back("stats.json", request.hot ? marked_stats(a, *request.hot) : a.stats);
     std::vector<std::string> files{timing_file};
     for (const auto& [file, text] : texts) files.push_back(file);
     DumpFolder folder(request.folder, files);

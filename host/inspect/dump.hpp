@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "inspect/analysis.hpp"
 #include "inspect/dump_folder.hpp"
 #include "model/device.hpp"
+#include "model/hot.hpp"
 
 namespace cllab::inspect {
 
@@ -23,6 +25,8 @@ struct DumpRequest {
     const model::Device& device;
     LaunchSize launch{};
     std::chrono::milliseconds tool_budget = std::chrono::seconds(30);  ///< of all disassemblers together
+    std::string ran{};              ///< as DisassembleOptions::ran
+    std::optional<model::Hot> hot{};  ///< for isa.txt and stats.json
 };
 
 /// The part of a binary's code that this launch ran, for a binary that holds the code of several: two requests of equal

@@ -49,7 +49,7 @@ void narrow(std::vector<Specialised>& list, Wanted wanted) {
 }  // namespace
 
 PoclCode choose_pocl_code(const PoclContainer& container, const std::string& kernel, const LaunchSize& launch,
-                          const std::vector<std::string>& loaded) {
+                          const std::vector<std::string>& loaded, const std::string& ran) {
     const PoclEntry* chosen = nullptr;
     std::vector<Specialised> fitting;
     std::vector<const PoclEntry*> all;
@@ -59,7 +59,7 @@ PoclCode choose_pocl_code(const PoclContainer& container, const std::string& ker
         all.push_back(&entry);
         if (s.folder.starts_with("0-0-0"))
             chosen = &entry;
-        else if (s.local.count() > 0 && fits(s.local, launch))
+        else if (ran.empty() ? s.local.count() > 0 && fits(s.local, launch) : s.entry->path == ran)
             fitting.push_back(s);
     }
     narrow(fitting, [&](const Specialised& s) {

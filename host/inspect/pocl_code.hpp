@@ -21,9 +21,10 @@ struct PoclCode {
 
 /// The shared object that a launch of this size runs. Where the driver chose the local size, it is one that divides the
 /// global size, and one of `loaded` (files that PoCL has loaded into this process) where any of these is; what is still
-/// open then is said in the label. The generic function when no specialised one fits.
+/// open then is said in the label. The generic function when no specialised one fits. `ran`: the path of the one that was
+/// seen running; nothing else is asked then.
 PoclCode choose_pocl_code(const PoclContainer& container, const std::string& kernel, const LaunchSize& launch,
-                          const std::vector<std::string>& loaded = {});
+                          const std::vector<std::string>& loaded = {}, const std::string& ran = {});
 
 /// Paths of the shared objects in this process.
 std::vector<std::string> loaded_objects();

@@ -11,6 +11,7 @@
 #include "core/phases.hpp"
 #include "core/stats.hpp"
 #include "model/experiment.hpp"
+#include "model/hot.hpp"
 
 namespace cllab::model {
 
@@ -134,6 +135,7 @@ struct Record {
     std::vector<std::string> warnings;                         ///< "short-name: sentence with advice"
     BuildInfo build;
     CodeInfo code;
+    std::optional<Hot> hot;                                    ///< which of it ran; nothing: nobody looked
     std::string dump;                                          ///< folder; empty when nothing was dumped
     Phases phases;                                             ///< what the cell took, with its share of what cells have in common
     HostInfo host;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "json/read.hpp"
+#include "report/json_point.hpp"
 
 namespace cllab::report {
 namespace {
@@ -85,9 +86,8 @@ std::string comparison_json(const model::Comparison& c) {
              {"record", "comparison"},
              {"left", c.left},
              {"right", c.right},
-             {"point", Json::object()},
-             {"device", {{"platform", c.device.platform}, {"name", c.device.name}, {"driver", c.device.driver}, {"selector", c.device.selector},
-                         {"identity", c.device.identity}}},
+             {"point", point_json(c.point)},
+             {"device", device_json(c.device)},
              {"cache", c.cache},
              {"verdict", model::name(c.judgement.verdict)},
              {"ratio", to_json(c.judgement.ratio)},
@@ -97,7 +97,6 @@ std::string comparison_json(const model::Comparison& c) {
              {"arrangements", Json::array()}};
     if (!c.trouble.empty()) out["trouble"] = c.trouble;
     if (!c.conditions.empty()) out["conditions"] = c.conditions;
-    for (const auto& [axis, value] : c.point) out["point"][axis] = value;
     for (const auto& a : c.arrangements)
         out["arrangements"].push_back(
             {{"seed", a.seed}, {"log_ratio", a.log_ratio}, {"control", a.control}, {"rounds", a.rounds}, {"same_memory", a.same_memory}});

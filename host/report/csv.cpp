@@ -7,16 +7,10 @@
 #include <vector>
 
 #include "core/text.hpp"
+#include "report/csv_fields.hpp"
 
 namespace cllab::report {
 namespace {
-
-/// Printable, and no formula: a spreadsheet computes a field that begins with one of =+-@, and a text may be anybody's.
-std::string safe(const std::string& raw) {
-    const std::string text = printable(raw);
-    const auto first = text.find_first_not_of(' ');
-    return first != std::string::npos && std::string_view("=+-@").find(text[first]) != std::string_view::npos ? "'" + text : text;
-}
 
 /// Quoted where RFC 4180 asks for it: separator, quote, line break; and at blanks a reader might trim.
 std::string field(const std::string& text) {
@@ -29,15 +23,7 @@ std::string field(const std::string& text) {
     return out += '"';
 }
 
-/// Shortest text that reads back as the same number, whatever the locale; empty when there is none.
-std::string number(double value) {
-    if (!std::isfinite(value)) return {};
-    std::array<char, 32> buffer;
-    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-    return {buffer.data(), end.ptr};
-}
-
-std::string number(const std::optional<std::int64_t>& value) { return value ? std::to_string(*value) : std::string(); }
+std::string whole(const std::optional<std::int64_t>& value) { return value ? std::to_string(*value) : std::string(); }
 
 struct MetricColumn {
     std::string_view metric, title;
@@ -55,12 +41,25 @@ const model::MetricValue* find(const model::Record& record, std::string_view met
     return nullptr;
 }
 
-std::string join_fields(std::vector<std::string> fields) {
+}  // namespace
+
+std::string csv_text(const std::string& raw) {
+    const std::string text = printable(raw);
+    const auto first = text.find_first_not_of(' ');
+    return first != std::string::npos && std::string_view("=+-@").find(text[first]) != std::string_view::npos ? "'" + text : text;
+}
+
+std::string csv_number(double value) {
+    if (!std::isfinite(value)) return {};
+    std::array<char, 32> buffer;
+    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+    return {buffer.data(), end.ptr};
+}
+
+std::string csv_line(std::vector<std::string> fields) {
     for (auto& text : fields) text = field(text);
     return join(fields, ",");
 }
-
-}  // namespace
 
 std::string csv_header() {
     std::vector<std::string> titles{"id",       "family", "variant", "point",  "selector", "device", "platform", "driver", "status",
@@ -68,7 +67,7 @@ std::string csv_header() {
                                     "clock",    "cache"};
     for (const auto& column : metric_columns) titles.emplace_back(column.title);
     for (const char* title : {"other_metrics", "registers", "spills", "loop", "code", "dump", "warnings", "utc", "label", "run", "checked_by"}) titles.emplace_back(title);
-    return join_fields(titles);
+    return csv_line(titles);
 }
 
 std::string to_csv_line(const model::Record& r) {
@@ -76,33 +75,33 @@ std::string to_csv_line(const model::Record& r) {
     for (const auto& [axis, value] : r.point) point.push_back(axis + "=" + value);
     std::vector<std::string> fields{r.id, r.family, r.variant, join(point, ";"), r.device.selector, r.device.name,
                                     r.device.platform, r.device.driver, model::name(r.status), one_line(r.reason)};
-    for (auto& text : fields) text = safe(text);
+    for (auto& text : fields) text = csv_text(text);
     const model::Timing t = r.time.value_or(model::Timing{});
-    const auto time = [&](double seconds, bool there) { fields.push_back(there ? number(seconds) : std::string()); };
+    const auto time = [&](double seconds, bool there) { fields.push_back(there ? csv_number(seconds) : std::string()); };
     time(t.median, r.time.has_value());
     for (const double seconds : {t.low, t.high}) time(seconds, t.has_interval());
     for (const double seconds : {t.min, t.q1, t.q3, t.mad}) time(seconds, r.time.has_value());
     fields.push_back(r.time ? std::to_string(t.n) : std::string());
-    fields.push_back(safe(t.clock));
-    fields.push_back(safe(t.cache));
+    fields.push_back(csv_text(t.clock));
+    fields.push_back(csv_text(t.cache));
     for (const auto& column : metric_columns) {
         const auto* metric = find(r, column.metric);
-        fields.push_back(metric ? number(metric->value) : std::string());
+        fields.push_back(metric ? csv_number(metric->value) : std::string());
     }
     for (const auto& [name, metric] : r.metrics) {
         bool has_column = false;
         for (const auto& column : metric_columns) has_column = has_column || column.metric == name;
         if (!has_column && std::isfinite(metric.value))
-            others.push_back(name + "=" + number(metric.value) + (metric.unit.empty() ? "" : " " + metric.unit));
+            others.push_back(name + "=" + csv_number(metric.value) + (metric.unit.empty() ? "" : " " + metric.unit));
     }
-    fields.push_back(safe(join(others, ";")));
-    fields.push_back(number(r.code.registers));
-    fields.push_back(number(r.code.spills));
+    fields.push_back(csv_text(join(others, ";")));
+    fields.push_back(whole(r.code.registers));
+    fields.push_back(whole(r.code.spills));
     std::vector<std::string> loop;
     for (const auto& [what, count] : r.code.loop) loop.push_back(what + "=" + std::to_string(count));
-    fields.push_back(safe(join(loop, ";")));
-    for (const auto& text : {r.code.kind, r.dump, join(r.warnings, "; "), r.utc, r.run.label, r.run.id, r.checked_by}) fields.push_back(safe(text));
-    return join_fields(fields);
+    fields.push_back(csv_text(join(loop, ";")));
+    for (const auto& text : {r.code.kind, r.dump, join(r.warnings, "; "), r.utc, r.run.label, r.run.id, r.checked_by}) fields.push_back(csv_text(text));
+    return csv_line(fields);
 }
 
 }  // namespace cllab::report

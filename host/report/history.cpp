@@ -8,6 +8,7 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "report/json_point.hpp"
 #include "report/layout.hpp"
 
 namespace cllab::report {
@@ -57,11 +58,9 @@ void print_history(std::ostream& out, const std::vector<model::History>& histori
 std::vector<std::string> history_json(const std::vector<model::History>& histories) {
     std::vector<std::string> out;
     for (const auto& h : histories) {
-        Json j{{"schema", model::schema_version}, {"record", "history"}, {"id", h.id}, {"point", Json::object()},
-               {"device", {{"platform", h.device.platform}, {"name", h.device.name}, {"driver", h.device.driver}, {"selector", h.device.selector},
-                           {"identity", h.device.identity}}},
+        Json j{{"schema", model::schema_version}, {"record", "history"}, {"id", h.id}, {"point", point_json(h.point)},
+               {"device", device_json(h.device)},
                {"points", Json::array()}, {"levels", Json::array()}};
-        for (const auto& [axis, value] : h.point) j["point"][axis] = value;
         for (const auto& p : h.points) j["points"].push_back({{"utc", p.utc}, {"label", p.label}, {"run", p.run}, {"seconds", p.seconds}});
         for (const auto& l : h.levels)
             j["levels"].push_back({{"first", l.first}, {"count", l.count}, {"seconds", std::exp(l.centre)}, {"provisional", l.provisional}});

@@ -5,6 +5,8 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "json/hot.hpp"
+#include "report/json_point.hpp"
 
 namespace cllab::report {
 namespace {
@@ -30,7 +32,6 @@ void put(Json& object, const char* key, const char* key_of_rounds, const std::ve
     }
 }
 
-/// A point's value as a number where the number is written back as the same text, else as text ("64x4", "linear").
 Json point_value(const std::string& text) {
     if (const auto whole = parse_integer(text)) {
         if (std::to_string(*whole) == text) return *whole;
@@ -86,8 +87,7 @@ Json to_json(const model::Record& r) {
     j["id"] = r.id;
     j["family"] = r.family;
     j["variant"] = r.variant;
-    j["point"] = Json::object();
-    for (const auto& [axis, value] : r.point) j["point"][axis] = point_value(value);
+    j["point"] = point_json(r.point);
     j["status"] = model::name(r.status);
     j["reason"] = one_line(r.reason);
     j["device"] = {{"platform", r.device.platform}, {"name", r.device.name}, {"vendor", r.device.vendor},
@@ -126,6 +126,7 @@ Json to_json(const model::Record& r) {
     put(j["build"], "seconds", r.build.seconds);
     j["build"]["cached"] = r.build.cached;
     j["code"] = to_json(r.code);
+    if (r.hot) j["hot"] = hot_json<Json>(*r.hot);
     j["dump"] = r.dump;
     for (const auto& [phase, seconds] : r.phases) put(j["phases"], name(phase), seconds);
     j["host"] = {{"name", r.host.name}, {"cpu", r.host.cpu}, {"os", r.host.os}, {"threads", r.host.threads}};
@@ -142,6 +143,16 @@ Json to_json(const model::Record& r) {
 std::string text(const Json& j, int indent) { return j.dump(indent, ' ', false, Json::error_handler_t::replace); }
 
 }  // namespace
+
+Json point_json(const std::vector<std::pair<std::string, std::string>>& point) {
+    Json out = Json::object();
+    for (const auto& [axis, value] : point) out[axis] = point_value(value);
+    return out;
+}
+
+Json device_json(const model::DeviceInfo& device) {
+    return {{"platform", device.platform}, {"name", device.name}, {"driver", device.driver}, {"selector", device.selector}, {"identity", device.identity}};
+}
 
 std::string to_json_line(const model::Record& record) { return text(to_json(record), -1); }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -73,13 +74,15 @@ public:
             out.push_back(item.get<double>());
         }
     }
-    void read(const char* key, std::vector<unsigned>& out) const {
+    template <typename T>
+        requires std::is_unsigned_v<T>
+    void read(const char* key, std::vector<T>& out) const {
         const Json* j = typed(key, &Json::is_array, "a list of whole numbers");
         if (!j) return;
         for (const auto& item : *j) {
-            if (!item.is_number_unsigned() || item.get<std::uint64_t>() > std::numeric_limits<unsigned>::max())
+            if (!item.is_number_unsigned() || item.get<std::uint64_t>() > std::numeric_limits<T>::max())
                 wrong_type(key, "a list of whole numbers");
-            out.push_back(item.get<unsigned>());
+            out.push_back(item.get<T>());
         }
     }
     template <typename T>
@@ -163,6 +166,58 @@ model::CodeInfo read_code(const Reader& r) {
         for (const auto& [fact, from] : origin->items()) origins.read(fact.c_str(), code.origin[fact]);
     }
     return code;
+}
+
+void read_counts(const Reader& r, const char* key, std::map<std::string, unsigned>& out) {
+    const Json* counts = r.find(key);
+    if (!counts) return;
+    const Reader each(*counts, r.where(key));
+    for (const auto& [what, ignored] : counts->items()) each.read(what.c_str(), out[what]);
+}
+
+/// Calls `read` with each object of a list.
+template <typename Read>
+void read_each(const Reader& r, const char* key, Read read) {
+    const Json* list = r.find(key);
+    if (!list) return;
+    if (!list->is_array()) damaged("'" + r.where(key) + "' is not a list");
+    for (const auto& item : *list) read(Reader(item, r.where(key)));
+}
+
+model::Hot read_hot(const Reader& r) {
+    model::Hot hot;
+    hot.evidence = r.required<std::string>("evidence");
+    const auto possible = {model::Hot::sampled, model::Hot::accounted, model::Hot::unknown};
+    if (std::find(possible.begin(), possible.end(), hot.evidence) == possible.end())
+        damaged("'" + r.where("evidence") + "' is '" + excerpt(hot.evidence) + "', not one of sampled, accounted, unknown");
+    r.read("reason", hot.reason);
+    r.read("method", hot.method);
+    r.read("samples", hot.samples);
+    r.read("in_kernel", hot.in_kernel);
+    read_counts(r, "elsewhere", hot.elsewhere);
+    r.read("code", hot.code);
+    read_each(r, "blocks", [&](const Reader& b) {
+        auto& block = hot.blocks.emplace_back();
+        b.read("function", block.function);
+        b.read("begin", block.begin);
+        b.read("end", block.end);
+        b.read("samples", block.samples);
+        b.read("share", block.share);
+        b.read("instructions", block.instructions);
+        read_counts(b, "classes", block.classes);
+        read_counts(b, "memory", block.memory);
+        b.read("loops", block.loops);
+    });
+    read_each(r, "loops", [&](const Reader& l) {
+        auto& loop = hot.loops.emplace_back();
+        l.read("function", loop.function);
+        l.read("header", loop.header);
+        l.read("depth", loop.depth);
+        l.read("own", loop.own);
+        l.read("share", loop.share);
+        l.read("instructions", loop.instructions);
+    });
+    return hot;
 }
 
 model::DeviceInfo read_device(const Reader& r) {
@@ -269,6 +324,7 @@ model::Record read_record(const Reader& r, int schema) {
         b.read("cached", record.build.cached);
     }
     if (const Json* code = r.find("code")) record.code = read_code(Reader(*code, "code"));
+    if (const Json* hot = r.find("hot")) record.hot = read_hot(Reader(*hot, "hot"));
     r.read("dump", record.dump);
     if (const Json* phases = r.find("phases")) {
         const Reader seconds(*phases, "phases");

@@ -9,6 +9,7 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "report/json_point.hpp"
 #include "report/layout.hpp"
 
 namespace cllab::report {
@@ -185,11 +186,9 @@ std::vector<std::string> regression_json(const model::Regression& r) {
     const auto dump = [](const Json& j) { return j.dump(-1, ' ', false, Json::error_handler_t::replace); };
     std::vector<std::string> out;
     for (const auto* cell : worst_first(r.cells)) {
-        Json j{{"schema", model::schema_version}, {"record", "regression"}, {"id", cell->id}, {"point", Json::object()},
-               {"device", {{"platform", cell->device.platform}, {"name", cell->device.name}, {"driver", cell->device.driver},
-                           {"selector", cell->device.selector}, {"identity", cell->device.identity}}},
+        Json j{{"schema", model::schema_version}, {"record", "regression"}, {"id", cell->id}, {"point", point_json(cell->point)},
+               {"device", device_json(cell->device)},
                {"change", model::name(cell->change)}};
-        for (const auto& [axis, value] : cell->point) j["point"][axis] = value;
         if (!cell->reason.empty()) j["reason"] = cell->reason;
         if (cell->before > 0) j["recorded_seconds"] = cell->before;
         if (cell->today > 0) j["today_seconds"] = cell->today;

@@ -28,7 +28,10 @@ std::string fingerprint_of_launches(CellState& state, const inspect::DumpRequest
         const auto* launch = std::get_if<Launch>(&step);
         if (!launch) continue;
         auto request = own;
-        if (!launch->entry.empty()) request.entry = launch->entry;
+        if (!launch->entry.empty() && launch->entry != own.entry) {
+            request.entry = launch->entry;
+            request.ran.clear();
+        }
         request.launch = {launch->local, launch->global};
         requests.emplace(request.entry + " " + launch->local.text() + " of " + launch->global.text(), request);
     }
@@ -234,6 +237,17 @@ bool is_code_wanted(const CellState& state) {
 }
 
 inspect::DumpRequest dump_request(CellState& state) {
+    inspect::DumpRequest request{
+        {}, state.cell.experiment->entry(*state.cell.variant), state.source, state.record.build.options, state.built.log, binary_of(state), state.session.facts(),
+        state.subject ? inspect::LaunchSize{state.subject->first().local(), state.subject->first().global()} : inspect::LaunchSize{}};
+    request.tool_budget = std::chrono::milliseconds(static_cast<long>(1000 * state.settings.tool_seconds));
+    if (state.addresses) request.ran = inspect::sampled_pocl_code(request.binary, request.entry, *state.addresses);
+    return request;
+}
+
+}  // namespace
+
+std::span<const std::byte> binary_of(CellState& state) {
     if (state.binary.empty()) {
         try {
             state.binary = device::program_binary(state.built);
@@ -241,14 +255,8 @@ inspect::DumpRequest dump_request(CellState& state) {
             state.warn("no-binary: " + std::string(e.what()) + " gives " + device::error_name(e.err()));
         }
     }
-    inspect::DumpRequest request{
-        {}, state.cell.experiment->entry(*state.cell.variant), state.source, state.record.build.options, state.built.log, state.binary, state.session.facts(),
-        state.subject ? inspect::LaunchSize{state.subject->first().local(), state.subject->first().global()} : inspect::LaunchSize{}};
-    request.tool_budget = std::chrono::milliseconds(static_cast<long>(1000 * state.settings.tool_seconds));
-    return request;
+    return state.binary;
 }
-
-}  // namespace
 
 void begin_reading_code(CellState& state) {
     const InPhase phase(Phase::disassembly);
@@ -260,9 +268,12 @@ void read_code(CellState& state) {
     if (!is_code_wanted(state)) return;
     const InPhase phase(Phase::disassembly);
     auto request = dump_request(state);
-    if (!state.code.valid()) state.code = state.instruments.code().read(request, false);
+    // What was seen running may be another function than the one that was expected when reading began.
+    if (!state.code.valid() || !request.ran.empty()) state.code = state.instruments.code().read(request, false);
     const auto& analysis = state.code.get();
     state.record.code = analysis.info;
+    if (state.addresses) state.record.hot = inspect::hot_code(analysis, *state.addresses);
+    request.hot = state.record.hot;
     if (state.settings.dumps) {
         const InPhase writing(Phase::dump);
         try {
@@ -286,6 +297,7 @@ void read_code(CellState& state) {
 }
 
 void finish(CellState& state, Sampling* sampling) {
+    state.guarded([&] { sample_hot_code(state); });
     state.announce("dump");
     state.guarded([&] { read_code(state); });
     if (sampling && state.record.status == Status::ok) {
@@ -294,6 +306,7 @@ void finish(CellState& state, Sampling* sampling) {
             fill_metrics(state, *sampling);
             if (state.record.status != Status::ok) return;
             fill_parts(state, *sampling);
+            count_per_unit(state);
             observe(state);
             if (state.record.status != Status::ok || !proved_after(state)) return;
             if (!state.work_counted && !sampling->interrupted()) check_line(state, sampling->operations());

@@ -12,6 +12,7 @@
 #include "core/phases.hpp"
 #include "device/program.hpp"
 #include "inspect/dump_folder.hpp"
+#include "inspect/hot.hpp"
 #include "run/instruments.hpp"
 #include "run/request.hpp"
 #include "run/subject.hpp"
@@ -47,6 +48,7 @@ struct CellState {
     device::Built built, reference;  ///< reference: of Setup::reference
     std::vector<std::byte> binary;
     std::shared_future<inspect::Analysis> code;  ///< while or after it is read
+    std::optional<inspect::AddressSamples> addresses;  ///< while the cell ran again and again
     std::unique_ptr<Subject> subject;
     std::size_t sets = 1;
     double device_bytes = 0;
@@ -64,9 +66,16 @@ bool prepare(CellState& state, const CellState* beside = nullptr);
 std::uint64_t yardstick_bytes(const CellState& state);
 void set_yardstick(CellState& state, const Yardsticks::Known& known);
 
+/// The program's binary, which the driver is asked for once. Empty where it has none.
+std::span<const std::byte> binary_of(CellState& state);
+/// On a device that is this host: runs the cell while addresses are sampled, where Settings::hot_seconds asks for it. A cell
+/// of which nothing can be said has a record that says why.
+void sample_hot_code(CellState& state);
+/// Instructions of the hot code per pixel, or per byte moved, among the metrics; nothing where they are not known.
+void count_per_unit(CellState& state);
 /// Begins to read the code in a thread of its own.
 void begin_reading_code(CellState& state);
-/// Reads the code, or waits until it is read, and dumps it.
+/// Reads the code, or waits until it is read, lays the sampled addresses on it, and dumps it.
 void read_code(CellState& state);
 /// Reads the code, dumps it, checks what the timed operations left and fills the record. Never throws for what a driver did.
 /// `sampling`: nothing where the cell was not to be measured.

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
+#include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -19,8 +22,48 @@ struct CellRun {
     std::size_t index = 0;  ///< in its comparison
     std::unique_ptr<CellState> state;
     std::unique_ptr<Sampling> sampling{};
+    bool prepared = false;
 };
 using Cells = std::vector<CellRun>;
+
+/// Cells whose measuring is over, in the order of the run. On a device that lets the host work beside it they wait here until their code
+/// has been read by the thread that does it, while the next ones are built and measured.
+class Endings {
+public:
+    explicit Endings(bool wait) : wait_(wait) {}
+
+    void add(CellRun cell, std::function<void(CellRun&)> end) {
+        bytes_ += bytes_of(cell);
+        waiting_.push_back({std::move(cell), std::move(end)});
+        while (!waiting_.empty() && (!wait_ || waiting_.size() > most || bytes_ > most_bytes || is_read(*waiting_.front().cell.state))) end_first();
+    }
+    void end_all() {
+        while (!waiting_.empty()) end_first();
+    }
+
+private:
+    struct Waiting {
+        CellRun cell;
+        std::function<void(CellRun&)> end;
+    };
+    static constexpr std::size_t most = 16;
+    static constexpr double most_bytes = 512 << 20;  // of the host and of the device
+
+    static double bytes_of(const CellRun& cell) { return cell.prepared ? data_bytes(cell.state->setup) + cell.state->device_bytes : 0; }
+    static bool is_read(const CellState& state) {
+        return !state.code.valid() || state.code.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    }
+    void end_first() {
+        auto first = std::move(waiting_.front());
+        waiting_.pop_front();
+        bytes_ -= bytes_of(first.cell);
+        first.end(first.cell);
+    }
+
+    bool wait_;
+    std::deque<Waiting> waiting_;
+    double bytes_ = 0;
+};
 
 /// What the cells have in common costs each of them its share.
 void share_out(const Phases& shared, Cells& cells) {
@@ -31,11 +74,12 @@ void share_out(const Phases& shared, Cells& cells) {
 class GroupRun {
 public:
     GroupRun(device::Session& session, Instruments& instruments, const RunRequest& request, std::size_t number,
-             const std::set<CellNumber>& finished, std::size_t& prepared, Observer& observer)
+             const std::set<CellNumber>& finished, std::size_t& prepared, Endings& endings, Observer& observer)
         : session_(session), instruments_(instruments), settings_(request.settings),
           // A simulator's bandwidth means nothing and takes minutes.
           yardstick_(request.yardstick && session.facts().implementation != model::Implementation::oclgrind ? &*request.yardstick : nullptr),
-          number_(number), group_(request.comparisons[number]), finished_(finished), prepared_(prepared), observer_(observer) {}
+          number_(number), group_(request.comparisons[number]), finished_(finished), prepared_(prepared), endings_(endings),
+          observer_(observer) {}
 
     void run() {
         if (settings_.arrangement) return arrange();
@@ -138,8 +182,9 @@ private:
             cancel_point();
             begin_ahead(i);
             auto cell = std::move(begun_.extract(i).mapped());
-            if (!prepare(*cell.state)) {
-                observer_.done(number_, i, cell.state->record);
+            cell.prepared = prepare(*cell.state);
+            if (!cell.prepared) {
+                end_later(std::move(cell));
                 continue;
             }
             for (const auto& [name, path] : settings_.pictures) {
@@ -160,7 +205,7 @@ private:
             }
             measure(cells, budget - bytes);
         }
-        for (auto& cell : cells) end(cell);
+        for (auto& cell : cells) end_later(std::move(cell));
         cancel_point();
         return i;
     }
@@ -180,7 +225,8 @@ private:
         std::erase_if(cells, [&](auto& cell) {
             cancel_point();
             if (cell.sampling->warm_up()) return false;
-            observer_.done(number_, cell.index, cell.state->record);
+            cell.prepared = false;
+            end_later(std::move(cell));
             return true;
         });
         // Round by round, so that drift hits every cell of the comparison alike.
@@ -224,9 +270,13 @@ private:
         }
     }
 
+    void end_later(CellRun cell) {
+        endings_.add(std::move(cell), [this](CellRun& ended) { end(ended); });
+    }
+
     void end(CellRun& cell) {
         auto& state = *cell.state;
-        finish(state, cell.sampling.get());
+        if (cell.prepared) finish(state, cell.sampling.get());
         observer_.done(number_, cell.index, state.record);
         state.dumped.reset();  // after the record is beside the dump
         if (state.record.status != model::Status::ok) return;
@@ -250,6 +300,7 @@ private:
     const model::Group& group_;
     const std::set<CellNumber>& finished_;
     std::size_t& prepared_;
+    Endings& endings_;
     Observer& observer_;
     std::map<std::size_t, CellRun> begun_;  ///< not yet prepared
 };
@@ -261,8 +312,18 @@ void execute(device::Session& session, const RunRequest& request, Observer& obse
     const auto known = limits.find(session.facts().selector);
     Instruments instruments(session, known == limits.end() ? std::nullopt : std::optional(known->second), request.settings.builds_ahead);
     std::size_t prepared = 0;
-    for (std::size_t g = 0; g < request.comparisons.size(); ++g)
-        GroupRun(session, instruments, request, g, finished, prepared, observer).run();
+    Endings endings(session.works_beside_host());
+    std::vector<std::unique_ptr<GroupRun>> groups;  // a cell that ends later still belongs to its own
+    try {
+        for (std::size_t g = 0; g < request.comparisons.size(); ++g) {
+            groups.push_back(std::make_unique<GroupRun>(session, instruments, request, g, finished, prepared, endings, observer));
+            groups.back()->run();
+        }
+    } catch (const Interrupted&) {
+        endings.end_all();  // what was measured is kept
+        throw;
+    }
+    endings.end_all();
 }
 
 std::filesystem::path dump_folder(const std::filesystem::path& root, const model::Device& device, const model::Cell& cell) {

@@ -33,6 +33,7 @@ struct Settings {
     /// The request is one arrangement of a comparison (method rule 15): order of preparation, turns and placement are drawn
     /// from `seed`, alike buffers are shared, each cell is proved once and sampled in whole rounds for about sampling_seconds.
     bool arrangement = false;
+    double hot_seconds = 0;               ///< of the launches in which it is sampled which code runs; 0: none
     double tool_seconds = 30;             ///< of all disassemblers of a cell together
     bool guards = true;                   ///< false: a simulator sees writes outside, and guards would be inside
     Cache cache = Cache::hot;             ///< state of the caches before each operation, the yardstick's included

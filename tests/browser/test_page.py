@@ -1,6 +1,5 @@
 """The page of `cllab report --html` in a real browser: Debian's chromium, driven by python3-selenium. One browser for all tests."""
 import json
-import os
 import pathlib
 import re
 import shutil
@@ -10,16 +9,14 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
 import made
-from lab import SOURCE, LabTest, main
+from lab import SOURCE, LabTest, main, use_debians_python
 
 try:
     from selenium import webdriver
     from selenium.webdriver.chrome.options import Options
     from selenium.webdriver.chrome.service import Service
 except ImportError:
-    # selenium is a package of Debian's own Python, which need not be the one that CMake found.
-    if os.path.realpath("/usr/bin/python3") != os.path.realpath(sys.executable) and os.path.exists("/usr/bin/python3"):
-        os.execv("/usr/bin/python3", ["/usr/bin/python3", "-B", *sys.argv])
+    use_debians_python()
     webdriver = None
 DRIVER = shutil.which("chromedriver")
 

@@ -3,6 +3,7 @@
 The programs' paths come from the environment: CLLAB, CLLAB_MAKE_PANEL; CLLAB_SOURCE_DIR is the source tree. Every run has
 a time limit, PoCL as its only OpenCL platform (unless a test says otherwise), and a folder of its own as current folder.
 """
+import functools
 import json
 import os
 import pathlib
@@ -12,6 +13,18 @@ import sys
 import tempfile
 import unittest
 
+def use_debians_python():
+    """Starts the script again under Debian's own Python, which has Debian's packages and need not be the one that CMake found."""
+    own = "/usr/bin/python3"
+    if os.path.exists(own) and os.path.realpath(own) != os.path.realpath(sys.executable):
+        os.execv(own, [own, "-B", *sys.argv])
+
+
+try:
+    import jsonschema
+except ImportError:
+    use_debians_python()
+    jsonschema = None
 SOURCE = pathlib.Path(os.environ["CLLAB_SOURCE_DIR"])
 CLLAB = os.environ["CLLAB"]
 POCL_ICD = pathlib.Path("/etc/OpenCL/vendors/pocl.icd")
@@ -19,6 +32,8 @@ OCLGRIND_LIBRARY = next((p for p in (pathlib.Path("/usr/lib/oclgrind/liboclgrind
                                      pathlib.Path("/usr/lib/liboclgrind-rt-icd.so")) if p.exists()), None)
 
 
+# Commands whose --json FILE holds lines of their own making; merge passes on what others wrote.
+OTHER_JSON = {"devices", "list", "describe", "isa", "profile", "merge", "report"}
 SKIPPED = 77  # an exit status that CTest counts as skipped
 
 
@@ -34,6 +49,15 @@ def main(**more):
 def words(page):
     """A page for people on one line with single blanks, so that it reads the same wherever a long name made it wrap."""
     return " ".join(page.split())
+
+
+@functools.cache
+def record_schema():
+    return jsonschema.Draft202012Validator(json.loads((SOURCE / "tools" / "record.schema.json").read_text()))
+
+
+def not_json(constant):
+    raise ValueError(f"{constant} is no JSON number")
 
 
 class LabTest(unittest.TestCase):
@@ -56,9 +80,9 @@ class LabTest(unittest.TestCase):
         return subprocess.Popen([program, *map(str, args)], cwd=self.folder, env=env or self.environment(),
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
 
-    def lab(self, *args, status=0, timeout=120, **more):
+    def lab(self, *args, status=0, timeout=120, program=CLLAB, **more):
         """Runs to the end, asserts the exit status unless None, and returns (stdout, stderr)."""
-        process = self.start(*args, **more)
+        process = self.start(*args, program=program, **more)
         try:
             out, err = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
@@ -67,7 +91,25 @@ class LabTest(unittest.TestCase):
             self.fail(f"cllab {' '.join(map(str, args))} did not end in {timeout} s\n{out}\n{err}")
         if status is not None:
             self.assertEqual(process.returncode, status, f"exit status of cllab {' '.join(map(str, args))}\n{out}\n{err}")
+        if program == CLLAB:
+            self.check_records(list(map(str, args)), out)
         return out, err
+
+    def check_records(self, args, out):
+        """Every whole line that a command wrote as a record is one by tools/record.schema.json."""
+        if not jsonschema or not args or args[0] in OTHER_JSON:
+            return
+        for option, value in zip(args, args[1:]):
+            path = self.folder / value / ("records.jsonl" if option == "--baseline" else "")
+            if option not in ("--json", "--baseline") or value != "-" and not path.is_file():
+                continue
+            for line in (out if value == "-" else path.read_text()).split("\n"):
+                if line.startswith("{") and line.endswith("}"):
+                    self.assert_record(json.loads(line, parse_constant=not_json))
+
+    def assert_record(self, record):
+        wrong = jsonschema.exceptions.best_match(record_schema().iter_errors(record))
+        self.assertIsNone(wrong, wrong and f"{wrong.json_path}: {wrong.message[:500]}\n{json.dumps(record)[:2000]}")
 
     def records(self, name="r.jsonl"):
         """The JSON lines of a run; every line must be whole."""

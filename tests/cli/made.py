@@ -9,9 +9,10 @@ from lab import SOURCE
 
 REFERENCE = SOURCE / "dumps" / "reference" / "PoCL-x86" / "pitch_short8" / "timing.json"
 GPU = {"platform": "NVIDIA CUDA", "name": "NVIDIA H200", "vendor": "NVIDIA Corporation", "driver": "580", "type": "gpu", "selector": "0:0",
-       "identity": "UUID 1"}
+       "identity": "UUID 1", "last_level_bytes": 0, "last_level_from": ""}
 CPU = {"platform": "Portable Computing Language", "name": "cpu-Some Processor", "vendor": "GenuineIntel", "driver": "3.1", "type": "cpu",
-       "selector": "1:0", "identity": ""}
+       "selector": "1:0", "identity": "",
+       "last_level_bytes": 0, "last_level_from": ""}
 
 
 def timing(samples, **more):

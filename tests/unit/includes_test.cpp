@@ -21,7 +21,7 @@ using Names = std::set<std::string>;
 
 const std::map<std::string, Names> may_include{
     {"core", {}},
-    {"json", {"core"}},
+    {"json", {"core", "model"}},
     {"model", {"core"}},
     {"experiments", {"core", "model"}},
     {"compare", {"core", "model"}},

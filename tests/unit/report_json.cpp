@@ -46,6 +46,10 @@ model::Record full() {
     r.code.spills = 0;
     r.code.loop = {{"instructions", 44}, {"reuse", 3}};
     r.code.origin = {{"registers", "ptxas verbose log"}};
+    r.hot = model::Hot{.evidence = "sampled", .method = "perf_event_open, cpu-clock", .samples = 430, .in_kernel = 400,
+                       .elsewhere = {{"libpocl.so.2", 30}}, .code = "work-group function",
+                       .blocks = {{"k", 4448, 4480, 300, 0.75, 9, {{"vector_256", 4}}, {{"load_256", 2}}, {4400, 4448}}},
+                       .loops = {{"k", 4448, 2, 0.75, 0.8, 9}}};
     r.dump = "dumps/NVIDIA-H200/pitch_short8";
     r.host = {.name = "box", .cpu = "EPYC", .os = "Debian 12", .threads = 16};
     r.utc = "2026-11-20T23:59:59Z";
@@ -83,7 +87,7 @@ BOOST_AUTO_TEST_CASE(a_record_is_one_line_with_the_keys_of_the_schema_in_order) 
     std::string keys;
     const Json j = Json::parse(line);  // named: a loop over a temporary's items() would outlive it
     for (const auto& [key, value] : j.items()) keys += key + " ";
-    BOOST_TEST(keys == "schema id family variant point status reason device metrics time yardstick clocks samples rounds aside aside_rounds checked_by warnings build code dump phases host run utc argv ");
+    BOOST_TEST(keys == "schema id family variant point status reason device metrics time yardstick clocks samples rounds aside aside_rounds checked_by warnings build code hot dump phases host run utc argv ");
 }
 
 BOOST_AUTO_TEST_CASE(numbers_are_numbers_and_other_point_values_are_texts) {
@@ -101,6 +105,13 @@ BOOST_AUTO_TEST_CASE(numbers_are_numbers_and_other_point_values_are_texts) {
     BOOST_TEST(j["code"]["registers"] == 32);
     BOOST_TEST(!j["code"].contains("local_bytes"));
     BOOST_TEST(j["build"]["cached"] == true);
+}
+
+BOOST_AUTO_TEST_CASE(hot_code_that_cannot_be_is_refused_by_its_place) {
+    BOOST_TEST(refusal_after([](Json& j) { j["hot"]["evidence"] = "guessed"; }) ==
+               "this is not a record: 'hot.evidence' is 'guessed', not one of sampled, accounted, unknown");
+    BOOST_TEST(refusal_after([](Json& j) { j["hot"]["blocks"][0]["share"] = "most"; }) == "this is not a record: 'hot.blocks.share' is not a number");
+    BOOST_TEST(refusal_after([](Json& j) { j["hot"]["blocks"] = 1; }) == "this is not a record: 'hot.blocks' is not a list");
 }
 
 BOOST_AUTO_TEST_CASE(a_record_survives_the_round_trip) {

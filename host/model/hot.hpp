@@ -1,0 +1,50 @@
+// Which code of a kernel its time goes to, by evidence and never by the shape of the code (method rule 18).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace cllab::model {
+
+/// A basic block that was seen running. Addresses are those of isa.txt.
+struct HotBlock {
+    std::string function;
+    std::uint64_t begin = 0, end = 0;  ///< end: the first address behind it
+    unsigned samples = 0;
+    double share = 0;                  ///< of the samples in the kernel
+    unsigned instructions = 0;         ///< of one pass through it, as the following counts
+    std::map<std::string, unsigned> classes, memory;  ///< as in stats.json: "vector_256", "load_256"
+    std::vector<std::uint64_t> loops;  ///< headers of the loops around it, outermost first; empty: straight-line code
+};
+
+/// A loop with at least one block that was seen running.
+struct HotLoop {
+    std::string function;
+    std::uint64_t header = 0;
+    unsigned depth = 1;        ///< 1 is outermost
+    double own = 0, share = 0; ///< of the samples in the kernel: in it but in no inner loop; with its inner loops
+    unsigned instructions = 0; ///< of its own body, without that of inner loops
+};
+
+struct Hot {
+    static constexpr const char *sampled = "sampled", *accounted = "accounted", *unknown = "unknown";
+    std::string evidence = unknown;
+    std::string reason;        ///< why it is unknown, in one sentence; empty otherwise
+    std::string method;        ///< "perf_event_open, cpu-clock"; empty where nothing was sampled
+    unsigned samples = 0;      ///< of all threads of the process while the kernel ran again and again
+    unsigned in_kernel = 0;    ///< of these, in the functions of the listing
+    std::map<std::string, unsigned> elsewhere;  ///< the others by where: "libpocl.so.2.9.0", "generated code"
+    std::string code;          ///< title of the listing: which of a driver's functions ran
+    std::vector<HotBlock> blocks;  ///< most samples first; those with less than 0.5 % are left out
+    std::vector<HotLoop> loops;    ///< of these blocks, by their own share, most first
+
+    bool known() const { return evidence != unknown; }
+    const HotBlock* hottest() const { return known() && !blocks.empty() ? &blocks.front() : nullptr; }
+};
+
+/// "sampled, 412 samples in the kernel of 430", "unknown: …": what the shares rest on.
+std::string statement(const Hot& hot);
+
+}  // namespace cllab::model

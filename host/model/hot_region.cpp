@@ -1,0 +1,35 @@
+#include "model/hot_region.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace cllab::model {
+
+std::vector<HotRegion> hot_regions(const Hot& hot) {
+    std::vector<HotRegion> out;
+    if (!hot.known()) return out;
+    for (const auto& block : hot.blocks) {
+        auto found = std::find_if(out.begin(), out.end(), [&](const auto& region) {
+            const auto& first = *region.blocks.front();
+            return first.function == block.function && first.loops == block.loops;
+        });
+        if (found == out.end()) found = out.insert(out.end(), HotRegion{});
+        found->blocks.push_back(&block);
+        found->share += block.share;
+        found->instructions += block.instructions;
+    }
+    for (auto& region : out)
+        std::sort(region.blocks.begin(), region.blocks.end(), [](auto a, auto b) { return a->begin < b->begin; });
+    std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+    return out;
+}
+
+std::string place(const HotRegion& region) {
+    char text[96];
+    std::snprintf(text, sizeof text, "%s 0x%llx, %.1f %% of the samples", region.is_loop() ? "loop at" : "straight-line code from",
+                  static_cast<unsigned long long>(region.is_loop() ? region.header() : region.blocks.front()->begin), 100 * region.share);
+    return text;
+}
+
+}  // namespace cllab::model

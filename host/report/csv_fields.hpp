@@ -1,0 +1,16 @@
+// Fields of CSV files, whatever they hold.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace cllab::report {
+
+/// Printable, and no formula: a spreadsheet computes a field that begins with one of =+-@, and a text may be anybody's.
+std::string csv_text(const std::string& raw);
+/// Shortest text that reads back as the same number, whatever the locale; empty when there is none.
+std::string csv_number(double value);
+/// Fields on one line, quoted where they must be.
+std::string csv_line(std::vector<std::string> fields);
+
+}  // namespace cllab::report

@@ -1,0 +1,60 @@
+// Which code of a cell runs: launches of their own, after the timed ones, while addresses are sampled.
+#include <algorithm>
+
+#include "core/phases.hpp"
+#include "core/units.hpp"
+#include "inspect/accounting.hpp"
+#include "run/address_sampler.hpp"
+#include "run/cell_state.hpp"
+
+namespace cllab::run {
+
+void sample_hot_code(CellState& state) {
+    const double seconds = state.settings.hot_seconds;
+    if (seconds <= 0 || !state.subject || state.record.status != model::Status::ok || !state.session.facts().is_cpu()) return;
+    if (!inspect::runs_on_the_host(inspect::recognise(binary_of(state)))) return;
+    state.announce("hot code");
+    const InPhase phase(Phase::hot_code);
+    auto& subject = *state.subject;
+    if (state.setup.slope) subject.set_trips(state.setup.slope->high);
+    const double one = std::max(subject.timed(1), 1e-7);
+    if (one > 3 * seconds) {
+        state.record.hot = model::Hot{.reason = "an operation takes " + format_seconds(one) + ", and --hot is " + format_seconds(seconds)};
+        return;
+    }
+    const bool cold = state.settings.cache == Cache::cold;
+    constexpr double piece = 0.01;
+    const auto operations = cold ? 1u : static_cast<unsigned>(std::clamp(piece / one, 1.0, 1000.0));
+    const auto work = [&] {
+        if (cold) state.instruments.flush().run();
+        subject.timed(operations);
+    };
+    state.addresses = sample_addresses(work, one * operations, seconds);
+}
+
+void count_per_unit(CellState& state) {
+    const auto& hot = state.record.hot;
+    if (state.record.status != model::Status::ok || !hot || !hot->hottest() || state.setup.slope || !state.setup.steps.empty()) return;
+    if (state.record.code.local_bytes.value_or(0) > 0) return;  // its stores are memory's for an instruction set without a local one
+    inspect::DeclaredBytes declared{0, state.setup.work.bytes};
+    for (const auto& argument : state.setup.args) {
+        if (const auto* output = std::get_if<model::Output>(&argument)) declared.stored += static_cast<double>(output->size_bytes);
+        else if (!std::holds_alternative<model::Input>(argument) && !std::holds_alternative<model::Value>(argument)) return;
+    }
+    const auto times = inspect::executions(*hot->hottest(), declared);
+    if (!times) return;
+    const double instructions = *times * hot->hottest()->instructions;
+    // A rate of the family's own says what its unit is, and how many of them an operation has.
+    for (const auto& metric : state.cell.experiment->metrics) {
+        const auto unit = metric.unit.size() > 2 && metric.unit.ends_with("/s") ? metric.unit.substr(0, metric.unit.size() - 2) : std::string();
+        if (unit.empty() || unit == "op" || unit == "B" || unit == "FLOP") continue;
+        const double units = metric.compute(state.setup, 1);
+        if (units > 0) {
+            state.record.metrics.push_back({"hot_code", {instructions / units, "instr/" + unit, model::Better::neither}});
+            return;
+        }
+    }
+    state.record.metrics.push_back({"hot_code", {instructions / declared.moved, "instr/B", model::Better::neither}});
+}
+
+}  // namespace cllab::run

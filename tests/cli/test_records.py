@@ -1,0 +1,206 @@
+"""What records hold: their schema, the phases of --timings, and what `report` makes of them for other programs."""
+import copy
+import csv
+import json
+import pathlib
+import re
+import statistics
+import subprocess
+import time
+import unittest
+
+import lab
+import made
+from lab import LabTest
+
+LINE = re.compile(r"^  (\w[\w ]*?) +(-?[\d.]+) +(-?[\d.]+)%", re.MULTILINE)
+
+
+class Timings(LabTest):
+    def timed(self, *args):
+        start = time.monotonic()
+        _, err = self.lab("run", "muladd_fma", "muladd_mad", "--device", "cpu", "--axis", "items=64Ki,128Ki", "--no-dumps", "--json", "r.jsonl", "--force",
+                          "--timings", *args)
+        outside = time.monotonic() - start
+        wall = float(re.search(r"^where ([\d.]+) s went$", err, re.MULTILINE)[1])
+        return outside, wall, {name: float(seconds) for name, seconds, _ in LINE.findall(err)}
+
+    def test_the_phases_add_up_to_the_time_of_the_command_and_little_is_other(self):
+        for how in [], ["--isolate"]:
+            outside, wall, phases = self.timed(*how)
+            self.assertAlmostEqual(sum(phases.values()), wall, delta=0.002 * len(phases))
+            self.assertLess(phases["other"], 0.15 * wall, f"{how} {phases}")
+            self.assertLess(wall, outside)
+            self.assertGreater(wall, 0.5 * outside, how)
+            for name in "driver start", "build", "verify", "host reference", "warm up", "yardstick", "sampling":
+                self.assertGreater(phases.get(name, 0), 0, f"{name} of {how}")
+
+    def test_each_record_keeps_its_own_phases_and_the_rounds_of_its_samples(self):
+        _, _, phases = self.timed()
+        records = self.records()
+        self.assertEqual(len(records), 4)
+        for record in records:
+            self.assertEqual(len(record["rounds"]), len(record["samples"]))
+            self.assertEqual(record["rounds"], sorted(set(record["rounds"])))
+        for name in "sampling", "verify", "warm_up":
+            of_cells = sum(r["phases"][name] for r in records)
+            self.assertAlmostEqual(of_cells, phases[name.replace("_", " ")], delta=0.002)
+        # A device is warmed up once, and again only after a pause: not for each cell.
+        warm = sorted(r["phases"]["warm_up"] for r in records)
+        self.assertGreater(warm[-1], 2 * warm[0])
+
+    def test_without_it_nothing_is_said(self):
+        _, err = self.lab("run", "muladd_fma", "--device", "cpu", "--axis", "items=64", "--verify", "--no-dumps")
+        self.assertEqual(err, "")
+
+
+@unittest.skipUnless(lab.jsonschema, "python3-jsonschema is not installed, so no record is checked against tools/record.schema.json")
+class Schema(LabTest):
+    """Every lab() of every test checks its records; here are the kinds of line that others may not make, and what is refused."""
+
+    def refused(self, record):
+        with self.assertRaises(AssertionError):
+            self.assert_record(record)
+
+    def test_cells_comparisons_regressions_and_histories_follow_it(self):
+        small = ["--device", "cpu", "--axis", "items=1024", "--no-dumps", "--no-yardstick", "--max-time", "0.5"]
+        self.lab("run", "muladd_fma", "--vs", "muladd_mad", *small, "--json", "r.jsonl", "--baseline", "base")
+        self.lab("run", "muladd_fma", *small, "--json", "r.jsonl", "--append", "--label", "again")
+        self.lab("regress", "base", "--json", "regress.jsonl", "--max-time", "1")
+        self.lab("regress", "r.jsonl", "--history", "--json", "history.jsonl")
+        kinds = {line.get("record", "cell") for name in ("r", "regress", "history") for line in self.records(f"{name}.jsonl")}
+        self.assertEqual(kinds, {"cell", "comparison", "regression", "history"})
+        # Axes are joined by value: a number in one kind of line is a number in the others.
+        points = [line["point"] for name in ("r", "regress", "history") for line in self.records(f"{name}.jsonl") if "point" in line]
+        self.assertEqual({repr(point["items"]) for point in points}, {"1024"})
+
+    def test_what_says_something_else_is_refused(self):
+        good = made.Maker().record("muladd", "fma", 1e-3, point={"items": 64}, phases={"build": 0.1})
+        self.assert_record(good)
+        for path, value in ((["schema"], 1), (["record"], "noise"), (["status"], "fine"), (["reason"], "none"), (["point", "items"], "64"),
+                            (["time", "unit"], "ms"), (["time", "n"], 5), (["samples"], None), (["run", "seed"], None), (["more"], 1),
+                            (["status"], "timed_out"), (["metrics", "bandwidth", "value"], None), (["phases", "lunch"], 1), (["utc"], "today")):
+            record = copy.deepcopy(good)
+            at = record
+            for key in path[:-1]:
+                at = at[key]
+            if value is None:
+                at.pop(path[-1])
+            else:
+                at[path[-1]] = value
+            with self.subTest(path=path, value=value):
+                self.refused(record)
+
+
+class Exports(LabTest):
+    def setUp(self):
+        super().setUp()
+        maker = made.Maker()
+        self.cells = [maker.record("pitch", variant, seconds, point={"width": width, "left": -1, "weights": "linear"}, device=made.CPU,
+                                   phases={"build": 0.5, "sampling": 0.25, "verify": 0.125, "dump": 0.125})
+                      for variant, seconds in (("wide", 1e-3), ("roi", 2e-3)) for width in (1024, 2048)]
+        self.failed = [maker.record("muladd", "fma", 1, point={"items": 64}, device=made.CPU) | {"status": status, "reason": f"it is {status}", "samples": []}
+                       for status in ("build_failed", "launch_failed", "wrong_result", "timed_out", "unsupported")]
+        for cell in self.failed:
+            del cell["time"]
+            cell["metrics"] = {}
+        made.write(self.folder / "r.jsonl", self.cells + self.failed)
+
+    def export(self, option, *more):
+        out, _ = self.lab("report", "r.jsonl", *more, f"--{option}", "-")
+        return out
+
+    def test_long_has_a_row_a_sample_and_a_column_an_axis(self):
+        # A text that a spreadsheet would compute is quoted, a number with a sign is not.
+        made.write(self.folder / "r.jsonl", [self.cells[0] | {"run": self.cells[0]["run"] | {"label": "=1+1, \"two\""}}, *self.cells[1:], *self.failed])
+        rows = list(csv.DictReader(self.export("long").splitlines()))
+        self.assertEqual(len(rows), sum(len(cell["samples"]) for cell in self.cells))
+        self.assertEqual([float(row["time_s"]) for row in rows], [sample for cell in self.cells for sample in cell["samples"]])
+        first = rows[0]
+        self.assertEqual([first[name] for name in ("id", "variant", "point_width", "point_left", "point_weights", "sample", "per_sample")],
+                         ["pitch_wide", "wide", "1024", "-1", "linear", "0", "1"])
+        self.assertEqual((first["label"], first["device"], first["run"]), ("'=1+1, \"two\"", made.CPU["name"], self.cells[0]["run"]["id"]))
+
+    def test_long_opens_in_pandas_in_one_line(self):
+        (self.folder / "long.csv").write_text(self.export("long"))
+        line = "import pandas; print(pandas.read_csv('long.csv').groupby(['id', 'point_width']).time_s.median().to_json())"
+        python = "/usr/bin/python3"
+        if not pathlib.Path(python).exists() or subprocess.run([python, "-c", "import pandas"], capture_output=True).returncode:
+            self.skipTest("python3-pandas is not installed, so --long is not read by pandas")
+        medians = json.loads(subprocess.run([python, "-c", line], cwd=self.folder, capture_output=True, text=True, check=True).stdout)
+        self.assertEqual(medians.keys(), {f"('{cell['id']}', {cell['point']['width']})" for cell in self.cells})
+        for cell in self.cells:
+            self.assertAlmostEqual(medians[f"('{cell['id']}', {cell['point']['width']})"] / cell["time"]["median"], 1, places=6)
+
+    def test_t4_follows_its_schema_and_has_kernel_tuners_keys(self):
+        whole = json.loads(self.export("t4"), parse_constant=lab.not_json)
+        if lab.jsonschema:
+            # As in Kernel Tuner 1.5.0, kernel_tuner/schema/T4/1.0.0/results-schema.json.
+            lab.jsonschema.validate(whole, json.loads((lab.SOURCE / "tests" / "golden" / "t4-results-schema.json").read_text()))
+        self.assertEqual((whole["schema_version"], whole["metadata"]), ("1.0.0", {"timeunit": "milliseconds"}))
+        self.assertEqual([r["invalidity"] for r in whole["results"]],
+                         4 * ["correct"] + ["compile", "runtime", "correctness", "timeout", "constraints"])
+        self.assertEqual([r["correctness"] for r in whole["results"]], [1, 1, 1, 1, 1, 1, 0, 1, 1])
+        cell, result = self.cells[0], whole["results"][0]
+        self.assertEqual(result["configuration"], {"kernel": "pitch_wide", "width": 1024, "left": -1, "weights": "linear"})
+        self.assertEqual(result["objectives"], ["time"])
+        self.assertEqual([round(ms / 1e3, 15) for ms in result["times"]["runtimes"]], [round(sample, 15) for sample in cell["samples"]])
+        self.assertEqual({key: result["times"][key] for key in ("benchmark", "validation", "framework", "search_algorithm")},
+                         {"benchmark": 250, "validation": 125, "framework": 125, "search_algorithm": 0})
+        self.assertEqual(result["times"]["compilation"], result["times"]["compilation_time"])
+        time, bandwidth = result["measurements"]
+        self.assertEqual((time["name"], time["unit"]), ("time", "ms"))
+        self.assertAlmostEqual(time["value"], cell["time"]["median"] * 1e3)
+        self.assertEqual((bandwidth["name"], bandwidth["unit"]), ("bandwidth", "B/s"))
+
+    def test_google_benchmark_has_each_sample_as_a_repetition_and_their_aggregates(self):
+        whole = json.loads(self.export("google-benchmark"), parse_constant=lab.not_json)
+        self.assertEqual(whole["context"]["num_cpus"], self.cells[0]["host"]["threads"])
+        entries = whole["benchmarks"]
+        for entry in entries:
+            self.assertLessEqual({"name", "run_name", "run_type", "repetitions", "threads", "iterations", "real_time", "cpu_time", "time_unit",
+                                  "family_index", "per_family_instance_index"}, entry.keys())
+        for index, cell in enumerate(self.cells):
+            name = f"{cell['id']}/width:{cell['point']['width']}/left:-1/weights:linear"
+            own = [e for e in entries if e["run_name"] == name]
+            repetitions = [e for e in own if e["run_type"] == "iteration"]
+            self.assertEqual([(e["name"], e["repetition_index"], e["repetitions"], e["iterations"], e["time_unit"]) for e in repetitions],
+                             [(name, i, 20, 1, "ns") for i in range(20)])
+            self.assertEqual([round(e["real_time"], 4) for e in repetitions], [round(sample * 1e9, 4) for sample in cell["samples"]])
+            self.assertEqual({(e["family_index"], e["per_family_instance_index"]) for e in own}, {(index // 2, index % 2)})
+            aggregates = {e["aggregate_name"]: e for e in own if e["run_type"] == "aggregate"}
+            expected = {"mean": statistics.mean(cell["samples"]) * 1e9, "median": cell["time"]["median"] * 1e9,
+                        "stddev": statistics.stdev(cell["samples"]) * 1e9, "cv": statistics.stdev(cell["samples"]) / statistics.mean(cell["samples"])}
+            self.assertEqual(list(aggregates), list(expected))
+            for kind, value in expected.items():
+                self.assertEqual((aggregates[kind]["name"], aggregates[kind]["iterations"]), (f"{name}_{kind}", 20))
+                self.assertAlmostEqual(aggregates[kind]["real_time"] / value, 1, places=9)
+            self.assertEqual(aggregates["cv"]["aggregate_unit"], "percentage")
+            self.assertAlmostEqual(aggregates["median"]["bytes_per_second"], cell["metrics"]["bandwidth"]["value"])
+        self.assertEqual([(e.get("error_occurred", False), e.get("skipped", False)) for e in entries if e["run_name"].startswith("muladd")],
+                         4 * [(True, False)] + [(False, True)])
+
+    def test_records_of_several_devices_are_told_apart(self):
+        made.write(self.folder / "r.jsonl", [self.cells[0], self.cells[0] | {"device": made.GPU}])
+        devices = [r["configuration"]["device"] for r in json.loads(self.export("t4"))["results"]]
+        self.assertEqual(len(set(devices)), 2, devices)
+        self.assertIn("NVIDIA H200", devices[1])
+        names = {e["run_name"] for e in json.loads(self.export("google-benchmark"))["benchmarks"]}
+        self.assertEqual(len(names), 2, names)
+
+    def test_an_export_keeps_to_the_rules_for_outputs(self):
+        for option in ("long", "t4", "google-benchmark"):
+            (self.folder / "there").write_text("mine")
+            for more in ([], ["--append"]):
+                out, err = self.lab("report", "r.jsonl", f"--{option}", "there", *more, status=2)
+                self.assertEqual(out, "")
+                self.assert_one_sentence(err, "there", "exists and is kept", "--force")
+            self.assertEqual((self.folder / "there").read_text(), "mine")
+            self.lab("report", "r.jsonl", f"--{option}", "r.jsonl", "--force", status=2)
+            out, _ = self.lab("report", "r.jsonl", f"--{option}", "there", "--force")
+            self.assertIn("pitch_wide", out, "the table is printed too")
+            self.assertEqual((self.folder / "there").read_text(), self.export(option))
+
+
+if __name__ == "__main__":
+    lab.main()
