@@ -19,6 +19,8 @@ packages=(build-essential cmake ninja-build ocl-icd-opencl-dev opencl-headers op
 # schema, and what reads them as tables.
 test_packages=(oclgrind mesa-opencl-icd python3 python3-pip clang-15 libclc-15 llvm-15 clang-16 libclang-rt-16-dev intel-opencl-icd
     chromium chromium-driver python3-selenium python3-jsonschema python3-pandas)
+# What tools/package needs besides: manual pages from --help, which shared libraries a program needs, the package's own tests.
+package_packages=(git help2man dpkg-dev file lintian)
 
 say() { printf 'cllab: %s\n' "$*" >&2; }
 

@@ -65,21 +65,44 @@ int report_failures(const std::vector<CellCode>& codes, bool require_all) {
     return status;
 }
 
+/// A comment with the source line where it is another than before; `last` is that of the instruction before.
+std::string source_line(const CellCode& code, std::uint64_t address, std::string& last) {
+    const auto found = code.source.find(address);
+    if (found == code.source.end() || found->second == last) return {};
+    last = found->second;
+    return "// " + last + "\n";
+}
+
+/// The listing with its source lines.
+std::string with_source(const CellCode& code) {
+    if (code.source.empty()) return code.isa;
+    std::string out, last, function;
+    for (const auto line : inspect::lines_of(code.isa)) {
+        if (const auto name = inspect::function_header(line); !name.empty()) function = name;
+        const auto first = line.find_first_not_of(' ');
+        if (first != 0 && first != std::string_view::npos && function == code.counts.code.name)
+            if (const auto address = inspect::leading_hex(line.substr(first))) out += source_line(code, *address, last);
+        out.append(line).append("\n");
+    }
+    return out;
+}
+
 /// Only what runs: until nine tenths of the samples are shown.
 void print_hot(const CellCode& code, unsigned width) {
     const auto bodies = hot_bodies(code);
-    put(code.hot ? printable("hot: " + model::statement(*code.hot)) + "\n" : "hot: unknown: the device is no CPU that addresses are sampled on\n");
+    put(code.hot ? printable("hot: " + model::statement(*code.hot)) + "\n" : "hot: unknown: nothing of this device can be sampled\n");
     double shown = 0;
     for (const auto& body : bodies) {
         if (shown >= 0.9) break;
         shown += body.region.share;
         std::string text = "\n" + model::place(body.region) + "\n" + inspect::one_line_counts(*code.counts.isa, body.counts) + "\n";
         const model::HotBlock* last = nullptr;
+        std::string line;
         for (const auto& instruction : body.instructions) {
             for (const auto* block : body.region.blocks)
-                if (instruction.address >= block->begin && instruction.address < block->end && block != std::exchange(last, block))
+                if (instruction.address >= block->begin && instruction.address < block->end && block != std::exchange(last, block) && block->samples)
                     text += fmt::format("  {:.1f} %\n", 100 * block->share);
-            text += fmt::format("{:8x}:  {}\n", instruction.address, instruction.text);
+            text += source_line(code, instruction.address, line) + fmt::format("{:8x}:  {}\n", instruction.address, instruction.text);
         }
         put_listing(text, width);
     }
@@ -88,7 +111,8 @@ void print_hot(const CellCode& code, unsigned width) {
 void print_code(const CellCode& code, const Invocation& invocation) {
     put(printable(code.id + " for " + code.where) + "\n");
     if (invocation.hot) print_hot(code, invocation.width);
-    else put_listing(invocation.summary ? code.summary : code.isa, invocation.width);
+    else put_listing(invocation.summary ? code.summary : with_source(code), invocation.width);
+    if (!code.source_note.empty()) put(printable(code.source_note) + "\n");
     put("\n");
 }
 

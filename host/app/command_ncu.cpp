@@ -80,7 +80,11 @@ public:
         if (fs::create_directories(folder, failed); failed)
             throw Error(Blame::environment, "folder '" + folder.string() + "' (--export) cannot be made: " + failed.message());
         const auto entry = entry_of(setup).value_or(cell.experiment->entry(*cell.variant));
-        write_cuda_launch(folder, setup, entry, *ptx, device.identity, invocation_.seed);
+        try {
+            write_cuda_launch(folder, setup, entry, *ptx, device.identity, invocation_.seed);
+        } catch (const Unsupported& e) {
+            return "it cannot be launched through the CUDA driver, because " + std::string(e.what());
+        }
         if (!invocation_.exports_to.empty()) {
             std::cout << printable(record.id) << ": " << printable(folder.string()) << " has the PTX, its arguments and launch.cpp\n";
             return std::nullopt;
@@ -112,9 +116,11 @@ private:
         std::cout << printable(record.id) << " on " << printable(record.device.name) << ", right through the CUDA driver too: "
                   << format_seconds(counted.cuda_seconds) << ", by OpenCL " << format_seconds(counted.opencl_seconds) << "\n";
         // A slope's time is of one step, the launch's of all of them.
-        if (!setup.slope && std::abs(counted.cuda_seconds / counted.opencl_seconds - 1) > tolerated)
-            std::cout << "  the two differ by " << format_significant(100 * std::abs(counted.cuda_seconds / counted.opencl_seconds - 1), 2)
-                      << " %: what is counted is not quite what was timed\n";
+        const double ratio = setup.slope ? 1 : counted.cuda_seconds / counted.opencl_seconds;
+        if (ratio > 2 || ratio < 0.5) return "what the CUDA driver ran cannot be what was timed, so nothing is counted";
+        if (std::abs(ratio - 1) > tolerated)
+            std::cout << "  the two differ by " << format_significant(100 * std::abs(ratio - 1), 2)
+                      << " %: the counters are those of the launch through CUDA\n";
         std::optional<std::string> trouble;
         if (const auto ncu = inspect::find_tool({"ncu"})) trouble = profiled(*ncu, child, entry, counted, milliseconds);
         else trouble = "Nsight Compute's ncu is not on PATH nor in the CUDA toolkit; --export writes what a machine with it needs";

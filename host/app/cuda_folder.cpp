@@ -1,5 +1,7 @@
 #include <cctype>
 #include <fmt/format.h>
+#include <map>
+#include <regex>
 
 #include "app/cuda_launch.hpp"
 #include "core/error.hpp"
@@ -28,6 +30,22 @@ Extent local_of(const Setup& setup) {
     return Extent(items);
 }
 Extent offset_of(const Setup& setup) { return setup.steps.empty() ? setup.offset : only_launch(setup)->offset; }
+
+/// NVIDIA's OpenCL reads of the environment registers what CUDA's driver does not set: 0 to 2 the first group, 3 to 5 the NDRange's
+/// offset, 6 to 8 the number of groups (driver 580.159.04). They become constants.
+std::string with_environment(const std::string& ptx, const Extent& groups, const Extent& offset) {
+    static const std::regex use("%envreg([0-9]+)");
+    std::string out;
+    auto from = ptx.begin();
+    for (std::sregex_iterator i(ptx.begin(), ptx.end(), use), end; i != end; ++i) {
+        const auto index = static_cast<std::size_t>(std::stoi((*i)[1]));
+        if (index > 8) throw Unsupported("it reads %envreg" + (*i)[1].str() + ", which only OpenCL's driver sets");
+        out.append(from, ptx.begin() + i->position());
+        out += std::to_string(index < 3 ? 0 : index < 6 ? (offset.dims > index - 3 ? offset.size[index - 3] : 0) : groups.size[index - 6]);
+        from = ptx.begin() + i->position() + i->length();
+    }
+    return out.append(from, ptx.end());
+}
 
 /// The arguments that the launch takes, in the kernel's order.
 std::vector<const Argument*> arguments_of(const Setup& setup) {
@@ -85,11 +103,9 @@ std::optional<std::string> not_for_cuda(const Setup& setup) {
         if (std::holds_alternative<Image>(*argument) || std::holds_alternative<Sampler>(*argument)) return "it takes an image";
         if (std::holds_alternative<Local>(*argument)) return "it takes __local memory as an argument, whose address only the driver knows";
     }
-    const auto global = global_of(setup), local = local_of(setup), offset = offset_of(setup);
-    for (std::size_t d = 0; d < 3; ++d) {
-        if (offset.dims > d && offset.size[d] != 0) return "its NDRange has an offset, which only OpenCL's driver sets";
+    const auto global = global_of(setup), local = local_of(setup);
+    for (std::size_t d = 0; d < 3; ++d)
         if (global.size[d] % local.size[d] != 0) return "its last work-group is smaller than the others";
-    }
     return std::nullopt;
 }
 
@@ -101,13 +117,13 @@ std::optional<std::string> entry_of(const Setup& setup) {
 void write_cuda_launch(const std::filesystem::path& folder, const Setup& setup, const std::string& entry, const std::string& ptx, const std::string& gpu,
                        std::uint64_t seed) {
     const auto put = [&](const std::string& name, std::span<const std::byte> bytes) { inspect::write_file(folder / name, bytes); };
-    put("kernel.ptx", inspect::as_bytes(ptx.substr(0, ptx.find('\0'))));
-    put("launch.cpp", inspect::as_bytes(cuda_launch_source()));
     const auto global = global_of(setup), local = local_of(setup);
+    const Extent groups(global.size[0] / local.size[0], global.size[1] / local.size[1], global.size[2] / local.size[2]);
+    put("kernel.ptx", inspect::as_bytes(with_environment(ptx.substr(0, ptx.find('\0')), groups, offset_of(setup))));
+    put("launch.cpp", inspect::as_bytes(cuda_launch_source()));
     std::string text = "ptx kernel.ptx\nentry " + entry + "\n";
     if (const auto uuid = uuid_of(gpu); !uuid.empty()) text += "gpu " + uuid + "\n";
-    text += fmt::format("grid {} {} {}\nblock {} {} {}\noperations {}\n", global.size[0] / local.size[0], global.size[1] / local.size[1],
-                        global.size[2] / local.size[2], local.size[0], local.size[1], local.size[2], setup.verify_operations);
+    text += fmt::format("grid {} {} {}\nblock {} {} {}\noperations {}\n", groups.size[0], groups.size[1], groups.size[2], local.size[0], local.size[1], local.size[2], setup.verify_operations);
     const auto buffer = [&](const std::string& name, std::span<const std::byte> bytes, bool out) {
         put(name + ".bin", bytes);
         text += fmt::format("buffer {}.bin {}{}\n", name, bytes.size(), out ? " out" : "");

@@ -24,7 +24,7 @@ std::optional<std::string> not_for_cuda(const model::Setup& setup);
 std::optional<std::string> entry_of(const model::Setup& setup);
 
 /// Writes PTX, arguments and launch.txt: inputs as they are, outputs with the poison of `seed`. `gpu`: Device::identity.
-/// Throws Error(environment) when the folder has no room.
+/// Throws Error(environment) when the folder has no room, Unsupported when the PTX needs what only OpenCL's driver sets.
 void write_cuda_launch(const std::filesystem::path& folder, const model::Setup& setup, const std::string& entry, const std::string& ptx,
                        const std::string& gpu, std::uint64_t seed);
 

@@ -7,6 +7,7 @@
 
 #include "app/option_list.hpp"
 #include "core/error.hpp"
+#include "core/suggest.hpp"
 #include "core/text.hpp"
 
 namespace cllab::app {
@@ -50,6 +51,13 @@ const std::vector<Page> pages{
      "A FILE is a kernel file, as in my.cl:kernel, or any program binary (PTX, cubin, code object, PoCL's, SPIR-V …),\n"
      "which is recognised by its bytes; program.ptx:kernel is one kernel of it.",
      "cllab isa pitch_short8 --target gfx900 --vs pitch_wide"},
+    {"why",
+     "cllab why PATTERN|FILE... [--device D] [--test] [options]",
+     "Names what limits the time of each cell, or says how much of it is not explained. Each bound is a time that the cell\n"
+     "cannot beat: what it is declared to execute, over the peak that `cllab profile` measured on the device. The largest\n"
+     "bound is the limiter when it is at least 80 % of the time and clear of the next. What is not counted, or has no\n"
+     "measured peak, has no bound and is listed. A FILE is a kernel file, as in my.cl:kernel; its `work` says what it does.",
+     "cllab why saxpy_w128 --device cpu --test"},
     {"tune",
      "cllab tune PATTERN... [options]",
      "For each variant tries the launch parameters that do not affect the result, such as the work-group's shape:\n"
@@ -119,6 +127,7 @@ std::string help_text(const std::string& command) {
                "  cllab run FILE.cl[:KERNEL]...               the same for a kernel of your own: `cllab help kernel-file`\n"
                "  cllab dump PATTERN...                       build, verify once, dump; no timing\n"
                "  cllab isa PATTERN... [--target T]           machine code and its counts, also for devices that are not here\n"
+               "  cllab why PATTERN...                        what limits the time, by the device's own measured peaks\n"
                "  cllab tune PATTERN...                       try the launch parameters, name the fastest\n"
                "  cllab regress BASE [PATTERN...]             slower than a baseline? an exit status says so\n"
                "  cllab profile [--device D]                  the device's portrait from all probes, on one page\n"
@@ -134,7 +143,8 @@ std::string help_text(const std::string& command) {
     if (command == "kernel-file") return kernel_file_help();
     const auto page = std::find_if(pages.begin(), pages.end(), [&](const Page& p) { return p.command == command; });
     if (page == pages.end())
-        throw Error(Blame::usage, "there is no command '" + command + "'; the commands are " + join(commands(), ", "));
+        throw Error(Blame::usage, "there is no command '" + command + "'; the commands are " + join(commands(), ", ") +
+                                      or_did_you_mean(command, commands()));
     out << "Usage: " << page->usage << "\n\n" << page->about << "\n\nExample: " << page->example << "\n\n" << options_of(command);
     return out.str();
 }

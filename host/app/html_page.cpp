@@ -9,6 +9,7 @@
 #include "app/results.hpp"
 #include "core/error.hpp"
 #include "core/units.hpp"
+#include "core/version.hpp"
 #include "json/read.hpp"
 #include "model/registry.hpp"
 
@@ -123,7 +124,7 @@ void write_html(OutputFile& file, const std::vector<model::Record>& records, con
     page.curves = curves_of_page(records, conclusions, places);
     for (const auto& experiment : model::registry()) page.questions.emplace_back(experiment.family, experiment.question);
     page.verdicts = verdicts;
-    page.made = "Made by cllab on " + utc_now();
+    page.made = std::string("Made by cllab ") + version() + " on " + utc_now();
     add_code(page);
     add_portraits(page);
     std::ostringstream out;

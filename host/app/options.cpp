@@ -6,10 +6,13 @@
 #include <random>
 
 #include "app/arguments.hpp"
+#include "app/choice.hpp"
 #include "app/option_list.hpp"
 #include "core/error.hpp"
+#include "core/suggest.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "model/registry.hpp"
 #include "report/exports.hpp"
 
 namespace cllab::app {
@@ -47,9 +50,8 @@ std::string explain(const std::string& command, const po::error& e) {
         std::vector<std::string> known;
         const auto described = options_of(command);  // named: the range-for would outlive a temporary's options
         for (const auto& option : described.options()) known.push_back("--" + option->long_name());
-        const auto near = nearest(unknown->get_option_name(), known);
         out = "option '" + unknown->get_option_name() + "' is unknown to `cllab " + command + "`" +
-              (near.empty() ? "" : "; did you mean " + join(near, ", ") + "?");
+              or_did_you_mean(unknown->get_option_name(), known);
     }
     return out + (out.back() == '?' ? " " : ". ") + "See `cllab " + command + " --help`.";
 }
@@ -118,8 +120,8 @@ void fill(Invocation& out, const Given& given) {
     for (const auto& [name, to] :
          {std::pair{"force", &out.force}, {"append", &out.append}, {"no-dumps", &out.no_dumps}, {"isolate", &out.isolate},
           {"timings", &out.timings}, {"steps", &out.steps}, {"require-all", &out.require_all}, {"verify", &out.verify_only}, {"no-yardstick", &out.no_yardstick},
-          {"watch", &out.watch}, {"noise", &out.noise}, {"targets", &out.list_targets}, {"summary", &out.summary},
-          {"recorded", &out.recorded}, {"strict", &out.strict}, {"calibrate", &out.calibrate}, {"history", &out.history}})
+          {"watch", &out.watch}, {"noise", &out.noise}, {"targets", &out.list_targets}, {"summary", &out.summary}, {"source", &out.source},
+          {"recorded", &out.recorded}, {"strict", &out.strict}, {"calibrate", &out.calibrate}, {"history", &out.history}, {"test", &out.test}})
         *to = given.has(name);
 
     given.seconds("timeout", out.timeout_seconds);
@@ -129,11 +131,6 @@ void fill(Invocation& out, const Given& given) {
         out.rebuild = given.values["rebuild"].as<unsigned>();
         if (out.rebuild < 2 || out.rebuild > 1000)
             throw Error(Blame::usage, "option '--rebuild' is " + std::to_string(out.rebuild) + "; possible are whole numbers from 2 to 1000");
-    }
-    if (given.has("count-above")) {
-        out.count_above = given.values["count-above"].as<unsigned>();
-        if (*out.count_above > 255)
-            throw Error(Blame::usage, "option '--count-above' is " + std::to_string(*out.count_above) + "; possible are grey levels from 0 to 255");
     }
     // A number of seconds of run, a switch of isa.
     out.hot = given.has("hot") && out.command == "isa";
@@ -146,6 +143,11 @@ void fill(Invocation& out, const Given& given) {
         out.width = given.values["width"].as<unsigned>();
         if (out.width < 40) throw Error(Blame::usage, "option '--width' is " + std::to_string(out.width) + "; possible are whole numbers from 40");
     }
+    if (given.has("count-above")) {
+        out.count_above = given.values["count-above"].as<unsigned>();
+        if (*out.count_above > 255)
+            throw Error(Blame::usage, "option '--count-above' is " + std::to_string(*out.count_above) + "; possible are grey levels from 0 to 255");
+    }
     if (given.has("threshold")) {
         out.threshold = given.values["threshold"].as<double>() / 100;
         if (!(out.threshold >= 0) || out.threshold > 1)
@@ -156,6 +158,23 @@ void fill(Invocation& out, const Given& given) {
         throw Error(Blame::usage, "option '--label' has " + std::to_string(out.label.size()) + " bytes; at most " +
                                       std::to_string(longest_label) + " are possible");
     if (!out.check.empty() && out.check != "oclgrind") throw Error(Blame::usage, "option '--check' is '" + out.check + "'; possible is oclgrind");
+}
+
+/// A word in a command's place means `run` with a pattern, unless nothing has such a name and a command's is the nearest.
+void refuse_mistyped_command(const std::string& word) {
+    if (word.front() == '-' || names_kernel_file(word)) return;
+    Strings known = commands();
+    for (const auto& experiment : model::registry()) {
+        known.push_back(experiment.family);
+        for (const auto& variant : experiment.variants) {
+            known.push_back(experiment.id(variant));
+            if (glob_match(word, known.back()) || word == experiment.family) return;
+        }
+    }
+    const auto near = nearest(word, known);
+    const auto all = commands();
+    if (!near.empty() && std::find(all.begin(), all.end(), near.front()) != all.end())
+        throw Error(Blame::usage, "there is no command and no kernel '" + word + "'; " + did_you_mean(word, known));
 }
 
 void refuse_patterns(const Invocation& out, const std::string& about) {
@@ -179,6 +198,8 @@ void finish_isa(Invocation& out, const Given& given) {
     if (!out.targets.empty() && !out.devices.empty()) throw Error(Blame::usage, "`cllab isa` takes --target or --device, not both");
     if (out.hot && (!out.targets.empty() || out.summary))
         throw Error(Blame::usage, "`cllab isa` takes --hot without --target and --summary: which code runs is seen on a device");
+    if (out.source && (!out.targets.empty() || out.summary || !out.versus.empty()))
+        throw Error(Blame::usage, "`cllab isa` takes --source without --target, --summary and --vs");
     if (!out.list_targets) need_pattern(out, "a PATTERN, e.g. 'pitch_*', or --targets; `cllab list` shows what there is");
 }
 
@@ -212,6 +233,11 @@ Invocation parse(int argc, char** argv) {
     Invocation out;
     out.argv.assign(argv, argv + argc);
     Strings args(argv + 1, argv + argc);
+    if (args.size() > 1 && args[0] == "complete" && args[1] == "--") {
+        out.command = "complete";
+        out.patterns.assign(args.begin() + 2, args.end());
+        return out;
+    }
     refuse_empty(args);
     if (args.empty() || args.front() == "--help" || args.front() == "-h" || args.front() == "help") {
         out.help = true;
@@ -227,6 +253,8 @@ Invocation parse(int argc, char** argv) {
     if (const auto known = commands(); std::find(known.begin(), known.end(), args.front()) != known.end()) {
         out.command = args.front();
         args.erase(args.begin());
+    } else {
+        refuse_mistyped_command(args.front());
     }
     if (const auto end = std::find(args.begin(), args.end(), "--"); out.command == "ncu" && end != args.end()) {
         out.tool_options.assign(end + 1, args.end());
@@ -234,6 +262,7 @@ Invocation parse(int argc, char** argv) {
     }
     const auto given = read(out.command, args);
     out.help = given.has("help");
+    out.no_pager = given.has("no-pager");
     if (out.help) return out;
     fill(out, given);
     if (out.command == "devices") finish_devices(out);
@@ -242,7 +271,7 @@ Invocation parse(int argc, char** argv) {
     else if (out.command == "regress") finish_regress(out, given);
     else if (out.command == "profile") refuse_patterns(out, "`cllab profile` takes no PATTERN");
     else if (out.command == "merge" || out.command == "report") need_pattern(out, "a FILE that `cllab run --json` wrote");
-    else if (out.command == "run" || out.command == "dump" || out.command == "tune") finish_cells(out, given);
+    else if (out.command == "run" || out.command == "dump" || out.command == "tune" || out.command == "why") finish_cells(out, given);
     return out;
 }
 

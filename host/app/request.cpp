@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "device/quirks.hpp"
+#include "explain/limiter.hpp"
 #include "explain/limits.hpp"
 #include "kernelfile/description.hpp"
 #include "model/params.hpp"
@@ -42,6 +43,7 @@ run::Settings settings_of(const Invocation& invocation) {
     out.argv = invocation.argv;
     out.run = run_info(invocation);
     out.judge = explain::beyond_peak;
+    out.name_limit = explain::limit_in_a_word;
     out.tool_seconds = std::min(out.tool_seconds, invocation.timeout_seconds / 2);
     return out;
 }

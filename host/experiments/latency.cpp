@@ -115,6 +115,7 @@ Setup setup_local(const Request& request, std::uint64_t footprint) {
     out.defines = {"WORDS=" + std::to_string(count), word == 4 ? "ADDRESS=uint" : "ADDRESS=ulong"};
     out.slope = slope(device, 256, 1280, loads_per_trip);
     out.declared = {{Declared::What::local_load, loads_per_trip, static_cast<unsigned>(8 * word)}};
+    out.chained = true;
     out.accumulates = true;  // the chase goes on from where it stands
     out.check = chase_check(std::move(slot), word);
     return out;
@@ -136,6 +137,7 @@ Setup setup(const Request& request, Params& params) {
                  Launch{{}, Extent(1), Extent(1), {"chain", "state", "trips"}, {}, "chase"}};
     out.slope = trips(device, footprint, lines);
     out.declared = {{Declared::What::load, loads_per_trip, 64}};
+    out.chained = true;
     out.pages = region.pages;
     out.accumulates = true;
     out.check = chase_check(std::move(slot), 8);

@@ -55,8 +55,9 @@ std::vector<Counter> parse_ncu(std::string_view text) {
         const auto names = fields_of(lines[i]), units = fields_of(lines[i + 1]), values = fields_of(lines[i + 2]);
         std::vector<Counter> out;
         for (std::size_t k = 0; k < names.size() && k < units.size() && k < values.size(); ++k) {
-            // Counters have a name with "__"; the columns in front of them say which launch it was.
-            if (names[k].find("__") == std::string::npos) continue;
+            // Counters have a name with "__"; the columns in front of them say which launch it was. Those of
+            // device__ are no counts, those of derived__ partly lists.
+            if (names[k].find("__") == std::string::npos || names[k].starts_with("device__") || names[k].starts_with("derived__")) continue;
             if (const auto value = number_of(values[k])) out.push_back({names[k], units[k], *value});
         }
         return out;
@@ -94,7 +95,7 @@ std::vector<Reading> read_counters(const std::vector<Counter>& counters) {
     };
     percent("memory's peak reached", "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed");
     percent("units' peak reached", "sm__throughput.avg.pct_of_peak_sustained_elapsed");
-    percent("issue slots used", "smsp__issue_active.avg.pct_of_peak_sustained_active");
+    percent("issue slots used", "sm__inst_issued.avg.pct_of_peak_sustained_active");
     percent("warps resident", "sm__warps_active.avg.pct_of_peak_sustained_active");
     if (const auto all = get("smsp__inst_executed.sum")) out.push_back({"warp instructions", format_significant(*all, 4), "smsp__inst_executed.sum"});
 

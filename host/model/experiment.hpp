@@ -110,6 +110,7 @@ using Step = std::variant<Launch, Upload, Download, Swap>;
 /// steps (whatever the probe counts: chained loads, work-items, barriers). Rates are computed from these elsewhere.
 struct Work {
     double bytes = 0, flops = 0, steps = 0;
+    bool assumed = false;  ///< nobody declared the bytes: every buffer once
 };
 
 /// Two trip counts of the by-value int argument `argument`. The reported time of a step is
@@ -209,6 +210,7 @@ struct Setup {
     Check check;
     std::optional<Slope> slope{};
     std::vector<Declared> declared{};
+    bool chained = false;                  ///< each of the first operations declared waits for the result of the one before
     std::vector<std::string> defines{};    ///< from the point, added to the variant's
     Point point{};                         ///< what every axis became; filled by set_up(), and the point of the record
     std::map<std::string, Picture> pictures{};

@@ -80,6 +80,19 @@ struct CodeInfo {
     std::string fingerprint;                          ///< equal for equal code (inspect/fingerprint.hpp); empty: unknown
 };
 
+/// What a cell is declared to do in the unit of its time: one operation, or one step of a slope. Zeros: not declared or not known.
+struct WorkInfo {
+    double bytes = 0, flops = 0;     ///< that must move to or from memory; floating-point operations, for uint integer ones
+    bool assumed = false;            ///< the bytes are those of every buffer once: nobody declared them
+    std::optional<double> read;      ///< how many of the bytes are read; nothing: not known
+    std::string type;                ///< that it computes in: "float", "double", "half", "uint"
+    std::string chain;               ///< of what one waits for the one before: "load", "local_load", "multiply_add", "atomic"; empty: not declared
+    double atomics = 0;              ///< on global memory
+    double footprint = 0;            ///< bytes of all buffers and images
+    unsigned launches = 0;           ///< of an operation; 0 for a step
+    double groups = 0;               ///< of the only launch
+};
+
 struct DeviceInfo {
     std::string platform, name, vendor, driver, type, selector, identity;
     std::uint64_t last_level_bytes = 0;  ///< what the cache states go by
@@ -125,6 +138,8 @@ struct Record {
     DeviceInfo device;
     std::vector<std::pair<std::string, MetricValue>> metrics;  ///< in display order
     std::optional<Timing> time;
+    WorkInfo work;
+    std::string limit;                                         ///< what limits its time, in a word or two, or "-"; empty: no profile was there
     std::optional<YardstickInfo> yardstick;                    ///< of the metric of_copy
     std::optional<ClockInfo> clocks;
     std::optional<Above> above;                                ///< --count-above

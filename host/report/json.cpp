@@ -67,6 +67,18 @@ Json to_json(const model::Timing& t) {
     return j;
 }
 
+Json to_json(const model::WorkInfo& w) {
+    Json j = Json::object();
+    for (const auto& [key, value] : {std::pair{"bytes", w.bytes}, {"flops", w.flops}, {"atomics", w.atomics}, {"footprint", w.footprint}, {"groups", w.groups}})
+        if (value > 0) put(j, key, value);
+    if (w.assumed) j["assumed"] = true;
+    if (w.read) put(j, "read", *w.read);
+    if (w.flops > 0 || w.chain == "multiply_add") j["type"] = w.type;
+    if (!w.chain.empty()) j["chain"] = w.chain;
+    if (w.launches > 0) j["launches"] = w.launches;
+    return j;
+}
+
 Json to_json(const model::CodeInfo& code) {
     Json j = Json::object();
     j["kind"] = code.kind;
@@ -99,6 +111,8 @@ Json to_json(const model::Record& r) {
         if (std::isfinite(metric.value))
             j["metrics"][name] = {{"value", metric.value}, {"unit", metric.unit}, {"better", model::name(metric.better)}};
     if (r.time) j["time"] = to_json(*r.time);
+    if (auto work = to_json(r.work); !work.empty()) j["work"] = std::move(work);
+    if (!r.limit.empty()) j["limit"] = r.limit;
     if (r.yardstick) {
         j["yardstick"] = {{"bytes", r.yardstick->bytes}};
         put(j["yardstick"], "bandwidth", r.yardstick->bandwidth);

@@ -144,6 +144,18 @@ model::MetricValue read_metric(const Reader& r) {
     damaged("'" + r.where("better") + "' is '" + excerpt(better) + "', not one of lower, higher, neither");
 }
 
+model::WorkInfo read_work(const Reader& r) {
+    model::WorkInfo w;
+    for (const auto& [key, to] : {std::pair{"bytes", &w.bytes}, {"flops", &w.flops}, {"atomics", &w.atomics}, {"footprint", &w.footprint}, {"groups", &w.groups}})
+        r.read(key, *to);
+    r.read("assumed", w.assumed);
+    if (r.find("read")) r.read("read", w.read.emplace());
+    r.read("type", w.type);
+    r.read("chain", w.chain);
+    r.read("launches", w.launches);
+    return w;
+}
+
 model::CodeInfo read_code(const Reader& r) {
     model::CodeInfo code;
     r.read("kind", code.kind);
@@ -275,6 +287,8 @@ model::Record read_record(const Reader& r, int schema) {
             record.metrics.emplace_back(name, read_metric(Reader(metric, "metrics." + name)));
     }
     if (const Json* time = r.find("time")) record.time = read_timing(Reader(*time, "time"));
+    if (const Json* work = r.find("work")) record.work = read_work(Reader(*work, "work"));
+    r.read("limit", record.limit);
     if (const Json* copy = r.find("yardstick")) {
         const Reader y(*copy, "yardstick");
         auto& yardstick = record.yardstick.emplace();

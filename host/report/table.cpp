@@ -210,6 +210,7 @@ std::vector<Column> columns_of(const Comparison& comparison, const std::set<std:
         return r.code.loop.count("v") ? "v " + of_loop(r, "v") + ", s " + of_loop(r, "s") : of_loop(r, "instructions");
     });
     add_text(columns, ".reuse", rows, 25, true, [&](const Record& r) { return of_loop(r, "reuse"); });
+    add_text(columns, "limit", rows, 28, false, [](const Record& r) { return r.limit; });
     add_text(columns, "note", rows, 85, false, [&](const Record& r) { return notes.of(r); });
     add_text(columns, "dump", rows, 0, false, [](const Record& r) { return r.dump; });
     return columns;

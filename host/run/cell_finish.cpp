@@ -12,6 +12,7 @@
 #include "device/quirks.hpp"
 #include "inspect/dump.hpp"
 #include "inspect/work.hpp"
+#include "model/work.hpp"
 #include "run/cell_sampling.hpp"
 #include "run/executor.hpp"
 
@@ -101,6 +102,7 @@ void fill_metrics(CellState& state, Sampling& sampling) {
     const auto add = [&](const std::string& metric, double value, const std::string& unit, Better better) {
         if (std::isfinite(value)) state.record.metrics.push_back({metric, {value, unit, better}});
     };
+    state.record.work = work_of(state.setup);
     const auto& work = state.setup.work;
     if (state.setup.slope) {
         add("step_time", t, "s", Better::lower);
@@ -122,6 +124,7 @@ void fill_metrics(CellState& state, Sampling& sampling) {
         const bool one_launch = state.subject->event_clock() && !state.setup.slope && state.subject->first().single_launch();
         if (const auto warning = state.settings.judge(state.record, *state.instruments.limits(), one_launch)) state.warn(*warning);
     }
+    if (state.instruments.limits() && state.settings.name_limit) state.record.limit = state.settings.name_limit(state.record, *state.instruments.limits());
     if (const auto& clocks = state.record.clocks; clocks && !clocks->limits.empty()) {
         std::string limits;
         for (const auto& limit : clocks->limits) limits += (limits.empty() ? "" : ", ") + limit;
@@ -236,12 +239,38 @@ bool is_code_wanted(const CellState& state) {
     return state.settings.measure || state.settings.dumps || !state.setup.declared.empty();
 }
 
+/// The kernel whose code is the cell's: its own, or, where an operation launches only others, the one that was seen running
+/// most; the first of them where nobody looked.
+void name_entry(const CellState& state, inspect::DumpRequest& request) {
+    const auto ran = [&](const std::string& entry) {
+        return state.addresses ? inspect::sampled_pocl_code(request.binary, entry, *state.addresses) : inspect::SampledObject{};
+    };
+    std::vector<const Launch*> others;
+    for (const auto& step : state.setup.steps)
+        if (const auto* launch = std::get_if<Launch>(&step)) {
+            if (launch->entry.empty() || launch->entry == request.entry) {
+                others.clear();
+                break;
+            }
+            others.push_back(launch);
+        }
+    auto best = ran(request.entry);
+    for (const auto* launch : others) {
+        const auto seen = ran(launch->entry);
+        if (launch != others.front() && seen.samples <= best.samples) continue;
+        best = seen;
+        request.entry = launch->entry;
+        request.launch = {launch->local, launch->global};
+    }
+    request.ran = best.path;
+}
+
 inspect::DumpRequest dump_request(CellState& state) {
     inspect::DumpRequest request{
         {}, state.cell.experiment->entry(*state.cell.variant), state.source, state.record.build.options, state.built.log, binary_of(state), state.session.facts(),
         state.subject ? inspect::LaunchSize{state.subject->first().local(), state.subject->first().global()} : inspect::LaunchSize{}};
     request.tool_budget = std::chrono::milliseconds(static_cast<long>(1000 * state.settings.tool_seconds));
-    if (state.addresses) request.ran = inspect::sampled_pocl_code(request.binary, request.entry, *state.addresses);
+    name_entry(state, request);
     return request;
 }
 
@@ -273,6 +302,7 @@ void read_code(CellState& state) {
     const auto& analysis = state.code.get();
     state.record.code = analysis.info;
     if (state.addresses) state.record.hot = inspect::hot_code(analysis, *state.addresses);
+    else if (state.subject && (state.settings.measure || state.settings.hot_seconds > 0)) state.record.hot = hot_by_account(state, analysis);
     request.hot = state.record.hot;
     if (state.settings.dumps) {
         const InPhase writing(Phase::dump);
@@ -305,8 +335,8 @@ void finish(CellState& state, Sampling* sampling) {
         state.guarded([&] {
             fill_metrics(state, *sampling);
             if (state.record.status != Status::ok) return;
-            fill_parts(state, *sampling);
             count_per_unit(state);
+            fill_parts(state, *sampling);
             observe(state);
             if (state.record.status != Status::ok || !proved_after(state)) return;
             if (!state.work_counted && !sampling->interrupted()) check_line(state, sampling->operations());

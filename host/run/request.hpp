@@ -44,6 +44,7 @@ struct Settings {
     /// What a record cannot be by the limits of its device, in a sentence that becomes a warning. `one_launch`: its time is that
     /// of a single launch by the event clock.
     std::function<std::optional<std::string>(const model::Record&, const model::Limits&, bool one_launch)> judge;
+    std::function<std::string(const model::Record&, const model::Limits&)> name_limit;  ///< for Record::limit, by the limits of its device
 };
 
 struct RunRequest {

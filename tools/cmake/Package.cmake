@@ -1,0 +1,39 @@
+# What is installed, and the Debian package that CPack makes of it. tools/package drives this.
+# The maintainer and the licence are the owner's to decide: -DCLLAB_MAINTAINER="Name <address>", tools/debian/copyright.
+set(CLLAB_MAINTAINER "the owner of cllab <cllab@example.org>" CACHE STRING "Name <address> in the Debian package")
+
+install(TARGETS cllab RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS make-panel RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)  # tools/cllab does not build it
+install(PROGRAMS tools/slurm-sweep tools/slurm-here DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY cl/ DESTINATION ${CMAKE_INSTALL_DATADIR}/cllab/cl)
+install(FILES tools/record.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/cllab)
+install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES tests/device/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME devices.md)
+install(DIRECTORY tests/kernels/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples FILES_MATCHING PATTERN "*.cl")
+install(FILES tools/completions/cllab.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME cllab)
+install(FILES tools/completions/_cllab DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+install(FILES tools/completions/cllab.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+
+# Manual pages, changelog and copyright, where tools/package-docs has made them.
+install(DIRECTORY ${CMAKE_BINARY_DIR}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/debian/ DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_CONTACT "${CLLAB_MAINTAINER}")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
+"cllab compiles OpenCL kernels at run time on any device, proves each variant
+of a kernel right, times it with a stated uncertainty, and keeps the program's
+binary with its disassembly beside the time. It has probes for latencies,
+caches, banks and rates, and runs kernel files of your own.")
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION utils)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# A device to run on, and the disassembler of its code.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "pocl-opencl-icd | opencl-icd, binutils")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libamd-comgr2, llvm, oclgrind, spirv-tools")
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
+  OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+include(CPack)
