@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands.hpp"
+#include "core/suggest.hpp"
 #include "core/text.hpp"
 #include "model/registry.hpp"
 
@@ -62,9 +63,7 @@ int command_describe(const Invocation& invocation) {
         }
         return 0;
     }
-    const auto near = nearest(wanted, families);
-    throw Error(Blame::usage, "there is no family '" + wanted + "'; " +
-                                  (near.empty() ? "`cllab list` has the families" : "did you mean " + join(near, ", ") + "?"));
+    throw Error(Blame::usage, "there is no family '" + wanted + "'; " + did_you_mean(wanted, families, "`cllab list` has the families"));
 }
 
 }  // namespace cllab::app

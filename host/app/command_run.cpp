@@ -19,6 +19,7 @@
 #include "app/html_page.hpp"
 #include "app/image_file.hpp"
 #include "app/profile_file.hpp"
+#include "app/progress.hpp"
 #include "app/rebuild.hpp"
 #include "app/request.hpp"
 #include "app/results.hpp"
@@ -36,37 +37,6 @@
 
 namespace cllab::app {
 namespace {
-
-/// One status line on a terminal, nothing when piped.
-class Progress {
-public:
-    explicit Progress(std::size_t cells) : shown_(takes_escapes(STDERR_FILENO)), cells_(cells) {}
-    ~Progress() { clear(); }
-    void phase(const model::Record& record, const char* phase) {
-        if (!shown_) return;
-        const auto now = std::chrono::steady_clock::now();
-        if (last_id_ == record.id && now - last_ < std::chrono::milliseconds(100)) return;
-        last_ = now;
-        last_id_ = record.id;
-        std::fprintf(stderr, "\r\033[K[%zu/%zu] %s on %s: %s", done_ + 1, cells_, record.id.c_str(), printable(record.device.name).c_str(), phase);
-        std::fflush(stderr);
-    }
-    void finished() { ++done_; }
-    void note(const std::string& text) const {
-        if (!shown_) return;
-        std::fprintf(stderr, "\r\033[K%s", text.c_str());
-        std::fflush(stderr);
-    }
-    void clear() {
-        if (shown_) std::fputs("\r\033[K", stderr);
-    }
-
-private:
-    bool shown_;
-    std::size_t cells_, done_ = 0;
-    std::string last_id_;
-    std::chrono::steady_clock::time_point last_{};
-};
 
 /// Without --isolate a stalled driver cannot be stopped, only left: after `seconds` without a new phase this records the
 /// cell and ends the process.

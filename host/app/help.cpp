@@ -7,6 +7,7 @@
 
 #include "app/option_list.hpp"
 #include "core/error.hpp"
+#include "core/suggest.hpp"
 #include "core/text.hpp"
 
 namespace cllab::app {
@@ -142,7 +143,8 @@ std::string help_text(const std::string& command) {
     if (command == "kernel-file") return kernel_file_help();
     const auto page = std::find_if(pages.begin(), pages.end(), [&](const Page& p) { return p.command == command; });
     if (page == pages.end())
-        throw Error(Blame::usage, "there is no command '" + command + "'; the commands are " + join(commands(), ", "));
+        throw Error(Blame::usage, "there is no command '" + command + "'; the commands are " + join(commands(), ", ") +
+                                      or_did_you_mean(command, commands()));
     out << "Usage: " << page->usage << "\n\n" << page->about << "\n\nExample: " << page->example << "\n\n" << options_of(command);
     return out.str();
 }

@@ -10,6 +10,7 @@
 #include "app/commands.hpp"
 #include "app/cuda_launch.hpp"
 #include "app/errors.hpp"
+#include "app/pager.hpp"
 #include "app/say.hpp"
 #include "app/stdout_guard.hpp"
 #include "app/streams.hpp"
@@ -24,7 +25,9 @@ int dispatch(const cllab::app::Invocation& invocation) {
         std::cout << "cllab " << cllab::version() << '\n';
         return 0;
     }
+    allow_pager(!invocation.no_pager && !invocation.watch);
     if (invocation.help) {
+        const Paged paged;
         std::cout << help_text(invocation.command);
         return 0;
     }
@@ -33,14 +36,15 @@ int dispatch(const cllab::app::Invocation& invocation) {
     if (invocation.command == "tune") return command_tune(invocation);
     if (invocation.command == "merge") return command_merge(invocation);
     if (invocation.command == "report") return command_report(invocation);
-    if (invocation.command == "devices") return command_devices(invocation);
+    if (invocation.command == "complete") return command_complete(invocation);
+    if (invocation.command == "run" || invocation.command == "dump") return command_run(invocation);
     if (invocation.command == "profile") return command_profile(invocation);
+    if (invocation.command == "ncu") return command_ncu(invocation);
+    const Paged paged;
+    if (invocation.command == "devices") return command_devices(invocation);
     if (invocation.command == "list") return command_list(invocation);
     if (invocation.command == "describe") return command_describe(invocation);
-    if (invocation.command == "complete") return command_complete(invocation);
-    if (invocation.command == "isa") return command_isa(invocation);
-    if (invocation.command == "ncu") return command_ncu(invocation);
-    return command_run(invocation);
+    return command_isa(invocation);
 }
 
 }  // namespace

@@ -212,6 +212,8 @@ po::options_description options_of(const std::string& command) {
     po::options_description out("Options", 110, 70);
     auto add = out.add_options();
     add("help,h", "Prints this page.");
+    if (command != "tune" && command != "regress" && command != "merge" && command != "profile" && command != "ncu")
+        add("no-pager", "Prints what is longer than the terminal's screen as it is, not through PAGER (default: less).");
     if (command == "run" || command == "dump" || command == "tune" || command == "why") add_cells(add, command);
     if (command == "run") add_run(add);
     if (command == "tune")

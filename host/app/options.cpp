@@ -6,10 +6,13 @@
 #include <random>
 
 #include "app/arguments.hpp"
+#include "app/choice.hpp"
 #include "app/option_list.hpp"
 #include "core/error.hpp"
+#include "core/suggest.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "model/registry.hpp"
 #include "report/exports.hpp"
 
 namespace cllab::app {
@@ -47,9 +50,8 @@ std::string explain(const std::string& command, const po::error& e) {
         std::vector<std::string> known;
         const auto described = options_of(command);  // named: the range-for would outlive a temporary's options
         for (const auto& option : described.options()) known.push_back("--" + option->long_name());
-        const auto near = nearest(unknown->get_option_name(), known);
         out = "option '" + unknown->get_option_name() + "' is unknown to `cllab " + command + "`" +
-              (near.empty() ? "" : "; did you mean " + join(near, ", ") + "?");
+              or_did_you_mean(unknown->get_option_name(), known);
     }
     return out + (out.back() == '?' ? " " : ". ") + "See `cllab " + command + " --help`.";
 }
@@ -158,6 +160,23 @@ void fill(Invocation& out, const Given& given) {
     if (!out.check.empty() && out.check != "oclgrind") throw Error(Blame::usage, "option '--check' is '" + out.check + "'; possible is oclgrind");
 }
 
+/// A word in a command's place means `run` with a pattern, unless nothing has such a name and a command's is the nearest.
+void refuse_mistyped_command(const std::string& word) {
+    if (word.front() == '-' || names_kernel_file(word)) return;
+    Strings known = commands();
+    for (const auto& experiment : model::registry()) {
+        known.push_back(experiment.family);
+        for (const auto& variant : experiment.variants) {
+            known.push_back(experiment.id(variant));
+            if (glob_match(word, known.back()) || word == experiment.family) return;
+        }
+    }
+    const auto near = nearest(word, known);
+    const auto all = commands();
+    if (!near.empty() && std::find(all.begin(), all.end(), near.front()) != all.end())
+        throw Error(Blame::usage, "there is no command and no kernel '" + word + "'; " + did_you_mean(word, known));
+}
+
 void refuse_patterns(const Invocation& out, const std::string& about) {
     if (!out.patterns.empty()) throw Error(Blame::usage, about + "; found '" + out.patterns.front() + "'");
 }
@@ -233,6 +252,8 @@ Invocation parse(int argc, char** argv) {
     if (const auto known = commands(); std::find(known.begin(), known.end(), args.front()) != known.end()) {
         out.command = args.front();
         args.erase(args.begin());
+    } else {
+        refuse_mistyped_command(args.front());
     }
     if (const auto end = std::find(args.begin(), args.end(), "--"); out.command == "ncu" && end != args.end()) {
         out.tool_options.assign(end + 1, args.end());
@@ -240,6 +261,7 @@ Invocation parse(int argc, char** argv) {
     }
     const auto given = read(out.command, args);
     out.help = given.has("help");
+    out.no_pager = given.has("no-pager");
     if (out.help) return out;
     fill(out, given);
     if (out.command == "devices") finish_devices(out);

@@ -11,7 +11,7 @@ namespace cllab::app {
 
 struct Invocation {
     std::string command = "run";  ///< one of `commands()`, or version, or complete
-    bool help = false;
+    bool help = false, no_pager = false;
     std::vector<std::string> argv;
 
     std::vector<std::string> patterns, devices;  ///< patterns: the files of merge and report

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <unistd.h>
 
+#include "app/pager.hpp"
 #include "app/streams.hpp"
 #include "core/text.hpp"
 #include "model/registry.hpp"
@@ -83,6 +84,7 @@ void print_conclusions(std::ostream& out, const std::vector<portrait::Conclusion
 
 void print_page(const std::vector<model::Record>& records, const std::vector<portrait::Conclusion>& conclusions,
                 const std::vector<report::LostDevice>& lost, bool several_runs) {
+    const Paged paged;
     const report::TableStyle style{wants_colour(STDOUT_FILENO), terminal_width(STDOUT_FILENO)};
     report::print_table(std::cout, portrait::without_curves(records, conclusions), style, several_runs ? may_be_auto : report::MayBeAuto{});
     print_bright(std::cout, records, style);

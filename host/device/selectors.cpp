@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/error.hpp"
+#include "core/suggest.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 
@@ -26,9 +27,13 @@ std::vector<std::size_t> all_of(const std::vector<model::Device>& devices) {
 }
 
 [[noreturn]] void no_match(const std::vector<model::Device>& devices, const std::string& selector) {
+    std::vector<std::string> known{"cpu", "gpu", "accelerator", "all"};
+    for (const auto& device : devices)
+        for (const auto& name : {device.name, device.platform})
+            for (auto& word : split(name, ' ')) known.push_back(std::move(word));
     throw Error(Blame::environment, "no device matches '" + selector + "'; there " +
                                         (devices.size() == 1 ? "is 1: " : "are " + std::to_string(devices.size()) + ": ") +
-                                        listing(devices, all_of(devices)));
+                                        listing(devices, all_of(devices)) + or_did_you_mean(selector, known));
 }
 
 std::optional<std::size_t> of_type(const std::vector<model::Device>& devices, model::DeviceType type,

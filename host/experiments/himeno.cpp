@@ -390,7 +390,7 @@ std::vector<Axis> make_axes() {
     sweeps.least = 1;
     sweeps.most = 1000;
     sweeps.only = {"region", "whole"};
-    auto local = make_axis("local", "work-item", "work-group: work-items along k, along j and along i; auto is chosen by the variant", Axis::Kind::shape, "auto");
+    auto local = make_axis("local", "work-item", "work-group: work-items along x, y and z, which are k, j and i where no order says otherwise; auto is chosen by the variant", Axis::Kind::shape, "auto");
     local.tune = {"auto", "32x1", "32x2", "32x4", "32x8", "64x1", "64x2", "64x4", "64x8", "128x1", "128x2", "128x4", "256x1", "256x2", "512x1", "1024x1", "16x4x4", "32x2x2"};
     auto pad = make_axis("pad", "word", "words added to each row; auto is 32 for padded, 1 for the steps before it, as in the static C version, else 0",
                          Axis::Kind::integer, "auto");
@@ -407,6 +407,7 @@ std::vector<Axis> make_axes() {
     lanes.only = {"wide"};
     auto start = make_axis("start", "word", "words in front of each array: its rows then begin at no alignment", Axis::Kind::integer, "0");
     start.most = 1024;
+    start.tune = {"0"};  // with or without it the variant is compared with the others
     start.only = {"swap"};
     auto order = make_axis("order", "", "the loops: which of i, j and k lies along x, y and z of the NDRange; rows of memory run along k", Axis::Kind::choice, "kji");
     order.choices = {"kji", "kij", "jki", "jik", "ikj", "ijk"};

@@ -401,7 +401,7 @@ Experiment describe_pitch() {
          0,
          1,
          false,
-         {},
+         {"short"},
          {"implicit", "loop"}},
         {"weights",
          "",

@@ -43,18 +43,34 @@ std::vector<double> sizes_of(const Limits& limits, const std::string& family) {
     return out;
 }
 
-/// Twice what the caches hold: a part of anything smaller may be found there.
-bool is_beyond_caches(const Record& record, const Limits& limits, const std::vector<double>& sizes) {
-    if (record.time->cache == "cold" || record.time->cache == "rotate") return true;
-    const double last = std::max({static_cast<double>(limits.last_level_bytes), static_cast<double>(record.device.last_level_bytes), sizes.empty() ? 0 : sizes.back()});
-    return last > 0 && record.work.footprint > 2 * last;
+/// Where the data of a cell lies: the first level that holds all of it, and how much of it the level before may hold.
+struct Place {
+    std::size_t level = 0;
+    bool memory = false;  ///< behind all levels
+    double nearer = 0;    ///< 0.1: a tenth of it may be found in the level before
+};
+
+/// `instances`: of each level but the last, which may hold another part of the data each. Nothing when no size is known.
+std::optional<Place> place_of(const Record& record, const Limits& limits, std::vector<double> sizes, double instances) {
+    if (record.time->cache == "cold" || record.time->cache == "rotate") return Place{sizes.size(), true, 0};
+    const double last = static_cast<double>(std::max(limits.last_level_bytes, record.device.last_level_bytes));
+    if (sizes.empty() && last > 0) sizes.push_back(last);
+    if (sizes.empty()) return std::nullopt;
+    sizes.back() = std::max(sizes.back(), last);
+    double nearer = 0;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        const double holds = sizes[i] * (i + 1 < sizes.size() ? instances : 1);
+        if (record.work.footprint <= holds) return Place{i, false, nearer / std::max(1.0, record.work.footprint)};
+        nearer = holds;
+    }
+    return Place{sizes.size(), true, nearer / record.work.footprint};
 }
 
-/// The fastest level that may serve `bytes`, when each of `instances` holds another part of them; nothing when no size is known.
-std::optional<std::size_t> level_of(double bytes, const std::vector<double>& sizes, double instances) {
-    for (std::size_t i = 0; i < sizes.size(); ++i)
-        if (bytes <= 2 * sizes[i] * (i + 1 < sizes.size() ? instances : 1)) return i;
-    return sizes.empty() ? std::nullopt : std::optional(sizes.size() - 1);
+/// What the level before may serve takes no time at all in this bound.
+Bound without_nearer(Bound bound, double nearer) {
+    for (double* seconds : {&bound.seconds, &bound.low, &bound.high}) *seconds *= 1 - nearer;
+    if (nearer >= 0.005) bound.how += ", less " + format_significant(100 * nearer, 2) + " % that may lie nearer";
+    return bound;
 }
 
 /// The fastest of the streams that read and write in the proportion of the cell; of all of them where none does.
@@ -80,29 +96,31 @@ void bound_memory(const Record& record, const Limits& limits, Explanation& out) 
     const auto& work = record.work;
     const auto leave_out = [&](const std::string& why) { out.unbounded.emplace_back("memory traffic", why); };
     if (work.bytes <= 0) return leave_out("no bytes are declared");
+    const auto take = [&](Bound bound) {
+        if (work.assumed) bound.how += ", every buffer once";
+        out.bounds.push_back(std::move(bound));
+    };
     const auto sizes = sizes_of(limits, "bandwidth");
-    const auto* streamed = limits.find("bandwidth.streamed");
-    if (is_beyond_caches(record, limits, sizes) || (streamed && work.footprint >= 0.99 * streamed->value)) {
+    auto place = place_of(record, limits, sizes, limits.units);
+    if (const auto* streamed = limits.find("bandwidth.streamed"); streamed && work.footprint >= 0.99 * streamed->value) place = Place{sizes.size(), true, 0};
+    if (!place) return leave_out("the profile does not say where the caches end");
+    if (place->memory) {
         const auto* stream = stream_like(record, limits);
         if (!stream) return leave_out("the profile has no memory bandwidth");
-        out.bounds.push_back(at_rate("memory", "memory bandwidth", "memory", work.bytes, "B", *stream));
-        if (work.assumed) out.bounds.back().how += ", every buffer once";
-        return;
+        return take(without_nearer(at_rate("memory", "memory bandwidth", "memory", work.bytes, "B", *stream), place->nearer));
     }
     // What is known of a cache is the rate at which it is read.
     if (!work.read) return leave_out("its buffers may lie in a cache, and how many of the bytes are read is not known");
     if (*work.read <= 0) return leave_out("its buffers may lie in a cache, and nothing is read");
-    const auto level = level_of(work.footprint, sizes, limits.units);
-    if (!level) return leave_out("the profile does not say where the caches end");
-    const auto* rate = limits.find("bandwidth." + level_id(*level) + ".rate");
-    if (!rate) return leave_out("the profile has no bandwidth of " + level_name(*level));
+    const auto name = level_name(place->level);
+    const auto* rate = limits.find("bandwidth." + level_id(place->level) + ".rate");
+    if (!rate) return leave_out("the profile has no bandwidth of " + name);
     // No level is slower than what lies behind it, whatever disturbed its figure.
-    for (std::size_t behind = *level + 1; behind <= sizes.size() + 1; ++behind) {
-        const auto* other = limits.find(behind > sizes.size() ? "bandwidth.read" : "bandwidth." + level_id(behind) + ".rate");
+    for (std::size_t behind = place->level + 1; behind <= sizes.size(); ++behind) {
+        const auto* other = limits.find(behind == sizes.size() ? "bandwidth.read" : "bandwidth." + level_id(behind) + ".rate");
         if (other && other->value > rate->value) rate = other;
     }
-    out.bounds.push_back(at_rate(level_id(*level), level_name(*level) + " bandwidth", level_name(*level), *work.read, "B", *rate));
-    if (work.assumed) out.bounds.back().how += ", every buffer once";
+    take(without_nearer(at_rate(level_id(place->level), name + " bandwidth", name, *work.read, "B", *rate), place->nearer));
 }
 
 void bound_arithmetic(const Record& record, const Limits& limits, Explanation& out) {
@@ -124,7 +142,8 @@ void bound_arithmetic(const Record& record, const Limits& limits, Explanation& o
 }
 
 void bound_atomics(const Record& record, const Limits& limits, Explanation& out) {
-    if (record.work.atomics <= 0) return;
+    // Of a chain of them the latency is the bound: one after the other they are no rate.
+    if (record.work.atomics <= 0 || record.work.chain == "atomic") return;
     const auto *one = limits.find("atomic.global.one"), *many = limits.find("atomic.global.many");
     // One word has room for one address only; of more, how they are shared out is not known.
     const auto* rate = record.work.footprint <= 8 ? one : one && many ? (one->value > many->value ? one : many) : nullptr;
@@ -151,6 +170,8 @@ void bound_launch(const Record& record, const Limits& limits, Explanation& out) 
         bound.high += more.high;
         bound.how += " and " + more.how;
     }
+    // Empty launches spread more than rates do, as in beyond_peak().
+    bound.low = std::min(bound.low, bound.seconds / 2);
     out.bounds.push_back(std::move(bound));
     if (work.groups <= 1) return;
     if (const auto* time = limits.find("dispatch.group.time")) out.bounds.push_back(at_time("groups", "group dispatch", "groups", work.groups, *time));
@@ -162,12 +183,13 @@ void bound_latency(const Record& record, const Limits& limits, Explanation& out)
     const auto leave_out = [&](const std::string& why) { out.unbounded.emplace_back("latency", why); };
     if (work.chain.empty()) return leave_out("what waits for what is not known");
     std::string figure, name;
+    double nearer = 0;
     if (work.chain == "load") {
-        const auto sizes = sizes_of(limits, "latency");
-        const auto level = is_beyond_caches(record, limits, sizes) ? std::nullopt : level_of(work.footprint, sizes, 1);
-        if (!level && !is_beyond_caches(record, limits, sizes)) return leave_out("the profile does not say where the caches end");
-        name = level ? level_name(*level) : "memory";
-        figure = level ? level_id(*level) : "memory";
+        const auto place = place_of(record, limits, sizes_of(limits, "latency"), 1);
+        if (!place) return leave_out("the profile does not say where the caches end");
+        name = place->memory ? "memory" : level_name(place->level);
+        figure = place->memory ? "memory" : level_id(place->level);
+        nearer = place->nearer;
     } else if (work.chain == "multiply_add") {
         name = figure = work.type;
     } else {
@@ -176,7 +198,7 @@ void bound_latency(const Record& record, const Limits& limits, Explanation& out)
     const auto* latency = limits.find(work.chain == "multiply_add" ? "fma.latency." + figure : work.chain == "atomic" ? "atomic.latency"
                                       : work.chain == "load" ? "latency." + figure + ".latency" : "latency.local.latency");
     if (!latency) return leave_out("the profile has no " + name + " latency");
-    out.bounds.push_back(at_time("latency", name + " latency", name + " latency", 1, *latency));
+    out.bounds.push_back(without_nearer(at_time("latency", name + " latency", name + " latency", 1, *latency), nearer));
 }
 
 }  // namespace

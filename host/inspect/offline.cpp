@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "core/suggest.hpp"
 #include "core/text.hpp"
 #include "inspect/isa/list.hpp"
 
@@ -30,10 +31,7 @@ Found find_target(const std::string& name) {
             names.push_back(std::move(target.name));
         }
     }
-    const auto near = nearest(name, names);
-    throw Error(Blame::usage, "there is no target '" + name + "'" +
-                                  (near.empty() ? "" : "; near it: " + join(near, ", ")) +
-                                  "; `cllab isa --targets` lists them");
+    throw Error(Blame::usage, "there is no target '" + name + "'; " + did_you_mean(name, names, "`cllab isa --targets` lists them"));
 }
 
 }  // namespace

@@ -20,6 +20,9 @@ namespace cllab::kernelfile {
 /// Reads a picture as one grey byte per pixel; throws Error(usage).
 using LoadPicture = std::function<model::Loaded(const std::string& path)>;
 
+/// The argument is a buffer.
+inline bool is_pointer(const model::Parameter& p) { return p.kind == model::Parameter::Kind::global || p.kind == model::Parameter::Kind::constant; }
+
 /// What a bound kernel is at one point, before any data is made.
 struct Shape {
     std::map<std::string, std::size_t> counts;            ///< elements, by argument

@@ -7,25 +7,15 @@
 
 #include "kernelfile/bound.hpp"
 #include "kernelfile/description.hpp"
+#include "kernelfile/source.hpp"
 #include "model/experiment.hpp"
 
 namespace cllab::kernelfile {
-
-struct SourceFile {
-    std::string path;
-    std::shared_ptr<const model::Text> text;
-    Description description;           ///< its blocks, then the .cllab file beside it
-    bool uses_integer_pixels = false;  ///< it calls read_imageui or write_imageui
-    bool includes = false;             ///< it includes other files
-};
 
 /// A text that a file had: it stands for the file `path` under another name.
 struct Snapshot {
     std::string path, text;
 };
-
-/// Throws Error(usage) for what cannot be read or parsed. `text`: instead of the file's own.
-SourceFile read_source(const std::string& path, const std::string* text = nullptr);
 
 /// One build that the device is asked about: a file with the defines of one variant line, or none.
 struct Build {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/suggest.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "kernelfile/description.hpp"
@@ -149,9 +150,7 @@ ArgumentSpec parse_argument(const Piece& value) {
         if (parts.size() > 1) {
             std::vector<std::string> names;
             for (const auto& [name, kind] : kinds) names.push_back(name);
-            const auto near = nearest(head, names);
-            refuse(out.place, "there is no kind of value " + cllab::quoted(head) + "; " +
-                                  (near.empty() ? "there are " + join(names, ", ") : "did you mean " + join(near, ", ") + "?"));
+            refuse(out.place, "there is no kind of value " + cllab::quoted(head) + "; " + did_you_mean(head, names, "there are " + join(names, ", ")));
         }
         out.numbers = read_numbers(value.text, value.place);
         return out;
@@ -347,9 +346,8 @@ void parse_statements(std::string_view text, const std::string& file, std::size_
         const auto found = rest.text;
         const auto keyword = rest.take_word();
         if (std::find(keywords.begin(), keywords.end(), keyword) == keywords.end()) {
-            const auto near = nearest(keyword, keywords);
             refuse(place, "a line begins with one of " + join(keywords, ", ") + "; found " + cllab::quoted(keyword.empty() ? found : keyword) +
-                              (near.empty() ? "" : ", did you mean " + join(near, ", ") + "?"));
+                              or_did_you_mean(keyword, keywords));
         }
         parse_statement(keyword, rest, to, scope);
     }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/error.hpp"
+#include "core/suggest.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 
@@ -28,7 +29,8 @@ std::string syntax(const Axis& axis) {
 }
 
 [[noreturn]] void refuse(const Axis& axis, std::string_view found) {
-    throw Error(Blame::usage, "axis '" + axis.name + "' cannot be '" + excerpt(found) + "'; it takes " + legal_values(axis) + syntax(axis));
+    throw Error(Blame::usage, "axis '" + axis.name + "' cannot be '" + excerpt(found) + "'; it takes " + legal_values(axis) + syntax(axis) +
+                                  or_did_you_mean(found, axis.choices));
 }
 
 [[noreturn]] void too_many(const Axis& axis, std::string_view found) {

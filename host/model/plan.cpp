@@ -4,6 +4,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "core/suggest.hpp"
 #include "core/text.hpp"
 
 namespace cllab::model {
@@ -92,12 +93,10 @@ void check_settings(const std::vector<Selected>& selected, const Settings& setti
     }
     for (const auto& [name, list] : settings) {
         if (names.count(name) == 0 && name != build_options_axis().name) {
-            const auto near = nearest(name, known);
             const bool one = selected.size() == 1;
             throw Error(Blame::usage,
                         (one ? "'" + selected.front().id + "' has no axis '" : "none of the selected variants has an axis '") + name + "'; " +
-                            (near.empty() ? (one ? "its axes are " : "their axes are ") + join(known, ", ")
-                                          : "did you mean " + join(near, ", ") + "?"));
+                            did_you_mean(name, known, (one ? "its axes are " : "their axes are ") + join(known, ", ")));
         }
     }
 }

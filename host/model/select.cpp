@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/suggest.hpp"
 #include "core/text.hpp"
 #include "model/registry.hpp"
 
@@ -13,12 +14,10 @@ namespace {
         names.push_back(experiment.family);
         for (const auto& variant : experiment.variants) names.push_back(experiment.id(variant));
     }
-    std::string sentence = "no kernel matches '" + pattern + "'; ";
-    const auto near = nearest(pattern, names);
-    if (!near.empty()) sentence += "nearest: " + join(near, ", ");
-    else if (families.empty()) sentence += "this build holds no kernels";
-    else sentence += "the " + std::to_string(families.size()) + " families are in `cllab list`";
-    throw Error(Blame::usage, sentence);
+    throw Error(Blame::usage, "no kernel matches '" + pattern + "'; " +
+                                  did_you_mean(pattern, names,
+                                               families.empty() ? "this build holds no kernels"
+                                                                : "the " + std::to_string(families.size()) + " families are in `cllab list`"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/suggest.hpp"
 #include "core/units.hpp"
 #include "device/program.hpp"
 #include "run/operation.hpp"
@@ -46,7 +47,7 @@ Cache cache_from(const std::string& text) {
     for (const auto cache : {Cache::hot, Cache::cold, Cache::rotate}) {
         if (text == name(cache)) return cache;
     }
-    throw Error(Blame::usage, "option '--cache' is '" + text + "'; possible are hot, cold and rotate");
+    throw Error(Blame::usage, "option '--cache' is '" + text + "'; possible are hot, cold and rotate" + or_did_you_mean(text, {"hot", "cold", "rotate"}));
 }
 
 std::size_t sets_for(Cache cache, const model::Device& device, const model::Setup& setup,

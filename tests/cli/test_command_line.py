@@ -1,10 +1,15 @@
 """The command line as a contract: help pages, lists, exit statuses, and the sentence for each mistake."""
+import fcntl
 import json
 import math
+import os
 import re
+import struct
+import subprocess
+import termios
 import unittest
 
-from lab import SOURCE, LabTest, words
+from lab import CLLAB, SOURCE, LabTest, words
 
 COMMANDS = ["run", "devices", "list", "describe", "dump", "isa", "why", "tune", "regress", "profile", "merge", "report"]
 
@@ -12,7 +17,12 @@ COMMANDS = ["run", "devices", "list", "describe", "dump", "isa", "why", "tune", 
 MISTAKES = [
     (["--devcie", "cpu", "muladd_fma"], ["'--devcie'", "did you mean --device"]),
     (["run", "--dev", "cpu", "muladd_fma"], ["'--dev'"]),  # no guessing from a prefix
-    (["run", "muladd_fmaa"], ["muladd_fmaa", "muladd_fma"]),
+    (["run", "muladd_fmaa"], ["'muladd_fmaa'", "did you mean muladd_fma, "]),
+    (["reprot", "r.jsonl"], ["'reprot'", "did you mean report?"]),
+    (["help", "reprot"], ["'reprot'", "did you mean report?"]),
+    (["run", "pitch_wide", "--axis", "weights=linaer"], ["'linaer'", "linear, published", "did you mean linear?"]),
+    (["run", "muladd_fma", "--cache", "colld"], ["'colld'", "hot, cold and rotate", "did you mean cold?"]),
+    (["isa", "pitch_wide", "--target", "gfx90"], ["'gfx90'", "did you mean gfx900"]),
     (["run", "nothing_*"], ["nothing_*"]),
     (["run"], ["PATTERN"]),
     (["run", "muladd_fma", "--axis", "itmes=4"], ["itmes", "items"]),
@@ -284,6 +294,9 @@ class Status3(LabTest):
     def test_an_unknown_device_lists_those_there_are(self):
         _, err = self.lab("--device", "H100", "--kernel", "muladd_fma", status=3)
         self.assertRegex(err, r"\Acllab: no device matches 'H100'; there is 1: ")
+        self.assertNotIn("did you mean", err)
+        _, err = self.lab("run", "muladd_fma", "--device", "cpuu", status=3)
+        self.assertRegex(err, r"\Acllab: no device matches 'cpuu'; there is 1: [^\n]*; did you mean cpu\?\n\Z")
 
     def test_a_selector_past_the_last_device_is_named(self):
         _, err = self.lab("--device", "7:0", "--kernel", "muladd_fma", status=3)
@@ -294,6 +307,49 @@ class Status3(LabTest):
             out, err = self.lab("run", "muladd_fma", "--device", "cpu", "--no-dumps", option, "absent/r", status=3)
             self.assertEqual(out, "")
             self.assert_one_sentence(err, "absent/r", option, "No such file")
+
+
+class Terminal(LabTest):
+    def shown(self, *args, rows=24, columns=80, **changes):
+        """What a command prints on a terminal of that size."""
+        leader, follower = os.openpty()
+        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        process = subprocess.Popen([CLLAB, *args], cwd=self.folder, env=self.environment(TERM="xterm", **changes), stdin=subprocess.DEVNULL,
+                                   stdout=follower, stderr=subprocess.PIPE)
+        os.close(follower)
+        out = b""
+        while True:
+            try:
+                more = os.read(leader, 65536)
+            except OSError:  # the last to hold the other end is gone
+                break
+            if not more:
+                break
+            out += more
+        os.close(leader)
+        err = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 0, err)
+        return out.decode().replace("\r\n", "\n")
+
+    def test_what_is_longer_than_the_screen_goes_through_the_pager(self):
+        whole = self.lab("list")[0]
+        lines = whole.count("\n")
+        pager = {"PAGER": "sed 's/^/paged: /'"}
+        self.assertEqual(self.shown("list", columns=1000, **pager), "".join(f"paged: {line}\n" for line in whole.splitlines()))
+        self.assertEqual(self.shown("list", rows=lines + 1, columns=1000, **pager), whole)
+        self.assertTrue(self.shown("list", rows=lines, columns=1000, **pager).startswith("paged: "))
+        self.assertTrue(self.shown("list", rows=lines + 1, columns=20, **pager).startswith("paged: "), "wrapped lines take more")
+        self.assertEqual(self.shown("list", "--no-pager", columns=1000, **pager), whole)
+        self.assertEqual(self.shown("list", columns=1000, PAGER=""), whole)
+        self.assertIn("paged: Usage", self.shown("run", "--help", **pager))
+        # One that is not there costs nothing, one that ends early is no error.
+        self.assertTrue(self.shown("list", columns=1000, PAGER="/absent/pager").endswith(whole))
+        self.assertEqual(self.shown("list", columns=1000, PAGER="head -n 1"), whole.splitlines(keepends=True)[0])
+
+    def test_a_runs_table_is_paged_too_and_a_pipe_is_not(self):
+        run = ["run", "muladd", "--device", "cpu", "--axis", "items=64,128,256,512", "--verify", "--no-dumps"]
+        self.assertIn("paged: ", self.shown(*run, rows=8, PAGER="sed 's/^/paged: /'"))
+        self.assertNotIn("paged: ", self.lab(*run, env=self.environment(PAGER="sed 's/^/paged: /'"))[0])
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ class Points(LabTest):
 
     def test_auto_follows_the_axis_that_it_names(self):
         (record,) = self.verified("gemm_naive", "--axis", "m=24")
-        self.assertEqual(record["point"], {"m": 24, "n": 24, "k": 24})
+        self.assertEqual(record["point"], {"m": 24, "n": 24, "k": 24, "pad": 0})
 
     def test_a_variant_records_only_the_axes_that_it_has(self):
         records = self.verified("pad_flat", "pad_constant", "--axis", "images=1", "--axis", "channels=2", "--axis", "k=1,2")

@@ -95,14 +95,13 @@ def probes(profile, levels):
     """What is run, and the limiters that are true of it."""
     streamed = next((f["value"] for f in profile["figures"] if f["id"] == "bandwidth.streamed"), 512 << 20)
     for variant, buffers in (("copy", 2), ("read", 1), ("write", 1), ("triad", 3)):
-        for more in (1, 1.5):
-            size = int(more * streamed / buffers + (1 << 20)) // (1 << 20) * (1 << 20)
-            yield [f"bandwidth_{variant}", "--axis", f"size={size}", "--axis", "width=16,64"], {"memory"}
+        size = int(streamed / buffers + (1 << 20)) // (1 << 20) * (1 << 20)
+        yield [f"bandwidth_{variant}", "--axis", f"size={size}", "--axis", "width=16,64"], {"memory"}
     for number, size in enumerate(levels):
         yield ["bandwidth_reread", "--axis", f"size={size // 4096 * 4096},{size // 8192 * 4096 + 4096}"], {f"l{number + 1}"}
         yield ["latency_global", "--axis", f"footprint={size}", "--axis", "order=random,paged"], {"latency"}
     yield ["fma_latency", "--axis", "type=float,double,uint"], {"latency"}
-    yield ["fma_peak", "--axis", "type=float,double,uint", "--axis", "ilp=4,8"], {"arithmetic"}
+    yield ["fma_peak", "--axis", "type=float,double,uint", "--axis", "ilp=4,8", "--axis", "width=4,16"], {"arithmetic"}
     yield ["atomic_chain"], {"latency"}
     yield ["atomic_global"], {"atomics"}
     yield ["launch_item", "--axis", "launches=1,4"], {"launch"}
@@ -115,7 +114,7 @@ def crossovers(arguments, levels):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "crossover.cl"
         path.write_text(CROSSOVER)
-        footprints = [*levels, max([64 << 20, *levels]) * 2]
+        footprints = [min(level, 16 << 20) for level in levels]  # a check of more takes longer than all else
         cells = explained(arguments, path, "--axis", "items=" + ",".join(str(size // 8 // 64 * 64) for size in footprints),
                           "--axis", "steps=" + ",".join(map(str, [*STEPS, 2 * STEPS[-1]])))
     seconds = {(record["point"]["items"], record["point"]["steps"]): why["seconds"] for record, why in cells}

@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(a_selection_points_at_its_experiment_and_variant) {
 }
 
 BOOST_AUTO_TEST_CASE(a_pattern_that_matches_nothing_is_an_error_with_the_nearest_names) {
-    BOOST_TEST(refusal({"pitch", "pitch_shrot8"}) == "no kernel matches 'pitch_shrot8'; nearest: pitch_short8, pitch");
+    BOOST_TEST(refusal({"pitch", "pitch_shrot8"}) == "no kernel matches 'pitch_shrot8'; did you mean pitch_short8, pitch?");
     BOOST_TEST(refusal({"zzzzzzzz"}) == "no kernel matches 'zzzzzzzz'; the 2 families are in `cllab list`");
 }
 

@@ -1,0 +1,34 @@
+// The line on a terminal that says what a run is doing.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+#include "model/result.hpp"
+
+namespace cllab::app {
+
+/// "[3/13] pitch_short8 on NVIDIA H200: sample, about 40 s left". The time left is that of the cells done so far for the others;
+/// without one there is none.
+std::string progress_line(std::size_t done, std::size_t cells, const std::string& id, const std::string& device, const std::string& phase, double elapsed);
+
+/// On stderr when that is a terminal, else nothing.
+class Progress {
+public:
+    explicit Progress(std::size_t cells);
+    ~Progress() { clear(); }
+    void phase(const model::Record& record, const char* phase);
+    void finished() { ++done_; }
+    void note(const std::string& text) const;
+    void clear();
+
+private:
+    bool shown_;
+    std::size_t cells_, done_ = 0;
+    std::string last_id_;
+    const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+    std::chrono::steady_clock::time_point last_{};
+};
+
+}  // namespace cllab::app

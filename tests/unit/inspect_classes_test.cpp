@@ -1,0 +1,239 @@
+// What each instruction of five instruction sets is: its class and its memory accesses. The lines are what the tools printed.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include "inspect/isa/list.hpp"
+#include "inspect/stats.hpp"
+
+using namespace cllab::inspect;
+
+namespace {
+
+Instruction make(const std::string& mnemonic, const std::string& operands, Flow flow = Flow::next) {
+    Instruction i;
+    i.mnemonic = mnemonic;
+    i.operands = operands;
+    i.flow = flow;
+    return i;
+}
+
+/// "class memory memory": what a listing's instruction is.
+std::string told(const Class& c) {
+    std::string text = c.name;
+    for (const auto& access : c.memory) text += " " + access;
+    return text;
+}
+
+std::string x86(const std::string& mnemonic, const std::string& operands) {
+    return told(isa::x86.classify(make(mnemonic, operands)));
+}
+std::string gcn(const std::string& mnemonic, const std::string& operands = "") {
+    return told(isa::gcn.classify(make(mnemonic, operands)));
+}
+std::string sass(const std::string& mnemonic, const std::string& operands = "") {
+    return told(isa::sass.classify(make(mnemonic, operands)));
+}
+std::string ptx(const std::string& mnemonic, const std::string& operands = "") {
+    return told(isa::ptx.classify(make(mnemonic, operands)));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(inspect_classes)
+
+BOOST_AUTO_TEST_CASE(x86_instructions_are_classed_by_their_widest_register_and_their_memory_by_its_size) {
+    BOOST_TEST(x86("vpaddw", "ymm1, ymm2, ymm3") == "vector_256");
+    BOOST_TEST(x86("vpaddd", "zmm1, zmm2, zmmword ptr [rax]") == "vector_512 load_512");
+    BOOST_TEST(x86("vpmovzxbw", "ymm0, xmmword ptr [rax]") == "vector_256 load_128");
+    BOOST_TEST(x86("mov", "BYTE PTR [rax],cl") == "scalar_move store_8");
+    BOOST_TEST(x86("movzx", "eax, byte ptr [rdi]") == "scalar_move load_8");
+    BOOST_TEST(x86("add", "dword ptr [rax], 1") == "scalar_integer load_32 store_32");
+    BOOST_TEST(x86("cmp", "qword ptr [rax], 1") == "scalar_integer load_64");
+    BOOST_TEST(x86("lea", "rax, [rdi + 4*rcx]") == "address");
+    BOOST_TEST(x86("vmulss", "xmm0, xmm1, dword ptr [rax]") == "scalar_float load_32");
+    BOOST_TEST(x86("vpabsd", "xmm0, xmm1") == "vector_128");
+    BOOST_TEST(x86("vpdpbusd", "ymm0, ymm1, ymm2") == "vector_256");
+    BOOST_TEST(x86("vpgatherdd", "ymm0, dword ptr [rax + 4*ymm1], ymm2") == "gather load_indexed");
+    BOOST_TEST(x86("vpscatterdd", "dword ptr [rax + 4*zmm1] {k1}, zmm2") == "scatter store_indexed");
+    BOOST_TEST(x86("vextracti128", "xmmword ptr [rax], ymm0, 1") == "vector_256 store_128");
+    BOOST_TEST(x86("mov", "rax, qword ptr [rip + 0x10]") == "scalar_move load_64");
+    BOOST_TEST(x86("movups", "xmmword ptr [rax], xmm0") == "vector_128 store_128");
+    BOOST_TEST(x86("push", "rbp") == "scalar_move stack_store_64");
+    BOOST_TEST(x86("popcnt", "rax, rcx") == "scalar_integer");
+    BOOST_TEST(x86("nop", "dword ptr [rax]") == "padding");
+    BOOST_TEST(x86("vzeroupper", "") == "other");
+    BOOST_TEST(x86("prefetcht0", "byte ptr [rax]") == "other");
+}
+
+BOOST_AUTO_TEST_CASE(rbp_is_the_stack_only_in_a_function_that_makes_it_its_frame_pointer) {
+    const auto accesses = [](const std::string& set_up) {
+        const auto stats = count_function(&isa::x86,
+                                          "0000000000001000 <k>:\n" + set_up +
+                                              "  1010:\tmov rax,QWORD PTR [rbp-0x8]\n  1014:\tmov eax,DWORD PTR [rsp+0x8]\n"
+                                              "  1018:\tmov al,BYTE PTR [rax+rbp*1]\n  101c:\tvmovdqu ymm0,YMMWORD PTR [rbp*4+0x0]\n"
+                                              "  1020:\tret\n",
+                                          "k");
+        return stats.total.memory;
+    };
+    using Counts = std::map<std::string, unsigned>;
+    const Counts general{{"load_64", 1}, {"stack_load_32", 1}, {"load_8", 1}, {"load_256", 1}};
+    const Counts frame{{"stack_load_64", 1}, {"stack_load_32", 1}, {"load_8", 1}, {"load_256", 1}};
+    BOOST_TEST((accesses("") == general));
+    BOOST_TEST((accesses("  1000:\tmov rbp,QWORD PTR [rsp]\n") == Counts{{"load_64", 1}, {"stack_load_64", 1}, {"stack_load_32", 1}, {"load_8", 1}, {"load_256", 1}}));
+    BOOST_TEST((accesses("  1000:\tmov\trbp, rsp\n") == frame));
+    BOOST_TEST((accesses("  1000:\tlea rbp,[rsp+0x10]\n") == frame));
+    BOOST_TEST((accesses("  1000:\tlea rbp,[rdi+0x10]\n") == general));
+}
+
+BOOST_AUTO_TEST_CASE(gcn_instructions_are_classed_by_unit_and_memory_by_width) {
+    BOOST_TEST(gcn("v_add_u32_e32") == "v_alu");
+    BOOST_TEST(gcn("v_mfma_f32_32x32x1f32") == "matrix");
+    BOOST_TEST(gcn("s_add_u32") == "s_alu");
+    BOOST_TEST(gcn("s_load_dwordx4") == "s_memory scalar_load_128");
+    BOOST_TEST(gcn("global_load_dwordx4", "v[0:3], v[4:5], off") == "v_memory global_load_128");
+    BOOST_TEST(gcn("global_load_ubyte", "v0, v[4:5], off") == "v_memory global_load_8");
+    BOOST_TEST(gcn("global_load_short_d16_hi", "v0, v[4:5], off") == "v_memory global_load_16");
+    BOOST_TEST(gcn("global_store_byte", "v[4:5], v0, off") == "v_memory global_store_8");
+    BOOST_TEST(gcn("global_store_b128", "v[4:5], v[0:3], off") == "v_memory global_store_128");
+    BOOST_TEST(gcn("global_load_u8", "v0, v[4:5], off") == "v_memory global_load_8");
+    BOOST_TEST(gcn("global_atomic_add", "v[4:5], v0, off") == "v_memory global_atomic");
+    BOOST_TEST(gcn("flat_load_dword", "v0, v[4:5]") == "v_memory flat_load_32");
+    BOOST_TEST(gcn("buffer_store_dword", "v2, off, s[0:3], 0 offset:20") == "v_memory scratch_store_32");
+    BOOST_TEST(gcn("buffer_load_dword", "v2, v1, s[8:11], 0 offen") == "v_memory buffer_load_32");
+    BOOST_TEST(gcn("scratch_load_b32", "v0, off, s0") == "v_memory scratch_load_32");
+    BOOST_TEST(gcn("ds_read2_b32", "v[0:1], v2") == "lds lds_load_64");
+    BOOST_TEST(gcn("ds_write_b8", "v0, v1") == "lds lds_store_8");
+    BOOST_TEST(gcn("ds_add_u32", "v0, v1") == "lds lds_atomic_32");
+    BOOST_TEST(gcn("ds_bpermute_b32", "v0, v1, v2") == "lds");
+    for (const char* wait : {"s_waitcnt", "s_waitcnt_vscnt", "s_wait_loadcnt", "s_delay_alu", "s_sleep"}) BOOST_TEST(gcn(wait) == "wait");
+    BOOST_TEST(gcn("s_barrier") == "barrier");
+    BOOST_TEST(gcn("s_nop", "0") == "other");
+    BOOST_TEST(gcn("buffer_gl0_inv") == "cache");
+    BOOST_TEST(told(isa::gcn.classify(make("s_cbranch_scc1", "12", Flow::branch))) == "branch");
+}
+
+BOOST_AUTO_TEST_CASE(sass_instructions_are_classed_by_pipe_and_memory_by_space_and_width) {
+    BOOST_TEST(sass("FFMA", "R2, R3.reuse, R4, R2") == "fp32");
+    BOOST_TEST(sass("DFMA") == "fp64");
+    BOOST_TEST(sass("HFMA2.MMA") == "fp16");
+    BOOST_TEST(sass("IMAD.WIDE.U32", "R2, R3, R4, R6") == "address");
+    BOOST_TEST(sass("IADD3", "R2, P0, R4, UR4, RZ") == "address");
+    BOOST_TEST(sass("IADD3.X", "R3, R0, UR5, RZ, P0, !PT") == "address");
+    BOOST_TEST(sass("IADD3", "R2, PT, PT, R4, R5, RZ") == "integer");
+    BOOST_TEST(sass("IADD3", "R2, R4, R5, RZ") == "integer");
+    BOOST_TEST(sass("IMAD.MOV.U32", "R2, RZ, RZ, R4") == "move");
+    BOOST_TEST(sass("LDG.E.128", "R8, desc[UR4][R2.64]") == "memory global_load_128");
+    BOOST_TEST(sass("LDG.E.U8.CONSTANT", "R8, [R2.64]") == "memory global_load_8");
+    BOOST_TEST(sass("STG.E", "[R4.64], R8") == "memory global_store_32");
+    BOOST_TEST(sass("STS.64", "[R4], R8") == "memory shared_store_64");
+    BOOST_TEST(sass("LDL", "R4, [R1]") == "memory local_load_32");
+    BOOST_TEST(sass("ULDC.64", "UR4, c[0x0][0x208]") == "constant constant_load_64");
+    BOOST_TEST(sass("UIADD3", "UR4, UR4, 0x1, URZ") == "uniform");
+    BOOST_TEST(sass("MUFU.RCP", "R0, R1") == "special");
+    BOOST_TEST(sass("I2F.U16", "R0, R1") == "convert");
+    BOOST_TEST(sass("BAR.SYNC.DEFER_BLOCKING", "0x0") == "barrier");
+    BOOST_TEST(sass("BSSY", "B0, `(.L_x_1)") == "branch");
+    BOOST_TEST(sass("RED.E.ADD", "[R2.64], R5") == "memory global_atomic_32");
+}
+
+BOOST_AUTO_TEST_CASE(a_bank_conflict_is_three_registers_of_one_parity_that_no_reuse_cache_holds) {
+    const auto conflicts = [](const std::string& operands) {
+        const auto& marks = isa::sass.classify(make("FFMA", operands)).marks;
+        return std::count(marks.begin(), marks.end(), std::string("bank_conflict"));
+    };
+    BOOST_TEST(conflicts("R0, R2, R4, R6") == 1);
+    BOOST_TEST(conflicts("R0, -R3, R5, |R7|") == 1);
+    BOOST_TEST(conflicts("R0, R2, R4, R7") == 0);
+    BOOST_TEST(conflicts("R0, R2.reuse, R4, R6") == 0);
+    BOOST_TEST(conflicts("R0, R2, R2, R6") == 0);   // two registers
+    BOOST_TEST(conflicts("R0, R2, R4, RZ") == 0);
+    BOOST_TEST(conflicts("R0, R2, c[0x0][0x140], R6") == 0);
+    BOOST_TEST(conflicts("R0, R2, 2, R6") == 0);
+}
+
+BOOST_AUTO_TEST_CASE(intel_gpu_messages_are_classed_by_where_they_go_and_by_width) {
+    const auto send = [](const std::string& descriptor, const std::string& what) {
+        return told(isa::xe.classify(make("send.dc1", "(16|M0)         r38      r34     null    0x0            " + descriptor +
+                                                          "           {@2,$6} // wr:2+0, rd:2; " + what)));
+    };
+    BOOST_TEST(send("0x04205E00", "untyped surface read with x") == "send_global global_load_32");
+    BOOST_TEST(send("0x04805000", "untyped surface read with xyzw") == "send_global global_load_128");
+    BOOST_TEST(send("0x04025001", "hdc.dc1; untyped surface write with xy") == "send_global global_store_64");
+    BOOST_TEST(send("0x04205EFE", "untyped surface read with x") == "send_slm slm_load_32");
+    BOOST_TEST(send("0x040487FF", "untyped a64 atomic int32 integer add") == "send_global global_atomic");
+    BOOST_TEST(send("0x04000504", "store.slm.d32.a32") == "send_slm slm_store_32");
+    BOOST_TEST(send("0x08803580", "load.ugm.d32x4.a64") == "send_global global_load_128");
+    BOOST_TEST(send("0x08803580", "store.ugm.d8u32.a64") == "send_global global_store_8");
+    BOOST_TEST(send("0x6228E500", "load.ugm.d32x16t.a32.ca.ca.bti[255]") == "send_block block_load_512");
+    BOOST_TEST(send("0x022843FD", "oword aligned block read x4") == "send_block block_load_512");
+    BOOST_TEST(send("0x02480000", "hword scratch block write x2") == "send_scratch scratch_store_512");
+    BOOST_TEST(send("0x02480000", "byte gathering read 16b") == "send_global global_load_16");
+    BOOST_TEST(send("0x02480000", "a64 dword gathering read") == "send_global global_load_32");
+    BOOST_TEST(send("0x02480000", "simd16 sample with lod forced to 0 using sampler index 0") == "send_image image_load");
+    BOOST_TEST(send("0x02000004", "signal barrier") == "barrier");
+    BOOST_TEST(send("0x0219E0FE", "synchronized SLM fence") == "fence");
+    const auto xe = [](const std::string& mnemonic, const std::string& operands) { return told(isa::xe.classify(make(mnemonic, operands))); };
+    BOOST_TEST(xe("mul", "(16|M0)              r64.0<1>:f    r44.0<8;8,1>:f    r60.0<8;8,1>:f   {Compacted,$9.dst}") == "fp32");
+    BOOST_TEST(xe("add", "(16|M16)             r18.0<1>:d    r18.0<8;8,1>:d    r9.1<0;1,0>:d    {Compacted}") == "integer");
+    BOOST_TEST(xe("cmp", "(16|M0)   (lt)f0.0   null<1>:hf     r16.0<8;8,1>:hf    r8.6<0;1,0>:hf    {@2}") == "fp16");
+    BOOST_TEST(xe("mad", "(1|M0)               r13.0<1>:d    r8.6<0;0>:d       r8.2<0;0>:d       12:w") == "scalar");
+    BOOST_TEST(xe("math.inv", "(16|M0)         r3.0<1>:f  r4.0<8;8,1>:f") == "special");
+    BOOST_TEST(xe("sync.nop", "                             null                             {Compacted,$5.src}") == "wait");
+    BOOST_TEST(xe("nop", "") == "padding");
+}
+
+BOOST_AUTO_TEST_CASE(an_intel_gpu_loop_is_closed_by_while_or_goto_and_an_instruction_may_be_for_half_of_the_work_items) {
+    const std::string text =
+        "k:\nL0:\n(W)     mov (8|M0)               r3.0<1>:ud    r0.0<1;1,0>:ud                  \n"
+        "        add (16|M0)              r12.0<1>:d    r4.0<0;1,0>:d     r5.0<8;8,1>:d    {Compacted,@1}\n"
+        "(f0.0)  if (32|M0)                           L80                  L80                \nL40:\n"
+        "        mad (16|M0)              r30.0<1>:f    r16.0<8;8,1>:f    r2.0<8;8,1>:f    r3.0<1>:f\n"
+        "        mad (16|M16)             r32.0<1>:f    r18.0<8;8,1>:f    r2.0<8;8,1>:f    r3.0<1>:f\n"
+        "(f0.0)  WHILE\nL80:\n        endif (32|M0)                        L96                                \nL96:\n"
+        "(W)     send.ts (8|M0)           null     r127    null    0x0            0x02000010           {EOT,@1} // wr:1+0, rd:0; end of thread\n"
+        "        nop                    \nL112:\n";
+    for (const std::string closing : {"while (32|M0)                        L40", "goto.b (32|M0)                       L80                  L40"}) {
+        std::string whole = text;
+        whole.replace(whole.find("WHILE"), 5, closing);
+        const auto stats = count_function(&isa::xe, whole, "k");
+        BOOST_TEST_REQUIRE(stats.loops.size() == 1u);
+        BOOST_TEST(stats.loops[0].header == "0x28");
+        BOOST_TEST(stats.loops[0].own.classes.at("fp32") == 2u);
+        BOOST_TEST(stats.total.instructions == 8u);
+        BOOST_TEST(stats.total.classes.count("padding") == 0u);
+        const auto& code = stats.code.instructions;
+        BOOST_TEST(code[1].bytes == 8u);
+        BOOST_TEST(code[1].share == 0.5);
+        BOOST_TEST(code[0].share == 1.0);
+        double multiply_adds = 0;
+        for (const auto& i : code) multiply_adds += isa::xe.arithmetic(i, {cllab::model::Declared::What::multiply_add, 1, 32});
+        BOOST_TEST(multiply_adds == 1.0);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(ptx_statements_are_classed_by_type_and_memory_by_space_and_width) {
+    BOOST_TEST(ptx("fma.rn.f32") == "fp32");
+    BOOST_TEST(ptx("add.f64") == "fp64");
+    BOOST_TEST(ptx("setp.lt.s32") == "integer");
+    BOOST_TEST(ptx("add.s64") == "address");
+    BOOST_TEST(ptx("mul.wide.s32") == "address");
+    BOOST_TEST(ptx("cvt.s64.s32") == "address");
+    BOOST_TEST(ptx("cvt.rn.f32.s32") == "convert");
+    BOOST_TEST(ptx("cvt.u32.u64") == "convert");
+    BOOST_TEST(ptx("ld.global.v4.f32") == "memory global_load_128");
+    BOOST_TEST(ptx("ld.global.nc.u8") == "memory global_load_8");
+    BOOST_TEST(ptx("ld.param.u64") == "parameter param_load_64");
+    BOOST_TEST(ptx("st.shared.b64") == "memory shared_store_64");
+    BOOST_TEST(ptx("ld.local.u32") == "memory local_load_32");
+    BOOST_TEST(ptx("atom.global.add.u32") == "memory global_atomic_32");
+    BOOST_TEST(ptx("sin.approx.f32") == "special");
+    BOOST_TEST(ptx("bar.sync") == "barrier");
+    BOOST_TEST(ptx("mov.u64") == "move");
+    BOOST_TEST(ptx("and.pred") == "integer");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
