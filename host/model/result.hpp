@@ -73,8 +73,8 @@ struct BuildInfo {
 struct CodeInfo {
     std::string kind;                                 ///< "ptx", "amdgpu-code-object", "poclbin", …
     std::optional<std::int64_t> registers, spills, local_bytes, private_bytes, code_bytes;
-    /// One iteration of the innermost loop with the most work: "instructions", on GCN also "v" and "s", on SASS "reuse" where
-    /// there is one. Empty without a loop or without a counted disassembly.
+    /// One iteration of the loop with the most samples, else of the innermost loop with the most work: "instructions", on GCN also
+    /// "v" and "s", on SASS "reuse" where there is one. Empty without a loop or without a counted disassembly.
     std::map<std::string, std::int64_t> loop;
     std::map<std::string, std::string> origin;        ///< "registers" -> "ptxas verbose log"
     std::string fingerprint;                          ///< equal for equal code (inspect/fingerprint.hpp); empty: unknown
