@@ -367,7 +367,10 @@ void finish_arrangement(CellState& state, Sampling& sampling) {
     state.guarded([&] {
         if (!state.proved(state.subject->guard_damage())) return;
         sampling.conclude();
-        if (state.record.time) state.record.time->shared_memory = state.subject->shares_memory();
+        if (!state.record.time) return;
+        state.record.time->shared_memory = state.subject->shares_memory();
+        // That it is a difference, of which single samples may be negative.
+        if (state.setup.slope) state.record.metrics.push_back({"step_time", {state.record.time->median, "s", Better::lower}});
     });
 }
 

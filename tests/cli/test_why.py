@@ -63,7 +63,7 @@ class Why(LabTest):
     def test_a_bound_above_the_time_cannot_be(self):
         self.profile(SLOW)
         page, line = self.why()
-        self.assertIn("cannot be: launch alone takes at least 1000 s", page)
+        self.assertIn("cannot be: launch alone takes at least 250 s", page)
         self.assertEqual(line["limit"], "impossible")
 
     def test_a_claim_that_fails_its_test_is_withdrawn(self):
