@@ -7,6 +7,7 @@
 
 #include "app/capture.hpp"
 #include "app/image_file.hpp"
+#include "app/request.hpp"
 #include "app/runner.hpp"
 #include "app/say.hpp"
 #include "core/text.hpp"
@@ -99,6 +100,7 @@ Choice::Choice(const Invocation& invocation, const std::map<std::string, Earlier
         if (other != said.end())
             throw Error(Blame::usage, "option '--" + other->first + "' is about a kernel file, as in `cllab " + invocation.command +
                                           " my.cl`; the patterns name none");
+        tolerance_of(invocation);  // what is wrong with it is said before any device is asked
         if (names_kernel_file(invocation.versus)) throw Error(Blame::usage, "--vs names a kernel file, so the pattern must name one too");
         return;
     }

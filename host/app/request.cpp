@@ -27,15 +27,19 @@ model::RunInfo run_info(const Invocation& invocation) {
     return out;
 }
 
+std::optional<model::Tolerance> tolerance_of(const Invocation& invocation) {
+    kernelfile::Description said;
+    for (const auto& [option, value] : invocation.statements)
+        if (option == "tolerance") kernelfile::parse_option(option, value, said);
+    return said.tolerance;
+}
+
 run::Settings settings_of(const Invocation& invocation) {
     run::Settings out;
     out.seed = invocation.seed;
     out.sampling_seconds = invocation.sampling_seconds;
     out.build_options = invocation.build_options;
-    kernelfile::Description said;
-    for (const auto& [option, value] : invocation.statements)
-        if (option == "tolerance") kernelfile::parse_option(option, value, said);
-    out.tolerance = said.tolerance;
+    out.tolerance = tolerance_of(invocation);
     out.steps = invocation.steps;
     out.count_above = invocation.count_above;
     out.cl_dir = invocation.cl_dir;

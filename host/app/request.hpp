@@ -7,6 +7,9 @@
 
 namespace cllab::app {
 
+/// What --tolerance says; throws Error(usage).
+std::optional<model::Tolerance> tolerance_of(const Invocation& invocation);
+
 /// What every command's cells have from the command line alike; dumps, files and how to measure are the command's own.
 run::Settings settings_of(const Invocation& invocation);
 

@@ -139,7 +139,7 @@ class CommandLine(LabTest):
         text = (SOURCE / "cl" / "pitch.cl").read_text()
         cl = self.kernels(pitch="#ifdef PITCH_SHORT8\n#undef PITCH_SHORT8\n#define PITCH_VLOAD8\n#define pitch_vload8 pitch_short8\n"
                                 "#endif\n" + text)
-        out, comparison = self.compared("0.01", "--cl-dir", cl, "--no-dumps")
+        out, comparison = self.compared("0.01", "--cl-dir", cl, "--no-dumps", "--axis", "layout=rows")
         self.assertEqual(comparison["verdict"], "same code")
         self.assertIn("pitch_short8 against pitch_vload8: same code, so there is no winner; ", out)
 

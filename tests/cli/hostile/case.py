@@ -42,9 +42,9 @@ def options_of(program, command):
     out = []
     # "  -a [ --axis ] NAME=VALUES Redefines an axis: …" or "  --isolate                 Runs each …", and lines that go on.
     for head, text in re.findall(r"^  (-\S.*?(?: \[ --\S+ \])?(?: (?:[A-Z][A-Z=,\[\]]*|bytes=N flops=N))?(?: \(=\S+\))?) +((?:[A-Z].*\n?)(?:  {8,}.*\n?)*)", page.split("\nOptions:\n")[1], re.M):
-        name = re.search(r"--[a-z-]+", head)[0]
+        name = re.search(r"--[a-z0-9-]+", head)[0]
         short = re.match(r"(-\w) \[", head)
-        value = re.search(r"(?:--[a-z-]+(?: \])?) ([A-Z][A-Z=,\[\]]*|bytes=N flops=N)", head)
+        value = re.search(r"(?:--[a-z0-9-]+(?: \])?) ([A-Z][A-Z=,\[\]]*|bytes=N flops=N)", head)
         out.append(Option(name, short[1] if short else "", value[1] if value else "", "Repeats." in text or (value is not None and value[1].startswith(("NAME=", "D")) and value[1] != "DIR"),
                           text.startswith("Of a kernel file: ") and name not in ("--check", "--watch", "--replay")))
     return out
