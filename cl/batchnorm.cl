@@ -35,6 +35,29 @@ kernel void batchnorm_pixel_three(global const float* restrict x, global float* 
 }
 #endif
 
+#ifdef BATCHNORM_PIXEL_STEPPED
+// pixel_three with pointers that step from image to image, where that one computes n * PIXELS + p. Compilers for GPUs step
+// the address of that one too; LLVM unrolls this one further (tests/isa).
+kernel void batchnorm_pixel_stepped(global const float* restrict x, global float* restrict y, global float* restrict means,
+                                    global float* restrict scales) {
+    const uint p = get_global_id(0);
+    if (p >= PIXELS) return;
+    global const float* const end = x + (size_t)IMAGES * PIXELS + p;
+    float sum = 0, squares = 0;
+    for (global const float* from = x + p; from != end; from += PIXELS) sum += *from;
+    const float mean = sum / IMAGES;
+    for (global const float* from = x + p; from != end; from += PIXELS) {
+        const float d = *from - mean;
+        squares = fma(d, d, squares);
+    }
+    const float scale = 1 / sqrt(squares / IMAGES + EPSILON);
+    global float* to = y + p;
+    for (global const float* from = x + p; from != end; from += PIXELS, to += PIXELS) *to = (*from - mean) * scale;
+    means[p] = mean;
+    scales[p] = scale;
+}
+#endif
+
 #ifdef BATCHNORM_PIXEL_TWO
 // Both sums in one pass, of x minus its first value: x is read twice.
 kernel void batchnorm_pixel_two(global const float* restrict x, global float* restrict y, global float* restrict means,

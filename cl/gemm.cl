@@ -6,6 +6,7 @@
 // is multiplied (buffered), and the order of the multiply-adds changed so that neighbours share an operand (serpentine).
 // `vector` is the ladder of a CPU: no local memory, a block of C in vector registers, rows of B in the cache.
 //   TILE_K       depth of a tile of tile8, buffered and serpentine
+//   PAD          floats between two rows of naive and local: a leading dimension that is no power of two
 //   GEMM_ALIGNED 1 when k and n are multiples of four, so that rows can be read in 128-bit words
 //   GEMM_WHOLE   1 when m, n and k are multiples of the tile, so that no bound needs a test
 
@@ -15,9 +16,9 @@ kernel void gemm_naive(global const float* restrict a, global const float* restr
                        int k) {
     const int column = get_global_id(0), row = get_global_id(1);
     if (column >= n || row >= m) return;
-    float sum = c[(size_t)row * n + column];
-    for (int i = 0; i < k; ++i) sum = fma(a[(size_t)row * k + i], b[(size_t)i * n + column], sum);
-    c[(size_t)row * n + column] = sum;
+    float sum = c[(size_t)row * (n + PAD) + column];
+    for (int i = 0; i < k; ++i) sum = fma(a[(size_t)row * (k + PAD) + i], b[(size_t)i * (n + PAD) + column], sum);
+    c[(size_t)row * (n + PAD) + column] = sum;
 }
 #endif
 
@@ -32,14 +33,14 @@ kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void gemm_local(glob
     const int column = get_global_id(0), row = get_global_id(1);
     float sum = 0;
     for (int first = 0; first < k; first += TILE) {
-        ta[y][x] = row < m && first + x < k ? a[(size_t)row * k + first + x] : 0;
-        tb[y][x] = column < n && first + y < k ? b[(size_t)(first + y) * n + column] : 0;
+        ta[y][x] = row < m && first + x < k ? a[(size_t)row * (k + PAD) + first + x] : 0;
+        tb[y][x] = column < n && first + y < k ? b[(size_t)(first + y) * (n + PAD) + column] : 0;
         barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
         for (int i = 0; i < TILE; ++i) sum = fma(ta[y][i], tb[i][x], sum);
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    if (row < m && column < n) c[(size_t)row * n + column] += sum;
+    if (row < m && column < n) c[(size_t)row * (n + PAD) + column] += sum;
 }
 #endif
 

@@ -4,7 +4,8 @@
 //
 // Defined by the host, because the static original has them as constants too: GRID_I, GRID_J, GRID_K (points, boundary
 // included; k is contiguous), ROW (words from one row to the next), LX, LY, LZ (the work-group), LANES (points of a row
-// that an item computes at once), PLANES (planes an item goes through), HIMENO_CONTRACT (fma allowed).
+// that an item computes at once), PLANES (planes an item goes through), K_ID, J_ID, I_ID (the dimension of the NDRange along
+// each axis of the grid), START (words in front of each array), HIMENO_CONTRACT (fma allowed).
 
 #if HIMENO_CONTRACT
 #pragma OPENCL FP_CONTRACT ON
@@ -73,23 +74,33 @@ void himeno_gosa(global const float* restrict partial, const int count, global f
 #define K_FIRST 0      // the first item of a row idles, and the loads of a row begin where the row does: aligned
 #endif
 
+#if defined(HIMENO_REGION)
+// A compiler that moves array sections gives the device array the section's shape: of the coefficients the points inside the
+// boundary, so that no row begins where a row of p does, nor at any alignment.
+#define HERE(a) a[((i - 1) * (GRID_J - 2) + j - 1) * (GRID_K - 2) + k - 1]
+#else
+#define HERE(a) a[x]
+#endif
+
 #if POINT_SWEEP
-// One work-item a point: the neighbours come from the caches.
+// One work-item a point, or PLANES of them one behind the other: the neighbours come from the caches.
 kernel SHAPE void KERNEL(global const float* restrict p, global float* restrict q, COEFFICIENTS,
                          global float* restrict partial) {
     local float sums[GROUP];
-    const int k = (int)get_global_id(0) + K_FIRST, j = (int)get_global_id(1) + 1, i = (int)get_global_id(2) + 1;
+    const int k = (int)get_global_id(K_ID) + K_FIRST, j = (int)get_global_id(J_ID) + 1;
+    const int first = (int)get_global_id(I_ID) * PLANES + 1, last = min(first + PLANES, GRID_I - 1);
     float gosa = 0;
-    if (k > 0 && k < GRID_K - 1 && j < GRID_J - 1 && i < GRID_I - 1) {
-        const int x = i * PLANE + j * ROW + k;
+    for (int i = first; i < last; ++i) {
+        if (!(k > 0 && k < GRID_K - 1 && j < GRID_J - 1)) break;
+        const int x = START + i * PLANE + j * ROW + k;
         const float s0 =
-            a0[x] * p[x + PLANE] + a1[x] * p[x + ROW] + a2[x] * p[x + 1] +
-            b0[x] * (p[x + PLANE + ROW] - p[x + PLANE - ROW] - p[x - PLANE + ROW] + p[x - PLANE - ROW]) +
-            b1[x] * (p[x + ROW + 1] - p[x - ROW + 1] - p[x + ROW - 1] + p[x - ROW - 1]) +
-            b2[x] * (p[x + PLANE + 1] - p[x - PLANE + 1] - p[x + PLANE - 1] + p[x - PLANE - 1]) +
-            c0[x] * p[x - PLANE] + c1[x] * p[x - ROW] + c2[x] * p[x - 1] + wrk1[x];
-        const float ss = (s0 * a3[x] - p[x]) * bnd[x];
-        gosa = ss * ss;
+            HERE(a0) * p[x + PLANE] + HERE(a1) * p[x + ROW] + HERE(a2) * p[x + 1] +
+            HERE(b0) * (p[x + PLANE + ROW] - p[x + PLANE - ROW] - p[x - PLANE + ROW] + p[x - PLANE - ROW]) +
+            HERE(b1) * (p[x + ROW + 1] - p[x - ROW + 1] - p[x + ROW - 1] + p[x - ROW - 1]) +
+            HERE(b2) * (p[x + PLANE + 1] - p[x - PLANE + 1] - p[x + PLANE - 1] + p[x - PLANE - 1]) +
+            HERE(c0) * p[x - PLANE] + HERE(c1) * p[x - ROW] + HERE(c2) * p[x - 1] + HERE(wrk1);
+        const float ss = (s0 * HERE(a3) - p[x]) * HERE(bnd);
+        gosa += ss * ss;
         q[x] = p[x] + OMEGA * ss;
     }
     store_group_sum(gosa, sums, partial);
@@ -99,9 +110,11 @@ kernel SHAPE void KERNEL(global const float* restrict p, global float* restrict 
 #if COPY_KERNEL
 // What the original does after each sweep: 8 of its 64 bytes a point.
 kernel SHAPE void himeno_copy(global float* restrict p, global const float* restrict q) {
-    const int k = (int)get_global_id(0) + K_FIRST, j = (int)get_global_id(1) + 1, i = (int)get_global_id(2) + 1;
-    if (k < GRID_K - 1 && j < GRID_J - 1 && i < GRID_I - 1) {
-        const int x = i * PLANE + j * ROW + k;
+    const int k = (int)get_global_id(K_ID) + K_FIRST, j = (int)get_global_id(J_ID) + 1;
+    const int first = (int)get_global_id(I_ID) * PLANES + 1, last = min(first + PLANES, GRID_I - 1);
+    if (k >= GRID_K - 1 || j >= GRID_J - 1) return;
+    for (int i = first; i < last; ++i) {
+        const int x = START + i * PLANE + j * ROW + k;
         p[x] = q[x];
     }
 }
@@ -135,12 +148,14 @@ kernel SHAPE void KERNEL(global const float* restrict p, global float* restrict 
 
 #ifdef HIMENO_LOCAL
 // 2.5-D blocking: a group keeps a tile of three planes with its rim in local memory and goes along i. The fourth slot
-// takes the plane to come while slower items still read the other three, so one barrier a plane is enough.
+// takes the plane to come while slower items still read the other three, so one barrier a plane is enough. A group that is
+// LZ > 1 planes deep keeps LZ planes and one on either side, as the article's compiler did (18x6x6 for 16x4x4), and reads
+// LZ + 2 planes for LZ; it waits twice, before it overwrites the tile and before it reads it.
 #define TILE_K (LX + 2)
 #define TILE_J (LY + 2)
 #define TILE (TILE_K * TILE_J)
 static inline void load_tile(local float* tile, global const float* plane, int j0, int k0) {
-    for (int t = (int)(get_local_id(1) * LX + get_local_id(0)); t < TILE; t += LX * LY) {
+    for (int t = (int)((get_local_id(2) * LY + get_local_id(1)) * LX + get_local_id(0)); t < TILE; t += GROUP) {
         // What lies outside the plane is never used: it is read from the edge. No `%`: LLVM makes one division of both and
         // freezes its operand, an instruction that Oclgrind 21.10 cannot follow when it looks for uninitialised values.
         const int row = t / TILE_K, column = t - row * TILE_K;
@@ -152,22 +167,40 @@ static inline void load_tile(local float* tile, global const float* plane, int j
 kernel SHAPE void KERNEL(global const float* restrict p, global float* restrict q, COEFFICIENTS,
                          global float* restrict partial) {
     local float sums[GROUP];
-    local float planes[4 * TILE];
+#if LZ == 1
+#define SLOTS 4
+#else
+#define SLOTS (LZ + 2)
+#endif
+    local float planes[SLOTS * TILE];
     const int k = (int)get_global_id(0), j = (int)get_global_id(1) + 1;
     const int first = (int)get_group_id(2) * PLANES + 1, last = min(first + PLANES, GRID_I - 1);
     const int j0 = (int)get_group_id(1) * LY, k0 = (int)get_group_id(0) * LX - 1;
     const int at = ((int)get_local_id(1) + 1) * TILE_K + (int)get_local_id(0) + 1;
     const bool inside = k > 0 && k < GRID_K - 1 && j < GRID_J - 1;
     float gosa = 0;
+#if LZ == 1
     load_tile(planes + ((first - 1) & 3) * TILE, p + (first - 1) * PLANE, j0, k0);
     load_tile(planes + (first & 3) * TILE, p + first * PLANE, j0, k0);
-    for (int i = first; i < last; ++i) {
+#endif
+    for (int bottom = first; bottom < last; bottom += LZ) {
+#if LZ == 1
+        const int i = bottom;
         load_tile(planes + ((i + 1) & 3) * TILE, p + (i + 1) * PLANE, j0, k0);
+        local const float* m = planes + ((i - 1) & 3) * TILE + at;
+        local const float* c = planes + (i & 3) * TILE + at;
+        local const float* n = planes + ((i + 1) & 3) * TILE + at;
+#else
+        const int i = bottom + (int)get_local_id(2);
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (inside) {
-            local const float* m = planes + ((i - 1) & 3) * TILE + at;
-            local const float* c = planes + (i & 3) * TILE + at;
-            local const float* n = planes + ((i + 1) & 3) * TILE + at;
+        for (int slot = 0; slot < SLOTS; ++slot)
+            load_tile(planes + slot * TILE, p + min(bottom - 1 + slot, GRID_I - 1) * PLANE, j0, k0);
+        local const float* m = planes + (int)get_local_id(2) * TILE + at;
+        local const float* c = m + TILE;
+        local const float* n = c + TILE;
+#endif
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (inside && i < last) {
             const int x = i * PLANE + j * ROW + k;
             const float s0 = a0[x] * n[0] + a1[x] * c[TILE_K] + a2[x] * c[1] +
                              b0[x] * (n[TILE_K] - n[-TILE_K] - m[TILE_K] + m[-TILE_K]) +

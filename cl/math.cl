@@ -17,8 +17,14 @@
 #elif defined(F_fma)
 #define CALL(x) fma(x, x, (TYPE)0.5)
 #elif defined(F_pow) || defined(F_powr) || defined(F_native_powr) || defined(F_half_powr) || defined(F_atan2) || \
-    defined(F_hypot) || defined(F_fmod)
+    defined(F_hypot) || defined(F_fmod) || defined(F_fmax) || defined(F_fmin)
 #define CALL(x) F(x, (TYPE)1.375)
+#elif defined(F_exp_by_exp2)
+#define CALL(x) exp2((x) * (TYPE)1.4426950408889634)
+#elif defined(F_sqrt_by_rsqrt)
+#define CALL(x) ((x) * rsqrt(x))
+#elif defined(F_asin_by_atan2)
+#define CALL(x) atan2(x, sqrt(((TYPE)1 - (x)) * ((TYPE)1 + (x))))
 #else
 #define CALL(x) F(x)
 #endif

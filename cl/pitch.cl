@@ -20,6 +20,21 @@ static inline uchar fixed_pixel(__global const uchar* p, int n, short f, short c
     return (uchar)((ushort)max(d, (short)-d) >> 7);
 }
 
+// The same in another type, for PITCH_ELEMENT: what the width and the sign of the arithmetic cost a vectorising compiler.
+#if defined(PITCH_ELEMENT)
+static inline uchar element_pixel(__global const uchar* p, int n, PITCH_ELEMENT f, PITCH_ELEMENT c) {
+    const PITCH_ELEMENT e = (PITCH_ELEMENT)(f * p[n] + c * p[n + 1]) >> 1;
+    const PITCH_ELEMENT w = (PITCH_ELEMENT)(f * p[-n] + c * p[-n - 1]) >> 1;
+    const PITCH_ELEMENT centre = (PITCH_ELEMENT)p[0] << 7, sum = e + w;
+#if defined(PITCH_UNSIGNED)
+    return (uchar)((PITCH_ELEMENT)(max(centre, sum) - min(centre, sum)) >> 7);
+#else
+    const PITCH_ELEMENT d = centre - sum;
+    return (uchar)(max(d, (PITCH_ELEMENT)-d) >> 7);
+#endif
+}
+#endif
+
 static inline float float_difference(float centre, float e0, float e1, float w0, float w1, float f, float c) {
     return fabs(2.0f * centre - (f * e0 + c * e1 + f * w0 + c * w1)) * 0.5f;
 }
@@ -27,6 +42,18 @@ static inline float float_difference(float centre, float e0, float e1, float w0,
 static inline uchar float_pixel(__global const uchar* p, int n, float f, float c) {
     return (uchar)float_difference(p[0], p[n], p[n + 1], p[-n], p[-n - 1], f, c);
 }
+
+// What implicit and loop compute a pixel in (axis element).
+#if defined(PITCH_IN_FLOAT)
+typedef float weight;
+#define PIXEL float_pixel
+#elif defined(PITCH_ELEMENT)
+typedef short weight;
+#define PIXEL element_pixel
+#else
+typedef short weight;
+#define PIXEL fixed_pixel
+#endif
 
 // --- One work-item per pixel ------------------------------------------------------------------------------------
 
@@ -38,13 +65,13 @@ static inline uchar float_pixel(__global const uchar* p, int n, float f, float c
 __attribute__((vec_type_hint(short8)))
 #endif
 __kernel void pitch_implicit(__global const uchar* restrict src, __global uchar* restrict dst, int width, int left,
-                             int top, int right, int bottom, int n, short f, short c) {
+                             int top, int right, int bottom, int n, weight f, weight c) {
     const int x = left + (int)get_global_id(0), y = top + (int)get_global_id(1);
 #ifdef PITCH_PARTIAL
     if (x > right || y > bottom) return;
 #endif
     const size_t at = (size_t)y * width + x;
-    dst[at] = fixed_pixel(src + at, n, f, c);
+    dst[at] = PIXEL(src + at, n, f, c);
 }
 #endif
 
@@ -73,16 +100,54 @@ __kernel void pitch_roi(__global const uchar* restrict src, __global uchar* rest
 
 // pitch_roi with its arguments behind pointers: every work-item loads from global memory what the by-value form finds
 // in constant registers. Published for NVIDIA in 2013: 428 MB/s against 1006.
-#if defined(PITCH_STRUCT)
+#if defined(PITCH_STRUCT) || defined(PITCH_STRUCT_CONSTANT) || defined(PITCH_STRUCT_VALUE)
 typedef struct { int width, left, top, right, bottom; } Region;
 typedef struct { int n; float f, c; } Interpolation;
+#endif
 
-__kernel void pitch_struct(__global const uchar* restrict src, __global uchar* restrict dst,
-                           __global const Region* region, __global const Interpolation* weights) {
+// struct_constant: the same pointers to __constant memory, whose loads at one address a GPU makes once for a group, or puts
+// into constant registers again.
+#if defined(PITCH_STRUCT) || defined(PITCH_STRUCT_CONSTANT)
+#if defined(PITCH_STRUCT)
+#define ARGUMENTS __global
+#else
+#define ARGUMENTS __constant
+#endif
+
+__kernel void KERNEL(__global const uchar* restrict src, __global uchar* restrict dst, ARGUMENTS const Region* region,
+                     ARGUMENTS const Interpolation* weights) {
     const int x = (int)get_global_id(0), y = (int)get_global_id(1);
     if (x < region->left || x > region->right || y < region->top || y > region->bottom) return;
     const size_t at = (size_t)y * region->width + x;
     dst[at] = float_pixel(src + at, weights->n, weights->f, weights->c);
+}
+#endif
+
+// struct_value: the structs themselves as arguments, which is what made the kernel of 2013 fast again.
+#if defined(PITCH_STRUCT_VALUE)
+__kernel void pitch_struct_value(__global const uchar* restrict src, __global uchar* restrict dst, const Region region,
+                                 const Interpolation weights) {
+    const int x = (int)get_global_id(0), y = (int)get_global_id(1);
+    if (x < region.left || x > region.right || y < region.top || y > region.bottom) return;
+    const size_t at = (size_t)y * region.width + x;
+    dst[at] = float_pixel(src + at, weights.n, weights.f, weights.c);
+}
+#endif
+
+// The GPU kernel as it was published and annotated, instruction by instruction: every work-item loads its five pixels and
+// computes, and only the store is guarded. No restrict, a division by two, and contraction as the compiler likes. The loads
+// of work-items outside the region may lie outside the image, which is why it stands PITCH_MARGIN bytes into its buffer.
+#if defined(PITCH_PUBLISHED)
+#pragma OPENCL FP_CONTRACT ON
+__kernel void pitch_published(__global const uchar* src, __global uchar* dst, int width, int left, int top, int right,
+                              int bottom, int n, float f, float c) {
+    const int x = (int)get_global_id(0), y = (int)get_global_id(1);
+    const size_t at = (size_t)y * width + x;
+    __global const uchar* p = src + PITCH_MARGIN + at;
+    const float west = (float)p[-n - 1] * c + (float)p[-n] * f;
+    const float east = (float)p[n] * f + (float)p[n + 1] * c;
+    const float difference = ((float)p[0] * 2.0f - (east + west)) / 2.0f;
+    if (x >= left && x <= right && y >= top && y <= bottom) dst[at] = (uchar)fabs(difference);
 }
 #endif
 
@@ -136,27 +201,38 @@ static inline int part_begin(int first, int last, size_t i, size_t parts) {
 }
 #endif
 
+// What work-item i takes of the region: a band of whole rows, or with PITCH_COLUMNS (axis layout) a strip of columns, as
+// published. A band of rows is one stream; a strip jumps from page to page with every row and the prefetcher starts anew.
+#if defined(PITCH_COLUMNS)
+#define PART_ROWS(i, parts) const int first_row = top, end_row = bottom + 1
+#define PART_COLUMNS(i, parts) \
+    const int begin = part_begin(left, right, i, parts), end = part_begin(left, right, i + 1, parts)
+#else
+#define PART_ROWS(i, parts) \
+    const int first_row = part_begin(top, bottom, i, parts), end_row = part_begin(top, bottom, i + 1, parts)
+#define PART_COLUMNS(i, parts) const int begin = left, end = right + 1
+#endif
+
 #if defined(PITCH_LOOP)
 __kernel void pitch_loop(__global const uchar* restrict src, __global uchar* restrict dst, int width, int left, int top,
-                         int right, int bottom, int n, short f, short c) {
+                         int right, int bottom, int n, weight f, weight c) {
     const size_t i = get_global_id(0), parts = get_global_size(0);
-    const int end = part_begin(top, bottom, i + 1, parts);
-    for (int y = part_begin(top, bottom, i, parts); y < end; ++y) {
+    PART_ROWS(i, parts);
+    PART_COLUMNS(i, parts);
+    for (int y = first_row; y < end_row; ++y) {
         __global const uchar* from = src + (size_t)y * width;
         __global uchar* to = dst + (size_t)y * width;
-        for (int x = left; x <= right; ++x) to[x] = fixed_pixel(from + x, n, f, c);
+        for (int x = begin; x < end; ++x) to[x] = PIXEL(from + x, n, f, c);
     }
 }
 #endif
 
 // Steps of eight pixels, the remainder one by one: pitch_vload8 as it was published, pitch_short8 as it should be on a
-// CPU. They differ in three things, each seen under PoCL (3.1, LLVM 15, AVX2):
+// CPU. They differ in two things, each seen under PoCL (3.1, LLVM 15, AVX2), and by default in their layout:
 // * vstore8 of uchar takes the vector apart and stays eight byte stores (movb). A store through a packed type is one
 //   vmovq. vload8 is innocent: LLVM puts its eight byte loads together again (vpmovzxbw).
 // * abs_diff, like abs, is written for pairs of elements and becomes 50 instructions of shuffles. max(d, -d) is one
 //   vpabsw. (So is d < 0 ? -d : d of scalars, but of vectors clang makes a blend of five instructions.)
-// * Published, a work-item makes a strip of columns, so that its reads jump from page to page with every row and the
-//   prefetcher starts anew. A band of rows is one stream.
 #if defined(PITCH_SHORT8) || defined(PITCH_VLOAD8)
 #if defined(PITCH_SHORT8) && LAB_UNALIGNED
 #define LOAD8(p) (*(__global const uchar8_packed*)(p))
@@ -178,13 +254,8 @@ static inline ushort8 distance8(short8 a, short8 b) {
 __kernel void KERNEL(__global const uchar* restrict src, __global uchar* restrict dst, int width, int left, int top,
                      int right, int bottom, int n, short f, short c) {
     const size_t i = get_global_id(0), parts = get_global_size(0);
-#if defined(PITCH_SHORT8)
-    const int first_row = part_begin(top, bottom, i, parts), end_row = part_begin(top, bottom, i + 1, parts);
-    const int begin = left, end = right + 1;
-#else
-    const int first_row = top, end_row = bottom + 1;
-    const int begin = part_begin(left, right, i, parts), end = part_begin(left, right, i + 1, parts);
-#endif
+    PART_ROWS(i, parts);
+    PART_COLUMNS(i, parts);
     for (int y = first_row; y < end_row; ++y) {
         __global const uchar* from = src + (size_t)y * width;
         __global uchar* to = dst + (size_t)y * width;

@@ -6,48 +6,68 @@
 // 512-bit vector is taken apart into 128-bit ones that are no longer neighbours across work-items.
 //   LANES     floats in one access, 1 to 16
 //   PER_ITEM  accesses to each array in flight per work-item (GPU)
+//   OFFSET    floats in front of the first one: a vector then begins at no multiple of its size
+//   STRIDE    from one access to the next, in accesses
+//   FEW       a fixed number of work-groups goes through the arrays, instead of as many as there are accesses (GPU)
 
+// Where vectors are not aligned the compiler must know: it takes them apart where the device has no such loads.
+#if OFFSET % LANES
+#define PLACED __attribute__((aligned(4)))
+#else
+#define PLACED
+#endif
 #if LANES == 1
 typedef float vector_t;
+typedef float placed_t;
 #elif LANES == 2
 typedef float2 vector_t;
+typedef float2 placed_t PLACED;
 #elif LANES == 4
 typedef float4 vector_t;
+typedef float4 placed_t PLACED;
 #elif LANES == 8
 typedef float8 vector_t;
+typedef float8 placed_t PLACED;
 #else
 typedef float16 vector_t;
+typedef float16 placed_t PLACED;
 #endif
 
 #if defined(SAXPY_W32) || defined(SAXPY_W64) || defined(SAXPY_W128) || defined(SAXPY_W256) || defined(SAXPY_W512)
 kernel void KERNEL(global const float* restrict x, global float* restrict y, float a, ulong n) {
     const size_t vectors = n / LANES;
-    global const vector_t* restrict xv = (global const vector_t*)x;
-    global vector_t* restrict yv = (global vector_t*)y;
+    x += OFFSET;
+    y += OFFSET;
+    global const placed_t* restrict xv = (global const placed_t*)x;
+    global placed_t* restrict yv = (global placed_t*)y;
 #if defined(LAB_CPU)
     // One contiguous run per work-item, for the prefetchers.
     const size_t run = (vectors + get_global_size(0) - 1) / get_global_size(0);
     const size_t first = get_global_id(0) * run;
     const size_t last = min(first + run, vectors);
-    for (size_t i = first; i < last; ++i) yv[i] = a * xv[i] + yv[i];
+    for (size_t i = first; i < last; ++i) yv[i * STRIDE] = a * xv[i * STRIDE] + yv[i * STRIDE];
 #else
     const size_t step = get_local_size(0);
-    const size_t first = get_group_id(0) * step * PER_ITEM + get_local_id(0);
+    size_t first = get_group_id(0) * step * PER_ITEM + get_local_id(0);
+#if FEW
+    for (; first - get_local_id(0) < vectors; first += get_num_groups(0) * step * PER_ITEM)
+#endif
     if (first + (PER_ITEM - 1) * step < vectors) {
         vector_t xs[PER_ITEM], ys[PER_ITEM];
         // All loads before the first store: x and y are one array in y's eyes, so a compiler keeps loads behind stores.
 #pragma unroll
         for (int j = 0; j < PER_ITEM; ++j) {
-            xs[j] = xv[first + j * step];
-            ys[j] = yv[first + j * step];
+            xs[j] = xv[(first + j * step) * STRIDE];
+            ys[j] = yv[(first + j * step) * STRIDE];
         }
 #pragma unroll
-        for (int j = 0; j < PER_ITEM; ++j) yv[first + j * step] = a * xs[j] + ys[j];
+        for (int j = 0; j < PER_ITEM; ++j) yv[(first + j * step) * STRIDE] = a * xs[j] + ys[j];
     } else {
-        for (size_t i = first; i < vectors; i += step) yv[i] = a * xv[i] + yv[i];
+        for (size_t i = first; i < vectors && i < first + PER_ITEM * step; i += step)
+            yv[i * STRIDE] = a * xv[i * STRIDE] + yv[i * STRIDE];
     }
 #endif
-#if LANES > 1
+#if LANES > 1 && STRIDE == 1
     // The rest that fills no vector, one float per work-item; there are enough work-items.
     const size_t tail = vectors * LANES + get_global_id(0);
     if (tail < n) y[tail] = a * x[tail] + y[tail];

@@ -94,8 +94,10 @@ Choice::Choice(const Invocation& invocation, const std::map<std::string, Earlier
     for (const auto& pattern : patterns)
         if (!names_kernel_file(pattern)) built_in.push_back(pattern);
     if (built_in.size() == patterns.size()) {
-        if (!invocation.statements.empty())
-            throw Error(Blame::usage, "option '--" + invocation.statements.front().first + "' is about a kernel file, as in `cllab " + invocation.command +
+        const auto& said = invocation.statements;
+        const auto other = std::find_if(said.begin(), said.end(), [](const auto& s) { return s.first != "tolerance"; });
+        if (other != said.end())
+            throw Error(Blame::usage, "option '--" + other->first + "' is about a kernel file, as in `cllab " + invocation.command +
                                           " my.cl`; the patterns name none");
         if (names_kernel_file(invocation.versus)) throw Error(Blame::usage, "--vs names a kernel file, so the pattern must name one too");
         return;
@@ -175,6 +177,19 @@ std::vector<model::Selected> Choice::selected() const {
     const auto other = select({invocation_.versus});
     std::erase_if(out, [&](const auto& s) { return out.size() > 1 && s.variant == other.front().variant; });
     return out;
+}
+
+std::vector<model::Cell> first_cells(const Choice& choice, const std::vector<std::pair<std::string, std::string>>& axes,
+                                     const std::vector<std::string>& patterns) {
+    std::vector<model::Cell> cells;
+    std::set<std::string> seen;
+    for (auto& group : model::make_plan(choice.select(patterns), axes))
+        for (auto& cell : group) {
+            if (!seen.insert(cell.id).second && axes.empty()) continue;
+            if (axes.empty()) cell.label.clear();
+            cells.push_back(std::move(cell));
+        }
+    return cells;
 }
 
 }  // namespace cllab::app

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/options.hpp"
+#include "model/plan.hpp"
 #include "model/registry.hpp"
 
 namespace cllab::app {
@@ -40,5 +41,10 @@ private:
     Invocation invocation_;
     Own* own_ = nullptr;  ///< kept until the program ends: cells point into it
 };
+
+/// The cells of the patterns. Without axes the first point of each variant stands for it: most axes are sizes, which do not affect
+/// the code.
+std::vector<model::Cell> first_cells(const Choice& choice, const std::vector<std::pair<std::string, std::string>>& axes,
+                                     const std::vector<std::string>& patterns);
 
 }  // namespace cllab::app

@@ -48,19 +48,6 @@ int print_targets() {
     return 0;
 }
 
-/// Without --axis the first point of each variant stands for it: most axes are sizes, which do not affect the code.
-std::vector<model::Cell> cells_of(const Choice& choice, const Invocation& invocation, const std::vector<std::string>& patterns) {
-    std::vector<model::Cell> cells;
-    std::set<std::string> seen;
-    for (auto& group : model::make_plan(choice.select(patterns), invocation.axes))
-        for (auto& cell : group) {
-            if (!seen.insert(cell.id).second && invocation.axes.empty()) continue;
-            if (invocation.axes.empty()) cell.label.clear();
-            cells.push_back(std::move(cell));
-        }
-    return cells;
-}
-
 std::vector<CellCode> all_code(const Invocation& invocation, const std::vector<model::Cell>& cells) {
     return invocation.targets.empty() ? code_on_devices(invocation, cells) : code_for_target(invocation, cells);
 }
@@ -78,21 +65,44 @@ int report_failures(const std::vector<CellCode>& codes, bool require_all) {
     return status;
 }
 
+/// A comment with the source line where it is another than before; `last` is that of the instruction before.
+std::string source_line(const CellCode& code, std::uint64_t address, std::string& last) {
+    const auto found = code.source.find(address);
+    if (found == code.source.end() || found->second == last) return {};
+    last = found->second;
+    return "// " + last + "\n";
+}
+
+/// The listing with its source lines.
+std::string with_source(const CellCode& code) {
+    if (code.source.empty()) return code.isa;
+    std::string out, last, function;
+    for (const auto line : inspect::lines_of(code.isa)) {
+        if (const auto name = inspect::function_header(line); !name.empty()) function = name;
+        const auto first = line.find_first_not_of(' ');
+        if (first != 0 && first != std::string_view::npos && function == code.counts.code.name)
+            if (const auto address = inspect::leading_hex(line.substr(first))) out += source_line(code, *address, last);
+        out.append(line).append("\n");
+    }
+    return out;
+}
+
 /// Only what runs: until nine tenths of the samples are shown.
 void print_hot(const CellCode& code, unsigned width) {
     const auto bodies = hot_bodies(code);
-    put(code.hot ? printable("hot: " + model::statement(*code.hot)) + "\n" : "hot: unknown: the device is no CPU that addresses are sampled on\n");
+    put(code.hot ? printable("hot: " + model::statement(*code.hot)) + "\n" : "hot: unknown: nothing of this device can be sampled\n");
     double shown = 0;
     for (const auto& body : bodies) {
         if (shown >= 0.9) break;
         shown += body.region.share;
         std::string text = "\n" + model::place(body.region) + "\n" + inspect::one_line_counts(*code.counts.isa, body.counts) + "\n";
         const model::HotBlock* last = nullptr;
+        std::string line;
         for (const auto& instruction : body.instructions) {
             for (const auto* block : body.region.blocks)
-                if (instruction.address >= block->begin && instruction.address < block->end && block != std::exchange(last, block))
+                if (instruction.address >= block->begin && instruction.address < block->end && block != std::exchange(last, block) && block->samples)
                     text += fmt::format("  {:.1f} %\n", 100 * block->share);
-            text += fmt::format("{:8x}:  {}\n", instruction.address, instruction.text);
+            text += source_line(code, instruction.address, line) + fmt::format("{:8x}:  {}\n", instruction.address, instruction.text);
         }
         put_listing(text, width);
     }
@@ -101,7 +111,8 @@ void print_hot(const CellCode& code, unsigned width) {
 void print_code(const CellCode& code, const Invocation& invocation) {
     put(printable(code.id + " for " + code.where) + "\n");
     if (invocation.hot) print_hot(code, invocation.width);
-    else put_listing(invocation.summary ? code.summary : code.isa, invocation.width);
+    else put_listing(invocation.summary ? code.summary : with_source(code), invocation.width);
+    if (!code.source_note.empty()) put(printable(code.source_note) + "\n");
     put("\n");
 }
 
@@ -113,7 +124,7 @@ int compare(const Invocation& invocation) {
     const Choice choice(invocation);
     for (const auto& selected : choice.select({invocation.versus})) others.insert(selected.id);
     std::vector<model::Cell> left, right;
-    for (auto& cell : cells_of(choice, invocation, patterns)) (others.count(cell.id) ? right : left).push_back(std::move(cell));
+    for (auto& cell : first_cells(choice, invocation.axes, patterns)) (others.count(cell.id) ? right : left).push_back(std::move(cell));
     if (left.size() != 1 || right.size() != 1)
         throw Error(Blame::usage, "--vs compares one variant with one other; the patterns select " +
                                       std::to_string(left.size()) + " and " + std::to_string(right.size()));
@@ -190,7 +201,7 @@ int command_isa(const Invocation& invocation) {
     if (std::any_of(invocation.patterns.begin(), invocation.patterns.end(), [](const auto& p) { return binary_named(p).has_value(); }))
         return print_binaries(invocation);
     const Choice choice(invocation);
-    auto codes = all_code(invocation, cells_of(choice, invocation, invocation.patterns));
+    auto codes = all_code(invocation, first_cells(choice, invocation.axes, invocation.patterns));
     if (invocation.targets.size() > 1) {
         std::stable_sort(codes.begin(), codes.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
         print_table(codes);

@@ -51,6 +51,13 @@ const std::vector<Page> pages{
      "A FILE is a kernel file, as in my.cl:kernel, or any program binary (PTX, cubin, code object, PoCL's, SPIR-V …),\n"
      "which is recognised by its bytes; program.ptx:kernel is one kernel of it.",
      "cllab isa pitch_short8 --target gfx900 --vs pitch_wide"},
+    {"why",
+     "cllab why PATTERN|FILE... [--device D] [--test] [options]",
+     "Names what limits the time of each cell, or says how much of it is not explained. Each bound is a time that the cell\n"
+     "cannot beat: what it is declared to execute, over the peak that `cllab profile` measured on the device. The largest\n"
+     "bound is the limiter when it is at least 80 % of the time and clear of the next. What is not counted, or has no\n"
+     "measured peak, has no bound and is listed. A FILE is a kernel file, as in my.cl:kernel; its `work` says what it does.",
+     "cllab why saxpy_w128 --device cpu --test"},
     {"tune",
      "cllab tune PATTERN... [options]",
      "For each variant tries the launch parameters that do not affect the result, such as the work-group's shape:\n"
@@ -76,6 +83,14 @@ const std::vector<Page> pages{
      "found. The same goes to DIR/<device>/profile.json, where `cllab run` and `cllab tune` find the last level and\n"
      "the peaks that no kernel can beat.",
      "cllab profile --device gpu --budget 300"},
+    {"ncu",
+     "cllab ncu PATTERN|FILE.cl... [options] [-- options of ncu]",
+     "Reads the hardware counters of a kernel on an NVIDIA device. NVIDIA's profilers see no OpenCL, so the PTX of the\n"
+     "program binary is launched again through the CUDA driver with the cell's own arguments, under Nsight Compute (ncu).\n"
+     "The result of that launch is checked like the cell, and its time stands beside OpenCL's. Kernels that take images\n"
+     "or __local arguments, and operations of several launches, cannot be launched so. Options behind -- replace\n"
+     "the choice of counters; ncu's own page is then printed as it is.",
+     "cllab ncu pitch_wide -- --set full"},
     {"merge",
      "cllab merge FILE... [--json OUT]",
      "Joins the records (`cllab run --json`) of many runs and machines into one JSON-lines file. A record that is there\n"
@@ -112,9 +127,11 @@ std::string help_text(const std::string& command) {
                "  cllab run FILE.cl[:KERNEL]...               the same for a kernel of your own: `cllab help kernel-file`\n"
                "  cllab dump PATTERN...                       build, verify once, dump; no timing\n"
                "  cllab isa PATTERN... [--target T]           machine code and its counts, also for devices that are not here\n"
+               "  cllab why PATTERN...                        what limits the time, by the device's own measured peaks\n"
                "  cllab tune PATTERN...                       try the launch parameters, name the fastest\n"
                "  cllab regress BASE [PATTERN...]             slower than a baseline? an exit status says so\n"
                "  cllab profile [--device D]                  the device's portrait from all probes, on one page\n"
+               "  cllab ncu PATTERN...                        hardware counters on NVIDIA, which no profiler reads of OpenCL\n"
                "  cllab merge FILE...                         the records of many runs and machines as one file\n"
                "  cllab report FILE...                        the tables of such records, and the variants by devices\n\n"
                "`cllab COMMAND --help` explains a command. `cllab --version` prints the version.\n\n"

@@ -1,6 +1,7 @@
 #include "app/isa_code.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "app/request.hpp"
 #include "app/runner.hpp"
@@ -11,6 +12,7 @@
 #include "inspect/entries.hpp"
 #include "inspect/isa/list.hpp"
 #include "inspect/offline.hpp"
+#include "inspect/source_lines.hpp"
 #include "inspect/tool.hpp"
 #include "inspect/work.hpp"
 #include "model/params.hpp"
@@ -134,6 +136,46 @@ std::vector<CellCode> code_for_target(const Invocation& invocation, const std::v
     return codes;
 }
 
+namespace {
+
+/// Runs the request once more, built with line information, and gives `codes` the lines where their code is the same.
+void add_source(Runner& runner, run::RunRequest request, const model::Device& device, std::span<CellCode> codes) {
+    const auto option = device::line_option(device);
+    if (option.empty()) {
+        for (auto& code : codes) code.source_note = "no source lines: no build option for them is known of this driver";
+        return;
+    }
+    const inspect::TempFolder temporary;
+    request.settings.dumps = temporary.path();
+    request.settings.hot_seconds = 0;
+    request.settings.build_options += (request.settings.build_options.empty() ? "" : " ") + option;
+    const auto take = [&](std::size_t, std::size_t index, const model::Record& record) {
+        if (index >= codes.size()) return;
+        auto& code = codes[index];
+        const auto lined = code_of(record, "");
+        const auto& ours = code.counts.code.instructions;
+        const auto& theirs = lined.counts.code.instructions;
+        if (record.code.fingerprint.empty() || record.code.fingerprint != code.info.fingerprint || ours.size() != theirs.size()) {
+            code.source_note = "no source lines: built with " + option + " the code is another one";
+            return;
+        }
+        std::map<std::uint64_t, std::string> places;
+        for (const auto* part : {"program.so", "program.o"})
+            if (const auto file = inspect::read_file(std::filesystem::path(record.dump) / part)) places = inspect::source_places_of(inspect::as_bytes(*file));
+        const auto lines = inspect::lines_by_place(inspect::read_file(std::filesystem::path(record.dump) / "source.cl").value_or(""));
+        for (std::size_t i = 0; i < ours.size(); ++i) {
+            const auto place = places.find(theirs[i].address);
+            if (place == places.end()) continue;
+            const auto line = lines.find(place->second);
+            code.source[ours[i].address] = place->second + (line == lines.end() ? "" : "  " + trim(line->second));
+        }
+        if (code.source.empty()) code.source_note = "no source lines: the driver gives the function that runs no line information, or no objdump reads it";
+    };
+    runner.run(request, device.selector, {[](std::size_t, std::size_t, const model::Record&, const char*) {}, take});
+}
+
+}  // namespace
+
 std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::vector<model::Cell>& cells) {
     const inspect::TempFolder temporary;
     run::RunRequest request{std::nullopt, {cells}, settings_of(invocation)};
@@ -155,7 +197,11 @@ std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::v
     const bool isolate = !invocation.cl_dir.empty() || std::any_of(cells.begin(), cells.end(), [](const auto& cell) { return cell.variant->own != nullptr; });
     if (!isolate) catch_driver_crashes();
     const auto runner = isolate ? in_child_processes(invocation.timeout_seconds) : in_this_process();
-    for (const auto& device : runner->devices(invocation.devices)) runner->run(request, device.selector, events);
+    for (const auto& device : runner->devices(invocation.devices)) {
+        const auto before = codes.size();
+        runner->run(request, device.selector, events);
+        if (invocation.source) add_source(*runner, request, device, std::span(codes).subspan(before));
+    }
     return codes;
 }
 

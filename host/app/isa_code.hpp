@@ -1,6 +1,8 @@
 // The machine code of cells, from an offline compiler or from a device that built and ran them.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +21,8 @@ struct CellCode {
     inspect::FunctionStats counts;
     model::CodeInfo info;
     std::optional<model::Hot> hot;  ///< which of it runs; nothing: nobody looked
+    std::map<std::uint64_t, std::string> source;  ///< with --source: "pitch.cl:141  text" of instructions, by address
+    std::string source_note;                      ///< why there are none
     model::Status status = model::Status::ok;
     std::string reason;  ///< a line, or the compiler's log; empty when ok
 };

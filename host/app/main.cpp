@@ -1,4 +1,6 @@
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <iostream>
 #ifdef __GLIBC__
@@ -6,6 +8,7 @@
 #endif
 
 #include "app/commands.hpp"
+#include "app/cuda_launch.hpp"
 #include "app/errors.hpp"
 #include "app/pager.hpp"
 #include "app/say.hpp"
@@ -29,12 +32,14 @@ int dispatch(const cllab::app::Invocation& invocation) {
         return 0;
     }
     if (invocation.command == "regress") return command_regress(invocation);
+    if (invocation.command == "why") return command_why(invocation);
     if (invocation.command == "tune") return command_tune(invocation);
     if (invocation.command == "merge") return command_merge(invocation);
     if (invocation.command == "report") return command_report(invocation);
     if (invocation.command == "complete") return command_complete(invocation);
-    if (invocation.command == "run" || invocation.command == "dump") return command_run(invocation);
+    if (invocation.command == "ncu") return command_ncu(invocation);
     if (invocation.command == "profile") return command_profile(invocation);
+    if (invocation.command == "run" || invocation.command == "dump") return command_run(invocation);
     const Paged paged;
     if (invocation.command == "devices") return command_devices(invocation);
     if (invocation.command == "list") return command_list(invocation);
@@ -45,6 +50,8 @@ int dispatch(const cllab::app::Invocation& invocation) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    // What `cllab ncu` starts, by itself and under the profiler: no OpenCL, and a standard output of its own.
+    if (argc == 4 && std::strcmp(argv[1], "cuda-launch") == 0) return cuda_launch(argv[2], static_cast<unsigned>(std::atoi(argv[3])));
     try {
 #ifdef __GLIBC__
         // Images and references of tens of megabytes come and go with each verification: kept by the heap, their pages

@@ -15,7 +15,7 @@ const std::vector<Statement> statements{
     {"work", "bytes=N flops=N", "Of a kernel file: what a launch must move and compute, for the rates."},
     {"expect", "NAME=FILE", "Of a kernel file: an argument must come out equal to FILE (.npy, raw, picture). Repeats."},
     {"reference", "KERNEL", "Of a kernel file: results must equal those of this kernel or variant."},
-    {"tolerance", "KIND=X", "Of a kernel file: how far results may differ: absolute=X, relative=X or ulp=X."},
+    {"tolerance", "KIND=X", "How far results may be from the expected ones: absolute=X, relative=X or ulp=X; one is enough. Adds the largest errors."},
 };
 
 namespace {
@@ -52,6 +52,8 @@ void add_isa(Options& add) {
         "Compiles N times with --target, each in a fresh program with its own addresses, and prints how often each code came out.");
     add("hot", "Runs the kernel for a second on a CPU device and shows only the loops and paths that run, each with its share of the "
         "sampled addresses. With --vs puts those with the most samples side by side.");
+    add("source", "Prints the source line in front of the instructions that come of it: by a second build with line information, and only "
+        "where that build's code is the same.");
     add("width", count("N"), "Cuts lines at N columns, at least 40. Default: the lines as they are.");
     add("summary", "Leaves the instructions themselves out.");
     add("axis,a", list("NAME=VALUES"),
@@ -63,20 +65,23 @@ void add_isa(Options& add) {
     add_statements(add);
 }
 
-/// What run, dump and tune have in common, in front of what each has for itself.
+/// What run, dump, tune and why have in common, in front of what each has for itself.
 void add_cells(Options& add, const std::string& command) {
-    const bool tune = command == "tune";
+    const bool why = command == "why", few = command == "tune" || why;
     add("kernel,k", list("PATTERN"), "Selects variants, like a positional PATTERN. Repeats.");
     add("device,d", list("D"),
         "Selects devices: cpu, gpu, accelerator (the first of that type whose timer can be trusted), all, P or P:D "
         "(clinfo's indices), or part of a name. Repeats. Default: the first GPU, else the first CPU.");
     add("axis,a", list("NAME=VALUES"),
         "Redefines an axis: a list (width=1024,2048), a geometric range (size=1Ki:1Mi:*2) or a stepped one "
-        "(items=1:9:+2). Repeats. See `cllab describe FAMILY`.");
+        "(items=1:9:+2). Repeats. See `cllab describe FAMILY`. Every family has the axis options: "
+        "options=,-cl-fast-relaxed-math,-cl-opt-disable builds each kernel without and with either build option.");
     add_statements(add);
-    if (!tune) {
+    if (!few) {
         add("input", list("NAME=FILE"), "Uses an image file (PNG, JPEG, PGM; grey or colour) as the buffer NAME, e.g. src=panel.png.");
         add("output", list("NAME=FILE"), "Writes the buffer NAME as a picture (.png or .pgm), e.g. dst=map.png. Needs a run of one cell.");
+        add("count-above", count("LEVEL"),
+            "Counts and lists the pixels brighter than LEVEL (0 to 255) in the picture that --output would write: the defects that pitch finds.");
         add("dumps", text("DIR", "dumps"), "Writes source, binary, disassembly and records below DIR.");
         add("no-dumps", "Writes no dumps.");
     }
@@ -84,11 +89,14 @@ void add_cells(Options& add, const std::string& command) {
         "Reads the kernel text from DIR/<family>.cl instead of the text embedded in the program: edit and run, "
         "no rebuild. Runs it in a child process, as --isolate does.");
     add("build-options", text("TEXT"), "Appends TEXT to the build options of every kernel, e.g. -cl-opt-disable.");
-    add("json", text("FILE"), "Writes one JSON record a cell, each flushed as soon as its cell is done.");
-    add("csv", text("FILE"), "Writes one CSV line a cell, likewise.");
+    add("json", text("FILE"),
+        why ? "Writes the JSON record of each cell, and a line of what limits it." : "Writes one JSON record a cell, each flushed as soon as its cell is done.");
+    if (!why) add("csv", text("FILE"), "Writes one CSV line a cell, likewise.");
+    if (command == "run")
+        add("steps", "Adds what the parts of an operation take where it has several: transfers, sweep, residual, copy, passes.");
     if (command == "run")
         add("html", text("FILE"), "Writes one page for a browser at the end: charts, tables, and the code beside the time.");
-    if (!tune) {
+    if (!few) {
         add("isolate", "Runs each device's work in a child process: a driver that crashes or hangs costs one cell.");
         add("timings", "Prints on standard error where the time of the command went, by phase and by cell.");
     }
@@ -97,9 +105,9 @@ void add_cells(Options& add, const std::string& command) {
         "program stops there, with everything finished on disk.");
     add("seed", text("N"), "Seeds the random inputs. Default: a fresh one each run, kept in the record's argv when given.");
     add("label", text("TEXT"), "Writes TEXT into every record, to tell runs apart later, e.g. 'before the change'. At most 200 bytes.");
-    if (!tune) add("require-all", "Counts unsupported cells as failed.");
-    add("force", tune ? replaces : "Replaces a file of --json, --csv, --html or --output that exists. Without it such a file is kept and the run refused.");
-    add("append", "Adds to a file of --json or --csv that exists; CSV gets no second header.");
+    if (!few) add("require-all", "Counts unsupported cells as failed.");
+    add("force", few ? replaces : "Replaces a file of --json, --csv, --html or --output that exists. Without it such a file is kept and the run refused.");
+    add("append", why ? "Adds to a file of --json that exists." : "Adds to a file of --json or --csv that exists; CSV gets no second header.");
 }
 
 void add_run(Options& add) {
@@ -180,22 +188,46 @@ void add_profile(Options& add) {
     add("json", "Prints JSON instead of the page, every curve included.");
 }
 
+void add_ncu(Options& add) {
+    add("kernel,k", list("PATTERN"), "Selects variants, like a positional PATTERN. Repeats.");
+    add("device,d", list("D"), "Selects NVIDIA devices as for `cllab run`. Repeats. Default: the first GPU.");
+    add("axis,a", list("NAME=VALUES"), "Redefines an axis, as in `cllab run`. Without it each variant is counted at its first point.");
+    add_statements(add);
+    add("export", text("DIR"),
+        "Counts nothing here: writes to DIR/<kernel> the PTX, the arguments, and a C++ program of one file that launches it, for a machine "
+        "that has the profiler.");
+    add("cl-dir", text("DIR"), "Reads the kernel text from DIR/<family>.cl, as in `cllab run`.");
+    add("build-options", text("TEXT"), "Appends TEXT to the build options of every kernel.");
+    add("json", text("FILE"), "Writes one JSON line a cell with all counters.");
+    add("timeout", number("SECONDS", 60), "Ends a launch that takes longer than SECONDS; the profiler may take four times that.");
+    add("seed", text("N"), "Seeds the random inputs. Default: a fresh one each run.");
+    add("force", replaces);
+    add("append", "Adds to a file of --json that exists.");
+}
+
 }  // namespace
 
 po::options_description options_of(const std::string& command) {
     po::options_description out("Options", 110, 70);
     auto add = out.add_options();
     add("help,h", "Prints this page.");
-    if (command != "tune" && command != "regress" && command != "merge" && command != "profile")
+    if (command == "run" || command == "dump" || command == "report" || command == "devices" || command == "list" || command == "describe" || command == "isa")
         add("no-pager", "Prints what is longer than the terminal's screen as it is, not through PAGER (default: less).");
-    if (command == "run" || command == "dump" || command == "tune") add_cells(add, command);
+    if (command == "run" || command == "dump" || command == "tune" || command == "why") add_cells(add, command);
     if (command == "run") add_run(add);
     if (command == "tune")
         add("max-time", number("SECONDS", 0.4),
             "Caps the sampling of one point; the comparison of the fastest with the default may take 25 times as long.");
+    if (command == "why") {
+        add("test", "Tests each limiter that is named: changes one axis, predicts what that does to the time, and measures it against the cell "
+                    "as it was over arrangements, as --vs of `cllab run` does. A claim that fails is withdrawn.");
+        add("dumps", text("DIR", "dumps"), "Reads the profile from DIR/<device>/profile.json.");
+        add("max-time", number("SECONDS", 0.4), "Caps the sampling of one cell; it ends earlier when the median is known within 1 %.");
+    }
     if (command == "isa") add_isa(add);
     if (command == "regress") add_regress(add);
     if (command == "profile") add_profile(add);
+    if (command == "ncu") add_ncu(add);
     if (command == "merge") {
         add("json", text("OUT", "-"), "Writes the records to OUT; - is standard output.");
         add("force", replaces);

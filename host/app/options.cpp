@@ -113,15 +113,15 @@ void fill(Invocation& out, const Given& given) {
     for (const auto& [name, to] : {std::pair{"csv", &out.csv}, {"html", &out.html}, {"junit", &out.junit}, {"dumps", &out.dumps},
                                    {"cl-dir", &out.cl_dir}, {"build-options", &out.build_options}, {"label", &out.label},
                                    {"vs", &out.versus}, {"baseline", &out.baseline}, {"check", &out.check}, {"replay", &out.replay},
-                                   {"cache", &out.cache}})
+                                   {"cache", &out.cache}, {"export", &out.exports_to}})
         given.text(name, *to);
     for (const auto& format : report::exports)
         if (given.has(format.option)) given.text(format.option, out.exports.emplace_back(format.option, "").second);
     for (const auto& [name, to] :
          {std::pair{"force", &out.force}, {"append", &out.append}, {"no-dumps", &out.no_dumps}, {"isolate", &out.isolate},
-          {"timings", &out.timings}, {"require-all", &out.require_all}, {"verify", &out.verify_only}, {"no-yardstick", &out.no_yardstick},
-          {"watch", &out.watch}, {"noise", &out.noise}, {"targets", &out.list_targets}, {"summary", &out.summary},
-          {"recorded", &out.recorded}, {"strict", &out.strict}, {"calibrate", &out.calibrate}, {"history", &out.history}})
+          {"timings", &out.timings}, {"steps", &out.steps}, {"require-all", &out.require_all}, {"verify", &out.verify_only}, {"no-yardstick", &out.no_yardstick},
+          {"watch", &out.watch}, {"noise", &out.noise}, {"targets", &out.list_targets}, {"summary", &out.summary}, {"source", &out.source},
+          {"recorded", &out.recorded}, {"strict", &out.strict}, {"calibrate", &out.calibrate}, {"history", &out.history}, {"test", &out.test}})
         *to = given.has(name);
 
     given.seconds("timeout", out.timeout_seconds);
@@ -142,6 +142,11 @@ void fill(Invocation& out, const Given& given) {
     if (given.has("width")) {
         out.width = given.values["width"].as<unsigned>();
         if (out.width < 40) throw Error(Blame::usage, "option '--width' is " + std::to_string(out.width) + "; possible are whole numbers from 40");
+    }
+    if (given.has("count-above")) {
+        out.count_above = given.values["count-above"].as<unsigned>();
+        if (*out.count_above > 255)
+            throw Error(Blame::usage, "option '--count-above' is " + std::to_string(*out.count_above) + "; possible are grey levels from 0 to 255");
     }
     if (given.has("threshold")) {
         out.threshold = given.values["threshold"].as<double>() / 100;
@@ -193,6 +198,8 @@ void finish_isa(Invocation& out, const Given& given) {
     if (!out.targets.empty() && !out.devices.empty()) throw Error(Blame::usage, "`cllab isa` takes --target or --device, not both");
     if (out.hot && (!out.targets.empty() || out.summary))
         throw Error(Blame::usage, "`cllab isa` takes --hot without --target and --summary: which code runs is seen on a device");
+    if (out.source && (!out.targets.empty() || out.summary || !out.versus.empty()))
+        throw Error(Blame::usage, "`cllab isa` takes --source without --target, --summary and --vs");
     if (!out.list_targets) need_pattern(out, "a PATTERN, e.g. 'pitch_*', or --targets; `cllab list` shows what there is");
 }
 
@@ -249,6 +256,10 @@ Invocation parse(int argc, char** argv) {
     } else {
         refuse_mistyped_command(args.front());
     }
+    if (const auto end = std::find(args.begin(), args.end(), "--"); out.command == "ncu" && end != args.end()) {
+        out.tool_options.assign(end + 1, args.end());
+        args.erase(end, args.end());
+    }
     const auto given = read(out.command, args);
     out.help = given.has("help");
     out.no_pager = given.has("no-pager");
@@ -256,10 +267,11 @@ Invocation parse(int argc, char** argv) {
     fill(out, given);
     if (out.command == "devices") finish_devices(out);
     else if (out.command == "isa") finish_isa(out, given);
+    else if (out.command == "ncu") need_pattern(out, "a PATTERN, e.g. pitch_wide; `cllab list` shows what there is");
     else if (out.command == "regress") finish_regress(out, given);
     else if (out.command == "profile") refuse_patterns(out, "`cllab profile` takes no PATTERN");
     else if (out.command == "merge" || out.command == "report") need_pattern(out, "a FILE that `cllab run --json` wrote");
-    else if (out.command == "run" || out.command == "dump" || out.command == "tune") finish_cells(out, given);
+    else if (out.command == "run" || out.command == "dump" || out.command == "tune" || out.command == "why") finish_cells(out, given);
     return out;
 }
 

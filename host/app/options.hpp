@@ -30,15 +30,20 @@ struct Invocation {
     double threshold = 0.02;              ///< of regress: a slower cell is slower by more than this
     bool recorded = false, strict = false, calibrate = false, history = false;  ///< of regress
     unsigned rebuild = 0;                 ///< of run and isa: builds in fresh processes; 0: not asked for
+    bool test = false;                    ///< of why
     bool noise = false;                   ///< of devices
     double budget_seconds = 60;           ///< of profile
     std::uint64_t seed = 1;
     std::string versus;                          ///< of run and isa
     std::vector<std::string> targets;            ///< of isa
-    bool list_targets = false, summary = false, hot = false;  ///< likewise
+    bool list_targets = false, summary = false, hot = false, source = false;  ///< likewise
     unsigned width = 0;                          ///< likewise: columns; 0: as long as the lines are
     std::string check, replay;                   ///< of run, for kernel files
+    bool steps = false;                          ///< of run
+    std::optional<unsigned> count_above;         ///< of run and dump: grey level
     bool watch = false;                          ///< likewise
+    std::string exports_to;                      ///< of ncu: the folder of --export
+    std::vector<std::string> tool_options;       ///< of ncu: what stands behind --
 };
 
 std::vector<std::string> commands();

@@ -63,7 +63,7 @@ model::Limits limits_from(const std::string& text, const model::Device& device) 
     std::vector<std::string> absent;
     if (const auto list = profile.find("absent"); list != profile.end() && list->is_array())
         for (const auto& j : *list) absent.push_back(text_of(j, "id"));
-    return explain::limits_of(figures, absent, text_of(profile, "utc"));
+    return explain::limits_of(figures, absent, text_of(profile, "utc"), device);
 }
 
 }  // namespace cllab::app

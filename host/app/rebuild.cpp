@@ -59,6 +59,8 @@ std::vector<std::string> text_arguments(const Invocation& invocation, const mode
     for (const auto& [axis, value] : cell.point.values()) out.insert(out.end(), {"--axis", axis + "=" + value});
     if (!invocation.cl_dir.empty()) out.insert(out.end(), {"--cl-dir", invocation.cl_dir});
     if (!invocation.build_options.empty()) out.insert(out.end(), {"--build-options", invocation.build_options});
+    for (const auto& [option, value] : invocation.statements)
+        if (option == "tolerance") out.insert(out.end(), {"--tolerance", value});
     return out;
 }
 

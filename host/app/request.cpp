@@ -7,7 +7,9 @@
 
 #include "core/error.hpp"
 #include "device/quirks.hpp"
+#include "explain/limiter.hpp"
 #include "explain/limits.hpp"
+#include "kernelfile/description.hpp"
 #include "model/params.hpp"
 #include "run/kernel_source.hpp"
 
@@ -30,11 +32,18 @@ run::Settings settings_of(const Invocation& invocation) {
     out.seed = invocation.seed;
     out.sampling_seconds = invocation.sampling_seconds;
     out.build_options = invocation.build_options;
+    kernelfile::Description said;
+    for (const auto& [option, value] : invocation.statements)
+        if (option == "tolerance") kernelfile::parse_option(option, value, said);
+    out.tolerance = said.tolerance;
+    out.steps = invocation.steps;
+    out.count_above = invocation.count_above;
     out.cl_dir = invocation.cl_dir;
     out.builds_ahead = out.cl_dir.empty();
     out.argv = invocation.argv;
     out.run = run_info(invocation);
     out.judge = explain::beyond_peak;
+    out.name_limit = explain::limit_in_a_word;
     out.tool_seconds = std::min(out.tool_seconds, invocation.timeout_seconds / 2);
     return out;
 }

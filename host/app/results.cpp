@@ -27,6 +27,22 @@ void print_summaries(const std::vector<model::Record>& records) {
     }
 }
 
+/// The pixels that --count-above found: what there is to see in the picture, in words.
+void print_bright(std::ostream& out, const std::vector<model::Record>& records, const report::TableStyle& style) {
+    constexpr std::size_t most = 20;
+    for (const auto& record : records) {
+        if (!record.above) continue;
+        const auto& above = *record.above;
+        std::string text = std::to_string(above.pixels) + " pixels above " + std::to_string(above.level);
+        for (std::size_t i = 0; i < std::min(most, above.first.size()); ++i) {
+            const auto& p = above.first[i];
+            text += (i == 0 ? ": (" : ", (") + std::to_string(p.x) + ", " + std::to_string(p.y) + ") " + std::to_string(p.value);
+        }
+        if (above.pixels > most) text += "; the first " + std::to_string(model::Above::most_listed) + " are in the record (--json FILE)";
+        out << '\n' << report::wrap_beside(record.id + ": ", text, style.text_width());
+    }
+}
+
 }  // namespace
 
 bool may_be_auto(const std::string& family, const std::string& axis) {
@@ -71,6 +87,7 @@ void print_page(const std::vector<model::Record>& records, const std::vector<por
     const Paged paged;
     const report::TableStyle style{wants_colour(STDOUT_FILENO), terminal_width(STDOUT_FILENO)};
     report::print_table(std::cout, portrait::without_curves(records, conclusions), style, several_runs ? may_be_auto : report::MayBeAuto{});
+    print_bright(std::cout, records, style);
     print_conclusions(std::cout, conclusions, style);
     print_summaries(records);
     report::print_by_device(std::cout, records, lost, may_be_auto, style);

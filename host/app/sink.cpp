@@ -17,9 +17,11 @@ void Sink::take(const model::Record& record) {
     if (csv_) csv_->line(report::to_csv_line(record));
 }
 
-void Sink::take(const model::Comparison& comparison) {
+void Sink::take(const model::Comparison& comparison) { line(report::comparison_json(comparison)); }
+
+void Sink::line(const std::string& json) {
     const std::lock_guard lock(mutex_);
-    if (json_) json_->line(report::comparison_json(comparison));
+    if (json_) json_->line(json);
 }
 
 }  // namespace cllab::app

@@ -18,6 +18,8 @@ public:
     void take(const model::Record& record);
     /// A line of JSON only.
     void take(const model::Comparison& comparison);
+    /// A line of JSON as it is.
+    void line(const std::string& json);
     const std::vector<model::Record>& records() const { return records_; }
     bool uses_stdout() const { return (json_ && json_->is_stdout()) || (csv_ && csv_->is_stdout()); }
 

@@ -18,6 +18,7 @@ using model::Implementation;
 // cl_nv_device_attribute_query, the UUID and PCI queries; not in every header set.
 constexpr cl_device_info nv_compute_capability_major = 0x4000;
 constexpr cl_device_info nv_compute_capability_minor = 0x4001;
+constexpr cl_device_info amd_max_work_group_size = 0x4031;  // cl_amd_device_attribute_query
 constexpr cl_device_info nv_pci_bus_id = 0x4008;
 constexpr cl_device_info nv_pci_slot_id = 0x4009;
 constexpr cl_device_info nv_pci_domain_id = 0x400A;
@@ -131,6 +132,9 @@ model::Device facts_of(const cl::Platform& platform, const cl::Device& device, s
         out.last_level_bytes = 128ull << 20;
         out.max_group = std::min<std::size_t>(out.max_group, 256);  // quirk nvidia-group-256
     } else if (out.is_gpu()) {
+        // AMD reports the 256 work-items of a kernel that states no group; one that states it may have what this query says.
+        if (out.implementation == Implementation::amd)
+            out.max_group_promised = std::max(out.max_group, query<std::size_t>(device, amd_max_work_group_size, 0));
         out.last_level_bytes = std::max<std::uint64_t>(out.reported_cache_bytes, 256ull << 20);  // MI300X: 256 MB
     } else {
         // Intel's runtime for CPUs reports the second level, and memory would be looked for in the third. On llvmpipe, which

@@ -152,6 +152,10 @@ std::string extra_build_options(const Device& device) {
     return is(device, Implementation::nvidia) ? "-cl-nv-verbose" : "";
 }
 
+std::string line_option(const Device& device) {
+    return is(device, Implementation::pocl) || is(device, Implementation::intel_cpu) ? "-g" : "";
+}
+
 std::vector<std::string> device_defines(const Device& device) {
     std::vector<std::string> out;
     switch (device.type) {

@@ -39,6 +39,9 @@ std::vector<std::string> compile_cache_settings(const model::Device& device, con
 /// others refuse unknown options.
 std::string extra_build_options(const model::Device& device);
 
+/// The build option with which the driver keeps the source line of each instruction; empty where none is known.
+std::string line_option(const model::Device& device);
+
 /// The LAB_* defines of cl/include/lab.h for this device.
 std::vector<std::string> device_defines(const model::Device& device);
 

@@ -88,6 +88,7 @@ Setup setup(const Request& request, Params& params) {
         };
     }
     out.declared = {{variant == "local" ? Declared::What::local_atomic : Declared::What::atomic, 1, 32}};
+    out.chained = variant == "chain";
     // A CPU's threads must all be awake for most of the time, or no two additions meet.
     out.slope = variant == "chain" ? slope(device, 512, 2560, 1) : slope(device, device.is_gpu() ? 32 : 65536, device.is_gpu() ? 160 : 327680, items);
     return out;

@@ -177,6 +177,7 @@ void set_up_reread(const Request& request, const Shape& s, Setup& out) {
     const double bytes_per_trip = static_cast<double>(s.items * s.depth * s.width);
     const std::int32_t low = s.runs ? 256 : 64;
     out.slope = slope(request.device, low, 5 * low, bytes_per_trip);
+    out.work.bytes = 1;  // a step is a byte
     out.check = [s, src](const Buffers& buffers) {
         return first_difference(buffers, "sums", reread_sums(s, words_of(src), buffers.trips));
     };
@@ -236,6 +237,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     std::vector<Finding> out;
     // The yardstick alone, in front of another family's run, is no sweep to conclude from.
     if (curves.size() == 1 && curves.front().variant == "copy" && curves.front().samples.size() == 1) return out;
+    double streamed = 0;
     for (const auto* variant : {"copy", "batch", "read", "write", "triad"}) {
         const Curve::Sample* best = nullptr;
         std::string width;
@@ -246,11 +248,14 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
             best = &largest;
             width = curve.fixed.text("width");
         }
+        if (best) streamed = std::max(streamed, best->work.bytes);
         if (best)
             out.push_back({variant, std::string(variant) + " bandwidth", "B/s", best->work.bytes / best->seconds, best->work.bytes / best->high,
                            best->work.bytes / best->low,
                            "largest size, " + format_bytes(static_cast<std::uint64_t>(best->x)) + " per buffer, elements of " + width + " bytes"});
     }
+    if (streamed > 0)
+        out.push_back({"streamed", "streamed", "byte", streamed, streamed, streamed, "all buffers of the largest of these streams: what moves as much is no faster"});
     for (const auto& curve : curves) {
         if (curve.variant == "reread" && !curve.samples.empty()) conclude_levels(curve, device, out);
     }

@@ -84,15 +84,15 @@ void channel(Setup& out, const Request& request, const Choice& s, const Data& da
         const std::size_t local = device.is_cpu() ? 1 : group_of(device, 256), groups = s.channels * s.slices;
         out.defines.insert(out.defines.end(), {"VECTOR=" + std::to_string(vector), define("SLICES", s.slices)});
         out.args.insert(out.args.end(), {Scratch{"partial", groups * 8}, Local{"shared_", local * 8}});
-        out.steps = {Launch{"batchnorm_partial", Extent(groups * local), Extent(local), {"x", "partial", "shared_"}},
+        out.steps = {Launch{"batchnorm_partial", Extent(groups * local), Extent(local), {"x", "partial", "shared_"}, {}, "partial_sums"},
                      Launch{"batchnorm_apply", Extent(groups * local), Extent(local),
-                            {"x", "y", "partial", "means", "scales", "running", "gamma", "beta"}}};
+                            {"x", "y", "partial", "means", "scales", "running", "gamma", "beta"}, {}, "result"}};
     } else {
         const std::size_t local = group_of(device, device.is_cpu() ? 64 : 512), own = group_of(device, 256);
         out.args.push_back(Local{"shared_", local * 4});
-        out.steps = {Launch{"batchnorm_statistics", Extent(s.channels * local), Extent(local), {"x", "means", "scales", "running", "shared_"}},
+        out.steps = {Launch{"batchnorm_statistics", Extent(s.channels * local), Extent(local), {"x", "means", "scales", "running", "shared_"}, {}, "statistics"},
                      Launch{"batchnorm_normalise", Extent(round_up(s.total(), own)), Extent(own),
-                            {"x", "y", "means", "scales", "gamma", "beta"}}};
+                            {"x", "y", "means", "scales", "gamma", "beta"}, {}, "result"}};
     }
 }
 
@@ -132,6 +132,7 @@ Experiment describe_batchnorm() {
     out.axes.back().only = {"channel_wide"};
     out.variants = {
         {"pixel_three", "Statistics per pixel: mean, variance and result in three passes."},
+        {"pixel_stepped", "pixel_three with pointers stepped from image to image instead of an index."},
         {"pixel_two", "Statistics per pixel: both sums in one pass, shifted against cancellation."},
         {"pixel_welford", "Statistics per pixel: Welford's update, then the result."},
         {"pixel_split2", "Statistics per pixel: two work-items hold its values in registers and read them once.", {"PARTS=2"}},

@@ -43,8 +43,8 @@ Setup setup(const Request& request, Params& params) {
     out.args = {Input{"slot", share(slot)}, Scratch{"chain", layout.bytes()},
                 InOut{"state", share(std::vector<std::uint64_t>{slot[0] * granule + offset, 0})},
                 value("count", static_cast<std::uint32_t>(slot.size())), value("trips", std::int32_t{0})};
-    out.steps = {Launch{"cacheline_link", Extent(is_simulator(device) ? 64 : 4096), {}, {"slot", "chain", "state", "count"}},
-                 Launch{{}, Extent(1), Extent(1), {"chain", "state", "trips"}}};
+    out.steps = {Launch{"cacheline_link", Extent(is_simulator(device) ? 64 : 4096), {}, {"slot", "chain", "state", "count"}, {}, "link"},
+                 Launch{{}, Extent(1), Extent(1), {"chain", "state", "trips"}, {}, "chase"}};
     out.defines = {"DISTANCE=" + std::to_string(distance), "OFFSET=" + std::to_string(offset)};
     out.slope = slope(device, 32, 544, visits_per_trip);
     out.declared = {{Declared::What::load, visits_per_trip * (request.variant.name == "pair" ? 2.0 : 1.0), 64}};

@@ -145,6 +145,7 @@ Setup setup(const Request& request, Params& params) {
         out.declared = {{Declared::What::integer_multiply, links, 32}};
     else
         out.declared = {{Declared::What::multiply_add, links, s.type == "double" ? 64u : s.type == "half" ? 16u : 32u}};
+    out.chained = request.variant.name == "latency";
     out.work.flops = 2.0 * static_cast<double>(s.items * s.groups * s.ilp * s.width);
     out.defines = {"TYPE=" + s.type, "TYPE_" + s.type, "WIDTH=" + std::to_string(s.width),
                    "ILP=" + std::to_string(s.ilp), "UNROLL=" + std::to_string(s.unroll)};

@@ -1,5 +1,7 @@
 // gemm: C += A B from one element per work-item to double-buffered register tiles. The register-reuse lesson is from
 // Citadel's study of Turing (2019), where the order of the multiply-adds was worth 12 %.
+#include <bit>
+#include <map>
 #include <tuple>
 
 #include "experiments/lib/gemm_reference.hpp"
@@ -11,29 +13,56 @@ namespace {
 using namespace lib;
 
 struct Sizes {
-    std::size_t m = 0, n = 0, k = 0, tile_k = 0;
+    std::size_t m = 0, n = 0, k = 0, tile_k = 0, pad = 0;
 };
 
 bool has_register_tiles(const Variant& variant) {
     return variant.name == "tile8" || variant.name == "buffered" || variant.name == "serpentine";
 }
 
+bool has_gaps(const Variant& variant) { return variant.name == "naive" || variant.name == "local"; }
+
 Sizes sizes_of(const Request& request, Params& params) {
     const auto& device = request.device;
     const auto m = params.integer("m", by_scale(device, 40, 512, 4096));
     const auto n = params.integer("n", m), k = params.integer("k", m);
     const std::size_t tile_k = has_register_tiles(request.variant) ? params.count("tile_k") : 0;
+    const std::int64_t pad = has_gaps(request.variant) ? params.integer("pad") : 0;
     const std::uint64_t most = 1ull << 40;
-    require_room(device, "a", 4 * product("the number of elements of A", {m, k}, most));
-    require_room(device, "b", 4 * product("the number of elements of B", {k, n}, most));
-    require_room(device, "c", 4 * product("the number of elements of C", {m, n}, most));
+    require_room(device, "a", 4 * product("the number of elements of A", {m, k + pad}, most));
+    require_room(device, "b", 4 * product("the number of elements of B", {k, n + pad}, most));
+    require_room(device, "c", 4 * product("the number of elements of C", {m, n + pad}, most));
     if ((tile_k > 0 || request.variant.name == "local") && device.max_group < 256)
         throw Unsupported("a tile takes a work-group of 256; the device takes at most " + std::to_string(device.max_group));
-    return {static_cast<std::size_t>(m), static_cast<std::size_t>(n), static_cast<std::size_t>(k), tile_k};
+    return {static_cast<std::size_t>(m), static_cast<std::size_t>(n), static_cast<std::size_t>(k), tile_k, static_cast<std::size_t>(pad)};
+}
+
+constexpr std::uint32_t gap = 0x7FC0DEAD;  // a NaN, which shows in every sum it gets into
+
+/// The rows of a matrix `pad` words apart.
+SharedBytes with_gaps(const SharedBytes& matrix, std::size_t columns, std::size_t pad) {
+    if (pad == 0) return matrix;
+    const auto from = view<float>(matrix);
+    const std::size_t rows = from.size() / columns;
+    std::vector<float> out(rows * (columns + pad), std::bit_cast<float>(gap));
+    for (std::size_t r = 0; r < rows; ++r)
+        std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(r * columns), columns, out.begin() + static_cast<std::ptrdiff_t>(r * (columns + pad)));
+    return share(out);
+}
+
+/// The matrix that lies between the gaps, or what is wrong with one of these.
+std::optional<std::string> without_gaps(std::span<const float> found, std::size_t columns, std::size_t pad, std::vector<float>& out) {
+    for (std::size_t at = 0; at < found.size(); ++at) {
+        const std::size_t row = at / (columns + pad), column = at % (columns + pad);
+        if (column < columns) out.push_back(found[at]);
+        else if (std::bit_cast<std::uint32_t>(found[at]) != gap)
+            return "c[" + std::to_string(row) + "][" + std::to_string(column) + "] was written, though it lies between two rows";
+    }
+    return std::nullopt;
 }
 
 Setup setup(const Request& request, Params& params) {
-    const auto [m, n, k, tile_k] = sizes_of(request, params);
+    const auto [m, n, k, tile_k, pad] = sizes_of(request, params);
     const auto& device = request.device;
     const auto& variant = request.variant.name;
     static Recent<std::tuple<std::size_t, std::size_t, std::size_t, std::uint64_t>, gemm::Matrices> recent;
@@ -42,8 +71,9 @@ Setup setup(const Request& request, Params& params) {
     });
 
     Setup out;
-    out.args = {Input{"a", in->a}, Input{"b", in->b}, InOut{"c", in->c, 4 * n}, value("m", static_cast<std::int32_t>(m)),
+    out.args = {Input{"a", with_gaps(in->a, k, pad)}, Input{"b", with_gaps(in->b, n, pad)}, InOut{"c", with_gaps(in->c, n, pad), 4 * (n + pad)}, value("m", static_cast<std::int32_t>(m)),
                 value("n", static_cast<std::int32_t>(n)), value("k", static_cast<std::int32_t>(k))};
+    if (has_gaps(request.variant)) out.defines = {"PAD=" + std::to_string(pad)};
     if (variant == "naive") {
         const std::size_t y = device.max_group >= 256 ? 8 : 1;
         out.local = Extent(group_of(device, 32), y);
@@ -70,9 +100,46 @@ Setup setup(const Request& request, Params& params) {
     const auto dm = static_cast<double>(m), dn = static_cast<double>(n), dk = static_cast<double>(k);
     out.work = {4 * (dm * dk + dk * dn + 2 * dm * dn), 2 * dm * dn * dk, 0};
     out.accumulates = true;
-    out.check = [in](const Buffers& buffers) {
-        return gemm::check(*in, buffers.as<float>("c"), buffers.poison_seed, buffers.operations);
+    out.check = [in, n = n, pad = pad](const Buffers& buffers) -> std::optional<std::string> {
+        const auto found = buffers.as<float>("c");
+        if (pad == 0) return gemm::check(*in, found, buffers.poison_seed, buffers.operations);
+        std::vector<float> rows;
+        if (auto wrong = without_gaps(found, n, pad, rows)) return wrong;
+        return gemm::check(*in, rows, buffers.poison_seed, buffers.operations);
     };
+    return out;
+}
+
+/// The deepest dip of the rate over the sizes of square matrices: rows a power of two apart fall on the same sets and channels.
+std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
+    std::map<std::string, std::map<double, const Curve::Sample*>> squares;  // by variant and what else is fixed
+    for (const auto& curve : curves) {
+        if (curve.samples.size() != 1) continue;
+        const auto& sample = curve.samples.front();
+        std::string key = curve.variant;
+        bool square = true;
+        for (const auto& [axis, value] : curve.fixed.values()) {
+            if (axis == "n" || axis == "k") square = square && value == std::to_string(static_cast<std::int64_t>(sample.x));
+            else key += " " + axis + "=" + value;
+        }
+        if (square && sample.seconds > 0 && sample.work.flops > 0) squares[key][sample.x] = &sample;
+    }
+    std::vector<Finding> out;
+    for (const auto& [key, sizes] : squares) {
+        if (sizes.size() < 5) continue;
+        std::vector<std::pair<double, const Curve::Sample*>> line(sizes.begin(), sizes.end());
+        const auto rate = [&](std::size_t i) { return line[i].second->work.flops / line[i].second->seconds; };
+        double deepest = 1;
+        std::size_t at = 0;
+        for (std::size_t i = 2; i + 2 < line.size(); ++i) {
+            const double beside = std::min(std::max(rate(i - 1), rate(i - 2)), std::max(rate(i + 1), rate(i + 2)));
+            if (rate(i) / beside < deepest) deepest = rate(i) / beside, at = i;
+        }
+        // Whole tiles and half-empty ones make steps; a dip lies below both its sides, by more than its own interval.
+        if (at == 0 || deepest > 0.9 || line[at].second->low < deepest * line[at].second->seconds) continue;
+        out.push_back({"dip." + key, "deepest dip, " + key, "", deepest, deepest, deepest,
+                       "rate at m = " + std::to_string(static_cast<std::int64_t>(line[at].first)) + " over the lower of the best on either side"});
+    }
     return out;
 }
 
@@ -89,7 +156,9 @@ Experiment describe_gemm() {
                 size("n", "columns of B and C; auto is m", 1 << 24),
                 // Above, not even sums of products of -1, 0 and 1 would be exact in float, and the check needs that.
                 size("k", "columns of A, rows of B; auto is m", 1 << 23),
+                {"pad", "float", "floats between two rows of each matrix, of naive and local", Axis::Kind::integer, {"0"}, {}, 0, 4096},
                 {"tile_k", "", "depth of the tiles", Axis::Kind::choice, {"8"}, {"8", "16"}}};
+    out.axes[out.axes.size() - 2].only = {"naive", "local"};
     out.axes.back().tune = {"8", "16"};
     out.axes.back().only = {"tile8", "buffered", "serpentine"};
     out.variants = {
@@ -100,6 +169,8 @@ Experiment describe_gemm() {
         {"serpentine", "buffered with every second row of multiply-adds in reverse order, so that operands repeat."},
         {"vector", "6x16 elements of C in vector registers, strips of B packed: the form for a CPU.", {}, {"cpu"}},
     };
+    out.curve_over = "m";
+    out.conclude = conclude;
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { sizes_of(request, params); };
     return out;

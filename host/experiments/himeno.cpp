@@ -37,13 +37,16 @@ struct Plan {
     std::size_t row = 0;        // words from a row to the next
     Extent local;
     std::size_t planes = 1, lanes = 1;
+    std::size_t start = 0;      // words in front of each array
+    std::string order = "kji";  // which axis of the grid lies along x, y and z of the NDRange
+    bool sections = false;      // coefficients without their boundary
     std::size_t first_k = 0;    // k of the first work-item of a row
     Extent global;
     std::size_t groups = 0, gosa_items = 1;
     double gosa_tolerance = 0;  // relative
     bool contract = false, prescribed = false;
 
-    std::size_t field_bytes() const { return grid.i * grid.j * row * sizeof(float); }
+    std::size_t field_bytes() const { return (start + grid.i * grid.j * row) * sizeof(float); }
 };
 
 std::string automatic_size(const Device& device) {
@@ -93,8 +96,19 @@ void choose_layout(Plan& plan, const Request& request, Params& params) {
         plan.planes = std::min(params.count("planes", automatic_planes(plan, request.device)), plan.grid.i - 2);
         params.record("planes", plan.planes);
     }
-    // The static C version has one more word per row than the problem; step 7 of the article rounds that up to 32 words.
-    plan.row = plan.grid.k + params.count("pad", !plan.copy ? 0 : variant == "padded" ? 32 : 1);
+    if (variant == "schedule") {
+        // The article's grid of 16x126 groups: 16 along i, a row in each.
+        plan.planes = std::min(params.count("planes", divide_up(plan.grid.i - 2, std::size_t{16})), plan.grid.i - 2);
+        params.record("planes", plan.planes);
+    }
+    if (variant == "swap") {
+        plan.start = params.count("start");
+        plan.order = params.text("order");
+    }
+    plan.sections = variant == "region";
+    // The static C version has one more word per row than the problem, which is in no section; step 7 of the article rounds
+    // that up to 32 words.
+    plan.row = plan.grid.k + params.count("pad", !plan.copy || plan.sections ? 0 : variant == "padded" ? 32 : 1);
     if (plan.row % plan.lanes != 0)
         throw Unsupported("a row of " + std::to_string(plan.row) + " words (axis 'pad') does not hold whole vectors of " +
                           std::to_string(plan.lanes));
@@ -109,15 +123,26 @@ void choose_groups(Plan& plan, const Request& request, Params& params) {
     lib::require_group(device, plan.local.count());  // every kernel states its group (reqd_work_group_size)
     if (plan.body == Body::rows && plan.local.count() != 1)
         throw Unsupported("axis 'local' is " + plan.local.text() + "; himeno_wide has one work-item per group on a CPU");
-    if (plan.body == Body::local && plan.local.size[2] != 1)
-        throw Unsupported("axis 'local' is " + plan.local.text() + "; a tile of himeno_local is one plane deep");
     const auto& l = plan.local.size;
-    const std::size_t i = plan.grid.i - 2, j = plan.grid.j - 2;
-    if (plan.body == Body::rows)
+    const std::size_t i = plan.grid.i - 2, j = plan.grid.j - 2, k = plan.grid.k / plan.lanes - (plan.first_k ? 2 : 0);
+    if (plan.body == Body::local) {
+        plan.planes = round_up(plan.planes, l[2]);  // a group makes whole tiles
+        params.record("planes", plan.planes);
+        const std::size_t tile = (l[0] + 2) * (l[1] + 2) * (l[2] == 1 ? 4 : l[2] + 2) * sizeof(float) + plan.local.count() * sizeof(float);
+        if (tile > device.local_bytes && device.local_bytes > 0)
+            throw Unsupported("a tile for local size " + plan.local.text() + " takes " + std::to_string(tile) + " bytes; the device has " +
+                              std::to_string(device.local_bytes) + " bytes of local memory");
+    }
+    if (plan.body == Body::rows) {
         plan.global = Extent(divide_up(i, plan.planes), 1, 1);
-    else
-        plan.global = Extent(round_up(plan.grid.k / plan.lanes - (plan.first_k ? 2 : 0), l[0]), round_up(j, l[1]),
-                             round_up(divide_up(i, plan.planes), l[2]));
+    } else {
+        const std::size_t groups_of_planes = divide_up(i, plan.planes);
+        plan.global = Extent(1, 1, 1);
+        for (unsigned d = 0; d < 3; ++d) {
+            const char axis = plan.order[d];
+            plan.global.size[d] = axis == 'k' ? round_up(k, l[d]) : axis == 'j' ? round_up(j, l[d]) : plan.body == Body::local ? groups_of_planes * l[d] : round_up(groups_of_planes, l[d]);
+        }
+    }
     plan.groups = plan.global.count() / plan.local.count();
     plan.gosa_items = std::min<std::size_t>(device.is_cpu() ? 64 : 1024, device.max_group);
 
@@ -167,7 +192,7 @@ Plan himeno_plan(const Request& request, Params& params) {
     choose_layout(plan, request, params);
     choose_groups(plan, request, params);
     check_room(plan, request.device);
-    if (variant == "region") plan.piece_bytes = plan.grid.j * plan.row * sizeof(float);
+    if (variant == "region") plan.piece_bytes = (plan.grid.j - 2) * (plan.grid.k - 2) * sizeof(float);
     return plan;
 }
 
@@ -176,14 +201,20 @@ std::vector<std::string> add_arguments(Setup& out, const Plan& plan, const Probl
     std::map<SharedBytes, SharedBytes> laid_out;  // equal arrays share one buffer here too
     const auto lay_out = [&](const SharedBytes& field) {
         auto& to = laid_out[field];
-        if (!to) to = padded(field, plan.grid, plan.row);
+        if (!to) to = padded(field, plan.grid, plan.row, plan.start);
+        return to;
+    };
+    const auto coefficient = [&](Array array) {
+        const auto& field = problem.coefficient(array);
+        if (!plan.sections) return lay_out(field);
+        auto& to = laid_out[field];
+        if (!to) to = section(field, plan.grid);
         return to;
     };
     const auto input = [&](const std::string& name, SharedBytes data) {
         out.args.push_back(Input{name, std::move(data)});
         coefficients.push_back(name);
     };
-    const auto field = [&](Array array) { return lay_out(problem.coefficient(array)); };
     const auto p = lay_out(problem.initial_p());
     const auto row_bytes = plan.row * sizeof(float);
     out.args.push_back(InOut{"p", p, row_bytes});
@@ -193,13 +224,13 @@ std::vector<std::string> add_arguments(Setup& out, const Plan& plan, const Probl
     else
         out.args.push_back(InOut{"q", p, row_bytes});
     if (plan.body == Body::interleaved) {
-        input("a", interleaved(std::vector{field(a0), field(a1), field(a2), field(a3)}));
-        input("b", interleaved(std::vector{field(b0), field(b1), field(b2)}));
-        input("c", interleaved(std::vector{field(c0), field(c1), field(c2)}));
-        input("bnd", field(bnd));
-        input("wrk1", field(wrk1));
+        input("a", interleaved(std::vector{coefficient(a0), coefficient(a1), coefficient(a2), coefficient(a3)}));
+        input("b", interleaved(std::vector{coefficient(b0), coefficient(b1), coefficient(b2)}));
+        input("c", interleaved(std::vector{coefficient(c0), coefficient(c1), coefficient(c2)}));
+        input("bnd", coefficient(bnd));
+        input("wrk1", coefficient(wrk1));
     } else {
-        for (int n = 0; n < arrays; ++n) input(array_names[n], field(static_cast<Array>(n)));
+        for (int n = 0; n < arrays; ++n) input(array_names[n], coefficient(static_cast<Array>(n)));
     }
     out.args.push_back(Scratch{"partial", plan.groups * sizeof(float)});
     out.args.push_back(value("count", static_cast<std::int32_t>(plan.groups)));
@@ -217,10 +248,10 @@ void add_steps(Setup& out, const Plan& plan, const std::vector<std::string>& coe
         for (const auto& name : coefficients) out.steps.push_back(Upload{name, plan.piece_bytes});
     }
     for (unsigned n = 0; n < plan.sweeps; ++n) {
-        out.steps.push_back(Launch{{}, plan.global, plan.local, sweep_args});
-        out.steps.push_back(Launch{"himeno_gosa", Extent(plan.gosa_items), Extent(plan.gosa_items), {"partial", "count", "gosa"}});
+        out.steps.push_back(Launch{{}, plan.global, plan.local, sweep_args, {}, "sweep"});
+        out.steps.push_back(Launch{"himeno_gosa", Extent(plan.gosa_items), Extent(plan.gosa_items), {"partial", "count", "gosa"}, {}, "residual"});
         if (plan.copy)
-            out.steps.push_back(Launch{"himeno_copy", plan.global, plan.local, {"p", "q"}});
+            out.steps.push_back(Launch{"himeno_copy", plan.global, plan.local, {"p", "q"}, {}, "copy"});
         else
             out.steps.push_back(Swap{"p", "q"});
     }
@@ -239,6 +270,8 @@ void add_defines(Setup& out, const Plan& plan) {
     define("LZ", plan.local.size[2]);
     define("LANES", plan.lanes);
     define("PLANES", plan.planes);
+    define("START", plan.start);
+    for (const auto& [name, axis] : {std::pair{"K_ID", 'k'}, {"J_ID", 'j'}, {"I_ID", 'i'}}) define(name, plan.order.find(axis));
     define("GOSA_ITEMS", plan.gosa_items);
     define("HIMENO_CONTRACT", plan.contract);
 }
@@ -249,8 +282,8 @@ Check make_check(const Plan& plan, std::shared_ptr<const Problem> problem) {
         const auto expected = problem->after(iterations);
         // fma saves one rounding of about 2^-24 of s0 in each of ten places; the iteration is a contraction.
         const double tolerance = plan.contract ? 1e-6 * iterations : 0;
-        if (auto wrong = compare_field(buffers.as<float>("p"), *expected, plan.grid, plan.row, tolerance)) return wrong;
-        return compare_gosa(buffers.as<float>("gosa")[0], expected->gosa, plan.gosa_tolerance);
+        if (auto wrong = compare_field(buffers.as<float>("p"), *expected, plan.grid, plan.row, tolerance, buffers.errors, plan.start)) return wrong;
+        return compare_gosa(buffers.as<float>("gosa")[0], expected->gosa, plan.gosa_tolerance, buffers.errors);
     };
 }
 
@@ -358,21 +391,28 @@ std::vector<Axis> make_axes() {
     sweeps.most = 1000;
     sweeps.only = {"region", "whole"};
     auto local = make_axis("local", "work-item", "work-group: work-items along k, along j and along i; auto is chosen by the variant", Axis::Kind::shape, "auto");
-    local.tune = {"auto", "32x1", "32x2", "32x4", "32x8", "64x1", "64x2", "64x4", "64x8", "128x1", "128x2", "128x4", "256x1", "256x2", "512x1"};
-    auto pad = make_axis("pad", "word", "words added to each row; auto is 32 for padded, 1 for the six steps before it, as in the static C version, else 0",
+    local.tune = {"auto", "32x1", "32x2", "32x4", "32x8", "64x1", "64x2", "64x4", "64x8", "128x1", "128x2", "128x4", "256x1", "256x2", "512x1", "1024x1", "16x4x4", "32x2x2"};
+    auto pad = make_axis("pad", "word", "words added to each row; auto is 32 for padded, 1 for the steps before it, as in the static C version, else 0",
                          Axis::Kind::integer, "auto");
     pad.most = 1024;
     pad.tune = {"auto", "0", "8", "16", "32", "64"};
-    auto planes = make_axis("planes", "", "planes that a work-item or a tile passes through; auto fills the device several times", Axis::Kind::integer, "auto");
+    auto planes = make_axis("planes", "", "planes that a work-item or a tile passes through; auto fills the device several times, for schedule it is a 16th of the grid", Axis::Kind::integer, "auto");
     planes.least = 1;
     planes.most = 512;
     planes.tune = {"auto", "1", "4", "8", "16", "32", "64", "128", "254"};
-    planes.only = {"local", "registers", "wide"};
+    planes.only = {"schedule", "local", "registers", "wide"};
     auto lanes = make_axis("lanes", "", "points of a row that a work-item computes at once; auto is 4, on a CPU 8, on a simulator 1", Axis::Kind::choice, "auto");
     lanes.choices = {"1", "2", "4", "8"};
     lanes.tune = {"auto", "1", "2", "4", "8"};
     lanes.only = {"wide"};
-    return {size, data, contract, sweeps, local, pad, planes, lanes};
+    auto start = make_axis("start", "word", "words in front of each array: its rows then begin at no alignment", Axis::Kind::integer, "0");
+    start.most = 1024;
+    start.only = {"swap"};
+    auto order = make_axis("order", "", "the loops: which of i, j and k lies along x, y and z of the NDRange; rows of memory run along k", Axis::Kind::choice, "kji");
+    order.choices = {"kji", "kij", "jki", "jik", "ikj", "ijk"};
+    order.tune = {"kji", "kij", "jki", "jik", "ikj", "ijk"};
+    order.only = {"swap"};
+    return {size, data, contract, sweeps, local, pad, start, order, planes, lanes};
 }
 
 }  // namespace
@@ -384,15 +424,15 @@ Experiment describe_himeno() {
     out.axes = make_axes();
     out.variants = {
         {"transfers", "Step 1 of the article: in each iteration every array goes to the device and p comes back."},
-        {"region", "Step 2: transfers only around a loop of iterations, plane by plane, as a compiler moves array sections."},
+        {"region", "Step 2: transfers only around a loop of iterations, plane by plane, into arrays of the shape of the sections that a compiler moves."},
         {"whole", "Step 3: the same with one transfer per array."},
         {"data", "Step 4: the arrays stay on the device; the residual comes back in each iteration."},
         {"resident", "Step 5: nothing comes back inside the loop."},
-        {"schedule", "Step 6: work-groups are rows of up to 256 points instead of tiles of 16x16; `cllab tune` varies them."},
+        {"schedule", "Step 6: work-groups are rows of up to 256 points instead of tiles of 16x16, 16 of them along i; `cllab tune` varies them."},
         {"padded", "Step 7: rows begin at multiples of 32 words."},
         {"swap", "No copy kernel: old and new p change places; both have the boundary."},
         {"interleaved", "swap with the coefficients interleaved as in the first C version: a[point][4], b[point][3], c[point][3]."},
-        {"local", "2.5-D blocking: a tile of three planes in local memory moves along i."},
+        {"local", "2.5-D blocking: a tile in local memory moves along i; local=16x4x4 makes it 18x6x6 points, 256 makes it 258x3x3."},
         {"registers", "2.5-D blocking in registers: each work-item keeps five values of each plane as it moves along i."},
         {"wide", "registers on vectors of `lanes` points; on a CPU each work-item takes whole rows of its planes."},
     };

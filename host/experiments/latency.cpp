@@ -115,6 +115,7 @@ Setup setup_local(const Request& request, std::uint64_t footprint) {
     out.defines = {"WORDS=" + std::to_string(count), word == 4 ? "ADDRESS=uint" : "ADDRESS=ulong"};
     out.slope = slope(device, 256, 1280, loads_per_trip);
     out.declared = {{Declared::What::local_load, loads_per_trip, static_cast<unsigned>(8 * word)}};
+    out.chained = true;
     out.accumulates = true;  // the chase goes on from where it stands
     out.check = chase_check(std::move(slot), word);
     return out;
@@ -132,10 +133,11 @@ Setup setup(const Request& request, Params& params) {
     out.args = {Input{"slot", share(slot)}, Scratch{"chain", footprint},
                 InOut{"state", share(std::vector<std::uint64_t>{slot[0] * 8ull, 0})},
                 value("count", static_cast<std::uint32_t>(lines)), value("trips", std::int32_t{0})};
-    out.steps = {Launch{"latency_link", Extent(is_simulator(device) ? 64 : 4096), {}, {"slot", "chain", "state", "count"}},
-                 Launch{{}, Extent(1), Extent(1), {"chain", "state", "trips"}}};
+    out.steps = {Launch{"latency_link", Extent(is_simulator(device) ? 64 : 4096), {}, {"slot", "chain", "state", "count"}, {}, "link"},
+                 Launch{{}, Extent(1), Extent(1), {"chain", "state", "trips"}, {}, "chase"}};
     out.slope = trips(device, footprint, lines);
     out.declared = {{Declared::What::load, loads_per_trip, 64}};
+    out.chained = true;
     out.pages = region.pages;
     out.accumulates = true;
     out.check = chase_check(std::move(slot), 8);

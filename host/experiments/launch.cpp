@@ -34,7 +34,7 @@ Setup setup(const Request& request, Params& params) {
         out.args.push_back(value(name, slot));
         std::vector<std::string> args{"out", name, "token"};
         args.insert(args.end(), extra.begin(), extra.end());
-        out.steps.push_back(Launch{{}, out.global, out.local, args});
+        out.steps.push_back(Launch{{}, out.global, out.local, args, {}, "launch"});
     }
     out.work.steps = launches;
     out.check = [=](const Buffers& buffers) -> std::optional<std::string> {

@@ -1,4 +1,4 @@
-// pitch: one image comparison written ten ways, from the code published in 2013 to packed arithmetic.
+// pitch: one image comparison written many ways, from the code published in 2013 to packed arithmetic.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -31,6 +31,10 @@ struct Choice {
     Transfer transfer = Transfer::copied;
     Extent local;           ///< dims == 0: left to the driver
     std::size_t items = 0;  ///< of the variants with a work-item per band or strip; 0: the image decides
+    std::string element = "short";  ///< what a pixel is computed in
+    bool columns = false;           ///< strips of columns, not bands of rows
+
+    bool is_float(const std::string& variant) const;
 };
 
 Geometry geometry_of(const Request& request, Params& params, double pitch) {
@@ -48,6 +52,10 @@ Geometry geometry_of(const Request& request, Params& params, double pitch) {
 
 bool is_one_of(const std::string& variant, std::initializer_list<const char*> names) {
     return std::any_of(names.begin(), names.end(), [&](const char* n) { return variant == n; });
+}
+
+bool Choice::is_float(const std::string& variant) const {
+    return element == "float" || is_one_of(variant, {"float", "roi", "struct", "struct_value", "struct_constant", "published", "local", "image"});
 }
 
 /// Sixteen-byte blocks of the buffer that a row of the ROI can touch, wherever in a block it begins.
@@ -85,6 +93,8 @@ Choice choice_of(const Request& request, Params& params) {
     out.pitch = params.real("pitch");
     out.weights = params.text("weights") == "published" ? Weights::published : Weights::linear;
     out.transfer = params.text("transfers") == "mapped" ? Transfer::mapped : Transfer::copied;
+    if (is_one_of(variant, {"implicit", "loop"})) out.element = params.text("element");
+    if (is_one_of(variant, {"loop", "short8", "vload8"})) out.columns = params.text("layout", variant == "vload8" ? "columns" : "rows") == "columns";
     const auto& g = out.g = geometry_of(request, params, out.pitch);
     for (const auto& [axis, value] : {std::pair{"width", g.width}, {"height", g.height}, {"left", g.left}, {"top", g.top}, {"right", g.right}, {"bottom", g.bottom}})
         params.record(axis, static_cast<std::uint64_t>(value));
@@ -113,7 +123,9 @@ Choice choice_of(const Request& request, Params& params) {
 
 /// Image and references of a point and seed. The two seeds of one verification stay, so that all variants share them.
 std::shared_ptr<Scene> scene_of(const Request& request, const Choice& choice) {
-    const auto& [g, pitch, weights, transfer, local, items] = choice;
+    const auto &g = choice.g;
+    const auto pitch = choice.pitch;
+    const auto weights = choice.weights;
     struct Entry {
         Geometry g;
         double pitch;
@@ -197,13 +209,29 @@ void set_up_pixels(Assembly& cell) {
     if (cell.out.global.count() != cell.g.pixels()) cell.out.defines.push_back("PITCH_PARTIAL");
 }
 
-/// roi, struct, image: one work-item per pixel of the image.
+/// The published kernel reads its neighbors before it knows that it needs them, up to a row and a pitch outside the image: the
+/// buffer holds the image between two margins, so that this harms nobody.
+void set_up_published(Assembly& cell) {
+    const auto& g = cell.g;
+    const std::size_t before = round_up(static_cast<std::size_t>(g.n) + 1, std::size_t{64});
+    const auto& global = cell.out.global;
+    const std::size_t last = (global.size[1] - 1) * static_cast<std::size_t>(g.width) + global.size[0] + static_cast<std::size_t>(g.n) + 1;
+    auto wide = std::make_shared<Bytes>(before + std::max(last, g.bytes()));
+    std::copy(cell.src->begin(), cell.src->end(), wide->begin() + static_cast<std::ptrdiff_t>(before));
+    cell.out.args.front() = Input{"src", wide};
+    cell.out.defines.push_back("PITCH_MARGIN=" + std::to_string(before));
+}
+
+/// roi, struct, struct_value, struct_constant, image, published: one work-item per pixel of the image.
 void set_up_whole_image(Assembly& cell) {
     const auto& g = cell.g;
     const auto width = static_cast<std::size_t>(g.width), height = static_cast<std::size_t>(g.height);
     if (cell.request.variant.name == "image")
         cell.out.args.front() = Image{"src", width, height, Image::Format::r8_unsigned, cell.src};
-    if (cell.request.variant.name == "struct") {
+    if (cell.request.variant.name == "struct_value") {
+        cell.add({value("region", RegionArguments{g.width, g.left, g.top, g.right, g.bottom}),
+                  value("weights", InterpolationArguments{g.n, cell.floating.floor, cell.floating.ceiling})});
+    } else if (is_one_of(cell.request.variant.name, {"struct", "struct_constant"})) {
         cell.add({struct_input("region", RegionArguments{g.width, g.left, g.top, g.right, g.bottom}),
                   struct_input("weights", InterpolationArguments{g.n, cell.floating.floor, cell.floating.ceiling})});
     } else {
@@ -211,6 +239,7 @@ void set_up_whole_image(Assembly& cell) {
         cell.add_interpolation();
     }
     cell.launch(width, height);
+    if (cell.request.variant.name == "published") set_up_published(cell);
 }
 
 /// local: as set_up_pixels, with a tile.
@@ -255,7 +284,7 @@ Setup setup(const Request& request, Params& params) {
     const auto choice = choice_of(request, params);
     const auto& variant = request.variant.name;
     const auto is = [&](std::initializer_list<const char*> names) { return is_one_of(variant, names); };
-    const bool is_float = is({"float", "roi", "struct", "local", "image"});
+    const bool is_float = choice.is_float(variant);
     const auto& g = choice.g;
     const auto scene = scene_of(request, choice);
 
@@ -264,7 +293,7 @@ Setup setup(const Request& request, Params& params) {
     cell.add({Input{"src", scene->src}, Output{"dst", g.bytes(), static_cast<std::size_t>(g.width)}});
     if (is({"implicit", "float"}))
         set_up_pixels(cell);
-    else if (is({"roi", "struct", "image"}))
+    else if (is({"roi", "struct", "struct_value", "struct_constant", "published", "image"}))
         set_up_whole_image(cell);
     else if (is({"local"}))
         set_up_tile(cell);
@@ -279,9 +308,14 @@ Setup setup(const Request& request, Params& params) {
     out.work.bytes = pixels * 2 + static_cast<double>(g.rows()) * 2 * (g.n + 1);
     out.work.flops = is_float ? 10 * pixels : 0;  // 6 multiplications, 3 additions, 1 subtraction
     out.work.steps = pixels;
-    out.check = [scene, is_float](const Buffers& b) {
-        return check(b, scene->g, is_float ? scene->floating() : scene->fixed());
+    // Fused or not, a value next to a whole number may be truncated to either.
+    out.check = [scene, is_float, slack = variant == "published" ? 1 : 0](const Buffers& b) {
+        return check(b, scene->g, is_float ? scene->floating() : scene->fixed(), slack);
     };
+    if (choice.columns) out.defines.push_back("PITCH_COLUMNS");
+    if (choice.element == "float") out.defines.push_back("PITCH_IN_FLOAT");
+    else if (choice.element != "short") out.defines.push_back("PITCH_ELEMENT=" + choice.element);
+    if (choice.element.front() == 'u') out.defines.push_back("PITCH_UNSIGNED");
     out.pictures["dst"] = {static_cast<std::size_t>(g.width), static_cast<std::size_t>(g.height),
                            [g](std::span<const std::byte> dst) { return difference_map(g, dst); }};
     out.transfer = choice.transfer;
@@ -334,7 +368,7 @@ Experiment describe_pitch() {
          1 << 20,
          true,
          {"auto", "32x1", "64x1", "128x1", "256x1", "32x4", "64x4", "128x2", "32x8", "16x16", "8x8"},
-         {"implicit", "float", "roi", "struct", "local", "image", "swar", "wide"}},
+         {"implicit", "float", "roi", "struct", "struct_value", "struct_constant", "published", "local", "image", "swar", "wide"}},
         {"items",
          "",
          "work-items, each of which takes a band of rows or a strip of columns; auto is one per compute unit, for wide, "
@@ -347,6 +381,28 @@ Experiment describe_pitch() {
          true,
          {"auto", "1:16:*2", "64", "256", "1024", "4096", "16384", "65536"},
          {"loop", "short8", "vload8", "wide"}},
+        {"layout",
+         "",
+         "what a work-item takes: rows, a band of whole rows, or columns, a strip of columns; auto is rows, for vload8 columns as published",
+         Axis::Kind::choice,
+         {"auto"},
+         {"rows", "columns"},
+         0,
+         1,
+         true,
+         {"auto", "rows", "columns"},
+         {"loop", "short8", "vload8"}},
+        {"element",
+         "",
+         "what a pixel is computed in",
+         Axis::Kind::choice,
+         {"short"},
+         {"short", "ushort", "int", "uint", "float"},
+         0,
+         1,
+         false,
+         {},
+         {"implicit", "loop"}},
         {"weights",
          "",
          "linear: linear interpolation; published: the arithmetic of 2013, with exchanged weights that sum to 127",
@@ -370,6 +426,9 @@ Experiment describe_pitch() {
          "shuffles."},
         {"roi", "float launched over the whole image, with the bounds check in the kernel."},
         {"struct", "roi with its arguments behind pointers to structs in global memory."},
+        {"struct_value", "struct with both structs passed by value: the fast form of 2013."},
+        {"struct_constant", "struct with both structs behind pointers to __constant memory."},
+        {"published", "The GPU kernel as published: loads first, contraction on, a division, and only the store guarded."},
         {"local", "float from a tile in local memory, each byte fetched once per work-group."},
         {"image", "roi reading from an image2d_t.", {}, {"image"}},
         {"swar", "Sixteen pixels per work-item, two in each 32-bit word, 128-bit loads and stores."},

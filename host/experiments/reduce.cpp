@@ -93,8 +93,8 @@ Setup setup(const Request& request, Params& params) {
         const std::size_t second = group_of(device, device.is_cpu() ? 64 : 1024);
         out.args = {src, Scratch{"partial", groups * 4}, value("n", n), shared, Output{"dst", 4},
                     value("count", static_cast<std::uint32_t>(groups)), Local{"second_shared", second * 4}};
-        out.steps = {Launch{{}, out.global, out.local, {"src", "partial", "n", "shared_"}},
-                     Launch{"reduce_second", Extent(second), Extent(second), {"partial", "dst", "count", "second_shared"}}};
+        out.steps = {Launch{{}, out.global, out.local, {"src", "partial", "n", "shared_"}, {}, "first_pass"},
+                     Launch{"reduce_second", Extent(second), Extent(second), {"partial", "dst", "count", "second_shared"}, {}, "second_pass"}};
         out.check = [data](const Buffers& buffers) {
             return first_difference<std::uint32_t>(buffers, "dst", [&](std::size_t) { return data->sum; });
         };

@@ -19,8 +19,10 @@ struct Data {
 std::size_t lanes_of(const Variant& variant) { return std::stoul(variant.name.substr(1)) / 32; }
 
 struct Shape {
-    std::uint64_t n = 0;  ///< floats of each array
+    std::uint64_t n = 0;  ///< floats of each array that are computed
+    std::uint64_t length = 0;  ///< floats of each array
     std::size_t vectors = 1, local = 1, per_item = 1;
+    std::size_t offset = 0, stride = 1, groups = 0;  ///< groups: 0: as many as there are accesses
 };
 
 Shape shape_of(const Request& request, Params& params) {
@@ -30,8 +32,14 @@ Shape shape_of(const Request& request, Params& params) {
         "size", is_simulator(device) ? 4096 : whole_pages(device, std::max<std::uint64_t>(2 * device.last_level_bytes, 16ull << 20)));
     require_room(device, "y", bytes);
     Shape s;
-    s.n = bytes / 4;
-    s.vectors = std::max<std::size_t>(1, s.n / lanes_of(request.variant));
+    s.length = bytes / 4;
+    s.offset = params.count("offset");
+    s.stride = params.count("stride");
+    const std::size_t lanes = lanes_of(request.variant);
+    // Of a stride only whole accesses; without one, the rest that fills none too.
+    s.n = s.stride == 1 ? s.length : (s.length / lanes + s.stride - 1) / s.stride * lanes;
+    if (s.n == 0) throw Unsupported("axis 'size' is " + std::to_string(bytes) + ", in which no access of " + std::to_string(4 * lanes) + " bytes fits");
+    s.vectors = std::max<std::size_t>(1, s.n / lanes);
     if (device.is_cpu()) {
         s.local = group(params, device, 1);
         s.per_item = params.only("per_item", 1, "a CPU's work-items take one access after the other");
@@ -40,31 +48,38 @@ Shape shape_of(const Request& request, Params& params) {
         // Two accesses per work-item once the device is filled many times over: fewer, longer work-groups.
         s.per_item = params.count("per_item", s.vectors >= 16ull * device.compute_units * 2048 ? 2 : 1);
     }
+    s.groups = params.count("groups", 0);
     return s;
 }
 
 Setup setup(const Request& request, Params& params) {
     const auto& device = request.device;
-    const auto [n, vectors, local, per_item] = shape_of(request, params);
+    const auto s = shape_of(request, params);
+    const auto lanes = lanes_of(request.variant);
+    const std::size_t whole = s.offset + s.length;
     const float a = 0.75f + 0.125f * static_cast<float>(request.seed % 8);
     static Recent<std::pair<std::uint64_t, std::uint64_t>, Data> recent;
-    const auto data = recent.get({n, request.seed}, [&request, n = n] {
-        return Data{random_floats(n, request.seed, -1, 1), random_floats(n, ~request.seed, -1, 1)};
+    const auto data = recent.get({whole, request.seed}, [&request, whole] {
+        return Data{random_floats(whole, request.seed, -1, 1), random_floats(whole, ~request.seed, -1, 1)};
     });
 
-    const auto lanes = lanes_of(request.variant);
     Setup out;
-    out.args = {Input{"x", data->x}, InOut{"y", data->y}, value("a", a), value("n", n)};
-    const std::size_t items = device.is_cpu() ? device.compute_units * 4ull : divide_up(vectors, per_item);
-    out.local = Extent(local);
-    out.global = Extent(round_up(std::max(items, lanes), local));
-    out.defines = {"PER_ITEM=" + std::to_string(per_item)};
-    out.work = {12.0 * static_cast<double>(n), 2.0 * static_cast<double>(n), 0};
+    out.args = {Input{"x", data->x}, InOut{"y", data->y}, value("a", a), value("n", s.n)};
+    const std::size_t items = s.groups > 0       ? s.groups * s.local
+                              : device.is_cpu() ? device.compute_units * 4ull
+                                                : divide_up(s.vectors, s.per_item);
+    out.local = Extent(s.local);
+    out.global = Extent(round_up(std::max(items, lanes), s.local));
+    out.defines = {"PER_ITEM=" + std::to_string(s.per_item), "OFFSET=" + std::to_string(s.offset), "STRIDE=" + std::to_string(s.stride),
+                   "FEW=" + std::to_string(s.groups > 0)};
+    out.work = {12.0 * static_cast<double>(s.n), 2.0 * static_cast<double>(s.n), 0};
     out.accumulates = true;
-    out.check = [data, a](const Buffers& buffers) {
+    out.check = [data, a, s, lanes](const Buffers& buffers) {
         const auto x = view<float>(data->x), y = view<float>(data->y);
         // Two roundings, as the kernel with contraction off.
         return first_difference<float>(buffers, "y", [&](std::size_t i) {
+            // What lies in front, or between two accesses, is nobody's.
+            if (i < s.offset || (i - s.offset) / lanes % s.stride != 0 || (s.stride > 1 && (i - s.offset) / lanes / s.stride >= s.vectors)) return y[i];
             const float product = a * x[i];
             float sum = y[i];
             for (std::uint64_t done = 0; done < buffers.operations; ++done) sum = product + sum;
@@ -79,6 +94,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
     std::map<double, Curve::Sample> narrow, wide;
     for (const auto& curve : curves) {
         if (curve.variant != "w32" && curve.variant != "w128") continue;
+        const auto differs = [&](const char* axis, const char* usual) { return curve.fixed.has(axis) && curve.fixed.text(axis) != usual; };
+        if (differs("offset", "0") || differs("stride", "1") || differs("groups", "0")) continue;  // another question
         for (const auto& sample : curve.samples) (curve.variant == "w32" ? narrow : wide)[sample.x] = sample;
     }
     Finding best{"gain_128", "gain_128", "", 0, 0, 0, ""};
@@ -122,6 +139,10 @@ Experiment describe_saxpy() {
          {"auto", "32:1024:*2"}},
         {"per_item", "access", "accesses to each array in flight per work-item of a GPU; auto is 2 for large arrays, else 1",
          Axis::Kind::integer, {"auto"}, {}, 1, 16, true, {"auto", "1:16:*2"}},
+        {"offset", "float", "floats in front of the first one of each array: where its accesses are aligned to", Axis::Kind::integer, {"0"}, {}, 0, 4096},
+        {"stride", "access", "from one access to the next; the arrays keep their size, so fewer floats are computed", Axis::Kind::integer, {"1"}, {}, 1, 4096},
+        {"groups", "", "work-groups that go through the arrays; auto is one for every 'per_item' accesses of its items, on a CPU four per core",
+         Axis::Kind::integer, {"auto"}, {}, 0, 1 << 24, true, {"auto"}},
     };
     out.axes.front().multiple_of = 4;
     out.variants = {width(32, "One float per access: the plain kernel."), width(64, "Two floats per access."),

@@ -49,9 +49,13 @@ std::uint64_t last_level_of(const std::vector<model::Figure>& figures, const std
 
 }  // namespace
 
-model::Limits limits_of(const std::vector<model::Figure>& figures, const std::vector<std::string>& absent, const std::string& utc) {
+model::Limits limits_of(const std::vector<model::Figure>& figures, const std::vector<std::string>& absent, const std::string& utc,
+                        const model::Device& device) {
     model::Limits out;
     out.utc = utc;
+    out.figures = figures;
+    out.caches = device.is_cpu() ? device.host_cache_levels : std::vector<std::uint64_t>();
+    out.units = device.compute_units;
     bool swept = false;
     for (const auto& f : figures) {
         if (f.id == "fma.peak.float") out.float_peak = f.value;

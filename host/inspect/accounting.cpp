@@ -1,8 +1,55 @@
 #include "inspect/accounting.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <vector>
+
+#include "inspect/cfg.hpp"
+#include "inspect/isa/isa.hpp"
+#include "inspect/work.hpp"
 
 namespace cllab::inspect {
+namespace {
+
+constexpr double tolerance = 0.02;
+
+bool about(double a, double b) { return std::abs(a - b) <= tolerance * b; }
+
+/// A loop's own body, or what is in no loop.
+struct Candidate {
+    std::vector<std::size_t> blocks;
+    double stored = 0, loaded = 0, multiply_adds = 0;
+    bool countable = true;  ///< every access says its width
+
+    void add(const InstructionSet& isa, const Instruction& i) {
+        using What = model::Declared::What;
+        for (const auto& access : isa.classify(i).memory)
+            countable = countable && !access.ends_with("_indexed") && !access.ends_with("_unsized") && access.find("atomic") == std::string::npos;
+        stored += elements_of(isa, i, {What::store, 1, 8});
+        loaded += elements_of(isa, i, {What::load, 1, 8});
+        multiply_adds += elements_of(isa, i, {What::multiply_add, 1, 32});
+    }
+
+    /// How often a work-item passes it; nothing where it does not account for what is declared.
+    std::optional<double> passes(const DeclaredPerItem& d, bool once) const {
+        const bool computes = d.multiply_adds > 0;
+        if (blocks.empty() || !countable || (computes ? multiply_adds <= 0 : stored <= 0 || d.stored <= 0)) return std::nullopt;
+        const double times = once ? 1 : computes ? d.multiply_adds / multiply_adds : d.stored / stored;
+        if (times < 1 - tolerance || !about(times, std::round(times))) return std::nullopt;
+        if (computes && !about(times * multiply_adds, d.multiply_adds)) return std::nullopt;
+        if (stored > 0 && !about(times * stored, d.stored)) return std::nullopt;
+        if (!computes && times * loaded < (1 - tolerance) * d.loaded) return std::nullopt;
+        return times;
+    }
+};
+
+model::Hot unknown(model::Hot hot, const std::string& reason) {
+    hot.reason = reason;
+    return hot;
+}
+
+}  // namespace
 
 std::optional<double> bytes_of(const std::map<std::string, unsigned>& memory, std::string_view kind) {
     double sum = 0;
@@ -17,8 +64,55 @@ std::optional<double> bytes_of(const std::map<std::string, unsigned>& memory, st
     return sum;
 }
 
+model::Hot account(const Analysis& analysis, const DeclaredPerItem& declared) {
+    model::Hot out;
+    const auto* stats = analysis.best();
+    if (!stats) return unknown(out, "there is no disassembly whose instructions are counted");
+    for (std::size_t i = 0; i < analysis.counts.size(); ++i)
+        if (&analysis.counts[i] == stats) out.code = analysis.disassembly.listings[i].title;
+    const auto& isa = *stats->isa;
+    const auto& code = stats->code.instructions;
+    const auto graph = analyse_flow(stats->code);
+    if (isa.global_spaces.empty()) return unknown(out, "its memory is one, so that accesses to local memory cannot be told from others");
+    if (isa.hides_jumps || graph.irreducible_edges > 0) return unknown(out, "not all of its loops are known");
+    if (std::any_of(code.begin(), code.end(), [&](const auto& i) { return isa.is_call && isa.is_call(i); }))
+        return unknown(out, "it calls functions");
+
+    std::vector<Candidate> candidates(graph.loops.size() + 1);  // the last one: what is in no loop
+    for (std::size_t b = 0; b < graph.blocks.size(); ++b) {
+        std::size_t innermost = graph.loops.size();
+        for (std::size_t k = 0; k < graph.loops.size(); ++k) {
+            const auto& blocks = graph.loops[k].blocks;
+            if (std::binary_search(blocks.begin(), blocks.end(), b) && (innermost == graph.loops.size() || graph.loops[k].depth > graph.loops[innermost].depth))
+                innermost = k;
+        }
+        candidates[innermost].blocks.push_back(b);
+        for (auto i = graph.blocks[b].first; i < graph.blocks[b].end; ++i) candidates[innermost].add(isa, code[i]);
+    }
+    std::vector<std::size_t> fitting;
+    for (std::size_t k = 0; k < candidates.size(); ++k)
+        if (candidates[k].passes(declared, k == graph.loops.size())) fitting.push_back(k);
+    if (fitting.size() != 1)
+        return unknown(out, (fitting.empty() ? "no loop and no straight path" : std::to_string(fitting.size()) + " parts of the code") +
+                                std::string(fitting.empty() ? " accounts for the declared work" : " account for the declared work"));
+    out.evidence = model::Hot::accounted;
+    for (const auto b : candidates[fitting.front()].blocks) {
+        const auto& block = graph.blocks[b];
+        Counts counts;
+        for (auto i = block.first; i < block.end; ++i) counts.add(isa, code[i]);
+        if (counts.instructions == 0) continue;
+        auto& hot = out.blocks.emplace_back(model::HotBlock{stats->code.name, code[block.first].address,
+                                                            code[block.end - 1].address + std::max(1u, code[block.end - 1].bytes), 0, 0,
+                                                            counts.instructions, counts.classes, counts.memory, {}});
+        for (std::size_t k = 0; k < graph.loops.size(); ++k)
+            if (std::binary_search(graph.loops[k].blocks.begin(), graph.loops[k].blocks.end(), b))
+                hot.loops.push_back(code[graph.blocks[graph.loops[k].header].first].address);
+    }
+    return out;
+}
+
 std::optional<double> executions(const model::HotBlock& block, const DeclaredBytes& declared) {
-    constexpr double alone = 0.9, tolerance = 0.02;
+    constexpr double alone = 0.9;
     const auto stored = bytes_of(block.memory, "store"), loaded = bytes_of(block.memory, "load");
     if (block.share < alone || !stored || !loaded || *stored <= 0 || declared.stored <= 0) return std::nullopt;
     const double times = declared.stored / *stored;

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "inspect/analysis.hpp"
 #include "model/hot.hpp"
 
 namespace cllab::inspect {
@@ -14,6 +15,17 @@ namespace cllab::inspect {
 struct DeclaredBytes {
     double stored = 0, moved = 0;
 };
+
+/// What one operation declares, of one work-item.
+struct DeclaredPerItem {
+    double stored = 0, loaded = 0;  ///< bytes; loaded: at least
+    double multiply_adds = 0;
+};
+
+/// Hot code without samples, for devices on which nothing can be sampled: the loop, or the straight path, whose stores and
+/// multiply-adds come out as the declared ones of a work-item after a whole number of passes, and whose loads bring at least
+/// what must be read. Unknown where none adds up, or more than one: a scalar loop over the edge often does so too.
+model::Hot account(const Analysis& analysis, const DeclaredPerItem& declared);
 
 /// Executions of `block` in one operation. Nothing unless it alone can account for the operation: it has nine tenths of the
 /// samples or more, its stores make the outputs, and its loads bring at least what must be read.

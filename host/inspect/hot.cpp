@@ -192,7 +192,8 @@ Hot unknown(Hot hot, std::string reason) {
     return hot;
 }
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+/// "63.2 % of the samples, " of a block that has any.
+std::string share_of(const model::HotBlock& block) { return block.samples ? fmt::format("{:.1f} % of the samples, ", 100 * block.share) : std::string(); }
 
 std::string listed(const std::map<std::string, unsigned>& counts) {
     std::string text;
@@ -212,16 +213,15 @@ std::string place(const model::HotBlock& block) {
 
 bool runs_on_the_host(Kind kind) { return kind == Kind::poclbin || kind == Kind::intel_cpu || kind == Kind::host_elf; }
 
-std::string sampled_pocl_code(ByteSpan binary, const std::string& entry, const AddressSamples& samples) {
+SampledObject sampled_pocl_code(ByteSpan binary, const std::string& entry, const AddressSamples& samples) {
     std::map<const CodeRegion*, unsigned> hits;
     for (const auto address : samples.addresses)
         if (const auto* region = region_of(samples.regions, address); region && region->path.ends_with("/" + entry + ".so")) ++hits[region];
-    std::string best;
-    unsigned most = 0;
+    SampledObject best;
     if (hits.empty()) return best;
     for (const auto& file : read_poclbin(binary).entries)
         for (const auto& [region, count] : hits)
-            if (count > most && file.path.starts_with("/" + entry + "/") && region->path.ends_with(file.path)) best = file.path, most = count;
+            if (count > best.samples && file.path.starts_with("/" + entry + "/") && region->path.ends_with(file.path)) best = {file.path, count};
     return best;
 }
 
@@ -272,9 +272,9 @@ Hot hot_code(const Analysis& analysis, const AddressSamples& samples) {
 }
 
 std::string hot_summary(const Hot& hot) {
-    std::string text = "hot: " + model::statement(hot) + (hot.known() ? " by " + hot.method : "") + "\n";
+    std::string text = "hot: " + model::statement(hot) + (hot.evidence == Hot::sampled ? " by " + hot.method : "") + "\n";
     for (const auto& block : hot.blocks)
-        text += "  " + percent(block.share) + " at " + place(block) + ": " + std::to_string(block.instructions) + " instructions: " + listed(block.classes) +
+        text += "  " + share_of(block) + place(block) + ": " + std::to_string(block.instructions) + " instructions: " + listed(block.classes) +
                 (block.memory.empty() ? "" : "; " + listed(block.memory)) + "\n";
     return text;
 }
@@ -296,7 +296,7 @@ std::string marked_isa_text(const Analysis& analysis, const Hot& hot) {
             const auto address = leading_hex(line.substr(first, colon - first));
             for (const auto& block : hot.blocks)
                 if (address == block.begin && block.function == function)
-                    out += "// hot: " + percent(block.share) + " of the samples, " + place(block) + "\n";
+                    out += "// hot: " + share_of(block) + place(block) + "\n";
         }
         out.append(line).append("\n");
     }

@@ -35,8 +35,12 @@ inline constexpr unsigned least_samples = 100;
 /// True for binaries of which the host's processor runs the machine code itself.
 bool runs_on_the_host(Kind kind);
 
-/// Of the shared objects that PoCL's container has of `entry`, the path of that with the most samples; empty: none has any.
-std::string sampled_pocl_code(ByteSpan binary, const std::string& entry, const AddressSamples& samples);
+/// Of the shared objects that PoCL's container has of `entry`, that with the most samples; an empty path: none has any.
+struct SampledObject {
+    std::string path;
+    unsigned samples = 0;
+};
+SampledObject sampled_pocl_code(ByteSpan binary, const std::string& entry, const AddressSamples& samples);
 
 /// The share of each block and loop of the kernel's listing. Unknown, with the reason, where that cannot be said.
 model::Hot hot_code(const Analysis& analysis, const AddressSamples& samples);

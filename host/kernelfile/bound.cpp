@@ -113,7 +113,7 @@ std::string substitute(const std::string& text, const std::function<std::string(
 Bound::Bound(std::string where, const Description& description, model::KernelSignature signature, std::vector<std::string> options,
              bool uses_integer_pixels, const LoadPicture& load, Missing missing_values, std::vector<std::string>& notes)
     : where_(std::move(where)), signature_(std::move(signature)), options_(std::move(options)), uses_integer_pixels_(uses_integer_pixels),
-      code_only_(missing_values == Missing::made_up), tolerance_(description.tolerance.value_or(Tolerance{})) {
+      code_only_(missing_values == Missing::made_up), tolerance_(description.tolerance) {
     const auto own = description.kernels.find(signature_.name);
     const std::vector<const Scope*> scopes =
         own == description.kernels.end() ? std::vector<const Scope*>{&description.all} : std::vector<const Scope*>{&own->second.second, &description.all};
@@ -466,6 +466,7 @@ Shape Bound::shape(const model::Point& point, const model::Device& device) const
                                        std::to_string(elements * found->element.bytes));
     }
     out.work.bytes = work_bytes_ ? static_cast<double>(value(point, *work_bytes_)) : moved;
+    out.work.assumed = !work_bytes_;
     out.work.flops = work_flops_ ? static_cast<double>(value(point, *work_flops_)) : 0;
     if (out.work.bytes < 0 || out.work.flops < 0) refuse((work_bytes_ ? *work_bytes_ : *work_flops_).place(), "the work is negative");
     for (const auto& options : options_) out.options.push_back(substituted(point, options));

@@ -45,7 +45,7 @@ public:
     model::Setup setup(const model::Point& point, const Shape& shape, std::uint64_t seed) const;
     std::vector<Result> results(const model::Setup& setup) const;
 
-    const Tolerance& tolerance() const { return tolerance_; }
+    const std::optional<Tolerance>& tolerance() const { return tolerance_; }
     bool random_inputs() const;
     const std::optional<std::pair<Place, std::string>>& reference() const { return reference_; }
 
@@ -88,7 +88,7 @@ private:
     std::optional<Expression> work_bytes_, work_flops_;
     std::map<std::string, Expected> expected_;
     std::optional<std::pair<Place, std::string>> reference_;
-    Tolerance tolerance_;
+    std::optional<Tolerance> tolerance_;
 };
 
 /// `text` with each {EXPRESSION} or {AXIS} replaced by its value at the point.

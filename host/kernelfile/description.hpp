@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernelfile/expression.hpp"
+#include "model/tolerance.hpp"
 
 namespace cllab::kernelfile {
 
@@ -44,9 +45,7 @@ struct Scope {
     std::optional<std::pair<Place, std::string>> reference;
 };
 
-struct Tolerance {
-    double absolute = 0, relative = 0, ulp = 0;
-};
+using model::Tolerance;
 
 struct VariantLine {
     Place place;

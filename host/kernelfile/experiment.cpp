@@ -9,6 +9,7 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "kernelfile/data.hpp"
+#include "model/plan.hpp"
 #include "model/params.hpp"
 #include "model/registry.hpp"
 
@@ -134,7 +135,8 @@ model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request&
     question.variant = request.variant.name;
     for (const auto& [axis, value] : request.point.values()) question.point += axis + "=" + value + " ";
     question.results = bound.results(out);
-    question.tolerance = bound.tolerance();
+    question.tolerance = bound.tolerance().value_or(Tolerance{});
+    if (bound.tolerance()) out.errors = std::make_shared<model::Errors>(*bound.tolerance());
     question.seed = request.seed;
     question.random_inputs = bound.random_inputs();
     question.is_reference = state->is_reference.count(question.variant) != 0;
@@ -229,6 +231,8 @@ void KernelFiles::declare_axes(const std::vector<std::pair<std::string, std::str
         if (std::any_of(axes_.begin(), axes_.end(), [&, &n = name](const auto& a) { return a.name == n; })) continue;
         const Place place{"option '--axis' is '" + name + "=" + excerpt(values) + "'", 0, 0};
         if (!mentions(name)) {
+            if (name == model::build_options_axis().name) continue;  // which every experiment has
+
             std::vector<std::string> known;
             for (const auto& axis : axes_) known.push_back(axis.name);
             refuse(place, "nothing in '" + files_.front().path + "' or on the command line uses an axis '" + name + "'" +
@@ -451,6 +455,9 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
     out.axes = axes_;
     for (const auto& axis : axes_)
         if (!axis.tune.empty()) state->tuned.insert(axis.name);
+    // Build options must not change a result either, where no axis of the file has their name.
+    const auto build_options = model::build_options_axis().name;
+    if (std::none_of(axes_.begin(), axes_.end(), [&](const auto& a) { return a.name == build_options; })) state->tuned.insert(build_options);
 
     std::map<std::size_t, std::vector<std::string>> notes;  // by file
     const auto bind = [&](const Candidate& c, std::vector<std::string>& said) {

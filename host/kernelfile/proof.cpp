@@ -25,21 +25,17 @@ std::size_t untouched_bytes(const model::Buffers& buffers, std::span<const std::
     return out;
 }
 
-bool near_enough(const std::byte* found, const std::byte* expected, const ElementType& type, const Tolerance& tolerance) {
+bool near_enough(const std::byte* found, const std::byte* expected, const ElementType& type, model::Errors& errors) {
     if (std::memcmp(found, expected, type.lane_bytes) == 0) return true;
     const double a = lane_value(found, type), e = lane_value(expected, type);
-    if (std::isnan(a) && std::isnan(e)) return true;
-    const double apart = std::fabs(a - e);
-    if (apart <= tolerance.absolute || apart <= tolerance.relative * std::fabs(e)) return true;
-    // Zeros of either sign are one value.
-    return type.kind == ElementType::Kind::floating &&
-           (a == e || (std::isfinite(a) && std::isfinite(e) && ulps_between(found, expected, type) <= tolerance.ulp));
+    if (type.kind != ElementType::Kind::floating) return errors.takes_distance(std::fabs(a - e), e);
+    return errors.takes_floating(a, e, [&] { return ulps_between(found, expected, type); });
 }
 
 }  // namespace
 
 std::optional<std::string> first_difference(const std::string& name, std::span<const std::byte> found, std::span<const std::byte> expected,
-                                            const ElementType& type, const Tolerance& tolerance, const std::string& whose) {
+                                            const ElementType& type, model::Errors& errors, const std::string& whose) {
     if (found.size() != expected.size())
         return name + " has " + std::to_string(found.size()) + " bytes, " + whose + " " + std::to_string(expected.size());
     if (std::memcmp(found.data(), expected.data(), found.size()) == 0) return std::nullopt;
@@ -52,7 +48,7 @@ std::optional<std::string> first_difference(const std::string& name, std::span<c
         // Of a 3-vector the fourth lane is padding.
         if (type.lanes == 3 && i / type.lane_bytes % 4 == 3) continue;
         const auto *a = found.data() + i, *e = expected.data() + i;
-        if (near_enough(a, e, type, tolerance)) continue;
+        if (near_enough(a, e, type, errors)) continue;
         const auto lane = i / type.lane_bytes, width = type.lanes == 3 ? 4 : type.lanes;
         std::string where = name + "[" + std::to_string(lane / width) + "]";
         if (width > 1) where += ".s" + std::string(1, "0123456789abcdef"[lane % width]);
@@ -76,6 +72,8 @@ std::optional<std::string> Ledger::check(const Question& q, const model::Buffers
         }
     }
     auto& seen = seen_[q.comparison][q.variant + "\n" + q.point];
+    model::Errors unreported(q.tolerance);
+    auto& errors = buffers.errors ? *buffers.errors : unreported;
     const auto operations = q.accumulates ? buffers.operations : 1;
     std::size_t written = 0;
     std::string all;
@@ -102,11 +100,11 @@ std::optional<std::string> Ledger::check(const Question& q, const model::Buffers
         const auto data = buffers.data.at(result.name);
         const bool by_file = result.expected && operations == 1;
         if (by_file)
-            if (auto wrong = first_difference(result.name, data, *result.expected, result.type, q.tolerance, "expected")) return wrong;
+            if (auto wrong = first_difference(result.name, data, *result.expected, result.type, errors, "expected")) return wrong;
         const auto* reference = buffers.expected ? &*buffers.expected : nullptr;
         const bool by_reference = reference && reference->count(result.name);
         if (by_reference)
-            if (auto wrong = first_difference(result.name, data, reference->find(result.name)->second, result.type, q.tolerance,
+            if (auto wrong = first_difference(result.name, data, reference->find(result.name)->second, result.type, errors,
                                               "the reference '" + q.reference + "' has"))
                 return wrong;
         if (!by_file && !by_reference) unproved.push_back(result);
@@ -116,15 +114,17 @@ std::optional<std::string> Ledger::check(const Question& q, const model::Buffers
     auto& first = firsts_[q.comparison][std::to_string(q.seed) + " " + std::to_string(operations)];
     if (first.variant.empty()) {
         first.variant = q.variant;
+        first.point = q.point;
         for (const auto& result : unproved) {
             const auto data = buffers.data.at(result.name);
             first.contents.emplace(result.name, model::Bytes(data.begin(), data.end()));
         }
     } else {
-        const bool itself = first.variant == q.variant;
-        const std::string whose = itself ? "an earlier launch on the same data had" : "'" + first.variant + "' has";
+        const bool itself = first.variant == q.variant && first.point == q.point;
+        const std::string whose = itself ? "an earlier launch on the same data had"
+                                         : "'" + first.variant + "' " + (first.variant == q.variant ? "at " + first.point : "") + "has";
         for (const auto& result : unproved) {
-            const auto wrong = first_difference(result.name, buffers.data.at(result.name), first.contents[result.name], result.type, q.tolerance, whose);
+            const auto wrong = first_difference(result.name, buffers.data.at(result.name), first.contents[result.name], result.type, errors, whose);
             if (!wrong) continue;
             seen.seeds.erase(q.seed);
             if (itself) return "it is not deterministic: " + *wrong;

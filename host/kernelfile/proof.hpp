@@ -17,9 +17,9 @@
 
 namespace cllab::kernelfile {
 
-/// The first element of `found` that differs from `expected` by more than the tolerance: "dst[17] is 3, expected 4".
+/// The first element of `found` that differs from `expected` by more than `errors` takes: "dst[17] is 3, expected 4".
 std::optional<std::string> first_difference(const std::string& name, std::span<const std::byte> found, std::span<const std::byte> expected,
-                                            const model::ElementType& type, const Tolerance& tolerance, const std::string& whose);
+                                            const model::ElementType& type, model::Errors& errors, const std::string& whose);
 
 /// A buffer or image that a kernel leaves behind.
 struct Result {
@@ -51,7 +51,7 @@ public:
 private:
     using Contents = std::map<std::string, model::Bytes, std::less<>>;
     struct First {
-        std::string variant;
+        std::string variant, point;
         Contents contents;
     };
     struct Seen {

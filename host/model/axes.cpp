@@ -23,6 +23,7 @@ std::string syntax(const Axis& axis) {
         case Axis::Kind::real: return ", written as 20.2, 1:64:*2 or 1:2:+0.25";
         case Axis::Kind::choice: break;
         case Axis::Kind::shape: return ", written as 64, 64x4 or 8x8x4";
+        case Axis::Kind::options: return ", written as -cl-fast-relaxed-math or none";
     }
     return {};
 }
@@ -181,6 +182,10 @@ std::vector<std::string> expand_item(const Axis& axis, const std::string& item) 
         case Axis::Kind::choice:
             if (std::find(axis.choices.begin(), axis.choices.end(), item) == axis.choices.end()) refuse(axis, item);
             return {item};
+        case Axis::Kind::options:
+            if (item.empty() || item == "none") return {"none"};
+            if (item.front() != '-') refuse(axis, item);
+            return {item};
         case Axis::Kind::shape: break;
     }
     const auto shape = parse_shape(item);
@@ -206,6 +211,7 @@ std::string legal_values(const Axis& axis) {
         case Axis::Kind::real: return automatic + ("numbers" + bounds);
         case Axis::Kind::choice: break;
         case Axis::Kind::shape: return automatic + ("shapes of" + (bounds.empty() ? " any number of" : bounds)) + " work-items";
+        case Axis::Kind::options: return "build options, which begin with '-'";
     }
     return automatic + ("one of " + join(axis.choices, ", "));
 }

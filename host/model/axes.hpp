@@ -19,6 +19,7 @@ struct Axis {
         real,     ///< number with a fraction, e.g. 20.2; ranges likewise
         choice,   ///< one of `choices`
         shape,    ///< 64, 64x4 or 8x8x4
+        options,  ///< build options, e.g. -cl-mad-enable; none, or nothing at all, for none
     };
     std::string name;
     std::string unit;                 ///< "pixel", "byte"; empty when the value is a pure number

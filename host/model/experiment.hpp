@@ -19,6 +19,7 @@
 #include "core/error.hpp"
 #include "model/axes.hpp"
 #include "model/device.hpp"
+#include "model/tolerance.hpp"
 
 namespace cllab::model {
 
@@ -94,6 +95,7 @@ struct Launch {
     Extent global, local{};
     std::vector<std::string> args{};  ///< names from Setup::args; empty: all of them, in order
     Extent offset{};                  ///< of the NDRange
+    std::string part{};               ///< what --steps calls it, e.g. "sweep"; empty: the kernel's name
 };
 /// Host to device, counted in the time: what the last Download of this buffer brought, else the argument's own data.
 struct Upload {
@@ -108,6 +110,7 @@ using Step = std::variant<Launch, Upload, Download, Swap>;
 /// steps (whatever the probe counts: chained loads, work-items, barriers). Rates are computed from these elsewhere.
 struct Work {
     double bytes = 0, flops = 0, steps = 0;
+    bool assumed = false;  ///< nobody declared the bytes: every buffer once
 };
 
 /// Two trip counts of the by-value int argument `argument`. The reported time of a step is
@@ -146,7 +149,13 @@ public:
     std::uint64_t operations = 1;  ///< since the data was loaded
     /// With Setup::reference: what that kernel left of the same data after as many operations, by name.
     const std::map<std::string, Bytes, std::less<>>* expected = nullptr;
+    Errors* errors = nullptr;  ///< Setup::errors
 
+    /// For a result that is not the expected one: whether it is near enough, which without a tolerance it never is.
+    template <typename T>
+    bool near_enough(T found, T wanted) const {
+        return errors && errors->takes(found, wanted);
+    }
     template <typename T>
     std::span<const T> as(std::string_view name) const {
         const auto found = data.find(name);
@@ -201,6 +210,7 @@ struct Setup {
     Check check;
     std::optional<Slope> slope{};
     std::vector<Declared> declared{};
+    bool chained = false;                  ///< each of the first operations declared waits for the result of the one before
     std::vector<std::string> defines{};    ///< from the point, added to the variant's
     Point point{};                         ///< what every axis became; filled by set_up(), and the point of the record
     std::map<std::string, Picture> pictures{};
@@ -212,6 +222,9 @@ struct Setup {
     std::function<std::vector<std::pair<std::string, double>>(const Buffers&, std::uint64_t operations)> observe{};
     /// Numbers that `check` finds besides right or wrong, e.g. the largest error in ulp; for Metric::compute to report.
     std::shared_ptr<std::map<std::string, double>> observed{};
+    /// Of a cell with a tolerance: every check judges by it where a result is not the expected one. Set by the run, or by a
+    /// kernel file that states a tolerance. The largest errors become metrics.
+    std::shared_ptr<Errors> errors{};
     std::optional<Reference> reference{};
     /// Asked when all cells of the comparison have been verified; nothing: the checks are independent host code.
     std::function<Proof()> proof{};

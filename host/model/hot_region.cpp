@@ -27,9 +27,14 @@ std::vector<HotRegion> hot_regions(const Hot& hot) {
 
 std::string place(const HotRegion& region) {
     char text[96];
-    std::snprintf(text, sizeof text, "%s 0x%llx, %.1f %% of the samples", region.is_loop() ? "loop at" : "straight-line code from",
-                  static_cast<unsigned long long>(region.is_loop() ? region.header() : region.blocks.front()->begin), 100 * region.share);
-    return text;
+    std::snprintf(text, sizeof text, "%s 0x%llx", region.is_loop() ? "loop at" : "straight-line code from",
+                  static_cast<unsigned long long>(region.is_loop() ? region.header() : region.blocks.front()->begin));
+    std::string out = text;
+    if (region.share > 0) {  // accounted code has no samples
+        std::snprintf(text, sizeof text, ", %.1f %% of the samples", 100 * region.share);
+        out += text;
+    }
+    return out;
 }
 
 }  // namespace cllab::model

@@ -2,6 +2,7 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "model/plan.hpp"
 
 namespace cllab::model {
 
@@ -77,6 +78,10 @@ Point resolve(const Experiment& experiment, const Request& request) {
 Setup set_up(const Experiment& experiment, const Request& request) {
     Params params(request.point);
     Setup out = experiment.setup(request, params);
+    if (has_build_options_axis(experiment, request.point)) {
+        const auto& options = params.text(build_options_axis().name);
+        if (options != "none") out.defines.push_back(options);
+    }
     if (const auto unread = params.unread(); !unread.empty())
         throw Error(Blame::result, "'" + experiment.id(request.variant) + "' does not read axis '" + join(unread, "', '") +
                                        "'; Axis::only says which variants have an axis");

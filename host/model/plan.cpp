@@ -53,6 +53,15 @@ private:
 
 }  // namespace
 
+Axis build_options_axis() {
+    return {.name = "options", .unit = "", .meaning = "build options of the point, behind those of the variant", .kind = Axis::Kind::options, .values = {"none"}};
+}
+
+bool has_build_options_axis(const Experiment& experiment, const Point& point) {
+    const auto name = build_options_axis().name;
+    return point.has(name) && std::none_of(experiment.axes.begin(), experiment.axes.end(), [&](const auto& a) { return a.name == name; });
+}
+
 std::vector<Axis> axes_of(const Experiment& experiment, const Variant& variant, const Settings& settings) {
     std::vector<Axis> out;
     for (const auto& axis : experiment.axes) {
@@ -63,6 +72,13 @@ std::vector<Axis> axes_of(const Experiment& experiment, const Variant& variant, 
                 if (name == axis.name) out.back().values = expand_axis(axis, list);
             }
         }
+    }
+    auto options = build_options_axis();
+    const bool own = std::any_of(experiment.axes.begin(), experiment.axes.end(), [&](const auto& a) { return a.name == options.name; });
+    for (const auto& [name, list] : settings) {
+        if (own || name != options.name) continue;
+        options.values = expand_axis(options, list);
+        out.push_back(options);
     }
     return out;
 }
@@ -76,7 +92,7 @@ void check_settings(const std::vector<Selected>& selected, const Settings& setti
         }
     }
     for (const auto& [name, list] : settings) {
-        if (names.count(name) == 0) {
+        if (names.count(name) == 0 && name != build_options_axis().name) {
             const bool one = selected.size() == 1;
             throw Error(Blame::usage,
                         (one ? "'" + selected.front().id + "' has no axis '" : "none of the selected variants has an axis '") + name + "'; " +

@@ -35,6 +35,10 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 /// Throws Error(usage) for a value that an axis does not take.
 std::vector<Axis> axes_of(const Experiment& experiment, const Variant& variant, const Settings& settings = {});
 
+/// The axis that every family has without declaring it, unless it declares one of the name: --axis options=,-cl-mad-enable.
+Axis build_options_axis();
+bool has_build_options_axis(const Experiment& experiment, const Point& point);
+
 /// Throws Error(usage) for an axis that no selected variant has, with the nearest names.
 void check_settings(const std::vector<Selected>& selected, const Settings& settings);
 

@@ -80,6 +80,19 @@ struct CodeInfo {
     std::string fingerprint;                          ///< equal for equal code (inspect/fingerprint.hpp); empty: unknown
 };
 
+/// What a cell is declared to do in the unit of its time: one operation, or one step of a slope. Zeros: not declared or not known.
+struct WorkInfo {
+    double bytes = 0, flops = 0;     ///< that must move to or from memory; floating-point operations, for uint integer ones
+    bool assumed = false;            ///< the bytes are those of every buffer once: nobody declared them
+    std::optional<double> read;      ///< how many of the bytes are read; nothing: not known
+    std::string type;                ///< that it computes in: "float", "double", "half", "uint"
+    std::string chain;               ///< of what one waits for the one before: "load", "local_load", "multiply_add", "atomic"; empty: not declared
+    double atomics = 0;              ///< on global memory
+    double footprint = 0;            ///< bytes of all buffers and images
+    unsigned launches = 0;           ///< of an operation; 0 for a step
+    double groups = 0;               ///< of the only launch
+};
+
 struct DeviceInfo {
     std::string platform, name, vendor, driver, type, selector, identity;
     std::uint64_t last_level_bytes = 0;  ///< what the cache states go by
@@ -107,6 +120,15 @@ struct RunInfo {
     std::map<std::string, std::string> driver_caches;  ///< environment variables that set drivers' caches of compiled kernels
 };
 
+/// The bright pixels of a picture that a cell makes, e.g. the defects of an image comparison.
+struct Above {
+    unsigned level = 0;
+    std::uint64_t pixels = 0;  ///< brighter than `level`
+    struct Pixel { unsigned x = 0, y = 0, value = 0; };
+    std::vector<Pixel> first;  ///< in reading order, most_listed at the most
+    static constexpr std::size_t most_listed = 1000;
+};
+
 struct Record {
     int schema = schema_version;
     std::string id, family, variant;
@@ -116,8 +138,11 @@ struct Record {
     DeviceInfo device;
     std::vector<std::pair<std::string, MetricValue>> metrics;  ///< in display order
     std::optional<Timing> time;
+    WorkInfo work;
+    std::string limit;                                         ///< what limits its time, in a word or two, or "-"; empty: no profile was there
     std::optional<YardstickInfo> yardstick;                    ///< of the metric of_copy
     std::optional<ClockInfo> clocks;
+    std::optional<Above> above;                                ///< --count-above
     std::vector<double> samples;                               ///< seconds, in the order taken
     std::vector<double> aside;                                 ///< likewise, of blocks in which the clock was off
     std::string checked_by;                                    ///< what its results were held against; empty: not checked

@@ -63,6 +63,7 @@ const std::vector<Figure>& figures() {
         {"Caches and memory", "line", "cacheline.*", no, line_claim, "pair"},
         {"Caches and memory", "bandwidth of a level", "bandwidth.l?.*", rate_of_unit, {}, "reread"},
         {"Caches and memory", "bandwidth of a level", "bandwidth.memory.rate", rate, {}, "reread"},
+        {"Caches and memory", "memory bandwidth", "bandwidth.streamed", no, {}, "copy"},
         {"Caches and memory", "memory bandwidth", "bandwidth.*", rate, {}, "copy"},
         {"Caches and memory", "scattered access", "scatter.*", no, {}, "load"},
         {"Caches and memory", "channels", "channels.*", no, {}, "load"},

@@ -59,8 +59,7 @@ std::vector<std::string> history_json(const std::vector<model::History>& histori
     std::vector<std::string> out;
     for (const auto& h : histories) {
         Json j{{"schema", model::schema_version}, {"record", "history"}, {"id", h.id}, {"point", point_json(h.point)},
-               {"device", {{"platform", h.device.platform}, {"name", h.device.name}, {"driver", h.device.driver}, {"selector", h.device.selector},
-                           {"identity", h.device.identity}}},
+               {"device", device_json(h.device)},
                {"points", Json::array()}, {"levels", Json::array()}};
         for (const auto& p : h.points) j["points"].push_back({{"utc", p.utc}, {"label", p.label}, {"run", p.run}, {"seconds", p.seconds}});
         for (const auto& l : h.levels)

@@ -67,6 +67,18 @@ Json to_json(const model::Timing& t) {
     return j;
 }
 
+Json to_json(const model::WorkInfo& w) {
+    Json j = Json::object();
+    for (const auto& [key, value] : {std::pair{"bytes", w.bytes}, {"flops", w.flops}, {"atomics", w.atomics}, {"footprint", w.footprint}, {"groups", w.groups}})
+        if (value > 0) put(j, key, value);
+    if (w.assumed) j["assumed"] = true;
+    if (w.read) put(j, "read", *w.read);
+    if (w.flops > 0 || w.chain == "multiply_add") j["type"] = w.type;
+    if (!w.chain.empty()) j["chain"] = w.chain;
+    if (w.launches > 0) j["launches"] = w.launches;
+    return j;
+}
+
 Json to_json(const model::CodeInfo& code) {
     Json j = Json::object();
     j["kind"] = code.kind;
@@ -99,6 +111,8 @@ Json to_json(const model::Record& r) {
         if (std::isfinite(metric.value))
             j["metrics"][name] = {{"value", metric.value}, {"unit", metric.unit}, {"better", model::name(metric.better)}};
     if (r.time) j["time"] = to_json(*r.time);
+    if (auto work = to_json(r.work); !work.empty()) j["work"] = std::move(work);
+    if (!r.limit.empty()) j["limit"] = r.limit;
     if (r.yardstick) {
         j["yardstick"] = {{"bytes", r.yardstick->bytes}};
         put(j["yardstick"], "bandwidth", r.yardstick->bandwidth);
@@ -110,6 +124,11 @@ Json to_json(const model::Record& r) {
         put(j["clocks"], "core_mhz_low", r.clocks->core_mhz_low);
         put(j["clocks"], "core_mhz_high", r.clocks->core_mhz_high);
         j["clocks"]["limits"] = r.clocks->limits;
+    }
+    if (r.above) {
+        auto& above = j["above"] = {{"level", r.above->level}, {"pixels", r.above->pixels}};
+        for (const char* list : {"x", "y", "value"}) above[list] = Json::array();
+        for (const auto& p : r.above->first) above["x"].push_back(p.x), above["y"].push_back(p.y), above["value"].push_back(p.value);
     }
     if (!r.time || !r.samples.empty()) j["samples"] = Json::array();  // a record that was shortened stays so
     put(j, "samples", "rounds", r.samples, r.rounds);
@@ -143,6 +162,10 @@ Json point_json(const std::vector<std::pair<std::string, std::string>>& point) {
     Json out = Json::object();
     for (const auto& [axis, value] : point) out[axis] = point_value(value);
     return out;
+}
+
+Json device_json(const model::DeviceInfo& device) {
+    return {{"platform", device.platform}, {"name", device.name}, {"driver", device.driver}, {"selector", device.selector}, {"identity", device.identity}};
 }
 
 std::string to_json_line(const model::Record& record) { return text(to_json(record), -1); }

@@ -1,4 +1,4 @@
-// A cell's point in JSON, the same in every kind of line, so that lines are joined by its values.
+// A cell's point and device in JSON, the same in every kind of line, so that lines are joined by their values.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -6,9 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include "model/result.hpp"
+
 namespace cllab::report {
 
 /// A value is a number where the number is written back as the same text, else text ("64x4", "linear").
 nlohmann::ordered_json point_json(const std::vector<std::pair<std::string, std::string>>& point);
+
+/// What a line that is no cell's record says of its device.
+nlohmann::ordered_json device_json(const model::DeviceInfo& device);
 
 }  // namespace cllab::report

@@ -144,6 +144,18 @@ model::MetricValue read_metric(const Reader& r) {
     damaged("'" + r.where("better") + "' is '" + excerpt(better) + "', not one of lower, higher, neither");
 }
 
+model::WorkInfo read_work(const Reader& r) {
+    model::WorkInfo w;
+    for (const auto& [key, to] : {std::pair{"bytes", &w.bytes}, {"flops", &w.flops}, {"atomics", &w.atomics}, {"footprint", &w.footprint}, {"groups", &w.groups}})
+        r.read(key, *to);
+    r.read("assumed", w.assumed);
+    if (r.find("read")) r.read("read", w.read.emplace());
+    r.read("type", w.type);
+    r.read("chain", w.chain);
+    r.read("launches", w.launches);
+    return w;
+}
+
 model::CodeInfo read_code(const Reader& r) {
     model::CodeInfo code;
     r.read("kind", code.kind);
@@ -275,6 +287,8 @@ model::Record read_record(const Reader& r, int schema) {
             record.metrics.emplace_back(name, read_metric(Reader(metric, "metrics." + name)));
     }
     if (const Json* time = r.find("time")) record.time = read_timing(Reader(*time, "time"));
+    if (const Json* work = r.find("work")) record.work = read_work(Reader(*work, "work"));
+    r.read("limit", record.limit);
     if (const Json* copy = r.find("yardstick")) {
         const Reader y(*copy, "yardstick");
         auto& yardstick = record.yardstick.emplace();
@@ -290,6 +304,18 @@ model::Record read_record(const Reader& r, int schema) {
         c.read("core_mhz_low", clocks.core_mhz_low);
         c.read("core_mhz_high", clocks.core_mhz_high);
         c.read("limits", clocks.limits);
+    }
+    if (const Json* bright = r.find("above")) {
+        const Reader a(*bright, "above");
+        auto& above = record.above.emplace();
+        a.read("level", above.level);
+        a.read("pixels", above.pixels);
+        std::vector<unsigned> x, y, value;
+        a.read("x", x);
+        a.read("y", y);
+        a.read("value", value);
+        if (x.size() != y.size() || x.size() != value.size()) damaged("'above' does not hold a column, a row and a grey level for each pixel");
+        for (std::size_t i = 0; i < x.size(); ++i) above.first.push_back({x[i], y[i], value[i]});
     }
     r.read("samples", record.samples);
     if (record.time && !record.time->has_interval() && !record.samples.empty()) {

@@ -132,6 +132,12 @@ model::MetricValue metric(od::value v) {
     throw NotPlain{};
 }
 
+void work(od::value v, model::WorkInfo& w) {
+    read(v.get_object(), {{"bytes", &w.bytes}, {"flops", &w.flops}, {"atomics", &w.atomics}, {"footprint", &w.footprint}, {"groups", &w.groups},
+                          {"assumed", &w.assumed}, {"read", [&](od::value part) { w.read = real(part); }}, {"type", &w.type}, {"chain", &w.chain},
+                          {"launches", &w.launches}});
+}
+
 void code(od::value v, model::CodeInfo& c) {
     read(v.get_object(), {{"kind", &c.kind}, {"registers", &c.registers}, {"spills", &c.spills}, {"local_bytes", &c.local_bytes}, {"private_bytes", &c.private_bytes},
                           {"code_bytes", &c.code_bytes}, {"fingerprint", &c.fingerprint},
@@ -174,6 +180,8 @@ model::Record record(od::object object) {
            }), true},
           {"metrics", in([&](od::value v) { each(v, [&](const std::string& name, od::value m) { r.metrics.emplace_back(name, metric(m)); }); })},
           {"time", in([&](od::value v) { r.time = timing(v); })},
+          {"work", in([&](od::value v) { work(v, r.work); })},
+          {"limit", &r.limit},
           {"yardstick", in([&](od::value v) {
                auto& y = r.yardstick.emplace();
                read(v.get_object(), {{"bytes", &y.bytes}, {"bandwidth", &y.bandwidth}, {"cache", &y.cache}, {"n", &y.n}});
@@ -183,7 +191,7 @@ model::Record record(od::object object) {
                put(&r.samples, v);
            })},
           {"rounds", &r.rounds}, {"aside", &r.aside}, {"aside_rounds", &r.aside_rounds}, {"phases", in([&](od::value v) { phases(v, r.phases); })},
-          {"warnings", &r.warnings},
+          {"checked_by", &r.checked_by}, {"warnings", &r.warnings},
           {"build", in([&](od::value v) {
                read(v.get_object(), {{"options", &r.build.options}, {"source", &r.build.source}, {"source_sha256", &r.build.source_sha256}, {"log", &r.build.log},
                                      {"seconds", &r.build.seconds}, {"cached", &r.build.cached}});

@@ -187,8 +187,7 @@ std::vector<std::string> regression_json(const model::Regression& r) {
     std::vector<std::string> out;
     for (const auto* cell : worst_first(r.cells)) {
         Json j{{"schema", model::schema_version}, {"record", "regression"}, {"id", cell->id}, {"point", point_json(cell->point)},
-               {"device", {{"platform", cell->device.platform}, {"name", cell->device.name}, {"driver", cell->device.driver},
-                           {"selector", cell->device.selector}, {"identity", cell->device.identity}}},
+               {"device", device_json(cell->device)},
                {"change", model::name(cell->change)}};
         if (!cell->reason.empty()) j["reason"] = cell->reason;
         if (cell->before > 0) j["recorded_seconds"] = cell->before;

@@ -156,7 +156,7 @@ void add_metrics(std::vector<Column>& columns, const Rows& rows) {
         const bool headline = name == "bandwidth" || name == "flops";
         auto column = quantity_column(headline ? "" : name == "of_copy" ? "of copy" : name, values, unit);
         if (column.title.empty()) column.title = name;
-        column.keep = headline ? 80 : name == "of_copy" ? 60 : name == "upload" || name == "download" ? 40 : 10;
+        column.keep = headline ? 80 : name.starts_with("error_") || name.starts_with("step_") ? 65 : name == "of_copy" ? 60 : name == "upload" || name == "download" ? 40 : 10;
         columns.push_back(std::move(column));
     }
 }
@@ -210,6 +210,7 @@ std::vector<Column> columns_of(const Comparison& comparison, const std::set<std:
         return r.code.loop.count("v") ? "v " + of_loop(r, "v") + ", s " + of_loop(r, "s") : of_loop(r, "instructions");
     });
     add_text(columns, ".reuse", rows, 25, true, [&](const Record& r) { return of_loop(r, "reuse"); });
+    add_text(columns, "limit", rows, 28, false, [](const Record& r) { return r.limit; });
     add_text(columns, "note", rows, 85, false, [&](const Record& r) { return notes.of(r); });
     add_text(columns, "dump", rows, 0, false, [](const Record& r) { return r.dump; });
     return columns;

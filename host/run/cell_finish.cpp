@@ -12,6 +12,7 @@
 #include "device/quirks.hpp"
 #include "inspect/dump.hpp"
 #include "inspect/work.hpp"
+#include "model/work.hpp"
 #include "run/cell_sampling.hpp"
 #include "run/executor.hpp"
 
@@ -101,6 +102,7 @@ void fill_metrics(CellState& state, Sampling& sampling) {
     const auto add = [&](const std::string& metric, double value, const std::string& unit, Better better) {
         if (std::isfinite(value)) state.record.metrics.push_back({metric, {value, unit, better}});
     };
+    state.record.work = work_of(state.setup);
     const auto& work = state.setup.work;
     if (state.setup.slope) {
         add("step_time", t, "s", Better::lower);
@@ -122,6 +124,7 @@ void fill_metrics(CellState& state, Sampling& sampling) {
         const bool one_launch = state.subject->event_clock() && !state.setup.slope && state.subject->first().single_launch();
         if (const auto warning = state.settings.judge(state.record, *state.instruments.limits(), one_launch)) state.warn(*warning);
     }
+    if (state.instruments.limits() && state.settings.name_limit) state.record.limit = state.settings.name_limit(state.record, *state.instruments.limits());
     if (const auto& clocks = state.record.clocks; clocks && !clocks->limits.empty()) {
         std::string limits;
         for (const auto& limit : clocks->limits) limits += (limits.empty() ? "" : ", ") + limit;
@@ -146,6 +149,22 @@ void fill_metrics(CellState& state, Sampling& sampling) {
         state.warn("noise-floor: more samples no longer narrow the interval; look for other load on the device");
 }
 
+/// What the parts of an operation take, and what is left of the whole: the gaps between them.
+void fill_parts(CellState& state, const Sampling& sampling) {
+    if (sampling.parts().empty()) {
+        if (state.settings.steps && !state.subject->event_clock() && !state.subject->first().single_launch())
+            state.warn("no-steps: the device's events cannot be trusted, and only they tell the parts of an operation apart");
+        return;
+    }
+    double rest = state.record.time->median;
+    for (const auto& [name, seconds] : sampling.parts()) {
+        const double median = summarise(seconds).median;
+        state.record.metrics.push_back({"step_" + name, {median, "s", Better::lower}});
+        rest -= median;
+    }
+    state.record.metrics.push_back({"step_between", {std::max(rest, 0.0), "s", Better::lower}});
+}
+
 void transfers(CellState& state) {
     if (!state.setup.time_transfers) return;
     const InPhase phase(Phase::transfers, InPhase::Inner::included);
@@ -166,6 +185,36 @@ void observe(CellState& state) {
     for (const auto& [name, value] : state.setup.observe(state.subject->buffers(), state.subject->buffers().operations)) {
         if (std::isfinite(value)) state.record.metrics.push_back({name, {value, "", Better::neither}});
     }
+}
+
+/// The bright pixels of the picture, as it was last read back and found right.
+void count_above(CellState& state) {
+    const auto level = state.settings.count_above;
+    for (const auto& [name, picture] : state.setup.pictures) {
+        const auto data = state.subject->buffers().data.find(name);
+        if (!level || data == state.subject->buffers().data.end()) continue;
+        auto& above = state.record.above.emplace();
+        above.level = *level;
+        const auto grey = picture.grey(data->second);
+        for (std::size_t i = 0; i < grey.size(); ++i) {
+            const auto value = std::to_integer<unsigned>(grey[i]);
+            if (value <= *level) continue;
+            if (++above.pixels <= Above::most_listed) above.first.push_back({static_cast<unsigned>(i % picture.width), static_cast<unsigned>(i / picture.width), value});
+        }
+        state.record.metrics.push_back({"above_" + std::to_string(*level), {static_cast<double>(above.pixels), "", Better::neither}});
+    }
+}
+
+/// What a tolerance let pass: as far from the expected result as any was, at any time.
+void say_errors(CellState& state) {
+    const auto* errors = state.setup.errors.get();
+    if (!errors) return;
+    const auto add = [&](const char* metric, double value, const char* unit) {
+        if (std::isfinite(value)) state.record.metrics.push_back({metric, {value, unit, Better::lower}});
+    };
+    add("error_absolute", errors->absolute(), "");
+    add("error_relative", errors->relative(), "");
+    if (errors->of_floating_point()) add("error_ulp", errors->ulp(), "ulp");
 }
 
 /// What the checks amount to, which only the whole comparison knows where its variants are held against each other.
@@ -190,12 +239,38 @@ bool is_code_wanted(const CellState& state) {
     return state.settings.measure || state.settings.dumps || !state.setup.declared.empty();
 }
 
+/// The kernel whose code is the cell's: its own, or, where an operation launches only others, the one that was seen running
+/// most; the first of them where nobody looked.
+void name_entry(const CellState& state, inspect::DumpRequest& request) {
+    const auto ran = [&](const std::string& entry) {
+        return state.addresses ? inspect::sampled_pocl_code(request.binary, entry, *state.addresses) : inspect::SampledObject{};
+    };
+    std::vector<const Launch*> others;
+    for (const auto& step : state.setup.steps)
+        if (const auto* launch = std::get_if<Launch>(&step)) {
+            if (launch->entry.empty() || launch->entry == request.entry) {
+                others.clear();
+                break;
+            }
+            others.push_back(launch);
+        }
+    auto best = ran(request.entry);
+    for (const auto* launch : others) {
+        const auto seen = ran(launch->entry);
+        if (launch != others.front() && seen.samples <= best.samples) continue;
+        best = seen;
+        request.entry = launch->entry;
+        request.launch = {launch->local, launch->global};
+    }
+    request.ran = best.path;
+}
+
 inspect::DumpRequest dump_request(CellState& state) {
     inspect::DumpRequest request{
         {}, state.cell.experiment->entry(*state.cell.variant), state.source, state.record.build.options, state.built.log, binary_of(state), state.session.facts(),
         state.subject ? inspect::LaunchSize{state.subject->first().local(), state.subject->first().global()} : inspect::LaunchSize{}};
     request.tool_budget = std::chrono::milliseconds(static_cast<long>(1000 * state.settings.tool_seconds));
-    if (state.addresses) request.ran = inspect::sampled_pocl_code(request.binary, request.entry, *state.addresses);
+    name_entry(state, request);
     return request;
 }
 
@@ -227,6 +302,7 @@ void read_code(CellState& state) {
     const auto& analysis = state.code.get();
     state.record.code = analysis.info;
     if (state.addresses) state.record.hot = inspect::hot_code(analysis, *state.addresses);
+    else if (state.subject && (state.settings.measure || state.settings.hot_seconds > 0)) state.record.hot = hot_by_account(state, analysis);
     request.hot = state.record.hot;
     if (state.settings.dumps) {
         const InPhase writing(Phase::dump);
@@ -260,13 +336,17 @@ void finish(CellState& state, Sampling* sampling) {
             fill_metrics(state, *sampling);
             if (state.record.status != Status::ok) return;
             count_per_unit(state);
+            fill_parts(state, *sampling);
             observe(state);
             if (state.record.status != Status::ok || !proved_after(state)) return;
             if (!state.work_counted && !sampling->interrupted()) check_line(state, sampling->operations());
             transfers(state);
         });
     }
-    if (state.record.status == Status::ok) say_proof(state);
+    if (state.record.status != Status::ok) return;
+    say_errors(state);
+    count_above(state);
+    say_proof(state);
 }
 
 void finish_arrangement(CellState& state, Sampling& sampling) {

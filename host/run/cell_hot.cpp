@@ -32,16 +32,38 @@ void sample_hot_code(CellState& state) {
     state.addresses = sample_addresses(work, one * operations, seconds);
 }
 
+namespace {
+
+/// Bytes that one operation must store and move; nothing where not all that it stores is an output's.
+std::optional<inspect::DeclaredBytes> declared_bytes(const CellState& state) {
+    inspect::DeclaredBytes out{0, state.setup.work.bytes};
+    if (state.setup.slope || !state.setup.steps.empty()) return std::nullopt;
+    for (const auto& argument : state.setup.args) {
+        if (const auto* output = std::get_if<model::Output>(&argument)) out.stored += static_cast<double>(output->size_bytes);
+        else if (!std::holds_alternative<model::Input>(argument) && !std::holds_alternative<model::Value>(argument) &&
+                 !std::holds_alternative<model::Local>(argument))
+            return std::nullopt;
+    }
+    return out;
+}
+
+}  // namespace
+
+std::optional<model::Hot> hot_by_account(const CellState& state, const inspect::Analysis& analysis) {
+    const auto items = state.setup.global.dims > 0 ? static_cast<double>(state.setup.global.count()) : 0;
+    if (state.session.facts().is_cpu() || items <= 0) return std::nullopt;
+    const auto declared = declared_bytes(state);
+    if (!declared) return model::Hot{.reason = "what it stores is not declared"};
+    return inspect::account(analysis, {declared->stored / items, (declared->moved - declared->stored) / items, state.setup.work.flops / 2 / items});
+}
+
 void count_per_unit(CellState& state) {
     const auto& hot = state.record.hot;
-    if (state.record.status != model::Status::ok || !hot || !hot->hottest() || state.setup.slope || !state.setup.steps.empty()) return;
-    if (state.record.code.local_bytes.value_or(0) > 0) return;  // its stores are memory's for an instruction set without a local one
-    inspect::DeclaredBytes declared{0, state.setup.work.bytes};
-    for (const auto& argument : state.setup.args) {
-        if (const auto* output = std::get_if<model::Output>(&argument)) declared.stored += static_cast<double>(output->size_bytes);
-        else if (!std::holds_alternative<model::Input>(argument) && !std::holds_alternative<model::Value>(argument)) return;
-    }
-    const auto times = inspect::executions(*hot->hottest(), declared);
+    if (state.record.status != model::Status::ok || !hot || !hot->hottest()) return;
+    // An instruction set that has one memory shows local memory's stores as any other.
+    if (state.record.code.local_bytes.value_or(0) > 0) return;
+    const auto declared = declared_bytes(state);
+    const auto times = declared ? inspect::executions(*hot->hottest(), *declared) : std::nullopt;
     if (!times) return;
     const double instructions = *times * hot->hottest()->instructions;
     // A rate of the family's own says what its unit is, and how many of them an operation has.
@@ -54,7 +76,7 @@ void count_per_unit(CellState& state) {
             return;
         }
     }
-    state.record.metrics.push_back({"hot_code", {instructions / declared.moved, "instr/B", model::Better::neither}});
+    state.record.metrics.push_back({"hot_code", {instructions / declared->moved, "instr/B", model::Better::neither}});
 }
 
 }  // namespace cllab::run

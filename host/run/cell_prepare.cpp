@@ -69,8 +69,11 @@ void end_build(CellState& state) {
 Setup set_up(const CellState& state, unsigned verification) {
     const InPhase phase(Phase::data);
     const auto& settings = state.settings;
-    return model::set_up(*state.cell.experiment, {*state.cell.variant, state.cell.point, state.session.facts(),
-                                                  settings.seed + verification, settings.files, verification});
+    auto out = model::set_up(*state.cell.experiment, {*state.cell.variant, state.cell.point, state.session.facts(),
+                                                      settings.seed + verification, settings.files, verification});
+    if (!out.errors && settings.tolerance) out.errors = std::make_shared<Errors>(*settings.tolerance);
+    if (state.setup.errors) out.errors = state.setup.errors;  // the largest of both verifications
+    return out;
 }
 
 /// False: it does not fit or build.

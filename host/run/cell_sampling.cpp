@@ -20,7 +20,7 @@ Sampling::Sampling(CellState& state)
 double Sampling::one_sample() {
     auto& subject = *state_.subject;
     if (state_.settings.cache == Cache::cold) state_.instruments.flush().run();
-    if (!state_.setup.slope) return subject.timed(per_sample_);
+    if (!state_.setup.slope) return subject.timed(per_sample_, state_.settings.steps && !subject.first().single_launch() ? &parts_ : nullptr);
     const auto& slope = *state_.setup.slope;
     subject.set_trips(slope.low);
     const double low = subject.timed(per_sample_);

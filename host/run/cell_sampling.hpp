@@ -31,6 +31,7 @@ public:
     /// Cells with the same number take turns. `apart`: why others of the comparison are in another batch; empty: none is.
     void set_batch(unsigned number, const std::string& apart);
 
+    const Subject::Parts& parts() const { return parts_; }  ///< with Settings::steps, a value for each sample taken
     unsigned operations() const { return per_sample_; }  ///< of a sample
     bool throttled() const { return drift_.throttled(); }
     double reference_spread() const { return drift_.spread(); }
@@ -45,6 +46,7 @@ private:
     MeasureRules rules_;
     StopRule stop_;
     DriftFilter drift_;
+    Subject::Parts parts_;
     bool settled_ = false, interrupted_ = false;
     unsigned per_sample_ = 1, batch_ = 1;
     unsigned samples_ = 0, look_at_ = 0, look_before_ = 1;  ///< taken so far; when what they left is looked at, which is before …

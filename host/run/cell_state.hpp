@@ -71,6 +71,8 @@ std::span<const std::byte> binary_of(CellState& state);
 /// On a device that is this host: runs the cell while addresses are sampled, where Settings::hot_seconds asks for it. A cell
 /// of which nothing can be said has a record that says why.
 void sample_hot_code(CellState& state);
+/// What the declared work says of the code on a device where nothing is sampled; nothing on a CPU.
+std::optional<model::Hot> hot_by_account(const CellState& state, const inspect::Analysis& analysis);
 /// Instructions of the hot code per pixel, or per byte moved, among the metrics; nothing where they are not known.
 void count_per_unit(CellState& state);
 /// Begins to read the code in a thread of its own.

@@ -1,4 +1,5 @@
 #include "run/operation.hpp"
+#include "model/work.hpp"
 
 #include <algorithm>
 
@@ -66,17 +67,11 @@ cl::Image2D make_image(const device::Session& session, const Image& a) {
 
 std::size_t guard_of(std::size_t row_bytes) { return std::max(device::least_guard_bytes, row_bytes); }
 
-/// Bytes of an argument's buffer or image, and of one of the guards beside it.
-std::pair<double, double> bytes_of(const Argument& argument) {
-    const auto of = [](std::size_t data, std::size_t guard) {
-        return std::pair(static_cast<double>(data), static_cast<double>(guard));
-    };
-    return std::visit(Overloaded{[&](const Input& a) { return of(a.data->size(), 0); },
-                                 [&](const Output& a) { return of(a.size_bytes, guard_of(a.row_bytes)); },
-                                 [&](const InOut& a) { return of(a.data->size(), guard_of(a.row_bytes)); },
-                                 [&](const Scratch& a) { return of(a.size_bytes, guard_of(a.row_bytes)); },
-                                 [&](const Image& a) { return of(a.width * a.height * a.depth * pixel_bytes(a.format), 0); },
-                                 [&](const auto&) { return of(0, 0); }},
+/// Bytes of one of the guards beside an argument's buffer.
+double guard_bytes(const Argument& argument) {
+    const auto of = [](const auto& a) { return static_cast<double>(guard_of(a.row_bytes)); };
+    return std::visit(Overloaded{[&](const Output& a) { return of(a); }, [&](const InOut& a) { return of(a); }, [&](const Scratch& a) { return of(a); },
+                                 [](const auto&) { return 0.0; }},
                       argument);
 }
 
@@ -84,13 +79,13 @@ std::pair<double, double> bytes_of(const Argument& argument) {
 
 double data_bytes(const Setup& setup) {
     double out = 0;
-    for (const auto& argument : setup.args) out += bytes_of(argument).first;
+    for (const auto& argument : setup.args) out += bytes_of(argument);
     return out;
 }
 
 double device_bytes(const Setup& setup) {
     double out = 0;
-    for (const auto& argument : setup.args) out += bytes_of(argument).first + 2 * bytes_of(argument).second;
+    for (const auto& argument : setup.args) out += bytes_of(argument) + 2 * guard_bytes(argument);
     return out;
 }
 
@@ -395,6 +390,22 @@ void Operation::enqueue(std::vector<cl::Event>* events) {
                        }},
                    bound.step);
     }
+}
+
+std::vector<std::string> Operation::parts() const {
+    std::vector<std::string> out;
+    for (const auto& bound : steps_) {
+        std::visit(Overloaded{[&](const Launch& launch) {
+                                  out.push_back(!launch.part.empty() ? launch.part : kernels_[bound.kernel].getInfo<CL_KERNEL_FUNCTION_NAME>());
+                              },
+                              [&](const Upload& u) {
+                                  const auto bytes = memories_.at(u.buffer).size_bytes;
+                                  out.insert(out.end(), u.piece_bytes > 0 ? (bytes + u.piece_bytes - 1) / u.piece_bytes : 1, "up");
+                              },
+                              [&](const Download&) { out.push_back("down"); }, [](const Swap&) {}},
+                   bound.step);
+    }
+    return out;
 }
 
 std::optional<std::string> Operation::guard_damage() {

@@ -47,6 +47,9 @@ public:
     std::uint64_t operations() const { return operations_; }  ///< since load()
     bool rewritten() const { return rewritten_; }             ///< an operation has run since load() or overwrite()
 
+    /// What the steps of an operation are called that make the events of enqueue(), in that order: "up", "sweep".
+    std::vector<std::string> parts() const;
+
     std::size_t launches_in_operation() const { return launches_; }
     /// Part of the largest buffer that lies in huge pages; nothing where the setup asks for no kind of pages.
     std::optional<double> huge_share() const;

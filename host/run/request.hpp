@@ -22,6 +22,7 @@ struct Settings {
     bool measure = true;                  ///< false: build, verify once, dump
     double sampling_seconds = 0.4;        ///< cap of a cell's sampling
     double warm_seconds = 0;              ///< least warm-up of a cell; 0: by device type, long enough from a cold start
+    std::optional<model::Tolerance> tolerance; ///< of every result; nothing: each family's own
     std::string build_options;            ///< appended to every build, e.g. -cl-opt-disable
     std::filesystem::path cl_dir;         ///< kernel text from disk; empty: the text embedded in the program
     std::optional<std::filesystem::path> dumps;  ///< root of the dumps; nothing: no dumps
@@ -36,11 +37,14 @@ struct Settings {
     double tool_seconds = 30;             ///< of all disassemblers of a cell together
     bool guards = true;                   ///< false: a simulator sees writes outside, and guards would be inside
     Cache cache = Cache::hot;             ///< state of the caches before each operation, the yardstick's included
+    std::optional<unsigned> count_above;  ///< --count-above: grey level
+    bool steps = false;                   ///< each part of an operation gets a time of its own, where it has several
     bool builds_ahead = true;             ///< several cells at once where the device can; false: a driver that ends ends in its cell
     std::map<std::string, model::Limits> limits;  ///< of devices that have a profile, by selector
     /// What a record cannot be by the limits of its device, in a sentence that becomes a warning. `one_launch`: its time is that
     /// of a single launch by the event clock.
     std::function<std::optional<std::string>(const model::Record&, const model::Limits&, bool one_launch)> judge;
+    std::function<std::string(const model::Record&, const model::Limits&)> name_limit;  ///< for Record::limit, by the limits of its device
 };
 
 struct RunRequest {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <map>
 
 #include "core/parallel.hpp"
 #include "core/phases.hpp"
@@ -85,6 +86,7 @@ Subject::Wrong Subject::check(Operation& set) {
     const InPhase phase(Phase::host_reference);
     if (is_the_answer()) return std::nullopt;
     buffers_.expected = setup_->reference ? &expected_ : nullptr;
+    buffers_.errors = setup_->errors.get();
     return setup_->check(buffers_);
 }
 
@@ -163,7 +165,25 @@ void Subject::run() {
     session_.wait();
 }
 
-double Subject::timed(unsigned operations) {
+void Subject::add_parts(const std::vector<cl::Event>& events, unsigned operations, Parts& parts) {
+    const auto names = first().parts();
+    if (events.size() != names.size() * operations) throw Error(Blame::result, "the driver gave fewer events than there were steps");
+    std::map<std::string, double> seconds;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+        const auto s = device::stamps_of(events[i]);
+        seconds[names[i % names.size()]] += (static_cast<double>(s.end) - static_cast<double>(s.start)) * 1e-9;
+    }
+    for (const auto& name : names) {
+        auto at = std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return p.first == name; });
+        if (at == parts.end()) at = parts.insert(parts.end(), {name, {}});
+        if (const auto known = seconds.find(name); known != seconds.end()) {
+            at->second.push_back(known->second / operations);
+            seconds.erase(known);
+        }
+    }
+}
+
+double Subject::timed(unsigned operations, Parts* parts) {
     if (!event_clock()) {
         session_.wait();
         const auto start = Clock::now();
@@ -190,6 +210,7 @@ double Subject::timed(unsigned operations) {
             throw Error(Blame::result, "the driver gave events that end before they start");
         seconds = static_cast<double>(ended.end - begun.start) * 1e-9;
     }
+    if (parts) add_parts(events, operations, *parts);
     if (seconds > host * 1.05 + 20e-6) events_exceeded_host_ = true;
     return seconds / operations;
 }

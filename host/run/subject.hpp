@@ -43,8 +43,11 @@ public:
 
     /// One operation, which the next one in turn would be; waits for it.
     void run();
+    /// Seconds of each part of an operation, by its name, a value for each call; in the order of the operation.
+    using Parts = std::vector<std::pair<std::string, std::vector<double>>>;
     /// Seconds of one of `operations` in sequence, by events where the device's are trusted, else by the host. Sets take turns.
-    double timed(unsigned operations);
+    /// `parts`: what the events of the steps say too.
+    double timed(unsigned operations, Parts* parts = nullptr);
     void set_trips(std::int32_t trips) { sets_.front()->set_trips(trips); }
 
     Operation& first() { return *sets_.front(); }
@@ -59,6 +62,7 @@ public:
     bool events_exceeded_host() const { return events_exceeded_host_; }
 
 private:
+    void add_parts(const std::vector<cl::Event>& events, unsigned operations, Parts& parts);
     Operation& next() { return *sets_[turn_++ % sets_.size()]; }
     Operation& upcoming() { return *sets_[turn_ % sets_.size()]; }
     Wrong check(Operation& set);

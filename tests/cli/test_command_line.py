@@ -11,7 +11,7 @@ import unittest
 
 from lab import CLLAB, SOURCE, LabTest, words
 
-COMMANDS = ["run", "devices", "list", "describe", "dump", "isa", "tune", "regress", "profile", "merge", "report"]
+COMMANDS = ["run", "devices", "list", "describe", "dump", "isa", "why", "tune", "regress", "profile", "merge", "report"]
 
 # (arguments, what the one sentence on stderr must hold)
 MISTAKES = [

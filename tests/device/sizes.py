@@ -21,10 +21,14 @@ SIZES = {
     "fma_*": {"tiny": [["type=float", "ahead=0,15"]], "small": []},
     # Sizes that no tile divides, with rows that 128-bit words divide and that they do not.
     "gemm_*": {"tiny": [["m=5", "n=18", "k=7"], ["m=9", "n=20", "k=12"]],
-               "small": [["m=64", "n=32", "k=48"], ["m=130", "n=260,261", "k=20,17"], ["m=128", "n=256", "k=32", "tile_k=8,16"]]},
+               "small": [["m=64", "n=32", "k=48", "pad=0,3"], ["m=130", "n=260,261", "k=20,17"], ["m=128", "n=256", "k=32", "tile_k=8,16"]]},
+    "himeno_swap": {"tiny": [], "small": [["size=XXS"], ["size=XXS", "start=0,3", "order=kij,jki,ijk", "local=4x2x3"]]},
+    "himeno_local": {"tiny": [], "small": [["size=XXS"], ["size=XXS", "local=16x4x4,32x1x2", "planes=3"]]},
+    "himeno_schedule": {"tiny": [], "small": [["size=XXS", "planes=1,4"]]},
     "himeno_*": {"tiny": [], "small": [["size=XXS", "sweeps=1"]]},
     "latency_*": {"tiny": [["footprint=2048", "line=64"]], "small": [["footprint=65536", "line=auto"]]},
     "launch_*": {"tiny": [["launches=2"]], "small": []},
+    "math_latency*": {"tiny": [["function=sqrt"]], "small": [["function=exp,exp_by_exp2,sqrt_by_rsqrt,asin_by_atan2,fmax,fmin"]]},
     "math_*": {"tiny": [["function=sqrt"]], "small": [["function=exp"]]},
     "muladd_*": {"tiny": [["items=1,7,64", "offset=0,3", "local=8"]], "small": [["items=1000,4096"]]},
     "nchw_*": {"tiny": [["images=1", "channels=3", "height=5", "width=7"]],
@@ -45,13 +49,14 @@ SIZES = {
             ["pitch=1,20.2", "width=64,97,130", "height=5"],
             ["pitch=20.2", "width=300", "height=40", "local=64x4,16x16,1x1,8x2", "top=3", "bottom=30"],
             ["pitch=20.2", "width=300", "height=40", "items=1,3,7", "transfers=mapped"],
+            ["pitch=20.2", "width=131", "height=7", "items=3", "layout=rows,columns", "element=ushort,int,uint,float"],
         ],
     },
     "ports_*": {"tiny": [["items=8"]], "small": []},
     "reduce_*": {"tiny": [["size=4,4100"]], "small": [["size=65596"], ["size=65536", "local=32", "loads=2"]]},
     "registers_*": {"tiny": [["items=32"]], "small": []},
     "scalar_*": {"tiny": [["items=1,100", "local=32"]], "small": [["items=5000"]]},
-    "saxpy_*": {"tiny": [["size=4,60,16444"]], "small": [["size=65536", "per_item=1,4"]]},
+    "saxpy_*": {"tiny": [["size=4,60,16444"], ["size=252", "offset=3", "stride=2"]], "small": [["size=65536", "per_item=1,4"], ["size=65536", "offset=0,5", "stride=1,3", "groups=0,3"]]},
     "scatter_*": {"tiny": [["spread=1,64"]], "small": [["spread=8"]]},
 }
 
@@ -63,15 +68,17 @@ WATCHED = ["muladd_*", "pitch_[!i]*", "pitch_implicit", "bandwidth_copy", "bandw
 
 # Sizes that replace both of the above in one lane.
 INSTEAD = {
-    "oclgrind": {"fma_*": [["type=float", "unroll=4", "code=64", "ahead=0,5"]], "himeno_*": [["size=XXS"]]},
+    "oclgrind": {"fma_*": [["type=float", "unroll=4", "code=64", "ahead=0,5"]], "himeno_*": [["size=XXS"]], "himeno_swap": [["size=XXS"]], "himeno_local": [["size=XXS", "local=8x4x2"]]},
     # llvmpipe compiles straight-line fma code for minutes, and each launch costs it milliseconds.
     "rusticl": {"divergence_*": [["items=8"]], "himeno_*": [["size=XXS", "sweeps=1"]],
+                "himeno_swap": [["size=XXS", "start=3"]], "himeno_local": [["size=XXS"]], "himeno_schedule": [["size=XXS"]],
                 "fma_*": [["type=float", "unroll=4", "code=16", "width=1", "ilp=1", "waves=1", "load=100", "ahead=3"]],
                 "gemm_*": [["m=9", "n=20", "k=12"]], "ports_*": [["items=8", "unroll=1"]],
                 "pitch_*": [["pitch=5.2", "width=13,37", "height=1,2"],
                             ["pitch=20.2", "width=300", "height=4", "local=64x4,8x2", "top=3"]]},
     # Its compiler takes half a second a kernel.
-    "intel": {"himeno_*": [["size=XXS", "sweeps=1"]], "gemm_*": [["m=9", "n=20", "k=12"]],
+    "intel": {"himeno_*": [["size=XXS", "sweeps=1"]], "himeno_swap": [["size=XXS", "start=3"]], "himeno_local": [["size=XXS"]],
+              "himeno_schedule": [["size=XXS"]], "gemm_*": [["m=9", "n=20", "k=12"]],
               "fma_*": [["type=float,uint", "unroll=4", "code=64", "ahead=7"]],
               "pitch_*": [[*PITCH, "left=13", "right=19,28"], ["pitch=5.2", "width=13,37", "height=2"],
                           ["pitch=20.2", "width=300", "height=40", "local=64x4,8x2", "top=3", "bottom=30"]]},

@@ -167,6 +167,41 @@ BOOST_AUTO_TEST_CASE(padding_goes_between_the_rows_and_the_check_finds_a_written
     BOOST_TEST(compare_field(found, *state, grid, 6, 0).value() == "p[0][1][5] is 0, written though it lies between two rows");
 }
 
+BOOST_AUTO_TEST_CASE(a_section_has_the_points_inside_the_boundary_and_no_alignment) {
+    const Grid grid{3, 4, 5};
+    std::vector<float> field(grid.points());
+    for (std::size_t x = 0; x < field.size(); ++x) field[x] = static_cast<float>(x);
+    const auto inside = section(share(field), grid);
+    std::vector<float> found(inside->size() / sizeof(float));
+    std::memcpy(found.data(), inside->data(), inside->size());
+    BOOST_TEST(found == (std::vector<float>{26, 27, 28, 31, 32, 33}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(words_in_front_of_the_grid_move_it_and_may_not_be_written) {
+    const Grid grid{3, 3, 4};
+    const auto state = problem(grid, Data::random, 1)->after(1);
+    const auto moved = padded(share(state->p), grid, 4, 3);
+    std::vector<float> found(3 + grid.points());
+    std::memcpy(found.data(), moved->data(), moved->size());
+    BOOST_TEST(found[3] == state->p[0]);
+    BOOST_TEST(!compare_field(found, *state, grid, 4, 0, nullptr, 3).has_value());
+    found[2] = 0;
+    BOOST_TEST(compare_field(found, *state, grid, 4, 0, nullptr, 3).value() == "word 2 of p is 0, written though it lies in front of the grid");
+}
+
+BOOST_AUTO_TEST_CASE(a_tolerance_lets_pass_what_it_names_and_keeps_the_largest_error) {
+    const Grid grid{3, 3, 4};
+    const auto state = problem(grid, Data::random, 1)->after(1);
+    auto found = state->p;
+    found[5] += 0.25f;
+    BOOST_TEST(compare_field(found, *state, grid, 4, 0).has_value());
+    Errors loose({0.5, 0, 0}), tight({0.125, 0, 0});
+    BOOST_TEST(!compare_field(found, *state, grid, 4, 0, &loose).has_value());
+    BOOST_TEST(compare_field(found, *state, grid, 4, 0, &tight).has_value());
+    BOOST_TEST(std::abs(loose.absolute() - 0.25) < 1e-6);
+    BOOST_TEST(loose.ulp() > 1);
+}
+
 BOOST_AUTO_TEST_CASE(interleaving_puts_the_components_of_a_point_side_by_side) {
     const std::vector<SharedBytes> fields{share(std::vector<float>{1, 2}), share(std::vector<float>{3, 4}), share(std::vector<float>{5, 6})};
     const auto bytes = interleaved(fields);
@@ -259,8 +294,9 @@ BOOST_AUTO_TEST_CASE(the_steps_of_the_article_move_what_they_say) {
             BOOST_TEST(count(setup, swaps) == e.swap);
         }
     }
-    BOOST_TEST(std::get<Upload>(make("region", {}).steps.front()).piece_bytes == 33u * 12 * 4);
+    BOOST_TEST(std::get<Upload>(make("region", {}).steps.front()).piece_bytes == 30u * 10 * 4);  // a plane inside the boundary
     BOOST_TEST(define(make("resident", {}), "ROW") == 33u);
+    BOOST_TEST(define(make("region", {}), "ROW") == 32u);  // the shape of the section, not of the static array
     BOOST_TEST(define(make("padded", {}), "ROW") == 64u);
     BOOST_TEST(define(make("swap", {}), "ROW") == 32u);
 }
@@ -277,6 +313,37 @@ BOOST_AUTO_TEST_CASE(every_interior_point_has_a_work_item_at_any_group) {
             for (int d = 0; d < 3; ++d) BOOST_TEST(sweep.global.size[d] % sweep.local.size[d] == 0u);
         }
     }
+}
+
+BOOST_AUTO_TEST_CASE(every_interior_point_has_a_work_item_in_any_order_of_the_loops) {
+    for (const std::string order : {"kji", "kij", "jki", "jik", "ikj", "ijk"}) {
+        const auto setup = make("swap", {{"order", order}, {"local", "4x2x3"}});
+        const auto& global = std::get<Launch>(setup.steps.front()).global;
+        BOOST_TEST(define(setup, "K_ID") == order.find('k'));
+        BOOST_TEST(global.size[order.find('k')] >= small.k - 1);
+        BOOST_TEST(global.size[order.find('j')] >= small.j - 2);
+        BOOST_TEST(global.size[order.find('i')] >= small.i - 2);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_grid_of_step_6_is_the_articles) {
+    // Size M in the article: 16 groups along the slow axis, one for each of 126 rows, of 256 points.
+    const auto setup = make("schedule", {{"size", "M"}, {"local", "256"}});
+    BOOST_TEST(std::get<Launch>(setup.steps.front()).global.text() == "256x126x16");
+}
+
+BOOST_AUTO_TEST_CASE(a_tile_of_several_planes_goes_along_i_in_whole_steps) {
+    const auto setup = make("local", {{"local", "16x4x4"}, {"planes", "3"}});
+    BOOST_TEST(define(setup, "PLANES") == 4u);
+    const auto& sweep = std::get<Launch>(setup.steps.front());
+    BOOST_TEST(sweep.global.size[2] / 4 * 4 >= small.i - 2);
+    BOOST_TEST(sweep.global.size[2] % 4 == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_group_that_a_kernel_promises_may_be_larger_than_what_others_get) {
+    auto amd = gpu();
+    amd.max_group = 256;  // what the driver says of kernels that promise nothing
+    for (const auto* local : {"512x1", "1024x1"}) BOOST_TEST(define(make("schedule", {{"size", "L"}, {"local", local}}, amd), "LX") >= 512u);
 }
 
 BOOST_AUTO_TEST_CASE(what_a_variant_or_device_cannot_do_is_unsupported_with_its_reason) {

@@ -5,9 +5,12 @@
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
 
+#include "inspect/accounting.hpp"
 #include "inspect/hot.hpp"
 #include "inspect/isa/list.hpp"
 #include "inspect/pocl_code.hpp"
+#include "inspect/source_lines.hpp"
+#include "model/hot_region.hpp"
 #include "run/address_sampler.hpp"
 #include "unit/inspect_build.hpp"
 
@@ -181,9 +184,10 @@ BOOST_AUTO_TEST_CASE(of_pocls_functions_the_one_with_the_samples_ran) {
     memory.with(0x1004, 3);
     memory.with(0x3004, 90);
     memory.with(0x5004, 500);
-    const auto ran = sampled_pocl_code(build::span(binary), "k", memory.done());
+    const auto [ran, samples] = sampled_pocl_code(build::span(binary), "k", memory.done());
+    BOOST_TEST(samples == 90u);
     BOOST_TEST(ran == "/k/64-1-1-goffs0-smallgrid/k.so");
-    BOOST_TEST(sampled_pocl_code(build::span(binary), "other", memory.samples) == "");
+    BOOST_TEST(sampled_pocl_code(build::span(binary), "other", memory.samples).path == "");
     // The launch would have made one expect another.
     const auto code = choose_pocl_code(read_poclbin(build::span(binary)), "k", {model::Extent(64), model::Extent(1 << 20)}, {}, ran);
     BOOST_TEST(as_text(code.content) == object('t'));
@@ -205,6 +209,110 @@ BOOST_AUTO_TEST_CASE(isa_text_and_stats_carry_the_shares) {
     const auto stats = nlohmann::json::parse(marked_stats(a, hot));
     BOOST_TEST(stats.at("hot").at("blocks").at(0).at("share") == 0.75);
     BOOST_TEST(stats.at("hot").at("evidence") == "sampled");
+}
+
+BOOST_AUTO_TEST_CASE(blocks_of_one_loop_are_one_region) {
+    model::Hot hot{.evidence = "sampled"};
+    hot.blocks = {{"k", 0x40, 0x50, 50, 0.5, 4, {}, {}, {}}, {"k", 0x20, 0x30, 30, 0.3, 3, {}, {}, {0x10, 0x20}}, {"k", 0x30, 0x40, 25, 0.25, 2, {}, {}, {0x10, 0x20}}};
+    const auto regions = model::hot_regions(hot);
+    BOOST_TEST_REQUIRE(regions.size() == 2u);
+    BOOST_TEST(model::place(regions[0]) == "loop at 0x20, 55.0 % of the samples");
+    BOOST_TEST(regions[0].blocks.size() == 2u);
+    BOOST_TEST(regions[0].instructions == 5u);
+    BOOST_TEST(model::place(regions[1]) == "straight-line code from 0x40, 50.0 % of the samples");
+    hot.evidence = "unknown";
+    BOOST_TEST(model::hot_regions(hot).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_block_that_alone_accounts_for_the_declared_bytes_has_executions) {
+    model::HotBlock block{"k", 0, 1, 97, 0.97, 25, {}, {{"load_64", 5}, {"store_64", 1}, {"stack_store_64", 2}}, {}};
+    BOOST_TEST(*executions(block, {8000, 16000}) == 1000);
+    // It would bring fewer bytes than must be read.
+    block.memory = {{"load_8", 1}, {"store_64", 1}};
+    BOOST_TEST(!executions(block, {8000, 16000}));
+    // A gather does not say how much it brings.
+    block.memory = {{"load_indexed", 1}, {"store_64", 1}};
+    BOOST_TEST(!executions(block, {8000, 16000}));
+    // The rest of the time, and perhaps of the stores, is elsewhere.
+    block.memory = {{"load_64", 5}, {"store_64", 1}};
+    block.share = 0.6;
+    BOOST_TEST(!executions(block, {8000, 16000}));
+}
+
+namespace {
+
+/// A GCN kernel with `body` between its first load and its end.
+Analysis gcn(const std::string& body) {
+    const std::string text = "0000000000001000 <k>:\n\ts_load_dwordx2 s[0:1], s[4:5], 0x0 // 000000001000: C0060002 00000000\n" + body +
+                             "\ts_endpgm // 000000001f00: BF810000\n";
+    Analysis out;
+    out.kind = Kind::amdgpu_code_object;
+    out.disassembly.listings.push_back({"GCN", &isa::gcn, text, {}, "k"});
+    out.counts.push_back(count_function(&isa::gcn, text, "k"));
+    return out;
+}
+
+std::string load_and_store(const std::string& at, const std::string& size) {
+    return "\tglobal_load_" + size + " v3, v[1:2], off // 00000000" + at + "0: DC508000 037F0001\n\tglobal_store_" + size +
+           " v[1:2], v3, off // 00000000" + at + "8: DC708000 007F0301\n";
+}
+std::string back_to(const std::string& from, const std::string& to) {
+    return "\ts_cbranch_scc1 L0 // 00000000" + from + ": BF850000 <k+0x" + to + ">\n";
+}
+const std::string multiply_add = "\tv_fmac_f32_e32 v1, v2, v3 // 000000001040: 76020702\n";
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(straight_code_that_stores_what_is_declared_is_accounted_for) {
+    const auto a = gcn(load_and_store("101", "dword"));
+    const auto hot = account(a, {4, 4, 0});
+    BOOST_TEST(hot.reason == "");
+    BOOST_REQUIRE(hot.evidence == "accounted");
+    BOOST_TEST(hot.code == "GCN");
+    BOOST_TEST_REQUIRE(hot.blocks.size() == 1u);
+    BOOST_TEST(hot.blocks[0].instructions == 4u);
+    BOOST_TEST(hot.blocks[0].samples == 0u);
+    BOOST_TEST(account(a, {8, 4, 0}).reason == "no loop and no straight path accounts for the declared work");
+    // It would read less than it must.
+    BOOST_TEST(!account(a, {4, 16, 0}).known());
+}
+
+BOOST_AUTO_TEST_CASE(a_loop_is_accounted_for_by_a_whole_number_of_passes) {
+    const auto a = gcn(load_and_store("101", "dwordx4") + back_to("1020", "10"));
+    const auto hot = account(a, {64, 64, 0});
+    BOOST_REQUIRE(hot.evidence == "accounted");
+    BOOST_TEST(hot.blocks.front().begin == 0x1010u);
+    BOOST_TEST(hot.blocks.front().loops.size() == 1u);
+    BOOST_TEST(!account(a, {24, 24, 0}).known());
+    BOOST_TEST(!account(a, {8, 8, 0}).known());
+}
+
+BOOST_AUTO_TEST_CASE(two_parts_that_add_up_are_unknown) {
+    const auto hot = account(gcn(load_and_store("101", "dwordx4") + back_to("1020", "10") + load_and_store("103", "byte") + back_to("1040", "30")), {64, 64, 0});
+    BOOST_TEST(model::statement(hot) == "unknown: 2 parts of the code account for the declared work");
+}
+
+BOOST_AUTO_TEST_CASE(declared_arithmetic_is_looked_for_in_loops_that_store_nothing) {
+    const auto a = gcn(multiply_add + back_to("1044", "40") + "\tglobal_store_dword v[1:2], v3, off // 000000001050: DC708000 007F0301\n");
+    BOOST_TEST(account(a, {4, 8, 256}).evidence == "accounted");
+    BOOST_TEST(account(a, {4, 8, 256}).blocks.front().begin == 0x1040u);
+}
+
+BOOST_AUTO_TEST_CASE(without_a_memory_of_its_own_for_groups_nothing_is_accounted_for) {
+    BOOST_TEST(account(analysis(), {4, 4, 0}).reason == "its memory is one, so that accesses to local memory cannot be told from others");
+    BOOST_TEST(account({}, {4, 4, 0}).reason == "there is no disassembly whose instructions are counted");
+}
+
+BOOST_AUTO_TEST_CASE(source_lines_are_read_from_both_objdumps) {
+    const auto llvm = source_places("0000000000001000 <k>:\n; k():\n; /tmp/x/pitch.cl:141\n    1000:      \tpush\trbp\n    1001:      \tret\n; /tmp/x/pitch.cl:143\n    1002:      \tnop\n");
+    BOOST_TEST(llvm.at(0x1001) == "pitch.cl:141");
+    BOOST_TEST(llvm.at(0x1002) == "pitch.cl:143");
+    const auto gnu = source_places("0000000000001000 <k>:\nk():\n/tmp/x/pitch.cl:7 (discriminator 2)\n    1000:\tpush   rbp\n");
+    BOOST_TEST(gnu.at(0x1000) == "pitch.cl:7");
+    BOOST_TEST(source_places("0000000000001000 <k>:\n    1000:\tpush   rbp\n").empty());
+    const auto lines = lines_by_place("#line 1 \"lab.h\"\nfirst\n#line 10 \"sub/pitch.cl\"\nten\neleven\n");
+    BOOST_TEST(lines.at("lab.h:1") == "first");
+    BOOST_TEST(lines.at("pitch.cl:11") == "eleven");
 }
 
 BOOST_AUTO_TEST_CASE(executable_memory_is_read_from_the_systems_map) {

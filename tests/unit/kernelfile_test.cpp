@@ -92,6 +92,10 @@ BOOST_AUTO_TEST_CASE(halves_are_rounded_to_nearest_even) {
 BOOST_AUTO_TEST_CASE(a_difference_is_told_by_element_lane_and_tolerance) {
     const auto a = floats({1, 2, 3, 4}), b = floats({1, 2.5f, 3, 4});
     const auto type = *model::builtin_type("float2");
+    const auto first_difference = [](const auto& name, const auto& found, const auto& expected, const auto& of, const Tolerance& tolerance, const auto& whose) {
+        model::Errors errors(tolerance);
+        return kernelfile::first_difference(name, found, expected, of, errors, whose);
+    };
     BOOST_TEST(first_difference("dst", *a, *b, type, {}, "expected").value() == "dst[0].s1 is 2, expected 2.5");
     BOOST_TEST(!first_difference("dst", *a, *b, type, {0.5, 0, 0}, "expected"));
     BOOST_TEST(!first_difference("dst", *a, *b, type, {0, 0.2, 0}, "expected"));

@@ -253,9 +253,9 @@ BOOST_AUTO_TEST_CASE(auto_as_another_axis_follows_it) {
         const Case c{*cell.experiment, *cell.variant, devices().front()};
         return text_of(resolve(c.experiment, c.request(cell.point)));
     };
-    BOOST_TEST(matrix({{"m", "96"}}) == "m=96 n=96 k=96");
-    BOOST_TEST(matrix({{"m", "96"}, {"k", "8"}}) == "m=96 n=96 k=8");
-    BOOST_TEST(matrix({}) == "m=512 n=512 k=512");
+    BOOST_TEST(matrix({{"m", "96"}}) == "m=96 n=96 k=96 pad=0");
+    BOOST_TEST(matrix({{"m", "96"}, {"k", "8"}}) == "m=96 n=96 k=8 pad=0");
+    BOOST_TEST(matrix({}) == "m=512 n=512 k=512 pad=0");
 }
 
 BOOST_AUTO_TEST_CASE(work_groups_per_unit_are_recorded_as_they_are_asked_for) {
@@ -285,7 +285,7 @@ BOOST_AUTO_TEST_CASE(a_group_above_the_usual_limit_is_possible_where_kernels_pro
 
 BOOST_AUTO_TEST_CASE(an_axis_that_no_selected_variant_has_is_refused) {
     BOOST_TEST(refusal({"pitch_loop"}, {{"local", "64"}}) ==
-               "'pitch_loop' has no axis 'local'; its axes are width, height, left, top, right, bottom, pitch, items, weights, transfers");
+               "'pitch_loop' has no axis 'local'; its axes are width, height, left, top, right, bottom, pitch, items, layout, element, weights, transfers");
     BOOST_TEST(refusal({"himeno_swap", "himeno_local"}, {{"lanes", "4"}}) ==
                "none of the selected variants has an axis 'lanes'; did you mean planes?");
     BOOST_TEST(refusal({"pitch_loop", "pitch_float"}, {{"local", "64"}}) == "");

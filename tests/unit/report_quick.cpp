@@ -21,6 +21,9 @@ std::string whole_record() {
     r.metrics = {{"bandwidth", {1e9, "B/s", model::Better::higher}}, {"odd \"name\"\n", {-2, "x", model::Better::neither}}};
     r.yardstick = model::YardstickInfo{1 << 20, 2e9, "hot", 20};
     r.warnings = {"noise-floor: look", "caf\xc3\xa9"};
+    r.checked_by = "host code";
+    r.limit = "memory";
+    r.work = {.bytes = 1e9, .flops = 2e9, .read = 5e8, .type = "float", .footprint = 1e9, .launches = 1, .groups = 4};
     r.code.registers = 28;
     r.code.loop = {{"instructions", 44}};
     r.code.origin = {{"registers", "the log"}};

@@ -236,6 +236,45 @@ BOOST_AUTO_TEST_CASE(a_product_added_twice_is_right_after_two_operations_and_wro
     BOOST_TEST(cllab::model::gemm::check(in, out, 1, 1).has_value());
 }
 
+BOOST_AUTO_TEST_CASE(rows_with_gaps_are_compared_without_them_and_a_written_gap_is_found) {
+    Study plain("gemm", "naive", {{"m", "5"}, {"n", "6"}, {"k", "7"}}), wide("gemm", "naive", {{"m", "5"}, {"n", "6"}, {"k", "7"}, {"pad", "3"}});
+    const auto c = plain.out<float>("c"), to = wide.out<float>("c");
+    for (std::size_t row = 0; row < 5; ++row) {
+        for (std::size_t column = 0; column < 6; ++column) {
+            float sum = c[row * 6 + column];
+            for (std::size_t i = 0; i < 7; ++i) sum += plain.in<float>("a")[row * 7 + i] * plain.in<float>("b")[i * 6 + column];
+            BOOST_TEST(wide.in<float>("a")[row * 10 + 2] == plain.in<float>("a")[row * 7 + 2]);
+            to[row * 9 + column] = sum;
+        }
+    }
+    BOOST_TEST(wide.verdict() == "");
+    to[2 * 9 + 7] = 0;
+    BOOST_TEST(wide.verdict() == "c[2][7] was written, though it lies between two rows");
+}
+
+BOOST_AUTO_TEST_CASE(a_size_whose_rate_lies_below_both_its_sides_is_the_dip) {
+    std::vector<Curve> curves;
+    for (const int m : {96, 112, 128, 144, 160, 176}) {
+        Curve curve{"naive", {}, {}};
+        for (const auto* axis : {"n", "k"}) curve.fixed.set(axis, std::to_string(m));
+        Curve::Sample sample;
+        sample.x = m;
+        sample.work.flops = 2.0 * m * m * m;
+        sample.seconds = sample.work.flops / (m == 128 ? 0.5e9 : 1e9);
+        sample.low = 0.99 * sample.seconds;
+        sample.high = 1.01 * sample.seconds;
+        curve.samples = {sample};
+        curves.push_back(curve);
+    }
+    const auto& conclude = model::select(model::registry(), {"gemm"}).front().experiment->conclude;
+    const auto found = conclude(curves, small_device());
+    BOOST_REQUIRE_EQUAL(found.size(), 1u);
+    BOOST_TEST(std::abs(found.front().value - 0.5) < 1e-9);
+    BOOST_TEST(says(found.front().how, "m = 128"));
+    curves[2].samples.front().seconds /= 2;
+    BOOST_TEST(conclude(curves, small_device()).empty());
+}
+
 BOOST_AUTO_TEST_CASE(sums_of_products_stay_exact_in_float) {
     for (std::size_t k = 1; k <= (1u << 22); k = k * 3 / 2 + 1) {
         const double most = cllab::model::gemm::largest_element(k);

@@ -37,3 +37,11 @@ std::string_view asset(std::string_view name) {
 ]])
   target_sources(${target} PRIVATE ${embedded} ${generated}/assets.cpp)
 endfunction()
+
+#   cllab_embed(TARGET FILE NAME NAMESPACE): the file's bytes as NAME_bytes and NAME_size
+function(cllab_embed target path name namespace)
+  set(out ${CMAKE_CURRENT_BINARY_DIR}/generated/${name}.embedded.cpp)
+  add_custom_command(OUTPUT ${out} DEPENDS ${path} ${CMAKE_SOURCE_DIR}/tools/cmake/Embed.cmake
+    COMMAND ${CMAKE_COMMAND} -DIN=${path} -DOUT=${out} -DNAME=${name} -DNAMESPACE=${namespace} -P ${CMAKE_SOURCE_DIR}/tools/cmake/Embed.cmake VERBATIM)
+  target_sources(${target} PRIVATE ${out})
+endfunction()

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,19 +33,27 @@ std::string difference(const std::string& buffer, std::size_t i, const T& found,
     return buffer + "[" + std::to_string(i) + "] is " + shown(found) + ", expected " + shown(expected);
 }
 
-/// The first element of the buffer whose bits are not those of `expected(i)`, which is called from several threads.
+/// The first element of the buffer whose bits are not those of `expected(i)`, which is called from several threads; with a
+/// tolerance, the first floating-point number that is not near enough.
 template <typename T, typename Expected>
 std::optional<std::string> first_difference(const Buffers& buffers, const std::string& buffer, Expected expected) {
     const auto found = buffers.as<T>(buffer);
     std::atomic<std::size_t> first{found.size()};
+    std::mutex merging;
     in_parallel(found.size(), parallel_piece, [&](std::size_t begin, std::size_t end) {
+        Errors errors(buffers.errors ? buffers.errors->allowed() : Tolerance{});
         for (std::size_t i = begin; i < end; ++i) {
             const T e = expected(i);
             if (std::memcmp(&found[i], &e, sizeof(T)) == 0) continue;
+            if constexpr (std::is_floating_point_v<T>)
+                if (buffers.errors && errors.takes(found[i], e)) continue;
             for (auto least = first.load(); i < least && !first.compare_exchange_weak(least, i);) {
             }
             return;
         }
+        if (!buffers.errors) return;
+        const std::lock_guard lock(merging);
+        buffers.errors->merge(errors);
     });
     if (first == found.size()) return std::nullopt;
     return difference(buffer, first, found[first], expected(first));

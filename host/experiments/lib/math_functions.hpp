@@ -2,6 +2,7 @@
 // their arguments may lie.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -22,9 +23,9 @@ struct Function {
 
 inline constexpr long double second_argument = 1.375L;  // exact in float, as in math.cl
 
-inline const std::array<Function, 29>& functions() {
+inline const std::array<Function, 34>& functions() {
     using L = long double;
-    static const std::array<Function, 29> all{{
+    static const std::array<Function, 34> all{{
         {"identity", [](L x) { return x; }, 0, 0, 1e30, false, true},
         {"fma", [](L x) { return x * x + 0.5L; }, 0, 0, 1e30, false, true},
         {"divide", [](L x) { return 1 / x; }, 2.5, 0, 1e30, true, true},
@@ -53,6 +54,12 @@ inline const std::array<Function, 29>& functions() {
         {"atan2", [](L x) { return std::atan2(x, second_argument); }, 6, 6},
         {"sinh", [](L x) { return std::sinh(x); }, 4, 4, 80},
         {"tanh", [](L x) { return std::tanh(x); }, 5, 5},
+        // What a function costs when it is made of another one by an identity. The bounds follow from the roundings between.
+        {"exp_by_exp2", [](L x) { return std::exp(x); }, 90, 750, 80},
+        {"sqrt_by_rsqrt", [](L x) { return std::sqrt(x); }, 5, 5, 1e30, false, true},
+        {"asin_by_atan2", [](L x) { return std::asin(x); }, 12, 12, 1},
+        {"fmax", [](L x) { return std::max(x, second_argument); }, 0, 0, 1e30, false, true},
+        {"fmin", [](L x) { return std::min(x, second_argument); }, 0, 0, 1e30, false, true},
         {"erf", [](L x) { return std::erf(x); }, 16, 16},
     }};
     return all;

@@ -78,9 +78,9 @@ inline std::vector<std::uint8_t> reference(std::span<const std::uint8_t> src, co
 }
 
 /// Compares `dst` of a run (g.bytes() bytes) with the expected ROI, and every byte outside the ROI with its poison.
-/// Returns the first difference in reading order as a sentence.
+/// Returns the first difference of more than `slack` in reading order as a sentence.
 inline std::optional<std::string> check(const Buffers& buffers, const Geometry& g,
-                                        std::span<const std::uint8_t> expected) {
+                                        std::span<const std::uint8_t> expected, int slack = 0) {
     const auto dst = buffers.as<std::uint8_t>("dst");
     if (dst.size() != g.bytes())
         return "dst has " + std::to_string(dst.size()) + " bytes, expected " + std::to_string(g.bytes());
@@ -103,12 +103,13 @@ inline std::optional<std::string> check(const Buffers& buffers, const Geometry& 
         const std::size_t at =
             static_cast<std::size_t>(y) * static_cast<std::size_t>(g.width) + static_cast<std::size_t>(g.left);
         const auto* row = expected.data() + static_cast<std::size_t>(y - g.top) * g.columns();
+        const auto near = [&](std::uint8_t e, std::uint8_t found) { return std::abs(e - found) <= slack || buffers.near_enough(found, e); };
         if (std::memcmp(dst.data() + at, row, g.columns()) != 0) {
-            const auto i = static_cast<std::size_t>(std::mismatch(row, row + g.columns(), dst.data() + at).first - row);
+            const auto i = static_cast<std::size_t>(std::mismatch(row, row + g.columns(), dst.data() + at, near).first - row);
             const auto where = place(g.left + static_cast<int>(i), y);
-            if (buffers.untouched("dst", at + i))
+            if (i < g.columns() && buffers.untouched("dst", at + i))
                 return where + " was left unwritten, expected " + std::to_string(row[i]);
-            return where + " is " + std::to_string(dst[at + i]) + ", expected " + std::to_string(row[i]);
+            if (i < g.columns()) return where + " is " + std::to_string(dst[at + i]) + ", expected " + std::to_string(row[i]);
         }
         if (auto wrong = written(y, g.right + 1, g.width)) return wrong;
     }

@@ -1,0 +1,65 @@
+#include "explain/claim.hpp"
+
+#include <algorithm>
+
+#include "explain/limiter.hpp"
+
+namespace cllab::explain {
+namespace {
+
+using model::Bound;
+using model::WorkInfo;
+
+constexpr double tolerance = 0.1;  ///< of peaks that are no more than bounds, and of work that is not quite proportional
+
+/// How many times the work there is, at the most of what is declared.
+double growth(const WorkInfo& before, const WorkInfo& after) {
+    double out = 0;
+    for (const auto member : {&WorkInfo::bytes, &WorkInfo::flops, &WorkInfo::atomics})
+        if (before.*member > 0) out = std::max(out, after.*member / before.*member);
+    return out;
+}
+
+bool is_rate_of_memory(const Bound& bound) { return bound.id == "memory" || (bound.id.size() == 2 && bound.id.front() == 'l'); }
+
+}  // namespace
+
+std::optional<Prediction> predict(const model::Record& record, const model::Explanation& claim, const WorkInfo& changed, const model::Limits& limits) {
+    const auto* limiter = claim.limiter();
+    if (!limiter || !record.time) return std::nullopt;
+    auto after = record;
+    after.work = changed;
+    const auto bounds = bounds_of(after, limits).bounds;
+    if (bounds.empty()) return std::nullopt;
+    const double time = record.time->median, rest = std::max(0.0, time - limiter->seconds), more = growth(record.work, changed);
+    const auto& largest = bounds.front();
+    const bool same = std::any_of(bounds.begin(), bounds.end(), [&](const auto& b) { return b.id == limiter->id; });
+    Prediction out{(1 - tolerance) * largest.seconds / time, 0, "", !same};
+    if (same) {
+        out.high = (1 + tolerance) * (largest.seconds + rest * std::max(1.0, more)) / time;
+        out.because = largest.name + " bounds it then";
+        // A time that stays tells something only where the work does not.
+        const bool stays = out.low <= 1 && out.high >= 1;
+        if (stays && (more < 1.5 || out.high > 0.9 * more)) return std::nullopt;
+        return out;
+    }
+    if (!is_rate_of_memory(*limiter) || !is_rate_of_memory(largest) || record.work.bytes <= 0) return std::nullopt;
+    const double bytes = changed.bytes / record.work.bytes;
+    if (largest.seconds / bytes > 0.8 * limiter->seconds) return std::nullopt;
+    out.high = 0.95 * bytes;
+    out.because = largest.name + " is higher than " + limiter->name;
+    return out.low < out.high ? std::optional(out) : std::nullopt;
+}
+
+model::Outcome judge(double low, double high, const model::RatioEstimate& found) {
+    if (!found.covered()) return model::Outcome::undecided;
+    if (found.low >= low && found.high <= high) return model::Outcome::as_predicted;
+    return found.high < low || found.low > high ? model::Outcome::otherwise : model::Outcome::undecided;
+}
+
+void conclude(model::Explanation& claim) {
+    const bool fails = std::any_of(claim.tests.begin(), claim.tests.end(), [](const auto& t) { return t.outcome == model::Outcome::otherwise; });
+    if (fails) claim.limit = model::Limit::withdrawn;
+}
+
+}  // namespace cllab::explain

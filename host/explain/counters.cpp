@@ -1,0 +1,126 @@
+#include "explain/counters.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "inspect/code.hpp"
+
+namespace cllab::explain {
+namespace {
+
+using model::Counter;
+
+/// The fields of one line: all quoted, a quote within doubled.
+std::vector<std::string> fields_of(std::string_view line) {
+    std::vector<std::string> out;
+    std::string field;
+    bool quoted = false;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        if (line[i] == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"') field += line[i++];
+        else if (line[i] == '"') quoted = !quoted;
+        else if (line[i] == ',' && !quoted) out.push_back(std::exchange(field, {}));
+        else field += line[i];
+    }
+    out.push_back(field);
+    return out;
+}
+
+/// ncu writes "1,234.5".
+std::optional<double> number_of(std::string text) {
+    std::erase(text, ',');
+    return parse_real(text);
+}
+
+/// "Mbyte" and "byte/second" are ncu's; the factor to the base unit.
+double factor_of(std::string_view unit) {
+    static constexpr std::array<std::pair<std::string_view, double>, 5> prefixes{{{"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"P", 1e15}}};
+    static constexpr std::array<std::pair<std::string_view, double>, 7> times{
+        {{"nsecond", 1e-9}, {"usecond", 1e-6}, {"msecond", 1e-3}, {"second", 1}, {"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}}};
+    for (const auto& [name, factor] : times)
+        if (unit == name) return factor;
+    for (const auto& [name, factor] : prefixes)
+        if (unit.starts_with(name) && unit.substr(1).starts_with("byte")) return factor;
+    return 1;
+}
+
+}  // namespace
+
+std::vector<Counter> parse_ncu(std::string_view text) {
+    const auto lines = inspect::lines_of(text);
+    for (std::size_t i = 0; i + 2 < lines.size(); ++i) {
+        if (!lines[i].starts_with("\"ID\",")) continue;
+        const auto names = fields_of(lines[i]), units = fields_of(lines[i + 1]), values = fields_of(lines[i + 2]);
+        std::vector<Counter> out;
+        for (std::size_t k = 0; k < names.size() && k < units.size() && k < values.size(); ++k) {
+            // Counters have a name with "__"; the columns in front of them say which launch it was. Those of
+            // device__ are no counts, those of derived__ partly lists.
+            if (names[k].find("__") == std::string::npos || names[k].starts_with("device__") || names[k].starts_with("derived__")) continue;
+            if (const auto value = number_of(values[k])) out.push_back({names[k], units[k], *value});
+        }
+        return out;
+    }
+    return {};
+}
+
+std::optional<double> counter(const std::vector<Counter>& counters, std::string_view name) {
+    for (const auto& c : counters)
+        if (c.name == name) return c.value * factor_of(c.unit);
+    return std::nullopt;
+}
+
+std::vector<Reading> read_counters(const std::vector<Counter>& counters) {
+    std::vector<Reading> out;
+    const auto get = [&](std::string_view name) { return counter(counters, name); };
+    const auto seconds = get("gpu__time_duration.sum");
+    if (seconds) out.push_back({"time under the profiler", format_seconds(*seconds), "gpu__time_duration.sum"});
+    const auto traffic = [&](const std::string& what, std::initializer_list<std::string_view> names) {
+        double bytes = 0;
+        std::string how;
+        for (const auto name : names) {
+            const auto part = get(name);
+            if (!part) return;
+            bytes += *part;
+            how += (how.empty() ? "" : " + ") + std::string(name);
+        }
+        out.push_back({what, format_rate(bytes, "B") + (seconds && *seconds > 0 ? ", " + format_rate(bytes / *seconds, "B/s") : ""), how});
+    };
+    traffic("memory", {"dram__bytes_read.sum", "dram__bytes_write.sum"});
+    traffic("L2", {"lts__t_bytes.sum"});
+    traffic("L1", {"l1tex__t_bytes.sum"});
+    const auto percent = [&](const std::string& what, std::string_view name) {
+        if (const auto value = get(name)) out.push_back({what, format_significant(*value, 3) + " %", std::string(name)});
+    };
+    percent("memory's peak reached", "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed");
+    percent("units' peak reached", "sm__throughput.avg.pct_of_peak_sustained_elapsed");
+    percent("issue slots used", "sm__inst_issued.avg.pct_of_peak_sustained_active");
+    percent("warps resident", "sm__warps_active.avg.pct_of_peak_sustained_active");
+    if (const auto all = get("smsp__inst_executed.sum")) out.push_back({"warp instructions", format_significant(*all, 4), "smsp__inst_executed.sum"});
+
+    /// Of the counters `begin…end`, the middle of the name with the value, largest first.
+    const auto listed = [&](std::string_view begin, std::string_view end) {
+        std::vector<std::pair<std::string, double>> found;
+        for (const auto& c : counters) {
+            if (!c.name.starts_with(begin) || !c.name.ends_with(end) || c.name.size() <= begin.size() + end.size() || !(c.value > 0)) continue;
+            const auto middle = c.name.substr(begin.size(), c.name.size() - begin.size() - end.size());
+            if (middle.find_first_of(".") == std::string::npos) found.emplace_back(middle, c.value);
+        }
+        std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+        return found;
+    };
+    const auto line = [&](const std::string& what, std::string_view begin, std::string_view end, std::size_t most) {
+        std::string text;
+        auto found = listed(begin, end);
+        if (found.size() > most) found.resize(most);
+        for (const auto& [name, value] : found) text += (text.empty() ? "" : ", ") + name + " " + format_significant(value, 3);
+        if (!text.empty()) out.push_back({what, text, std::string(begin) + "*" + std::string(end)});
+    };
+    line("instructions by pipe", "sm__inst_executed_pipe_", ".sum", 6);
+    line("pipes' peak reached [%]", "sm__inst_executed_pipe_", ".avg.pct_of_peak_sustained_active", 4);
+    line("warps waiting per issue", "smsp__average_warps_issue_stalled_", "_per_issue_active.ratio", 4);
+    return out;
+}
+
+}  // namespace cllab::explain

@@ -1,0 +1,29 @@
+// What limits a cell's time, from what it is declared to execute and what its device was measured to do at most.
+//
+// Time is often blamed on a resource because a model of the machine says so. Here a resource is bounded only where both numbers are
+// known: how much of it the cell uses at the least, by its declaration, and the device's own measured peak. Each bound is then a time
+// that the cell cannot beat, and the largest names the limiter only when it is most of the time and clear of every other. A count or
+// peak that is not known is no bound, and says so.
+#pragma once
+
+#include "model/explanation.hpp"
+#include "model/limits.hpp"
+
+namespace cllab::explain {
+
+constexpr double most_of_the_time = 0.8;  ///< a bound names the limiter from here on
+constexpr double clear_of_the_next = 0.8; ///< and only when the next bound is at most this part of it
+
+/// The bounds of a record with a time, largest first, and what is not bounded. `limit` is left alone.
+model::Explanation bounds_of(const model::Record& record, const model::Limits& limits);
+
+/// What the bounds say of the time. They are sorted already.
+model::Limit limit_of(const std::vector<model::Bound>& bounds, const model::Timing& time);
+
+/// Both.
+model::Explanation explain(const model::Record& record, const model::Limits& limits);
+
+/// Bound::brief of the limiter, "-" where none is named.
+std::string limit_in_a_word(const model::Record& record, const model::Limits& limits);
+
+}  // namespace cllab::explain

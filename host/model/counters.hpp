@@ -1,0 +1,26 @@
+// What a profiler counted of one launch.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/result.hpp"
+
+namespace cllab::model {
+
+struct Counter {
+    std::string name, unit;  ///< the profiler's own, as in "dram__bytes_read.sum" and "Mbyte"
+    double value = 0;
+};
+
+struct Counted {
+    std::string id;
+    std::vector<std::pair<std::string, std::string>> point;
+    DeviceInfo device;
+    double opencl_seconds = 0;  ///< median of the cell by the lab's own method
+    double cuda_seconds = 0;    ///< median of the launches through the CUDA driver, without the profiler
+    std::vector<Counter> counters;  ///< empty: no profiler
+};
+
+}  // namespace cllab::model

@@ -1,0 +1,56 @@
+// What limits the time of a cell, as data. explain/ finds it, report/ prints it.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/comparison.hpp"
+#include "model/result.hpp"
+
+namespace cllab::model {
+
+/// A time that the cell cannot beat: what it is declared to execute, over the device's own measured peak.
+struct Bound {
+    std::string id;      ///< "memory", "l2", "arithmetic", "units", "atomics", "launch", "groups", "latency"
+    std::string name;    ///< "memory bandwidth"
+    std::string brief;   ///< the same in a word or two, for a column: "memory"
+    double seconds = 0, low = 0, high = 0;  ///< low..high: by the interval of the peak
+    std::string how;     ///< "33.6 MB at 25.5 GB/s (copy bandwidth)"
+    std::string figure;  ///< identifier of the peak in the profile
+};
+
+enum class Limit {
+    named,        ///< the largest bound is most of the time, and clear of the next
+    close,        ///< the largest bound is most of the time, and so nearly is the next
+    unexplained,  ///< no bound comes near the time
+    impossible,   ///< a bound is above the time
+    withdrawn,    ///< it was named, and did not stand a test
+};
+const char* name(Limit limit);  ///< "named", "not explained": the JSON value
+
+enum class Outcome { as_predicted, otherwise, undecided };
+const char* name(Outcome outcome);  ///< "as predicted": the JSON value
+
+/// The same kernel with one axis changed, against itself. Times are over that of the cell as it was.
+struct ClaimTest {
+    std::string axis, before, after;
+    double low = 0, high = 0;  ///< what the claim predicts
+    std::string because;       ///< "L2 latency bounds it then"
+    RatioEstimate found;
+    Outcome outcome = Outcome::undecided;
+    std::string trouble;       ///< why nothing was found; empty otherwise
+};
+
+struct Explanation {
+    std::vector<Bound> bounds;  ///< largest first
+    std::vector<std::pair<std::string, std::string>> unbounded;  ///< what has no bound, and why
+    Limit limit = Limit::unexplained;
+    std::vector<ClaimTest> tests;
+    std::string untested;       ///< why a named limiter was not tested where that was asked for
+
+    /// Of a named one.
+    const Bound* limiter() const { return limit == Limit::named ? &bounds.front() : nullptr; }
+};
+
+}  // namespace cllab::model

@@ -1,0 +1,64 @@
+// How far results may be from what is expected, and how far they were: beside the time of a cell stands what its build options
+// cost in exactness.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+namespace cllab::model {
+
+/// A result within one of the three is near enough.
+struct Tolerance {
+    double absolute = 0, relative = 0, ulp = 0;
+};
+
+/// Steps between neighboring floating-point numbers of the type from `a` to `b`.
+double ulps_between(float a, float b);
+double ulps_between(double a, double b);
+
+/// Judges results one after the other and keeps the largest errors. For one thread; others merge theirs.
+class Errors {
+public:
+    explicit Errors(const Tolerance& allowed) : allowed_(allowed) {}
+
+    /// Whether the result is near enough.
+    template <typename T>
+    bool takes(T found, T expected) {
+        if constexpr (std::is_floating_point_v<T>)
+            return takes_floating(static_cast<double>(found), static_cast<double>(expected), [&] { return ulps_between(found, expected); });
+        else
+            return takes_distance(std::abs(static_cast<double>(found) - static_cast<double>(expected)), static_cast<double>(expected));
+    }
+    /// The same for a floating-point result of any size: `ulps` is asked for finite numbers that differ.
+    template <typename Ulps>
+    bool takes_floating(double found, double expected, Ulps ulps) {
+        floating_ = true;
+        if (found == expected || (std::isnan(found) && std::isnan(expected))) return true;  // zeros of either sign are one value
+        if (!std::isfinite(found) || !std::isfinite(expected)) return false;
+        const double steps = ulps();
+        ulp_ = std::max(ulp_, steps);
+        return takes_distance(std::abs(found - expected), expected) || steps <= allowed_.ulp;
+    }
+    /// A result of any type by its distance.
+    bool takes_distance(double apart, double expected) {
+        absolute_ = std::max(absolute_, apart);
+        if (expected != 0) relative_ = std::max(relative_, apart / std::abs(expected));
+        return apart <= allowed_.absolute || apart <= allowed_.relative * std::abs(expected);
+    }
+    void merge(const Errors& other);
+
+    const Tolerance& allowed() const { return allowed_; }
+    // The largest so far. Of results whose expected value is 0 there is no relative error, and only floating-point ones have ulps.
+    double absolute() const { return absolute_; }
+    double relative() const { return relative_; }
+    double ulp() const { return ulp_; }
+    bool of_floating_point() const { return floating_; }
+
+private:
+    Tolerance allowed_;
+    double absolute_ = 0, relative_ = 0, ulp_ = 0;
+    bool floating_ = false;
+};
+
+}  // namespace cllab::model

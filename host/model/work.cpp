@@ -1,0 +1,96 @@
+#include "model/work.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cllab::model {
+namespace {
+
+const char* chain_of(Declared::What what) {
+    switch (what) {
+        case Declared::What::multiply_add:
+        case Declared::What::integer_multiply: return "multiply_add";
+        case Declared::What::load: return "load";
+        case Declared::What::local_load: return "local_load";
+        case Declared::What::atomic: return "atomic";
+        default: return "";
+    }
+}
+
+/// The type of the operations declared, else of the axis that chooses one.
+std::string type_of(const Setup& setup) {
+    for (const auto& d : setup.declared) {
+        if (d.what == Declared::What::integer_multiply) return "uint";
+        if (d.what == Declared::What::multiply_add) return d.bits == 64 ? "double" : d.bits == 16 ? "half" : "float";
+    }
+    return setup.point.has("type") ? setup.point.text("type") : "float";
+}
+
+/// How many of `bytes` are read: all, none, or what each buffer's use says where they are every buffer once.
+std::optional<double> read_of(const Setup& setup, double bytes) {
+    double read = 0, written = 0;
+    for (const auto& argument : setup.args) {
+        const double size = bytes_of(argument);
+        const auto* image = std::get_if<Image>(&argument);
+        if (std::holds_alternative<Scratch>(argument) && size > 0) return std::nullopt;
+        const bool both = std::holds_alternative<InOut>(argument);
+        if (both || std::holds_alternative<Input>(argument) || (image && image->data)) read += size;
+        if (both || std::holds_alternative<Output>(argument) || (image && !image->data)) written += size;
+    }
+    constexpr double little = 0.02;
+    if (setup.slope) {
+        const auto stores = [](const Declared& d) { return d.what == Declared::What::store; };
+        const bool only_reads = !setup.declared.empty() && std::none_of(setup.declared.begin(), setup.declared.end(), stores);
+        return only_reads ? std::optional(bytes) : std::nullopt;
+    }
+    if (std::abs(bytes - read - written) <= little * bytes) return read;
+    if (written <= little * bytes) return bytes;
+    if (read <= little * bytes) return 0.0;
+    return std::nullopt;
+}
+
+double groups_of(const Extent& global, const Extent& local) {
+    if (local.dims == 0) return 0;
+    double out = 1;
+    for (std::size_t d = 0; d < 3; ++d) out *= std::ceil(static_cast<double>(global.size[d]) / static_cast<double>(std::max<std::size_t>(1, local.size[d])));
+    return out;
+}
+
+}  // namespace
+
+double bytes_of(const Argument& argument) {
+    if (const auto* a = std::get_if<Input>(&argument)) return static_cast<double>(a->data->size());
+    if (const auto* a = std::get_if<Output>(&argument)) return static_cast<double>(a->size_bytes);
+    if (const auto* a = std::get_if<InOut>(&argument)) return static_cast<double>(a->data->size());
+    if (const auto* a = std::get_if<Scratch>(&argument)) return static_cast<double>(a->size_bytes);
+    if (const auto* a = std::get_if<Image>(&argument)) return static_cast<double>(a->width * a->height * a->depth * pixel_bytes(a->format));
+    return 0;
+}
+
+WorkInfo work_of(const Setup& setup) {
+    WorkInfo out;
+    out.bytes = setup.work.bytes;
+    out.flops = setup.work.flops;
+    out.assumed = setup.work.assumed;
+    out.type = type_of(setup);
+    if (out.bytes > 0) out.read = read_of(setup, out.bytes);
+    for (const auto& argument : setup.args) out.footprint += bytes_of(argument);
+    unsigned launches = setup.steps.empty() ? 1 : 0;
+    double groups = setup.steps.empty() ? groups_of(setup.global, setup.local) : 0, items = static_cast<double>(setup.global.count());
+    for (const auto& step : setup.steps) {
+        const auto* launch = std::get_if<Launch>(&step);
+        if (!launch) continue;
+        ++launches;
+        groups = groups_of(launch->global, launch->local);
+        items = static_cast<double>(launch->global.count());
+    }
+    if (launches == 1) out.groups = groups;
+    if (!setup.slope) out.launches = launches;
+    const double trips = setup.slope ? 1 / setup.slope->steps_per_trip : 1;
+    for (const auto& d : setup.declared)
+        if (d.what == Declared::What::atomic && launches == 1) out.atomics += d.count * items * trips;
+    if (setup.chained && !setup.declared.empty()) out.chain = chain_of(setup.declared.front().what);
+    return out;
+}
+
+}  // namespace cllab::model

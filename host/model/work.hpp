@@ -1,0 +1,15 @@
+// What a set-up declares, as its record keeps it.
+#pragma once
+
+#include "model/experiment.hpp"
+#include "model/result.hpp"
+
+namespace cllab::model {
+
+/// Bytes of an argument's buffer or image.
+double bytes_of(const Argument& argument);
+
+/// The declared work of one operation; with a Slope, that of one step.
+WorkInfo work_of(const Setup& setup);
+
+}  // namespace cllab::model

@@ -1,0 +1,141 @@
+#include "report/explanation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "report/json_point.hpp"
+#include "report/layout.hpp"
+
+namespace cllab::report {
+namespace {
+
+using model::Bound;
+using model::Explanation;
+using model::Limit;
+using Json = nlohmann::ordered_json;
+
+std::string percent(double part) { return fmt::format("{:.0f} %", 100 * part); }
+
+/// The largest bound but not more than all of the time.
+double explained(const Explanation& e, const model::Timing& time) { return e.bounds.empty() ? 0 : std::min(1.0, e.bounds.front().seconds / time.median); }
+
+/// `=` where the next bound is busy too, `#` for the rest of the largest one, `.` for what no bound explains.
+std::string bar(const Explanation& e, const model::Timing& time) {
+    constexpr int width = 60;
+    const auto columns = [&](double part) { return static_cast<std::size_t>(std::lround(width * std::clamp(part, 0.0, 1.0))); };
+    const auto next = e.bounds.size() > 1 ? columns(e.bounds[1].seconds / time.median) : 0, first = std::max(next, columns(explained(e, time)));
+    return "[" + std::string(next, '=') + std::string(first - next, '#') + std::string(width - first, '.') + "]";
+}
+
+std::string seconds_text(const Bound& b) {
+    const auto value = format_seconds(b.seconds), low = format_seconds(b.low), high = format_seconds(b.high);
+    return low == value && high == value ? value : value + " [" + low + " .. " + high + "]";
+}
+
+std::string place_of(const model::Record& record) {
+    std::string out = record.id;
+    for (const auto& [axis, value] : record.point) out += " " + axis + "=" + value;
+    return out;
+}
+
+/// What was changed, what the claim predicts, what came out.
+std::string test_text(const model::ClaimTest& t, std::size_t width) {
+    std::string out = t.axis + "=" + t.after + " instead of " + t.before + ": predicted " + format_significant(t.low, 3) + " to " + format_significant(t.high, 3) +
+                      " times as long (" + t.because + "), ";
+    if (!t.trouble.empty()) out += "not found: " + t.trouble;
+    else if (!t.found.covered()) out += "too few arrangements to say";
+    else out += fmt::format("found {:.3g} [{:.3g}, {:.3g}], {}", t.found.ratio, t.found.low, t.found.high, model::name(t.outcome));
+    return "  " + wrap_beside("test: ", out, width > 2 ? width - 2 : width);
+}
+
+}  // namespace
+
+std::string explanation_heading(const model::Record& record, const std::string& profile_utc, const TableStyle& style) {
+    return wrap_heading(record.device.name, " (" + record.device.selector + "), held against its profile of " + profile_utc, style.text_width(), style.colour);
+}
+
+std::string limit_sentence(const Explanation& e, const model::Timing& time) {
+    if (e.bounds.empty()) return "not explained: no bound is known";
+    const auto& first = e.bounds.front();
+    switch (e.limit) {
+        case Limit::named: return "limited by " + first.name + ": " + percent(explained(e, time)) + " of the time";
+        case Limit::close:
+            return "not told apart: " + first.name + " is " + percent(first.seconds / time.median) + " of the time" +
+                   (e.bounds.size() > 1 ? " and " + e.bounds[1].name + " " + percent(e.bounds[1].seconds / time.median) : "");
+        case Limit::impossible: {
+            const auto most = std::max_element(e.bounds.begin(), e.bounds.end(), [](const auto& a, const auto& b) { return a.low < b.low; });
+            return "cannot be: " + most->name + " alone takes at least " + format_seconds(most->low) +
+                   "; some of the declared work is not done, the clock is wrong, or the profile was disturbed";
+        }
+        case Limit::withdrawn: return "withdrawn: limited by " + first.name + " does not stand its test";
+        case Limit::unexplained: break;
+    }
+    return "not explained: " + percent(1 - explained(e, time));
+}
+
+std::string explanation_text(const model::Record& record, const Explanation& e, const TableStyle& style) {
+    const auto width = style.text_width();
+    std::string out = wrap(place_of(record), "", width);
+    if (!record.time) return out + wrap(std::string(model::name(record.status)) + ": " + one_line(record.reason), "  ", width);
+    const auto& time = *record.time;
+    std::string heading = format_seconds(time.median);
+    if (time.has_interval()) heading += fmt::format(" ±{:.1f} %", 100 * std::max(time.high - time.median, time.median - time.low) / time.median);
+    const auto tone = e.limit == Limit::named ? Tone::good : e.limit == Limit::impossible || e.limit == Limit::withdrawn ? Tone::bad : Tone::strong;
+    out += "  " + paint(heading, Tone::plain, style.colour) + "  " + paint(limit_sentence(e, time), tone, style.colour) + "\n";
+    out += "  " + bar(e, time) + "\n";
+    Column marks{.title = "", .cells = {}}, parts{.title = "", .right = true, .cells = {}}, names{.title = "", .cells = {}}, times{.title = "", .cells = {}},
+        how{.title = "", .keep = 10, .cells = {}};
+    const auto row = [&](const std::string& mark, double part, const std::string& name, const std::string& seconds, const std::string& from) {
+        marks.cells.push_back(mark);
+        parts.cells.push_back(percent(part));
+        names.cells.push_back(name);
+        times.cells.push_back(seconds);
+        how.cells.push_back(from);
+    };
+    for (std::size_t i = 0; i < e.bounds.size(); ++i)
+        row(i == 0 ? "#" : i == 1 ? "=" : "", e.bounds[i].seconds / time.median, e.bounds[i].name, seconds_text(e.bounds[i]), e.bounds[i].how);
+    if (e.limit != Limit::impossible) row(".", 1 - explained(e, time), "unexplained", format_seconds(time.median * (1 - explained(e, time))), "");
+    const Grid grid({marks, parts, names, times, how}, style.width, style.colour);
+    for (std::size_t i = 0; i < marks.cells.size(); ++i) out += grid.row(i) + "\n";
+    for (const auto& test : e.tests) out += test_text(test, width);
+    if (!e.untested.empty()) out += "  " + wrap_beside("not tested: ", e.untested, width > 2 ? width - 2 : width);
+    std::vector<std::string> reasons;
+    for (const auto& [what, why] : e.unbounded) reasons.push_back(what + " (" + why + ")");
+    if (!reasons.empty()) out += "  " + wrap_beside("not bounded: ", join(reasons, ", "), width > 2 ? width - 2 : width);
+    return out;
+}
+
+std::string explanation_json(const model::Record& record, const Explanation& e) {
+    Json j{{"schema", model::schema_version}, {"record", "why"}, {"id", record.id}, {"point", point_json(record.point)},
+           {"device", {{"platform", record.device.platform}, {"name", record.device.name}, {"driver", record.device.driver}, {"selector", record.device.selector},
+                       {"identity", record.device.identity}}}};
+    j["status"] = model::name(record.status);
+    if (record.time) {
+        j["seconds"] = record.time->median;
+        j["limit"] = model::name(e.limit);
+        if (const auto* limiter = e.limiter()) j["limiter"] = limiter->id;
+        j["sentence"] = limit_sentence(e, *record.time);
+        j["unexplained"] = 1 - explained(e, *record.time);
+    }
+    j["bounds"] = Json::array();
+    for (const auto& b : e.bounds)
+        j["bounds"].push_back({{"id", b.id}, {"name", b.name}, {"seconds", b.seconds}, {"low", b.low}, {"high", b.high}, {"figure", b.figure}, {"how", b.how}});
+    j["unbounded"] = Json::array();
+    for (const auto& [what, why] : e.unbounded) j["unbounded"].push_back({{"what", what}, {"why", why}});
+    for (const auto& t : e.tests) {
+        Json test{{"axis", t.axis}, {"before", t.before}, {"after", t.after}, {"predicted", {{"low", t.low}, {"high", t.high}}}, {"because", t.because},
+                  {"outcome", model::name(t.outcome)}};
+        if (t.found.covered()) test["found"] = {{"ratio", t.found.ratio}, {"low", t.found.low}, {"high", t.found.high}, {"coverage", t.found.coverage}, {"n", t.found.n}};
+        if (!t.trouble.empty()) test["trouble"] = t.trouble;
+        j["tests"].push_back(std::move(test));
+    }
+    if (!e.untested.empty()) j["untested"] = e.untested;
+    j["run"] = record.run.id;
+    return j.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace cllab::report

@@ -1,0 +1,62 @@
+"""Which code runs: --hot of `cllab run` and `cllab isa`, --source and --width, as a user has them."""
+import json
+import re
+
+import lab
+from lab import LabTest
+
+
+class Hot(LabTest):
+    # PoCL 3.1 keeps the lines of the kernel, and drops those of the work-group function into which it inlines it.
+    SOURCE = r"(?m)^// pitch\.cl:\d+  \S|^no source lines: the driver gives the function that runs no line information"
+    SMALL = ["--device", "cpu", "--axis", "width=512", "--axis", "height=512"]
+
+    def test_a_run_with_dumps_says_which_blocks_ran_in_the_record_the_statistics_and_the_code(self):
+        self.lab("run", "pitch_loop", *self.SMALL, "--json", "r.jsonl", "--hot", "0.3", "--no-yardstick")
+        record = self.records()[0]
+        hot = record["hot"]
+        self.assertEqual(hot["evidence"], "sampled", hot)
+        self.assertGreater(2 * hot["in_kernel"], hot["samples"])
+        self.assertIn("specialised for local size", hot["code"])
+        self.assertEqual(hot["blocks"][0]["function"], "_pocl_kernel_pitch_loop_workgroup")
+        self.assertEqual([b["samples"] for b in hot["blocks"]], sorted((b["samples"] for b in hot["blocks"]), reverse=True))
+        self.assertTrue(hot["blocks"][0]["loops"])
+        dump = self.folder / record["dump"]
+        self.assertEqual(json.loads((dump / "stats.json").read_text())["hot"]["blocks"], hot["blocks"])
+        marks = re.findall(r"^// hot: ([\d.]+) % of the samples, 0x([0-9a-f]+)\.\..*\n +([0-9a-f]+):", (dump / "isa.txt").read_text(), re.MULTILINE)
+        self.assertEqual(len(marks), len(hot["blocks"]))
+        for _, begin, instruction in marks:
+            self.assertEqual(begin, instruction)
+
+    def test_nothing_is_sampled_without_dumps_with_zero_or_when_only_verified(self):
+        for how in ["--no-dumps"], ["--hot", "0"], ["--verify"]:
+            self.lab("run", "pitch_loop", *self.SMALL, "--json", "r.jsonl", "--force", "--no-yardstick", *how)
+            self.assertNotIn("hot", self.records()[0], how)
+
+    def test_isa_shows_only_what_runs_with_its_share_and_its_source(self):
+        out, _ = self.lab("isa", "pitch_loop", *self.SMALL, "--hot", "--source", "--width", "72")
+        self.assertRegex(out, r"hot: sampled, \d+ samples in the kernel of \d+")
+        self.assertRegex(out, r"(loop at|straight-line code from) 0x[0-9a-f]+, [\d.]+ % of the samples")
+        self.assertRegex(out, self.SOURCE)
+        self.assertLessEqual(max(len(line) for line in out.splitlines()[1:] if not line.startswith("no source lines")), 72)
+        whole, _ = self.lab("isa", "pitch_loop", *self.SMALL, "--source")
+        self.assertGreater(len(whole.splitlines()), len(out.splitlines()))
+        self.assertRegex(whole, self.SOURCE)
+
+    def test_two_variants_are_compared_in_what_runs(self):
+        out, _ = self.lab("isa", "pitch_loop", "--vs", "pitch_swar", *self.SMALL, "--hot")
+        self.assertRegex(out, r"(?m)^hot +(loop at|straight-line code from) 0x\S+ [\d.]+ % of the samples +(loop at|straight-line code from)")
+        shape, _ = self.lab("isa", "pitch_loop", "--vs", "pitch_swar", *self.SMALL)
+        self.assertIn("one iteration of", shape)
+
+    def test_what_cannot_be_is_refused_by_name(self):
+        for args, sentence in ((["run", "pitch_loop", "--hot", "-1"], "option '--hot' is -1; possible are seconds from 0 to 3600"),
+                               (["isa", "pitch_loop", "--width", "39"], "option '--width' is 39; possible are whole numbers from 40"),
+                               (["isa", "pitch_loop", "--hot", "--target", "gfx900"], "`cllab isa` takes --hot without --target and --summary"),
+                               (["isa", "pitch_loop", "--source", "--vs", "pitch_swar"], "`cllab isa` takes --source without --target, --summary and --vs")):
+            _, err = self.lab(*args, status=2)
+            self.assertIn(sentence, lab.words(err))
+
+
+if __name__ == "__main__":
+    lab.main()

@@ -1,0 +1,112 @@
+"""`cllab why` and the column `limit`: what they say of a kernel when the device's profile says this or that."""
+import json
+import unittest
+
+from lab import LabTest, main, words
+
+CELL = ["muladd_fma", "--device", "cpu", "--axis", "items=65536", "--max-time", "0.05"]
+
+
+def figure(id, name, unit, value, low=None, high=None):
+    return {"id": id, "name": name, "unit": unit, "value": value, "low": value if low is None else low, "high": value if high is None else high}
+
+
+# Nothing comes near to a microsecond on such a device.
+FAST = [figure("launch.empty.item", "empty kernel", "s", 1e-12), figure("fma.peak.float", "float peak", "FLOP/s", 1e21)]
+# Nothing can be as fast as it is.
+SLOW = [figure("launch.empty.item", "empty kernel", "s", 1e3)]
+# The launch may be all of it, by a figure that says little: whatever a cell takes, it is named.
+VAGUE = [figure("launch.empty.item", "empty kernel", "s", 1e2, low=1e-12)]
+
+
+class Why(LabTest):
+    def profile(self, figures):
+        """A profile of the device here with these figures, where it is looked for."""
+        out, _ = self.lab("run", "muladd_fma", "--device", "cpu", "--axis", "items=64", "--verify", "--json", "-")
+        record = json.loads(out)
+        path = (self.folder / record["dump"]).parent / "profile.json"
+        path.write_text(json.dumps({"schema": 2, "device": record["device"], "utc": "2026-01-01T00:00:00Z", "figures": figures}))
+
+    def why(self, *more, cell=CELL, **changes):
+        """The page on one line, and the line of JSON behind the record."""
+        (self.folder / "w.jsonl").unlink(missing_ok=True)
+        out, err = self.lab("why", *cell, "--json", "w.jsonl", *more, **changes)
+        self.assertEqual(err, "")
+        record, line = self.records("w.jsonl")
+        self.assertEqual((line["record"], line["id"], line["point"]), ("why", record["id"], record["point"]))
+        return words(out), line
+
+    def test_without_a_profile_the_command_that_makes_one_is_named(self):
+        out, err = self.lab("why", *CELL, status=2)
+        self.assertEqual(out, "")
+        self.assert_one_sentence(err, "profile.json", "`cllab profile --device ")
+        _, err = self.lab("why", *CELL, "--dumps", "elsewhere", status=2)
+        self.assert_one_sentence(err, "--dumps 'elsewhere'` makes it")
+
+    def test_mistakes_are_one_sentence_each(self):
+        for args, parts in [(["why"], ["PATTERN"]), (["why", "muladd_fmaa"], ["muladd_fmaa", "muladd_fma"]), (["why", "muladd_fma", "--csv", "a"], ["'--csv'"]),
+                            (["why", "muladd_fma", "--axis", "itmes=4"], ["itmes", "items"])]:
+            with self.subTest(args=args):
+                self.assert_one_sentence(self.lab(*args, status=2)[1], *parts)
+
+    def test_what_no_bound_explains_is_said_and_nothing_is_named(self):
+        self.profile(FAST)
+        page, line = self.why()
+        self.assertIn("held against its profile of 2026-01-01T00:00:00Z", page)
+        self.assertIn("not explained: 100 %", page)
+        self.assertIn("[" + "." * 60 + "]", page)
+        self.assertEqual(line["limit"], "not explained")
+        self.assertNotIn("limiter", line)
+        self.assertEqual({b["id"] for b in line["bounds"]}, {"launch", "arithmetic"})
+        self.assertIn("memory traffic", {u["what"] for u in line["unbounded"]})
+
+    def test_a_bound_above_the_time_cannot_be(self):
+        self.profile(SLOW)
+        page, line = self.why()
+        self.assertIn("cannot be: launch alone takes at least 1000 s", page)
+        self.assertEqual(line["limit"], "impossible")
+
+    def test_a_claim_that_fails_its_test_is_withdrawn(self):
+        self.profile(VAGUE)
+        page, line = self.why()
+        self.assertIn("limited by launch: 100 % of the time", page)
+        self.assertEqual(line["limiter"], "launch")
+        page, line = self.why("--test")
+        self.assertIn("withdrawn: limited by launch does not stand its test", page)
+        self.assertIn("test: items=", page)
+        self.assertEqual(line["limit"], "withdrawn")
+        self.assertNotIn("limiter", line)
+        for test in line["tests"]:
+            self.assertLess(test["found"]["high"], test["predicted"]["low"])
+            self.assertEqual(test["outcome"], "otherwise")
+
+    def test_a_kernel_file_is_explained_by_what_it_declares(self):
+        self.profile(FAST)
+        (self.folder / "k.cl").write_text("kernel void twice(global float* x) { x[get_global_id(0)] *= 2; }\n")
+        (self.folder / "w.jsonl").unlink(missing_ok=True)
+        self.lab("why", "k.cl", "--device", "cpu", "--arg", "x=rand:65536", "--global", "65536", "--work", "bytes=8*65536 flops=65536", "--max-time", "0.05",
+                 "--json", "w.jsonl")
+        record, line = self.records("w.jsonl")
+        self.assertEqual((record["work"]["bytes"], record["work"]["flops"]), (8 * 65536, 65536))
+        self.assertEqual(line["limit"], "not explained")
+
+    def test_records_with_their_lines_are_merged(self):
+        self.profile(FAST)
+        self.why()
+        out, _ = self.lab("merge", "w.jsonl")
+        self.assertEqual([json.loads(text).get("record") for text in out.splitlines()], [None, "why"])
+
+    def test_a_run_with_a_profile_has_the_limiter_in_a_column(self):
+        page, _ = self.lab("run", *CELL, "--no-dumps", "--no-yardstick", "--json", "r.jsonl")
+        self.assertNotIn("limit", page)
+        self.assertNotIn("limit", self.records()[0])
+        for figures, limit in ((FAST, "-"), (VAGUE, "launch")):
+            self.profile(figures)
+            for isolate in ([], ["--isolate"]):
+                page, _ = self.lab("run", *CELL, "--no-dumps", "--no-yardstick", "--json", "r.jsonl", "--force", *isolate)
+                self.assertRegex(page, r" limit\b")
+                self.assertEqual(self.records()[0]["limit"], limit)
+
+
+if __name__ == "__main__":
+    main()

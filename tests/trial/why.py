@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Tries to make `cllab why` name a wrong limiter, and counts how often it does. Takes some minutes; no part of the regression.
+
+    tests/trial/why.py --device cpu --dumps trial-dumps --out why.jsonl
+
+Makes a profile below --dumps unless there is one. CLLAB names the program, build/cllab unless set.
+
+Probes: kernels that are made to wait for one thing, so that it is known what limits them: streams through memory, one region read again and
+again in each level of the caches, chains of loads in each level, chains and many independent ones of multiply-adds, atomics, empty launches,
+empty groups. Crossovers: kernel files that read and write arrays in each level and do 1 to 512 multiply-adds for each element. What limits
+those is not known beforehand but found: with twice the multiply-adds a cell that arithmetic limits takes nearly twice as long, and one that
+it does not limit takes nearly as long as before.
+
+A cell is right when the limiter named is one that is true of it, wrong when another one is named, and open when none is. `--out` gets one
+JSON line per cell. Exit status: 0 when at most 2 % of the cells are wrong, 1 when more, 2 when there is no cell.
+"""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+MOST_WRONG = 0.02
+
+CROSSOVER = """
+/*cllab
+axis items = 1024
+axis steps = 1
+arg x = rand:items
+arg y = out:items
+global items
+options -DSTEPS={steps}
+work bytes=8*items flops=4*steps*items
+*/
+kernel void crossover(global const float* restrict x, global float* restrict y) {
+    const size_t i = get_global_id(0);
+    float a = x[i], b = a + 1;
+    for (int k = 0; k < STEPS; ++k) {
+        a = fma(a, 0.999f, 0.001f);
+        b = fma(b, 0.998f, 0.002f);
+    }
+    y[i] = a + b;
+}
+"""
+STEPS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+
+
+def lab(arguments, *args):
+    command = [arguments.cllab, *map(str, args), "--device", arguments.device, "--dumps", arguments.dumps]
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def explained(arguments, *args):
+    """(record, explanation) of each cell that ran."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "why.jsonl"
+        done = lab(arguments, "why", *args, "--json", out)
+        lines = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
+        if done.returncode not in (0, 1) or not lines:
+            print(f"{' '.join(map(str, args))}: exit status {done.returncode}: {done.stderr.strip()}", flush=True)
+    records = [line for line in lines if "record" not in line]
+    return [pair for pair in zip(records, [line for line in lines if line.get("record") == "why"]) if pair[0]["status"] == "ok"]
+
+
+def profile_of(arguments):
+    found = list(pathlib.Path(arguments.dumps).glob("*/profile.json"))
+    if not found:
+        done = lab(arguments, "profile", "--budget", arguments.budget)
+        print(done.stdout, done.stderr, flush=True)
+        found = list(pathlib.Path(arguments.dumps).glob("*/profile.json"))
+    return json.loads(found[0].read_text()) if found else None
+
+
+def levels_of(profile, caches):
+    """A footprint well inside of each level of the caches, by the profile or by the operating system."""
+    sizes = []
+    for family in ("latency", "bandwidth"):
+        by_level = {f["id"].split(".")[1]: f["value"] for f in profile["figures"] if f["id"].startswith(family + ".l") and f["id"].endswith(".size")}
+        if len(by_level) > len(sizes):
+            sizes = [by_level[level] for level in sorted(by_level)]
+    sizes = caches or sizes
+    out, below = [], 4096
+    for size in sizes:
+        if 6 * below < size:
+            out.append(int(min(0.6 * size, max(6 * below, size / 4), 96 << 20)) // 4096 * 4096)
+        below = size
+    return out
+
+
+def probes(profile, levels):
+    """What is run, and the limiters that are true of it."""
+    streamed = next((f["value"] for f in profile["figures"] if f["id"] == "bandwidth.streamed"), 512 << 20)
+    for variant, buffers in (("copy", 2), ("read", 1), ("write", 1), ("triad", 3)):
+        for more in (1, 1.5):
+            size = int(more * streamed / buffers + (1 << 20)) // (1 << 20) * (1 << 20)
+            yield [f"bandwidth_{variant}", "--axis", f"size={size}", "--axis", "width=16,64"], {"memory"}
+    for number, size in enumerate(levels):
+        yield ["bandwidth_reread", "--axis", f"size={size // 4096 * 4096},{size // 8192 * 4096 + 4096}"], {f"l{number + 1}"}
+        yield ["latency_global", "--axis", f"footprint={size}", "--axis", "order=random,paged"], {"latency"}
+    yield ["fma_latency", "--axis", "type=float,double,uint"], {"latency"}
+    yield ["fma_peak", "--axis", "type=float,double,uint", "--axis", "ilp=4,8"], {"arithmetic"}
+    yield ["atomic_chain"], {"latency"}
+    yield ["atomic_global"], {"atomics"}
+    yield ["launch_item", "--axis", "launches=1,4"], {"launch"}
+    yield ["muladd_fma", "--axis", "items=16,64"], {"launch"}
+    yield ["dispatch_1d", "--axis", "side=1"], {"groups", "launch"}
+
+
+def crossovers(arguments, levels):
+    """(record, explanation, true limiters) of each."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "crossover.cl"
+        path.write_text(CROSSOVER)
+        footprints = [*levels, max([64 << 20, *levels]) * 2]
+        cells = explained(arguments, path, "--axis", "items=" + ",".join(str(size // 8 // 64 * 64) for size in footprints),
+                          "--axis", "steps=" + ",".join(map(str, [*STEPS, 2 * STEPS[-1]])))
+    seconds = {(record["point"]["items"], record["point"]["steps"]): why["seconds"] for record, why in cells}
+    for record, why in cells:
+        items, steps = record["point"]["items"], record["point"]["steps"]
+        if (items, 2 * steps) not in seconds:
+            continue
+        ratio = seconds[items, 2 * steps] / seconds[items, steps]
+        yield record, why, {"arithmetic", "units"} if ratio > 1.7 else set() if ratio > 1.3 else {"memory", "l1", "l2", "l3", "l4", "launch", "groups"}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--dumps", default="trial-dumps", help="where the profile is, or will be")
+    parser.add_argument("--budget", type=float, default=180, help="seconds of the profile that is made")
+    parser.add_argument("--cache", action="append", type=int, default=[], help="bytes of a level of the caches, first level first, where the profile does not say")
+    parser.add_argument("--out", default="why.jsonl")
+    arguments = parser.parse_args()
+    arguments.cllab = os.environ.get("CLLAB", SOURCE / "build" / "cllab")
+    profile = profile_of(arguments)
+    if not profile:
+        return 2
+    levels = levels_of(profile, arguments.cache)
+    counts, matrix = collections.Counter(), collections.Counter()
+    with open(arguments.out, "w") as out:
+        def take(record, why, true):
+            said = why.get("limiter")
+            verdict = "open" if not said else "right" if said in true else "wrong"
+            counts[verdict] += 1
+            matrix["/".join(sorted(true)) or "between", said or why["limit"]] += 1
+            share = max([b["seconds"] / why["seconds"] for b in why["bounds"]], default=0)
+            out.write(json.dumps({"id": record["id"], "point": record["point"], "options": record["build"]["options"], "true": sorted(true), "said": said,
+                                  "limit": why["limit"], "share": round(share, 3), "verdict": verdict}) + "\n")
+            out.flush()
+            print(f"{verdict:6} {record['id']} {record['point']} {said or why['limit']} {share:.2f}", flush=True)
+        for args, true in probes(profile, levels):
+            for record, why in explained(arguments, *args):
+                take(record, why, true)
+        for record, why, true in crossovers(arguments, levels):
+            take(record, why, true)
+    cells = sum(counts.values())
+    if not cells:
+        return 2
+    print(f"\n{cells} cells: {counts['right']} right, {counts['open']} open, {counts['wrong']} wrong ({100 * counts['wrong'] / cells:.1f} %)\n")
+    for (true, said), n in sorted(matrix.items()):
+        print(f"{true:40} {said:16} {n:4}")
+    return 0 if counts["wrong"] <= MOST_WRONG * cells else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
