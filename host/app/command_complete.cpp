@@ -102,7 +102,7 @@ Strings candidates(Strings before, const std::string& word) {
         for (const auto& option : described.options()) out.push_back("--" + option->long_name());
     else if (command == "describe")
         add(families());
-    else if (command == "run" || command == "dump" || command == "tune" || command == "isa" || command == "list")
+    else if (command != "devices" && command != "profile" && command != "merge" && command != "report" && command != "regress")
         add(kernels());
     return out;
 }

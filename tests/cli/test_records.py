@@ -188,6 +188,9 @@ class Exports(LabTest):
         names = {e["run_name"] for e in json.loads(self.export("google-benchmark"))["benchmarks"]}
         self.assertEqual(len(names), 2, names)
 
+    def test_a_page_names_the_program_that_made_it(self):
+        self.assertIn(f"Made by {self.lab('--version')[0].strip()} on ", self.export("html"))
+
     def test_an_export_keeps_to_the_rules_for_outputs(self):
         for option in ("long", "t4", "google-benchmark"):
             (self.folder / "there").write_text("mine")
