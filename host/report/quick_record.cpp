@@ -5,6 +5,7 @@
 #include <functional>
 #include <initializer_list>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <simdjson.h>
 #include <variant>
@@ -163,6 +164,38 @@ void phases(od::value v, Phases& out) {
     });
 }
 
+std::map<std::string, unsigned> counts(od::value v) {
+    std::map<std::string, unsigned> out;
+    each(v, [&](const std::string& what, od::value n) { put(&out[what], n); });
+    return out;
+}
+
+model::Hot hot(od::value v) {
+    model::Hot h;
+    read(v.get_object(), {{"evidence", &h.evidence, true}, {"reason", &h.reason}, {"method", &h.method}, {"samples", &h.samples}, {"in_kernel", &h.in_kernel},
+                          {"elsewhere", [&](od::value part) { h.elsewhere = counts(part); }}, {"code", &h.code},
+                          {"blocks", [&](od::value list) {
+                               for (auto item : list.get_array()) {
+                                   auto& b = h.blocks.emplace_back();
+                                   read(item.get_object(), {{"function", &b.function}, {"begin", &b.begin}, {"end", &b.end}, {"samples", &b.samples}, {"share", &b.share},
+                                                            {"instructions", &b.instructions}, {"classes", [&](od::value part) { b.classes = counts(part); }},
+                                                            {"memory", [&](od::value part) { b.memory = counts(part); }},
+                                                            {"loops", [&](od::value part) {
+                                                                 for (auto header : part.get_array()) put(&b.loops.emplace_back(), header.value());
+                                                             }}});
+                               }
+                           }},
+                          {"loops", [&](od::value list) {
+                               for (auto item : list.get_array()) {
+                                   auto& l = h.loops.emplace_back();
+                                   read(item.get_object(), {{"function", &l.function}, {"header", &l.header}, {"depth", &l.depth}, {"own", &l.own}, {"share", &l.share},
+                                                            {"instructions", &l.instructions}});
+                               }
+                           }}});
+    if (h.evidence != model::Hot::sampled && h.evidence != model::Hot::accounted && h.evidence != model::Hot::unknown) throw NotPlain{};
+    return h;
+}
+
 model::Record record(od::object object) {
     model::Record r;
     unsigned schema = 0;
@@ -186,6 +219,11 @@ model::Record record(od::object object) {
                auto& y = r.yardstick.emplace();
                read(v.get_object(), {{"bytes", &y.bytes}, {"bandwidth", &y.bandwidth}, {"cache", &y.cache}, {"n", &y.n}});
            })},
+          {"clocks", in([&](od::value v) {
+               auto& c = r.clocks.emplace();
+               read(v.get_object(), {{"source", &c.source}, {"core_mhz_low", &c.core_mhz_low}, {"core_mhz_high", &c.core_mhz_high}, {"limits", &c.limits}});
+           })},
+          {"hot", in([&](od::value v) { r.hot = hot(v); })},
           {"samples", in([&](od::value v) {
                has_samples = true;
                put(&r.samples, v);

@@ -27,6 +27,15 @@ std::string whole_record() {
     r.code.registers = 28;
     r.code.loop = {{"instructions", 44}};
     r.code.origin = {{"registers", "the log"}};
+    r.clocks = model::ClockInfo{1935, 1980, {"power cap"}, "NVML"};
+    r.hot.emplace();
+    r.hot->evidence = model::Hot::sampled;
+    r.hot->method = "perf_event_open, cpu-clock";
+    r.hot->samples = 430, r.hot->in_kernel = 412;
+    r.hot->elsewhere = {{"libpocl.so.2", 18}};
+    r.hot->code = "k, group 64";
+    r.hot->blocks = {{"k", 4448, 4500, 400, 0.97, 22, {{"vector_512", 19}}, {{"load_256", 5}}, {4448}}};
+    r.hot->loops = {{"k", 4448, 1, 0.97, 0.97, 22}};
     r.rounds.assign(r.samples.size(), 3);
     r.phases = {{Phase::build, 0.25}};
     r.argv = {"cllab", "run"};
