@@ -1,7 +1,9 @@
 // fma: latency, throughput, loop and fetch cost of the fused multiply-add, and two things it gives away: the clock (by
 // its latency) and the number of compute units (by a staircase over saturating work-groups).
 #include <map>
+#include <optional>
 
+#include "core/units.hpp"
 #include "experiments/lib/chain.hpp"
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/findings.hpp"
@@ -179,13 +181,25 @@ std::vector<Row> rows_of(const std::vector<Curve>& curves, const std::string& va
     return out;
 }
 
-void conclude_latency(const std::vector<Curve>& curves, std::vector<Finding>& out) {
+/// A GPU's driver knows the highest clock: one above it says that ticks and time were not taken together.
+std::optional<std::string> too_fast(const Finding& clock, const Device& device) {
+    const double most = 1e6 * device.clock_mhz;
+    if (!device.is_gpu() || most <= 0 || clock.low <= most) return std::nullopt;
+    return "the ticks make " + format_rate(clock.value, "Hz") + ", and the driver knows no clock above " + format_rate(most, "Hz");
+}
+
+void conclude_latency(const std::vector<Curve>& curves, const Device& device, std::vector<Finding>& out) {
     const auto clock = rows_of(curves, "clock");
     double period = 0;
     if (!clock.empty()) {
-        period = clock.front().sample->per_step;
-        out.push_back(rate_finding("clock", "clock", "Hz", *clock.front().sample, 1,
-                              "ticks of the counter that kernels read, by the event timer"));
+        const auto found = rate_finding("clock", "clock", "Hz", *clock.front().sample, 1, "ticks of the counter that kernels read, by the event timer");
+        if (const auto reason = too_fast(found, device)) {
+            out.push_back(withheld("clock", "clock", *reason));
+            period = -1;
+        } else {
+            out.push_back(found);
+            period = clock.front().sample->per_step;
+        }
     }
     for (const auto& row : rows_of(curves, "latency")) {
         const auto type = row.curve->fixed.text("type");
@@ -194,7 +208,7 @@ void conclude_latency(const std::vector<Curve>& curves, std::vector<Finding>& ou
         if (period > 0)
             out.push_back({"cycles." + type, type + " latency in cycles", "cycle", row.sample->per_step / period,
                            row.sample->low / period, row.sample->high / period, "the same over the counter's period"});
-        else if (type == "float")
+        else if (period == 0 && type == "float")
             out.push_back(rate_finding("clock", "clock", "Hz", *row.sample, 4, "assuming that a dependent float FMA takes 4 cycles"));
     }
 }
@@ -319,7 +333,7 @@ void conclude_alignment(const std::vector<Curve>& curves, std::vector<Finding>& 
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
     std::vector<Finding> out;
     conclude_alignment(curves, out);
-    conclude_latency(curves, out);
+    conclude_latency(curves, device, out);
     conclude_rates(curves, out);
     conclude_code(curves, out);
     conclude_units(curves, device, out);

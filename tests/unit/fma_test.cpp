@@ -95,6 +95,27 @@ BOOST_AUTO_TEST_CASE(what_a_device_lacks_is_unsupported_and_a_senseless_point_is
     BOOST_CHECK_THROW(probe_setup("fma_ilp", {{"ilp", "3"}}, probe_gpu()), Error);
 }
 
+// An H200 whose driver says 1980 MHz at most once gave 2.01 GHz, +-1 %.
+BOOST_AUTO_TEST_CASE(a_clock_above_the_highest_of_a_gpu_is_withheld_and_with_it_the_cycles) {
+    auto device = probe_gpu();
+    device.clock_mhz = 1980;
+    auto clock = probe_curve("clock", {}, {{0, 1 / 2.01e9}});
+    auto& sample = clock.samples.front();
+    const auto with = [&](double most_hz) {
+        sample.high = sample.seconds * 2.01e9 / most_hz;
+        sample.low = sample.seconds;
+        return family("fma").conclude({probe_curve("latency", {{"type", "float"}}, {{0, 2e-9}}), clock}, device);
+    };
+    auto findings = with(1.97e9);  // the interval takes the highest clock in
+    BOOST_REQUIRE(found(findings, "clock"));
+    BOOST_TEST(found(findings, "clock")->withheld == "");
+    findings = with(2.00e9);
+    BOOST_TEST(found(findings, "clock")->withheld.find("2.01 GHz") != std::string::npos);
+    BOOST_TEST(!found(findings, "float latency in cycles"));
+    device.clock_mhz = 0;  // not known
+    BOOST_TEST(found(with(2.00e9), "clock")->withheld == "");
+}
+
 BOOST_AUTO_TEST_CASE(the_clock_follows_from_the_latency_where_no_counter_can_be_read) {
     const auto findings =
         family("fma").conclude({probe_curve("latency", {{"type", "float"}}, {{0, 2e-9}})}, probe_cpu());
