@@ -232,7 +232,9 @@ Hot hot_code(const Analysis& analysis, const AddressSamples& samples) {
     if (!samples.refused.empty()) return unknown(out, samples.refused);
     const auto listing = host_listing(analysis);
     if (!listing) return unknown(out, "there is no disassembly to lay the sampled addresses on");
-    const auto& [text, code] = *listing;
+    // Not by name in brackets: a lambda may not take such a name with it (clang 15).
+    const auto* text = listing->first;
+    const auto& code = listing->second;
     out.code = text->title;
 
     // Where the section that holds the function begins, once for each place in which it is loaded.

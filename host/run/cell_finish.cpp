@@ -314,7 +314,7 @@ void read_code(CellState& state) {
     const auto& analysis = state.code.get();
     state.record.code = analysis.info;
     if (state.addresses) state.record.hot = inspect::hot_code(analysis, *state.addresses);
-    else if (state.subject && (state.settings.measure || state.settings.hot_seconds > 0)) state.record.hot = hot_by_account(state, analysis);
+    else if (!state.record.hot && state.subject && (state.settings.measure || state.settings.hot_seconds > 0)) state.record.hot = hot_by_account(state, analysis);
     if (state.record.hot) prefer_what_runs(state.record.code, *state.record.hot);
     request.hot = state.record.hot;
     if (state.settings.dumps) {

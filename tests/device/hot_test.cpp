@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_sampled_unless_asked_for) {
 
 BOOST_AUTO_TEST_CASE(an_operation_much_longer_than_the_pass_is_left_out_with_the_reason) {
     const auto record = run_chain(sampled(1e-6)).front();
-    BOOST_REQUIRE(record.hot.has_value());
+    BOOST_REQUIRE_MESSAGE(record.hot.has_value(), model::name(record.status) << ": " << record.reason);
     BOOST_TEST(!record.hot->known());
     BOOST_TEST(record.hot->reason.find("an operation takes ") == 0u);
 }
