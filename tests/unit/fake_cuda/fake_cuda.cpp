@@ -1,13 +1,15 @@
 // A stand-in for libcuda.so.1 with one device, whose memory is the host's. fake_copy copies its first argument to its second,
 // as many bytes as the smaller one has; fake_half half of them.
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <map>
+#include <memory>
 #include <string>
 
 namespace {
 std::map<std::uint64_t, std::size_t> sizes;
+std::deque<std::unique_ptr<char[]>> memory;  // until the library is closed
 std::string kernel;
 }  // namespace
 
@@ -29,7 +31,7 @@ int cuModuleGetFunction(void** function, void*, const char* name) {
     return kernel == "fake_copy" || kernel == "fake_half" ? 0 : 500;
 }
 int cuMemAlloc_v2(std::uint64_t* address, std::size_t bytes) {
-    *address = reinterpret_cast<std::uint64_t>(std::malloc(bytes));
+    *address = reinterpret_cast<std::uint64_t>(memory.emplace_back(new char[bytes]).get());
     sizes[*address] = bytes;
     return 0;
 }
