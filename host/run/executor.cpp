@@ -319,8 +319,8 @@ void execute(device::Session& session, const RunRequest& request, Observer& obse
             groups.push_back(std::make_unique<GroupRun>(session, instruments, request, g, finished, prepared, endings, observer));
             groups.back()->run();
         }
-    } catch (const Interrupted&) {
-        endings.end_all();  // what was measured is kept
+    } catch (...) {
+        endings.end_all();  // what was measured is kept, whatever ends the run
         throw;
     }
     endings.end_all();
