@@ -116,7 +116,10 @@ def probes(profile, levels):
 
 
 def crossovers(arguments, levels):
-    """(record, explanation, true limiters) of each."""
+    """(record, explanation, true limiters) of each; none where no level is known that they could lie in."""
+    if not levels:
+        print("no crossovers: the profile has no level of the caches, --cache says where they end", flush=True)
+        return
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "crossover.cl"
         path.write_text(CROSSOVER)
