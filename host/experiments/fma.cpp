@@ -1,14 +1,9 @@
 // fma: latency, throughput, loop and fetch cost of the fused multiply-add, and two things it gives away: the clock (by
 // its latency) and the number of compute units (by a staircase over saturating work-groups).
-#include <map>
-#include <optional>
-
-#include "core/units.hpp"
 #include "experiments/lib/chain.hpp"
 #include "experiments/lib/compare.hpp"
-#include "experiments/lib/findings.hpp"
+#include "experiments/lib/fma_findings.hpp"
 #include "experiments/lib/sizes.hpp"
-#include "model/fit.hpp"
 
 namespace cllab::model {
 namespace {
@@ -21,10 +16,6 @@ struct Shape {
     std::size_t width = 1, ilp = 1, unroll = 1, ahead = 0, items = 1, groups = 1;
     std::int64_t steps = 0;  ///< links of each chain in the shorter run, about
 };
-
-std::size_t groups_for(double load_percent, const Device& device) {
-    return static_cast<std::size_t>(std::max(1.0, std::round(load_percent * device.compute_units / 100)));
-}
 
 Shape shape_of(const Request& request, Params& params) {
     const auto& device = request.device;
@@ -164,182 +155,6 @@ bool is_integer(const Setup& setup) {
 double flops(const Setup& setup, double seconds) { return is_integer(setup) ? NAN : setup.work.flops / seconds; }
 double integer_ops(const Setup& setup, double seconds) { return is_integer(setup) ? setup.work.flops / seconds : NAN; }
 
-double rate_of_sample(const Curve::Sample& s) { return metric(s, "flops").value_or(metric(s, "ops").value_or(0)); }
-
-/// Every sample of a variant with the whole point it was taken at.
-struct Row {
-    const Curve* curve;
-    const Curve::Sample* sample;
-};
-
-std::vector<Row> rows_of(const std::vector<Curve>& curves, const std::string& variant) {
-    std::vector<Row> out;
-    for (const auto& curve : curves) {
-        if (curve.variant != variant) continue;
-        for (const auto& sample : curve.samples) out.push_back({&curve, &sample});
-    }
-    return out;
-}
-
-/// A GPU's driver knows the highest clock: one above it says that ticks and time were not taken together.
-std::optional<std::string> too_fast(const Finding& clock, const Device& device) {
-    const double most = 1e6 * device.clock_mhz;
-    if (!device.is_gpu() || most <= 0 || clock.low <= most) return std::nullopt;
-    return "the ticks make " + format_rate(clock.value, "Hz") + ", and the driver knows no clock above " + format_rate(most, "Hz");
-}
-
-void conclude_latency(const std::vector<Curve>& curves, const Device& device, std::vector<Finding>& out) {
-    const auto clock = rows_of(curves, "clock");
-    double period = 0;
-    if (!clock.empty()) {
-        const auto found = rate_finding("clock", "clock", "Hz", *clock.front().sample, 1, "ticks of the counter that kernels read, by the event timer");
-        if (const auto reason = too_fast(found, device)) {
-            out.push_back(withheld("clock", "clock", *reason));
-            period = -1;
-        } else {
-            out.push_back(found);
-            period = clock.front().sample->per_step;
-        }
-    }
-    for (const auto& row : rows_of(curves, "latency")) {
-        const auto type = row.curve->fixed.text("type");
-        out.push_back(
-            step_finding("latency." + type, type + " latency", *row.sample, "slope of one dependent chain in one work-item over its length"));
-        if (period > 0)
-            out.push_back({"cycles." + type, type + " latency in cycles", "cycle", row.sample->per_step / period,
-                           row.sample->low / period, row.sample->high / period, "the same over the counter's period"});
-        else if (period == 0 && type == "float")
-            out.push_back(rate_finding("clock", "clock", "Hz", *row.sample, 4, "assuming that a dependent float FMA takes 4 cycles"));
-    }
-}
-
-void conclude_rates(const std::vector<Curve>& curves, std::vector<Finding>& out) {
-    std::map<std::string, Row> best;
-    for (const auto& row : rows_of(curves, "peak")) {
-        const auto [known, fresh] = best.emplace(row.curve->fixed.text("type"), row);
-        if (!fresh && rate_of_sample(*row.sample) > rate_of_sample(*known->second.sample)) known->second = row;
-    }
-    for (const auto& [type, row] : best) {
-        const double rate = rate_of_sample(*row.sample);
-        if (rate > 0)
-            out.push_back(
-                rate_finding("peak." + type, type + " peak", type == "uint" ? "op/s" : "FLOP/s", *row.sample, rate * row.sample->per_step,
-                        "best of the vector widths, here " + text_of(row.sample->x) + "; a multiply-add counts two"));
-    }
-    // One work-group: the rate of one unit, and the parallelism that it needs.
-    double most = 0;
-    const auto grid = rows_of(curves, "ilp");
-    for (const auto& row : grid) most = std::max(most, rate_of_sample(*row.sample));
-    if (most <= 0) return;
-    double least_parallel = 0;
-    std::string where;
-    for (const auto& row : grid) {
-        if (rate_of_sample(*row.sample) < 0.95 * most) continue;
-        const double parallel =
-            row.sample->x * (row.curve->fixed.is_auto("waves") ? 1 : row.curve->fixed.real("waves"));
-        if (least_parallel > 0 && parallel >= least_parallel) continue;
-        least_parallel = parallel;
-        where = text_of(row.sample->x) + " chains x " + row.curve->fixed.text("waves") + " waves";
-    }
-    out.push_back(
-        {"group.rate", "rate of one group", "FLOP/s", most, most, most, "best of the grid of chains and waves, one work-group"});
-    out.push_back({"parallelism", "parallelism for full rate", "chain", least_parallel, least_parallel, least_parallel,
-                   "least chains times waves within 5 % of that rate: " + where});
-}
-
-void conclude_code(const std::vector<Curve>& curves, std::vector<Finding>& out) {
-    std::vector<double> unroll, trip;
-    double at_64 = 0;
-    for (const auto& row : rows_of(curves, "loop")) {
-        unroll.push_back(row.sample->x);
-        trip.push_back(row.sample->per_step * row.sample->x);
-        if (row.sample->x == 64) at_64 = row.sample->per_step;
-    }
-    if (const auto line = fit_line(unroll, trip)) {
-        out.push_back({"loop.cost", "loop cost", "s", line->intercept.value, line->intercept.low, line->intercept.high,
-                       "intercept of the time of a trip over the steps in it"});
-    }
-    const auto nested = rows_of(curves, "nested");
-    if (at_64 > 0 && !nested.empty())
-        out.push_back({"loop.rolled", "rolled loop penalty", "x", nested.front().sample->per_step / at_64,
-                       nested.front().sample->low / at_64, nested.front().sample->high / at_64,
-                       "a step in a rolled inner loop over one in 64 of straight line"});
-    std::vector<double> size, time;
-    for (const auto& row : rows_of(curves, "code")) {
-        size.push_back(row.sample->x);
-        time.push_back(row.sample->per_step);
-    }
-    if (const auto step = fit_step(size, time); step && step->after > step->before)
-        out.push_back({"code.knee", "code knee", "FMA", step->position.value, step->position.low, step->position.high,
-                       "longest straight line at full speed; beyond it a step takes " +
-                           text_of(step->after / step->before) + " times as long"});
-    else if (size.size() >= 3)
-        out.push_back(withheld("code.knee", "code knee", "a straight line of " + text_of(size.back()) + " FMA is no slower per step than one of " +
-                                                             text_of(size.front()) + ": what holds instructions is larger"));
-}
-
-void conclude_units(const std::vector<Curve>& curves, const Device& device, std::vector<Finding>& out) {
-    const auto rows = rows_of(curves, "units");
-    if (rows.empty()) return;
-    std::vector<double> groups, seconds;
-    double agreement = 1;
-    for (const auto& row : rows) {
-        groups.push_back(static_cast<double>(groups_for(row.sample->x, device)));
-        // Where the host is shared, most launches may be disturbed; those that were not agree.
-        seconds.push_back(metric(*row.sample, "mode").value_or(row.sample->per_step));
-        agreement = std::min(agreement, metric(*row.sample, "mode_share").value_or(1));
-    }
-    const auto refuse = [&](const std::string& why) { out.push_back(withheld("units", "compute units", why)); };
-    const auto stairs = fit_staircase(groups, seconds);
-    if (!stairs) return refuse("the time over the number of work-groups shows no steps");
-    const auto percent = [](double part) { return text_of(std::round(1000 * part) / 10) + " %"; };
-    // Other work on some of the units makes steps of its own, which fit worse, or samples that do not agree.
-    if (stairs->residual > 0.04)
-        return refuse("the steps of the time over the number of work-groups are uneven (residual " + percent(stairs->residual) + "): the device has other work");
-    if (agreement < 0.25)
-        return refuse("only " + percent(agreement) + " of the samples of a point agree within 3 %: the device has other work");
-    if (stairs->period.high - stairs->period.low > stairs->period.value)
-        return refuse("between " + text_of(stairs->period.low) + " and " + text_of(stairs->period.high) + " units explain the steps equally well");
-    if (stairs->period.value < device.compute_units)
-        return refuse("the steps show " + text_of(stairs->period.value) + ", and the driver reports " + std::to_string(device.compute_units) +
-                      ": the others had other work, or this process may not use them");
-    out.push_back({"units", "compute units", "", stairs->period.value, stairs->period.low, stairs->period.high,
-                   "period of the staircase over saturating work-groups, residual " + percent(stairs->residual) + ", at least " +
-                       percent(agreement) + " of the samples agree"});
-}
-
-/// Every sample of `align` differs in nothing but the place of its loop.
-void conclude_alignment(const std::vector<Curve>& curves, std::vector<Finding>& out) {
-    const auto rows = rows_of(curves, "align");
-    if (rows.size() < 4) return;
-    const auto slower = [](const Row& a, const Row& b) { return a.sample->per_step < b.sample->per_step; };
-    const auto [best, worst] = std::minmax_element(rows.begin(), rows.end(), slower);
-    const auto scale = [](const Row& r) { return r.sample->per_step / r.sample->seconds; };
-    const double low = worst->sample->low * scale(*worst) / (best->sample->high * scale(*best));
-    const double high = worst->sample->high * scale(*worst) / (best->sample->low * scale(*best));
-    // The shortest period that every pair of samples keeps to within 2 %.
-    std::size_t period = 0;
-    for (std::size_t p = 2; p <= rows.size() / 2 && period == 0 && low > 1.02; ++p) {
-        bool kept = true;
-        for (std::size_t i = 0; i + p < rows.size(); ++i)
-            kept = kept && std::abs(rows[i + p].sample->per_step / rows[i].sample->per_step - 1) <= 0.02;
-        if (kept) period = p;
-    }
-    out.push_back({"loop.place", "worst place of a loop", "x", worst->sample->per_step / best->sample->per_step, low, high,
-                   "slowest over fastest of one loop behind " + std::to_string(rows.size()) + " lengths of straight line" +
-                       (period > 0 ? ", repeating every " + std::to_string(period) : std::string())});
-}
-
-std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
-    std::vector<Finding> out;
-    conclude_alignment(curves, out);
-    conclude_latency(curves, device, out);
-    conclude_rates(curves, out);
-    conclude_code(curves, out);
-    conclude_units(curves, device, out);
-    return out;
-}
-
 }  // namespace
 
 Experiment describe_fma() {
@@ -458,7 +273,7 @@ Experiment describe_fma() {
     out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     out.metrics = {{"flops", "FLOP/s", Better::higher, flops}, {"ops", "op/s", Better::higher, integer_ops}};
     out.curve_over = "load";
-    out.conclude = conclude;
+    out.conclude = fma_findings;
     return out;
 }
 
