@@ -103,7 +103,8 @@ std::vector<Probe> probes_for(const Device& device) {
                    {{"fma_clock"},
                     {"fma_latency"},
                     {"fma_units", {{"load", loads_around_units(device)}}},
-                    {"fma_peak", {{"ilp", gpu ? "auto" : "4,8"}}},
+                    // A CPU's widest vectors need more chains for a multiplication of long latency; narrow ones have the registers for them.
+                    gpu ? Part{"fma_peak"} : Part{"fma_peak", {{"width", "4,8,16"}, {"ilp", "8,16"}}},
                     {"fma_ilp"},
                     {"fma_loop"},
                     {"fma_nested"},
