@@ -367,7 +367,7 @@ class Terminal(LabTest):
         run = ["run", "muladd", "--axis", "items=64,128", "--device", "cpu", "--max-time", "0.005", "--no-yardstick", "--json", "r.jsonl", "--no-dumps"]
         shown = lambda *args: next(line for line in self.lab(*args)[0].splitlines() if line.startswith("  kernel")).split()
         self.assertEqual(shown(*run, "--columns", "inner-loop,offset,spills")[:4], ["kernel", "items", "offset", "status"])
-        self.assertEqual(shown("report", "r.jsonl", "--columns", "time"), ["kernel", "items", "status", "time", "[ns]"])
+        self.assertEqual(shown("report", "r.jsonl", "--columns", "time")[:4], ["kernel", "items", "status", "time"])
         every = self.lab("report", "r.jsonl", "--columns", "all")[0]
         for column in ("items", "checked by", "clock", "cache", "GB/s", "local"):
             self.assertIn(column, every)
