@@ -418,6 +418,12 @@ __kernel void bad(__global const int* src, __global int* dst, __global int* sum)
         self.assertRegex(out, r"t.cl:10: Invalid read of size 4 in global memory in kernel 'bad'")
         self.assertRegex(out, r"t.cl:11: [^\n]*race in global memory in kernel 'bad'")
 
+        out, err = self.lab("run", KERNELS / "soften.cl", "--check", "oclgrind", timeout=60)  # whose sampler hung it
+        self.assertIn("soften_soften in Oclgrind at w=16 h=16: no race, no uninitialised value, no access outside", out)
+        self.write("/*cllab\narg dst = out:4\nglobal 4\n*/\n__kernel void stuck(__global volatile int* dst) { while (dst[0] != 7) dst[0] = 6; }\n")
+        out, err = self.lab("run", "t.cl", "--check", "oclgrind", "--timeout", "2", timeout=60, status=1)
+        self.assertRegex(out, r"t_stuck in Oclgrind: timed_out: no progress for 2.00 s \(--timeout\) in phase '\w+'")
+
     def test_each_save_is_compared_with_the_version_before(self):
         text = BLOCK.replace("256", "65536") + SCALE
         self.write(text)
