@@ -99,6 +99,39 @@ Operation::Operation(device::Session& session, const device::Built& built, const
     for (const auto& step : steps_) bind(step);
 }
 
+Operation::~Operation() {
+    try {
+        release();
+    } catch (const cl::Error&) {  // of a device that is lost nothing more is wanted
+    }
+}
+
+void Operation::hold() {
+    if (!held_.empty()) return;
+    for (const auto& [name, m] : memories_) {
+        if (m.is_image) throw Error(Blame::result, "a native loop cannot have the image '" + name + "'");
+        held_[name] = session_.queue().enqueueMapBuffer(m.buffer.buffer(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, m.size_bytes);
+    }
+    name_held();
+}
+
+void Operation::name_held() {
+    for (auto& argument : args_) {
+        const auto& name = argument_name(argument);
+        if (auto* value = std::get_if<Value>(&argument)) host_memory_.data[name] = value->data;
+        const auto alias = alias_.find(name);
+        if (alias != alias_.end()) host_memory_.data[name] = {static_cast<std::byte*>(held_.at(alias->second)), memories_.at(alias->second).size_bytes};
+    }
+}
+
+void Operation::release() {
+    if (held_.empty()) return;
+    for (const auto& [name, at] : held_) session_.queue().enqueueUnmapMemObject(memories_.at(name).buffer.buffer(), at);
+    held_.clear();
+    host_memory_.data.clear();
+    session_.queue().finish();
+}
+
 void Operation::make_memory(const Setup& setup, const Operation* beside) {
     std::size_t shared = 0;
     // `input`: what no kernel may write must be the same for both; anything else is written by each.
@@ -191,6 +224,8 @@ void Operation::make_steps(const device::Built& built, const Setup& setup, const
             check_launch(kernels_.back(), *launch);
         } else if (std::holds_alternative<Swap>(step)) {
             swaps_ = true;
+        } else if (std::holds_alternative<HostLoop>(step)) {
+            native_ = true;
         }
         steps_.push_back(std::move(bound));
     }
@@ -271,6 +306,7 @@ void Operation::set_trips(std::int32_t trips) {
 
 void Operation::load(const Setup& setup, std::uint64_t seed) {
     const InPhase phase(Phase::buffers);
+    release();
     seed_ = seed;
     operations_ = 0;
     rewritten_ = false;
@@ -318,6 +354,7 @@ void Operation::fill_with_poison(Memory& m) {
 
 void Operation::poison() {
     const InPhase phase(Phase::buffers);
+    release();
     for (auto& [name, m] : memories_) {
         if (!m.read_back) continue;
         if (m.poisoned) fill_with_poison(m);
@@ -344,6 +381,7 @@ Operation::Contents Operation::poison_contents() const {
 
 void Operation::overwrite(const Contents& contents) {
     const InPhase phase(Phase::buffers);
+    release();
     for (const auto& [name, bytes] : contents) fill(memories_.at(name), bytes);
     rewritten_ = false;
 }
@@ -387,6 +425,11 @@ void Operation::enqueue(std::vector<cl::Event>* events) {
                        [&](const Swap& swap) {
                            std::swap(alias_.at(swap.a), alias_.at(swap.b));
                            for (const auto& other : steps_) bind(other);
+                           if (!held_.empty()) name_held();
+                       },
+                       [&](const HostLoop& loop) {
+                           hold();
+                           loop.run(host_memory_);
                        }},
                    bound.step);
     }
@@ -402,13 +445,14 @@ std::vector<std::string> Operation::parts() const {
                                   const auto bytes = memories_.at(u.buffer).size_bytes;
                                   out.insert(out.end(), u.piece_bytes > 0 ? (bytes + u.piece_bytes - 1) / u.piece_bytes : 1, "up");
                               },
-                              [&](const Download&) { out.push_back("down"); }, [](const Swap&) {}},
+                              [&](const Download&) { out.push_back("down"); }, [](const Swap&) {}, [](const HostLoop&) {}},
                    bound.step);
     }
     return out;
 }
 
 std::optional<std::string> Operation::guard_damage() {
+    release();
     for (auto& [name, m] : memories_) {
         if (m.is_image) continue;
         if (auto damage = m.buffer.guard_damage(name)) return damage;
@@ -441,6 +485,7 @@ std::optional<std::string> Operation::read_back(Buffers& buffers) {
 }
 
 double Operation::time_upload(const Setup& setup) {
+    release();
     double seconds = 0;
     for (const auto& argument : setup.args) {
         const auto found = memories_.find(argument_name(argument));
@@ -452,6 +497,7 @@ double Operation::time_upload(const Setup& setup) {
 }
 
 double Operation::time_download() {
+    release();
     double seconds = 0;
     for (auto& [name, m] : memories_) {
         if (!m.read_back || m.is_image) continue;
