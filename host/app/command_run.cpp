@@ -25,6 +25,7 @@
 #include "app/results.hpp"
 #include "app/runner.hpp"
 #include "app/say.hpp"
+#include "app/side_by_side.hpp"
 #include "app/sink.hpp"
 #include "app/streams.hpp"
 #include "app/versus.hpp"
@@ -323,19 +324,31 @@ int command_run(const Invocation& asked, const std::map<std::string, Earlier>& e
         const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         report::print_timings(std::cerr, sink.records(), own, wall);
     };
+    const auto lose = [&](const model::Device& device, const std::string& why) {
+        progress.clear();
+        say(why + "; the other devices go on");
+        lost.push_back({{device.platform, device.name, device.vendor, device.driver, model::name(device.type),
+                         device.selector, device.identity}, why});
+    };
+    const OnOneDevice run_alone = [&](const model::Device& device, const std::set<run::CellNumber>& already) {
+        try {
+            if (!invocation.versus.empty()) compared.resize(compared.size() + plan.size());
+            runner->run(request, device.selector, events, already);
+            compare_pairs(device);
+            return true;
+        } catch (const DeviceLost& e) {
+            if (devices.size() == 1) throw;
+            lose(device, e.what());
+            return false;
+        }
+    };
     try {
-        for (const auto& device : devices) {
-            try {
-                if (!invocation.versus.empty()) compared.resize(compared.size() + plan.size());
-                runner->run(request, device.selector, events);
-                compare_pairs(device);
-            } catch (const DeviceLost& e) {
-                if (devices.size() == 1) throw;
-                progress.clear();
-                say(std::string(e.what()) + "; the other devices go on");
-                lost.push_back({{device.platform, device.name, device.vendor, device.driver, model::name(device.type),
-                                 device.selector, device.identity}, e.what()});
-            }
+        const auto at_once = invocation.versus.empty() ? may_work_at_once(devices, request, invocation.parallel) : std::vector<model::Device>{};
+        for (const auto& device : devices)
+            if (std::none_of(at_once.begin(), at_once.end(), [&](const auto& d) { return d.selector == device.selector; })) run_alone(device, {});
+        if (!at_once.empty()) {
+            run_side_by_side(request, at_once, sink.records(), invocation.timeout_seconds, events, {run_alone, lose});
+            sink.sort_by_plan();
         }
     } catch (const run::Interrupted&) {
         progress.clear();
