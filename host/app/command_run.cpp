@@ -120,11 +120,28 @@ std::vector<model::Selected> select_for(const Choice& choice, const Invocation& 
     return selected;
 }
 
+/// --native: behind the kernels of each family its loops.
+void add_native(std::vector<model::Selected>& selected) {
+    std::vector<const model::Experiment*> families;
+    for (const auto& s : selected)
+        if (std::find(families.begin(), families.end(), s.experiment) == families.end()) families.push_back(s.experiment);
+    for (const auto* family : families) {
+        if (family->native.empty()) {
+            std::vector<std::string> known;
+            for (const auto& e : model::registry())
+                if (!e.native.empty()) known.push_back(e.family);
+            throw Error(Blame::usage, "'" + family->family + "' has no native loop; those with one are " + join(known, ", "));
+        }
+        for (const auto& loop : family->native) selected.push_back({family, &loop, family->id(loop)});
+    }
+}
+
 }  // namespace
 
 run::RunRequest request_of(const Choice& choice, const Invocation& invocation) {
     run::RunRequest out;
-    const auto selected = select_for(choice, invocation);
+    auto selected = select_for(choice, invocation);
+    if (invocation.native) add_native(selected);
     out.comparisons = invocation.versus.empty() ? model::make_plan(selected, invocation.axes) : pairs(selected, invocation);
     auto& settings = out.settings = settings_of(invocation);
     settings.measure = !invocation.verify_only;
@@ -247,6 +264,10 @@ int command_run(const Invocation& asked, const std::map<std::string, Earlier>& e
     if (!invocation.outputs.empty() && devices.size() != 1)
         throw Error(Blame::usage, "--output needs one device; " + std::to_string(devices.size()) + " are selected");
 
+    for (const auto& device : devices)
+        if (const bool simulated = device.implementation == model::Implementation::oclgrind; invocation.native && (simulated || !device.is_cpu()))
+            throw Error(Blame::usage, "option '--native' is for CPU devices; '" + excerpt(device.name) + "' is " +
+                                          (simulated ? "a simulator" : "of type " + std::string(model::name(device.type))));
     for (const auto& device : devices) {
         outputs.reads(profile_path(invocation.dumps, device));
         check_points(request, device);

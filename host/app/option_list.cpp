@@ -102,6 +102,9 @@ void add_cells(Options& add, const std::string& command) {
         add("steps", "Adds what the parts of an operation take where it has several: transfers, sweep, residual, copy, passes.");
     if (command == "run" || command == "dump") add("columns", text("LIST"), columns);
     if (command == "run")
+        add("native", "On CPU devices: adds hand-written C++ loops as rows, on one thread and on one per core, held against the same reference and "
+            "timed in turns with the kernels, by the host clock. For gemm, himeno, pitch, reduce and saxpy.");
+    if (command == "run")
         add("html", text("FILE"), "Writes one page for a browser at the end: charts, tables, and the code beside the time.");
     if (!few) {
         add("isolate", "Runs each device's work in a child process: a driver that crashes or hangs costs one cell.");

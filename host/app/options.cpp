@@ -122,7 +122,7 @@ void fill(Invocation& out, const Given& given) {
         if (given.has(format.option)) given.text(format.option, out.exports.emplace_back(format.option, "").second);
     for (const auto& [name, to] :
          {std::pair{"force", &out.force}, {"append", &out.append}, {"no-dumps", &out.no_dumps}, {"isolate", &out.isolate},
-          {"timings", &out.timings}, {"steps", &out.steps}, {"require-all", &out.require_all}, {"verify", &out.verify_only}, {"no-yardstick", &out.no_yardstick},
+          {"timings", &out.timings}, {"steps", &out.steps}, {"native", &out.native}, {"require-all", &out.require_all}, {"verify", &out.verify_only}, {"no-yardstick", &out.no_yardstick},
           {"watch", &out.watch}, {"noise", &out.noise}, {"targets", &out.list_targets}, {"summary", &out.summary}, {"source", &out.source},
           {"recorded", &out.recorded}, {"strict", &out.strict}, {"calibrate", &out.calibrate}, {"history", &out.history}, {"test", &out.test}})
         *to = given.has(name);
@@ -219,6 +219,8 @@ void finish_regress(Invocation& out, const Given& given) {
 
 void finish_cells(Invocation& out, const Given& given) {
     if (out.command == "dump") out.verify_only = true;
+    if (out.native && (!out.versus.empty() || out.rebuild || !out.baseline.empty() || !out.check.empty() || out.watch || !out.replay.empty()))
+        throw Error(Blame::usage, "--native adds rows to a table, so --vs, --rebuild, --baseline, --check, --watch and --replay cannot stand beside it");
     if (out.rebuild && !(out.csv.empty() && out.baseline.empty() && out.outputs.empty()))
         throw Error(Blame::usage, "--rebuild writes the records of its processes to --json only, so --csv, --output and --baseline cannot stand beside it");
     if (!out.replay.empty()) {
