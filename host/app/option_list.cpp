@@ -135,7 +135,7 @@ void add_run(Options& add) {
         "below --dumps.");
     add("parallel", text("WHICH", "auto"),
         "Which of several devices measure at the same time, in processes of their own: auto, GPUs that share neither cores nor memory; all; "
-        "never. One comparison is measured alone on each and again beside the others: where it takes longer, the devices work one after the other.");
+        "never. The last comparison is measured alone on each and again beside the others: where it takes longer, they work one after the other.");
     add("hot", po::value<double>()->value_name("SECONDS"),
         "On CPU devices: after the timing, runs each cell for SECONDS while it is sampled which instructions run, for isa.txt and the "
         "record. 0 skips it. Default: 0.05 where dumps are written. A cell whose operation takes three times as long is left out.");

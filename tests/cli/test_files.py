@@ -223,7 +223,7 @@ class Dumps(FilesTest):
         for record in beside:
             self.assertIn("side-by-side: ", (self.folder / record["dump"] / "timing.json").read_text())
         for device in ("0:0", "0:1"):  # the table is in the plan's order, whatever was measured first
-            self.assertEqual([r["run"]["order"]["comparison"] for r in records if r["device"]["selector"] == device].count(2), 1)
+            self.assertEqual([r["run"]["order"]["comparison"] for r in records if r["device"]["selector"] == device].count(4), 1)
         self.lab("run", "muladd_fma", "--parallel", "al", status=2)
 
     def test_two_runs_into_one_dumps_folder_do_not_mix(self):
