@@ -137,8 +137,8 @@ void add_run(Options& add) {
     add("check", text("TOOL"),
         "Of a kernel file: TOOL is oclgrind. Runs each kernel once, small, in Oclgrind and reports races, uninitialised reads and "
         "accesses outside of buffers, with their lines.");
-    add("watch", "Of a kernel file: on each save builds and verifies it, compares it with the version before as --vs does, and shows "
-        "how the code differs. Goes on until interrupted.");
+    add("watch", "Of a kernel file, or with --cl-dir of a family's: on each save builds and verifies it, compares it with the version before "
+        "as --vs does, and shows how the code differs. Goes on until interrupted.");
     add("replay", text("DIR"),
         "Runs the kernel that the OpenCL Intercept Layer captured in DIR (CLI_CaptureReplay=1), with its arguments, and holds the "
         "results against those captured.");
