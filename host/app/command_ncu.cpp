@@ -73,7 +73,11 @@ public:
         const auto ptx = record.dump.empty() ? std::nullopt : ptx_of(record.dump);
         if (!ptx) return "its program binary is no PTX";
 
-        const fs::path folder = invocation_.exports_to.empty() ? temporary.path() / "launch" : fs::path(invocation_.exports_to) / record.id;
+        fs::path folder = temporary.path() / "launch";
+        if (!invocation_.exports_to.empty()) {
+            folder = fs::path(invocation_.exports_to) / record.id;
+            if (!cell.label.empty()) folder /= folder_name(cell.label);
+        }
         if (fs::exists(folder / "launch.txt") && !invocation_.force)
             throw Error(Blame::usage, "folder '" + folder.string() + "' (--export) has a launch already; --force replaces it");
         std::error_code failed;
@@ -164,7 +168,9 @@ int command_ncu(const Invocation& invocation) {
     Outputs outputs(invocation);
     const Choice choice(invocation);
     const auto cells = first_cells(choice, invocation.axes, invocation.patterns);
-    const auto runner = in_this_process();
+    // Text that is not the lab's own may write anywhere and never end.
+    const bool isolated = !invocation.cl_dir.empty() || choice.own();
+    const auto runner = isolated ? in_child_processes(invocation.timeout_seconds) : in_this_process();
     catch_interrupts();
     catch_driver_crashes();
     const auto devices = runner->devices(invocation.devices);

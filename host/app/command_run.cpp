@@ -26,6 +26,7 @@
 #include "app/results.hpp"
 #include "app/runner.hpp"
 #include "app/say.hpp"
+#include "app/side_by_side.hpp"
 #include "app/sink.hpp"
 #include "app/streams.hpp"
 #include "app/versus.hpp"
@@ -266,6 +267,8 @@ int command_run(const Invocation& asked, Watched* watched) {
     for (const auto& trouble : troubles) say(trouble);
     if (!invocation.outputs.empty() && devices.size() != 1)
         throw Error(Blame::usage, "--output needs one device; " + std::to_string(devices.size()) + " are selected");
+    if (watched && watched->files.empty() && devices.size() != 1)
+        throw Error(Blame::usage, "--watch with --cl-dir needs one device; " + std::to_string(devices.size()) + " are selected");
 
     for (const auto& device : devices) {
         outputs.reads(profile_path(invocation.dumps, device));
@@ -348,19 +351,31 @@ int command_run(const Invocation& asked, Watched* watched) {
         const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         report::print_timings(std::cerr, sink.records(), own, wall);
     };
+    const auto lose = [&](const model::Device& device, const std::string& why) {
+        progress.clear();
+        say(why + "; the other devices go on");
+        lost.push_back({{device.platform, device.name, device.vendor, device.driver, model::name(device.type),
+                         device.selector, device.identity}, why});
+    };
+    const OnOneDevice run_alone = [&](const model::Device& device, const std::set<run::CellNumber>& already) {
+        try {
+            if (paired) compared.resize(compared.size() + plan.size());
+            runner->run(request, device.selector, events, already);
+            compare_pairs(device);
+            return true;
+        } catch (const DeviceLost& e) {
+            if (devices.size() == 1) throw;
+            lose(device, e.what());
+            return false;
+        }
+    };
     try {
-        for (const auto& device : devices) {
-            try {
-                if (paired) compared.resize(compared.size() + plan.size());
-                runner->run(request, device.selector, events);
-                compare_pairs(device);
-            } catch (const DeviceLost& e) {
-                if (devices.size() == 1) throw;
-                progress.clear();
-                say(std::string(e.what()) + "; the other devices go on");
-                lost.push_back({{device.platform, device.name, device.vendor, device.driver, model::name(device.type),
-                                 device.selector, device.identity}, e.what()});
-            }
+        const auto at_once = !paired ? may_work_at_once(devices, request, invocation.parallel) : std::vector<model::Device>{};
+        for (const auto& device : devices)
+            if (std::none_of(at_once.begin(), at_once.end(), [&](const auto& d) { return d.selector == device.selector; })) run_alone(device, {});
+        if (!at_once.empty()) {
+            run_side_by_side(request, at_once, sink.records(), invocation.timeout_seconds, events, {run_alone, lose});
+            sink.sort_by_plan();
         }
     } catch (const run::Interrupted&) {
         progress.clear();

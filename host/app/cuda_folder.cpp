@@ -6,6 +6,7 @@
 #include "app/cuda_launch.hpp"
 #include "core/error.hpp"
 #include "inspect/tool.hpp"
+#include "model/work.hpp"
 
 namespace cllab::app {
 
@@ -49,7 +50,6 @@ std::string with_environment(const std::string& ptx, const Extent& groups, const
 
 /// The arguments that the launch takes, in the kernel's order.
 std::vector<const Argument*> arguments_of(const Setup& setup) {
-    const auto name_of = [](const Argument& argument) { return std::visit([](const auto& a) { return a.name; }, argument); };
     std::vector<const Argument*> out;
     const auto* launch = setup.steps.empty() ? nullptr : only_launch(setup);
     if (!launch || launch->args.empty()) {

@@ -23,8 +23,8 @@ const std::vector<Page> pages{
      "Verifies each kernel variant against independent host code, times it, and writes its binary and\n"
      "disassembly beside the time. A PATTERN is a shell glob over <family>_<variant>, a family's name, or a kernel file\n"
      "of your own, as in my.cl or my.cl:kernel: `cllab help kernel-file` explains those.\n\n"
-     "Several devices run one after the other, each in a child process as with --isolate, because CPU devices and\n"
-     "simulators share the host's cores. After the table of each device comes one of the variants by devices, and\n"
+     "Several devices run one after the other (but see --parallel), each in a child process as with --isolate, because\n"
+     "CPU devices and simulators share the host's cores. After the table of each device comes one of the variants by devices, and\n"
      "a sentence where the ranking differs. A device whose driver crashes is lost alone; the exit status is then 3.",
      "cllab run 'pitch_*' --device cpu --axis width=4096,8192 --json results.jsonl"},
     {"devices",

@@ -1,25 +1,12 @@
 // Isolation by fork: the parent never calls OpenCL, so a child starts from a clean process and may crash or hang in a
 // driver without taking the run along. Child to parent: one JSON object a line for what is worth a record, and a page of
 // shared memory for where it is now, because a message before each sample would wake the parent and disturb the timing.
-#include <atomic>
-#include <csignal>
-#include <cstring>
 #include <map>
-#include <new>
-#include <nlohmann/json.hpp>
-#include <poll.h>
 #include <set>
-#include <sys/mman.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
-#include <sys/wait.h>
-#include <unistd.h>
 #include <utility>
 
-#include "app/errors.hpp"
+#include "app/child.hpp"
 #include "app/run_here.hpp"
-#include "app/stdout_guard.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "json/read.hpp"
@@ -39,164 +26,12 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Device, selector, platform, platform_version,
 namespace cllab::app {
 namespace {
 
-using Json = nlohmann::ordered_json;  // keeps the order of axes and metrics
-
-void send(int fd, const std::string& text) {
-    const auto line = text + "\n";
-    for (std::size_t at = 0; at < line.size();) {
-        const auto n = write(fd, line.data() + at, line.size() - at);
-        if (n <= 0) _exit(3);  // the parent is gone
-        at += static_cast<std::size_t>(n);
-    }
-}
-
-void send(int fd, const Json& message) { send(fd, message.dump(-1, ' ', false, Json::error_handler_t::replace)); }
+using Json = Message;
 
 /// A message with a record in it, which is made into text once here and read once there.
-void send(int fd, const char* what, run::CellNumber cell, const model::Record& record) {
+void send_record(int fd, const char* what, run::CellNumber cell, const model::Record& record) {
     send(fd, Json{{what, cell}});
     send(fd, report::to_json_line(record));
-}
-
-/// Where the child is: written by the child before each phase of a cell, read by the parent when it stalls or dies.
-struct Position {
-    std::atomic<std::uint64_t> beat{0};
-    std::atomic<std::size_t> group{0}, index{0};
-    std::atomic<bool> in_cell{false};
-    std::atomic<const char*> phase{"start"};  ///< a string literal: same address in parent and child after fork
-};
-static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<const char*>::is_always_lock_free);
-
-class SharedPosition {
-public:
-    SharedPosition() {
-        page_ = mmap(nullptr, sizeof(Position), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        if (page_ == MAP_FAILED)
-            throw Error(Blame::environment, std::string("no shared memory for a child process: ") + std::strerror(errno));
-        new (page_) Position;
-    }
-    ~SharedPosition() { munmap(page_, sizeof(Position)); }
-    SharedPosition(const SharedPosition&) = delete;
-    SharedPosition& operator=(const SharedPosition&) = delete;
-    Position& operator*() { return *static_cast<Position*>(page_); }
-    Position* operator->() { return static_cast<Position*>(page_); }
-    const Position* operator->() const { return static_cast<const Position*>(page_); }
-
-private:
-    void* page_;
-};
-
-class Child {
-public:
-    explicit Child(const std::function<void(int)>& work) {
-        int ends[2];
-        if (pipe(ends) != 0) throw Error(Blame::environment, std::string("no pipe for a child process: ") + std::strerror(errno));
-        [[maybe_unused]] const auto parent = getpid();
-        pid_ = fork();
-        if (pid_ < 0) throw Error(Blame::environment, std::string("no child process: ") + std::strerror(errno));
-        if (pid_ == 0) {
-            close(ends[0]);
-#ifdef __linux__
-            prctl(PR_SET_PDEATHSIG, SIGKILL);  // a parent that was killed takes a hanging child along
-            if (getppid() != parent) _exit(3);
-#endif
-            note_interrupts();
-            for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGQUIT, SIGHUP}) std::signal(signal, SIG_DFL);
-            std::signal(SIGPIPE, SIG_IGN);
-            drop_stdout();
-            try {
-                work(ends[1]);
-            } catch (const run::Interrupted&) {
-                send(ends[1], Json{{"interrupted", true}});
-            } catch (const std::exception& e) {
-                const auto error = as_error(e);
-                send(ends[1], Json{{"error", error.what()}, {"blame", static_cast<int>(error.blame())}});
-            }
-            _exit(0);  // destructors of drivers hang now and then; everything is on its way already
-        }
-        close(ends[1]);
-        fd_ = ends[0];
-    }
-    ~Child() {
-        kill_now();
-        close(fd_);
-    }
-    Child(const Child&) = delete;
-    Child& operator=(const Child&) = delete;
-
-    enum class Event { line, ended, silent };
-    /// The next line, or why there is none. Silent: neither a line nor a change of `position` for `seconds`. `moved` is told
-    /// of a change, ten times a second at most.
-    Event next(std::string& line, double seconds, const Position& position, const std::function<void()>& moved = [] {}) {
-        std::uint64_t beat = position.beat;
-        for (double waited = 0;;) {
-            if (position.beat != beat) {
-                beat = position.beat;
-                waited = 0;
-                moved();
-            }
-            const auto end = buffer_.find('\n');
-            if (end != std::string::npos) {
-                line = buffer_.substr(0, end);
-                buffer_.erase(0, end + 1);
-                return Event::line;
-            }
-            if (interrupted() && !told_) {
-                kill(pid_, SIGINT);  // winds down: finishes cells that have samples
-                told_ = true;
-                waited = 0;
-                seconds = 10;
-            }
-            pollfd wait{fd_, POLLIN, 0};
-            constexpr int slice_ms = 100;
-            const int ready = poll(&wait, 1, slice_ms);
-            if (ready == 0) {
-                waited += slice_ms * 1e-3;
-                if (waited >= seconds) return Event::silent;
-                continue;
-            }
-            if (ready < 0) continue;  // a signal; looked at above
-            char chunk[65536];
-            const auto n = read(fd_, chunk, sizeof chunk);
-            if (n <= 0) return Event::ended;
-            buffer_.append(chunk, static_cast<std::size_t>(n));
-        }
-    }
-    void kill_now() {
-        if (pid_ <= 0) return;
-        kill(pid_, SIGKILL);
-        reap();
-    }
-    /// The wait status of the child, once.
-    int reap() {
-        int status = 0;
-        while (pid_ > 0 && waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-        }
-        pid_ = -1;
-        return status;
-    }
-
-private:
-    pid_t pid_ = -1;
-    int fd_ = -1;
-    std::string buffer_;
-    bool told_ = false;
-};
-
-std::string death(int status) {
-    if (WIFSIGNALED(status)) {
-        const int signal = WTERMSIG(status);
-        const char* name = sigabbrev_np(signal);
-        return std::string("the driver's process was killed by SIG") + (name ? name : std::to_string(signal)) + " (" +
-               strsignal(signal) + ")";
-    }
-    return "the driver ended the process with exit status " + std::to_string(WEXITSTATUS(status));
-}
-
-[[noreturn]] void rethrow(const Json& message) {
-    const auto blame = static_cast<Blame>(message.at("blame").get<int>());
-    if (blame == Blame::environment) throw DeviceLost(message.at("error").get<std::string>());
-    throw Error(blame, message.at("error").get<std::string>());
 }
 
 using run::CellNumber;
@@ -246,7 +81,7 @@ private:
         const Events to_parent{
             [&, fd](std::size_t g, std::size_t i, const model::Record& record, const char* phase) {
                 if (announced.insert({g, i}).second)
-                    send(fd, "begin", {g, i}, record);
+                    send_record(fd, "begin", {g, i}, record);
                 position_->group = g;
                 position_->index = i;
                 position_->phase = phase;
@@ -254,10 +89,11 @@ private:
                 ++position_->beat;
             },
             [&, fd](std::size_t g, std::size_t i, const model::Record& record) {
-                send(fd, "done", {g, i}, record);
+                send_record(fd, "done", {g, i}, record);
                 position_->in_cell = false;
                 ++position_->beat;
-            }};
+            },
+            events_.ready};
         Here().run(request_, selector_, to_parent, finished_);
         send(fd, Json{{"finished", true}});
     }
@@ -310,7 +146,7 @@ private:
     double timeout_seconds_;
     const Events& events_;
     std::set<CellNumber>& finished_;
-    SharedPosition position_;
+    SharedPage<Position> position_;
     std::map<CellNumber, model::Record> known_;
     bool any_finished_ = false;
     Json announced_;  ///< the message whose record is the next line
@@ -333,8 +169,8 @@ public:
         return nlohmann::json::parse(lines.at(0)).get<std::vector<model::Device>>();
     }
 
-    void run(const run::RunRequest& request, const std::string& selector, const Events& events) override {
-        std::set<CellNumber> finished;
+    void run(const run::RunRequest& request, const std::string& selector, const Events& events, const std::set<CellNumber>& already) override {
+        auto finished = already;
         auto rest = request;
         while (!Supervision(rest, selector, timeout_seconds_, events, finished).watch()) {
         }

@@ -130,6 +130,9 @@ void add_run(Options& add) {
         "because other memory of 4 times the last level was read; rotate, likewise nothing, because as much in sets of "
         "the kernel's own buffers is used in turn. Goes by the profile's last level where `cllab profile` left one "
         "below --dumps.");
+    add("parallel", text("WHICH", "auto"),
+        "Which of several devices measure at the same time, in processes of their own: auto, GPUs that share neither cores nor memory; all; "
+        "never. One comparison is measured alone on each and again beside the others: where it takes longer, the devices work one after the other.");
     add("hot", po::value<double>()->value_name("SECONDS"),
         "On CPU devices: after the timing, runs each cell for SECONDS while it is sampled which instructions run, for isa.txt and the "
         "record. 0 skips it. Default: 0.05 where dumps are written. A cell whose operation takes three times as long is left out.");
@@ -189,6 +192,7 @@ void add_profile(Options& add) {
     add("cl-dir", text("DIR"), "Reads the kernel text from DIR/<family>.cl.");
     add("build-options", text("TEXT"), "Appends TEXT to the build options of every kernel.");
     add("isolate", "Runs each probe in a child process: a driver that crashes or hangs costs one cell.");
+    add("timings", "Prints on standard error where the time of the command went, by phase and by cell.");
     add("timeout", number("SECONDS", 60),
         "With --isolate, ends a cell that shows no progress for SECONDS.");
     add("seed", text("N"), "Seeds the random inputs. Default: a fresh one each run.");

@@ -114,8 +114,10 @@ void fill(Invocation& out, const Given& given) {
     for (const auto& [name, to] : {std::pair{"csv", &out.csv}, {"html", &out.html}, {"junit", &out.junit}, {"dumps", &out.dumps},
                                    {"cl-dir", &out.cl_dir}, {"build-options", &out.build_options}, {"label", &out.label},
                                    {"vs", &out.versus}, {"baseline", &out.baseline}, {"check", &out.check}, {"replay", &out.replay},
-                                   {"cache", &out.cache}, {"export", &out.exports_to}})
+                                   {"cache", &out.cache}, {"parallel", &out.parallel}, {"export", &out.exports_to}})
         given.text(name, *to);
+    if (const std::vector<std::string> possible{"auto", "never", "all"}; std::find(possible.begin(), possible.end(), out.parallel) == possible.end())
+        throw Error(Blame::usage, "option '--parallel' is '" + out.parallel + "'; possible are auto, never and all" + or_did_you_mean(out.parallel, possible));
     for (const auto& format : report::exports)
         if (given.has(format.option)) given.text(format.option, out.exports.emplace_back(format.option, "").second);
     for (const auto& [name, to] :

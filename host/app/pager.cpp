@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <iostream>
+#include <spawn.h>
 #include <string>
 #include <string_view>
 #include <sys/ioctl.h>
@@ -46,15 +47,22 @@ bool page(const std::string& text, const std::string& pager) {
     const std::string script = "export LESS=\"${LESS-FRX}\"; " + pager;
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return false;
-    const pid_t child = fork();
-    if (child == 0) {
-        if (dup2(ends[0], STDIN_FILENO) >= 0 && dup2(results_fd(), STDOUT_FILENO) >= 0) execl("/bin/sh", "sh", "-c", script.c_str(), nullptr);
-        _exit(127);
-    }
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, results_fd(), STDOUT_FILENO);
+    char* const arguments[] = {const_cast<char*>("sh"), const_cast<char*>("-c"), const_cast<char*>(script.c_str()), nullptr};
+    pid_t child = 0;
+    const bool started = posix_spawn(&child, "/bin/sh", &actions, nullptr, arguments, environ) == 0;
+    posix_spawn_file_actions_destroy(&actions);
     close(ends[0]);
+    if (!started) {
+        close(ends[1]);
+        return false;
+    }
     // Ctrl-C is the pager's, and one that ends early is no error.
     const auto on_interrupt = std::signal(SIGINT, SIG_IGN), on_pipe = std::signal(SIGPIPE, SIG_IGN);
-    for (std::size_t at = 0; child > 0 && at < text.size();) {
+    for (std::size_t at = 0; at < text.size();) {
         const auto n = write(ends[1], text.data() + at, text.size() - at);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) break;
@@ -62,11 +70,11 @@ bool page(const std::string& text, const std::string& pager) {
     }
     close(ends[1]);
     int status = 0;
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     std::signal(SIGINT, on_interrupt);
     std::signal(SIGPIPE, on_pipe);
-    return child > 0 && !(WIFEXITED(status) && (WEXITSTATUS(status) == 126 || WEXITSTATUS(status) == 127));
+    return !(WIFEXITED(status) && (WEXITSTATUS(status) == 126 || WEXITSTATUS(status) == 127));
 }
 
 }  // namespace

@@ -53,8 +53,8 @@ public:
     std::vector<model::Device> devices(const std::vector<std::string>& selectors, std::vector<std::string>* troubles) override {
         return here_.devices(selectors, troubles);
     }
-    void run(const run::RunRequest& request, const std::string& selector, const Events& events) override {
-        here_.run(request, selector, events);
+    void run(const run::RunRequest& request, const std::string& selector, const Events& events, const std::set<run::CellNumber>& already) override {
+        here_.run(request, selector, events, already);
     }
 
 private:
@@ -125,6 +125,7 @@ void Here::run(const run::RunRequest& request, const std::string& selector, cons
         const ChargedTo account(start);
         session->second.timer();
     }
+    if (events.ready) events.ready();
     EventObserver observer(events, std::move(start));
     run::execute(session->second, request, observer, finished);
 }

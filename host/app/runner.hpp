@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace cllab::app {
 struct Events {
     std::function<void(std::size_t, std::size_t, const model::Record&, const char*)> begin;
     std::function<void(std::size_t, std::size_t, const model::Record&)> done;
+    std::function<void()> ready{};  ///< in the process that calls OpenCL, when the device is open and nothing has been measured
 };
 
 class Runner {
@@ -24,8 +26,9 @@ public:
     /// Facts of the devices that the selectors name. Throws as device::resolve. What is wrong with devices that fail their
     /// queries goes to `troubles`.
     virtual std::vector<model::Device> devices(const std::vector<std::string>& selectors, std::vector<std::string>* troubles = nullptr) = 0;
-    /// All cells of the request on the device "P:D". Resolves every point first.
-    virtual void run(const run::RunRequest& request, const std::string& selector, const Events& events) = 0;
+    /// The cells of the request, but for those that are `already` done, on the device "P:D". Resolves every point first.
+    virtual void run(const run::RunRequest& request, const std::string& selector, const Events& events,
+                     const std::set<run::CellNumber>& already = {}) = 0;
 };
 
 std::unique_ptr<Runner> in_this_process();

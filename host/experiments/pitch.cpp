@@ -428,7 +428,8 @@ Experiment describe_pitch() {
         {"struct", "roi with its arguments behind pointers to structs in global memory."},
         {"struct_value", "struct with both structs passed by value: the fast form of 2013."},
         {"struct_constant", "struct with both structs behind pointers to __constant memory."},
-        {"published", "The GPU kernel as published: loads first, contraction on, a division, and only the store guarded."},
+        {"published", "The GPU kernel as published: loads first, contraction on, a division, and only the store guarded. "
+         "Its check allows a difference of 1: contraction may truncate to either side of a whole number."},
         {"local", "float from a tile in local memory, each byte fetched once per work-group."},
         {"image", "roi reading from an image2d_t.", {}, {"image"}},
         {"swar", "Sixteen pixels per work-item, two in each 32-bit word, 128-bit loads and stores."},

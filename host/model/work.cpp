@@ -58,6 +58,10 @@ double groups_of(const Extent& global, const Extent& local) {
 
 }  // namespace
 
+const std::string& name_of(const Argument& argument) {
+    return std::visit([](const auto& a) -> const std::string& { return a.name; }, argument);
+}
+
 double bytes_of(const Argument& argument) {
     if (const auto* a = std::get_if<Input>(&argument)) return static_cast<double>(a->data->size());
     if (const auto* a = std::get_if<Output>(&argument)) return static_cast<double>(a->size_bytes);

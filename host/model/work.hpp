@@ -6,6 +6,7 @@
 
 namespace cllab::model {
 
+const std::string& name_of(const Argument& argument);
 /// Bytes of an argument's buffer or image.
 double bytes_of(const Argument& argument);
 

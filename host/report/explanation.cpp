@@ -111,8 +111,7 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
 
 std::string explanation_json(const model::Record& record, const Explanation& e) {
     Json j{{"schema", model::schema_version}, {"record", "why"}, {"id", record.id}, {"point", point_json(record.point)},
-           {"device", {{"platform", record.device.platform}, {"name", record.device.name}, {"driver", record.device.driver}, {"selector", record.device.selector},
-                       {"identity", record.device.identity}}}};
+           {"device", device_json(record.device)}};
     j["status"] = model::name(record.status);
     if (record.time) {
         j["seconds"] = record.time->median;

@@ -1,28 +1,18 @@
 #include "run/operation.hpp"
-#include "model/work.hpp"
 
 #include <algorithm>
 
+#include "core/overloaded.hpp"
 #include "core/phases.hpp"
-#include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/quirks.hpp"
+#include "model/work.hpp"
 
+// The steps of an operation: its kernels, what they are given, and their order. Its memory is in operation_memory.cpp.
 namespace cllab::run {
 namespace {
 
 using namespace model;
-
-template <typename... F>
-struct Overloaded : F... {
-    using F::operator()...;
-};
-template <typename... F>
-Overloaded(F...) -> Overloaded<F...>;
-
-const std::string& argument_name(const Argument& argument) {
-    return std::visit([](const auto& a) -> const std::string& { return a.name; }, argument);
-}
 
 cl::NDRange nd_range(const Extent& extent) {
     switch (extent.dims) {
@@ -33,72 +23,7 @@ cl::NDRange nd_range(const Extent& extent) {
     }
 }
 
-cl::ImageFormat image_format(Image::Format format) {
-    switch (format) {
-        case Image::Format::r8_unsigned: return {CL_R, CL_UNSIGNED_INT8};
-        case Image::Format::r8_normalised: return {CL_R, CL_UNORM_INT8};
-        case Image::Format::r32_float: return {CL_R, CL_FLOAT};
-        case Image::Format::rgba8_unsigned: return {CL_RGBA, CL_UNSIGNED_INT8};
-        case Image::Format::rgba8_normalised: return {CL_RGBA, CL_UNORM_INT8};
-        case Image::Format::rgba32_float: return {CL_RGBA, CL_FLOAT};
-    }
-    return {CL_R, CL_UNSIGNED_INT8};
-}
-
-cl_addressing_mode address_mode(Sampler::Outside outside) {
-    switch (outside) {
-        case Sampler::Outside::undefined: return CL_ADDRESS_NONE;
-        case Sampler::Outside::edge: return CL_ADDRESS_CLAMP_TO_EDGE;
-        case Sampler::Outside::zero: return CL_ADDRESS_CLAMP;
-        case Sampler::Outside::repeat: return CL_ADDRESS_REPEAT;
-        case Sampler::Outside::mirror: return CL_ADDRESS_MIRRORED_REPEAT;
-    }
-    return CL_ADDRESS_NONE;
-}
-
-/// By the call of OpenCL 1.0, which every driver has: quirk oclgrind-sampler-properties.
-cl::Sampler make_sampler(const device::Session& session, const Sampler& a) {
-    cl_int code = CL_SUCCESS;
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-    const auto made = clCreateSampler(session.context()(), a.normalised, address_mode(a.outside), a.linear ? CL_FILTER_LINEAR : CL_FILTER_NEAREST, &code);
-#pragma GCC diagnostic pop
-    if (code != CL_SUCCESS) throw cl::Error(code, "clCreateSampler");
-    return cl::Sampler(made);
-}
-
-/// CLHPP's base class cannot be held: the handle of Image2D does for images of any dimensions.
-cl::Image2D make_image(const device::Session& session, const Image& a) {
-    const cl_mem_flags flags = a.data ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY;
-    const auto format = image_format(a.format);
-    if (a.dims == 1) return cl::Image2D(cl::Image1D(session.context(), flags, format, a.width)(), true);
-    if (a.dims == 3) return cl::Image2D(cl::Image3D(session.context(), flags, format, a.width, a.height, a.depth)(), true);
-    return cl::Image2D(session.context(), flags, format, a.width, a.height);
-}
-
-std::size_t guard_of(std::size_t row_bytes) { return std::max(device::least_guard_bytes, row_bytes); }
-
-/// Bytes of one of the guards beside an argument's buffer.
-double guard_bytes(const Argument& argument) {
-    const auto of = [](const auto& a) { return static_cast<double>(guard_of(a.row_bytes)); };
-    return std::visit(Overloaded{[&](const Output& a) { return of(a); }, [&](const InOut& a) { return of(a); }, [&](const Scratch& a) { return of(a); },
-                                 [](const auto&) { return 0.0; }},
-                      argument);
-}
-
 }  // namespace
-
-double data_bytes(const Setup& setup) {
-    double out = 0;
-    for (const auto& argument : setup.args) out += bytes_of(argument);
-    return out;
-}
-
-double device_bytes(const Setup& setup) {
-    double out = 0;
-    for (const auto& argument : setup.args) out += bytes_of(argument) + 2 * guard_bytes(argument);
-    return out;
-}
 
 Operation::Operation(device::Session& session, const device::Built& built, const Setup& setup, const std::string& entry,
                      const Operation* beside)
@@ -108,73 +33,6 @@ Operation::Operation(device::Session& session, const device::Built& built, const
     make_memory(setup, beside);
     if (slope_) trips_ = slope_->low;
     for (const auto& step : steps_) bind(step);
-}
-
-void Operation::make_memory(const Setup& setup, const Operation* beside) {
-    std::size_t shared = 0;
-    // `input`: what no kernel may write must be the same for both; anything else is written by each.
-    const auto buffer = [&](const std::string& name, std::size_t bytes, std::size_t guard, bool read_back, bool poisoned,
-                            const SharedBytes& input = nullptr) {
-        if (bytes == 0) throw Error(Blame::result, "argument '" + name + "' has size 0");
-        Memory m;
-        m.name = name;
-        m.size_bytes = bytes;
-        m.read_back = read_back;
-        m.poisoned = poisoned;
-        const auto other = beside ? beside->memories_.find(name) : memories_.end();
-        if (beside && other != beside->memories_.end() && !other->second.is_image && other->second.size_bytes == bytes &&
-            other->second.read_back == read_back && other->second.poisoned == poisoned && beside->mapped_ == mapped_ &&
-            (!input || (other->second.data && *other->second.data == *input))) {
-            m.buffer = other->second.buffer;
-            ++shared;
-        } else {
-            m.buffer = device::GuardedBuffer(session_, bytes, guard, mapped_, setup.pages);
-        }
-        memories_[name] = std::move(m);
-        alias_[name] = name;
-    };
-    for (const auto& argument : setup.args) {
-        std::visit(Overloaded{
-                       [&](const Input& a) { buffer(a.name, a.data->size(), 0, false, false, a.data); },
-                       [&](const Output& a) { buffer(a.name, a.size_bytes, guard_of(a.row_bytes), true, true); },
-                       [&](const InOut& a) { buffer(a.name, a.data->size(), guard_of(a.row_bytes), true, false); },
-                       [&](const Scratch& a) { buffer(a.name, a.size_bytes, guard_of(a.row_bytes), false, true); },
-                       [&](const Local&) {}, [&](const Value&) {},
-                       [&](const Sampler& a) { samplers_.emplace(a.name, make_sampler(session_, a)); },
-                       [&](const Image& a) {
-                           const auto& facts = session_.facts();
-                           if (a.dims == 2 && (a.width > facts.image2d_max_width || a.height > facts.image2d_max_height))
-                               throw Unsupported("an image of " + std::to_string(a.width) + "x" + std::to_string(a.height) +
-                                                 " is larger than the device's " + std::to_string(facts.image2d_max_width) +
-                                                 "x" + std::to_string(facts.image2d_max_height));
-                           Memory m;
-                           m.name = a.name;
-                           m.is_image = true;
-                           m.width = a.width;
-                           m.height = a.height;
-                           m.depth = a.depth;
-                           m.size_bytes = a.width * a.height * a.depth * pixel_bytes(a.format);
-                           m.read_back = m.poisoned = a.data == nullptr;
-                           try {
-                               m.image = make_image(session_, a);
-                           } catch (const cl::Error& e) {
-                               if (e.err() != CL_IMAGE_FORMAT_NOT_SUPPORTED && e.err() != CL_INVALID_OPERATION) throw;
-                               throw Unsupported("the device has no image of this format: " + device::error_name(e.err()));
-                           }
-                           memories_[a.name] = std::move(m);
-                           alias_[a.name] = a.name;
-                       }},
-                   argument);
-    }
-    shares_memory_ = shared > 0 && shared == memories_.size();
-}
-
-std::optional<double> Operation::huge_share() const {
-    const Memory* largest = nullptr;
-    for (const auto& [name, m] : memories_) {
-        if (!m.is_image && (!largest || m.size_bytes > largest->size_bytes)) largest = &m;
-    }
-    return largest ? largest->buffer.huge_share() : std::nullopt;
 }
 
 void Operation::make_steps(const device::Built& built, const Setup& setup, const std::string& entry) {
@@ -192,7 +50,7 @@ void Operation::make_steps(const device::Built& built, const Setup& setup, const
             bound.kernel = kernels_.size() - 1;
             bound.arg_names = launch->args;
             if (bound.arg_names.empty()) {
-                for (const auto& argument : setup.args) bound.arg_names.push_back(argument_name(argument));
+                for (const auto& argument : setup.args) bound.arg_names.push_back(name_of(argument));
             }
             if (name == entry && global_.dims == 0) local_ = launch->local, global_ = launch->global;
             ++launches_;
@@ -249,7 +107,7 @@ void Operation::bind(const BoundStep& step) {
     auto& kernel = kernels_[step.kernel];
     cl_uint index = 0;
     for (const auto& name : step.arg_names) {
-        const auto found = std::find_if(args_.begin(), args_.end(), [&](const auto& a) { return argument_name(a) == name; });
+        const auto found = std::find_if(args_.begin(), args_.end(), [&](const auto& a) { return name_of(a) == name; });
         if (found == args_.end()) throw Error(Blame::result, "a step names the unknown argument '" + name + "'");
         if (const auto* local = std::get_if<Local>(&*found)) {
             kernel.setArg(index, local->size_bytes, nullptr);
@@ -275,85 +133,6 @@ void Operation::set_trips(std::int32_t trips) {
     if (trips == trips_) return;
     trips_ = trips;
     for (const auto& step : steps_) bind(step);
-}
-
-void Operation::load(const Setup& setup, std::uint64_t seed) {
-    const InPhase phase(Phase::buffers);
-    seed_ = seed;
-    operations_ = 0;
-    rewritten_ = false;
-    args_ = setup.args;
-    if (swaps_) {
-        for (auto& [name, target] : alias_) target = name;
-    }
-    for (const auto& argument : setup.args) {
-        const auto found = memories_.find(argument_name(argument));
-        if (found == memories_.end()) continue;
-        auto& m = found->second;
-        m.arrival = {};
-        if (const auto* input = std::get_if<Input>(&argument)) m.data = input->data;
-        if (const auto* inout = std::get_if<InOut>(&argument)) m.data = inout->data;
-        if (const auto* image = std::get_if<Image>(&argument)) m.data = image->data;
-        // What no kernel may write is on the device already when the same data is verified once more.
-        if (std::holds_alternative<Input>(argument) && m.loaded == m.data) continue;
-        if (!m.poisoned && m.data->size() != m.size_bytes)
-            throw Error(Blame::result, "argument '" + m.name + "' has " + std::to_string(m.data->size()) + " bytes, expected " +
-                                           std::to_string(m.size_bytes));
-        if (m.poisoned) fill_with_poison(m);
-        else fill(m, *m.data);
-        if (m.is_image) continue;
-        m.buffer.arm(seed);
-        m.loaded = m.data;
-    }
-    for (const auto& step : steps_) bind(step);
-}
-
-void Operation::fill(Memory& m, std::span<const std::byte> from) {
-    if (m.is_image)
-        session_.queue().enqueueWriteImage(m.image, CL_TRUE, {0, 0, 0}, {m.width, m.height, m.depth}, 0, 0, from.data());
-    else if (mapped_)
-        device::upload(session_, m.buffer.buffer(), from, Transfer::mapped);
-    else
-        session_.put(m.buffer.buffer(), from);
-}
-
-void Operation::fill_with_poison(Memory& m) {
-    if (!m.is_image && session_.poison(m.buffer.buffer(), m.size_bytes, seed_)) return;
-    m.host.resize(m.size_bytes);
-    model::poison(m.host, seed_);
-    fill(m, m.host);
-}
-
-void Operation::poison() {
-    const InPhase phase(Phase::buffers);
-    for (auto& [name, m] : memories_) {
-        if (!m.read_back) continue;
-        if (m.poisoned) fill_with_poison(m);
-        else fill(m, *m.data);
-    }
-    rewritten_ = false;
-}
-
-Operation::Contents Operation::poison_contents() const {
-    const InPhase phase(Phase::buffers);
-    Contents out;
-    for (const auto& [name, m] : memories_) {
-        if (!m.read_back) continue;
-        auto& bytes = out[name];
-        if (m.poisoned) {
-            bytes.resize(m.size_bytes);
-            model::poison(bytes, seed_);
-        } else {
-            bytes = *m.data;
-        }
-    }
-    return out;
-}
-
-void Operation::overwrite(const Contents& contents) {
-    const InPhase phase(Phase::buffers);
-    for (const auto& [name, bytes] : contents) fill(memories_.at(name), bytes);
-    rewritten_ = false;
 }
 
 void Operation::enqueue(std::vector<cl::Event>* events) {
@@ -416,57 +195,5 @@ std::vector<std::string> Operation::parts() const {
     return out;
 }
 
-std::optional<std::string> Operation::guard_damage() {
-    for (auto& [name, m] : memories_) {
-        if (m.is_image) continue;
-        if (auto damage = m.buffer.guard_damage(name)) return damage;
-    }
-    return std::nullopt;
-}
-
-std::optional<std::string> Operation::read_back(Buffers& buffers) {
-    const InPhase phase(Phase::download);
-    buffers.data.clear();
-    buffers.operations = operations_;
-    buffers.trips = slope_ ? trips_ : 0;
-    buffers.poison_seed = seed_;
-    const auto& queue = session_.queue();
-    session_.wait();
-    if (auto damage = guard_damage()) return damage;
-    for (const auto& [argument, target] : alias_) {
-        if (!memories_.at(argument).read_back) continue;
-        auto& m = memories_.at(target);  // a Swap may have put a scratch buffer where the output was
-        m.host.resize(m.size_bytes);
-        if (m.is_image)
-            queue.enqueueReadImage(m.image, CL_TRUE, {0, 0, 0}, {m.width, m.height, m.depth}, 0, 0, m.host.data());
-        else if (mapped_)
-            device::download(session_, m.buffer.buffer(), m.host, Transfer::mapped);
-        else
-            session_.get(m.buffer.buffer(), m.host);
-        buffers.data.emplace(argument, m.host);
-    }
-    return std::nullopt;
-}
-
-double Operation::time_upload(const Setup& setup) {
-    double seconds = 0;
-    for (const auto& argument : setup.args) {
-        const auto found = memories_.find(argument_name(argument));
-        if (found == memories_.end() || found->second.is_image || !found->second.data) continue;
-        seconds += device::upload(session_, found->second.buffer.buffer(), *found->second.data,
-                                  mapped_ ? Transfer::mapped : Transfer::copied);
-    }
-    return seconds;
-}
-
-double Operation::time_download() {
-    double seconds = 0;
-    for (auto& [name, m] : memories_) {
-        if (!m.read_back || m.is_image) continue;
-        m.host.resize(m.size_bytes);
-        seconds += device::download(session_, m.buffer.buffer(), m.host, mapped_ ? Transfer::mapped : Transfer::copied);
-    }
-    return seconds;
-}
 
 }  // namespace cllab::run

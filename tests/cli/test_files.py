@@ -209,6 +209,23 @@ class Dumps(FilesTest):
                      "--json", "r.jsonl", "--force", env=twins)
             self.assertEqual(len([w for w in self.records()[0]["warnings"] if w.startswith("beyond-peak")]), hits, device)
 
+    def test_several_devices_work_at_once_only_where_neither_slows_the_other(self):
+        # Two devices with one thread each, on a machine of which nothing is known: either is right, but what is done must be what is said.
+        _, said = self.lab("run", "muladd_fma", "--axis", "items=1024,4096,16384,65536,262144", "--device", "0:0", "--device", "0:1", "--parallel", "all",
+                          "--max-time", "0.05", "--dumps", "d", "--json", "r.jsonl", env=self.environment(POCL_DEVICES="pthread pthread", POCL_MAX_PTHREAD_COUNT="1"))
+        records = self.records()
+        self.assertEqual(sorted((r["device"]["selector"], r["point"]["items"]) for r in records),
+                         sorted((d, n) for d in ("0:0", "0:1") for n in (1024, 4096, 16384, 65536, 262144)))
+        self.assertEqual({r["status"] for r in records}, {"ok"})
+        beside = [r for r in records if any(w.startswith("side-by-side: ") for w in r["warnings"])]
+        refused = "cllab: the devices work one after the other: " in said
+        self.assertEqual(len(beside), 0 if refused else 8, "all but the comparison that was measured alone")
+        for record in beside:
+            self.assertIn("side-by-side: ", (self.folder / record["dump"] / "timing.json").read_text())
+        for device in ("0:0", "0:1"):  # the table is in the plan's order, whatever was measured first
+            self.assertEqual([r["run"]["order"]["comparison"] for r in records if r["device"]["selector"] == device].count(2), 1)
+        self.lab("run", "muladd_fma", "--parallel", "al", status=2)
+
     def test_two_runs_into_one_dumps_folder_do_not_mix(self):
         # Held as a second run holds it: the cell stays, its dump is left out once the patience ends.
         cell = self.folder / self.dump()[0][0]["dump"]

@@ -3,7 +3,7 @@
 
     tests/trial/verdicts.py --device cpu --comparisons 240 --load 1 --budget 7200 --out trial.jsonl
 
-The same command again goes on where it stopped; `--budget 0` prints the summary of what is there. CLLAB names the program, build/cllab
+The same command again goes on where it stopped; `--budget 0` prints the summary of what is there, of several --out joined too. CLLAB names the program, build/cllab
 unless set.
 
 Equal code: in a copy of cl/ the second variant of a pair gets the text of the first under its own name, so that every winner is false.
@@ -157,17 +157,19 @@ def main():
     parser.add_argument("--comparisons", type=int, default=240, help="of equal code; half as many with each slowdown")
     parser.add_argument("--load", type=int, default=1, help="processes that keep a core busy during every other comparison")
     parser.add_argument("--budget", type=float, default=math.inf, help="seconds; no comparison is begun later")
+    parser.add_argument("--part", default="0/1", metavar="K/N", help="only every Nth comparison, from the Kth: N devices of one host share the trial")
     parser.add_argument("--max-time", type=float, default=0, help="of one comparison; 0: the program's default")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("trial.jsonl"), help="one JSON line per comparison; what is there is not repeated")
     arguments = parser.parse_args()
+    part, parts = (int(number) for number in arguments.part.split("/"))
     arguments.cllab = os.environ.get("CLLAB", SOURCE / "build" / "cllab")
     start = time.monotonic()
     kept = [json.loads(line) for line in arguments.out.read_text().splitlines()] if arguments.out.exists() else []
     known = {key(c) for c in kept}
     failed = 0
     with tempfile.TemporaryDirectory() as folder, arguments.out.open("a") as out:
-        for job in jobs(arguments.comparisons, arguments.load):
-            if key(job) in known:
+        for index, job in enumerate(jobs(arguments.comparisons, arguments.load)):
+            if key(job) in known or index % parts != part:
                 continue
             if time.monotonic() - start >= arguments.budget:
                 break

@@ -1,0 +1,245 @@
+#include "app/side_by_side.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <list>
+#include <map>
+#include <poll.h>
+#include <thread>
+
+#include "app/child.hpp"
+#include "app/say.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "json/read.hpp"
+#include "report/json.hpp"
+
+namespace cllab::app {
+namespace {
+
+using run::CellNumber;
+
+/// Where the devices wait for each other before they measure: one that opens faster would be done before the last has begun.
+struct Start {
+    std::atomic<std::size_t> ready{0}, expected{0};
+
+    void wait(double seconds) {
+        constexpr std::chrono::milliseconds nap(1);
+        const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+        ++ready;
+        while (ready < expected && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(nap);
+    }
+};
+
+/// One device: a process that hands on what the processes of its cells tell.
+class Lane {
+public:
+    Lane(const run::RunRequest& request, const std::string& selector, double timeout_seconds, Start& start)
+        : selector_(selector), child_([&](int fd) {
+              const Events events{[fd](std::size_t g, std::size_t i, const model::Record& record, const char* phase) {
+                                      send(fd, Message{{"begin", {g, i}}, {"phase", phase}});
+                                      send(fd, report::to_json_line(record));
+                                  },
+                                  [fd](std::size_t g, std::size_t i, const model::Record& record) {
+                                      send(fd, Message{{"done", {g, i}}});
+                                      send(fd, report::to_json_line(record));
+                                  },
+                                  [&start, timeout_seconds] { start.wait(timeout_seconds / 2); }};
+              in_child_processes(timeout_seconds)->run(request, selector, events);
+              send(fd, Message{{"finished", true}});
+          }) {}
+
+    /// Tells `events` of what has arrived, and waits for a tenth of a second at the most.
+    void receive(const Events& events) {
+        std::string line;
+        do {
+            switch (child_.next(line, 0, nowhere_)) {
+                case Child::Event::silent: return;
+                case Child::Event::ended:
+                    trouble_ = "device " + selector_ + ": " + death(child_.reap());
+                    over_ = true;
+                    return;
+                case Child::Event::line: break;
+            }
+            if (!announced_.is_null()) {
+                tell(std::exchange(announced_, nullptr), report::from_json(line), events);
+                continue;
+            }
+            announced_ = parse_json<Message>(line);
+            over_ = announced_.contains("finished") || announced_.contains("interrupted") || announced_.contains("error");
+            if (!announced_.contains("error")) continue;
+            try {
+                rethrow(announced_);
+            } catch (const DeviceLost& e) {
+                trouble_ = e.what();
+            }
+        } while (!over_ && child_.has_line());
+    }
+
+    const std::string& selector() const { return selector_; }
+    const std::string& trouble() const { return trouble_; }
+    bool over() const { return over_; }
+    bool at_work() const { return began_ && !over_; }
+    pollfd wait() const { return {child_.descriptor(), POLLIN, 0}; }
+
+private:
+    void tell(const Message& message, const model::Record& record, const Events& events) {
+        began_ = true;
+        const bool done = message.contains("done");
+        const auto cell = message.at(done ? "done" : "begin").get<CellNumber>();
+        if (done) return events.done(cell.first, cell.second, record);
+        const auto phase = message.at("phase").get<std::string>();
+        events.begin(cell.first, cell.second, record, phase.c_str());
+    }
+
+    std::string selector_, trouble_;
+    bool began_ = false, over_ = false;
+    const Position nowhere_;
+    Message announced_;  ///< the message whose record is the next line
+    Child child_;        // last: the child starts with everything above in place
+};
+
+/// What the devices tell, held back until it is known that they do not slow each other.
+class Witness {
+public:
+    Witness(const std::vector<model::Record>& alone, std::size_t number, std::size_t cells, const std::list<Lane>& lanes, const Events& events)
+        : alone_(alone), number_(number), cells_(cells), lanes_(lanes), events_(events) {}
+
+    Events of(const Lane& lane) {
+        return {[this, &lane](std::size_t g, std::size_t i, const model::Record& record, const char* phase) {
+                    if (g == number_ && !std::all_of(lanes_.begin(), lanes_.end(), [](const auto& l) { return l.at_work() || !l.trouble().empty(); }))
+                        before_all_ = lane.selector();
+                    events_.begin(g, i, record, phase);
+                },
+                [this](std::size_t g, std::size_t i, const model::Record& record) {
+                    if (g == number_) beside_.push_back(record);
+                    else held_.emplace_back(CellNumber(g, i), record);
+                }};
+    }
+
+    /// Decides as soon as every device that works has told of the comparison, and from then on hands on what there is.
+    void look() {
+        if (!decided_) {
+            const auto working = static_cast<std::size_t>(std::count_if(lanes_.begin(), lanes_.end(), [](const auto& l) { return l.trouble().empty(); }));
+            if (beside_.size() < working * cells_) return;
+            decided_ = true;
+            std::pair<double, double> ratios{1, 1};
+            if (!before_all_.empty()) trouble_ = "device " + before_all_ + " was done with half of its cells before all others had begun";
+            else trouble_ = slowed(alone_, beside_, ratios);
+            note_ = "side-by-side: other devices were measured at the same time; of " + alone_.front().id + " the time was " + format_significant(ratios.first, 3) + " to " +
+                    format_significant(ratios.second, 3) + " times that alone";
+        }
+        if (!trouble_) hand_on();
+    }
+    const std::optional<std::string>& trouble() const { return trouble_; }
+
+    void hand_on() {
+        for (auto& [cell, record] : std::exchange(held_, {})) {
+            record.warnings.push_back(note_);
+            write_timing(record);
+            events_.done(cell.first, cell.second, record);
+        }
+    }
+
+private:
+    const std::vector<model::Record>& alone_;
+    std::size_t number_, cells_;
+    const std::list<Lane>& lanes_;
+    const Events& events_;
+    std::vector<model::Record> beside_;
+    std::vector<std::pair<CellNumber, model::Record>> held_;
+    std::string before_all_;
+    std::string note_ = "side-by-side: other devices were measured at the same time; the run ended before it was known whether that slows it";
+    bool decided_ = false;
+    std::optional<std::string> trouble_;
+};
+
+struct Done {
+    std::optional<std::string> trouble;       ///< why the devices have to work one after the other: nothing was told to the events
+    std::map<std::string, std::string> lost;  ///< selector and sentence of devices whose driver failed
+};
+
+Done run_at_once(const run::RunRequest& request, const std::vector<model::Device>& devices, std::size_t witness, const std::vector<model::Record>& alone,
+                 double timeout_seconds, const Events& events) {
+    Done out;
+    SharedPage<Start> start;
+    start->expected = devices.size();
+    std::list<Lane> lanes;
+    for (const auto& device : devices) lanes.emplace_back(request, device.selector, timeout_seconds, *start);
+    Witness held(alone, witness, request.comparisons.at(witness).size(), lanes, events);
+    const auto working = [](const Lane& lane) { return !lane.over(); };
+    while (std::any_of(lanes.begin(), lanes.end(), working) && !held.trouble()) {
+        std::vector<pollfd> waits;
+        for (const auto& lane : lanes)
+            if (working(lane)) waits.push_back(lane.wait());
+        poll(waits.data(), waits.size(), 100);
+        std::size_t at = 0;
+        for (auto& lane : lanes) {
+            if (!working(lane)) continue;
+            if (waits[at++].revents != 0 || interrupted()) lane.receive(held.of(lane));
+        }
+        start->expected = static_cast<std::size_t>(std::count_if(lanes.begin(), lanes.end(), [](const auto& lane) { return lane.trouble().empty(); }));
+        held.look();
+    }
+    for (const auto& lane : lanes)
+        if (!lane.trouble().empty()) out.lost[lane.selector()] = lane.trouble();
+    out.trouble = held.trouble();
+    if (interrupted()) {
+        if (!out.trouble) held.hand_on();
+        throw run::Interrupted{};
+    }
+    return out;
+}
+
+}  // namespace
+
+std::vector<model::Device> may_work_at_once(const std::vector<model::Device>& devices, const run::RunRequest& request, const std::string& parallel) {
+    constexpr std::size_t least_comparisons = 4;
+    std::vector<model::Device> out;
+    if (parallel == "never" || !request.settings.measure || request.comparisons.size() < least_comparisons) return out;
+    std::set<std::string> identities;
+    for (const auto& device : devices) {
+        const bool apart = device.is_gpu() && !device.unified_memory && !device.identity.empty() && identities.insert(device.identity).second;
+        if (apart || parallel == "all") out.push_back(device);
+    }
+    if (out.size() < 2) out.clear();
+    return out;
+}
+
+std::optional<std::string> slowed(const std::vector<model::Record>& alone, const std::vector<model::Record>& beside, std::pair<double, double>& ratios) {
+    std::vector<double> changes;
+    for (const auto& record : beside) {
+        const auto same = std::find_if(alone.begin(), alone.end(), [&](const auto& a) {
+            return a.device.selector == record.device.selector && a.id == record.id && a.point == record.point;
+        });
+        if (same == alone.end() || !same->time || !record.time) continue;
+        changes.push_back(record.time->median / same->time->median);
+        if (changes.back() > 1 + slowed_by && record.time->low > same->time->high)
+            return record.id + " took " + format_significant(changes.back(), 3) + " times as long on device " + record.device.selector + " beside the others as alone";
+    }
+    if (changes.empty()) return "no time was found that shows whether they slow each other";
+    ratios = {*std::min_element(changes.begin(), changes.end()), *std::max_element(changes.begin(), changes.end())};
+    return std::nullopt;
+}
+
+void run_side_by_side(const run::RunRequest& request, std::vector<model::Device> devices, const std::vector<model::Record>& records,
+                      double timeout_seconds, const Events& events, const Alone& alone) {
+    const auto witness = request.comparisons.size() / 2;
+    std::set<CellNumber> its_cells, others;
+    for (std::size_t g = 0; g < request.comparisons.size(); ++g)
+        for (std::size_t i = 0; i < request.comparisons[g].size(); ++i) (g == witness ? its_cells : others).insert({g, i});
+    std::erase_if(devices, [&](const auto& device) { return !alone.run(device, others); });
+    Done done;
+    if (devices.size() < 2) done.trouble = "only one of them works";
+    else done = run_at_once(request, devices, witness, records, timeout_seconds, events);
+    if (done.trouble) {
+        say("the devices work one after the other: " + *done.trouble);
+        for (const auto& device : devices) alone.run(device, its_cells);
+        return;
+    }
+    for (const auto& device : devices)
+        if (const auto why = done.lost.find(device.selector); why != done.lost.end()) alone.lose(device, why->second);
+}
+
+}  // namespace cllab::app

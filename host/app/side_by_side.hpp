@@ -1,0 +1,41 @@
+// Several devices of one run at once, each in processes of its own, where neither slows the other.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/runner.hpp"
+
+namespace cllab::app {
+
+/// Those that may work at once, by --parallel: auto, GPUs that share neither cores nor memory; all; never. Empty unless there are two,
+/// and enough comparisons for it to pay.
+std::vector<model::Device> may_work_at_once(const std::vector<model::Device>& devices, const run::RunRequest& request, const std::string& parallel);
+
+/// A cell that took this much longer beside others, beyond both intervals, was slowed by them.
+constexpr double slowed_by = 0.02;
+
+/// Why the cells beside others do not stand for those alone; nothing where they do. `ratios` gets the least and the most that a median
+/// changed by.
+std::optional<std::string> slowed(const std::vector<model::Record>& alone, const std::vector<model::Record>& beside, std::pair<double, double>& ratios);
+
+/// The cells of the request, but for those that are `already` done, on one device. False when its driver failed, which has been said.
+using OnOneDevice = std::function<bool(const model::Device&, const std::set<run::CellNumber>& already)>;
+
+struct Alone {
+    const OnOneDevice& run;
+    std::function<void(const model::Device&, const std::string& why)> lose;
+};
+
+/// Each device does the comparison in the middle of the request alone, then all of them do the others at once, and that one once more.
+/// `events` hears nothing until it is known to take as long as alone on each of them, and then of every other cell, with the warning
+/// "side-by-side" in its record; where one is slowed, that is said and the devices work one after the other. `records`: of the cells that
+/// events were told of. Throws run::Interrupted when what was done is told.
+void run_side_by_side(const run::RunRequest& request, std::vector<model::Device> devices, const std::vector<model::Record>& records,
+                      double timeout_seconds, const Events& events, const Alone& alone);
+
+}  // namespace cllab::app
