@@ -167,7 +167,8 @@ void add_regress(Options& add) {
                     "changed between the runs beside the kernel is in it. It takes several runs in the baseline (--append).");
     add("calibrate", "Compares the baseline with itself: prints how many false alarms there were, and the smallest slowdown that would "
                      "have been found.");
-    add("history", "Takes BASE and PATTERN as files of records instead and prints where the level of a cell's time changed from run to run.");
+    add("history", "Takes BASE and PATTERN as files of records instead and prints where the level of a cell's time changed from run to run. "
+                   "The page of `cllab report --html` draws it.");
     add("max-time", number("SECONDS", 10),
         "Caps the arrangements of one cell; up to four times that where fewer than an interval needs would be done.");
     add("cl-dir", text("DIR"),
