@@ -30,6 +30,7 @@
 #include "app/sink.hpp"
 #include "app/streams.hpp"
 #include "app/versus.hpp"
+#include "app/watch.hpp"
 #include "core/phases.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -204,8 +205,27 @@ void print_results(const Sink& sink, const std::vector<Pair>& pairs, const std::
     }
     if (sink.uses_stdout() || (html && html->is_stdout())) return;
     print_page(sink.records(), conclusions, lost, false, columns);
-    for (const auto& pair : pairs) print_pair(std::cout, pair, wants_colour(STDOUT_FILENO));
+    for (const auto& pair : pairs)
+        if (!pair.right.id.empty()) print_pair(std::cout, pair, wants_colour(STDOUT_FILENO));
     std::cout.flush();
+}
+
+/// Beside each cell whose version before was right, that one.
+void put_before(std::vector<model::Group>& plan, const Watched& watched) {
+    if (watched.before.empty()) return;
+    std::vector<model::Group> out;
+    for (const auto& group : plan) {
+        for (const auto& cell : group) {
+            out.push_back({cell});
+            const auto known = watched.before.find(Watched::key_of(cell));
+            if (known == watched.before.end()) continue;
+            auto before = cell;
+            before.id += "_before";
+            before.stored = known->second;
+            out.back().push_back(std::move(before));
+        }
+    }
+    plan = std::move(out);
 }
 
 /// What --columns may name beside every table's columns.
@@ -229,7 +249,7 @@ bool may_be_several(const std::vector<std::string>& selectors) {
 
 }  // namespace
 
-int command_run(const Invocation& asked, const std::map<std::string, Earlier>& earlier) {
+int command_run(const Invocation& asked, Watched* watched) {
     if (asked.rebuild) return rebuild_on_devices(asked);
     if (asked.watch) return watch(asked);
     if (!asked.check.empty()) return check_oclgrind(asked);
@@ -241,9 +261,10 @@ int command_run(const Invocation& asked, const std::map<std::string, Earlier>& e
     // Text that is not the lab's own may write anywhere and never end; the arrangements of --vs are processes of their own.
     invocation.isolate = asked.isolate || !asked.cl_dir.empty() || !asked.versus.empty() || may_be_several(asked.devices);
     Outputs outputs(invocation);
-    const Choice choice(invocation, earlier);
+    const Choice choice(invocation, watched ? watched->files : std::map<std::string, Earlier>{});
     invocation.isolate = invocation.isolate || choice.own();
     auto request = request_of(choice, invocation);
+    if (watched) put_before(request.comparisons, *watched);
     const auto& plan = request.comparisons;
     require_columns(invocation.columns, axes_and_metrics(plan));
     check_dumps(request.settings);
@@ -263,6 +284,8 @@ int command_run(const Invocation& asked, const std::map<std::string, Earlier>& e
     for (const auto& trouble : troubles) say(trouble);
     if (!invocation.outputs.empty() && devices.size() != 1)
         throw Error(Blame::usage, "--output needs one device; " + std::to_string(devices.size()) + " are selected");
+    if (watched && watched->files.empty() && devices.size() != 1)
+        throw Error(Blame::usage, "--watch with --cl-dir needs one device; " + std::to_string(devices.size()) + " are selected");
 
     for (const auto& device : devices)
         if (const bool simulated = device.implementation == model::Implementation::oclgrind; invocation.native && (simulated || !device.is_cpu()))
@@ -278,6 +301,7 @@ int command_run(const Invocation& asked, const std::map<std::string, Earlier>& e
     outputs.open();
     Sink sink(outputs.json(), outputs.csv());
     BaselineWriter baseline(invocation.baseline, outputs.file("--baseline"), request.settings.cl_dir);
+    const bool paired = !invocation.versus.empty() || (watched && !watched->before.empty());
     std::vector<Pair> compared;
 
     std::size_t cells = 0;
@@ -312,16 +336,26 @@ int command_run(const Invocation& asked, const std::map<std::string, Earlier>& e
             sink.take(record);
             baseline.take(record, &plan[group][index]);
             progress.finished();
-            if (!invocation.versus.empty()) {
+            if (watched && index == 0 && record.status == model::Status::ok)
+                watched->built[Watched::key_of(plan[group][index])] = {record.family, record.build.source_sha256, record.build.options};
+            if (paired) {
                 auto& pair = compared.at(compared.size() - plan.size() + group);
                 (index == 0 ? pair.left : pair.right) = record;
             }
         }};
     const auto compare_pairs = [&](const model::Device& device) {
-        if (invocation.versus.empty() || !request.settings.measure) return;
+        if (!paired || !request.settings.measure) return;
         for (std::size_t g = 0; g < plan.size(); ++g) {
             auto& pair = compared.at(compared.size() - plan.size() + g);
             if (!pair.left.time || !pair.right.time) continue;
+            if (watched && !pair.left.code.fingerprint.empty() && pair.left.code.fingerprint == pair.right.code.fingerprint) {
+                // Who waits for the answer has it: the times of equal code differ by the machine's doing.
+                pair.comparison.emplace();
+                pair.comparison->left = pair.left.id;
+                pair.comparison->right = pair.right.id;
+                pair.comparison->judgement.verdict = model::Verdict::same_code;
+                continue;
+            }
             const InPhase phase(Phase::arrangements);
             const auto comparison =
                 compare_cells(*runner, request.settings, device.selector, plan[g], pair.left, pair.right, invocation.comparison_seconds,
@@ -346,7 +380,7 @@ int command_run(const Invocation& asked, const std::map<std::string, Earlier>& e
     };
     const OnOneDevice run_alone = [&](const model::Device& device, const std::set<run::CellNumber>& already) {
         try {
-            if (!invocation.versus.empty()) compared.resize(compared.size() + plan.size());
+            if (paired) compared.resize(compared.size() + plan.size());
             runner->run(request, device.selector, events, already);
             compare_pairs(device);
             return true;
@@ -357,7 +391,7 @@ int command_run(const Invocation& asked, const std::map<std::string, Earlier>& e
         }
     };
     try {
-        const auto at_once = invocation.versus.empty() ? may_work_at_once(devices, request, invocation.parallel) : std::vector<model::Device>{};
+        const auto at_once = !paired ? may_work_at_once(devices, request, invocation.parallel) : std::vector<model::Device>{};
         for (const auto& device : devices)
             if (std::none_of(at_once.begin(), at_once.end(), [&](const auto& d) { return d.selector == device.selector; })) run_alone(device, {});
         if (!at_once.empty()) {

@@ -143,8 +143,8 @@ void add_run(Options& add) {
     add("check", text("TOOL"),
         "Of a kernel file: TOOL is oclgrind. Runs each kernel once, small, in Oclgrind and reports races, uninitialised reads and "
         "accesses outside of buffers, with their lines.");
-    add("watch", "Of a kernel file: on each save builds and verifies it, compares it with the version before as --vs does, and shows "
-        "how the code differs. Goes on until interrupted.");
+    add("watch", "Of a kernel file, or with --cl-dir of a family's: on each save builds and verifies it, compares it with the version before "
+        "as --vs does, and shows how the code differs. Goes on until interrupted.");
     add("replay", text("DIR"),
         "Runs the kernel that the OpenCL Intercept Layer captured in DIR (CLI_CaptureReplay=1), with its arguments, and holds the "
         "results against those captured.");
@@ -170,7 +170,8 @@ void add_regress(Options& add) {
                     "changed between the runs beside the kernel is in it. It takes several runs in the baseline (--append).");
     add("calibrate", "Compares the baseline with itself: prints how many false alarms there were, and the smallest slowdown that would "
                      "have been found.");
-    add("history", "Takes BASE and PATTERN as files of records instead and prints where the level of a cell's time changed from run to run.");
+    add("history", "Takes BASE and PATTERN as files of records instead and prints where the level of a cell's time changed from run to run. "
+                   "The page of `cllab report --html` draws it.");
     add("max-time", number("SECONDS", 10),
         "Caps the arrangements of one cell; up to four times that where fewer than an interval needs would be done.");
     add("cl-dir", text("DIR"),

@@ -1,12 +1,8 @@
 """A user's own kernel: the files of tests/kernels, each rung of the ladder of proofs, and a table of wrong inputs, each of
 which ends with one sentence that names file and line, and status 2."""
 import concurrent.futures
-import queue
 import shutil
-import signal
 import struct
-import subprocess
-import threading
 import unittest
 
 from lab import CLLAB, OCLGRIND_LIBRARY, SOURCE, LabTest, main, words
@@ -423,35 +419,6 @@ __kernel void bad(__global const int* src, __global int* dst, __global int* sum)
         self.write("/*cllab\narg dst = out:4\nglobal 4\n*/\n__kernel void stuck(__global volatile int* dst) { while (dst[0] != 7) dst[0] = 6; }\n")
         out, err = self.lab("run", "t.cl", "--check", "oclgrind", "--timeout", "2", timeout=60, status=1)
         self.assertRegex(out, r"t_stuck in Oclgrind: timed_out: no progress for 2.00 s \(--timeout\) in phase '\w+'")
-
-    def test_each_save_is_compared_with_the_version_before(self):
-        text = BLOCK.replace("256", "65536") + SCALE
-        self.write(text)
-        process = subprocess.Popen([CLLAB, "run", "t.cl", "--watch", "--device", "cpu", "--dumps", "d", "--max-time", "0.5"], cwd=self.folder,
-                                   env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # one pipe keeps the order
-        lines = queue.Queue()
-        threading.Thread(target=lambda: [lines.put(line) for line in process.stdout], daemon=True).start()
-
-        def until(part):
-            seen = ""
-            while part not in seen:
-                seen += lines.get(timeout=60)
-            return seen
-        try:
-            until("watching 't.cl'")
-            self.write(text.replace("dst[i] = f * src[i];", "dst[i] = f * src[i]; // no more"))
-            seen = until("watching 't.cl'")
-            self.assertIn("same code", seen)
-            self.write(text.replace("dst[i]", "dst[j]"))
-            self.assertIn("undeclared identifier 'j'", until("watching 't.cl'"))
-            self.write(text.replace("f * src[i]", "src[i] * f + 0 * sin(src[i])"))
-            seen = until("watching 't.cl'")
-            self.assertIn("t_before", seen)
-            self.assertIn("instructions", seen)
-        finally:
-            process.send_signal(signal.SIGINT)
-            self.assertEqual(process.wait(60), 130)
-            process.stdout.close()
 
     def capture(self, name="capture"):
         """What the OpenCL Intercept Layer leaves of y += a x."""
