@@ -9,6 +9,7 @@
 #include <iostream>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include <unistd.h>
@@ -186,7 +187,7 @@ int exit_status_of(const std::vector<model::Record>& records, bool require_all) 
 }
 
 void print_results(const Sink& sink, const std::vector<Pair>& pairs, const std::vector<model::Device>& devices,
-                   OutputFile* html, const std::vector<report::LostDevice>& lost = {}) {
+                   OutputFile* html, const std::vector<std::string>& columns, const std::vector<report::LostDevice>& lost = {}) {
     if (sink.records().empty()) return;
     std::vector<portrait::Conclusion> conclusions;
     for (const auto& device : devices) {
@@ -202,9 +203,21 @@ void print_results(const Sink& sink, const std::vector<Pair>& pairs, const std::
         write_html(*html, sink.records(), conclusions, verdicts);
     }
     if (sink.uses_stdout() || (html && html->is_stdout())) return;
-    print_page(sink.records(), conclusions, lost, false);
+    print_page(sink.records(), conclusions, lost, false, columns);
     for (const auto& pair : pairs) print_pair(std::cout, pair, wants_colour(STDOUT_FILENO));
     std::cout.flush();
+}
+
+/// What --columns may name beside every table's columns.
+std::set<std::string> axes_and_metrics(const std::vector<model::Group>& plan) {
+    std::set<std::string> out{model::build_options_axis().name};
+    for (const auto& group : plan) {
+        for (const auto& cell : group) {
+            for (const auto& axis : cell.experiment->axes) out.insert(axis.name);
+            for (const auto& metric : cell.experiment->metrics) out.insert(metric.name);
+        }
+    }
+    return out;
 }
 
 /// Whether these selectors may name more than one device. Each then works in a child process, so that a driver that crashes
@@ -232,6 +245,7 @@ int command_run(const Invocation& asked, const std::map<std::string, Earlier>& e
     invocation.isolate = invocation.isolate || choice.own();
     auto request = request_of(choice, invocation);
     const auto& plan = request.comparisons;
+    require_columns(invocation.columns, axes_and_metrics(plan));
     check_dumps(request.settings);
     if (!invocation.html.empty()) {
         std::size_t cells = 0;
@@ -279,7 +293,7 @@ int command_run(const Invocation& asked, const std::map<std::string, Earlier>& e
             sink.take(record);
             baseline.take(record, nullptr);
             progress.clear();
-            print_results(sink, compared, devices, outputs.html());
+            print_results(sink, compared, devices, outputs.html(), invocation.columns);
             say(record.id + " on '" + record.device.name + "' does not end and a driver cannot be stopped from inside; --isolate goes on "
                                                            "with the next cell.");
             std::fflush(stderr);
@@ -319,7 +333,7 @@ int command_run(const Invocation& asked, const std::map<std::string, Earlier>& e
     };
     std::vector<report::LostDevice> lost;
     const auto print_all = [&] {
-        print_results(sink, compared, devices, outputs.html(), lost);
+        print_results(sink, compared, devices, outputs.html(), invocation.columns, lost);
         if (!invocation.timings) return;
         const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         report::print_timings(std::cerr, sink.records(), own, wall);
@@ -357,7 +371,7 @@ int command_run(const Invocation& asked, const std::map<std::string, Earlier>& e
         return 130;
     } catch (...) {
         progress.clear();
-        print_results(sink, compared, devices, outputs.html(), lost);  // nothing finished is lost
+        print_results(sink, compared, devices, outputs.html(), invocation.columns, lost);  // nothing finished is lost
         throw;
     }
     watchdog.reset();

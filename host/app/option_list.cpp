@@ -32,6 +32,11 @@ auto* number(const char* value, double otherwise) {
     return po::value<double>()->value_name(value)->default_value(otherwise, format_exact(otherwise));
 }
 
+constexpr auto columns =
+    "Shows these columns of the table beside each row's name and status, with commas between, e.g. time,regs,dump, or all, however wide that is: "
+    "time, interval, vs_best, bandwidth, flops, of_copy, upload, download, step_time, regs, spills, inner_loop, reuse, limit, note, dump, clock, cache, "
+    "checked_by, label, and the axes and metrics that `cllab describe` names. Default: those for which the terminal has room, or 80 columns where it is none; a line "
+    "names the others.";
 constexpr auto replaces = "Replaces an output file that exists. Without it such a file is kept and the command refused.";
 
 void add_statements(Options& add) {
@@ -95,6 +100,7 @@ void add_cells(Options& add, const std::string& command) {
     if (!why) add("csv", text("FILE"), "Writes one CSV line a cell, likewise.");
     if (command == "run")
         add("steps", "Adds what the parts of an operation take where it has several: transfers, sweep, residual, copy, passes.");
+    if (command == "run" || command == "dump") add("columns", text("LIST"), columns);
     if (command == "run")
         add("native", "On CPU devices: adds hand-written C++ loops as rows, on one thread and on one per core, held against the same reference and "
             "timed in turns with the kernels, by the host clock. For gemm, himeno, pitch, reduce and saxpy.");
@@ -189,6 +195,7 @@ void add_profile(Options& add) {
     add("cl-dir", text("DIR"), "Reads the kernel text from DIR/<family>.cl.");
     add("build-options", text("TEXT"), "Appends TEXT to the build options of every kernel.");
     add("isolate", "Runs each probe in a child process: a driver that crashes or hangs costs one cell.");
+    add("timings", "Prints on standard error where the time of the command went, by phase and by cell.");
     add("timeout", number("SECONDS", 60),
         "With --isolate, ends a cell that shows no progress for SECONDS.");
     add("seed", text("N"), "Seeds the random inputs. Default: a fresh one each run.");
@@ -246,6 +253,7 @@ po::options_description options_of(const std::string& command) {
             "Also writes one page for a browser to OUT: charts, tables, and the code beside the time, read from the dump folders that the "
             "records name, as seen from the current folder.");
         for (const auto& format : report::exports) add(format.option, text("OUT"), format.about);
+        add("columns", text("LIST"), columns);
         add("force", replaces);
         add("append", "Adds to a file of --csv that exists, without a second header.");
     }

@@ -14,6 +14,7 @@
 #include "core/units.hpp"
 #include "model/registry.hpp"
 #include "report/exports.hpp"
+#include "report/table.hpp"
 
 namespace cllab::app {
 namespace {
@@ -140,6 +141,11 @@ void fill(Invocation& out, const Given& given) {
         out.hot_seconds = given.values["hot"].as<double>();
         if (!(*out.hot_seconds >= 0) || *out.hot_seconds > 3600)
             throw Error(Blame::usage, "option '--hot' is " + format_exact(*out.hot_seconds) + "; possible are seconds from 0 to 3600");
+    }
+    if (given.has("columns")) {
+        for (const auto& name : split(given.values["columns"].as<std::string>(), ',')) out.columns.push_back(report::column_name(name));
+        if (std::find(out.columns.begin(), out.columns.end(), "") != out.columns.end())
+            throw Error(Blame::usage, "option '--columns' takes names with commas between; found '" + given.values["columns"].as<std::string>() + "'");
     }
     if (given.has("width")) {
         out.width = given.values["width"].as<unsigned>();

@@ -41,6 +41,7 @@ struct Invocation {
     unsigned width = 0;                          ///< likewise: columns; 0: as long as the lines are
     std::string check, replay;                   ///< of run, for kernel files
     bool steps = false, native = false;          ///< of run
+    std::vector<std::string> columns;            ///< of run, dump and report: of the table (report::column_name); empty: what there is room for
     std::optional<unsigned> count_above;         ///< of run and dump: grey level
     bool watch = false;                          ///< likewise
     std::string exports_to;                      ///< of ncu: the folder of --export

@@ -35,6 +35,17 @@ cl_addressing_mode address_mode(Sampler::Outside outside) {
     return CL_ADDRESS_NONE;
 }
 
+/// By the call of OpenCL 1.0, which every driver has: quirk oclgrind-sampler-properties.
+cl::Sampler make_sampler(const device::Session& session, const Sampler& a) {
+    cl_int code = CL_SUCCESS;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    const auto made = clCreateSampler(session.context()(), a.normalised, address_mode(a.outside), a.linear ? CL_FILTER_LINEAR : CL_FILTER_NEAREST, &code);
+#pragma GCC diagnostic pop
+    if (code != CL_SUCCESS) throw cl::Error(code, "clCreateSampler");
+    return cl::Sampler(made);
+}
+
 /// CLHPP's base class cannot be held: the handle of Image2D does for images of any dimensions.
 cl::Image2D make_image(const device::Session& session, const Image& a) {
     const cl_mem_flags flags = a.data ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY;
@@ -98,10 +109,7 @@ void Operation::make_memory(const Setup& setup, const Operation* beside) {
                        [&](const InOut& a) { buffer(a.name, a.data->size(), guard_of(a.row_bytes), true, false); },
                        [&](const Scratch& a) { buffer(a.name, a.size_bytes, guard_of(a.row_bytes), false, true); },
                        [&](const Local&) {}, [&](const Value&) {},
-                       [&](const Sampler& a) {
-                           samplers_.emplace(a.name, cl::Sampler(session_.context(), a.normalised, address_mode(a.outside),
-                                                                 a.linear ? CL_FILTER_LINEAR : CL_FILTER_NEAREST));
-                       },
+                       [&](const Sampler& a) { samplers_.emplace(a.name, make_sampler(session_, a)); },
                        [&](const Image& a) {
                            const auto& facts = session_.facts();
                            if (a.dims == 2 && (a.width > facts.image2d_max_width || a.height > facts.image2d_max_height))
