@@ -87,7 +87,7 @@ std::vector<Left> outputs_of(const Setup& setup) {
     std::vector<Left> out;
     for (const auto* argument : arguments_of(setup)) {
         if (const auto* output = std::get_if<Output>(argument)) out.push_back({output->name, output->size_bytes});
-        if (const auto* both = std::get_if<InOut>(argument)) out.push_back({both->name, both->data->size()});
+        if (const auto* both = std::get_if<InOut>(argument)) out.push_back({both->name, both->data.size()});
     }
     return out;
 }

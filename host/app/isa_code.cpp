@@ -1,11 +1,13 @@
 #include "app/isa_code.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <span>
 
 #include "app/request.hpp"
 #include "app/runner.hpp"
 #include "device/quirks.hpp"
+#include "core/parallel.hpp"
 #include "core/text.hpp"
 #include "inspect/accounting.hpp"
 #include "inspect/binary.hpp"
@@ -27,7 +29,11 @@ void compile(const Invocation& invocation, const model::Cell& cell, const std::s
     if (const auto reason = run::missing_need(*cell.variant, device)) throw Unsupported(*reason);
     const std::map<std::string, model::Loaded> no_files;
     const model::Request request{*cell.variant, cell.point, device, 1, no_files};
-    const model::Setup setup = model::set_up(*cell.experiment, request);
+    const model::Setup setup = [&] {
+        static std::mutex one_at_a_time;  // the variants of a point share what the family keeps
+        const std::lock_guard held(one_at_a_time);
+        return model::set_up(*cell.experiment, request);
+    }();
     const auto source = run::kernel_source(*cell.experiment, *cell.variant, invocation.cl_dir);
     const std::string options = run::build_options(cell, setup, device, invocation.build_options);
     const auto built = inspect::compile_offline(target, source.text, options, cell.experiment->entry(*cell.variant), setup.local);
@@ -122,19 +128,20 @@ std::vector<CellCode> code_for_target(const Invocation& invocation, const std::v
     // All of them first: a target that cannot be had is said before anything is compiled.
     std::vector<model::Device> devices;
     for (const auto& target : invocation.targets) devices.push_back(inspect::offline_device(target, invocation.build_options));
-    std::vector<CellCode> codes;
-    for (std::size_t i = 0; i < devices.size(); ++i)
-        for (const auto& cell : cells) {
-            CellCode& code = codes.emplace_back();
-            code.id = cell.id + (cell.label.empty() ? "" : " " + cell.label);
-            code.where = invocation.targets[i];
-            try {
-                compile(invocation, cell, code.where, devices[i], code);
-            } catch (const Unsupported& e) {
-                code.status = model::Status::unsupported;
-                code.reason = e.what();
-            }
+    std::vector<CellCode> codes(devices.size() * cells.size());
+    each_in_parallel(codes.size(), [&](std::size_t i) {
+        const auto& cell = cells[i % cells.size()];
+        const auto target = i / cells.size();
+        CellCode& code = codes[i];
+        code.id = cell.id + (cell.label.empty() ? "" : " " + cell.label);
+        code.where = invocation.targets[target];
+        try {
+            compile(invocation, cell, code.where, devices[target], code);
+        } catch (const Unsupported& e) {
+            code.status = model::Status::unsupported;
+            code.reason = e.what();
         }
+    });
     return codes;
 }
 

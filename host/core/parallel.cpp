@@ -31,6 +31,18 @@ void in_parallel(std::size_t count, std::size_t least_piece, const std::function
         if (e) std::rethrow_exception(e);
 }
 
+void each_in_parallel(std::size_t count, const std::function<void(std::size_t)>& work) {
+    std::atomic<std::size_t> next{0};
+    in_parallel(count, 1, [&](std::size_t, std::size_t) {
+        try {
+            for (std::size_t i = next++; i < count; i = next++) work(i);
+        } catch (...) {
+            next = count;
+            throw;
+        }
+    });
+}
+
 bool equal_bytes(std::span<const std::byte> a, std::span<const std::byte> b) {
     if (a.size() != b.size()) return false;
     std::atomic<bool> equal{true};

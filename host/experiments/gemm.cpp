@@ -43,12 +43,14 @@ constexpr std::uint32_t gap = 0x7FC0DEAD;  // a NaN, which shows in every sum it
 /// The rows of a matrix `pad` words apart.
 SharedBytes with_gaps(const SharedBytes& matrix, std::size_t columns, std::size_t pad) {
     if (pad == 0) return matrix;
-    const auto from = view<float>(matrix);
-    const std::size_t rows = from.size() / columns;
-    std::vector<float> out(rows * (columns + pad), std::bit_cast<float>(gap));
-    for (std::size_t r = 0; r < rows; ++r)
-        std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(r * columns), columns, out.begin() + static_cast<std::ptrdiff_t>(r * (columns + pad)));
-    return share(out);
+    const std::size_t rows = matrix.size() / sizeof(float) / columns;
+    return {rows * (columns + pad) * sizeof(float), [matrix, rows, columns, pad] {
+                const auto from = view<float>(matrix);
+                std::vector<float> out(rows * (columns + pad), std::bit_cast<float>(gap));
+                for (std::size_t r = 0; r < rows; ++r)
+                    std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(r * columns), columns, out.begin() + static_cast<std::ptrdiff_t>(r * (columns + pad)));
+                return to_bytes(out);
+            }};
 }
 
 /// The matrix that lies between the gaps, or what is wrong with one of these.

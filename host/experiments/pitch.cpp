@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "core/random.hpp"
+#include "experiments/lib/data.hpp"
 #include "experiments/lib/native.hpp"
 #include "experiments/lib/pitch_geometry.hpp"
 #include "experiments/lib/pitch_reference.hpp"
@@ -143,11 +143,7 @@ std::shared_ptr<Scene> scene_of(const Request& request, const Choice& choice) {
     }
     if (recent.size() == 2) recent.pop_front();  // before the next is made: each may be gigabytes
     auto image = file;
-    if (!image) {
-        Bytes random(g.bytes());
-        fill_random(random, request.seed);
-        image = std::make_shared<const Bytes>(std::move(random));
-    }
+    if (!image) image = lib::random_bytes(g.bytes(), request.seed);
     auto scene = std::make_shared<Scene>(std::move(image), g, pitch, weights);
     recent.push_back({g, pitch, weights, request.seed, file, scene});
     return scene;
@@ -217,9 +213,12 @@ void set_up_published(Assembly& cell) {
     const std::size_t before = round_up(static_cast<std::size_t>(g.n) + 1, std::size_t{64});
     const auto& global = cell.out.global;
     const std::size_t last = (global.size[1] - 1) * static_cast<std::size_t>(g.width) + global.size[0] + static_cast<std::size_t>(g.n) + 1;
-    auto wide = std::make_shared<Bytes>(before + std::max(last, g.bytes()));
-    std::copy(cell.src->begin(), cell.src->end(), wide->begin() + static_cast<std::ptrdiff_t>(before));
-    cell.out.args.front() = Input{"src", wide};
+    const std::size_t size = before + std::max(last, g.bytes());
+    cell.out.args.front() = Input{"src", {size, [src = cell.src, size, before] {
+                                              Bytes wide(size);
+                                              std::copy(src->begin(), src->end(), wide.begin() + static_cast<std::ptrdiff_t>(before));
+                                              return wide;
+                                          }}};
     cell.out.defines.push_back("PITCH_MARGIN=" + std::to_string(before));
 }
 

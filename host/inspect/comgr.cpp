@@ -7,6 +7,9 @@
 
 #ifdef CLLAB_COMGR_HEADER
 #include <dlfcn.h>
+
+#include <mutex>
+
 #include CLLAB_COMGR_HEADER
 #endif
 
@@ -63,6 +66,9 @@ const Library& library() {
     static const Library loaded;
     return loaded;
 }
+
+/// The library's LLVM keeps its options in globals, and nothing in its header says that two threads may use it at once.
+std::mutex one_at_a_time;
 
 /// A failed call, with the library's word for it.
 struct Failure {
@@ -232,6 +238,7 @@ ComgrOutput comgr_compile(const std::string& source, const std::vector<std::stri
     if (const auto missing = comgr_missing(); !missing.empty()) return {false, {}, missing};
     // The library needs files between its steps, and says no more than ERROR when it cannot have them.
     if (const auto fault = temporary_folder_fault(); !fault.empty()) throw Error(Blame::environment, fault);
+    const std::lock_guard held(one_at_a_time);
     try {
         const bool version2 = std::any_of(options.begin(), options.end(), [](const std::string& o) {
             return o.starts_with("-cl-std=CL2") || o.starts_with("-cl-std=CL3");
@@ -267,6 +274,7 @@ ComgrOutput comgr_compile(const std::string& source, const std::vector<std::stri
 ComgrOutput comgr_disassemble(ByteSpan code_object, const std::string& processor) {
     ComgrOutput output;
     if (const auto missing = comgr_missing(); !missing.empty()) return {false, {}, missing};
+    const std::lock_guard held(one_at_a_time);
     try {
         Action action(processor);
         action.options({});

@@ -130,14 +130,14 @@ Shape Bound::shape(const model::Point& point, const model::Device& device) const
         std::int64_t count = static_cast<std::int64_t>(out.global.count());
         if (code_only_ && a.parameter.kind != Parameter::Kind::local) count = 1;
         else if (!a.spec.extent.empty()) count = value(point, a.spec.extent[0]);
-        else if (a.file) count = static_cast<std::int64_t>(a.file->size() / a.element.bytes);
+        else if (a.file) count = static_cast<std::int64_t>(a.file.size() / a.element.bytes);
         if (count < 1 || static_cast<std::size_t>(count) > most_elements)
             refuse(a.spec.place, "the length of '" + name + "' is " + std::to_string(count) + "; possible are 1 to " + std::to_string(most_elements));
         const auto bytes = static_cast<std::size_t>(count) * a.element.bytes;
         out.counts[name] = static_cast<std::size_t>(count);
         if (a.parameter.kind == Parameter::Kind::local || code_only_) continue;
-        if (a.file && a.spec.extent.empty() == false && bytes != a.file->size())
-            refuse(a.spec.place, "'" + a.spec.path + "' has " + std::to_string(a.file->size() / a.element.bytes) + " elements, '" + name + "' " + std::to_string(count));
+        if (a.file && a.spec.extent.empty() == false && bytes != a.file.size())
+            refuse(a.spec.place, "'" + a.spec.path + "' has " + std::to_string(a.file.size() / a.element.bytes) + " elements, '" + name + "' " + std::to_string(count));
         if (device.max_alloc_bytes > 0 && bytes > device.max_alloc_bytes)
             throw Unsupported("'" + name + "' needs " + format_bytes(bytes) + "; the device allocates " + format_bytes(device.max_alloc_bytes) + " at once");
         moved += static_cast<double>(bytes);
@@ -147,8 +147,8 @@ Shape Bound::shape(const model::Point& point, const model::Device& device) const
         const auto found = std::find_if(arguments_.begin(), arguments_.end(), [&n = name](const auto& a) { return a.parameter.name == n; });
         const auto image = out.images.find(name);
         const auto elements = image == out.images.end() ? out.counts.at(name) : image->second[0] * image->second[1] * image->second[2];
-        if (expected.data->size() != elements * found->element.bytes)
-            refuse(expected.place, "'" + expected.file + "' has " + std::to_string(expected.data->size()) + " bytes, '" + name + "' " +
+        if (expected.data.size() != elements * found->element.bytes)
+            refuse(expected.place, "'" + expected.file + "' has " + std::to_string(expected.data.size()) + " bytes, '" + name + "' " +
                                        std::to_string(elements * found->element.bytes));
     }
     out.work.bytes = work_bytes_ ? static_cast<double>(value(point, *work_bytes_)) : moved;
@@ -209,17 +209,22 @@ model::SharedBytes Bound::data(const model::Point& point, const Argument& a, con
         for (const char c : a.parameter.name) name = mix64(name ^ static_cast<unsigned char>(c));
         return random_data(type, count, seed ^ name, low, high);
     }
-    auto out = std::make_shared<model::Bytes>(count * type.bytes);
-    if (a.spec.kind == Kind::zero || type.kind == ElementType::Kind::opaque) return out;
-    for (std::size_t i = 0; i < count; ++i) {
-        for (std::size_t lane = 0; lane < type.bytes / type.lane_bytes; ++lane) {
-            auto* to = out->data() + i * type.bytes + lane * type.lane_bytes;
-            if (a.spec.kind == Kind::counting) put_integer(to, type, static_cast<std::int64_t>(i));
-            else if (i == 0) put_number(to, type, point, a.spec.numbers[0]);
-            else std::memcpy(to, out->data(), type.lane_bytes);
-        }
-    }
-    return out;
+    const auto size = count * type.bytes;
+    if (a.spec.kind == Kind::zero || type.kind == ElementType::Kind::opaque) return {size, [size] { return model::Bytes(size); }};
+    const bool counting = a.spec.kind == Kind::counting;
+    model::Bytes constant(type.lane_bytes);
+    if (!counting) put_number(constant.data(), type, point, a.spec.numbers[0]);
+    return {size, [=] {
+                model::Bytes out(size);
+                for (std::size_t i = 0; i < count; ++i) {
+                    for (std::size_t lane = 0; lane < type.bytes / type.lane_bytes; ++lane) {
+                        auto* to = out.data() + i * type.bytes + lane * type.lane_bytes;
+                        if (counting) put_integer(to, type, static_cast<std::int64_t>(i));
+                        else std::memcpy(to, constant.data(), type.lane_bytes);
+                    }
+                }
+                return out;
+            }};
 }
 
 model::Setup Bound::setup(const model::Point& point, const Shape& shape, std::uint64_t seed) const {

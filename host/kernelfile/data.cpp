@@ -142,15 +142,18 @@ model::SharedBytes random_data(const ElementType& type, std::size_t count, std::
         lane = *model::builtin_type("float");
         lanes = count * type.bytes / 4;
     }
-    auto out = std::make_shared<model::Bytes>(count * type.bytes);
-    Random random(mix64(seed));
-    const auto span = static_cast<std::uint64_t>(std::max(1.0, high - low + 1));
-    for (std::size_t i = 0; i < lanes; ++i) {
-        auto* to = out->data() + i * lane.lane_bytes;
-        if (lane.kind == Kind::floating) put_real(to, lane, low + (high - low) * static_cast<double>(random() >> 40) * 0x1p-24);
-        else put_integer(to, lane, static_cast<std::int64_t>(low) + static_cast<std::int64_t>(random.below(span)));
-    }
-    return out;
+    const auto size = count * type.bytes;
+    return {size, [=] {
+                model::Bytes out(size);
+                Random random(mix64(seed));
+                const auto span = static_cast<std::uint64_t>(std::max(1.0, high - low + 1));
+                for (std::size_t i = 0; i < lanes; ++i) {
+                    auto* to = out.data() + i * lane.lane_bytes;
+                    if (lane.kind == Kind::floating) put_real(to, lane, low + (high - low) * static_cast<double>(random() >> 40) * 0x1p-24);
+                    else put_integer(to, lane, static_cast<std::int64_t>(low) + static_cast<std::int64_t>(random.below(span)));
+                }
+                return out;
+            }};
 }
 
 model::Bytes read_bytes(const std::filesystem::path& path, const Place& place) {

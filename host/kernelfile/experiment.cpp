@@ -83,8 +83,8 @@ struct State {
 std::string comparison_of(const model::Setup& setup, const model::Point& point, const std::set<std::string>& tuned) {
     std::vector<std::string> parts;
     for (const auto& argument : setup.args) {
-        if (const auto* a = std::get_if<model::Input>(&argument)) parts.push_back("i" + a->name + std::to_string(a->data->size()));
-        if (const auto* a = std::get_if<model::InOut>(&argument)) parts.push_back("b" + a->name + std::to_string(a->data->size()));
+        if (const auto* a = std::get_if<model::Input>(&argument)) parts.push_back("i" + a->name + std::to_string(a->data.size()));
+        if (const auto* a = std::get_if<model::InOut>(&argument)) parts.push_back("b" + a->name + std::to_string(a->data.size()));
         if (const auto* a = std::get_if<model::Output>(&argument)) parts.push_back("o" + a->name + std::to_string(a->size_bytes));
         if (const auto* a = std::get_if<model::Image>(&argument))
             parts.push_back("p" + a->name + std::to_string(a->width) + "x" + std::to_string(a->height) + "x" + std::to_string(a->depth));

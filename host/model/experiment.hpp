@@ -20,12 +20,10 @@
 #include "core/error.hpp"
 #include "model/axes.hpp"
 #include "model/device.hpp"
+#include "model/shared_bytes.hpp"
 #include "model/tolerance.hpp"
 
 namespace cllab::model {
-
-using Bytes = std::vector<std::byte>;
-using SharedBytes = std::shared_ptr<const Bytes>;  // large inputs are shared by the variants of one point
 
 /// A kernel's text that is not the lab's own: compiled as it is, without lab.h and its defines unless it asks for them.
 struct Text {
@@ -88,10 +86,15 @@ Value value(std::string name, const T& v) {
 }
 
 template <typename T>
-SharedBytes share(const std::vector<T>& v) {
+Bytes to_bytes(const std::vector<T>& v) {
     static_assert(std::is_trivially_copyable_v<T>);
     const auto* first = reinterpret_cast<const std::byte*>(v.data());
-    return std::make_shared<const Bytes>(first, first + v.size() * sizeof(T));
+    return {first, first + v.size() * sizeof(T)};
+}
+
+template <typename T>
+SharedBytes share(const std::vector<T>& v) {
+    return std::make_shared<const Bytes>(to_bytes(v));
 }
 
 // --- Steps of one operation. No steps means one Launch of the variant with setup.global, setup.local, all arguments. --

@@ -63,9 +63,9 @@ const std::string& name_of(const Argument& argument) {
 }
 
 double bytes_of(const Argument& argument) {
-    if (const auto* a = std::get_if<Input>(&argument)) return static_cast<double>(a->data->size());
+    if (const auto* a = std::get_if<Input>(&argument)) return static_cast<double>(a->data.size());
     if (const auto* a = std::get_if<Output>(&argument)) return static_cast<double>(a->size_bytes);
-    if (const auto* a = std::get_if<InOut>(&argument)) return static_cast<double>(a->data->size());
+    if (const auto* a = std::get_if<InOut>(&argument)) return static_cast<double>(a->data.size());
     if (const auto* a = std::get_if<Scratch>(&argument)) return static_cast<double>(a->size_bytes);
     if (const auto* a = std::get_if<Image>(&argument)) return static_cast<double>(a->width * a->height * a->depth * pixel_bytes(a->format));
     return 0;

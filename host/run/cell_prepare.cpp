@@ -70,6 +70,16 @@ void end_build(CellState& state) {
     state.fail(Status::build_failed, device::error_name(built.code) + (first.empty() ? "" : ": " + first));
 }
 
+/// The data that is uploaded is made here, where its time is accounted for as such.
+void make_data(const Setup& setup) {
+    const InPhase phase(Phase::data);
+    for (const auto& argument : setup.args) {
+        if (const auto* input = std::get_if<Input>(&argument)) *input->data;
+        if (const auto* inout = std::get_if<InOut>(&argument)) *inout->data;
+        if (const auto* image = std::get_if<Image>(&argument); image && image->data) *image->data;
+    }
+}
+
 /// The cell's setup with the data of the first (0) or second (1) verification.
 Setup set_up(const CellState& state, unsigned verification) {
     const InPhase phase(Phase::data);
@@ -101,6 +111,7 @@ void begin_making(CellState& state) {
         if (state.settings.cache == Cache::cold) state.instruments.flush();
     }
     begin_build(state);
+    make_data(state.setup);
 }
 
 void make(CellState& state, const CellState* beside) {
@@ -126,6 +137,7 @@ void prove(CellState& state) {
         return;
     }
     state.setup = set_up(state, 1);
+    make_data(state.setup);
     state.proved(subject.verify(state.setup, seed + 1, state.setup.verify_operations));
 }
 

@@ -161,7 +161,7 @@ void Operation::enqueue(std::vector<cl::Event>* events) {
                                m.host.resize(m.size_bytes);
                                model::poison(m.host, seed_);
                            }
-                           const auto* from = m.data && !m.arrival() ? m.data.get() : &m.host;
+                           const auto* from = m.data && !m.arrival() ? &*m.data : &m.host;
                            const auto piece = u.piece_bytes > 0 ? u.piece_bytes : m.size_bytes;
                            for (std::size_t at = 0; at < m.size_bytes; at += piece)
                                queue.enqueueWriteBuffer(m.buffer.buffer(), CL_FALSE, at, std::min(piece, m.size_bytes - at),

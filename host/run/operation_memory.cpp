@@ -104,9 +104,9 @@ void Operation::make_memory(const Setup& setup, const Operation* beside) {
     };
     for (const auto& argument : setup.args) {
         std::visit(Overloaded{
-                       [&](const Input& a) { buffer(a.name, a.data->size(), 0, false, false, a.data); },
+                       [&](const Input& a) { buffer(a.name, a.data.size(), 0, false, false, a.data); },
                        [&](const Output& a) { buffer(a.name, a.size_bytes, guard_of(a.row_bytes), true, true); },
-                       [&](const InOut& a) { buffer(a.name, a.data->size(), guard_of(a.row_bytes), true, false); },
+                       [&](const InOut& a) { buffer(a.name, a.data.size(), guard_of(a.row_bytes), true, false); },
                        [&](const Scratch& a) { buffer(a.name, a.size_bytes, guard_of(a.row_bytes), false, true); },
                        [&](const Local&) {}, [&](const Value&) {},
                        [&](const Sampler& a) { samplers_.emplace(a.name, make_sampler(session_, a)); },

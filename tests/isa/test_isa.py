@@ -4,8 +4,10 @@ Each *.check beside this file is one expectation: `run:` the arguments of `cllab
 expressions that must follow one another, and `not:` ones that must not appear between the checks around them (FileCheck's
 rules). A line that begins with # says what the expectation proves. Every variant must also compile for the targets below.
 """
+import os
 import pathlib
 import re
+import resource
 import sys
 import time
 import unittest
@@ -43,9 +45,9 @@ def mismatch(text, rules):
 
 
 class Isa(LabTest):
-    def missing(self, target):
+    def missing(self, target, known={}):
         """What would have to be installed to make code for the target; None when it can be made here."""
-        listed = self.lab("isa", "--targets")[0]
+        listed = known.get("targets") or known.setdefault("targets", self.lab("isa", "--targets")[0])
         made, why = next(re.split(r"  +", line, maxsplit=2)[1:] for line in listed.splitlines() if line.split()[0] == target)
         return why if made == "-" else None
 
@@ -81,6 +83,28 @@ class Isa(LabTest):
             vector[form] = int(re.search(r"\(shown\).*? v (\d+),", out)[1])
         self.assertEqual((vector["inside"], vector["bytes"], vector["hoisted"]), (5, 4, 3))
 
+
+    def test_code_alone_is_wanted_so_no_data_is_made(self):
+        little = 1 << 30  # its arrays have twice as much
+        self.isa("himeno_swap", "--target", "gfx900", "--axis", "size=L", "--axis", "data=random", "--summary",
+                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (little, little)))
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one core compiles one variant at a time")
+    def test_variants_are_compiled_at_the_same_time(self):
+        tools = self.folder / "tools"
+        tools.mkdir()
+        # Each waits until another one has begun, and fails without a word after ten seconds alone.
+        (tools / "clang-22").write_text(f"""#!/bin/sh
+            echo begun >>{self.folder}/begun
+            for turn in $(seq 100); do
+                [ $(wc -l <{self.folder}/begun) -ge 2 ] && echo together >&2 && exit 1
+                sleep 0.1
+            done
+            exit 1
+            """)
+        (tools / "clang-22").chmod(0o755)
+        _, err = self.isa("muladd_mad", "muladd_fma", "--target", "sm_80", status=1, env=self.environment(PATH=f"{tools}:/usr/bin:/bin"))
+        self.assertEqual(re.findall(r"(?m)^(\w+) for sm_80: build_failed: (.*)", err), [("muladd_fma", "together"), ("muladd_mad", "together")])
 
     def test_a_disassembler_that_hangs_costs_the_listing_and_neither_the_time_nor_processes_nor_folders(self):
         tools, temporary = self.folder / "tools", self.folder / "tmp"

@@ -2,10 +2,12 @@
 #define BOOST_TEST_DYN_LINK
 #endif
 #include <boost/test/unit_test.hpp>
+#include <atomic>
 #include <string>
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/parallel.hpp"
 #include "model/registry.hpp"
 #include "model/result.hpp"
 
@@ -111,6 +113,52 @@ BOOST_AUTO_TEST_CASE(enum_names_are_the_ones_of_the_command_line) {
 BOOST_AUTO_TEST_CASE(a_check_that_asks_for_an_unknown_buffer_is_told_its_name) {
     Buffers buffers;
     BOOST_CHECK_EXCEPTION(buffers.as<int>("dst"), Error, [](const Error& e) { return std::string(e.what()).find("'dst'") != std::string::npos; });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(shared_bytes)
+
+BOOST_AUTO_TEST_CASE(data_is_made_once_by_whoever_looks_first_and_its_size_is_known_before) {
+    std::atomic<int> made{0};
+    const SharedBytes data(3, [&] {
+        ++made;
+        return Bytes(3, std::byte{7});
+    });
+    const SharedBytes copy = data;
+    BOOST_TEST(data.size() == 3u);
+    BOOST_TEST((data == copy));
+    BOOST_TEST(made == 0);
+    each_in_parallel(100, [&](std::size_t) {
+        if (copy->back() != std::byte{7}) throw std::runtime_error("other data");
+    });
+    BOOST_TEST(made == 1);
+    BOOST_TEST(&*data == &*copy);
+}
+
+BOOST_AUTO_TEST_CASE(what_made_the_data_is_let_go) {
+    const auto held = std::make_shared<int>(1);
+    const SharedBytes data(1, [held] { return Bytes(1); });
+    BOOST_TEST(held.use_count() == 2);
+    BOOST_TEST(data->size() == 1u);
+    BOOST_TEST(held.use_count() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(data_that_could_not_be_made_is_made_when_it_is_looked_at_again) {
+    int tries = 0;
+    const SharedBytes data(1, [&] { return ++tries == 1 ? throw std::bad_alloc() : Bytes(1); });
+    BOOST_CHECK_THROW(*data, std::bad_alloc);
+    BOOST_TEST(data->size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(no_data_is_false_and_has_no_size) {
+    const SharedBytes nothing, null = nullptr, empty = std::make_shared<Bytes>();
+    BOOST_TEST(!nothing);
+    BOOST_TEST(!null);
+    BOOST_TEST((nothing == null));
+    BOOST_TEST(nothing.size() == 0u);
+    BOOST_TEST(!!empty);
+    BOOST_TEST(empty->empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -113,6 +113,23 @@ BOOST_AUTO_TEST_CASE(what_a_piece_throws_is_thrown) {
     }), std::runtime_error);
 }
 
+BOOST_AUTO_TEST_CASE(each_index_is_worked_on_once) {
+    for (const std::size_t count : {0, 1, 2, 1001}) {
+        std::vector<std::atomic<int>> seen(count);
+        each_in_parallel(count, [&](std::size_t i) { ++seen[i]; });
+        BOOST_TEST(std::all_of(seen.begin(), seen.end(), [](const auto& n) { return n == 1; }), count);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_an_index_throws_is_thrown_and_ends_the_others) {
+    std::atomic<int> begun{0};
+    BOOST_CHECK_THROW(each_in_parallel(1'000'000, [&](std::size_t) {
+        ++begun;
+        throw std::runtime_error("the first of each thread");
+    }), std::runtime_error);
+    BOOST_TEST(begun < 1000);
+}
+
 BOOST_AUTO_TEST_CASE(a_seed_gives_the_same_data_however_many_pieces_make_it) {
     const std::size_t size = 3 * 8 * parallel_piece + 5;  // more than one piece, and no whole words
     std::vector<std::byte> made(size), pieces(size);

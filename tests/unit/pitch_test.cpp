@@ -279,7 +279,7 @@ BOOST_AUTO_TEST_CASE(every_variant_is_set_up_with_its_own_check_and_shares_the_i
             const auto* input = std::get_if<Input>(&setup.args.front());
             const auto src = input ? input->data : std::get<Image>(setup.args.front()).data;
             if (!first) first = src;
-            if (variant.name != "published") BOOST_TEST(src == first);  // whose image stands between margins
+            if (variant.name != "published") BOOST_TEST((src == first));  // whose image stands between margins
             // Nothing has been written, so the check must complain about the first pixel of the ROI.
             Bytes dst(400);
             poison(dst, 1);

@@ -60,8 +60,8 @@ std::string text_of(const Setup& s) {
     out << join(s.defines, " ") << "; ";
     for (const auto& argument : s.args) {
         std::visit([&](const auto& a) { out << a.name; }, argument);
-        if (const auto* input = std::get_if<Input>(&argument)) out << "<" << input->data->size();
-        if (const auto* inout = std::get_if<InOut>(&argument)) out << "=" << inout->data->size();
+        if (const auto* input = std::get_if<Input>(&argument)) out << "<" << input->data.size();
+        if (const auto* inout = std::get_if<InOut>(&argument)) out << "=" << inout->data.size();
         if (const auto* output = std::get_if<Output>(&argument)) out << ">" << output->size_bytes;
         if (const auto* scratch = std::get_if<Scratch>(&argument)) out << "~" << scratch->size_bytes;
         if (const auto* local = std::get_if<Local>(&argument)) out << "^" << local->size_bytes;

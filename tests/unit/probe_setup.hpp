@@ -52,7 +52,7 @@ std::vector<T> contents(const model::Setup& setup, const std::string& name) {
     for (const auto& argument : setup.args) {
         const model::Bytes* bytes = nullptr;
         if (const auto* input = std::get_if<model::Input>(&argument); input && input->name == name)
-            bytes = input->data.get();
+            bytes = &*input->data;
         if (const auto* scalar = std::get_if<model::Value>(&argument); scalar && scalar->name == name)
             bytes = &scalar->data;
         if (!bytes) continue;

@@ -17,27 +17,31 @@
 namespace cllab::model::lib {
 
 inline SharedBytes random_bytes(std::uint64_t size, std::uint64_t seed) {
-    auto out = std::make_shared<Bytes>(size);
-    fill_random(*out, seed);
-    return out;
+    return {size, [size, seed] {
+                Bytes out(size);
+                fill_random(out, seed);
+                return out;
+            }};
 }
 
 /// `count` values of the four-byte type T; `make` turns a random 32-bit word into one, and is called from several threads.
 template <typename T, typename Make>
 SharedBytes random_values(std::size_t count, std::uint64_t seed, Make make) {
     static_assert(sizeof(T) == 4);
-    auto out = std::make_shared<Bytes>(count * sizeof(T));
-    in_parallel(count, parallel_piece, [&](std::size_t begin, std::size_t end) {
-        Random random(seed);
-        random.skip(begin / 2);
-        std::uint64_t words = 0;  // the data of fill_random: two values to a word, the low half first
-        for (std::size_t i = begin; i < end; ++i) {
-            words = i % 2 == 0 ? random() : words >> 32;
-            const T v = make(static_cast<std::uint32_t>(words));
-            std::memcpy(out->data() + i * sizeof(T), &v, sizeof v);
-        }
-    });
-    return out;
+    return {count * sizeof(T), [count, seed, make] {
+                Bytes out(count * sizeof(T));
+                in_parallel(count, parallel_piece, [&](std::size_t begin, std::size_t end) {
+                    Random random(seed);
+                    random.skip(begin / 2);
+                    std::uint64_t words = 0;  // the data of fill_random: two values to a word, the low half first
+                    for (std::size_t i = begin; i < end; ++i) {
+                        words = i % 2 == 0 ? random() : words >> 32;
+                        const T v = make(static_cast<std::uint32_t>(words));
+                        std::memcpy(out.data() + i * sizeof(T), &v, sizeof v);
+                    }
+                });
+                return out;
+            }};
 }
 
 /// Uniform floats in [low, high) with full mantissas.

@@ -15,24 +15,35 @@ namespace {
 
 std::span<const float> floats(const SharedBytes& bytes) { return lib::view<float>(bytes); }
 
-/// Allocates count floats and lets `value(index)` fill them.
+/// `count` floats, which `fill` writes when they are wanted.
+template <typename Fill>
+SharedBytes make_floats(std::size_t count, Fill fill) {
+    return {count * sizeof(float), [count, fill] {
+                Bytes bytes(count * sizeof(float));
+                fill(std::span(reinterpret_cast<float*>(bytes.data()), count));
+                return bytes;
+            }};
+}
+
+/// Of `count` floats the one at `index` is `value(index)`.
 template <typename F>
 SharedBytes make_field(std::size_t count, F value) {
-    auto bytes = std::make_shared<Bytes>(count * sizeof(float));
-    auto* out = reinterpret_cast<float*>(bytes->data());
-    for (std::size_t x = 0; x < count; ++x) out[x] = value(x);
-    return bytes;
+    return make_floats(count, [value](std::span<float> out) {
+        for (std::size_t x = 0; x < out.size(); ++x) out[x] = value(x);
+    });
 }
 
 SharedBytes random_field(std::size_t count, std::uint64_t seed, float low, float high) {
-    Random random(seed);
-    return make_field(count, [&](std::size_t) { return random.real(low, high); });
+    return make_floats(count, [seed, low, high](std::span<float> out) {
+        Random random(seed);
+        for (auto& v : out) v = random.real(low, high);
+    });
 }
 
 SharedBytes prescribed_p(const Grid& grid) {
     const std::size_t plane = grid.j * grid.k;
     const auto last = static_cast<float>((grid.i - 1) * (grid.i - 1));
-    return make_field(grid.points(), [&](std::size_t x) {
+    return make_field(grid.points(), [plane, last](std::size_t x) {
         const std::size_t i = x / plane;
         return static_cast<float>(i * i) / last;
     });
@@ -156,31 +167,34 @@ std::shared_ptr<const Problem> problem(const Grid& grid, Data data, std::uint64_
 
 SharedBytes padded(const SharedBytes& field, const Grid& grid, std::size_t row, std::size_t start) {
     if (row == grid.k && start == 0) return field;
-    const auto from = floats(field);
-    std::vector<float> out(start + grid.i * grid.j * row, std::bit_cast<float>(padding_word));
-    for (std::size_t r = 0; r < grid.i * grid.j; ++r)
-        std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(r * grid.k), grid.k, out.begin() + static_cast<std::ptrdiff_t>(start + r * row));
-    return share(out);
+    return make_floats(start + grid.i * grid.j * row, [field, grid, row, start](std::span<float> out) {
+        const auto from = floats(field);
+        std::fill(out.begin(), out.end(), std::bit_cast<float>(padding_word));
+        for (std::size_t r = 0; r < grid.i * grid.j; ++r)
+            std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(r * grid.k), grid.k, out.begin() + static_cast<std::ptrdiff_t>(start + r * row));
+    });
 }
 
 SharedBytes section(const SharedBytes& field, const Grid& grid) {
-    const auto from = floats(field);
-    std::vector<float> out;
-    out.reserve((grid.i - 2) * (grid.j - 2) * (grid.k - 2));
-    for (std::size_t i = 1; i + 1 < grid.i; ++i) {
-        for (std::size_t j = 1; j + 1 < grid.j; ++j) {
-            const auto row = from.begin() + static_cast<std::ptrdiff_t>((i * grid.j + j) * grid.k);
-            out.insert(out.end(), row + 1, row + static_cast<std::ptrdiff_t>(grid.k - 1));
+    return make_floats(grid.interior(), [field, grid](std::span<float> out) {
+        const auto from = floats(field);
+        auto to = out.begin();
+        for (std::size_t i = 1; i + 1 < grid.i; ++i) {
+            for (std::size_t j = 1; j + 1 < grid.j; ++j) {
+                const auto row = from.begin() + static_cast<std::ptrdiff_t>((i * grid.j + j) * grid.k);
+                to = std::copy(row + 1, row + static_cast<std::ptrdiff_t>(grid.k - 1), to);
+            }
         }
-    }
-    return share(out);
+    });
 }
 
 SharedBytes interleaved(std::span<const SharedBytes> fields) {
-    const std::size_t n = fields.size();
-    std::vector<std::span<const float>> from;
-    for (const auto& field : fields) from.push_back(floats(field));
-    return make_field(n * from.front().size(), [&](std::size_t x) { return from[x % n][x / n]; });
+    const std::vector kept(fields.begin(), fields.end());
+    return make_floats(kept.size() * kept.front().size() / sizeof(float), [kept](std::span<float> out) {
+        std::vector<std::span<const float>> from;
+        for (const auto& field : kept) from.push_back(floats(field));
+        for (std::size_t x = 0; x < out.size(); ++x) out[x] = from[x % from.size()][x / from.size()];
+    });
 }
 
 std::optional<std::string> compare_field(std::span<const float> found, const State& expected, const Grid& grid,
