@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""tools/jube and tools/reframe: the frameworks that drive benchmarks on clusters run kernels by cllab and read its records."""
+import csv
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+from lab import CLLAB, SOURCE, LabTest, main
+
+OWN = pathlib.Path(CLLAB).parent / "reframe"  # where tools/test installs it
+REFRAME = shutil.which("reframe") or (str(OWN / "bin" / "reframe") if (OWN / "bin" / "reframe").exists() else None)
+OPTIONS = "--axis items=65536 --max-time 0.02 --no-yardstick"
+
+
+class Frameworks(LabTest):
+    def framework(self, *args, **environment):
+        """Runs it with cllab on its path, and all that it leaves in the test's folder."""
+        env = self.environment(HOME=str(self.folder), TMPDIR=str(self.folder), PATH=f"{pathlib.Path(CLLAB).parent}:{os.environ['PATH']}",
+                               **({"PYTHONPATH": str(OWN)} if REFRAME and OWN in pathlib.Path(REFRAME).parents else {}), **environment)
+        return subprocess.run([str(a) for a in args], cwd=self.folder, env=env, capture_output=True, text=True, timeout=120)
+
+    def wrong(self):
+        text = (SOURCE / "cl" / "muladd.cl").read_text()
+        return self.kernels(muladd=text.replace("out[PLACE] = a;", "out[PLACE] = a + 1;"))
+
+    @unittest.skipUnless(shutil.which("jube"), "JUBE is not installed (Debian's package jube)")
+    def test_jube_runs_a_work_package_a_kernel_and_tabulates_what_the_records_say(self):
+        given = {"CLLAB_KERNELS": "muladd_fma,muladd_mad", "CLLAB_DEVICE": "cpu"}
+        file = SOURCE / "tools" / "jube" / "cllab.xml"
+        done = self.framework("jube", "run", file, "-o", "runs", **given, CLLAB_OPTIONS=OPTIONS)
+        table = list(csv.DictReader(self.framework("jube", "result", "runs", "-a").stdout.strip().splitlines()[-3:]))
+        self.assertEqual([(row["kernel"], row["device"], row["status"]) for row in table], [("muladd_fma", "cpu", "ok"), ("muladd_mad", "cpu", "ok")], done.stdout + done.stderr)
+        for number, row in enumerate(table):
+            record, = self.records(f"runs/000000/{number:06}_run/work/records.jsonl")
+            self.assertEqual((record["id"], record["time"]["median"]), (row["kernel"], float(row["seconds"])))
+            self.assertEqual(record["metrics"]["bandwidth"]["value"], float(row["bytes_per_second"]))
+        self.framework("jube", "run", file, "-o", "wrong", CLLAB_KERNELS="muladd_fma", CLLAB_DEVICE="cpu", CLLAB_OPTIONS=f"{OPTIONS} --cl-dir {self.wrong()}")
+        self.assertEqual(self.framework("jube", "result", "wrong", "-a").stdout.strip().splitlines()[-1], "muladd_fma,cpu,wrong_result,,")
+
+    @unittest.skipUnless(REFRAME, "ReFrame is not installed (reframe-hpc of PyPI; tools/test installs it into build/reframe)")
+    def test_reframe_has_the_times_as_performance_variables_and_a_wrong_kernel_fails(self):
+        def reframe(kernels, options):
+            done = self.framework(sys.executable if OWN in pathlib.Path(REFRAME).parents else "env", REFRAME, "--prefix", self.folder / "rf", "-c", SOURCE / "tools" / "reframe" / "cllab_check.py",
+                                  "-r", "--performance-report", "-S", f"kernels={kernels}", "-S", "device=cpu", "-S", f"options={options}")
+            return done.returncode, done.stdout + done.stderr
+        status, said = reframe("muladd_fma,muladd_mad", OPTIONS)
+        self.assertEqual(status, 0, said)
+        kept, = (self.folder / "rf" / "output").rglob("records.jsonl")
+        for record in map(json.loads, kept.read_text().splitlines()):
+            for what, value, unit in (("time", 1e6 * record["time"]["median"], "us"), ("bandwidth", record["metrics"]["bandwidth"]["value"] / 1e9, "GB/s")):
+                found = re.search(rf"{record['id']} {what}: ([\d.]+) {unit}", said)
+                self.assertIsNotNone(found, said)
+                self.assertAlmostEqual(float(found[1]), value, delta=1e-6 * value)
+        status, said = reframe("muladd_fma", f"{OPTIONS} --cl-dir {self.wrong()}")
+        self.assertNotEqual(status, 0)
+        self.assertIn("FAILED", said)
+
+
+if __name__ == "__main__":
+    main()
