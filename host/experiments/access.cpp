@@ -53,12 +53,12 @@ Setup setup(const Request& request, Params& params) {
     }
     out.check = [s, src](const Buffers& buffers) -> std::optional<std::string> {
         const auto found = buffers.as<std::uint32_t>("dst"), from = view<std::uint32_t>(src);
-        for (std::size_t i = 0; i < found.size(); ++i) {
+        return first_wrong(found.size(), [&](std::size_t i) -> std::optional<std::string> {
             const bool moved = i >= s.offset && (i - s.offset) % s.stride == 0;
             if (moved && found[i] != from[i]) return difference("dst", i, found[i], from[i]);
             if (!moved && !buffers.untouched("dst", 4 * i)) return "dst[" + std::to_string(i) + "] was written, and is none of those to be moved";
-        }
-        return std::nullopt;
+            return std::nullopt;
+        });
     };
     return out;
 }

@@ -94,14 +94,13 @@ void picture(Setup& out, const Shape& s, const Request& request) {
     out.check = [data, s](const Buffers& buffers) -> std::optional<std::string> {
         const bool inverted = buffers.operations % 2 == 1;
         const auto found = buffers.as<std::uint8_t>("p"), before = view<std::uint8_t>(data);
-        for (std::size_t i = 0; i < found.size(); ++i) {
+        return first_wrong(found.size(), [&](std::size_t i) -> std::optional<std::string> {
             const bool inside = i % s.step() < s.width;
             const auto expected = static_cast<std::uint8_t>(inside && inverted ? 255 - before[i] : before[i]);
-            if (found[i] != expected)
-                return "pixel (" + std::to_string(i % s.step()) + ", " + std::to_string(i / s.step()) + ") is " +
-                       std::to_string(found[i]) + ", expected " + std::to_string(expected);
-        }
-        return std::nullopt;
+            if (found[i] == expected) return std::nullopt;
+            return "pixel (" + std::to_string(i % s.step()) + ", " + std::to_string(i / s.step()) + ") is " + std::to_string(found[i]) +
+                   ", expected " + std::to_string(expected);
+        });
     };
 }
 

@@ -2,10 +2,11 @@
 //
 // Masking the address to a window, as is often done, changes with the spacing how many times each address is written and
 // so how many writes merge. Here the set of lines has one size; only where they lie changes.
+#include <atomic>
 #include <bit>
 
-#include "experiments/lib/channels_dips.hpp"
 #include "core/random.hpp"
+#include "experiments/lib/channels_dips.hpp"
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/findings.hpp"
 #include "experiments/lib/sizes.hpp"
@@ -23,6 +24,14 @@ struct Layout {
         return static_cast<std::uint32_t>((item / line_words + static_cast<std::uint64_t>(pass) * pass_step) % lines);
     }
     std::size_t bytes() const { return static_cast<std::size_t>(lines) * spacing_words * 16; }
+    /// Items are shared out among threads.
+    template <typename Visit>
+    void each(std::int32_t passes, Visit visit) const {
+        in_parallel(items, 1024, [&](std::size_t begin, std::size_t end) {
+            for (std::uint32_t pass = 0; pass < static_cast<std::uint32_t>(passes); ++pass)
+                for (auto item = static_cast<std::uint32_t>(begin); item < end; ++item) visit(item, pass);
+        });
+    }
 };
 
 std::optional<std::string> check_store(const Layout& layout, std::uint32_t key, const Buffers& buffers) {
@@ -30,10 +39,10 @@ std::optional<std::string> check_store(const Layout& layout, std::uint32_t key, 
     poison(raw, buffers.poison_seed);
     std::vector<std::uint32_t> expected(raw.size() / 4);
     std::memcpy(expected.data(), raw.data(), raw.size());
-    std::vector<bool> reached(static_cast<std::size_t>(layout.lines) * line_words);
-    for (std::uint32_t pass = 0; pass < static_cast<std::uint32_t>(buffers.trips); ++pass)
-        for (std::uint32_t item = 0; item < layout.items; ++item)
-            reached[layout.line_of(item, pass) * line_words + item % line_words] = true;
+    std::vector<std::uint8_t> reached(static_cast<std::size_t>(layout.lines) * line_words);
+    layout.each(buffers.trips, [&](std::uint32_t item, std::uint32_t pass) {
+        std::atomic_ref(reached[layout.line_of(item, pass) * line_words + item % line_words]).store(1, std::memory_order_relaxed);
+    });
     for (std::size_t i = 0; i < reached.size(); ++i) {
         if (!reached[i]) continue;
         const std::size_t at = i / line_words * layout.spacing_words + i % line_words;
@@ -44,9 +53,9 @@ std::optional<std::string> check_store(const Layout& layout, std::uint32_t key, 
 
 std::optional<std::string> check_load(const Layout& layout, std::span<const std::uint32_t> word_sums, const Buffers& buffers) {
     std::vector<std::uint32_t> expected(layout.items);
-    for (std::uint32_t pass = 0; pass < static_cast<std::uint32_t>(buffers.trips); ++pass)
-        for (std::uint32_t item = 0; item < layout.items; ++item)
-            expected[item] += word_sums[layout.line_of(item, pass) * line_words + item % line_words];
+    layout.each(buffers.trips, [&](std::uint32_t item, std::uint32_t pass) {
+        expected[item] += word_sums[layout.line_of(item, pass) * line_words + item % line_words];
+    });
     return first_difference(buffers, "out", expected);
 }
 

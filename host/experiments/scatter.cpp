@@ -1,4 +1,5 @@
 // scatter: time of a wave's load or store over the number of memory blocks its lanes touch.
+#include <atomic>
 #include <bit>
 
 #include "core/random.hpp"
@@ -23,11 +24,14 @@ struct Layout {
         const auto block = static_cast<std::uint32_t>((first + static_cast<std::uint64_t>(wave_number) * spread + lane % spread) % blocks);
         return block * wave + lane / spread;
     }
+    /// Waves are shared out among threads.
     template <typename Visit>
     void each(std::int32_t trips, Visit visit) const {
-        for (std::uint32_t trip = 0; trip < static_cast<std::uint32_t>(trips); ++trip)
-            for (std::uint32_t w = 0; w < waves; ++w)
-                for (std::uint32_t lane = 0; lane < wave; ++lane) visit(w, lane, word(w, lane, trip));
+        in_parallel(waves, 16, [&](std::size_t begin, std::size_t end) {
+            for (std::uint32_t trip = 0; trip < static_cast<std::uint32_t>(trips); ++trip)
+                for (auto w = static_cast<std::uint32_t>(begin); w < end; ++w)
+                    for (std::uint32_t lane = 0; lane < wave; ++lane) visit(w, lane, word(w, lane, trip));
+        });
     }
 };
 
@@ -36,7 +40,10 @@ std::optional<std::string> check_store(const Layout& layout, std::uint32_t key, 
     poison(raw, buffers.poison_seed);
     std::vector<std::uint32_t> expected(raw.size() / 4);
     std::memcpy(expected.data(), raw.data(), raw.size());
-    layout.each(buffers.trips, [&](std::uint32_t, std::uint32_t, std::uint32_t at) { expected[at] = at * factor ^ key; });
+    // A word that several waves come to gets the same from each.
+    layout.each(buffers.trips, [&](std::uint32_t, std::uint32_t, std::uint32_t at) {
+        std::atomic_ref(expected[at]).store(at * factor ^ key, std::memory_order_relaxed);
+    });
     return first_difference(buffers, "out", expected);
 }
 

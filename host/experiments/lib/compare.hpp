@@ -59,7 +59,22 @@ std::optional<std::string> first_difference(const Buffers& buffers, const std::s
     return difference(buffer, first, found[first], expected(first));
 }
 
-/// The same for expected words that are all there.
+/// What `wrong(i)` says of the first of 0 .. count of which it says something; called from several threads.
+template <typename Wrong>
+std::optional<std::string> first_wrong(std::size_t count, Wrong wrong) {
+    std::atomic<std::size_t> first{count};
+    in_parallel(count, parallel_piece, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            if (!wrong(i)) continue;
+            for (auto least = first.load(); i < least && !first.compare_exchange_weak(least, i);) {
+            }
+            return;
+        }
+    });
+    return first == count ? std::nullopt : wrong(first);
+}
+
+/// The same as first_difference for expected words that are all there.
 inline std::optional<std::string> first_difference(const Buffers& buffers, const std::string& buffer,
                                                    std::span<const std::uint32_t> expected) {
     if (const auto size = buffers.as<std::uint32_t>(buffer).size(); size != expected.size())

@@ -7,6 +7,7 @@
 #include <thread>
 #include <tuple>
 
+#include "core/parallel.hpp"
 #include "core/random.hpp"
 #include "experiments/lib/data.hpp"
 
@@ -29,14 +30,19 @@ SharedBytes make_floats(std::size_t count, Fill fill) {
 template <typename F>
 SharedBytes make_field(std::size_t count, F value) {
     return make_floats(count, [value](std::span<float> out) {
-        for (std::size_t x = 0; x < out.size(); ++x) out[x] = value(x);
+        in_parallel(out.size(), parallel_piece, [&](std::size_t begin, std::size_t end) {
+            for (auto x = begin; x < end; ++x) out[x] = value(x);
+        });
     });
 }
 
 SharedBytes random_field(std::size_t count, std::uint64_t seed, float low, float high) {
     return make_floats(count, [seed, low, high](std::span<float> out) {
-        Random random(seed);
-        for (auto& v : out) v = random.real(low, high);
+        in_parallel(out.size(), parallel_piece, [&](std::size_t begin, std::size_t end) {
+            Random random(seed);
+            random.skip(begin);
+            for (auto x = begin; x < end; ++x) out[x] = random.real(low, high);
+        });
     });
 }
 
@@ -169,9 +175,14 @@ SharedBytes padded(const SharedBytes& field, const Grid& grid, std::size_t row, 
     if (row == grid.k && start == 0) return field;
     return make_floats(start + grid.i * grid.j * row, [field, grid, row, start](std::span<float> out) {
         const auto from = floats(field);
-        std::fill(out.begin(), out.end(), std::bit_cast<float>(padding_word));
-        for (std::size_t r = 0; r < grid.i * grid.j; ++r)
-            std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(r * grid.k), grid.k, out.begin() + static_cast<std::ptrdiff_t>(start + r * row));
+        std::fill_n(out.begin(), start, std::bit_cast<float>(padding_word));
+        in_parallel(grid.i * grid.j, 256, [&](std::size_t begin, std::size_t end) {
+            for (auto r = begin; r < end; ++r) {
+                const auto to = out.begin() + static_cast<std::ptrdiff_t>(start + r * row);
+                std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(r * grid.k), grid.k, to);
+                std::fill_n(to + static_cast<std::ptrdiff_t>(grid.k), row - grid.k, std::bit_cast<float>(padding_word));
+            }
+        });
     });
 }
 
@@ -193,7 +204,9 @@ SharedBytes interleaved(std::span<const SharedBytes> fields) {
     return make_floats(kept.size() * kept.front().size() / sizeof(float), [kept](std::span<float> out) {
         std::vector<std::span<const float>> from;
         for (const auto& field : kept) from.push_back(floats(field));
-        for (std::size_t x = 0; x < out.size(); ++x) out[x] = from[x % from.size()][x / from.size()];
+        in_parallel(out.size(), parallel_piece, [&](std::size_t begin, std::size_t end) {
+            for (auto x = begin; x < end; ++x) out[x] = from[x % from.size()][x / from.size()];
+        });
     });
 }
 
