@@ -1,8 +1,24 @@
 // bandwidth: how fast memory moves when nothing else is in the way. The copy is the yardstick of every other kernel.
 //   ELEMENT   uint, uint2, uint4, uint8 or uint16; arithmetic is modulo 2^32, so every bit can be checked
 //   STREAMED  1 where what is written will not be read before the caches have lost it
-// A plain store reads the line first, a third of a copy's traffic; PoCL's clang has the store that does not.
-#if STREAMED && defined(LAB_POCL)
+//   OFFSET    words in front of the first element of each buffer: an element then begins at no multiple of its size
+//   STRIDE    from one element to the next, in elements
+//   APART     1 where the elements lie at such places
+#if APART
+// Where elements are not aligned the compiler must know: it takes them apart where the device has no such accesses.
+#if OFFSET % WORDS
+typedef ELEMENT placed_t __attribute__((aligned(4)));
+#else
+typedef ELEMENT placed_t;
+#endif
+#define AT(buffer, i) (((global placed_t*)((global uint*)(buffer) + OFFSET))[(i) * STRIDE])
+#define FROM(buffer, i) (((global const placed_t*)((global const uint*)(buffer) + OFFSET))[(i) * STRIDE])
+#else
+#define AT(buffer, i) ((buffer)[i])
+#define FROM(buffer, i) ((buffer)[i])
+#endif
+// A plain store reads the line first, a third of a copy's traffic; PoCL's clang has the store that does not, for whole lines.
+#if STREAMED && defined(LAB_POCL) && !APART
 #define PUT(place, v) __builtin_nontemporal_store(v, &(place))
 #else
 #define PUT(place, v) (place) = (v)
@@ -21,7 +37,7 @@
 
 #ifdef BANDWIDTH_COPY
 kernel void bandwidth_copy(global const ELEMENT* restrict src, global ELEMENT* restrict dst, ulong count) {
-    FOR_EACH(i) PUT(dst[i], src[i]);
+    FOR_EACH(i) PUT(AT(dst, i), FROM(src, i));
 }
 #endif
 
@@ -31,13 +47,13 @@ kernel void bandwidth_batch(global const ELEMENT* restrict src, global ELEMENT* 
     const ulong lanes = get_local_size(0);
     const ulong i = get_group_id(0) * lanes * 4 + get_local_id(0);
     if (i + 3 * lanes < count) {
-        const ELEMENT a = src[i], b = src[i + lanes], c = src[i + 2 * lanes], d = src[i + 3 * lanes];
-        PUT(dst[i], a);
-        PUT(dst[i + lanes], b);
-        PUT(dst[i + 2 * lanes], c);
-        PUT(dst[i + 3 * lanes], d);
+        const ELEMENT a = FROM(src, i), b = FROM(src, i + lanes), c = FROM(src, i + 2 * lanes), d = FROM(src, i + 3 * lanes);
+        PUT(AT(dst, i), a);
+        PUT(AT(dst, i + lanes), b);
+        PUT(AT(dst, i + 2 * lanes), c);
+        PUT(AT(dst, i + 3 * lanes), d);
     } else {
-        for (ulong k = i; k < count; k += lanes) PUT(dst[k], src[k]);
+        for (ulong k = i; k < count; k += lanes) PUT(AT(dst, k), FROM(src, k));
     }
 }
 #endif
@@ -47,16 +63,16 @@ kernel void bandwidth_batch(global const ELEMENT* restrict src, global ELEMENT* 
 kernel void bandwidth_read(global const ELEMENT* restrict src, global ELEMENT* restrict sums, ulong count) {
     ELEMENT sum = (ELEMENT)(0);
 #if defined(LAB_CPU)
-    FOR_EACH(i) sum += src[i];
+    FOR_EACH(i) sum += FROM(src, i);
 #else
     // Four loads in flight before the first addition waits.
     const ulong step = get_global_size(0);
     ulong i = get_global_id(0);
     for (; i + 3 * step < count; i += 4 * step) {
-        const ELEMENT a = src[i], b = src[i + step], c = src[i + 2 * step], d = src[i + 3 * step];
+        const ELEMENT a = FROM(src, i), b = FROM(src, i + step), c = FROM(src, i + 2 * step), d = FROM(src, i + 3 * step);
         sum += (a + b) + (c + d);
     }
-    for (; i < count; i += step) sum += src[i];
+    for (; i < count; i += step) sum += FROM(src, i);
 #endif
     sums[get_global_id(0)] = sum;
 }
@@ -66,7 +82,7 @@ kernel void bandwidth_read(global const ELEMENT* restrict src, global ELEMENT* r
 kernel void bandwidth_write(global ELEMENT* restrict dst, ulong count, uint key) {
     FOR_EACH(i) {
         const ELEMENT v = (ELEMENT)((uint)i * 0x9E3779B1u ^ key);
-        PUT(dst[i], v);
+        PUT(AT(dst, i), v);
     }
 }
 #endif
@@ -76,8 +92,8 @@ kernel void bandwidth_write(global ELEMENT* restrict dst, ulong count, uint key)
 kernel void bandwidth_triad(global const ELEMENT* restrict b, global const ELEMENT* restrict c, global ELEMENT* restrict a,
                             ulong count, uint factor) {
     FOR_EACH(i) {
-        const ELEMENT v = b[i] + factor * c[i];
-        PUT(a[i], v);
+        const ELEMENT v = FROM(b, i) + factor * FROM(c, i);
+        PUT(AT(a, i), v);
     }
 }
 #endif

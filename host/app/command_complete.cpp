@@ -9,6 +9,7 @@
 #include "device/platforms.hpp"
 #include "inspect/offline.hpp"
 #include "model/registry.hpp"
+#include "report/table.hpp"
 
 namespace cllab::app {
 namespace {
@@ -64,6 +65,17 @@ Strings axes(const Strings& before, const std::string& word) {
     return {out.begin(), out.end()};
 }
 
+/// Names of columns, behind those that `word` has already.
+Strings columns(const Strings& before, const std::string& word) {
+    auto names = report::column_names();
+    names.emplace_back("all");
+    for (auto axis : axes(before, "")) names.push_back(axis.substr(0, axis.size() - 1));
+    const auto last = word.rfind(',');
+    const auto kept = last == std::string::npos ? "" : word.substr(0, last + 1);
+    for (auto& name : names) name.insert(0, kept);
+    return names;
+}
+
 /// The value of an option, by what --help calls it.
 Strings values(std::string called, const Strings& before, const std::string& word) {
     called = called.substr(0, called.find(' '));
@@ -71,6 +83,7 @@ Strings values(std::string called, const Strings& before, const std::string& wor
     if (called == "D") return devices();
     if (called == "T") return targets();
     if (called == "NAME=VALUES") return axes(before, word);
+    if (called == "LIST") return columns(before, word);
     if (called == "STATE") return {"hot", "cold", "rotate"};
     if (called == "TOOL") return {"oclgrind"};
     return {};

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <set>
 
 #include "app/commands.hpp"
 #include "app/html_page.hpp"
@@ -91,6 +92,14 @@ int command_report(const Invocation& invocation) {
     report::Joined joined(invocation.html.empty() && invocation.exports.empty() ? report::Keep::page : report::Keep::all);
     read(joined, invocation.patterns);
     const auto& records = joined.records();
+    if (!invocation.columns.empty()) {
+        std::set<std::string> names;
+        for (const auto& record : records) {
+            for (const auto& [axis, value] : record.point) names.insert(axis);
+            for (const auto& [metric, value] : record.metrics) names.insert(metric);
+        }
+        require_columns(invocation.columns, names);
+    }
     const bool hosts = report::several_hosts(records);
     std::vector<portrait::Conclusion> curves;
     for (const auto& rows : by_device(records)) {
@@ -117,7 +126,7 @@ int command_report(const Invocation& invocation) {
         format.write(records, [&](const std::string& lines) { file->line(lines); });
         printed = printed || file->is_stdout();
     }
-    if (!printed) print_page(records, curves, {}, true);
+    if (!printed) print_page(records, curves, {}, true, invocation.columns);
     return 0;
 }
 

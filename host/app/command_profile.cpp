@@ -18,12 +18,14 @@
 #include "app/runner.hpp"
 #include "app/say.hpp"
 #include "app/streams.hpp"
+#include "core/phases.hpp"
 #include "core/stats.hpp"
 #include "core/text.hpp"
-#include "inspect/dump_folder.hpp"
 #include "core/units.hpp"
+#include "inspect/dump_folder.hpp"
 #include "model/registry.hpp"
 #include "portrait/probes.hpp"
+#include "report/timings.hpp"
 
 namespace cllab::app {
 namespace {
@@ -253,6 +255,9 @@ void open_for_writing(const std::filesystem::path& path, std::ofstream& out) {
 }  // namespace
 
 int command_profile(const Invocation& asked) {
+    const auto start = Clock::now();
+    Phases own;
+    const ChargedTo account(own);
     auto invocation = asked;
     // Text that is not the lab's own may write anywhere and never end.
     invocation.isolate = asked.isolate || !asked.cl_dir.empty();
@@ -260,7 +265,12 @@ int command_profile(const Invocation& asked) {
     catch_driver_crashes();
     const auto runner = invocation.isolate ? in_child_processes(invocation.timeout_seconds) : in_this_process();
     bool failed = false;
-    for (const auto& device : runner->devices(invocation.devices)) {
+    const auto devices = [&] {
+        const InPhase phase(Phase::driver_start);
+        return runner->devices(invocation.devices);
+    }();
+    std::vector<model::Record> measured;
+    for (const auto& device : devices) {
         std::ofstream file;
         if (!invocation.no_dumps) inspect::claim_device_folder(invocation.dumps, device, run::this_host().name);
         const auto path = profile_path(invocation.dumps, device);
@@ -277,6 +287,7 @@ int command_profile(const Invocation& asked) {
         else
             print_profile(std::cout, profile, {wants_colour(STDOUT_FILENO), terminal_width(STDOUT_FILENO)});
         std::cout.flush();
+        if (invocation.timings) measured.insert(measured.end(), profile.records.begin(), profile.records.end());
         if (!finished) {
             std::error_code code;
             if (!invocation.no_dumps) std::filesystem::remove(part, code);
@@ -297,6 +308,7 @@ int command_profile(const Invocation& asked) {
             say(record.id + " is " + model::name(record.status) + ": " + record.reason);
         }
     }
+    if (invocation.timings) report::print_timings(std::cerr, measured, own, since(start));
     return failed ? 1 : 0;
 }
 

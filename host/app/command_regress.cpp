@@ -1,19 +1,17 @@
 // `cllab regress`: slower than before? An exit status says so.
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
-#include <map>
 
 #include <unistd.h>
 
 #include "app/commands.hpp"
+#include "app/histories.hpp"
 #include "app/outputs.hpp"
 #include "app/regress.hpp"
 #include "app/say.hpp"
 #include "app/streams.hpp"
-#include "compare/history.hpp"
 #include "core/text.hpp"
 #include "report/history.hpp"
 #include "report/joined.hpp"
@@ -32,29 +30,6 @@ int exit_status_of(const std::vector<model::RegressionCell>& cells, bool strict)
     if (any({CellChange::newly_wrong, CellChange::newly_failing, CellChange::still_failing})) return 1;
     if (any({CellChange::slower})) return 4;
     return strict && any({CellChange::undecided, CellChange::incomparable}) ? 5 : 0;
-}
-
-/// The timed records of each cell on each device under any driver, by time.
-std::vector<model::History> histories(const std::vector<model::Record>& records) {
-    std::vector<model::History> out;
-    std::map<std::string, std::size_t> at;
-    for (const auto& record : records) {
-        if (record.status != model::Status::ok || !record.time || !(record.time->median > 0)) continue;
-        std::vector<std::string> key{record.id, record.device.platform, record.device.name, record.device.identity, record.host.name, record.time->cache};
-        for (const auto& [axis, value] : record.point) key.push_back(axis + "=" + value);
-        const auto [found, is_new] = at.emplace(join(key, "\n"), out.size());
-        if (is_new) out.push_back({record.id, record.point, record.device, {}, {}});
-        out[found->second].points.push_back({record.utc, record.run.label, record.run.id, record.time->median});
-    }
-    for (auto& history : out) {
-        std::stable_sort(history.points.begin(), history.points.end(), [](const auto& a, const auto& b) { return a.utc < b.utc; });
-        constexpr std::size_t most = 5000;
-        if (history.points.size() > most) history.points.erase(history.points.begin(), history.points.end() - most);
-        std::vector<double> logs;
-        for (const auto& point : history.points) logs.push_back(std::log(point.seconds));
-        history.levels = compare::levels(logs);
-    }
-    return out;
 }
 
 int command_history(const Invocation& invocation, Outputs& outputs, const report::TableStyle& style) {

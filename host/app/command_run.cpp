@@ -9,6 +9,7 @@
 #include <iostream>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include <unistd.h>
@@ -29,6 +30,7 @@
 #include "app/sink.hpp"
 #include "app/streams.hpp"
 #include "app/versus.hpp"
+#include "app/watch.hpp"
 #include "core/phases.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -119,11 +121,28 @@ std::vector<model::Selected> select_for(const Choice& choice, const Invocation& 
     return selected;
 }
 
+/// --native: behind the kernels of each family its loops.
+void add_native(std::vector<model::Selected>& selected) {
+    std::vector<const model::Experiment*> families;
+    for (const auto& s : selected)
+        if (std::find(families.begin(), families.end(), s.experiment) == families.end()) families.push_back(s.experiment);
+    for (const auto* family : families) {
+        if (family->native.empty()) {
+            std::vector<std::string> known;
+            for (const auto& e : model::registry())
+                if (!e.native.empty()) known.push_back(e.family);
+            throw Error(Blame::usage, "'" + family->family + "' has no native loop; those with one are " + join(known, ", "));
+        }
+        for (const auto& loop : family->native) selected.push_back({family, &loop, family->id(loop)});
+    }
+}
+
 }  // namespace
 
 run::RunRequest request_of(const Choice& choice, const Invocation& invocation) {
     run::RunRequest out;
-    const auto selected = select_for(choice, invocation);
+    auto selected = select_for(choice, invocation);
+    if (invocation.native) add_native(selected);
     out.comparisons = invocation.versus.empty() ? model::make_plan(selected, invocation.axes) : pairs(selected, invocation);
     auto& settings = out.settings = settings_of(invocation);
     settings.measure = !invocation.verify_only;
@@ -169,7 +188,7 @@ int exit_status_of(const std::vector<model::Record>& records, bool require_all) 
 }
 
 void print_results(const Sink& sink, const std::vector<Pair>& pairs, const std::vector<model::Device>& devices,
-                   OutputFile* html, const std::vector<report::LostDevice>& lost = {}) {
+                   OutputFile* html, const std::vector<std::string>& columns, const std::vector<report::LostDevice>& lost = {}) {
     if (sink.records().empty()) return;
     std::vector<portrait::Conclusion> conclusions;
     for (const auto& device : devices) {
@@ -185,9 +204,40 @@ void print_results(const Sink& sink, const std::vector<Pair>& pairs, const std::
         write_html(*html, sink.records(), conclusions, verdicts);
     }
     if (sink.uses_stdout() || (html && html->is_stdout())) return;
-    print_page(sink.records(), conclusions, lost, false);
-    for (const auto& pair : pairs) print_pair(std::cout, pair, wants_colour(STDOUT_FILENO));
+    print_page(sink.records(), conclusions, lost, false, columns);
+    for (const auto& pair : pairs)
+        if (!pair.right.id.empty()) print_pair(std::cout, pair, wants_colour(STDOUT_FILENO));
     std::cout.flush();
+}
+
+/// Beside each cell whose version before was right, that one.
+void put_before(std::vector<model::Group>& plan, const Watched& watched) {
+    if (watched.before.empty()) return;
+    std::vector<model::Group> out;
+    for (const auto& group : plan) {
+        for (const auto& cell : group) {
+            out.push_back({cell});
+            const auto known = watched.before.find(Watched::key_of(cell));
+            if (known == watched.before.end()) continue;
+            auto before = cell;
+            before.id += "_before";
+            before.stored = known->second;
+            out.back().push_back(std::move(before));
+        }
+    }
+    plan = std::move(out);
+}
+
+/// What --columns may name beside every table's columns.
+std::set<std::string> axes_and_metrics(const std::vector<model::Group>& plan) {
+    std::set<std::string> out{model::build_options_axis().name};
+    for (const auto& group : plan) {
+        for (const auto& cell : group) {
+            for (const auto& axis : cell.experiment->axes) out.insert(axis.name);
+            for (const auto& metric : cell.experiment->metrics) out.insert(metric.name);
+        }
+    }
+    return out;
 }
 
 /// Whether these selectors may name more than one device. Each then works in a child process, so that a driver that crashes
@@ -199,7 +249,7 @@ bool may_be_several(const std::vector<std::string>& selectors) {
 
 }  // namespace
 
-int command_run(const Invocation& asked, const std::map<std::string, Earlier>& earlier) {
+int command_run(const Invocation& asked, Watched* watched) {
     if (asked.rebuild) return rebuild_on_devices(asked);
     if (asked.watch) return watch(asked);
     if (!asked.check.empty()) return check_oclgrind(asked);
@@ -211,10 +261,12 @@ int command_run(const Invocation& asked, const std::map<std::string, Earlier>& e
     // Text that is not the lab's own may write anywhere and never end; the arrangements of --vs are processes of their own.
     invocation.isolate = asked.isolate || !asked.cl_dir.empty() || !asked.versus.empty() || may_be_several(asked.devices);
     Outputs outputs(invocation);
-    const Choice choice(invocation, earlier);
+    const Choice choice(invocation, watched ? watched->files : std::map<std::string, Earlier>{});
     invocation.isolate = invocation.isolate || choice.own();
     auto request = request_of(choice, invocation);
+    if (watched) put_before(request.comparisons, *watched);
     const auto& plan = request.comparisons;
+    require_columns(invocation.columns, axes_and_metrics(plan));
     check_dumps(request.settings);
     if (!invocation.html.empty()) {
         std::size_t cells = 0;
@@ -232,7 +284,13 @@ int command_run(const Invocation& asked, const std::map<std::string, Earlier>& e
     for (const auto& trouble : troubles) say(trouble);
     if (!invocation.outputs.empty() && devices.size() != 1)
         throw Error(Blame::usage, "--output needs one device; " + std::to_string(devices.size()) + " are selected");
+    if (watched && watched->files.empty() && devices.size() != 1)
+        throw Error(Blame::usage, "--watch with --cl-dir needs one device; " + std::to_string(devices.size()) + " are selected");
 
+    for (const auto& device : devices)
+        if (const bool simulated = device.implementation == model::Implementation::oclgrind; invocation.native && (simulated || !device.is_cpu()))
+            throw Error(Blame::usage, "option '--native' is for CPU devices; '" + excerpt(device.name) + "' is " +
+                                          (simulated ? "a simulator" : "of type " + std::string(model::name(device.type))));
     for (const auto& device : devices) {
         outputs.reads(profile_path(invocation.dumps, device));
         check_points(request, device);
@@ -243,6 +301,7 @@ int command_run(const Invocation& asked, const std::map<std::string, Earlier>& e
     outputs.open();
     Sink sink(outputs.json(), outputs.csv());
     BaselineWriter baseline(invocation.baseline, outputs.file("--baseline"), request.settings.cl_dir);
+    const bool paired = !invocation.versus.empty() || (watched && !watched->before.empty());
     std::vector<Pair> compared;
 
     std::size_t cells = 0;
@@ -258,7 +317,7 @@ int command_run(const Invocation& asked, const std::map<std::string, Earlier>& e
             sink.take(record);
             baseline.take(record, nullptr);
             progress.clear();
-            print_results(sink, compared, devices, outputs.html());
+            print_results(sink, compared, devices, outputs.html(), invocation.columns);
             say(record.id + " on '" + record.device.name + "' does not end and a driver cannot be stopped from inside; --isolate goes on "
                                                            "with the next cell.");
             std::fflush(stderr);
@@ -277,16 +336,26 @@ int command_run(const Invocation& asked, const std::map<std::string, Earlier>& e
             sink.take(record);
             baseline.take(record, &plan[group][index]);
             progress.finished();
-            if (!invocation.versus.empty()) {
+            if (watched && index == 0 && record.status == model::Status::ok)
+                watched->built[Watched::key_of(plan[group][index])] = {record.family, record.build.source_sha256, record.build.options};
+            if (paired) {
                 auto& pair = compared.at(compared.size() - plan.size() + group);
                 (index == 0 ? pair.left : pair.right) = record;
             }
         }};
     const auto compare_pairs = [&](const model::Device& device) {
-        if (invocation.versus.empty() || !request.settings.measure) return;
+        if (!paired || !request.settings.measure) return;
         for (std::size_t g = 0; g < plan.size(); ++g) {
             auto& pair = compared.at(compared.size() - plan.size() + g);
             if (!pair.left.time || !pair.right.time) continue;
+            if (watched && !pair.left.code.fingerprint.empty() && pair.left.code.fingerprint == pair.right.code.fingerprint) {
+                // Who waits for the answer has it: the times of equal code differ by the machine's doing.
+                pair.comparison.emplace();
+                pair.comparison->left = pair.left.id;
+                pair.comparison->right = pair.right.id;
+                pair.comparison->judgement.verdict = model::Verdict::same_code;
+                continue;
+            }
             const InPhase phase(Phase::arrangements);
             const auto comparison =
                 compare_cells(*runner, request.settings, device.selector, plan[g], pair.left, pair.right, invocation.comparison_seconds,
@@ -298,7 +367,7 @@ int command_run(const Invocation& asked, const std::map<std::string, Earlier>& e
     };
     std::vector<report::LostDevice> lost;
     const auto print_all = [&] {
-        print_results(sink, compared, devices, outputs.html(), lost);
+        print_results(sink, compared, devices, outputs.html(), invocation.columns, lost);
         if (!invocation.timings) return;
         const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         report::print_timings(std::cerr, sink.records(), own, wall);
@@ -311,7 +380,7 @@ int command_run(const Invocation& asked, const std::map<std::string, Earlier>& e
     };
     const OnOneDevice run_alone = [&](const model::Device& device, const std::set<run::CellNumber>& already) {
         try {
-            if (!invocation.versus.empty()) compared.resize(compared.size() + plan.size());
+            if (paired) compared.resize(compared.size() + plan.size());
             runner->run(request, device.selector, events, already);
             compare_pairs(device);
             return true;
@@ -322,7 +391,7 @@ int command_run(const Invocation& asked, const std::map<std::string, Earlier>& e
         }
     };
     try {
-        const auto at_once = invocation.versus.empty() ? may_work_at_once(devices, request, invocation.parallel) : std::vector<model::Device>{};
+        const auto at_once = !paired ? may_work_at_once(devices, request, invocation.parallel) : std::vector<model::Device>{};
         for (const auto& device : devices)
             if (std::none_of(at_once.begin(), at_once.end(), [&](const auto& d) { return d.selector == device.selector; })) run_alone(device, {});
         if (!at_once.empty()) {
@@ -336,7 +405,7 @@ int command_run(const Invocation& asked, const std::map<std::string, Earlier>& e
         return 130;
     } catch (...) {
         progress.clear();
-        print_results(sink, compared, devices, outputs.html(), lost);  // nothing finished is lost
+        print_results(sink, compared, devices, outputs.html(), invocation.columns, lost);  // nothing finished is lost
         throw;
     }
     watchdog.reset();

@@ -1,17 +1,17 @@
 // One function a command; each returns the exit status.
 #pragma once
 
-#include <map>
 #include <string>
 
-#include "app/choice.hpp"
 #include "app/options.hpp"
 #include "app/streams.hpp"
 
 namespace cllab::app {
 
-/// Also `dump`. `earlier`: as Choice takes it.
-int command_run(const Invocation& invocation, const std::map<std::string, Earlier>& earlier = {});
+struct Watched;
+
+/// Also `dump`. `watched`: of --watch.
+int command_run(const Invocation& invocation, Watched* watched = nullptr);
 int watch(const Invocation& invocation);           ///< of `run --watch`
 int check_oclgrind(const Invocation& invocation);  ///< of `run --check oclgrind`
 int command_profile(const Invocation& invocation);

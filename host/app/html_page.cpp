@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "app/histories.hpp"
 #include "app/results.hpp"
 #include "core/error.hpp"
 #include "core/units.hpp"
@@ -124,6 +125,12 @@ void write_html(OutputFile& file, const std::vector<model::Record>& records, con
     page.curves = curves_of_page(records, conclusions, places);
     for (const auto& experiment : model::registry()) page.questions.emplace_back(experiment.family, experiment.question);
     page.verdicts = verdicts;
+    for (auto& history : histories(records)) {
+        std::set<std::string> runs;
+        for (const auto& point : history.points) runs.insert(point.run);
+        constexpr std::size_t least_runs = 3;  // fewer make no series
+        if (runs.size() >= least_runs) page.histories.push_back(std::move(history));
+    }
     page.made = std::string("Made by cllab ") + version() + " on " + utc_now();
     add_code(page);
     add_portraits(page);

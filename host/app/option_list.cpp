@@ -32,6 +32,11 @@ auto* number(const char* value, double otherwise) {
     return po::value<double>()->value_name(value)->default_value(otherwise, format_exact(otherwise));
 }
 
+constexpr auto columns =
+    "Shows these columns of the table beside each row's name and status, with commas between, e.g. time,regs,dump, or all, however wide that is: "
+    "time, interval, vs_best, bandwidth, flops, of_copy, upload, download, step_time, regs, spills, inner_loop, reuse, limit, note, dump, clock, cache, "
+    "checked_by, label, and the axes and metrics that `cllab describe` names. Default: those for which the terminal has room, or 80 columns where it is none; a line "
+    "names the others.";
 constexpr auto replaces = "Replaces an output file that exists. Without it such a file is kept and the command refused.";
 
 void add_statements(Options& add) {
@@ -95,6 +100,10 @@ void add_cells(Options& add, const std::string& command) {
     if (!why) add("csv", text("FILE"), "Writes one CSV line a cell, likewise.");
     if (command == "run")
         add("steps", "Adds what the parts of an operation take where it has several: transfers, sweep, residual, copy, passes.");
+    if (command == "run" || command == "dump") add("columns", text("LIST"), columns);
+    if (command == "run")
+        add("native", "On CPU devices: adds hand-written C++ loops as rows, on one thread and on one per core, held against the same reference and "
+            "timed in turns with the kernels, by the host clock. For gemm, himeno, pitch, reduce and saxpy.");
     if (command == "run")
         add("html", text("FILE"), "Writes one page for a browser at the end: charts, tables, and the code beside the time.");
     if (!few) {
@@ -126,7 +135,7 @@ void add_run(Options& add) {
         "below --dumps.");
     add("parallel", text("WHICH", "auto"),
         "Which of several devices measure at the same time, in processes of their own: auto, GPUs that share neither cores nor memory; all; "
-        "never. One comparison is measured alone on each and again beside the others: where it takes longer, the devices work one after the other.");
+        "never. The last comparison is measured alone on each and again beside the others: where it takes longer, they work one after the other.");
     add("hot", po::value<double>()->value_name("SECONDS"),
         "On CPU devices: after the timing, runs each cell for SECONDS while it is sampled which instructions run, for isa.txt and the "
         "record. 0 skips it. Default: 0.05 where dumps are written. A cell whose operation takes three times as long is left out.");
@@ -134,8 +143,8 @@ void add_run(Options& add) {
     add("check", text("TOOL"),
         "Of a kernel file: TOOL is oclgrind. Runs each kernel once, small, in Oclgrind and reports races, uninitialised reads and "
         "accesses outside of buffers, with their lines.");
-    add("watch", "Of a kernel file: on each save builds and verifies it, compares it with the version before as --vs does, and shows "
-        "how the code differs. Goes on until interrupted.");
+    add("watch", "Of a kernel file, or with --cl-dir of a family's: on each save builds and verifies it, compares it with the version before "
+        "as --vs does, and shows how the code differs. Goes on until interrupted.");
     add("replay", text("DIR"),
         "Runs the kernel that the OpenCL Intercept Layer captured in DIR (CLI_CaptureReplay=1), with its arguments, and holds the "
         "results against those captured.");
@@ -161,7 +170,8 @@ void add_regress(Options& add) {
                     "changed between the runs beside the kernel is in it. It takes several runs in the baseline (--append).");
     add("calibrate", "Compares the baseline with itself: prints how many false alarms there were, and the smallest slowdown that would "
                      "have been found.");
-    add("history", "Takes BASE and PATTERN as files of records instead and prints where the level of a cell's time changed from run to run.");
+    add("history", "Takes BASE and PATTERN as files of records instead and prints where the level of a cell's time changed from run to run. "
+                   "The page of `cllab report --html` draws it.");
     add("max-time", number("SECONDS", 10),
         "Caps the arrangements of one cell; up to four times that where fewer than an interval needs would be done.");
     add("cl-dir", text("DIR"),
@@ -186,6 +196,7 @@ void add_profile(Options& add) {
     add("cl-dir", text("DIR"), "Reads the kernel text from DIR/<family>.cl.");
     add("build-options", text("TEXT"), "Appends TEXT to the build options of every kernel.");
     add("isolate", "Runs each probe in a child process: a driver that crashes or hangs costs one cell.");
+    add("timings", "Prints on standard error where the time of the command went, by phase and by cell.");
     add("timeout", number("SECONDS", 60),
         "With --isolate, ends a cell that shows no progress for SECONDS.");
     add("seed", text("N"), "Seeds the random inputs. Default: a fresh one each run.");
@@ -243,6 +254,7 @@ po::options_description options_of(const std::string& command) {
             "Also writes one page for a browser to OUT: charts, tables, and the code beside the time, read from the dump folders that the "
             "records name, as seen from the current folder.");
         for (const auto& format : report::exports) add(format.option, text("OUT"), format.about);
+        add("columns", text("LIST"), columns);
         add("force", replaces);
         add("append", "Adds to a file of --csv that exists, without a second header.");
     }

@@ -14,6 +14,7 @@
 #include "core/units.hpp"
 #include "model/registry.hpp"
 #include "report/exports.hpp"
+#include "report/table.hpp"
 
 namespace cllab::app {
 namespace {
@@ -121,7 +122,7 @@ void fill(Invocation& out, const Given& given) {
         if (given.has(format.option)) given.text(format.option, out.exports.emplace_back(format.option, "").second);
     for (const auto& [name, to] :
          {std::pair{"force", &out.force}, {"append", &out.append}, {"no-dumps", &out.no_dumps}, {"isolate", &out.isolate},
-          {"timings", &out.timings}, {"steps", &out.steps}, {"require-all", &out.require_all}, {"verify", &out.verify_only}, {"no-yardstick", &out.no_yardstick},
+          {"timings", &out.timings}, {"steps", &out.steps}, {"native", &out.native}, {"require-all", &out.require_all}, {"verify", &out.verify_only}, {"no-yardstick", &out.no_yardstick},
           {"watch", &out.watch}, {"noise", &out.noise}, {"targets", &out.list_targets}, {"summary", &out.summary}, {"source", &out.source},
           {"recorded", &out.recorded}, {"strict", &out.strict}, {"calibrate", &out.calibrate}, {"history", &out.history}, {"test", &out.test}})
         *to = given.has(name);
@@ -140,6 +141,11 @@ void fill(Invocation& out, const Given& given) {
         out.hot_seconds = given.values["hot"].as<double>();
         if (!(*out.hot_seconds >= 0) || *out.hot_seconds > 3600)
             throw Error(Blame::usage, "option '--hot' is " + format_exact(*out.hot_seconds) + "; possible are seconds from 0 to 3600");
+    }
+    if (given.has("columns")) {
+        for (const auto& name : split(given.values["columns"].as<std::string>(), ',')) out.columns.push_back(report::column_name(name));
+        if (std::find(out.columns.begin(), out.columns.end(), "") != out.columns.end())
+            throw Error(Blame::usage, "option '--columns' takes names with commas between; found '" + given.values["columns"].as<std::string>() + "'");
     }
     if (given.has("width")) {
         out.width = given.values["width"].as<unsigned>();
@@ -213,6 +219,8 @@ void finish_regress(Invocation& out, const Given& given) {
 
 void finish_cells(Invocation& out, const Given& given) {
     if (out.command == "dump") out.verify_only = true;
+    if (out.native && (!out.versus.empty() || out.rebuild || !out.baseline.empty() || !out.check.empty() || out.watch || !out.replay.empty()))
+        throw Error(Blame::usage, "--native adds rows to a table, so --vs, --rebuild, --baseline, --check, --watch and --replay cannot stand beside it");
     if (out.rebuild && !(out.csv.empty() && out.baseline.empty() && out.outputs.empty()))
         throw Error(Blame::usage, "--rebuild writes the records of its processes to --json only, so --csv, --output and --baseline cannot stand beside it");
     if (!out.replay.empty()) {

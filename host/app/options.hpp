@@ -40,7 +40,8 @@ struct Invocation {
     bool list_targets = false, summary = false, hot = false, source = false;  ///< likewise
     unsigned width = 0;                          ///< likewise: columns; 0: as long as the lines are
     std::string check, replay;                   ///< of run, for kernel files
-    bool steps = false;                          ///< of run
+    bool steps = false, native = false;          ///< of run
+    std::vector<std::string> columns;            ///< of run, dump and report: of the table (report::column_name); empty: what there is room for
     std::optional<unsigned> count_above;         ///< of run and dump: grey level
     bool watch = false;                          ///< likewise
     std::string exports_to;                      ///< of ncu: the folder of --export

@@ -6,6 +6,8 @@
 
 #include "app/pager.hpp"
 #include "app/streams.hpp"
+#include "core/error.hpp"
+#include "core/suggest.hpp"
 #include "core/text.hpp"
 #include "model/registry.hpp"
 #include "report/curve.hpp"
@@ -83,14 +85,27 @@ void print_conclusions(std::ostream& out, const std::vector<portrait::Conclusion
 }
 
 void print_page(const std::vector<model::Record>& records, const std::vector<portrait::Conclusion>& conclusions,
-                const std::vector<report::LostDevice>& lost, bool several_runs) {
+                const std::vector<report::LostDevice>& lost, bool several_runs, const std::vector<std::string>& columns) {
     const Paged paged;
-    const report::TableStyle style{wants_colour(STDOUT_FILENO), terminal_width(STDOUT_FILENO)};
+    constexpr unsigned usual = 80;
+    const auto width = terminal_width(STDOUT_FILENO);
+    const report::TableStyle style{wants_colour(STDOUT_FILENO), width ? width : usual, columns};
     report::print_table(std::cout, portrait::without_curves(records, conclusions), style, several_runs ? may_be_auto : report::MayBeAuto{});
     print_bright(std::cout, records, style);
     print_conclusions(std::cout, conclusions, style);
     print_summaries(records);
     report::print_by_device(std::cout, records, lost, may_be_auto, style);
+}
+
+void require_columns(const std::vector<std::string>& columns, const std::set<std::string>& axes_and_metrics) {
+    auto known = report::column_names();
+    known.emplace_back("all");
+    for (const auto& name : axes_and_metrics) known.push_back(report::column_name(name));
+    // Those of --steps, --tolerance and --count-above are named after what a cell has.
+    const auto is_made = [](const std::string& name) { return name.starts_with("step_") || name.starts_with("error_") || name.starts_with("above_"); };
+    for (const auto& column : columns)
+        if (!is_made(column) && std::find(known.begin(), known.end(), column) == known.end())
+            throw Error(Blame::usage, "no table has a column '" + column + "' (--columns); possible are " + join(known, ", ") + or_did_you_mean(column, known));
 }
 
 }  // namespace cllab::app

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <iterator>
 #include <list>
 #include <map>
 #include <poll.h>
@@ -20,7 +21,7 @@ namespace {
 
 using run::CellNumber;
 
-/// Where the devices wait for each other before they measure: one that opens faster would be done before the last has begun.
+/// Where the devices wait for each other before they measure, so that they begin with the same comparison at the same time.
 struct Start {
     std::atomic<std::size_t> ready{0}, expected{0};
 
@@ -80,12 +81,10 @@ public:
     const std::string& selector() const { return selector_; }
     const std::string& trouble() const { return trouble_; }
     bool over() const { return over_; }
-    bool at_work() const { return began_ && !over_; }
     pollfd wait() const { return {child_.descriptor(), POLLIN, 0}; }
 
 private:
     void tell(const Message& message, const model::Record& record, const Events& events) {
-        began_ = true;
         const bool done = message.contains("done");
         const auto cell = message.at(done ? "done" : "begin").get<CellNumber>();
         if (done) return events.done(cell.first, cell.second, record);
@@ -94,41 +93,41 @@ private:
     }
 
     std::string selector_, trouble_;
-    bool began_ = false, over_ = false;
+    bool over_ = false;
     const Position nowhere_;
     Message announced_;  ///< the message whose record is the next line
     Child child_;        // last: the child starts with everything above in place
 };
 
-/// What the devices tell, held back until it is known that they do not slow each other.
+/// What the devices tell of a request that begins with the witness, held back until it is known that they do not slow each other.
 class Witness {
 public:
-    Witness(const std::vector<model::Record>& alone, std::size_t number, std::size_t cells, const std::list<Lane>& lanes, const Events& events)
-        : alone_(alone), number_(number), cells_(cells), lanes_(lanes), events_(events) {}
+    /// `alone`: has its cells on each device. `number`: of it in the request that `events` knows; there the others come before it.
+    Witness(const std::vector<model::Record>& alone, std::size_t number, std::size_t cells, const Events& events)
+        : alone_(alone), number_(number), cells_(cells), events_(events) {}
 
-    Events of(const Lane& lane) {
-        return {[this, &lane](std::size_t g, std::size_t i, const model::Record& record, const char* phase) {
-                    if (g == number_ && !std::all_of(lanes_.begin(), lanes_.end(), [](const auto& l) { return l.at_work() || !l.trouble().empty(); }))
-                        before_all_ = lane.selector();
-                    events_.begin(g, i, record, phase);
-                },
+    Events listener() {
+        return {[this](std::size_t g, std::size_t i, const model::Record& record, const char* phase) { events_.begin(g == 0 ? number_ : g - 1, i, record, phase); },
                 [this](std::size_t g, std::size_t i, const model::Record& record) {
-                    if (g == number_) beside_.push_back(record);
-                    else held_.emplace_back(CellNumber(g, i), record);
+                    if (g == 0) {
+                        beside_.push_back(record);
+                    } else {
+                        held_.emplace_back(CellNumber(g - 1, i), record);
+                        held_.back().second.run.order.comparison = g - 1;
+                    }
                 }};
     }
 
-    /// Decides as soon as every device that works has told of the comparison, and from then on hands on what there is.
-    void look() {
+    /// Decides as soon as each of the `working` devices has told of the witness, and from then on hands on what there is.
+    void look(std::size_t working) {
         if (!decided_) {
-            const auto working = static_cast<std::size_t>(std::count_if(lanes_.begin(), lanes_.end(), [](const auto& l) { return l.trouble().empty(); }));
             if (beside_.size() < working * cells_) return;
             decided_ = true;
             std::pair<double, double> ratios{1, 1};
-            if (!before_all_.empty()) trouble_ = "device " + before_all_ + " was done with half of its cells before all others had begun";
-            else trouble_ = slowed(alone_, beside_, ratios);
-            note_ = "side-by-side: other devices were measured at the same time; of " + alone_.front().id + " the time was " + format_significant(ratios.first, 3) + " to " +
-                    format_significant(ratios.second, 3) + " times that alone";
+            trouble_ = slowed(alone_, beside_, ratios);
+            if (!beside_.empty())
+                note_ = "side-by-side: other devices were measured at the same time; of " + beside_.front().id + (cells_ > 1 ? " and its neighbors" : "") + " the time was " +
+                        format_significant(ratios.first, 3) + " to " + format_significant(ratios.second, 3) + " times that alone";
         }
         if (!trouble_) hand_on();
     }
@@ -145,11 +144,9 @@ public:
 private:
     const std::vector<model::Record>& alone_;
     std::size_t number_, cells_;
-    const std::list<Lane>& lanes_;
     const Events& events_;
     std::vector<model::Record> beside_;
     std::vector<std::pair<CellNumber, model::Record>> held_;
-    std::string before_all_;
     std::string note_ = "side-by-side: other devices were measured at the same time; the run ended before it was known whether that slows it";
     bool decided_ = false;
     std::optional<std::string> trouble_;
@@ -160,16 +157,18 @@ struct Done {
     std::map<std::string, std::string> lost;  ///< selector and sentence of devices whose driver failed
 };
 
-Done run_at_once(const run::RunRequest& request, const std::vector<model::Device>& devices, std::size_t witness, const std::vector<model::Record>& alone,
-                 double timeout_seconds, const Events& events) {
+Done run_at_once(const run::RunRequest& request, const std::vector<model::Device>& devices, const std::vector<model::Record>& alone, double timeout_seconds, const Events& events) {
     Done out;
     SharedPage<Start> start;
     start->expected = devices.size();
     std::list<Lane> lanes;
-    for (const auto& device : devices) lanes.emplace_back(request, device.selector, timeout_seconds, *start);
-    Witness held(alone, witness, request.comparisons.at(witness).size(), lanes, events);
+    auto witness_first = request;
+    std::rotate(witness_first.comparisons.begin(), std::prev(witness_first.comparisons.end()), witness_first.comparisons.end());
+    for (const auto& device : devices) lanes.emplace_back(witness_first, device.selector, timeout_seconds, *start);
+    Witness witness(alone, request.comparisons.size() - 1, request.comparisons.back().size(), events);
+    const auto listener = witness.listener();
     const auto working = [](const Lane& lane) { return !lane.over(); };
-    while (std::any_of(lanes.begin(), lanes.end(), working) && !held.trouble()) {
+    while (std::any_of(lanes.begin(), lanes.end(), working) && !witness.trouble()) {
         std::vector<pollfd> waits;
         for (const auto& lane : lanes)
             if (working(lane)) waits.push_back(lane.wait());
@@ -177,16 +176,16 @@ Done run_at_once(const run::RunRequest& request, const std::vector<model::Device
         std::size_t at = 0;
         for (auto& lane : lanes) {
             if (!working(lane)) continue;
-            if (waits[at++].revents != 0 || interrupted()) lane.receive(held.of(lane));
+            if (waits[at++].revents != 0 || interrupted()) lane.receive(listener);
         }
         start->expected = static_cast<std::size_t>(std::count_if(lanes.begin(), lanes.end(), [](const auto& lane) { return lane.trouble().empty(); }));
-        held.look();
+        witness.look(start->expected);
     }
     for (const auto& lane : lanes)
         if (!lane.trouble().empty()) out.lost[lane.selector()] = lane.trouble();
-    out.trouble = held.trouble();
+    out.trouble = witness.trouble();
     if (interrupted()) {
-        if (!out.trouble) held.hand_on();
+        if (!out.trouble) witness.hand_on();
         throw run::Interrupted{};
     }
     return out;
@@ -225,14 +224,14 @@ std::optional<std::string> slowed(const std::vector<model::Record>& alone, const
 
 void run_side_by_side(const run::RunRequest& request, std::vector<model::Device> devices, const std::vector<model::Record>& records,
                       double timeout_seconds, const Events& events, const Alone& alone) {
-    const auto witness = request.comparisons.size() / 2;
+    const auto witness = request.comparisons.size() - 1;  // of a sweep the largest
     std::set<CellNumber> its_cells, others;
     for (std::size_t g = 0; g < request.comparisons.size(); ++g)
         for (std::size_t i = 0; i < request.comparisons[g].size(); ++i) (g == witness ? its_cells : others).insert({g, i});
     std::erase_if(devices, [&](const auto& device) { return !alone.run(device, others); });
     Done done;
     if (devices.size() < 2) done.trouble = "only one of them works";
-    else done = run_at_once(request, devices, witness, records, timeout_seconds, events);
+    else done = run_at_once(request, devices, records, timeout_seconds, events);
     if (done.trouble) {
         say("the devices work one after the other: " + *done.trouble);
         for (const auto& device : devices) alone.run(device, its_cells);

@@ -31,7 +31,7 @@ struct Alone {
     std::function<void(const model::Device&, const std::string& why)> lose;
 };
 
-/// Each device does the comparison in the middle of the request alone, then all of them do the others at once, and that one once more.
+/// Each device does the last comparison of the request alone; then all of them do it once more at the same time, and the others behind it.
 /// `events` hears nothing until it is known to take as long as alone on each of them, and then of every other cell, with the warning
 /// "side-by-side" in its record; where one is slowed, that is said and the devices work one after the other. `records`: of the cells that
 /// events were told of. Throws run::Interrupted when what was done is told.

@@ -1,4 +1,5 @@
 // bandwidth: reads, writes, the copy that every other family is measured against, and the levels in between.
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -30,6 +31,21 @@ struct Shape {
     std::size_t items = 1, lanes = 1;
     std::uint64_t depth = 4;  ///< reread: loads per work-item and trip
     bool runs = false;        ///< each work-item has one contiguous run, as on CPUs
+    std::uint64_t offset = 0, spacing = 1;  ///< words in front of the first element; elements from one that is moved to the next
+
+    std::uint64_t words() const { return width / 4; }  ///< of an element
+    bool apart() const { return offset > 0 || spacing > 1; }
+    bool aligned() const { return offset % words() == 0; }
+    std::uint64_t buffer_bytes() const { return 4 * offset + bytes; }
+    /// The element and its word that word `at` of a buffer belongs to; nothing for one that no access reaches.
+    std::optional<std::pair<std::uint64_t, std::uint64_t>> element(std::uint64_t at) const {
+        if (at < offset) return std::nullopt;
+        const auto place = (at - offset) / words();
+        if (place % spacing != 0 || place / spacing >= count) return std::nullopt;
+        return std::pair{place / spacing, (at - offset) % words()};
+    }
+    /// Where in a buffer the first word of an element is.
+    std::uint64_t at(std::uint64_t element) const { return offset + element * spacing * words(); }
 
     // Of reread: on a CPU all loads of a group in one trip lie in one block, on a GPU each load has a block of its own.
     std::uint64_t block_elements() const { return lanes * (runs ? depth : 1); }
@@ -74,8 +90,12 @@ Shape shape_of(const Request& request, Params& params) {
     if (s.bytes % s.width != 0)
         throw Error(Blame::usage, "axis 'size' is " + std::to_string(s.bytes) + " bytes, which are no whole number of elements of " +
                                       std::to_string(s.width) + " (axis 'width')");
-    require_room(device, "src", s.bytes);
-    s.count = s.bytes / s.width;
+    if (!is_reread(request)) {
+        s.offset = params.count("offset");
+        s.spacing = params.count("stride");
+    }
+    require_room(device, "src", s.buffer_bytes());
+    s.count = (s.bytes / s.width + s.spacing - 1) / s.spacing;
     if (is_reread(request)) s.items = (is_simulator(device) ? 2 : device.compute_units) * s.lanes;
     else if (s.runs) s.items = device.compute_units * 4ull;
     // Four accesses per work-item keep enough bytes in flight; fewer work-items when the buffer is small.
@@ -92,7 +112,7 @@ std::vector<std::uint32_t> read_sums(const Shape& s, Words src) {
     std::vector<std::uint32_t> sums(s.items * words);
     for (std::uint64_t i = 0; i < s.count; ++i) {
         auto* sum = &sums[(s.runs ? i / run : i % s.items) * words];
-        for (std::uint64_t k = 0; k < words; ++k) sum[k] += src[i * words + k];
+        for (std::uint64_t k = 0; k < words; ++k) sum[k] += src[s.at(i) + k];
     }
     return sums;
 }
@@ -129,41 +149,56 @@ std::vector<std::uint32_t> reread_sums(const Shape& s, Words src, std::int32_t t
     return sums;
 }
 
+/// A word of an output that nobody may write.
+std::uint32_t untouched_word(const Buffers& buffers, std::uint64_t at) {
+    std::uint32_t out = 0;
+    for (unsigned k = 0; k < 4; ++k) out |= std::to_integer<std::uint32_t>(poison_byte(buffers.poison_seed, 4 * at + k)) << (8 * k);
+    return out;
+}
+
+/// The first word of `name` that is not expected(element, word of it), and what lies between and in front of them untouched.
+template <typename Expected>
+std::optional<std::string> difference_at(const Shape& s, const Buffers& buffers, const char* name, Expected expected) {
+    return first_difference<std::uint32_t>(buffers, name, [&](std::size_t i) {
+        const auto at = s.element(i);
+        return at ? expected(at->first, i) : untouched_word(buffers, i);
+    });
+}
+
 void set_up_stream(const Request& request, const Shape& s, Setup& out) {
     const auto& variant = request.variant.name;
     const auto count = value("count", s.count);
-    const auto bytes = static_cast<double>(s.bytes);
-    const std::size_t words_of_element = s.width / 4;
+    const auto bytes = static_cast<double>(s.count * s.width);
     if (variant == "write") {
         const auto key = static_cast<std::uint32_t>(mix64(request.seed));
-        out.args = {Output{"dst", s.bytes}, count, value("key", key)};
+        out.args = {Output{"dst", s.buffer_bytes()}, count, value("key", key)};
         out.work.bytes = bytes;
         out.check = [=](const Buffers& buffers) {
-            return first_difference<std::uint32_t>(buffers, "dst", [&](std::size_t i) { return static_cast<std::uint32_t>(i / words_of_element) * factor ^ key; });
+            return difference_at(s, buffers, "dst", [&](std::uint64_t element, std::size_t) { return static_cast<std::uint32_t>(element) * factor ^ key; });
         };
         return;
     }
-    const auto src = random_bytes(s.bytes, request.seed);
+    const auto src = random_bytes(s.buffer_bytes(), request.seed);
     if (variant == "read") {
         out.args = {Input{"src", src}, Output{"sums", s.items * s.width}, count};
         out.work.bytes = bytes;
         out.check = [s, src](const Buffers& buffers) { return first_difference(buffers, "sums", read_sums(s, words_of(src))); };
     } else if (variant == "triad") {
-        const auto c = random_bytes(s.bytes, request.seed + 1000);
+        const auto c = random_bytes(s.buffer_bytes(), request.seed + 1000);
         const auto scale = static_cast<std::uint32_t>(mix64(request.seed)) | 1;
-        out.args = {Input{"b", src}, Input{"c", c}, Output{"a", s.bytes}, count, value("factor", scale)};
+        out.args = {Input{"b", src}, Input{"c", c}, Output{"a", s.buffer_bytes()}, count, value("factor", scale)};
         out.work.bytes = 3 * bytes;
         out.check = [=](const Buffers& buffers) {
             const auto left = words_of(src), right = words_of(c);
-            return first_difference<std::uint32_t>(buffers, "a", [&](std::size_t i) { return left[i] + scale * right[i]; });
+            return difference_at(s, buffers, "a", [&](std::uint64_t, std::size_t i) { return left[i] + scale * right[i]; });
         };
     } else {
-        out.args = {Input{"src", src}, Output{"dst", s.bytes}, count};
+        out.args = {Input{"src", src}, Output{"dst", s.buffer_bytes()}, count};
         out.work.bytes = 2 * bytes;
         out.check = [=](const Buffers& buffers) -> std::optional<std::string> {
-            if (std::memcmp(buffers.as<std::byte>("dst").data(), src->data(), src->size()) == 0) return std::nullopt;
+            if (!s.apart() && std::memcmp(buffers.as<std::byte>("dst").data(), src->data(), src->size()) == 0) return std::nullopt;
             const auto from = words_of(src);
-            return first_difference<std::uint32_t>(buffers, "dst", [&](std::size_t i) { return from[i]; });
+            return difference_at(s, buffers, "dst", [&](std::uint64_t, std::size_t i) { return from[i]; });
         };
     }
 }
@@ -198,10 +233,13 @@ Setup setup(const Request& request, Params& params) {
     Setup out;
     if (is_reread(request)) set_up_reread(request, s, out);
     else set_up_stream(request, s, out);
-    out.declared = declared(request.variant.name, s);
+    // Compilers take accesses apart that are not aligned, and gather those that are apart.
+    if (!s.apart()) out.declared = declared(request.variant.name, s);
     out.global = Extent(s.items);
     out.local = Extent(s.lanes);
     out.defines.push_back("ELEMENT=uint" + (s.width == 4 ? std::string() : std::to_string(s.width / 4)));
+    for (const auto& [name, number] : {std::pair{"WORDS", s.words()}, {"OFFSET", s.offset}, {"STRIDE", s.spacing}, {"APART", std::uint64_t{s.apart()}}})
+        out.defines.push_back(name + ("=" + std::to_string(number)));
     out.defines.push_back(std::string("STREAMED=") + (out.work.bytes > static_cast<double>(request.device.last_level_bytes) ? "1" : "0"));
     return out;
 }
@@ -233,10 +271,43 @@ void conclude_levels(const Curve& curve, const Device& device, std::vector<Findi
     }
 }
 
-std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
-    std::vector<Finding> out;
+/// What an axis of where the elements lie does to the rate: the least over its values, of the rate at the first, usual one.
+void conclude_places(const std::vector<Curve>& all, const std::string& axis, const std::string& other, std::vector<Finding>& out) {
+    std::map<std::string, std::map<std::int64_t, const Curve::Sample*>> sweeps;  // by variant and what else is fixed
+    for (const auto& curve : all) {
+        if (!curve.fixed.has(axis) || curve.samples.empty() || curve.fixed.integer(other) != (other == "stride")) continue;
+        const auto& sample = curve.samples.back();
+        if (!(sample.seconds > 0) || !(sample.low > 0)) continue;
+        sweeps[curve.variant + " " + curve.fixed.text("width") + " " + text_of(sample.x)][curve.fixed.integer(axis)] = &sample;
+    }
+    for (const auto& [key, sweep] : sweeps) {
+        const auto usual = sweep.find(axis == "stride");
+        if (sweep.size() < 3 || usual == sweep.end()) continue;
+        const auto rate = [](const Curve::Sample& s) { return s.work.bytes / s.seconds; };
+        const auto least = *std::min_element(sweep.begin(), sweep.end(), [&](const auto& a, const auto& b) { return rate(*a.second) < rate(*b.second); });
+        const auto variant = key.substr(0, key.find(' '));
+        const auto &a = *least.second, &b = *usual->second;
+        const double part = rate(a) / rate(b);
+        out.push_back({axis + "." + variant, "least rate by " + axis + ", " + variant, "", part, part * a.seconds / a.high * b.low / b.seconds,
+                       part * a.seconds / a.low * b.high / b.seconds,
+                       "bytes of the elements per second at " + axis + " " + std::to_string(least.first) + ", of those at " + axis + " " +
+                           std::to_string(usual->first) + ", " + std::to_string(sweep.size()) + " values tried"});
+    }
+}
+
+bool is_apart(const Curve& curve) {
+    const auto differs = [&](const char* axis, const char* usual) { return curve.fixed.has(axis) && curve.fixed.text(axis) != usual; };
+    return differs("offset", "0") || differs("stride", "1");
+}
+
+std::vector<Finding> conclude(const std::vector<Curve>& all, const Device& device) {
+    std::vector<Finding> out, of_places;
+    conclude_places(all, "offset", "stride", of_places);
+    conclude_places(all, "stride", "offset", of_places);
+    auto curves = all;
+    std::erase_if(curves, is_apart);
     // The yardstick alone, in front of another family's run, is no sweep to conclude from.
-    if (curves.size() == 1 && curves.front().variant == "copy" && curves.front().samples.size() == 1) return out;
+    if (all.size() == 1 && all.front().variant == "copy" && all.front().samples.size() == 1) return out;
     double streamed = 0;
     for (const auto* variant : {"copy", "batch", "read", "write", "triad"}) {
         const Curve::Sample* best = nullptr;
@@ -259,6 +330,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     for (const auto& curve : curves) {
         if (curve.variant == "reread" && !curve.samples.empty()) conclude_levels(curve, device, out);
     }
+    for (auto& f : of_places) out.push_back(std::move(f));
     return out;
 }
 
@@ -268,11 +340,16 @@ Experiment describe_bandwidth() {
     Experiment out;
     out.family = "bandwidth";
     out.question = "How many bytes per second does memory move when a kernel does nothing else?";
+    const std::vector<std::string> streams{"copy", "batch", "read", "write", "triad"};
     out.axes = {{"size", "byte", "size of each buffer; auto is twice the last-level cache, for reread 16 KiB, where a sweep such as "
                  "16Ki:512Mi:*2 begins", Axis::Kind::integer, {"auto"}, {}, 16, 1e15, true},
                 {"width", "byte", "size of an element; auto is 16, for reread on a CPU 64", Axis::Kind::integer,
-                 {"auto"}, {}, 4, 64, true, {"auto", "4:64:*2"}}};
-    out.axes.back().power_of_two = true;
+                 {"auto"}, {}, 4, 64, true, {"auto", "4:64:*2"}},
+                {"offset", "word", "words of 32 bits in front of the first element of each buffer: where its elements are aligned to", Axis::Kind::integer,
+                 {"0"}, {}, 0, 4096, false, {"0"}, streams},
+                {"stride", "element", "from one element that is moved to the next; the buffers keep their size, so fewer bytes are moved", Axis::Kind::integer,
+                 {"1"}, {}, 1, 1 << 20, false, {"1"}, streams}};
+    out.axes[1].power_of_two = true;
     out.variants = {
         {"copy", "Reads each element of one buffer once and writes it to another; both directions count."},
         {"batch", "The copy with four loads in flight per work-item, neighbours in one block."},

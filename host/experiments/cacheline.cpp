@@ -1,6 +1,7 @@
 // cacheline: pairs of loads at a distance. The time of a pair less the time of a lone miss is the time of the second load,
 // and it jumps where the distance leaves what the first one filled. No model of averages is needed, and sector, fetch and
 // line show separately; a strided walk mixes them.
+#include "core/units.hpp"
 #include "experiments/lib/cacheline_granules.hpp"
 #include "experiments/lib/data.hpp"
 #include "experiments/lib/findings.hpp"
@@ -59,7 +60,13 @@ Setup setup(const Request& request, Params& params) {
     return out;
 }
 
-std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
+/// Of granules from the smallest on: a GPU fills sectors of a line, a CPU whole lines, and what comes along beyond one was prefetched.
+std::string name_of_granule(std::size_t i, std::size_t found, bool gpu) {
+    if (!gpu) return i == 0 ? "line" : "fetch";
+    return i + 1 == found ? "line" : i == 0 ? "sector" : "fetch";
+}
+
+std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
     std::vector<Finding> out;
     for (const auto& pairs : curves) {
         if (pairs.variant != "pair" || pairs.fixed.integer("offset") != 0) continue;
@@ -76,12 +83,13 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
             noise.push_back(pair.high - pair.low + lone->high - lone->low);
         }
         if (!miss) continue;
-        out.push_back(step_finding("miss", "lone miss", *miss, "random chase, one load per block of 128 bytes, beyond the caches"));
+        const auto where = pairs.fixed.is_auto("footprint") ? "beyond the caches" : "in " + format_bytes(static_cast<double>(pairs.fixed.integer("footprint")));
+        out.push_back(step_finding("miss", "lone miss", *miss, "random chase, one load per block of 128 bytes, " + where));
         // Where the intervals are narrow, a twenty-fifth of a miss is still less than what sets levels of memory apart.
         const auto found = cacheline::granules(distance, second, std::max(0.04 * miss->per_step, summarise(noise).median));
         for (std::size_t i = 0; i < found.size(); ++i) {
             const auto& g = found[i];
-            const auto name = i + 1 == found.size() ? "line" : i == 0 ? "sector" : "fetch";
+            const auto name = name_of_granule(i, found.size(), device.is_gpu());
             const auto bytes = static_cast<double>(g.bytes);
             out.push_back({name, name, "byte", bytes, bytes, bytes,
                            "a second load within costs " + format_seconds(std::max(g.before, 0.0)) + ", beyond " +

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "experiments/lib/gemm_reference.hpp"
+#include "experiments/lib/native.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -172,6 +173,10 @@ Experiment describe_gemm() {
         {"serpentine", "buffered with every second row of multiply-adds in reverse order, so that operands repeat."},
         {"vector", "6x16 elements of C in vector registers, strips of B packed: the form for a CPU.", {}, {"cpu"}},
     };
+    out.native = native::loops("vector", "Three loops, the innermost along the rows of B and C", [](const HostMemory& m, const Point&, unsigned threads) {
+        const auto of = [&](const char* name) { return static_cast<std::size_t>(m.value<std::int32_t>(name)); };
+        native::gemm(m.as<float>("a").data(), m.as<float>("b").data(), m.as<float>("c").data(), of("m"), of("n"), of("k"), threads);
+    });
     out.curve_over = "m";
     out.conclude = conclude;
     out.setup = setup;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "experiments/lib/data.hpp"
+#include "experiments/lib/native.hpp"
 #include "experiments/lib/pitch_geometry.hpp"
 #include "experiments/lib/pitch_reference.hpp"
 #include "experiments/lib/sizes.hpp"
@@ -434,6 +435,11 @@ Experiment describe_pitch() {
         {"swar", "Sixteen pixels per work-item, two in each 32-bit word, 128-bit loads and stores."},
         {"wide", "The fastest known form: 256-bit vectors over whole rows on a CPU, swar elsewhere."},
     };
+    out.native = native::loops("implicit", "The loop over rows and columns in 16-bit integers", [](const HostMemory& m, const Point&, unsigned threads) {
+        const auto of = [&](const char* name) { return m.value<std::int32_t>(name); };
+        native::pitch(m.as<std::uint8_t>("src").data(), m.as<std::uint8_t>("dst").data(),
+                      {of("width"), of("left"), of("top"), of("right"), of("bottom"), of("n"), m.value<std::int16_t>("f"), m.value<std::int16_t>("c")}, threads);
+    });
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { choice_of(request, params); };
     out.metrics = {{"pixel_rate", "pixel/s", Better::higher,

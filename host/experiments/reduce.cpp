@@ -4,6 +4,7 @@
 
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/data.hpp"
+#include "experiments/lib/native.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -127,6 +128,9 @@ Experiment describe_reduce() {
         {"onepass", "wide with the groups' sums added by an atomic instead of a second launch."},
         {"read", "Reads everything and combines nothing across work-items: the upper bound for the others."},
     };
+    out.native = native::loops("wide", "The plain loop", [](const HostMemory& m, const Point&, unsigned threads) {
+        m.as<std::uint32_t>("dst").front() = native::sum(m.as<std::uint32_t>("src").data(), m.value<std::uint64_t>("n"), threads);
+    });
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     return out;

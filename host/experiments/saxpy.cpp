@@ -5,6 +5,7 @@
 
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/data.hpp"
+#include "experiments/lib/native.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -150,6 +151,10 @@ Experiment describe_saxpy() {
                     width(256, "Eight floats per access, one AVX register."), width(512, "Sixteen floats per access.")};
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
+    out.native = native::loops("w32", "The plain loop", [](const HostMemory& m, const Point& point, unsigned threads) {
+        const auto offset = static_cast<std::size_t>(point.integer("offset")), stride = static_cast<std::size_t>(point.integer("stride"));
+        native::saxpy(m.as<float>("x").data() + offset, m.as<float>("y").data() + offset, m.value<float>("a"), m.value<std::uint64_t>("n"), stride, threads);
+    });
     out.curve_over = "size";
     out.conclude = conclude;
     return out;

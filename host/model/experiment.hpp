@@ -2,6 +2,7 @@
 // result is proved. No OpenCL here, so every reference is tested with no device present.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -30,6 +31,9 @@ struct Text {
     bool includes_lab = false;  ///< its #include "lab.h" was replaced by that header
 };
 
+/// A hand-written C++ loop that --native runs beside the kernels.
+struct Native;
+
 /// One way to write the kernel. Its entry point, CLI pattern, JSON key and dump folder are all `<family>_<name>`.
 struct Variant {
     std::string name;
@@ -43,6 +47,7 @@ struct Variant {
     std::string curve_over{};            ///< the axis this variant sweeps, when it is not the family's
     std::shared_ptr<const Text> own{};   ///< nothing: the family's text
     std::string entry{};                 ///< the kernel's name in `own`
+    std::shared_ptr<const Native> native{};  ///< nothing: a kernel
 };
 
 // --- Arguments, in the kernel's parameter order. Buffers are cl_mem, sizes in bytes. ---------------------------------
@@ -107,7 +112,27 @@ struct Upload {
 };
 struct Download { std::string buffer; };  ///< device to host, counted in the time
 struct Swap { std::string a, b; };        ///< the two buffers change places, for this operation and all later ones
-using Step = std::variant<Launch, Upload, Download, Swap>;
+
+/// The buffers and by-value arguments of a set-up in the memory of this process, by name.
+class HostMemory {
+public:
+    std::map<std::string, std::span<std::byte>, std::less<>> data;
+
+    template <typename T>
+    std::span<T> as(std::string_view name) const {
+        const auto found = data.find(name);
+        if (found == data.end()) throw Error(Blame::result, "a native loop asks for the unknown argument '" + std::string(name) + "'");
+        return {reinterpret_cast<T*>(found->second.data()), found->second.size() / sizeof(T)};
+    }
+    template <typename T>
+    T value(std::string_view name) const {
+        return as<T>(name).front();
+    }
+};
+/// Work that this process does on the buffers, which are in its memory meanwhile. An operation with such a step has no launches.
+struct HostLoop { std::function<void(const HostMemory&)> run; };
+
+using Step = std::variant<Launch, Upload, Download, Swap, HostLoop>;
 
 /// What one operation must do at the least: bytes that must move to or from memory, floating-point operations, and
 /// steps (whatever the probe counts: chained loads, work-items, barriers). Rates are computed from these elsewhere.
@@ -233,6 +258,16 @@ struct Setup {
     std::function<Proof()> proof{};
 };
 
+struct Native {
+    std::string like;        ///< the kernel variant whose arguments, work and check it has
+    bool every_core = false; ///< a thread for each compute unit of the device; else one
+    /// One operation at the point, by as many threads.
+    std::function<void(const HostMemory&, const Point&, unsigned threads)> loop;
+    std::string compiler, instruction_set;  ///< that made it, and that it was made for
+
+    unsigned threads(const Device& device) const { return every_core ? std::max(1u, device.compute_units) : 1; }
+};
+
 /// A file given by --input NAME=FILE, as one grey byte per pixel.
 struct Loaded {
     std::string path;
@@ -291,6 +326,7 @@ struct Experiment {
     std::string question;  ///< one sentence ending in a question mark
     std::vector<Axis> axes;
     std::vector<Variant> variants;
+    std::vector<Variant> native{};  ///< what a user would pick instead of the kernels: only --native selects them
     /// Reads every axis of the cell from the Params (model/params.hpp) and never from the request's point.
     std::function<Setup(const Request&, Params&)> setup;
     /// The cheap part of `setup`, for families with an axis that may be auto or a point that may make no sense: reads every

@@ -18,7 +18,8 @@ struct Level {
 
 struct HistoryPoint {
     std::string utc, label, run;
-    double seconds = 0;  ///< median
+    double seconds = 0;      ///< median
+    std::size_t record = 0;  ///< its index among those that the history was made of
 };
 
 struct History {

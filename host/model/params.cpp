@@ -1,5 +1,7 @@
 #include "model/params.hpp"
 
+#include <algorithm>
+
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "model/plan.hpp"
@@ -69,13 +71,64 @@ std::vector<std::string> Params::unread() const {
     return out;
 }
 
+namespace {
+
+const Variant& kernel_of(const Experiment& experiment, const Native& native) {
+    const auto found = std::find_if(experiment.variants.begin(), experiment.variants.end(), [&](const auto& v) { return v.name == native.like; });
+    if (found == experiment.variants.end()) throw Error(Blame::result, "'" + experiment.family + "' has no variant '" + native.like + "', which its native loop is like");
+    return *found;
+}
+
+/// What a native loop asks of its family: what the kernel would that it is like, at the defaults of the axes it does not have.
+class AsKernel {
+public:
+    AsKernel(const Experiment& experiment, const Request& request)
+        : point_(request.point), request_{kernel_of(experiment, *request.variant.native), point_, request.device, request.seed, request.files, request.verification} {
+        for (const auto& axis : axes_of(experiment, request_.variant))
+            if (!point_.has(axis.name)) point_.set(axis.name, axis.values.front());
+    }
+    const Request& request() const { return request_; }
+
+private:
+    Point point_;
+    Request request_;
+};
+
+/// What the axes that `asked` has are in `resolved`.
+Point like(const Point& asked, const Point& resolved) {
+    Point out;
+    for (const auto& [axis, value] : asked.values()) out.set(axis, resolved.text(axis));
+    return out;
+}
+
+/// The operation with the loop in the place of its launches.
+void put_loop(Setup& setup, const std::shared_ptr<const Native>& native, const Device& device) {
+    const bool moves = std::any_of(setup.steps.begin(), setup.steps.end(), [](const auto& s) { return std::holds_alternative<Upload>(s) || std::holds_alternative<Download>(s); });
+    if (moves || setup.slope) throw Error(Blame::result, "a native loop cannot be like '" + native->like + "', which has transfers or two trip counts");
+    std::erase_if(setup.steps, [](const auto& step) { return std::holds_alternative<Launch>(step); });
+    setup.steps.insert(setup.steps.begin(), HostLoop{[native, point = setup.point, threads = native->threads(device)](const HostMemory& memory) {
+                           native->loop(memory, point, threads);
+                       }});
+    setup.defines.clear();
+    setup.declared.clear();
+}
+
+}  // namespace
+
 Point resolve(const Experiment& experiment, const Request& request) {
+    if (request.variant.native) return like(request.point, resolve(experiment, AsKernel(experiment, request).request()));
     Params params(request.point);
     if (experiment.resolve) experiment.resolve(request, params);
     return params.resolved();
 }
 
 Setup set_up(const Experiment& experiment, const Request& request) {
+    if (request.variant.native) {
+        auto out = set_up(experiment, AsKernel(experiment, request).request());
+        out.point = like(request.point, out.point);
+        put_loop(out, request.variant.native, request.device);
+        return out;
+    }
     Params params(request.point);
     Setup out = experiment.setup(request, params);
     if (has_build_options_axis(experiment, request.point)) {

@@ -65,7 +65,9 @@ bool has_build_options_axis(const Experiment& experiment, const Point& point) {
 std::vector<Axis> axes_of(const Experiment& experiment, const Variant& variant, const Settings& settings) {
     std::vector<Axis> out;
     for (const auto& axis : experiment.axes) {
-        if (!axis.is_of(variant.name)) continue;
+        const bool is_native = variant.native != nullptr;
+        if (!axis.is_of(is_native ? variant.native->like : variant.name)) continue;
+        if (is_native && !axis.only.empty() && !axis.tune.empty()) continue;  // how that kernel is launched is nothing to a loop
         out.push_back(axis);
         for (const auto* source : {&variant.axes, &settings}) {
             for (const auto& [name, list] : *source) {
@@ -73,6 +75,7 @@ std::vector<Axis> axes_of(const Experiment& experiment, const Variant& variant, 
             }
         }
     }
+    if (variant.native) return out;  // the build options are a kernel's
     auto options = build_options_axis();
     const bool own = std::any_of(experiment.axes.begin(), experiment.axes.end(), [&](const auto& a) { return a.name == options.name; });
     for (const auto& [name, list] : settings) {

@@ -69,6 +69,12 @@ struct BuildInfo {
     bool cached = false;
 };
 
+/// Of a hand-written C++ loop in the place of a kernel.
+struct NativeInfo {
+    unsigned threads = 1;
+    std::string compiler, instruction_set;  ///< that made it, and that it was made for
+};
+
 /// What is known of the code that ran. Absent numbers stay empty; `origin` says where each came from.
 struct CodeInfo {
     std::string kind;                                 ///< "ptx", "amdgpu-code-object", "poclbin", …
@@ -150,6 +156,7 @@ struct Record {
     std::vector<std::string> warnings;                         ///< "short-name: sentence with advice"
     BuildInfo build;
     CodeInfo code;
+    std::optional<NativeInfo> native;                          ///< nothing: a kernel
     std::optional<Hot> hot;                                    ///< which of it ran; nothing: nobody looked
     std::string dump;                                          ///< folder; empty when nothing was dumped
     Phases phases;                                             ///< what the cell took, with its share of what cells have in common

@@ -24,10 +24,11 @@ bool is_long_enough(const Curve& curve) {
 }
 
 const Axis* swept_axis(const Experiment& experiment, const std::string& variant) {
-    for (const auto& v : experiment.variants) {
-        if (v.name != variant) continue;
-        for (const auto& axis : experiment.axes) {
-            if (axis.name == experiment.swept_axis(v)) return &axis;
+    for (const auto* variants : {&experiment.variants, &experiment.native}) {
+        for (const auto& v : *variants) {
+            if (v.name != variant) continue;
+            for (const auto& axis : experiment.axes)
+                if (axis.name == experiment.swept_axis(v)) return &axis;
         }
     }
     return nullptr;

@@ -76,6 +76,9 @@ std::string joined(const std::vector<std::string>& values) {
     return out;
 }
 
+/// Memory that no core's own caches hold, and where it can be made in time, not the last level either.
+std::uint64_t out_of_core_bytes(const Device& device) { return std::clamp<std::uint64_t>(2 * last_level_of(device), 16 << 20, 128 << 20); }
+
 /// Streams beyond the last level. A CPU makes and checks each byte with the cores that it measures.
 std::vector<Part> streams_of(const Device& device) {
     if (device.is_gpu())
@@ -85,7 +88,7 @@ std::vector<Part> streams_of(const Device& device) {
                 {"bandwidth_write", {{"width", "16"}}},
                 {"bandwidth_triad", {{"width", "16"}}},
                 {"bandwidth_reread", {{"size", "16Ki:128Mi:*2,256Mi,512Mi"}}}};
-    const auto bytes = std::to_string(std::clamp<std::uint64_t>(2 * last_level_of(device), 16 << 20, 128 << 20));
+    const auto bytes = std::to_string(out_of_core_bytes(device));
     std::vector<Part> out;
     for (const auto* stream : {"bandwidth_copy", "bandwidth_read", "bandwidth_write", "bandwidth_triad"}) out.push_back({stream, {{"size", bytes}, {"width", "64"}}});
     out.push_back({"bandwidth_reread", {{"size", joined(regions_of_cpu(device))}, {"width", "64"}}});
@@ -103,7 +106,8 @@ std::vector<Probe> probes_for(const Device& device) {
                    {{"fma_clock"},
                     {"fma_latency"},
                     {"fma_units", {{"load", loads_around_units(device)}}},
-                    {"fma_peak", {{"ilp", gpu ? "auto" : "4,8"}}},
+                    // A CPU's widest vectors need more chains for a multiplication of long latency; narrow ones have the registers for them.
+                    gpu ? Part{"fma_peak"} : Part{"fma_peak", {{"width", "4,8,16"}, {"ilp", "8,16"}}},
                     {"fma_ilp"},
                     {"fma_loop"},
                     {"fma_nested"},
@@ -129,7 +133,8 @@ std::vector<Probe> probes_for(const Device& device) {
     out.push_back({"atomic", {{"atomic"}}, false});
     out.push_back({"latency", gpu ? chases_of_gpu() : chases_of_cpu(device), false, {"global", "footprint", 1 << 10, gpu ? 8u : 4u}});
     out.push_back({"bandwidth", streams_of(device), false, {"reread", "size", 16 << 10, gpu ? 4u : 0u}});
-    out.push_back({"cacheline", {{"cacheline"}}, false});
+    // What a miss brings in is the same wherever it comes from; memory beyond a server's last level takes a CPU seconds to fill.
+    out.push_back({"cacheline", either({{"cacheline"}}, {{"cacheline", {{"footprint", std::to_string(out_of_core_bytes(device))}}}}), false});
     out.push_back({"scatter", {{"scatter"}}, false});
     out.push_back({"channels", either({{"channels", {{"spacing", "64:32768:*2"}}}}, {{"channels_load", {{"spacing", "64,256,1024,4096,4160,32768"}}}}), false});
     out.push_back({"math",

@@ -39,9 +39,13 @@ std::vector<Column> device_columns(const GridDevice& device, std::size_t d, cons
 std::vector<std::vector<Column>> tables_of(const std::vector<Column>& rows, const std::vector<GridDevice>& devices, const std::vector<GridGroup>& groups,
                                            std::size_t width) {
     std::vector<std::vector<Column>> out{rows};
+    constexpr std::size_t indent = 2;
+    // Names that take more than half of it stand above their row.
+    const auto names = width_of(rows) > width / 2 ? indent : width_of(rows);
     for (std::size_t d = 0; d < devices.size(); ++d) {
         const auto columns = device_columns(devices[d], d, groups);
-        if (width != 0 && out.back().size() > rows.size() && width_of(out.back()) + width_of(columns) > width) out.push_back(rows);
+        const auto before = width_of({out.back().begin() + static_cast<std::ptrdiff_t>(rows.size()), out.back().end()});
+        if (width != 0 && before > 0 && names + before + width_of(columns) > width) out.push_back(rows);
         out.back().insert(out.back().end(), columns.begin(), columns.end());
     }
     return out;
@@ -52,14 +56,14 @@ void print_family(std::ostream& out, const GridFamily& shown, const std::vector<
     const auto& groups = shown.groups;
     const std::string& family = shown.name;
     std::string title = family;
-    std::vector<Column> columns{{.title = "kernel", .cells = {}}};
+    std::vector<Column> columns{{.title = "kernel", .cells = {}, .names = Names::by_itself}};
     for (std::size_t a = 0; a < axes.size(); ++a) {
         const auto& first = groups.front().point[a];
         if (std::all_of(groups.begin(), groups.end(), [&](const GridGroup& g) { return g.point[a] == first; })) {
             title += (title == family ? ": " : " ") + axes[a] + "=" + first;
             continue;
         }
-        columns.push_back({.title = axes[a], .right = true, .cells = {}});
+        columns.push_back({.title = axes[a], .right = true, .cells = {}, .names = Names::with_title});
         for (const auto& group : groups) columns.back().cells.insert(columns.back().cells.end(), group.ids.size(), group.point[a]);
     }
     const std::size_t varying = columns.size() - 1;
@@ -68,7 +72,7 @@ void print_family(std::ostream& out, const GridFamily& shown, const std::vector<
     const auto tables = tables_of(columns, devices, groups, style.width);
     for (const auto& table : tables) {
         if (&table != &tables.front()) out << '\n';
-        const Grid grid(table, 0, style.colour);
+        const Grid grid(table, style.width, style.colour);
         out << grid.header() << '\n';
         std::size_t row = 0;
         for (const auto& group : groups) {

@@ -45,7 +45,7 @@ std::string verdict_line(const model::Comparison& c) {
         case Verdict::faster: return pair + c.left + " is faster; " + c.right + " takes " + longer(1 / r.ratio, 1 / r.high, 1 / r.low);
         case Verdict::slower: return pair + c.right + " is faster; " + c.left + " takes " + longer(r.ratio, r.low, r.high);
         case Verdict::same: return pair + "the same within " + percent(j.within);
-        case Verdict::same_code: return pair + "same code, so there is no winner; the measured ratio is the machine's, " + interval(r);
+        case Verdict::same_code: return pair + "same code, so there is no winner" + (r.n ? "; the measured ratio is the machine's, " + interval(r) : "");
         case Verdict::undecided: break;
     }
     if (!r.covered())

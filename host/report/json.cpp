@@ -140,6 +140,7 @@ Json to_json(const model::Record& r) {
     put(j["build"], "seconds", r.build.seconds);
     j["build"]["cached"] = r.build.cached;
     j["code"] = to_json(r.code);
+    if (r.native) j["native"] = {{"threads", r.native->threads}, {"compiler", r.native->compiler}, {"instruction_set", r.native->instruction_set}};
     if (r.hot) j["hot"] = hot_json<Json>(*r.hot);
     j["dump"] = r.dump;
     for (const auto& [phase, seconds] : r.phases) put(j["phases"], name(phase), seconds);

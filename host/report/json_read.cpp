@@ -338,6 +338,13 @@ model::Record read_record(const Reader& r, int schema) {
         b.read("cached", record.build.cached);
     }
     if (const Json* code = r.find("code")) record.code = read_code(Reader(*code, "code"));
+    if (const Json* native = r.find("native")) {
+        const Reader n(*native, "native");
+        auto& info = record.native.emplace();
+        n.read("threads", info.threads);
+        n.read("compiler", info.compiler);
+        n.read("instruction_set", info.instruction_set);
+    }
     if (const Json* hot = r.find("hot")) record.hot = read_hot(Reader(*hot, "hot"));
     r.read("dump", record.dump);
     if (const Json* phases = r.find("phases")) {

@@ -83,6 +83,24 @@ std::string fixed(double value, int decimals) {
     return {buffer, end.ptr};
 }
 
+/// The words, those of more than `room` columns in pieces, but for paths, which are to be copied.
+std::vector<std::string> words_of(const std::string& text, std::size_t room) {
+    std::vector<std::string> out;
+    for (const auto& word : split(text, ' ')) {
+        if (word.empty()) continue;
+        out.emplace_back();
+        const bool whole = word.find('/') != std::string::npos;
+        std::size_t columns = 0;
+        for (const char c : word) {
+            const bool begins = (c & 0xC0) != 0x80;
+            if (begins && !whole && columns == room) out.emplace_back(), columns = 0;
+            columns += begins;
+            out.back() += c;
+        }
+    }
+    return out;
+}
+
 std::string own_unit(double value, const std::string& unit, bool prefixed) {
     if (unit == "s") return format_seconds(value);
     if (prefixed) return format_rate(value, unit);
@@ -134,36 +152,62 @@ std::size_t width_of(const std::vector<Column>& columns) {
     return width;
 }
 
-Grid::Grid(std::vector<Column> columns, std::size_t width, bool colour) : columns_(std::move(columns)), colour_(colour) {
-    std::size_t total = 0;
+Grid::Grid(std::vector<Column> columns, std::size_t width, bool colour) : columns_(std::move(columns)), width_(width), colour_(colour) {
     for (auto& column : columns_) {
         column.title = printable(column.title);
         for (auto& cell : column.cells) cell = printable(cell);
-        total += widths_.emplace_back(width_of(column)) + gap.size();
     }
-    while (width != 0 && total > width) {
+    const auto room = [](const Column& column) { return width_of(column) + gap.size(); };
+    const auto needed = [&](int keep) {
+        std::size_t out = above_.empty() ? 0 : gap.size();
+        for (const auto& column : columns_)
+            if (column.keep >= keep) out += room(column);
+        return out;
+    };
+    while (width != 0 && needed(keep_of_answer) > width) {
+        const auto rank = [&](const Column& column) { return column.names == Names::nothing || column.keep < keep_of_answer ? 0 : room(column); };
+        const auto widest = std::max_element(columns_.begin(), columns_.end(), [&](const Column& a, const Column& b) { return rank(a) < rank(b); });
+        if (widest == columns_.end() || rank(*widest) == 0) break;
+        above_.push_back(std::move(*widest));
+        columns_.erase(widest);
+    }
+    // A name by itself comes before the values that say more of it.
+    std::stable_sort(above_.begin(), above_.end(), [](const Column& a, const Column& b) { return a.names < b.names; });
+    const auto all = columns_;
+    while (width != 0 && needed(0) > width) {
         const auto least = std::min_element(columns_.rbegin(), columns_.rend(), [](const Column& a, const Column& b) { return a.keep < b.keep; });
         if (least == columns_.rend() || least->keep >= 100) break;
-        const auto at = std::next(least).base() - columns_.begin();
-        dropped_.push_back(least->title);
-        total -= widths_[static_cast<std::size_t>(at)] + gap.size();
-        widths_.erase(widths_.begin() + at);
-        columns_.erase(columns_.begin() + at);
+        columns_.erase(std::next(least).base());
     }
+    auto kept = columns_.begin();
+    for (const auto& column : all) {
+        if (kept != columns_.end() && kept->title == column.title && kept->key == column.key) ++kept;
+        else dropped_.push_back(column.key.empty() ? column.title : column.key);
+    }
+    for (const auto& column : columns_) widths_.push_back(width_of(column));
 }
 
 std::string Grid::header() const {
-    return line(columns_, widths_, colour_, [](const Column& c) { return std::pair(c.title, Tone::dim); });
+    return std::string(above_.empty() ? "" : gap) + line(columns_, widths_, colour_, [](const Column& c) { return std::pair(c.title, Tone::dim); });
 }
 
 std::string Grid::row(std::size_t i) const {
-    return line(columns_, widths_, colour_, [i](const Column& c) { return std::pair(c.cells.at(i), c.tones.empty() ? Tone::plain : c.tones.at(i)); });
+    const auto text = line(columns_, widths_, colour_, [i](const Column& c) { return std::pair(c.cells.at(i), c.tones.empty() ? Tone::plain : c.tones.at(i)); });
+    if (above_.empty()) return text;
+    const auto names = names_of(i);
+    return (i > 0 && names == names_of(i - 1) ? "" : names) + gap.data() + text;
+}
+
+std::string Grid::names_of(std::size_t row) const {
+    std::vector<std::string> words;
+    for (const auto& column : above_)
+        if (const auto& cell = column.cells.at(row); !cell.empty()) words.push_back(column.names == Names::with_title ? column.title + "=" + cell : cell);
+    return wrap(join(words, " "), gap, width_);
 }
 
 std::string wrap(std::string_view text, std::string_view indent, std::size_t width) {
     std::string out, current;
-    for (const auto& word : split(printable(text), ' ')) {
-        if (word.empty()) continue;
+    for (const auto& word : words_of(printable(text), width - std::min(width - 1, display_width(indent)))) {
         if (!current.empty() && display_width(indent) + display_width(current) + 1 + display_width(word) > width) {
             out.append(indent).append(current) += '\n';
             current.clear();

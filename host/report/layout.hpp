@@ -17,13 +17,21 @@ std::string paint(std::string_view text, Tone tone, bool colour);
 /// Columns that UTF-8 text takes on a terminal: one a code point (no wide or combining characters are printed here).
 std::size_t display_width(std::string_view text);
 
+/// Whether a column names the row: by what stands in the cell, or by "title=cell".
+enum class Names { nothing, by_itself, with_title };
+
 struct Column {
     std::string title;
     bool right = false;              ///< numbers are right-aligned
     int keep = 100;                  ///< the column with the smallest value is the first to go when the room is short
     std::vector<std::string> cells;  ///< one a row
     std::vector<Tone> tones{};       ///< one a row, or none at all
+    Names names = Names::nothing;
+    std::string key{};               ///< what it is called where it is left out or asked for; empty: the title
 };
+
+/// Columns with less may go before the names of the rows have a line of their own.
+inline constexpr int keep_of_answer = 90;
 
 /// A column of numbers under one unit with one SI prefix (that of the median), three significant digits each, decimal
 /// points in line. Values more than a factor 1000 apart carry their own unit each, so that no row shows 0.00. Absent
@@ -38,20 +46,25 @@ std::size_t width_of(const std::vector<Column>& columns);
 /// Columns as lines of text. What a cell holds is made printable, whoever wrote it.
 class Grid {
 public:
-    /// Takes away columns of least `keep` (later ones first) with keep < 100 until a row fits `width`; 0 keeps all.
+    /// Where the answer has no room beside the names of the rows, the widest of those stand above their row. Then takes away
+    /// columns of least `keep` (later ones first) with keep < 100 until a row fits `width`; 0 keeps all as they are.
     Grid(std::vector<Column> columns, std::size_t width, bool colour);
-    const std::vector<std::string>& dropped() const { return dropped_; }  ///< titles of the columns taken away
+    const std::vector<std::string>& dropped() const { return dropped_; }  ///< keys of the columns taken away, in their order
     std::string header() const;
+    /// With the names that stand above the row, where they are not those of the row before.
     std::string row(std::size_t i) const;
 
 private:
-    std::vector<Column> columns_;
+    std::string names_of(std::size_t row) const;
+
+    std::vector<Column> columns_, above_;
     std::vector<std::size_t> widths_;
     std::vector<std::string> dropped_;
+    std::size_t width_;
     bool colour_;
 };
 
-/// Words of `text`, printable, broken into lines of at most `width` columns, each after `indent`. A longer word gets its own line.
+/// Words of `text`, printable, broken into lines of at most `width` columns, each after `indent`. A longer word is broken, a longer path gets its own line.
 std::string wrap(std::string_view text, std::string_view indent, std::size_t width);
 
 /// `label` and, beside it, `text` wrapped: the lines after the first are indented by the label's width.

@@ -223,6 +223,10 @@ model::Record record(od::object object) {
                auto& c = r.clocks.emplace();
                read(v.get_object(), {{"source", &c.source}, {"core_mhz_low", &c.core_mhz_low}, {"core_mhz_high", &c.core_mhz_high}, {"limits", &c.limits}});
            })},
+          {"native", in([&](od::value v) {
+               auto& n = r.native.emplace();
+               read(v.get_object(), {{"threads", &n.threads}, {"compiler", &n.compiler}, {"instruction_set", &n.instruction_set}});
+           })},
           {"hot", in([&](od::value v) { r.hot = hot(v); })},
           {"samples", in([&](od::value v) {
                has_samples = true;

@@ -141,7 +141,7 @@ void print_regression(std::ostream& out, const model::Regression& r, const Table
     if (r.recorded) lead += " Against stored times, the weaker claim: another clock, driver or neighbour than then is in every figure.";
     out << wrap(lead, "", width) << '\n';
 
-    Column names{.title = "cell", .cells = {}}, states{.title = "change", .cells = {}}, ratios{.title = "time", .right = true, .cells = {}},
+    Column names{.title = "cell", .cells = {}, .names = Names::by_itself}, states{.title = "change", .cells = {}}, ratios{.title = "time", .right = true, .cells = {}},
         intervals{.title = "interval", .keep = 60, .cells = {}}, controls{.title = "control", .right = true, .keep = 40, .cells = {}},
         counts{.title = r.recorded ? "runs" : "arrangements", .right = true, .keep = 30, .cells = {}};
     std::vector<std::optional<double>> before, today;

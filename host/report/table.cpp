@@ -83,8 +83,8 @@ bool any_row(const Rows& rows, const std::function<bool(const Record&)>& holds) 
 
 /// Appends a text column when any row has something to say in it.
 void add_text(std::vector<Column>& columns, const std::string& title, const Rows& rows, int keep, bool right,
-              const std::function<std::string(const Record&)>& text) {
-    Column column{.title = title, .right = right, .keep = keep, .cells = {}};
+              const std::function<std::string(const Record&)>& text, Names names = Names::nothing) {
+    Column column{.title = title, .right = right, .keep = keep, .cells = {}, .names = names, .key = column_name(title)};
     for (const auto* row : rows) column.cells.push_back(text(*row));
     if (std::any_of(column.cells.begin(), column.cells.end(), [](const auto& c) { return !c.empty(); }))
         columns.push_back(std::move(column));
@@ -114,7 +114,31 @@ std::string common_cache(const Rows& rows) {
     return out.empty() ? "hot" : out;
 }
 
-void add_times(std::vector<Column>& columns, const Rows& rows) {
+/// What --columns asks for.
+class Asked {
+public:
+    explicit Asked(const std::vector<std::string>& names) : names_(names.begin(), names.end()) {}
+    bool any() const { return !names_.empty(); }
+    bool all() const { return names_.count("all") != 0; }
+    bool by_name(const std::string& column) const { return names_.count(column) != 0; }
+    bool for_(const std::string& column) const { return all() || by_name(column); }
+    /// Only what was asked for stays, beside what names a row and says whether it is right.
+    void choose(std::vector<Column>& columns) const {
+        if (!any() || all()) return;
+        std::erase_if(columns, [&](const Column& c) { return !by_name(c.key) && c.key != "status" && (c.names == Names::nothing || c.keep < 100); });
+    }
+    std::vector<std::string> missing(const std::vector<Column>& columns) const {
+        std::vector<std::string> out;
+        for (const auto& name : names_)
+            if (name != "all" && std::none_of(columns.begin(), columns.end(), [&](const Column& c) { return c.key == name; })) out.push_back(name);
+        return out;
+    }
+
+private:
+    std::set<std::string> names_;
+};
+
+void add_times(std::vector<Column>& columns, const Rows& rows, const Asked& asked) {
     const auto medians = values_of(rows, [](const Record& r) { return r.time ? std::optional(r.time->median) : std::nullopt; });
     if (!any(medians)) return;
     // The time of a slope is the time of a step already: one column says so instead of two that agree.
@@ -123,19 +147,24 @@ void add_times(std::vector<Column>& columns, const Rows& rows) {
         return !r->time || (step && std::abs(*step - r->time->median) <= 1e-9 * r->time->median);
     });
     columns.push_back(quantity_column(per_step ? "per step" : "time", medians, "s"));
+    columns.back().key = "time";
     columns.push_back(quantity_column("±", values_of(rows, spread_percent), "%"));
+    columns.back().key = "interval";
     for (std::size_t i = 0; i < rows.size(); ++i)
         if (rows[i]->time && !rows[i]->time->has_interval()) columns.back().cells[i] = "n = " + std::to_string(rows[i]->time->n);
-    columns.back().keep = 70;
+    columns.back().keep = 92;
     // Where there is a rate, the time per step is the same figure turned round.
     const auto steps = values_of(rows, [](const Record& r) { return value_of(r, "step_time"); });
     const bool has_rate = any_row(rows, [](const Record& r) { return value_of(r, "bandwidth") || value_of(r, "flops"); });
-    if (any(steps) && !per_step && !has_rate) columns.push_back(quantity_column("per step", steps, "s"));
+    if (any(steps) && !per_step && (!has_rate || asked.for_("step_time"))) {
+        columns.push_back(quantity_column("per step", steps, "s"));
+        columns.back().key = "step_time";
+    }
     // The usual clock and cache state go without saying; anything else is part of what the number means.
-    if (any_row(rows, [](const Record& r) { return r.time && r.time->clock != "event"; }))
+    if (asked.for_("clock") || any_row(rows, [](const Record& r) { return r.time && r.time->clock != "event"; }))
         add_text(columns, "clock", rows, 90, false, [](const Record& r) { return r.time ? r.time->clock : ""; });
-    if (common_cache(rows).empty())
-        add_text(columns, "cache", rows, 90, false, [](const Record& r) { return r.time ? r.time->cache : ""; });
+    if (asked.for_("cache") || common_cache(rows).empty())
+        add_text(columns, "cache", rows, 90, false, [](const Record& r) { return !r.time ? "" : r.time->cache.empty() ? "hot" : r.time->cache; });
 }
 
 void add_metrics(std::vector<Column>& columns, const Rows& rows) {
@@ -150,20 +179,29 @@ void add_metrics(std::vector<Column>& columns, const Rows& rows) {
             else if (auto& unit = names[at->second].second; unit.empty()) unit = metric.unit;
         }
     }
+    // Without a rate the family's own metric is what it is about.
+    const int keep_own = any_row(rows, [](const Record& r) { return value_of(r, "bandwidth") || value_of(r, "flops"); }) ? 45 : 75;
+    const auto keep_of = [&](const std::string& name) {
+        if (name == "bandwidth" || name == "flops") return 80;
+        if (name.starts_with("error_") || name.starts_with("step_")) return 65;
+        if (name == "of_copy") return 60;
+        return name == "upload" || name == "download" ? 40 : name == "hot_code" ? 10 : keep_own;
+    };
     for (const auto& [name, unit] : names) {
         const auto values = values_of(rows, [&metric = name](const Record& r) { return value_of(r, metric); });
         if (!any(values) || name == "step_time") continue;
         const bool headline = name == "bandwidth" || name == "flops";
         auto column = quantity_column(headline ? "" : name == "of_copy" ? "of copy" : name, values, unit);
         if (column.title.empty()) column.title = name;
-        column.keep = headline ? 80 : name.starts_with("error_") || name.starts_with("step_") ? 65 : name == "of_copy" ? 60 : name == "upload" || name == "download" ? 40 : 10;
+        column.keep = keep_of(name);
+        column.key = name;
         columns.push_back(std::move(column));
     }
 }
 
 void add_comparison(std::vector<Column>& columns, const Rows& rows, const std::vector<Rank>& ranks) {
     if (std::none_of(ranks.begin(), ranks.end(), [](const Rank& r) { return r.compared; })) return;
-    Column column{.title = "vs best", .right = true, .keep = 95, .cells = {}};
+    Column column{.title = "vs best", .right = true, .keep = 95, .cells = {}, .key = "vs_best"};
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const Rank& rank = ranks[i];
         std::string text;
@@ -175,42 +213,48 @@ void add_comparison(std::vector<Column>& columns, const Rows& rows, const std::v
     columns.push_back(std::move(column));
 }
 
-std::vector<Column> columns_of(const Comparison& comparison, const std::set<std::string>& varying, const Footnotes& notes) {
+/// Whether rows of one variant differ in the axis.
+bool tells_apart(const Rows& rows, const std::string& axis) {
+    std::map<std::string, std::string> first;
+    return any_row(rows, [&](const Record& r) { return first.emplace(r.id, value_at(r, axis)).first->second != value_at(r, axis); });
+}
+
+std::vector<Column> columns_of(const Comparison& comparison, const std::set<std::string>& varying, const Footnotes& notes, const Asked& asked) {
     const Rows& rows = comparison.rows;
     std::vector<Column> columns;
-    add_text(columns, "kernel", rows, 100, false, [](const Record& r) { return r.id; });
-    if (any_row(rows, [&](const Record& r) { return r.run.label != rows.front()->run.label; }))
-        add_text(columns, "label", rows, 60, false, [](const Record& r) { return r.run.label; });
+    add_text(columns, "kernel", rows, 100, false, [](const Record& r) { return r.id; }, Names::by_itself);
+    if (asked.for_("label") || any_row(rows, [&](const Record& r) { return r.run.label != rows.front()->run.label; }))
+        add_text(columns, "label", rows, 100, false, [](const Record& r) { return r.run.label; }, Names::with_title);
     std::vector<std::string> axes;  // in the order of the point
     for (const auto* row : rows)
         for (const auto& [axis, value] : row->point)
-            if (varying.count(axis) && std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(axis);
+            if ((varying.count(axis) || asked.by_name(column_name(axis))) && std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(axis);
     for (const auto& axis : axes) {
-        const bool identifies = std::find(comparison.axes.begin(), comparison.axes.end(), axis) != comparison.axes.end();
-        add_text(columns, axis, rows, identifies ? 100 : 50, true, [&](const Record& r) { return value_at(r, axis); });
+        const bool identifies = std::find(comparison.axes.begin(), comparison.axes.end(), axis) != comparison.axes.end() || tells_apart(rows, axis);
+        add_text(columns, axis, rows, identifies ? 100 : 50, true, [&](const Record& r) { return value_at(r, axis); }, Names::with_title);
     }
     add_text(columns, "status", rows, 100, false, [](const Record& r) { return model::name(r.status); });
     for (const auto* row : rows)
         columns.back().tones.push_back(is_failure(row->status) ? Tone::bad : row->status == model::Status::ok ? Tone::plain : Tone::dim);
     // Host code goes without saying; what proves less is named.
-    if (any_row(rows, [](const Record& r) { return !r.checked_by.empty() && r.checked_by != "host code"; }))
-        add_text(columns, "checked by", rows, 99, false, [](const Record& r) { return r.checked_by; });
-    add_times(columns, rows);
+    if (asked.for_("checked_by") || any_row(rows, [](const Record& r) { return !r.checked_by.empty() && r.checked_by != "host code"; }))
+        add_text(columns, "checked by", rows, 99, false, [](const Record& r) { return r.checked_by; }, Names::with_title);
+    add_times(columns, rows, asked);
     add_comparison(columns, rows, comparison.ranks);
     add_metrics(columns, rows);
     const auto count = [](const std::optional<std::int64_t>& n) { return n ? std::to_string(*n) : std::string(); };
-    add_text(columns, "regs", rows, 30, true, [&](const Record& r) { return count(r.code.registers); });
-    if (any_row(rows, [](const Record& r) { return r.code.spills.value_or(0) != 0; }))
-        add_text(columns, "spills", rows, 20, true, [&](const Record& r) { return count(r.code.spills); });
+    add_text(columns, "regs", rows, 57, true, [&](const Record& r) { return count(r.code.registers); });
+    if (asked.for_("spills") || any_row(rows, [](const Record& r) { return r.code.spills.value_or(0) != 0; }))
+        add_text(columns, "spills", rows, 58, true, [&](const Record& r) { return count(r.code.spills); });
     const auto of_loop = [](const Record& r, const char* what) {
         const auto found = r.code.loop.find(what);
         return found == r.code.loop.end() ? std::string() : std::to_string(found->second);
     };
-    add_text(columns, "inner loop", rows, 25, true, [&](const Record& r) {
+    add_text(columns, "inner loop", rows, 54, true, [&](const Record& r) {
         return r.code.loop.count("v") ? "v " + of_loop(r, "v") + ", s " + of_loop(r, "s") : of_loop(r, "instructions");
     });
     add_text(columns, ".reuse", rows, 25, true, [&](const Record& r) { return of_loop(r, "reuse"); });
-    add_text(columns, "limit", rows, 28, false, [](const Record& r) { return r.limit; });
+    add_text(columns, "limit", rows, 56, false, [](const Record& r) { return r.limit; });
     add_text(columns, "note", rows, 85, false, [&](const Record& r) { return notes.of(r); });
     add_text(columns, "dump", rows, 0, false, [](const Record& r) { return r.dump; });
     return columns;
@@ -258,7 +302,11 @@ void print_family(std::ostream& out, const Rows& unordered, const Footnotes& not
     }
     out << '\n' << wrap(title, "", text_width);
 
-    const Grid grid(columns_of(comparison, varying, notes), style.width, style.colour);
+    const Asked asked(style.columns);
+    auto columns = columns_of(comparison, varying, notes, asked);
+    const auto missing = asked.missing(columns);
+    asked.choose(columns);
+    const Grid grid(std::move(columns), asked.any() ? 0 : style.width, style.colour);
     auto dropped = grid.dropped();
     out << grid.header() << '\n';
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -272,7 +320,8 @@ void print_family(std::ostream& out, const Rows& unordered, const Footnotes& not
         dropped.erase(dump);
         out << wrap("dumps in " + dump_parents(rows), "  ", text_width);
     }
-    if (!dropped.empty()) out << wrap("no room for: " + join(dropped, ", ") + " (--csv FILE writes them)", "  ", text_width);
+    if (!dropped.empty()) out << wrap("columns left out: " + join(dropped, ", ") + "; --columns all", "  ", text_width);
+    if (!missing.empty()) out << wrap("no row has: " + join(missing, ", "), "  ", text_width);
 }
 
 void print_totals(std::ostream& out, const Rows& records, bool colour) {
@@ -286,6 +335,18 @@ void print_totals(std::ostream& out, const Rows& records, bool colour) {
 }
 
 }  // namespace
+
+const std::vector<std::string>& column_names() {
+    static const std::vector<std::string> names{"kernel", "label",     "status",  "checked_by", "time",     "interval", "clock",      "cache", "vs_best", "step_time", "bandwidth",
+                                                "flops",  "of_copy", "upload", "download", "hot_code", "huge_pages", "spills", "regs", "limit", "inner_loop", "reuse", "note", "dump"};
+    return names;
+}
+
+std::string column_name(std::string_view text) {
+    std::string out(text.substr(text.substr(0, 1) == "."));  // ".reuse" is reuse
+    std::replace_if(out.begin(), out.end(), [](char c) { return c == ' ' || c == '-'; }, '_');
+    return out;
+}
 
 void print_table(std::ostream& out, const Rows& records, const TableStyle& style, const MayBeAuto& may_be_auto) {
     const Footnotes notes(records);

@@ -141,7 +141,10 @@ void fill_metrics(CellState& state, Sampling& sampling) {
                    "other work");
     if (state.subject->events_exceeded_host())
         state.warn("event-exceeds-host: an event interval was longer than the host clock around it; distrust this row");
-    if (!state.subject->event_clock()) state.warn("host-clock: " + audit.verdict + "; timed by the host clock, launch cost included");
+    if (const auto& native = state.record.native)
+        state.warn("native: hand-written C++ (" + native->compiler + ", " + native->instruction_set + ") by the host clock, the waking of its threads "
+                   "included; the time of a kernel by the event clock leaves out its launch");
+    else if (!state.subject->event_clock()) state.warn("host-clock: " + audit.verdict + "; timed by the host clock, launch cost included");
     if (device::has_quirk(state.session.facts(), "oclgrind-timer"))
         state.warn("simulated: Oclgrind's times are of a simulation; use it for races and bounds");
     if (!timing.settled)
@@ -153,7 +156,7 @@ void fill_metrics(CellState& state, Sampling& sampling) {
 /// What the parts of an operation take, and what is left of the whole: the gaps between them.
 void fill_parts(CellState& state, const Sampling& sampling) {
     if (sampling.parts().empty()) {
-        if (state.settings.steps && !state.subject->event_clock() && !state.subject->first().single_launch())
+        if (state.settings.steps && !state.record.native && !state.subject->event_clock() && !state.subject->first().single_launch())
             state.warn("no-steps: the device's events cannot be trusted, and only they tell the parts of an operation apart");
         return;
     }
@@ -248,6 +251,7 @@ void prefer_what_runs(model::CodeInfo& code, const model::Hot& hot) {
 
 /// Asked only whether the result is right, and nothing is declared to stand in the code: then nobody looks at it.
 bool is_code_wanted(const CellState& state) {
+    if (state.record.native) return false;  // it is in no program of the device
     return state.settings.measure || state.settings.dumps || !state.setup.declared.empty();
 }
 

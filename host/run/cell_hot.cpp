@@ -11,7 +11,7 @@ namespace cllab::run {
 
 void sample_hot_code(CellState& state) {
     const double seconds = state.settings.hot_seconds;
-    if (seconds <= 0 || !state.subject || state.record.status != model::Status::ok || !state.session.facts().is_cpu()) return;
+    if (seconds <= 0 || !state.subject || state.record.native || state.record.status != model::Status::ok || !state.session.facts().is_cpu()) return;
     if (!inspect::runs_on_the_host(inspect::recognise(binary_of(state)))) return;
     state.announce("hot code");
     const InPhase phase(Phase::hot_code);

@@ -23,8 +23,12 @@ void build_reference(CellState& state) {
         state.fail(Status::build_failed, "the reference '" + variant.name + "' does not build: " + device::error_name(state.reference.code));
 }
 
-/// One text and options are built once; where the driver can, beside what this thread does next.
+/// One text and options are built once; where the driver can, beside what this thread does next. A native loop is built already.
 void begin_build(CellState& state) {
+    if (state.record.native) {
+        state.record.build.source = "native";
+        return;
+    }
     const InPhase phase(Phase::build);
     auto& build = state.record.build;
     if (const auto& stored = state.cell.stored) {
@@ -42,6 +46,7 @@ void begin_build(CellState& state) {
 }
 
 void end_build(CellState& state) {
+    if (state.record.native) return;
     const InPhase phase(Phase::build);
     auto& build = state.record.build;
     auto& built = state.built = state.building.get();

@@ -22,6 +22,7 @@ CellState::CellState(device::Session& session_, Instruments& instruments_, const
     record.point = cell.point.values();
     record.device = {facts.platform, facts.name, facts.vendor, facts.driver, name(facts.type), facts.selector, facts.identity,
                      instruments.last_level().bytes, instruments.last_level().from};
+    if (const auto& native = cell.variant->native) record.native = {native->threads(facts), native->compiler, native->instruction_set};
     record.host = this_host();
     record.run = settings.run;
     record.run.seed = settings.seed;

@@ -57,6 +57,8 @@ void Operation::make_steps(const device::Built& built, const Setup& setup, const
             check_launch(kernels_.back(), *launch);
         } else if (std::holds_alternative<Swap>(step)) {
             swaps_ = true;
+        } else if (std::holds_alternative<HostLoop>(step)) {
+            native_ = true;
         }
         steps_.push_back(std::move(bound));
     }
@@ -174,6 +176,11 @@ void Operation::enqueue(std::vector<cl::Event>* events) {
                        [&](const Swap& swap) {
                            std::swap(alias_.at(swap.a), alias_.at(swap.b));
                            for (const auto& other : steps_) bind(other);
+                           if (!held_.empty()) name_held();
+                       },
+                       [&](const HostLoop& loop) {
+                           hold();
+                           loop.run(host_memory_);
                        }},
                    bound.step);
     }
@@ -189,11 +196,10 @@ std::vector<std::string> Operation::parts() const {
                                   const auto bytes = memories_.at(u.buffer).size_bytes;
                                   out.insert(out.end(), u.piece_bytes > 0 ? (bytes + u.piece_bytes - 1) / u.piece_bytes : 1, "up");
                               },
-                              [&](const Download&) { out.push_back("down"); }, [](const Swap&) {}},
+                              [&](const Download&) { out.push_back("down"); }, [](const Swap&) {}, [](const HostLoop&) {}},
                    bound.step);
     }
     return out;
 }
-
 
 }  // namespace cllab::run

@@ -26,6 +26,7 @@ public:
     /// `beside`: another operation, loaded and with the same data, whose buffers are used where they are alike.
     Operation(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry,
               const Operation* beside = nullptr);
+    ~Operation();
     bool shares_memory() const { return shares_memory_; }  ///< every buffer is `beside`'s, and there is one
 
     /// Uploads inputs and poisons outputs of `setup` (same shape as the constructor's, other data), arms the guards.
@@ -53,6 +54,7 @@ public:
     std::size_t launches_in_operation() const { return launches_; }
     /// Part of the largest buffer that lies in huge pages; nothing where the setup asks for no kind of pages.
     std::optional<double> huge_share() const;
+    bool is_native() const { return native_; }  ///< it is done by this process, and makes no event
     bool single_launch() const { return steps_.size() == 1 && launches_ == 1; }
     const cl::Kernel& kernel() const { return kernels_.front(); }
     model::Extent local() const { return local_; }  ///< of the first launch of the cell's own kernel
@@ -86,6 +88,9 @@ private:
     void fill_with_poison(Memory& m);
     void check_launch(const cl::Kernel& kernel, const model::Launch& launch) const;
     Memory& memory(const std::string& name);
+    void hold();     ///< maps all buffers, for a native loop; they stay so until
+    void release();  ///< somebody else wants them
+    void name_held();
 
     device::Session& session_;
     std::vector<model::Argument> args_;
@@ -94,8 +99,10 @@ private:
     std::map<std::string, std::string> alias_; ///< argument name -> memory it holds now (Swap)
     std::vector<cl::Kernel> kernels_;
     std::vector<BoundStep> steps_;
+    std::map<std::string, void*> held_;  ///< by memory, while they are mapped
+    model::HostMemory host_memory_;
     std::size_t launches_ = 0;
-    bool swaps_ = false, mapped_ = false, rewritten_ = false, shares_memory_ = false;
+    bool swaps_ = false, native_ = false, mapped_ = false, rewritten_ = false, shares_memory_ = false;
     std::optional<model::Slope> slope_;
     std::int32_t trips_ = 0;
     model::Extent local_, global_;

@@ -35,6 +35,17 @@ cl_addressing_mode address_mode(Sampler::Outside outside) {
     return CL_ADDRESS_NONE;
 }
 
+/// By the call of OpenCL 1.0, which every driver has: quirk oclgrind-sampler-properties.
+cl::Sampler make_sampler(const device::Session& session, const Sampler& a) {
+    cl_int code = CL_SUCCESS;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    const auto made = clCreateSampler(session.context()(), a.normalised, address_mode(a.outside), a.linear ? CL_FILTER_LINEAR : CL_FILTER_NEAREST, &code);
+#pragma GCC diagnostic pop
+    if (code != CL_SUCCESS) throw cl::Error(code, "clCreateSampler");
+    return cl::Sampler(made);
+}
+
 /// CLHPP's base class cannot be held: the handle of Image2D does for images of any dimensions.
 cl::Image2D make_image(const device::Session& session, const Image& a) {
     const cl_mem_flags flags = a.data ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY;
@@ -98,10 +109,7 @@ void Operation::make_memory(const Setup& setup, const Operation* beside) {
                        [&](const InOut& a) { buffer(a.name, a.data.size(), guard_of(a.row_bytes), true, false); },
                        [&](const Scratch& a) { buffer(a.name, a.size_bytes, guard_of(a.row_bytes), false, true); },
                        [&](const Local&) {}, [&](const Value&) {},
-                       [&](const Sampler& a) {
-                           samplers_.emplace(a.name, cl::Sampler(session_.context(), a.normalised, address_mode(a.outside),
-                                                                 a.linear ? CL_FILTER_LINEAR : CL_FILTER_NEAREST));
-                       },
+                       [&](const Sampler& a) { samplers_.emplace(a.name, make_sampler(session_, a)); },
                        [&](const Image& a) {
                            const auto& facts = session_.facts();
                            if (a.dims == 2 && (a.width > facts.image2d_max_width || a.height > facts.image2d_max_height))
@@ -130,6 +138,39 @@ void Operation::make_memory(const Setup& setup, const Operation* beside) {
     shares_memory_ = shared > 0 && shared == memories_.size();
 }
 
+Operation::~Operation() {
+    try {
+        release();
+    } catch (const cl::Error&) {  // of a device that is lost nothing more is wanted
+    }
+}
+
+void Operation::hold() {
+    if (!held_.empty()) return;
+    for (const auto& [name, m] : memories_) {
+        if (m.is_image) throw Error(Blame::result, "a native loop cannot have the image '" + name + "'");
+        held_[name] = session_.queue().enqueueMapBuffer(m.buffer.buffer(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, m.size_bytes);
+    }
+    name_held();
+}
+
+void Operation::name_held() {
+    for (auto& argument : args_) {
+        const auto& name = name_of(argument);
+        if (auto* value = std::get_if<Value>(&argument)) host_memory_.data[name] = value->data;
+        const auto alias = alias_.find(name);
+        if (alias != alias_.end()) host_memory_.data[name] = {static_cast<std::byte*>(held_.at(alias->second)), memories_.at(alias->second).size_bytes};
+    }
+}
+
+void Operation::release() {
+    if (held_.empty()) return;
+    for (const auto& [name, at] : held_) session_.queue().enqueueUnmapMemObject(memories_.at(name).buffer.buffer(), at);
+    held_.clear();
+    host_memory_.data.clear();
+    session_.queue().finish();
+}
+
 std::optional<double> Operation::huge_share() const {
     const Memory* largest = nullptr;
     for (const auto& [name, m] : memories_) {
@@ -140,6 +181,7 @@ std::optional<double> Operation::huge_share() const {
 
 void Operation::load(const Setup& setup, std::uint64_t seed) {
     const InPhase phase(Phase::buffers);
+    release();
     seed_ = seed;
     operations_ = 0;
     rewritten_ = false;
@@ -187,6 +229,7 @@ void Operation::fill_with_poison(Memory& m) {
 
 void Operation::poison() {
     const InPhase phase(Phase::buffers);
+    release();
     for (auto& [name, m] : memories_) {
         if (!m.read_back) continue;
         if (m.poisoned) fill_with_poison(m);
@@ -213,11 +256,13 @@ Operation::Contents Operation::poison_contents() const {
 
 void Operation::overwrite(const Contents& contents) {
     const InPhase phase(Phase::buffers);
+    release();
     for (const auto& [name, bytes] : contents) fill(memories_.at(name), bytes);
     rewritten_ = false;
 }
 
 std::optional<std::string> Operation::guard_damage() {
+    release();
     for (auto& [name, m] : memories_) {
         if (m.is_image) continue;
         if (auto damage = m.buffer.guard_damage(name)) return damage;
@@ -250,6 +295,7 @@ std::optional<std::string> Operation::read_back(Buffers& buffers) {
 }
 
 double Operation::time_upload(const Setup& setup) {
+    release();
     double seconds = 0;
     for (const auto& argument : setup.args) {
         const auto found = memories_.find(name_of(argument));
@@ -261,6 +307,7 @@ double Operation::time_upload(const Setup& setup) {
 }
 
 double Operation::time_download() {
+    release();
     double seconds = 0;
     for (auto& [name, m] : memories_) {
         if (!m.read_back || m.is_image) continue;

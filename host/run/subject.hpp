@@ -58,7 +58,7 @@ public:
     /// What was written outside of a buffer.
     Wrong guard_damage();
     std::size_t sets() const { return sets_.size(); }
-    bool event_clock() const { return session_.timer().trusted; }
+    bool event_clock() const { return session_.timer().trusted && !sets_.front()->is_native(); }
     bool events_exceeded_host() const { return events_exceeded_host_; }
 
 private:

@@ -48,6 +48,8 @@ MISTAKES = [
     (["run", "pitch_wide", "--output", "dst=map.gif", "--axis", "width=64", "--axis", "height=4", "--device", "cpu"],
      ["map.gif", ".png or .pgm"]),
     (["run", "pitch_wide", "--device", "cpu", "--axis", "width=20"], ["20"]),
+    (["run", "muladd_fma", "--device", "cpu", "--columns", "time,regz"], ["column 'regz' (--columns)", "vs_best", "offset", "did you mean regs?"]),
+    (["run", "muladd_fma", "--device", "cpu", "--columns", "time,,regs"], ["--columns", "'time,,regs'"]),
 ]
 
 
@@ -345,6 +347,34 @@ class Terminal(LabTest):
         # One that is not there costs nothing, one that ends early is no error.
         self.assertTrue(self.shown("list", columns=1000, PAGER="/absent/pager").endswith(whole))
         self.assertEqual(self.shown("list", columns=1000, PAGER="head -n 1"), whole.splitlines(keepends=True)[0])
+
+    def test_the_table_fits_eighty_columns_in_a_pipe_and_names_what_was_left_out(self):
+        long = "a_kernel_whose_name_takes_more_than_the_eighty_columns_that_a_line_of_the_table_may_take"
+        (self.folder / "own.cl").write_text("/*cllab\naxis number_of_elements = 256, 512\narg x = rand:number_of_elements\narg y = out:number_of_elements\n"
+                                            "global number_of_elements\n*/\n" + "".join(
+            f"__kernel void {name}(__global const float* x, __global float* y) {{ y[get_global_id(0)] = x[get_global_id(0)]; }}\n" for name in ("c", long)))
+        for what in (["pitch_short8", "pitch_struct_constant", "pitch_loop", "--axis", "width=256", "--axis", "height=128"], ["saxpy", "--axis", "size=64Ki,128Ki"], ["himeno_wide", "himeno_region", "himeno_schedule", "--axis", "size=XXS"],
+                     ["latency_global", "--axis", "footprint=4Ki,8Ki", "--axis", "order=paged,random"], ["own.cl"]):
+            with self.subTest(what=what):
+                out, _ = self.lab("run", *what, "--device", "cpu", "--max-time", "0.005", "--no-yardstick", "--dumps", "d", "--hot", "0")
+                table = out.split("\n\nhimeno_")[0]  # what the known benchmark prints is as it prints it
+                self.assertEqual([line for line in table.splitlines() if len(line) > 80 and "/" not in line], [])
+                self.assertRegex(words(out), r"columns left out: \w[^;]*; --columns all")
+                self.assertRegex(out, r"time \[\w+\]|per step \[\w+\]")
+        self.assertIn(long, out.replace("\n  ", ""))
+
+    def test_columns_are_shown_on_request_however_wide(self):
+        run = ["run", "muladd", "--axis", "items=64,128", "--device", "cpu", "--max-time", "0.005", "--no-yardstick", "--json", "r.jsonl", "--no-dumps"]
+        shown = lambda *args: next(line for line in self.lab(*args)[0].splitlines() if line.startswith("  kernel")).split()
+        self.assertEqual(shown(*run, "--columns", "inner-loop,offset,spills")[:4], ["kernel", "items", "offset", "status"])
+        self.assertEqual(shown("report", "r.jsonl", "--columns", "time")[:4], ["kernel", "items", "status", "time"])
+        every = self.lab("report", "r.jsonl", "--columns", "all")[0]
+        for column in ("items", "checked by", "clock", "cache", "GB/s", "local"):
+            self.assertIn(column, every)
+        self.assertTrue(any(len(line) > 80 for line in every.splitlines()))
+        self.assertNotIn("left out", every)
+        self.assertIn("no row has: download", self.lab("report", "r.jsonl", "--columns", "download")[0])
+        self.assertEqual(self.shown("report", "r.jsonl", "--no-pager", columns=300).count("columns left out"), 0)
 
     def test_a_runs_table_is_paged_too_and_a_pipe_is_not(self):
         run = ["run", "muladd", "--device", "cpu", "--axis", "items=64,128,256,512", "--verify", "--no-dumps"]

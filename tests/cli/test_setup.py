@@ -350,6 +350,7 @@ class Completion(LabTest):
                                 (["run", "--no-y"], ["--no-yardstick"]), (["report", "--html", "x"], []),
                                 (["run", "muladd", "--axis", ""], ["items=", "local=", "offset="]), (["run", "pitch", "-a", "weights=l"], ["weights=linear"]),
                                 (["isa", "x", "--target", "sm_9"], ["sm_90"]), (["run", "x", "--cache", ""], ["hot", "cold", "rotate"]),
+                                (["run", "muladd", "--columns", "time,it"], ["time,items"]), (["report", "--columns", "al"], ["all"]),
                                 (["run", "x", "--device", "a"], ["accelerator", "all"]), (["devices", "--j"], ["--json"])):
             with self.subTest(words=words):
                 self.assertEqual(self.completed(*words), expected)

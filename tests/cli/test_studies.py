@@ -148,7 +148,7 @@ class Lessons(LabTest):
                     name, values = next(rest).split("=", 1)
                     axes[name] = values.split(":")[0].split(",")[0] if name == "size" else values
                 elif word.startswith("--"):
-                    options += [word] if word == "--steps" else [word, next(rest)]
+                    options += [word] if word in ("--steps", "--native") else [word, next(rest)]
                 else:
                     patterns.append(word)
             sizes = next(s for pattern, s in SIZES.items() if fnmatch.fnmatchcase(patterns[0] + ("_" if "_" not in patterns[0] else ""), pattern))

@@ -22,9 +22,9 @@
 #include "device/quirks.hpp"
 #include "device/session.hpp"
 #include "experiments/lib/himeno_problem.hpp"
+#include "experiments/lib/native.hpp"
 #include "model/params.hpp"
 #include "model/plan.hpp"
-#include "peer/himeno_peer.hpp"
 #include "run/kernel_source.hpp"
 #include "run/operation.hpp"
 
@@ -33,7 +33,7 @@ using namespace cllab::model;
 
 namespace {
 
-constexpr unsigned iterations = 10;  // of a round, so that starting threads costs little
+constexpr unsigned iterations = 10;  // of a round
 
 struct Cost {
     std::vector<double> wall, cpu;  ///< seconds of each round; cpu is the sum over the process's threads
@@ -95,9 +95,14 @@ void compare(device::Session& session, const std::string& size) {
     const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
 
     std::map<std::string, Cost> costs;
-    float gosa = 0;
+    double gosa = 0;
     for (int round = 0; round < 30; ++round) {
-        measure(costs["peer"], [&] { gosa = peer::peer_himeno(coefficients, p.data(), q.data(), grid.i, grid.j, grid.k, iterations, threads); });
+        measure(costs["peer"], [&] {
+            for (unsigned n = 0; n < iterations; ++n) {
+                gosa = native::himeno(coefficients, p.data(), q.data(), {grid.i, grid.j, grid.k, grid.k}, threads);
+                std::swap(p, q);
+            }
+        });
         measure(costs["himeno_wide"], [&] {
             for (unsigned n = 0; n < iterations; ++n) operation.enqueue(nullptr);
             session.queue().finish();

@@ -24,10 +24,10 @@
 #include "device/program.hpp"
 #include "device/quirks.hpp"
 #include "device/session.hpp"
+#include "experiments/lib/native.hpp"
 #include "experiments/lib/pitch_geometry.hpp"
 #include "model/params.hpp"
 #include "model/plan.hpp"
-#include "peer/pitch_peer.hpp"
 #include "run/kernel_source.hpp"
 #include "run/operation.hpp"
 
@@ -109,8 +109,8 @@ BOOST_AUTO_TEST_CASE(pitch_wide_keeps_up_with_the_hand_written_loop_and_short8_b
     const auto& src = *std::get<model::Input>(contenders["pitch_wide"].setup.args.front()).data;
     const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
     const auto peer_round = [&] {
-        peer::peer_pitch(reinterpret_cast<const std::uint8_t*>(src.data()), dst.data(), g.width, g.left, g.top, g.right,
-                         g.bottom, g.n, w.floor, w.ceiling, threads);
+        model::native::pitch(reinterpret_cast<const std::uint8_t*>(src.data()), dst.data(),
+                             {g.width, g.left, g.top, g.right, g.bottom, g.n, static_cast<std::int16_t>(w.floor), static_cast<std::int16_t>(w.ceiling)}, threads);
     };
     peer_round();
 

@@ -21,37 +21,6 @@ void share(std::size_t count, unsigned threads, Work work) {
 
 }  // namespace
 
-void saxpy(const float* __restrict x, float* __restrict y, float a, std::size_t n, unsigned threads) {
-    share(n, threads, [=](std::size_t first, std::size_t last, unsigned) {
-        for (std::size_t i = first; i < last; ++i) y[i] = a * x[i] + y[i];
-    });
-}
-
-std::uint32_t reduce(const std::uint32_t* src, std::size_t n, unsigned threads) {
-    std::vector<std::uint32_t> sums(threads);
-    share(n, threads, [&](std::size_t first, std::size_t last, unsigned t) {
-        std::uint32_t sum = 0;
-        for (std::size_t i = first; i < last; ++i) sum += src[i];
-        sums[t] = sum;
-    });
-    std::uint32_t sum = 0;
-    for (const auto s : sums) sum += s;
-    return sum;
-}
-
-void gemm(const float* __restrict a, const float* __restrict b, float* __restrict c, std::size_t m, std::size_t n, std::size_t k,
-          unsigned threads) {
-    share(m, threads, [=](std::size_t first, std::size_t last, unsigned) {
-        // Rows of B are walked along, not down: the inner loop is contiguous and becomes vector multiply-adds.
-        for (std::size_t i = first; i < last; ++i) {
-            for (std::size_t l = 0; l < k; ++l) {
-                const float factor = a[i * k + l];
-                for (std::size_t j = 0; j < n; ++j) c[i * n + j] += factor * b[l * n + j];
-            }
-        }
-    });
-}
-
 void invert(std::uint8_t* p, std::size_t width, std::size_t height, std::size_t step, unsigned threads) {
     share(height, threads, [=](std::size_t first, std::size_t last, unsigned) {
         for (std::size_t y = first; y < last; ++y) {

@@ -7,11 +7,8 @@
 
 namespace peer {
 
-/// All arrays are row by row without padding and do not overlap. threads >= 1; the caller's is one of them.
-void saxpy(const float* x, float* y, float a, std::size_t n, unsigned threads);
-std::uint32_t reduce(const std::uint32_t* src, std::size_t n, unsigned threads);
-/// c (m x n) += a (m x k) b (k x n)
-void gemm(const float* a, const float* b, float* c, std::size_t m, std::size_t n, std::size_t k, unsigned threads);
+// All arrays are row by row without padding and do not overlap. threads >= 1; the caller's is one of them.
+
 /// Inverts the first `width` bytes of each of `height` rows that are `step` bytes apart.
 void invert(std::uint8_t* p, std::size_t width, std::size_t height, std::size_t step, unsigned threads);
 /// For each element in NHWC order its index in NCHW order.

@@ -24,6 +24,7 @@
 #include "device/program.hpp"
 #include "device/quirks.hpp"
 #include "device/session.hpp"
+#include "experiments/lib/native.hpp"
 #include "model/params.hpp"
 #include "model/plan.hpp"
 #include "peer/studies_peer.hpp"
@@ -134,19 +135,19 @@ void compare(const std::string& family_name, const std::string& variant_name, co
 
 BOOST_AUTO_TEST_CASE(saxpy_keeps_up_with_the_loop) {
     compare("saxpy", "w256", {{"size", "67108864"}}, [](Memory& m, unsigned threads) {
-        peer::saxpy(m.as<float>("x"), m.as<float>("y"), 0.875f, m.size("x") / 4, threads);
+        model::native::saxpy(m.as<float>("x"), m.as<float>("y"), 0.875f, m.size("x") / 4, 1, threads);
     });
 }
 
 BOOST_AUTO_TEST_CASE(reduce_keeps_up_with_the_loop) {
     compare("reduce", "onepass", {{"size", "67108864"}}, [](Memory& m, unsigned threads) {
-        *m.as<std::uint32_t>("state") = peer::reduce(m.as<std::uint32_t>("src"), m.size("src") / 4, threads);
+        *m.as<std::uint32_t>("state") = model::native::sum(m.as<std::uint32_t>("src"), m.size("src") / 4, threads);
     });
 }
 
 BOOST_AUTO_TEST_CASE(gemm_keeps_up_with_the_loop) {
     compare("gemm", "vector", {{"m", "512"}, {"n", "512"}, {"k", "512"}, {"tile_k", "8"}}, [](Memory& m, unsigned threads) {
-        peer::gemm(m.as<float>("a"), m.as<float>("b"), m.as<float>("c"), 512, 512, 512, threads);
+        model::native::gemm(m.as<float>("a"), m.as<float>("b"), m.as<float>("c"), 512, 512, 512, threads);
     });
 }
 

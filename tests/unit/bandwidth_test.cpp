@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
+#include <tuple>
 
 #include "unit/memory_probe_run.hpp"
 
 using namespace cllab;
 using namespace cllab::memory_test;
+using cllab::model::Curve;
 
 namespace {
 
@@ -99,6 +102,48 @@ BOOST_AUTO_TEST_CASE(rereading_groups_of_a_gpu_are_one_a_unit_and_come_by_every_
         require_right_and_watched(setup, "sums", sums, 7, sums.size() / 2);
         BOOST_TEST(check(setup, "sums", sums, 6).has_value(), "a trip too many passed");
     }
+}
+
+BOOST_AUTO_TEST_CASE(elements_that_lie_apart_are_moved_and_nothing_else_is_written) {
+    // Elements of four words, from word 3 on every fifth of them: 820 of 4096.
+    const Settings places{{"size", "65536"}, {"width", "16"}, {"offset", "3"}, {"stride", "5"}};
+    const auto moved = [](std::size_t at) { return at >= 3 && (at - 3) / 4 % 5 == 0 && (at - 3) / 20 < 820; };
+    for (const std::string variant : {"copy", "batch", "write", "triad"}) {
+        const auto setup = set_up("bandwidth", variant, gpu(), places);
+        const auto words = [&](const char* name) { return argument<std::uint32_t>(setup, name); };
+        const auto name = variant == "triad" ? "a" : "dst";
+        auto out = words(name);  // poison
+        BOOST_TEST(out.size() == 16384u + 3);
+        const auto from = variant == "write" ? Words{} : words(variant == "triad" ? "b" : "src"), more = variant == "triad" ? words("c") : Words{};
+        const auto key = variant == "write" ? words("key")[0] : variant == "triad" ? words("factor")[0] : 0;
+        for (std::size_t at = 0; at < out.size(); ++at) {
+            if (!moved(at)) continue;
+            out[at] = variant == "write" ? static_cast<std::uint32_t>((at - 3) / 20) * 0x9E3779B1u ^ key : from[at] + (variant == "triad" ? key * more[at] : 0);
+        }
+        for (const std::size_t at : {0u, 3u, 7u, 16383u, 16386u}) require_right_and_watched(setup, name, out, 0, at);
+        BOOST_TEST(setup.work.bytes == (variant == "write" ? 1 : variant == "triad" ? 3 : 2) * 16.0 * 820);
+    }
+    const auto read = set_up("bandwidth", "read", cpu(), places);
+    const auto src = argument<std::uint32_t>(read, "src");
+    Words sums(read.global.count() * 4);
+    const auto run = (820 + read.global.count() - 1) / read.global.count();
+    for (std::size_t i = 0; i < 820; ++i)
+        for (std::size_t k = 0; k < 4; ++k) sums[i / run * 4 + k] += src[3 + i * 20 + k];
+    require_right_and_watched(read, "sums", sums, 0, 0);
+}
+
+BOOST_AUTO_TEST_CASE(places_that_are_not_the_usual_ones_conclude_for_themselves) {
+    std::vector<Curve> curves;
+    for (const auto& [offset, stride, seconds] : {std::tuple{"0", "1", 1e-3}, {"1", "1", 1.25e-3}, {"4", "1", 1e-3}, {"0", "2", 0.8e-3}, {"0", "8", 0.5e-3}}) {
+        auto copy = curve("copy", {{67108864, seconds}}, {{"width", "16"}, {"offset", offset}, {"stride", stride}});
+        copy.samples.front().work.bytes = 2e9 / std::stod(stride);
+        curves.push_back(copy);
+    }
+    const auto found = family("bandwidth").conclude(curves, gpu());
+    require_finding(found, "least rate by offset, copy", 0.8);
+    require_finding(found, "least rate by stride, copy", 0.25);
+    require_finding(found, "copy bandwidth", 2e12);
+    BOOST_TEST(found.size() == 4u);  // what is streamed, too
 }
 
 BOOST_AUTO_TEST_CASE(the_default_copy_is_the_yardstick) {

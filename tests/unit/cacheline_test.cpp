@@ -70,6 +70,17 @@ BOOST_AUTO_TEST_CASE(the_conclusion_subtracts_the_lone_miss) {
     require_finding(found, "line", 128);
 }
 
+BOOST_AUTO_TEST_CASE(on_a_cpu_the_first_jump_is_the_line_and_what_comes_along_beyond_it_was_fetched) {
+    const Settings fixed{{"offset", "0"}, {"footprint", "134217728"}};
+    const auto found = family("cacheline").conclude({curve("pair", {{8, 151e-9}, {24, 152e-9}, {40, 151e-9}, {72, 190e-9}, {136, 191e-9}, {264, 300e-9}}, fixed),
+                                                     curve("lone", {{8, 150e-9}, {24, 150e-9}, {40, 150e-9}, {72, 150e-9}, {136, 150e-9}, {264, 150e-9}}, fixed)},
+                                                    cpu());
+    require_finding(found, "line", 64);
+    require_finding(found, "fetch", 256);
+    for (const auto& finding : found)
+        if (finding.name == "lone miss") BOOST_TEST(finding.how.find("in 128 MiB") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(distances_that_meet_other_pairs_are_refused) {
     BOOST_CHECK_THROW(set_up("cacheline", "pair", gpu(), {{"distance", "256"}}), Error);
     BOOST_CHECK_THROW(set_up("cacheline", "pair", gpu(), {{"distance", "12"}}), Error);

@@ -28,6 +28,7 @@ std::string whole_record() {
     r.code.loop = {{"instructions", 44}};
     r.code.origin = {{"registers", "the log"}};
     r.clocks = model::ClockInfo{1935, 1980, {"power cap"}, "NVML"};
+    r.native = model::NativeInfo{2, "GCC 12.2.0", "AVX2"};
     r.hot.emplace();
     r.hot->evidence = model::Hot::sampled;
     r.hot->method = "perf_event_open, cpu-clock";

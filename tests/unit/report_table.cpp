@@ -228,8 +228,8 @@ BOOST_AUTO_TEST_CASE(values_far_apart_carry_their_own_units) {
 }
 
 BOOST_AUTO_TEST_CASE(wrapped_lines_keep_the_width_and_every_word) {
-    const auto text = report::wrap("one two three four a_word_longer_than_the_line five", "  ", 12);
-    BOOST_TEST(text == "  one two\n  three four\n  a_word_longer_than_the_line\n  five\n");
+    const auto text = report::wrap("one two three four a_word_longer_than_the_line five a/path/is/to/be/copied", "  ", 12);
+    BOOST_TEST(text == "  one two\n  three four\n  a_word_lon\n  ger_than_t\n  he_line\n  five\n  a/path/is/to/be/copied\n");
     BOOST_TEST(report::wrap("", "  ", 12) == "");
 }
 

@@ -81,6 +81,7 @@ std::vector<std::string> rows_with(const std::string& page, const std::string& w
     std::vector<std::string> out;
     for (const auto& line : split(page, '\n'))
         if (line.rfind("  " + word, 0) == 0) out.push_back(line);
+        else if (!out.empty() && line.rfind("    ", 0) == 0 && line.rfind("     ", 0) != 0) out.back() = line;  // the name stood above
     return out;
 }
 
@@ -99,10 +100,49 @@ BOOST_AUTO_TEST_CASE(the_table_fits_and_keeps_the_times_in_line) {
             const auto rows = rows_with(page, "pitch_");
             BOOST_REQUIRE_EQUAL(rows.size(), records.size());
             for (int i = 1; i < 3; ++i) BOOST_TEST(rows[i].find('.') == rows[0].find('.'), page);
-            for (const auto* column : {"±", "GB/s", "of copy", "note", "regs", "dump"})
-                BOOST_TEST(page.find(column) != std::string::npos, column << " is neither there nor said to be left out:\n" << page);
+            for (const auto& [column, key] : {std::pair{"±", "interval"}, {"GB/s", "bandwidth"}, {"of copy", "of_copy"}, {"note", "note"}, {"regs", "regs"}, {"dump", "dump"}})
+                BOOST_TEST((page.find(column) != std::string::npos || page.find(key) != std::string::npos), column << " is neither there nor said to be left out:\n" << page);
         }
     }
+}
+
+BOOST_AUTO_TEST_CASE(names_that_leave_no_room_for_the_answer_stand_above_their_row) {
+    for (const std::size_t length : {20u, 60u, 90u, 300u}) {
+        std::vector<Record> records;
+        for (const auto& flags : {std::string("none"), std::string(length, 'y')}) {
+            for (auto& r : run_on(named("a device"))) {
+                r.id = std::string(length, 'x') + r.variant;
+                r.point = {{"width", "8192"}, {"flags", flags}};
+                records.push_back(r);
+            }
+        }
+        for (const unsigned width : {40u, 80u, 200u}) {
+            const auto page = table(records, width);
+            for (const auto& line : split(page, '\n'))
+                BOOST_TEST((report::display_width(line) <= width || line.find('/') != std::string::npos), line << " at " << width);
+            for (const auto& r : records) BOOST_TEST(without_blanks(page).find(r.id) != std::string::npos, r.id.size() << " at " << width);
+            BOOST_TEST(without_blanks(page).find(std::string(length, 'y')) != std::string::npos, length << " at " << width);
+            for (const auto* column : {"time [ms]", "vs best"}) BOOST_TEST(page.find(column) != std::string::npos, page);
+            auto elsewhere = records;
+            for (auto& r : elsewhere) r.device = named("another", 1);
+            elsewhere.insert(elsewhere.end(), records.begin(), records.end());
+            std::ostringstream both;
+            report::print_by_device(both, elsewhere, {}, {}, {false, width});
+            for (const auto& line : split(both.str(), '\n')) BOOST_TEST(report::display_width(line) <= width, line << " at " << width);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_was_asked_for_stands_there_whatever_the_width) {
+    const auto records = run_on(named("a device"));
+    std::ostringstream some, all;
+    report::print_table(some, records, {false, 40, {"regs", "width", "spills"}});
+    report::print_table(all, records, {false, 40, {"all"}});
+    const auto rows = split(some.str(), '\n');
+    BOOST_TEST(std::count(rows.begin(), rows.end(), "  kernel          width  status        regs") == 1, some.str());
+    BOOST_TEST(some.str().find("no row has: spills") != std::string::npos, some.str());
+    for (const auto* column : {"±", "clock", "cache", "GB/s", "of copy", "regs", "note", "dump"})
+        BOOST_TEST(all.str().find(column) != std::string::npos, all.str());
 }
 
 BOOST_AUTO_TEST_CASE(colour_marks_the_whole_name_of_the_device_and_nothing_more) {

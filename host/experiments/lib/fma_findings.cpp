@@ -69,7 +69,7 @@ void conclude_rates(const std::vector<Curve>& curves, std::vector<Finding>& out)
         if (rate > 0)
             out.push_back(
                 rate_finding("peak." + type, type + " peak", type == "uint" ? "op/s" : "FLOP/s", *row.sample, rate * row.sample->per_step,
-                        "best of the vector widths, here " + text_of(row.sample->x) + "; a multiply-add counts two"));
+                        "best of the vector widths and chains, here " + text_of(row.sample->x) + " and " + row.curve->fixed.text("ilp") + "; a multiply-add counts two"));
     }
     // One work-group: the rate of one unit, and the parallelism that it needs.
     double most = 0;

@@ -30,7 +30,7 @@ void write_chart(std::ostream& out, const ChartText& words, const std::vector<Ch
     if (xs.empty()) return;
     const auto x = scale_of(xs, words.x_unit == "byte");
     auto y = scale_of(ys, false);
-    if (!y.logarithmic && y.low > 0) y.low = 0;
+    if (words.from_zero && !y.logarithmic && y.low > 0) y.low = 0;
     const auto px = [&](double v) { return number(1000 * share(x.at(v))); };
     const auto py = [&](double v) { return number(std::clamp(top + (height - top - 6) * (1 - y.at(v)), 0.0, height)); };
 

@@ -27,6 +27,7 @@ struct ChartGuide {
 };
 struct ChartText {
     std::string title, x_name, x_unit, y_name, y_unit;
+    bool from_zero = true;  ///< the y axis, where it is no logarithmic one
 };
 
 void write_chart(std::ostream& out, const ChartText& text, const std::vector<ChartLine>& lines, const std::vector<ChartGuide>& guides);

@@ -41,6 +41,7 @@ void write_overview(std::ostream& out, const Context& context);
 void write_bars(std::ostream& out, const Context& context);
 void write_curves(std::ostream& out, const Context& context);
 void write_heat(std::ostream& out, const Context& context);
+void write_history(std::ostream& out, const Context& context);
 void write_roofline(std::ostream& out, const Context& context);
 void write_code(std::ostream& out, const Context& context);
 void write_method(std::ostream& out, const Context& context);

@@ -46,11 +46,11 @@ void write_page(std::ostream& out, const Page& page) {
         << "; img-src data:; base-uri 'none'; form-action 'none'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
            "<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n<title>cllab: " << text(title) << "</title>\n<style>" << style << "</style></head>\n<body>\n<header><h1>" << text(title) << "</h1>\n"
            "<nav aria-label=\"parts of the page\">";
-    for (const auto& [id, name] : {std::pair{"overview", "Verdict"}, {"variants", "Variants"}, {"curves", "Curves"}, {"by-device", "By device"}, {"roofline", "Roofline"},
+    for (const auto& [id, name] : {std::pair{"overview", "Verdict"}, {"variants", "Variants"}, {"curves", "Curves"}, {"by-device", "By device"}, {"history", "History"}, {"roofline", "Roofline"},
                                    {"code", "Code"}, {"method", "Method"}, {"portrait", "Portrait"}, {"cells", "All cells"}}) {
         const std::string part = id;
         if ((part == "variants" && c.grid.families.empty()) || (part == "curves" && page.curves.empty()) || (part == "by-device" && c.grid.devices.size() < 2) ||
-            (part == "code" && page.code.empty()))
+            (part == "history" && page.histories.empty()) || (part == "code" && page.code.empty()))
             continue;
         out << "<a href=\"#" << id << "\">" << name << "</a> ";
     }
@@ -59,6 +59,7 @@ void write_page(std::ostream& out, const Page& page) {
     write_bars(out, c);
     write_curves(out, c);
     write_heat(out, c);
+    write_history(out, c);
     write_roofline(out, c);
     write_code(out, c);
     write_method(out, c);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/experiment.hpp"
+#include "model/history.hpp"
 #include "model/result.hpp"
 #include "report/ranking.hpp"
 
@@ -87,6 +88,7 @@ struct Page {
     std::vector<CodePair> pairs;
     std::string code_left_out;  ///< a sentence, when not all code is on the page
     std::vector<Portrait> portraits;
+    std::vector<model::History> histories;  ///< of cells that several runs measured
     std::string made;  ///< by what program, and when
 };
 

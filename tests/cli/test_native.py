@@ -1,0 +1,95 @@
+"""--native: hand-written C++ loops as rows beside the kernels of a CPU device, right by the same reference and timed in the same rounds."""
+import subprocess
+
+from lab import OCLGRIND_LIBRARY, LabTest, main, words
+
+SMALL = {"gemm": ["m=33", "n=40", "k=17"], "himeno": ["size=XXS"], "pitch": ["width=97", "height=9", "pitch=5.2"], "reduce": ["size=4100"], "saxpy": ["size=16444"]}
+
+
+# Makes PoCL's device one of type GPU.
+GPU = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <string.h>
+typedef int Info(void*, unsigned, unsigned long, void*, unsigned long*);
+int clGetDeviceInfo(void* device, unsigned what, unsigned long room, void* to, unsigned long* size) {
+    const int status = ((Info*)dlsym(RTLD_NEXT, "clGetDeviceInfo"))(device, what, room, to, size);
+    if (what == 0x1000 && to && status == 0) *(unsigned long*)to = 4;
+    return status;
+}
+"""
+
+
+class Native(LabTest):
+    def run_native(self, *patterns, status=0, device="cpu", **more):
+        return self.lab("run", *patterns, "--device", device, "--native", "--no-dumps", "--max-time", "0.02", "--json", "r.jsonl", "--force",
+                        status=status, **more)
+
+    def test_the_loops_are_right_and_take_turns_with_the_kernels(self):
+        kernels = {"gemm": "gemm_vector", "himeno": "himeno_swap", "pitch": "pitch_implicit", "reduce": "reduce_onepass", "saxpy": "saxpy_w256"}
+        for family, kernel in kernels.items():
+            out, _ = self.run_native(kernel, *[word for axis in SMALL[family] for word in ("--axis", axis)])
+            records = {r["id"]: r for r in self.records()}
+            with self.subTest(family):
+                self.assertEqual(list(records), [kernel, f"{family}_native", f"{family}_native_all"])
+                for r in records.values():
+                    self.assertEqual((r["status"], r["checked_by"]), ("ok", "host code"), r["reason"])
+                    self.assertEqual(r["run"]["order"]["comparison"], records[kernel]["run"]["order"]["comparison"])
+                    self.assertEqual(r["time"]["batch"], records[kernel]["time"]["batch"])
+                    self.assertEqual(r["rounds"][:5], records[kernel]["rounds"][:5])
+                    self.assertGreater(r["time"]["median"], 0)
+                    self.assertEqual("native" in r, r["id"] != kernel)
+                one, every = records[f"{family}_native"], records[f"{family}_native_all"]
+                self.assertEqual(one["native"]["threads"], 1)
+                self.assertGreaterEqual(every["native"]["threads"], 1)
+                for r in (one, every):
+                    self.assertEqual((r["time"]["clock"], r["build"]["source"], r["dump"]), ("host", "native", ""))
+                    self.assertTrue(r["native"]["compiler"] and r["native"]["instruction_set"])
+                    self.assertEqual([w.split(":")[0] for w in r["warnings"] if w.startswith(("native", "host-clock"))], ["native"])
+                self.assertIn("hand-written C++", words(out))
+                self.assertIn(one["native"]["instruction_set"], words(out))
+                self.assertRegex(out, rf"{family}_native_all +ok .* host")
+
+    def test_the_loops_go_with_steps_and_in_child_processes(self):
+        for more in (["--steps"], ["--isolate"], ["--verify"]):
+            self.lab("run", "saxpy_w128", "--device", "cpu", "--native", "--no-yardstick", "--no-dumps", "--max-time", "0.02", "--axis", "size=1Mi",
+                     "--json", "r.jsonl", "--force", *more)
+            for r in self.records():
+                with self.subTest(r["id"], more=more):
+                    self.assertEqual(r["status"], "ok", r["reason"])
+                    self.assertFalse([w for w in r["warnings"] if w.startswith("no-steps")])
+
+    def test_the_dumps_hold_the_kernels_only(self):
+        self.lab("run", "saxpy_w32", "--device", "cpu", "--native", "--no-yardstick", "--max-time", "0.02", "--axis", "size=16444")
+        self.assertEqual([p.name for p in sorted((self.folder / "dumps").rglob("saxpy_*"))], ["saxpy_w32"])
+
+    def test_without_the_option_there_are_no_loops(self):
+        self.lab("run", "saxpy", "--device", "cpu", "--verify", "--no-dumps", "--axis", "size=64", "--json", "r.jsonl")
+        self.assertFalse([r["id"] for r in self.records() if "native" in r["id"]])
+
+    def test_what_has_no_loop_is_refused_in_one_sentence(self):
+        _, err = self.run_native("saxpy_w32", "pad", status=2)
+        self.assert_one_sentence(err, "'pad' has no native loop; those with one are gemm, himeno, pitch, reduce, saxpy")
+        (self.folder / "k.cl").write_text("kernel void k(global float* y) { y[get_global_id(0)] = 1; }\n")
+        _, err = self.run_native("k.cl", "--global", "64", "--arg", "y=zero:64", status=2)
+        self.assertIn("has no native loop", err)
+        for more in (["--vs", "saxpy_w64"], ["--rebuild", "2"], ["--baseline", "base"]):
+            _, err = self.run_native("saxpy_w32", *more, status=2)
+            self.assert_one_sentence(err, "--native adds rows to a table")
+
+    def test_a_device_that_is_no_cpu_is_refused_in_one_sentence(self):
+        (self.folder / "gpu.c").write_text(GPU)
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", "gpu.so", "gpu.c", "-ldl"], cwd=self.folder, check=True)
+        _, err = self.run_native("saxpy_w32", status=2, device="gpu", env=self.environment(LD_PRELOAD=str(self.folder / "gpu.so")))
+        self.assert_one_sentence(err, "option '--native' is for CPU devices; '", "' is of type gpu")
+
+    def test_a_simulator_is_refused_in_one_sentence(self):
+        self.assertIsNotNone(OCLGRIND_LIBRARY, "Oclgrind's library is not there; apt-get install oclgrind")
+        icd = self.folder / "oclgrind.icd"
+        icd.write_text(f"{OCLGRIND_LIBRARY}\n")
+        _, err = self.run_native("saxpy_w32", status=2, device="oclgrind", env=self.environment(OCL_ICD_VENDORS=str(icd)))
+        self.assert_one_sentence(err, "option '--native' is for CPU devices; '", "' is a simulator")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""`cllab run --watch`: what is saved is built, verified and compared with the version before; what is wrong is said, and the last right version kept."""
+import queue
+import signal
+import subprocess
+import threading
+import time
+
+from lab import CLLAB, LabTest, main
+
+SCALE = """/*cllab
+axis n = 65536
+arg src = rand:n
+arg dst = out:n
+arg f = 0.5
+arg n = n
+global n
+*/
+__kernel void scale(__global const float* src, __global float* dst, float f, int n) {
+    const int i = get_global_id(0);
+    if (i < n) dst[i] = f * src[i];
+}
+"""
+
+
+class Watch(LabTest):
+    def watch(self, *args):
+        """Starts it; what it prints comes by `until`. Ended by an interrupt, whatever the test does."""
+        process = subprocess.Popen([CLLAB, "run", *args, "--watch", "--device", "cpu", "--dumps", "d", "--max-time", "0.5"], cwd=self.folder,
+                                   env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # one pipe keeps the order
+        self.lines = queue.Queue()
+        threading.Thread(target=lambda: [self.lines.put(line) for line in process.stdout], daemon=True).start()
+
+        def end():
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(60), 130)
+            process.stdout.close()
+        self.addCleanup(end)
+
+    def until(self, part):
+        seen = ""
+        while part not in seen:
+            seen += self.lines.get(timeout=60)
+        return seen
+
+    def saved(self, path, text):
+        """What is printed after a save, up to the next waiting."""
+        time.sleep(0.1)
+        (self.folder / path).write_text(text)
+        return self.until("cllab: watching ")
+
+    def test_each_save_of_a_kernel_file_is_compared_with_the_version_before(self):
+        (self.folder / "t.cl").write_text(SCALE)
+        self.watch("t.cl")
+        self.until("watching 't.cl'")
+        self.assertIn("same code", self.saved("t.cl", SCALE.replace("dst[i] = f * src[i];", "dst[i] = f * src[i]; // no more")))
+        self.assertIn("undeclared identifier 'j'", self.saved("t.cl", SCALE.replace("dst[i]", "dst[j]")))
+        seen = self.saved("t.cl", SCALE.replace("f * src[i]", "src[i] * f + 0 * sin(src[i])"))
+        self.assertIn("t_before", seen)
+        self.assertIn("instructions", seen)
+
+    def test_each_save_of_a_familys_file_below_cl_dir_is_compared_with_the_last_right_version(self):
+        kernels = self.kernels()
+        text = (kernels / "muladd.cl").read_text()
+        self.watch("muladd_fma", "--cl-dir", "cl", "--axis", "items=65536", "--json", "r.jsonl")
+        self.assertIn("muladd_fma", self.until("watching 'cl/muladd.cl'"))
+        seen = self.saved("cl/muladd.cl", text + "// no more\n")
+        self.assertIn("muladd_fma against muladd_fma_before: same code, so there is no winner\n", seen)
+        seen = self.saved("cl/muladd.cl", text.replace("MULADD(a, b, c);", "MULADDS(a, b, c);"))
+        self.assertIn("build_failed", seen)
+        self.assertNotIn("against", seen)
+        seen = self.saved("cl/muladd.cl", text.replace("out[PLACE] = a;", "out[PLACE] = a + 1;"))
+        self.assertIn("wrong_result", seen)
+        self.assertNotIn("against", seen)
+        # Right, slower, and compared with the first text, which was the last right one.
+        seen = self.saved("cl/muladd.cl", text.replace("out[PLACE] = a;", "volatile float v = a; for (int i = 0; i < 1000; ++i) v = v + 0; out[PLACE] = v;"))
+        self.assertIn("muladd_fma against muladd_fma_before: ", seen)
+        self.assertRegex(seen, r"muladd_fma_before is faster; muladd_fma takes [\d.]+ \[|too few for an interval|takes between")
+        self.assertIn("instructions", seen)
+        self.assertEqual({r["status"] for r in self.records() if r.get("id") == "muladd_fma_before"}, {"ok"})
+        # A change of the header is one of every family.
+        self.assertIn("same code", self.saved("cl/include/lab.h", (kernels / "include" / "lab.h").read_text() + "// no more\n"))
+
+    def test_what_cannot_be_watched_is_said_in_one_sentence(self):
+        for args in (["muladd"], ["a.cl", "b.cl"], ["a.cl", "--vs", "b.cl"], ["muladd_fma", "--vs", "muladd_mad", "--cl-dir", "cl"]):
+            with self.subTest(args=args):
+                self.assert_one_sentence(self.lab("run", *args, "--watch", "--device", "cpu", status=2)[1], "--watch takes one kernel file", "--cl-dir DIR")
+
+
+if __name__ == "__main__":
+    main()
