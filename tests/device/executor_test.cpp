@@ -276,7 +276,7 @@ std::string stepped(const std::string& name, const std::string& step) {
 void multiplies(const model::Variant& variant, model::Setup& setup) {
     const auto src = std::get<model::Input>(setup.args[0]).data;
     setup.slope = model::Slope{"n", 2, 32, 1};
-    if (variant.name != "curved") setup.declared = {{model::Declared::What::integer_multiply, 1}};
+    if (variant.name != "bent") setup.declared = {{model::Declared::What::integer_multiply, 1}};
     setup.check = [src, name = variant.name](const model::Buffers& buffers) -> std::optional<std::string> {
         const auto dst = buffers.as<std::uint32_t>("dst");
         for (std::size_t i = 0; i < dst.size(); ++i) {
@@ -285,7 +285,7 @@ void multiplies(const model::Variant& variant, model::Setup& setup) {
             for (std::uint32_t k = 0; k < static_cast<std::uint32_t>(buffers.trips); ++k) {
                 if (name == "folded") x += 7 * k;
                 if (name == "chained") x = x * x + 1;
-                for (std::uint32_t m = 0; name == "curved" && m < k * k; ++m) x = x * x + 1;
+                for (std::uint32_t m = 0; name == "bent" && k >= 20 && m < 900; ++m) x = x * x + 1;
             }
             if (dst[i] != x) return "dst[" + std::to_string(i) + "] differs";
         }
@@ -316,11 +316,17 @@ BOOST_AUTO_TEST_CASE(a_loop_that_does_its_work_is_ok_and_its_line_is_not_asked_f
     for (const auto& warning : r.warnings) BOOST_TEST(!warning.starts_with("not-linear"), warning);
 }
 
+// Half of the trips cost nothing, so the middle lies as far below the line as it can. The warning needs seven rounds of which none
+// was disturbed by as much: on a loaded machine not every attempt has them.
 BOOST_AUTO_TEST_CASE(where_no_code_is_counted_a_time_off_the_line_is_a_warning) {
-    const auto r = run_scratch(stepped("curved", "for (int m = 0; m < k * k; ++m) x = x * x + 1u;"), {{"curved", ""}}, {}, nullptr,
-                               "1000", multiplies).front();
-    BOOST_TEST((r.status == Status::ok), r.reason);
-    BOOST_TEST(std::any_of(r.warnings.begin(), r.warnings.end(), [](const auto& w) { return w.starts_with("not-linear:"); }));
+    bool warned = false;
+    for (int attempt = 0; attempt < 10 && !warned; ++attempt) {
+        const auto r = run_scratch(stepped("bent", "for (int m = 0; k >= 20 && m < 900; ++m) x = x * x + 1u;"), {{"bent", ""}}, {},
+                                   nullptr, "1000", multiplies).front();
+        BOOST_TEST_REQUIRE((r.status == Status::ok), r.reason);
+        warned = std::any_of(r.warnings.begin(), r.warnings.end(), [](const auto& w) { return w.starts_with("not-linear:"); });
+    }
+    BOOST_TEST(warned);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -92,6 +92,20 @@ BOOST_AUTO_TEST_CASE(p_values_are_those_that_counting_gives) {
     BOOST_TEST(rank_sum_p(high, low, 0.01) == 2.0 / 35, tolerance(1e-12));
     BOOST_TEST(rank_sum_p(low, high, 0.01) == 2.0 / 35, tolerance(1e-12));
     BOOST_TEST(rank_sum_p(high, {}, 0.01) == 1.0);
+    // Just as far apart as is allowed is no evidence of more.
+    BOOST_TEST(rank_sum_p(std::vector<double>(4, 0.25), std::vector<double>(4, 0.0), 0.25) == 1.0);
+}
+
+BOOST_AUTO_TEST_CASE(the_same_is_said_only_of_an_interval_that_lies_within_the_threshold_on_both_sides) {
+    const FamilyRules rules{0.02, 0.01, 1};
+    const auto between = [&](double low, double high) {
+        model::CellTest test;
+        test.ratio = {.ratio = std::sqrt(low * high), .low = low, .high = high, .coverage = 0.99, .n = 12};
+        return change_of(test, rules);
+    };
+    BOOST_TEST((between(0.985, 1.015) == CellChange::same));
+    BOOST_TEST((between(0.9, 1.015) == CellChange::undecided));
+    BOOST_TEST((between(0.985, 1.1) == CellChange::undecided));
 }
 
 BOOST_AUTO_TEST_CASE(holm_multiplies_the_smallest_p_by_all_and_never_lets_a_larger_one_become_smaller) {

@@ -200,6 +200,18 @@ BOOST_AUTO_TEST_CASE(the_loop_shown_is_the_innermost_one_with_the_most_work_at_a
     BOOST_TEST(place("") == "whole kernel (no loop)");
 }
 
+BOOST_AUTO_TEST_CASE(the_parent_of_a_loop_is_the_smallest_one_around_it) {
+    const auto stats = count_function(&isa::x86,
+                                      "0000000000001000 <k>:\n  1000:\tinc esi\n  1002:\tinc edi\n  1004:\tinc ebx\n  1006:\tdec eax\n"
+                                      "  1008:\tjne 1004 <k+0x4>\n  100a:\tdec ecx\n  100c:\tjne 1002 <k+0x2>\n  100e:\tdec edx\n"
+                                      "  1010:\tjne 1000 <k>\n  1012:\tret\n", "k");
+    BOOST_TEST_REQUIRE(stats.loops.size() == 3u);
+    for (int i = 0; i < 3; ++i) {
+        BOOST_TEST(stats.loops[static_cast<std::size_t>(i)].parent == i - 1);
+        BOOST_TEST(stats.loops[static_cast<std::size_t>(i)].depth == static_cast<unsigned>(i + 1));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(nothing_is_called_hot) {
     const auto stats = count_function(&isa::gcn, gcn_f, "f");
     BOOST_TEST(summary(stats).find("innermost loop at 0x1a68 (shown), one iteration 11 instructions") != std::string::npos);

@@ -46,6 +46,8 @@ BOOST_AUTO_TEST_CASE(gfx900_holds_ten_wavefronts_up_to_24_vgprs) {
 
 BOOST_AUTO_TEST_CASE(scalar_registers_and_local_memory_limit_too) {
     BOOST_TEST(isa::gcn.occupancy("gfx900", {4, 102, 0, 64, 0})->waves == 7u);
+    BOOST_TEST(isa::gcn.occupancy("gfx900", {4, 97, 0, 64, 0})->waves == 7u);  // they come in sixteens: 112 of 800
+    BOOST_TEST(isa::gcn.occupancy("gfx900", {4, 96, 0, 64, 0})->waves == 8u);
     // 32 KiB a group of 256 items: two groups of four wavefronts on four SIMDs.
     const auto lds = isa::gcn.occupancy("gfx900", {4, 10, 32768, 64, 256});
     BOOST_TEST(lds->waves == 2u);

@@ -264,6 +264,26 @@ BOOST_AUTO_TEST_CASE(work_groups_per_unit_are_recorded_as_they_are_asked_for) {
     BOOST_TEST(set_up(c.experiment, c.request(cell.point)).point.text("groups") == "8");
 }
 
+BOOST_AUTO_TEST_CASE(a_shape_of_any_dimensions_that_auto_became_is_recorded) {
+    for (const auto& [shape, recorded] : {std::pair(Extent(), "auto"), std::pair(Extent(64), "64"), std::pair(Extent(16, 4), "16x4")}) {
+        Point point;
+        point.set("local", "auto");
+        Params params(point);
+        params.shape("local", shape);
+        BOOST_TEST(params.resolved().text("local") == recorded);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(no_build_options_are_no_options_and_others_stand_behind_the_variants) {
+    const auto defines = [](const std::string& options) {
+        return test::set_up_cell("muladd_mad", {{"options", options}}, devices().front()).defines;
+    };
+    const auto none = defines("none"), some = defines("-cl-mad-enable");
+    BOOST_TEST(std::count(none.begin(), none.end(), "none") == 0);
+    BOOST_TEST_REQUIRE(some.size() == none.size() + 1);
+    BOOST_TEST(some.back() == "-cl-mad-enable");
+}
+
 BOOST_AUTO_TEST_CASE(what_a_cpu_does_not_look_at_is_refused_and_not_overwritten) {
     const auto cell = test::first_cell("saxpy_w128", {{"size", "1Ki"}, {"per_item", "4"}});
     const Case c{*cell.experiment, *cell.variant, devices().front()};

@@ -56,6 +56,16 @@ BOOST_AUTO_TEST_CASE(noise_that_more_samples_do_not_cure_stops_as_noise_floor) {
     BOOST_TEST(samples.size() == 40u);
 }
 
+BOOST_AUTO_TEST_CASE(an_interval_that_still_narrows_is_sampled_on_up_to_the_cap) {
+    StopRule rule{{}};
+    std::vector<double> samples;
+    // Evenly spread over 40 %: twice as many narrow the interval by 0.7, and 320 are not enough for 1 %.
+    do samples.push_back(1 + 0.4 * std::fmod(0.6180339887 * static_cast<double>(samples.size()), 1.0));
+    while (!rule.enough(samples, 0.001) && samples.size() < 1000);
+    BOOST_TEST(rule.reason() == "cap");
+    BOOST_TEST(samples.size() == 320u);
+}
+
 BOOST_AUTO_TEST_CASE(the_time_cap_ends_sampling_with_at_least_six_samples) {
     StopRule rule{{}};
     std::vector<double> samples;
@@ -87,6 +97,8 @@ BOOST_AUTO_TEST_CASE(a_time_of_zero_or_below_cannot_be_but_a_baseline_may_cost_n
 BOOST_AUTO_TEST_CASE(times_on_a_line_pass_and_times_off_it_say_by_how_much) {
     const std::vector<double> low{1, 1.01, 1}, high{3, 3.02, 3};
     BOOST_TEST(!not_linear(low, std::vector<double>{2, 2.01, 2.05}, high, false).has_value());
+    BOOST_TEST(!not_linear(low, std::vector<double>{2.08, 2.09, 2.08}, high, false).has_value());
+    BOOST_TEST(not_linear(low, std::vector<double>{2.12, 2.13, 2.12}, high, false).has_value());
     BOOST_TEST(not_linear(low, std::vector<double>{2.3, 2.31, 2.3}, high, false).value_or("").find("15 % of their difference above") !=
                std::string::npos);
     BOOST_TEST(not_linear(low, std::vector<double>{1.7, 1.71, 1.7}, high, false).value_or("").find("below the line") != std::string::npos);
