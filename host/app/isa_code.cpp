@@ -6,9 +6,9 @@
 
 #include "app/request.hpp"
 #include "app/runner.hpp"
-#include "device/quirks.hpp"
 #include "core/parallel.hpp"
 #include "core/text.hpp"
+#include "device/quirks.hpp"
 #include "inspect/accounting.hpp"
 #include "inspect/binary.hpp"
 #include "inspect/dump.hpp"
