@@ -18,6 +18,7 @@
 #include "app/streams.hpp"
 #include "core/version.hpp"
 #include "device/quirks.hpp"
+#include "run/executor.hpp"
 
 namespace {
 
@@ -68,6 +69,9 @@ int main(int argc, char** argv) {
         const int status = dispatch(cllab::app::parse(argc, argv));
         cllab::app::require_printed();
         return status;
+    } catch (const cllab::run::Interrupted&) {  // of a command that keeps nothing
+        cllab::app::say("interrupted");
+        return 130;
     } catch (const std::exception& e) {
         const auto error = cllab::app::as_error(e);
         cllab::app::say(error.what());

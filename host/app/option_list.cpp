@@ -133,9 +133,9 @@ void add_run(Options& add) {
         "because other memory of 4 times the last level was read; rotate, likewise nothing, because as much in sets of "
         "the kernel's own buffers is used in turn. Goes by the profile's last level where `cllab profile` left one "
         "below --dumps.");
-    add("parallel", text("WHICH", "auto"),
-        "Which of several devices measure at the same time, in processes of their own: auto, GPUs that share neither cores nor memory; all; "
-        "never. The last comparison is measured alone on each and again beside the others: where it takes longer, they work one after the other.");
+    add("parallel", text("WHICH", "never"),
+        "Which of several devices measure at the same time, in processes of their own: never; gpus, those with memory of their own; all. It pays "
+        "where operations are long: data and references are the work of the host's cores, which the devices share. The last comparison is measured alone on each and again beside the others: where it takes longer, they work one after the other.");
     add("hot", po::value<double>()->value_name("SECONDS"),
         "On CPU devices: after the timing, runs each cell for SECONDS while it is sampled which instructions run, for isa.txt and the "
         "record. 0 skips it. Default: 0.05 where dumps are written. A cell whose operation takes three times as long is left out.");

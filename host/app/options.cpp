@@ -116,8 +116,8 @@ void fill(Invocation& out, const Given& given) {
                                    {"vs", &out.versus}, {"baseline", &out.baseline}, {"check", &out.check}, {"replay", &out.replay},
                                    {"cache", &out.cache}, {"parallel", &out.parallel}, {"export", &out.exports_to}})
         given.text(name, *to);
-    if (const std::vector<std::string> possible{"auto", "never", "all"}; std::find(possible.begin(), possible.end(), out.parallel) == possible.end())
-        throw Error(Blame::usage, "option '--parallel' is '" + out.parallel + "'; possible are auto, never and all" + or_did_you_mean(out.parallel, possible));
+    if (const std::vector<std::string> possible{"never", "gpus", "all"}; std::find(possible.begin(), possible.end(), out.parallel) == possible.end())
+        throw Error(Blame::usage, "option '--parallel' is '" + out.parallel + "'; possible are never, gpus and all" + or_did_you_mean(out.parallel, possible));
     for (const auto& format : report::exports)
         if (given.has(format.option)) given.text(format.option, out.exports.emplace_back(format.option, "").second);
     for (const auto& [name, to] :

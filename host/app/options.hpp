@@ -22,7 +22,7 @@ struct Invocation {
     std::string baseline;       ///< of run: where records and texts are kept for regress
     std::string junit;
     std::string cache = "hot";  ///< of run: hot, cold or rotate
-    std::string parallel = "auto";  ///< of run: auto, never or all
+    std::string parallel = "never";  ///< of run: never, gpus or all
     bool no_dumps = false, isolate = false, require_all = false, verify_only = false, no_yardstick = false, as_json = false, timings = false;
     bool force = false, append = false;  ///< what becomes of an output file that exists
     double timeout_seconds = 60, sampling_seconds = 0.4;

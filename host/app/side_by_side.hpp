@@ -12,7 +12,7 @@
 
 namespace cllab::app {
 
-/// Those that may work at once, by --parallel: auto, GPUs that share neither cores nor memory; all; never. Empty unless there are two,
+/// Those that may work at once, by --parallel: gpus, those that share neither cores nor memory; all; never. Empty unless there are two,
 /// and enough comparisons for it to pay.
 std::vector<model::Device> may_work_at_once(const std::vector<model::Device>& devices, const run::RunRequest& request, const std::string& parallel);
 

@@ -41,17 +41,17 @@ BOOST_AUTO_TEST_CASE(gpus_with_memory_of_their_own_work_at_once_and_nothing_else
     shared.unified_memory = true;
     cpu.type = model::DeviceType::cpu;
     const std::vector<model::Device> all{gpu("a"), shared, cpu, nameless, gpu("b"), gpu("a")};
-    const auto chosen = app::may_work_at_once(all, comparisons(10), "auto");
+    const auto chosen = app::may_work_at_once(all, comparisons(10), "gpus");
     BOOST_TEST_REQUIRE(chosen.size() == 2u);
     BOOST_TEST(chosen[0].identity == "a");
     BOOST_TEST(chosen[1].identity == "b");
     BOOST_TEST(app::may_work_at_once(all, comparisons(10), "never").empty());
     BOOST_TEST(app::may_work_at_once(all, comparisons(10), "all").size() == all.size());
-    BOOST_TEST(app::may_work_at_once(all, comparisons(3), "auto").empty());
-    BOOST_TEST(app::may_work_at_once({gpu("a"), cpu}, comparisons(10), "auto").empty());
+    BOOST_TEST(app::may_work_at_once(all, comparisons(3), "gpus").empty());
+    BOOST_TEST(app::may_work_at_once({gpu("a"), cpu}, comparisons(10), "gpus").empty());
     auto verify = comparisons(10);
     verify.settings.measure = false;
-    BOOST_TEST(app::may_work_at_once(all, verify, "auto").empty());
+    BOOST_TEST(app::may_work_at_once(all, verify, "gpus").empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_device_is_slowed_by_others_when_its_time_is_longer_beyond_both_intervals) {
