@@ -18,7 +18,6 @@
 #include "app/commands.hpp"
 #include "app/crash.hpp"
 #include "app/html_page.hpp"
-#include "app/image_file.hpp"
 #include "app/profile_file.hpp"
 #include "app/progress.hpp"
 #include "app/rebuild.hpp"
@@ -94,82 +93,6 @@ void describe_crash_in(const model::Record& record) {
     describe_crash("in " + record.id + " on '" + excerpt(record.device.name) + "'",
                    "Finished cells are on disk; --isolate goes on past a crash.");
 }
-
-/// `run A --vs B`: the two variants point by point, each pair a comparison of its own.
-std::vector<model::Group> pairs(const std::vector<model::Selected>& selected, const Invocation& invocation) {
-    // Families with axes of different names are planned together, so that an axis need only be known to one of them.
-    std::vector<model::Cell> left, right;
-    for (auto& group : model::make_plan(selected, invocation.axes))
-        for (auto& cell : group) (cell.id == selected.front().id ? left : right).push_back(std::move(cell));
-    if (left.size() != right.size())
-        throw Error(Blame::usage, "--vs compares point by point; '" + selected.front().id + "' has " + std::to_string(left.size()) +
-                                      " and '" + selected.back().id + "' " + std::to_string(right.size()) + "; set both with --axis");
-    std::vector<model::Group> out;
-    for (std::size_t i = 0; i < left.size(); ++i) out.push_back({std::move(left[i]), std::move(right[i])});
-    return out;
-}
-
-std::vector<model::Selected> select_for(const Choice& choice, const Invocation& invocation) {
-    auto selected = choice.selected();
-    if (invocation.versus.empty()) return selected;
-    const auto other = choice.select({invocation.versus});
-    if (selected.size() != 1 || other.size() != 1 || selected.front().id == other.front().id)
-        throw Error(Blame::usage, "--vs compares one variant with one other; the patterns select " +
-                                      std::to_string(selected.size()) + " and " + std::to_string(other.size()) +
-                                      (selected.front().id == other.front().id ? ", the same" : ""));
-    selected.push_back(other.front());
-    return selected;
-}
-
-/// --native: behind the kernels of each family its loops.
-void add_native(std::vector<model::Selected>& selected) {
-    std::vector<const model::Experiment*> families;
-    for (const auto& s : selected)
-        if (std::find(families.begin(), families.end(), s.experiment) == families.end()) families.push_back(s.experiment);
-    for (const auto* family : families) {
-        if (family->native.empty()) {
-            std::vector<std::string> known;
-            for (const auto& e : model::registry())
-                if (!e.native.empty()) known.push_back(e.family);
-            throw Error(Blame::usage, "'" + family->family + "' has no native loop; those with one are " + join(known, ", "));
-        }
-        for (const auto& loop : family->native) selected.push_back({family, &loop, family->id(loop)});
-    }
-}
-
-}  // namespace
-
-run::RunRequest request_of(const Choice& choice, const Invocation& invocation) {
-    run::RunRequest out;
-    auto selected = select_for(choice, invocation);
-    if (invocation.native) add_native(selected);
-    out.comparisons = invocation.versus.empty() ? model::make_plan(selected, invocation.axes) : pairs(selected, invocation);
-    auto& settings = out.settings = settings_of(invocation);
-    settings.measure = !invocation.verify_only;
-    settings.cache = run::cache_from(invocation.cache);
-    if (settings.measure && !invocation.no_yardstick)
-        out.yardstick = model::make_plan(model::select(model::registry(), {"bandwidth_copy"}), {}).front().front();
-    if (!invocation.no_dumps) settings.dumps = invocation.dumps;
-    if (settings.measure) settings.hot_seconds = invocation.hot_seconds.value_or(settings.dumps ? 0.05 : 0);
-    for (const auto& [name, path] : invocation.inputs) {
-        const bool known = std::any_of(selected.begin(), selected.end(), [&](const auto& s) {
-            const auto& inputs = s.experiment->file_inputs;
-            return std::find(inputs.begin(), inputs.end(), name) != inputs.end();
-        });
-        if (!known) throw Error(Blame::usage, "none of the selected families takes an input file '" + name + "'");
-        settings.files[name] = load_grey(path);
-    }
-    for (const auto& [name, path] : invocation.outputs) {
-        std::size_t cells = 0;
-        for (const auto& group : out.comparisons) cells += group.size();
-        if (cells != 1) throw Error(Blame::usage, "--output needs a run of one cell; this plan has " + std::to_string(cells));
-        require_savable(path);
-        settings.pictures[name] = path;
-    }
-    return out;
-}
-
-namespace {
 
 void check_dumps(const run::Settings& settings) {
     if (!settings.dumps) return;

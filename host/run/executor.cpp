@@ -9,6 +9,7 @@
 #include <memory>
 #include <numeric>
 
+#include "core/host_memory.hpp"
 #include "core/phases.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
@@ -30,12 +31,13 @@ using Cells = std::vector<CellRun>;
 /// has been read by the thread that does it, while the next ones are built and measured.
 class Endings {
 public:
-    explicit Endings(bool wait) : wait_(wait) {}
+    /// `device_bytes`: that comparisons may take. What waits here takes an eighth more.
+    Endings(bool wait, double device_bytes) : wait_(wait), most_of_device_(device_bytes / 8) {}
 
     void add(CellRun cell, std::function<void(CellRun&)> end) {
-        bytes_ += bytes_of(cell);
+        count(cell, 1);
         waiting_.push_back({std::move(cell), std::move(end)});
-        while (!waiting_.empty() && (!wait_ || waiting_.size() > most || bytes_ > most_bytes || is_read(*waiting_.front().cell.state))) end_first();
+        while (!waiting_.empty() && (!wait_ || is_full() || is_read(*waiting_.front().cell.state))) end_first();
     }
     void end_all() {
         while (!waiting_.empty()) end_first();
@@ -47,22 +49,27 @@ private:
         std::function<void(CellRun&)> end;
     };
     static constexpr std::size_t most = 16;
-    static constexpr double most_bytes = 512 << 20;  // of the host and of the device
 
-    static double bytes_of(const CellRun& cell) { return cell.prepared ? data_bytes(cell.state->setup) + cell.state->device_bytes : 0; }
+    void count(const CellRun& cell, double sign) {
+        if (!cell.prepared) return;
+        on_host_ += sign * data_bytes(cell.state->setup);
+        on_device_ += sign * cell.state->device_bytes;
+    }
+    bool is_full() const { return waiting_.size() > most || on_host_ > most_of_host_ || on_device_ > most_of_device_; }
     static bool is_read(const CellState& state) {
         return !state.code.valid() || state.code.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
     }
     void end_first() {
         auto first = std::move(waiting_.front());
         waiting_.pop_front();
-        bytes_ -= bytes_of(first.cell);
+        count(first.cell, -1);
         first.end(first.cell);
     }
 
     bool wait_;
+    double most_of_device_, most_of_host_ = std::min(static_cast<double>(host_memory_bytes()) / 32, 2.0 * (1 << 30));
     std::deque<Waiting> waiting_;
-    double bytes_ = 0;
+    double on_host_ = 0, on_device_ = 0;
 };
 
 /// What the cells have in common costs each of them its share.
@@ -312,7 +319,7 @@ void execute(device::Session& session, const RunRequest& request, Observer& obse
     const auto known = limits.find(session.facts().selector);
     Instruments instruments(session, known == limits.end() ? std::nullopt : std::optional(known->second), request.settings.builds_ahead);
     std::size_t prepared = 0;
-    Endings endings(session.works_beside_host());
+    Endings endings(session.works_beside_host(), memory_budget(session.facts()));
     std::vector<std::unique_ptr<GroupRun>> groups;  // a cell that ends later still belongs to its own
     try {
         for (std::size_t g = 0; g < request.comparisons.size(); ++g) {

@@ -246,6 +246,18 @@ class Ends(LabTest):
                 self.assertIn("interrupted", err)
                 self.assertIn(self.records()[0]["id"], out)
 
+    def test_an_interrupt_ends_isa_with_130_too(self):
+        process = self.start("isa", "himeno", "--device", "cpu", "--axis", "size=S", "--dumps", "d")
+        for _ in range(600):
+            if any((self.folder / "d").rglob("timing.json")):
+                break
+            self.assertIsNone(process.poll(), "it ended before it was to be ended")
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertIn("cllab: interrupted", err)
+
     def test_a_crash_and_sigquit_say_where_and_keep_what_is_finished(self):
         for ends, sentence in ((signal.SIGSEGV, "the process crashed"), (signal.SIGQUIT, "ended by SIGQUIT")):
             with self.subTest(signal=ends):
