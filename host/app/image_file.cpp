@@ -25,9 +25,9 @@
 
 #include "app/outputs.hpp"
 #include "app/png_file.hpp"
-#include "core/host_memory.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "run/executor.hpp"
 
 namespace cllab::app {
 namespace {
@@ -66,7 +66,7 @@ std::string read_file(const fs::path& path) {
         bytes.append(chunk.data(), static_cast<std::size_t>(in.gcount()));
         // /dev/zero has no end.
         if (!is_image(bytes)) refuse(path, "cannot be read as " + readable + ": it begins like none of them");
-        if (bytes.size() > host_memory_bytes()) refuse(path, "is larger than this machine's memory of " + format_bytes(host_memory_bytes()));
+        if (bytes.size() > run::host_memory_bytes()) refuse(path, "is larger than this machine's memory of " + format_bytes(run::host_memory_bytes()));
     }
     if (in.bad()) refuse(path, "cannot be read: " + system_message());
     if (bytes.empty()) refuse(path, "is empty");
@@ -75,7 +75,7 @@ std::string read_file(const fs::path& path) {
 
 /// Throws unless width*height pixels of `bytes_each` fit this machine's memory; the header's word is not trusted.
 void require_memory(const fs::path& path, std::uint64_t width, std::uint64_t height, std::uint64_t bytes_each) {
-    const auto memory = host_memory_bytes();
+    const auto memory = run::host_memory_bytes();
     if (width > memory / bytes_each / height)
         refuse(path, "claims " + std::to_string(width) + "x" + std::to_string(height) +
                          " pixels, more than this machine's memory of " + format_bytes(memory) + " holds");

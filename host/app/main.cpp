@@ -15,7 +15,6 @@
 #include "app/say.hpp"
 #include "app/stdout_guard.hpp"
 #include "app/streams.hpp"
-#include "core/host_memory.hpp"
 #include "core/version.hpp"
 #include "device/quirks.hpp"
 #include "run/executor.hpp"
@@ -59,7 +58,7 @@ int main(int argc, char** argv) {
 #ifdef __GLIBC__
         // Images and references come and go with each verification: kept by the heap, their pages are not taken from and given
         // back to the kernel each time, a tenth of the main line's time, 0.3 s for each GiB.
-        const int kept = cllab::host_memory_bytes() > 32ull << 30 ? INT_MAX : 1 << 30;
+        const int kept = cllab::run::host_memory_bytes() > 32ull << 30 ? INT_MAX : 1 << 30;
         mallopt(M_MMAP_THRESHOLD, kept);
         mallopt(M_TRIM_THRESHOLD, kept);
 #endif

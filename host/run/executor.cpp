@@ -9,7 +9,6 @@
 #include <memory>
 #include <numeric>
 
-#include "core/host_memory.hpp"
 #include "core/phases.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"

@@ -33,6 +33,7 @@ struct Interrupted {};
 void execute(device::Session& session, const RunRequest& request, Observer& observer, const std::set<CellNumber>& finished = {});
 
 const model::HostInfo& this_host();
+std::uint64_t host_memory_bytes();
 
 /// The folder of a cell's dump below `root`: <device>/<family_variant>[/<varying axes>]. That of the device is made: see
 /// inspect::claim_device_folder.

@@ -33,4 +33,8 @@ const model::HostInfo& this_host() {
     return host;
 }
 
+std::uint64_t host_memory_bytes() {
+    return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
 }  // namespace cllab::run
