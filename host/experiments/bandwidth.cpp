@@ -291,7 +291,7 @@ void conclude_places(const std::vector<Curve>& all, const std::string& axis, con
         out.push_back({axis + "." + variant, "least rate by " + axis + ", " + variant, "", part, part * a.seconds / a.high * b.low / b.seconds,
                        part * a.seconds / a.low * b.high / b.seconds,
                        "bytes of the elements per second at " + axis + " " + std::to_string(least.first) + ", of those at " + axis + " " +
-                           std::to_string(usual->first) + ", " + std::to_string(sweep.size()) + " values tried"});
+                           std::to_string(usual->first) + ", " + std::to_string(sweep.size()) + " values tried, each in one placement of its buffers"});
     }
 }
 

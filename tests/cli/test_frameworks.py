@@ -36,7 +36,8 @@ class Frameworks(LabTest):
         table = list(csv.DictReader(self.framework("jube", "result", "runs", "-a").stdout.strip().splitlines()[-3:]))
         self.assertEqual([(row["kernel"], row["device"], row["status"]) for row in table], [("muladd_fma", "cpu", "ok"), ("muladd_mad", "cpu", "ok")], done.stdout + done.stderr)
         for number, row in enumerate(table):
-            record, = self.records(f"runs/000000/{number:06}_run/work/records.jsonl")
+            package, = (self.folder / "runs" / "000000").glob(f"{number:06}_*")
+            record, = self.records(next(package.rglob("records.jsonl")).relative_to(self.folder))
             self.assertEqual((record["id"], record["time"]["median"]), (row["kernel"], float(row["seconds"])))
             self.assertEqual(record["metrics"]["bandwidth"]["value"], float(row["bytes_per_second"]))
         self.framework("jube", "run", file, "-o", "wrong", CLLAB_KERNELS="muladd_fma", CLLAB_DEVICE="cpu", CLLAB_OPTIONS=f"{OPTIONS} --cl-dir {self.wrong()}")
