@@ -1,7 +1,9 @@
 #include "app/option_list.hpp"
 
+#include "core/text.hpp"
 #include "core/units.hpp"
 #include "report/exports.hpp"
+#include "report/table.hpp"
 
 namespace cllab::app {
 
@@ -32,11 +34,12 @@ auto* number(const char* value, double otherwise) {
     return po::value<double>()->value_name(value)->default_value(otherwise, format_exact(otherwise));
 }
 
-constexpr auto columns =
-    "Shows these columns of the table beside each row's name and status, with commas between, e.g. time,regs,dump, or all, however wide that is: "
-    "time, interval, vs_best, bandwidth, flops, of_copy, upload, download, step_time, regs, spills, inner_loop, reuse, limit, note, dump, clock, cache, "
-    "checked_by, label, and the axes and metrics that `cllab describe` names. Default: those for which the terminal has room, or 80 columns where it is none; a line "
-    "names the others.";
+std::string about_columns() {
+    return "Shows these columns of the table beside each row's name and status, with commas between, e.g. time,regs,dump, or all, however wide that is: " +
+           join(report::column_names(), ", ") +
+           ", and the axes and metrics that `cllab describe` names. Default: those for which the terminal has room, or 80 columns where it is none; a line "
+           "names the others.";
+}
 constexpr auto replaces = "Replaces an output file that exists. Without it such a file is kept and the command refused.";
 
 void add_statements(Options& add) {
@@ -100,7 +103,7 @@ void add_cells(Options& add, const std::string& command) {
     if (!why) add("csv", text("FILE"), "Writes one CSV line a cell, likewise.");
     if (command == "run")
         add("steps", "Adds what the parts of an operation take where it has several: transfers, sweep, residual, copy, passes.");
-    if (command == "run" || command == "dump") add("columns", text("LIST"), columns);
+    if (command == "run" || command == "dump") add("columns", text("LIST"), about_columns().c_str());
     if (command == "run")
         add("native", "On CPU devices: adds hand-written C++ loops as rows, on one thread and on one per core, held against the same reference and "
             "timed in turns with the kernels, by the host clock. For gemm, himeno, pitch, reduce and saxpy.");
@@ -134,8 +137,8 @@ void add_run(Options& add) {
         "the kernel's own buffers is used in turn. Goes by the profile's last level where `cllab profile` left one "
         "below --dumps.");
     add("parallel", text("WHICH", "never"),
-        "Which of several devices measure at the same time, in processes of their own: never; gpus, those with memory of their own; all. It pays "
-        "where operations are long: data and references are the work of the host's cores, which the devices share. The last comparison is measured alone on each and again beside the others: where it takes longer, they work one after the other.");
+        "Which of several devices measure at the same time, in processes of their own: never; gpus, those with memory of their own; all. "
+        "It need not be quicker: data and references are the work of the host's cores, which the devices share. The last comparison is measured alone on each and again beside the others: where it takes longer, they work one after the other.");
     add("hot", po::value<double>()->value_name("SECONDS"),
         "On CPU devices: after the timing, runs each cell for SECONDS while it is sampled which instructions run, for isa.txt and the "
         "record. 0 skips it. Default: 0.05 where dumps are written. A cell whose operation takes three times as long is left out.");
@@ -254,7 +257,7 @@ po::options_description options_of(const std::string& command) {
             "Also writes one page for a browser to OUT: charts, tables, and the code beside the time, read from the dump folders that the "
             "records name, as seen from the current folder.");
         for (const auto& format : report::exports) add(format.option, text("OUT"), format.about);
-        add("columns", text("LIST"), columns);
+        add("columns", text("LIST"), about_columns().c_str());
         add("force", replaces);
         add("append", "Adds to a file of --csv that exists, without a second header.");
     }

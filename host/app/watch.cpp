@@ -60,13 +60,14 @@ int attempt(F f) {
 
 void say_watching(const std::string& what) { say("watching " + what + "; save it to compare, Ctrl-C ends"); }
 
-/// Of the first run, and of the following ones.
-Invocation without_yardstick(Invocation invocation) {
+/// One of the runs that watching is made of: the first.
+Invocation single_run(Invocation invocation) {
     invocation.watch = false;
     invocation.no_yardstick = true;
     return invocation;
 }
 
+/// One that follows a save: somebody waits for it.
 Invocation quick(Invocation invocation) {
     invocation.append = true;
     invocation.comparison_seconds = invocation.comparison_seconds < 10 ? invocation.comparison_seconds : 1;
@@ -75,7 +76,7 @@ Invocation quick(Invocation invocation) {
 }
 
 int watch_file(const Invocation& asked) {
-    auto invocation = without_yardstick(asked);
+    auto invocation = single_run(asked);
     const auto& pattern = asked.patterns.front();
     const auto path = fs::path(pattern.substr(0, pattern.rfind(".cl") + 3));
     const auto before = (path.parent_path() / (path.stem().string() + ".before.cl")).string();
@@ -123,7 +124,7 @@ int watch_file(const Invocation& asked) {
 
 /// Families read from --cl-dir. A variant that was not right keeps the version that was.
 int watch_families(const Invocation& asked) {
-    const auto invocation = without_yardstick(asked);
+    const auto invocation = single_run(asked);
     const fs::path folder = asked.cl_dir;
     std::vector<model::Selected> selected = Choice(invocation).selected();
     std::vector<std::string> families;

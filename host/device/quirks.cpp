@@ -73,7 +73,7 @@ const std::vector<Quirk>& quirks() {
          [](const Device& d) { return is(d, Implementation::oclgrind); }},
         {"oclgrind-sampler-properties", Implementation::oclgrind, "21.10",
          "clCreateSamplerWithProperties never returns: the loader's table of its functions leads back to the loader",
-         "samplers are made by clCreateSampler, on every device (run/operation.cpp)",
+         "samplers are made by clCreateSampler, on every device (run/operation_memory.cpp)",
          "Oclgrind 21.10, Debian 12, 2026-11-22: the backtrace of a hanging tests/kernels/soften.cl",
          "clCreateSamplerWithProperties returns on Oclgrind",
          [](const Device& d) { return is(d, Implementation::oclgrind); }},

@@ -7,20 +7,9 @@ import threading
 import time
 
 from lab import CLLAB, LabTest, main
+from test_kernel_files import BLOCK, SCALE
 
-SCALE = """/*cllab
-axis n = 65536
-arg src = rand:n
-arg dst = out:n
-arg f = 0.5
-arg n = n
-global n
-*/
-__kernel void scale(__global const float* src, __global float* dst, float f, int n) {
-    const int i = get_global_id(0);
-    if (i < n) dst[i] = f * src[i];
-}
-"""
+FILE = BLOCK.replace("256", "65536") + SCALE
 
 
 class Watch(LabTest):
@@ -50,12 +39,12 @@ class Watch(LabTest):
         return self.until("cllab: watching ")
 
     def test_each_save_of_a_kernel_file_is_compared_with_the_version_before(self):
-        (self.folder / "t.cl").write_text(SCALE)
+        (self.folder / "t.cl").write_text(FILE)
         self.watch("t.cl")
         self.until("watching 't.cl'")
-        self.assertIn("same code", self.saved("t.cl", SCALE.replace("dst[i] = f * src[i];", "dst[i] = f * src[i]; // no more")))
-        self.assertIn("undeclared identifier 'j'", self.saved("t.cl", SCALE.replace("dst[i]", "dst[j]")))
-        seen = self.saved("t.cl", SCALE.replace("f * src[i]", "src[i] * f + 0 * sin(src[i])"))
+        self.assertIn("same code", self.saved("t.cl", FILE.replace("dst[i] = f * src[i];", "dst[i] = f * src[i]; // no more")))
+        self.assertIn("undeclared identifier 'j'", self.saved("t.cl", FILE.replace("dst[i]", "dst[j]")))
+        seen = self.saved("t.cl", FILE.replace("f * src[i]", "src[i] * f + 0 * sin(src[i])"))
         self.assertIn("t_before", seen)
         self.assertIn("instructions", seen)
 
