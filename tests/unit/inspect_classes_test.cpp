@@ -69,6 +69,55 @@ BOOST_AUTO_TEST_CASE(x86_instructions_are_classed_by_their_widest_register_and_t
     BOOST_TEST(x86("prefetcht0", "byte ptr [rax]") == "other");
 }
 
+// The cases that a trial on all AVX-512 mnemonics found (2026-11-22, host/inspect/isa/x86.cpp).
+BOOST_AUTO_TEST_CASE(x86_scalar_arithmetic_is_told_from_vectors_whose_names_end_alike) {
+    BOOST_TEST(x86("vbroadcastss", "zmm0, dword ptr [rax]") == "vector_512 load_32");
+    BOOST_TEST(x86("vbroadcastsd", "ymm0, xmm1") == "vector_256");
+    BOOST_TEST(x86("vaddsh", "xmm0, xmm1, word ptr [rax]") == "scalar_float load_16");
+    BOOST_TEST(x86("vcvtsh2usi", "eax, word ptr [rax]") == "scalar_float load_16");
+    BOOST_TEST(x86("vaddph", "zmm0, zmm1, zmm2") == "vector_512");
+    BOOST_TEST(x86("clflush", "byte ptr [rax]") == "other");
+    BOOST_TEST(x86("fadd", "qword ptr [rax]") == "scalar_float load_64");
+    BOOST_TEST(x86("fstp", "qword ptr [rax]") == "scalar_float store_64");
+    BOOST_TEST(x86("fnstcw", "word ptr [rax]") == "scalar_float store_16");
+    BOOST_TEST(x86("vldmxcsr", "dword ptr [rax]") == "scalar_integer load_32");
+    BOOST_TEST(x86("vstmxcsr", "dword ptr [rax]") == "scalar_integer store_32");
+}
+
+BOOST_AUTO_TEST_CASE(x86_broadcasts_have_the_size_of_one_element_in_the_words_of_both_disassemblers) {
+    BOOST_TEST(x86("vaddpd", "zmm1, zmm1, qword ptr [rdi]{1to8}") == "vector_512 load_64");
+    BOOST_TEST(x86("vaddpd", "zmm1,zmm1,QWORD BCST [rdi]") == "vector_512 load_64");
+    BOOST_TEST(x86("vfmadd231ph", "ymm1,ymm2,WORD BCST [rdi]") == "vector_256 load_16");
+    // No vector register is named: the width is that of what is tested.
+    BOOST_TEST(x86("vfpclassps", "k1, zmmword ptr [rdi], 3") == "vector_512 load_512");
+    BOOST_TEST(x86("vfpclassps", "k1,DWORD BCST [rdi]{1to8},0x3") == "vector_256 load_32");
+    BOOST_TEST(x86("vfpclasspd", "k1, ymm2, 3") == "vector_256");
+}
+
+BOOST_AUTO_TEST_CASE(x86_string_moves_and_doubles_share_the_name_movsd) {
+    BOOST_TEST(x86("movsd", "xmm0, qword ptr [rax]") == "scalar_float load_64");
+    BOOST_TEST(x86("movsd", "dword ptr es:[rdi], dword ptr [rsi]") == "scalar_move load_32 store_32");
+    BOOST_TEST(x86("movs", "QWORD PTR es:[rdi],QWORD PTR ds:[rsi]") == "scalar_move load_64 store_64");
+    BOOST_TEST(x86("stos", "QWORD PTR es:[rdi],rax") == "scalar_move store_64");
+    BOOST_TEST(x86("lodsd", "eax, dword ptr [rsi]") == "scalar_move load_32");
+    BOOST_TEST(x86("cmpsd", "dword ptr [rsi], dword ptr es:[rdi]") == "scalar_integer load_32 load_32");
+    BOOST_TEST(x86("push", "qword ptr [rdi]") == "scalar_move stack_store_64 load_64");
+    BOOST_TEST(x86("pop", "qword ptr [rdi]") == "scalar_move stack_load_64 store_64");
+}
+
+BOOST_AUTO_TEST_CASE(x86_prefetches_that_gather_move_nothing) {
+    BOOST_TEST(x86("vgatherpf0dps", "{k1}, zmmword ptr [rdi + 4*zmm2]") == "other");
+    BOOST_TEST(x86("vscatterpf1qpd", "{k1}, zmmword ptr [rdi + 8*zmm2]") == "other");
+}
+
+BOOST_AUTO_TEST_CASE(a_word_on_the_encoding_is_no_mnemonic) {
+    const auto f = isa::x86.parse("0000000000001000 <k>:\n  1000:\t{evex} vpaddd ymm1,ymm2,ymm3\n  1006:\trex.w jmp 1000 <k>\n");
+    BOOST_REQUIRE(f.size() == 1u);
+    BOOST_REQUIRE(f.front().instructions.size() == 2u);
+    BOOST_TEST(f.front().instructions[0].mnemonic == "vpaddd");
+    BOOST_TEST((f.front().instructions[1].flow == Flow::jump));
+}
+
 BOOST_AUTO_TEST_CASE(rbp_is_the_stack_only_in_a_function_that_makes_it_its_frame_pointer) {
     const auto accesses = [](const std::string& set_up) {
         const auto stats = count_function(&isa::x86,

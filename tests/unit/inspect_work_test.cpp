@@ -130,6 +130,8 @@ BOOST_AUTO_TEST_CASE(packed_instructions_count_every_lane_and_narrow_ones_do_not
     BOOST_TEST(elements(isa::x86, "vfmadd231pd", "zmm0, zmm1, zmm2", What::multiply_add, 64) == 8);
     BOOST_TEST(elements(isa::x86, "vfmadd231ps", "ymm0, ymm1, ymm2", What::multiply_add, 64) == 0);
     BOOST_TEST(elements(isa::x86, "vpmulld", "ymm0, ymm1, ymm2", What::integer_multiply) == 8);
+    BOOST_TEST(elements(isa::x86, "vpdpwssd", "zmm0, zmm1, zmm2", What::integer_multiply) == 16);
+    BOOST_TEST(elements(isa::x86, "vfcmaddcph", "zmm0, zmm1, zmm2", What::multiply_add, 16) == 32);
     BOOST_TEST(elements(isa::x86, "imul", "eax, eax", What::integer_multiply) == 1);
     BOOST_TEST(elements(isa::gcn, "v_pk_fma_f16", "v0, v0, v0, v1", What::multiply_add, 16) == 2);
     BOOST_TEST(elements(isa::gcn, "v_dual_fmac_f32", "v0, v1, v2 :: v_dual_fmac_f32 v3, v4, v5", What::multiply_add) == 2);
