@@ -4,15 +4,11 @@
 #include <chrono>
 #include <cmath>
 #include <map>
-#include <set>
 
 #include "app/baseline.hpp"
-#include "app/request.hpp"
-#include "app/say.hpp"
+#include "app/regress_cells.hpp"
 #include "app/versus.hpp"
 #include "compare/regression.hpp"
-#include "core/text.hpp"
-#include "model/params.hpp"
 #include "report/comparison.hpp"
 #include "run/conditions.hpp"
 
@@ -22,41 +18,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using model::CellChange;
 using model::Record;
-using model::RegressionCell;
-using Point = std::vector<std::pair<std::string, std::string>>;
+using Item = RegressItem;
 
-/// Everything that one command line of the baseline asks for today.
-struct Asked {
-    std::vector<std::string> argv;
-    run::RunRequest request;
-};
-
-/// One cell of either side or of both.
-struct Item {
-    RegressionCell out;
-    const Asked* asked = nullptr;
-    std::optional<model::Cell> cell;     ///< today's
-    std::vector<const Record*> before;   ///< the baseline's records of it, in the order of its runs
-    std::shared_ptr<const model::StoredBuild> stored;
-    std::optional<Record> today, rebuilt;
-    std::vector<double> logs_before, logs_today;  ///< --recorded
-
-    bool comparable() const { return today && today->status == model::Status::ok && today->time && !before.empty() && before.back()->time; }
-};
-
-model::DeviceInfo info_of(const model::Device& d) {
-    return {d.platform, d.name, d.vendor, d.driver, model::name(d.type), d.selector, d.identity};
-}
-
-bool same_device(const model::DeviceInfo& a, const model::DeviceInfo& b) {
-    return a.platform == b.platform && a.name == b.name && (a.identity.empty() || b.identity.empty() || a.identity == b.identity);
-}
-
-std::string same_build(const Record& today, const Record& before) {
-    const bool text = today.build.source_sha256 == before.build.source_sha256 && today.build.options == before.build.options;
-    if (text) return "its text and options are the baseline's";
-    return "";
-}
+bool same_text(const Record& a, const Record& b) { return a.build.source_sha256 == b.build.source_sha256 && a.build.options == b.build.options; }
 
 bool same_code(const Record& a, const Record& b) { return !a.code.fingerprint.empty() && a.code.fingerprint == b.code.fingerprint; }
 
@@ -85,9 +49,7 @@ public:
 
     RegressResult run() {
         const auto start = Clock::now();
-        read_command_lines();
-        for (const auto& device : devices()) collect(device);
-        if (items_.empty()) throw Error(Blame::usage, "no cell of the baseline or of today matches " + join({invocation_.patterns.begin() + 1, invocation_.patterns.end()}, ", "));
+        cells_ = regress_cells(invocation_, baseline_, *runner_);
         try {
             if (invocation_.calibrate) {
                 calibrate();
@@ -104,122 +66,15 @@ public:
             result_.lost = e.what();
         }
         judge();
-        for (auto& item : items_) result_.regression.cells.push_back(std::move(item.out));
+        for (auto& item : cells_.items) result_.regression.cells.push_back(std::move(item.out));
         result_.regression.seconds = std::chrono::duration<double>(Clock::now() - start).count();
         return std::move(result_);
     }
 
 private:
-    /// The command lines of the baseline's runs, as they would run today with what this invocation changes.
-    void read_command_lines() {
-        std::set<std::vector<std::string>> seen;
-        for (const auto& record : baseline_.records) {
-            if (record.argv.empty() || !seen.insert(record.argv).second) continue;
-            std::vector<std::string> copy = record.argv;
-            std::vector<char*> argv;
-            for (auto& argument : copy) argv.push_back(argument.data());
-            try {
-                auto then = parse(static_cast<int>(argv.size()), argv.data());
-                if (!invocation_.cl_dir.empty()) then.cl_dir = invocation_.cl_dir;
-                if (!invocation_.build_options.empty()) then.build_options = invocation_.build_options;
-                then.outputs.clear();
-                then.no_dumps = then.no_yardstick = true;
-                then.verify_only = false;
-                then.label = invocation_.label;
-                then.seed = invocation_.seed;
-                then.timeout_seconds = invocation_.timeout_seconds;
-                then.argv = invocation_.argv;
-                then.sampling_seconds = std::min(then.sampling_seconds, 0.1);
-                asked_.push_back(std::make_unique<Asked>(Asked{record.argv, request_of(Choice(then), then)}));
-            } catch (const Error& e) {
-                say("the baseline's command line '" + join(record.argv, " ") + "' is not understood today: " + e.what());
-            }
-        }
-        if (asked_.empty()) throw Error(Blame::usage, "none of the baseline's command lines can be run today, so there is nothing to compare");
-    }
-
-    std::vector<model::Device> devices() {
-        std::vector<std::string> troubles;
-        const bool named = !invocation_.devices.empty();
-        const auto here = runner_->devices(named ? invocation_.devices : std::vector<std::string>{"all"}, &troubles);
-        for (const auto& trouble : troubles) say(trouble);
-        std::vector<model::Device> out;
-        std::vector<std::string> wanted;
-        for (const auto& device : here) {
-            const auto info = info_of(device);
-            const auto of = std::find_if(baseline_.records.begin(), baseline_.records.end(), [&](const auto& r) {
-                return same_device(r.device, info) || (named && r.device.platform == info.platform && r.device.type == info.type);
-            });
-            if (of == baseline_.records.end()) continue;
-            if (of->device.name != info.name) say("the baseline was made on '" + of->device.name + "'; both sides run on '" + info.name + "'");
-            if (of->device.driver != info.driver)
-                say("the baseline was made with driver " + of->device.driver + "; " +
-                    (invocation_.recorded ? "today's is " + info.driver : "both sides are built by today's, " + info.driver));
-            out.push_back(device);
-        }
-        if (!out.empty()) return out;
-        std::set<std::string> of;
-        for (const auto& r : baseline_.records) of.insert("'" + r.device.name + "' of " + r.device.platform);
-        throw Error(Blame::environment, "the baseline was made on " + join({of.begin(), of.end()}, " and ") +
-                                            (named ? "; --device names another platform or type" : ", which is not here; --device D names another device of the same platform"));
-    }
-
-    bool wanted(const std::string& id, const std::string& family) const {
-        const auto& all = invocation_.patterns;
-        return all.size() == 1 || std::any_of(all.begin() + 1, all.end(), [&](const auto& p) { return p == family || glob_match(p, id); });
-    }
-
-    /// The cells of both sides on one device, joined by id and point.
-    void collect(const model::Device& device) {
-        const auto info = info_of(device);
-        std::map<std::pair<std::string, Point>, std::size_t> at;
-        const auto item_of = [&](const std::string& id, const Point& point) -> Item& {
-            const auto [found, is_new] = at.emplace(std::pair(id, point), items_.size());
-            if (is_new) {
-                auto& item = items_.emplace_back();
-                item.out.id = id;
-                item.out.point = point;
-                item.out.device = info;
-            }
-            return items_[found->second];
-        };
-        const bool own = std::any_of(baseline_.records.begin(), baseline_.records.end(), [&](const auto& r) { return same_device(r.device, info); });
-        for (const auto& record : baseline_.records) {
-            if (!wanted(record.id, record.family)) continue;
-            if (own ? !same_device(record.device, info) : record.device.platform != info.platform || record.device.type != info.type) continue;
-            item_of(record.id, record.point).before.push_back(&record);
-        }
-        for (const auto& asked : asked_) {
-            const auto& settings = asked->request.settings;
-            for (const auto& group : asked->request.comparisons) {
-                for (const auto& cell : group) {
-                    if (!wanted(cell.id, cell.experiment->family)) continue;
-                    auto point = cell.point.values();
-                    try {
-                        point = model::resolve(*cell.experiment, {*cell.variant, cell.point, device, settings.seed, settings.files}).values();
-                    } catch (const Unsupported&) {
-                        // The point as it was asked for, as in the record of an unsupported cell.
-                    }
-                    // A cell that failed before its axes were read has the point as it was asked for in its record.
-                    auto& item = item_of(cell.id, at.count({cell.id, cell.point.values()}) ? cell.point.values() : point);
-                    if (item.cell) continue;
-                    item.cell = cell;
-                    item.asked = asked.get();
-                }
-            }
-        }
-        for (auto& [key, index] : at) {
-            auto& item = items_[index];
-            if (item.before.empty()) continue;
-            const auto& last = *item.before.back();
-            item.out.before = last.time ? last.time->median : 0;
-            item.out.before_text = last.build.source_sha256;
-        }
-    }
-
     /// Runs one cell per item, each a comparison of its own, and keeps the records in Item::*to.
     void run_cells(const std::vector<Item*>& items, std::optional<Record> Item::*to, bool stored, const std::string& doing) {
-        for (const auto& asked : asked_) {
+        for (const auto& asked : cells_.asked) {
             std::map<std::string, std::vector<Item*>> by_device;
             for (auto* item : items)
                 if (item->asked == asked.get()) by_device[item->out.device.selector].push_back(item);
@@ -239,14 +94,14 @@ private:
 
     std::vector<Item*> items_that(const std::function<bool(const Item&)>& hold) {
         std::vector<Item*> out;
-        for (auto& item : items_)
+        for (auto& item : cells_.items)
             if (hold(item)) out.push_back(&item);
         return out;
     }
 
     void look_at_today() {
         run_cells(items_that([](const Item& item) { return item.cell && !item.before.empty(); }), &Item::today, false, "today's");
-        for (auto& item : items_) {
+        for (auto& item : cells_.items) {
             if (!item.today) continue;
             item.out.today = item.today->time ? item.today->time->median : 0;
             item.out.today_text = item.today->build.source_sha256;
@@ -275,8 +130,7 @@ private:
     void compare_rebuilt() {
         std::vector<Item*> to_build;
         for (auto* item : items_that([](const Item& i) { return i.comparable(); })) {
-            const auto why = same_build(*item->today, *item->before.back());
-            if (!why.empty())
+            if (same_text(*item->today, *item->before.back()))
                 item->out.change = CellChange::same_code;
             else if (fetch(*item))
                 to_build.push_back(item);
@@ -337,7 +191,7 @@ private:
 
     void share_shift() {
         std::vector<double> logs;
-        for (const auto& item : items_)
+        for (const auto& item : cells_.items)
             if (item.out.test) logs.push_back(std::log(item.out.test->ratio.ratio));
         result_.regression.shift = compare::common_shift(logs);
     }
@@ -350,7 +204,7 @@ private:
             for (const auto* record : item->before)
                 if (record->time) item->logs_before.push_back(std::log(record->time->median));
             fewest = std::min(fewest, item->logs_before.size());
-            if (same_code(*item->today, *item->before.back()) || !same_build(*item->today, *item->before.back()).empty())
+            if (same_code(*item->today, *item->before.back()) || same_text(*item->today, *item->before.back()))
                 item->out.change = CellChange::same_code;
         }
         const auto tested = static_cast<std::size_t>(std::count_if(items.begin(), items.end(), [](const auto* i) { return i->out.change != CellChange::same_code; }));
@@ -376,10 +230,10 @@ private:
     void judge() {
         std::vector<model::CellTest*> tests;
         std::vector<model::CellTest> kept;
-        for (auto& item : items_)
+        for (auto& item : cells_.items)
             if (item.out.test) tests.push_back(&*item.out.test);
         compare::correct(tests);
-        for (auto& item : items_) {
+        for (auto& item : cells_.items) {
             auto& out = item.out;
             if (out.test)
                 out.change = compare::change_of(*out.test, rules_);
@@ -420,8 +274,7 @@ private:
     Baseline baseline_;
     std::unique_ptr<Runner> runner_;
     compare::FamilyRules rules_;
-    std::vector<std::unique_ptr<Asked>> asked_;
-    std::vector<Item> items_;
+    RegressCells cells_;
     RegressResult result_;
 };
 

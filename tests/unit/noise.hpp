@@ -1,0 +1,26 @@
+// Noise as a benchmark has it, for tests of what is fitted to times.
+#pragma once
+
+#include <cstdint>
+
+#include "core/random.hpp"
+
+namespace cllab::test {
+
+/// Relative noise as a benchmark has it: uniform +-`width`, and one point in `spike_every` slowed by up to 3x (0: none).
+class Noise {
+public:
+    Noise(std::uint64_t seed, double width, unsigned spike_every) : random_(seed), width_(width), spike_every_(spike_every) {}
+    double operator()(double value) {
+        value *= 1 + width_ * random_.real(-1, 1);
+        if (spike_every_ && random_.below(spike_every_) == 0) value *= 1 + 2 * random_.real(0, 1);
+        return value;
+    }
+
+private:
+    Random random_;
+    double width_;
+    unsigned spike_every_;
+};
+
+}  // namespace cllab::test
