@@ -72,6 +72,16 @@ class NewFamily(LabTest):
         self.assertEqual(subprocess.run([TREE / "tools/new-family"], capture_output=True, timeout=20).returncode, 2)
         self.assertEqual(sorted(p for p in TREE.rglob("*") if p in before), before)
 
+    def test_help_says_what_is_written_and_writes_nothing(self):
+        before = sorted(TREE.rglob("*"))
+        for option in ("--help", "-h"):
+            done = subprocess.run([TREE / "tools/new-family", option], capture_output=True, text=True, timeout=20)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn("  tools/new-family transpose\n", done.stdout)
+            self.assertIn("tests/device/sizes.py", done.stdout)
+            self.assertNotIn("set -euo", done.stdout)
+        self.assertEqual(sorted(TREE.rglob("*")), before)
+
     def test_the_readme_quotes_both_files_and_the_line_as_they_are_written(self):
         readme = (SOURCE / "README.md").read_text()
         for path in ("cl/affine.cl", "host/experiments/affine.cpp"):

@@ -125,17 +125,13 @@ std::vector<Function> parse(string_view text) {
 
 // --- Classes ---------------------------------------------------------------------------------------------------------
 
-// Why names and not Capstone: a trial against llvm-mca 14's may-load and may-store and against Capstone 5.0.6
-// (2026-11-22).
-// - What LLVM 14 assembles, AVX512-FP16 included: 5446 forms of vector and mask instructions with an operand in memory.
-// Told here
-//   otherwise than by llvm-mca: invept, invpcid, invvpid, movdir64b's store and vldmxcsr (llvm-mca's side effects), and
-//   vexpand* and vextract*32x8 and *64x2, of which llvm-mca forgets the access. Capstone does not know 576 of the
-//   forms, FP16 among them, and is wrong about 2137: operands of EVEX instructions have often no access, and vmovaps to
-//   memory is a load.
-// - What PoCL 3.1 made of the lab's kernels on an AVX-512 Xeon: 1,355,737 instructions of 843 shapes. No load or store
-// differs
-//   from llvm-mca's; Capstone differs on 111,539 of the 473,487 with memory.
+// Why names and not Capstone: both were tried against what llvm-mca 14 says may load or store (2026-11-22).
+// What LLVM 14 assembles, AVX512-FP16 included, makes 5446 forms of vector and mask instructions with a memory operand.
+// The classes here differ from llvm-mca for 31 of them: it forgets the access of vexpand*, vextract*32x8 and *64x2 and
+// adds one to vldmxcsr; wrong here are movdir64b, whose store has no brackets, and three instructions of hypervisors.
+// Capstone 5.0.6 does not decode 576 of the forms and differs for 2137: many EVEX operands have no access, and vmovaps
+// to memory is a load. In PoCL's code of 1,427 kernels on an AVX-512 Xeon, 473,487 instructions access memory: none
+// differs here, 111,539 in Capstone.
 
 /// movsd is a string move and a move of a double: only the first names es:[rdi], or stands without operands.
 bool is_string(string_view m, string_view operands) {
