@@ -50,7 +50,7 @@ void BaselineWriter::take(const model::Record& record, const model::Cell* cell) 
 
 std::string Baseline::text_of(const model::Record& record) const {
     const auto& hash = record.build.source_sha256;
-    if (!is_hash(hash)) throw Error(Blame::usage, "the baseline names no text for it");
+    if (!is_hash(hash)) throw Error(Blame::usage, "the baseline's record names no kernel text");
     const auto path = text_path(folder, hash);
     std::ifstream in(path, std::ios::binary);
     std::string text{std::istreambuf_iterator<char>(in), {}};

@@ -30,7 +30,7 @@ std::string sizes_of(const std::string& line, const fs::path& path) {
     std::istringstream words(line);
     for (std::string word; words >> word;) {
         const auto size = parse_integer(word);
-        if (!size || *size < 0) throw Error(Blame::usage, "'" + path.string() + "' holds " + cllab::quoted(line) + ", which are no sizes");
+        if (!size || *size < 0) throw Error(Blame::usage, "'" + path.string() + "' holds " + cllab::quoted(line) + ", which is not a list of sizes");
         all_zero = all_zero && *size == 0;
         out.push_back(word);
     }

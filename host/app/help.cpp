@@ -24,7 +24,7 @@ const std::vector<Page> pages{
      "disassembly beside the time. A PATTERN is a shell glob over <family>_<variant>, a family's name, or a kernel file\n"
      "of your own, as in my.cl or my.cl:kernel: `cllab help kernel-file` explains those.\n\n"
      "Several devices run one after the other (but see --parallel), each in a child process as with --isolate, because\n"
-     "CPU devices and simulators share the host's cores. After the table of each device comes one of the variants by devices, and\n"
+     "CPU devices and simulators share the host's cores. After the tables comes one of the variants by devices, and\n"
      "a sentence where the ranking differs. A device whose driver crashes is lost alone; the exit status is then 3.",
      "cllab run 'pitch_*' --device cpu --axis width=4096,8192 --json results.jsonl"},
     {"devices",
@@ -60,9 +60,9 @@ const std::vector<Page> pages{
      "cllab why saxpy_w128 --device cpu --test"},
     {"tune",
      "cllab tune PATTERN... [options]",
-     "For each variant tries the launch parameters that do not affect the result, such as the work-group's shape:\n"
-     "all combinations up to 300 that differ on the device; above that 48 drawn at random, and from the fastest of\n"
-     "them one axis after the other. Each point is verified; the best few and the default are measured again side by\n"
+     "For each variant, tries the launch parameters that do not affect the result, such as the work-group's shape:\n"
+     "all combinations if at most 300 differ on the device; otherwise 48 drawn at random, then one axis at a time\n"
+     "from the fastest of them. Each point is verified; the best few and the default are measured again side by\n"
      "side before a winner is named with the command that reproduces it. --axis lists the candidates of a tunable\n"
      "axis and fixes any other axis.",
      "cllab tune himeno_wide --device gpu --axis size=M --axis local=32x4,64x4,128x2"},
@@ -70,7 +70,7 @@ const std::vector<Page> pages{
      "cllab regress BASE [PATTERN...] [options]",
      "Compares today's kernels with a baseline that `cllab run ... --baseline BASE` left. The baseline's own text is built\n"
      "again today and takes turns with today's text on the same memory, over arrangements as by `cllab run --vs`, so\n"
-     "that a new driver, clock or neighbor reaches both sides alike. A cell whose machine code is the same cannot fail\n"
+     "that a new driver, clock or neighbor affects both sides alike. A cell whose machine code is the same cannot fail\n"
      "and is not timed. PATTERN selects among the cells.\n\n"
      "All cells together give a false alarm in at most 1 % of the runs (Holm's correction); their intervals hold\n"
      "together. Exit status: 0 nothing is slower; 4 something is; 5 with --strict, something is undecided; 1 a cell is\n"
@@ -93,7 +93,7 @@ const std::vector<Page> pages{
      "cllab ncu pitch_wide -- --set full"},
     {"merge",
      "cllab merge FILE... [--json OUT]",
-     "Joins the records (`cllab run --json`) of many runs and machines into one JSON-lines file. A record that is there\n"
+     "Joins the records (`cllab run --json`) of many runs and machines into one JSON-lines file. A record that occurs\n"
      "twice is taken once. Damaged lines, records of another schema, and records that cannot be (a time beside\n"
      "wrong_result, an interval that excludes its median) are named on stderr and left out. The exit status is 0 with\n"
      "at least one record, 2 when no file can be read or there is no record. At most 1000000 records are read at once.",
@@ -102,7 +102,7 @@ const std::vector<Page> pages{
      "cllab report FILE... [--html OUT] [--csv OUT] [--long OUT] [--t4 OUT] [--google-benchmark OUT]",
      "Prints from the records (`cllab run --json`) of many runs and machines what `cllab run` prints: a table for each\n"
      "device, curves, and the variants by devices. It reads like `cllab merge`, with the same exit status; that cells\n"
-     "have failed does not change it. What a probe concludes from its curves needs the device: only a run says it.",
+     "have failed does not change it. Only a run prints what probes conclude from their curves, because that needs the device.",
      "cllab report all.jsonl --html page.html"},
 };
 
@@ -131,7 +131,7 @@ std::string help_text(const std::string& command) {
                "  cllab tune PATTERN...                       try the launch parameters, name the fastest\n"
                "  cllab regress BASE [PATTERN...]             slower than a baseline? an exit status says so\n"
                "  cllab profile [--device D]                  the device's portrait from all probes, on one page\n"
-               "  cllab ncu PATTERN...                        hardware counters on NVIDIA, which no profiler reads of OpenCL\n"
+               "  cllab ncu PATTERN...                        hardware counters on NVIDIA, whose profilers see no OpenCL\n"
                "  cllab merge FILE...                         the records of many runs and machines as one file\n"
                "  cllab report FILE...                        the tables of such records, and the variants by devices\n\n"
                "`cllab COMMAND --help` explains a command. `cllab --version` prints the version.\n\n"

@@ -70,7 +70,7 @@ std::vector<CellCode> code_of_binary(const std::string& path, const std::string&
     const auto kind = inspect::recognise(binary);
     if (kind == inspect::Kind::empty) throw Error(Blame::usage, "program file '" + path + "' is empty");
     if (kind == inspect::Kind::unknown)
-        throw Error(Blame::usage, "program file '" + path + "' begins like no program binary that is known: PTX, cubin, AMD or Intel code, PoCL's container, SPIR-V, LLVM bitcode");
+        throw Error(Blame::usage, "program file '" + path + "' is no program binary that cllab knows: PTX, cubin, AMD or Intel code, PoCL's container, SPIR-V, LLVM bitcode");
     auto names = inspect::kernel_names(binary);
     const auto all = names;
     std::erase_if(names, [&](const auto& name) { return !glob.empty() && !glob_match(glob, name); });

@@ -13,11 +13,11 @@ const std::vector<Statement> statements{
     {"local", "X[,Y[,Z]]", "Of a kernel file: work-items per group. Default: the driver's choice."},
     {"offset", "X[,Y[,Z]]", "Of a kernel file: offset of the global ids."},
     {"variant", "NAME=OPTIONS", "Of a kernel file: makes one more variant by build options, e.g. fast=-DTILE=32. Repeats."},
-    {"extends", "FOLDER", "Of a kernel file: looks for #include files in FOLDER too. Repeats. Same as -I."},
+    {"extends", "FOLDER", "Of a kernel file: also looks for #include files in FOLDER. Repeats."},
     {"work", "bytes=N flops=N", "Of a kernel file: what a launch must move and compute, for the rates."},
     {"expect", "NAME=FILE", "Of a kernel file: an argument must come out equal to FILE (.npy, raw, picture). Repeats."},
     {"reference", "KERNEL", "Of a kernel file: results must equal those of this kernel or variant."},
-    {"tolerance", "KIND=X", "How far results may be from the expected ones: absolute=X, relative=X or ulp=X; one is enough. Adds the largest errors."},
+    {"tolerance", "KIND=X", "How far results may be from the expected ones: absolute=X, relative=X or ulp=X; a result within one of those given is right. Adds the largest errors."},
 };
 
 namespace {
@@ -35,9 +35,10 @@ auto* number(const char* value, double otherwise) {
 }
 
 std::string about_columns() {
-    return "Shows these columns of the table beside each row's name and status, with commas between, e.g. time,regs,dump, or all, however wide that is: " +
+    return "Shows these columns of the table, separated by commas, e.g. time,regs,dump; all shows every one, however wide. Name and status are always shown. "
+           "The columns: " +
            join(report::column_names(), ", ") +
-           ", and the axes and metrics that `cllab describe` names. Default: those for which the terminal has room, or 80 columns where it is none; a line "
+           ", and the axes and metrics that `cllab describe` names. Default: those that fit the terminal, or 80 columns where there is none; a line "
            "names the others.";
 }
 constexpr auto replaces = "Replaces an output file that exists. Without it such a file is kept and the command refused.";
@@ -55,16 +56,16 @@ void add_isa(Options& add) {
     add("device,d", list("D"),
         "Builds and runs once on a device, selected as in `cllab run`.");
     add("vs", text("PATTERN"),
-        "Compares with this variant: registers, counts, and of each the innermost loop with the most work side by side.");
+        "Compares with this variant: registers, counts, and side by side the innermost loop of each that does the most work.");
     add("rebuild", count("N"),
         "Compiles N times with --target, each in a fresh program with its own addresses, and prints how often each code came out.");
     add("hot", "Shows only the code that runs. On a CPU device: runs the kernel for a second and samples the addresses; each loop and "
         "path has its share. Elsewhere: the one loop or path, if there is one, that accounts for the declared work. With --vs puts "
         "the hot code of both sides beside each other.");
-    add("source", "Prints the source line in front of the instructions that come of it: by a second build with line information, and only "
-        "where that build's code is the same.");
+    add("source", "Prints each source line above its instructions. The lines are those of a second build with line information, and are shown "
+        "only where its code is the same.");
     add("width", count("N"), "Cuts lines at N columns, at least 40. Default: the lines as they are.");
-    add("summary", "Leaves the instructions themselves out.");
+    add("summary", "Prints all but the instructions.");
     add("axis,a", list("NAME=VALUES"),
         "Redefines an axis, as in `cllab run`. Without it each variant is shown at its first point.");
     add("dumps", text("DIR"), "Also writes source, binary, code and statistics below DIR.");
@@ -99,16 +100,16 @@ void add_cells(Options& add, const std::string& command) {
         "no rebuild. Runs it in a child process, as --isolate does.");
     add("build-options", text("TEXT"), "Appends TEXT to the build options of every kernel, e.g. -cl-opt-disable.");
     add("json", text("FILE"),
-        why ? "Writes the JSON record of each cell, and a line of what limits it." : "Writes one JSON record a cell, each flushed as soon as its cell is done.");
-    if (!why) add("csv", text("FILE"), "Writes one CSV line a cell, likewise.");
+        why ? "Writes the JSON record of each cell, and a line of what limits it." : "Writes one JSON record per cell, as soon as the cell is done.");
+    if (!why) add("csv", text("FILE"), "Writes one CSV line per cell, as soon as the cell is done.");
     if (command == "run")
-        add("steps", "Adds what the parts of an operation take where it has several: transfers, sweep, residual, copy, passes.");
+        add("steps", "Also times each part of an operation that has several: transfers, sweep, residual, copy, passes.");
     if (command == "run" || command == "dump") add("columns", text("LIST"), about_columns().c_str());
     if (command == "run")
-        add("native", "On CPU devices: adds hand-written C++ loops as rows, on one thread and on one per core, held against the same reference and "
-            "timed in turns with the kernels, by the host clock. For gemm, himeno, pitch, reduce and saxpy.");
+        add("native", "On CPU devices: adds rows for hand-written C++ loops, on one thread and on one per core, checked against the same reference and "
+            "timed in the same rounds as the kernels, by the host clock. For gemm, himeno, pitch, reduce and saxpy.");
     if (command == "run")
-        add("html", text("FILE"), "Writes one page for a browser at the end: charts, tables, and the code beside the time.");
+        add("html", text("FILE"), "Writes an HTML page at the end: charts, tables, and the code beside the time.");
     if (!few) {
         add("isolate", "Runs each device's work in a child process: a driver that crashes or hangs costs one cell.");
         add("timings", "Prints on standard error where the time of the command went, by phase and by cell.");
@@ -116,7 +117,7 @@ void add_cells(Options& add, const std::string& command) {
     add("timeout", number("SECONDS", 60),
         "Ends a cell that shows no progress for SECONDS as timed_out. With --isolate the run goes on; without it the "
         "program stops there, with everything finished on disk.");
-    add("seed", text("N"), "Seeds the random inputs. Default: a fresh one each run, kept in the record's argv when given.");
+    add("seed", text("N"), "Seeds the random inputs. Default: a fresh seed each run. The record says which.");
     add("label", text("TEXT"), "Writes TEXT into every record, to tell runs apart later, e.g. 'before the change'. At most 200 bytes.");
     if (!few) add("require-all", "Counts unsupported cells as failed.");
     add("force", few ? replaces : "Replaces a file of --json, --csv, --html or --output that exists. Without it such a file is kept and the run refused.");
@@ -125,23 +126,24 @@ void add_cells(Options& add, const std::string& command) {
 
 void add_run(Options& add) {
     add("max-time", number("SECONDS", 0.4),
-        "Caps the sampling of one cell; it ends earlier when the median is known within 1 %. With --vs, caps all "
-        "arrangements of one pair instead (default 10; up to four times that where fewer than an interval needs "
-        "would be done); they end earlier when the ratio is known within 0.5 %.");
+        "Caps the sampling of one cell, which ends earlier when the median is known within 1 %. With --vs, caps all "
+        "arrangements of one pair instead (default 10; up to four times that when an interval needs more arrangements), "
+        "which end earlier when the ratio is known within 0.5 %.");
     add("baseline", text("DIR"),
         "Keeps each record, and each kernel text once by its hash, below DIR, for `cllab regress DIR`. A baseline that exists "
         "is kept; --force replaces it, --append adds this run.");
     add("cache", text("STATE", "hot"),
-        "What the caches hold before each operation: hot, what the operation before left there; cold, nothing of it, "
-        "because other memory of 4 times the last level was read; rotate, likewise nothing, because as much in sets of "
-        "the kernel's own buffers is used in turn. Goes by the profile's last level where `cllab profile` left one "
-        "below --dumps.");
+        "What the caches hold before each operation. hot: what the operation before left there. cold: nothing of the buffers, "
+        "because other memory of 4 times the last-level cache is read in between. rotate: nothing of the buffers either, because "
+        "operations cycle through copies of them that total 4 times the last-level cache. The size of that cache is the "
+        "profile's where `cllab profile` left one below --dumps.");
     add("parallel", text("WHICH", "never"),
-        "Which of several devices measure at the same time, in processes of their own: never; gpus, those with memory of their own; all. "
-        "It need not be quicker: data and references are the work of the host's cores, which the devices share. The last comparison is measured alone on each and again beside the others: where it takes longer, they work one after the other.");
+        "Which of several devices measure at the same time, each in a process of its own: never; gpus, those with memory of their own; "
+        "all. It may not be quicker: data and references are computed on the host's cores, which the devices share. The last comparison is "
+        "measured on each device alone and again beside the others; where that takes longer, the devices run one after the other.");
     add("hot", po::value<double>()->value_name("SECONDS"),
-        "On CPU devices: after the timing, runs each cell for SECONDS while it is sampled which instructions run, for isa.txt and the "
-        "record. 0 skips it. Default: 0.05 where dumps are written. A cell whose operation takes three times as long is left out.");
+        "On CPU devices: after the timing, runs each cell for SECONDS and samples which instructions run, for isa.txt and the record. "
+        "0 skips it. Default: 0.05 where dumps are written. Skips a cell whose operation takes three times as long.");
     add("verify", "Verifies and dumps only; takes no time measurements.");
     add("check", text("TOOL"),
         "Of a kernel file: TOOL is oclgrind. Runs each kernel once, small, in Oclgrind and reports races, uninitialised reads and "
@@ -149,18 +151,18 @@ void add_run(Options& add) {
     add("watch", "Of a kernel file, or with --cl-dir of a family's: on each save builds and verifies it, compares it with the version before "
         "as --vs does, and shows how the code differs. Goes on until interrupted.");
     add("replay", text("DIR"),
-        "Runs the kernel that the OpenCL Intercept Layer captured in DIR (CLI_CaptureReplay=1), with its arguments, and holds the "
+        "Runs the kernel that the OpenCL Intercept Layer captured in DIR (CLI_CaptureReplay=1), with its arguments, and checks the "
         "results against those captured.");
     add("vs", text("PATTERN"),
         "Compares one variant with this one over arrangements: each a fresh process with its own order, placement of buffers "
-        "and inputs, in which both take turns on the same memory. Prints a verdict with its interval, beside a control of the "
-        "first variant against itself; then registers, counts, and the innermost loop with the most work of each side by side.");
+        "and inputs, in which both take turns on the same memory. Prints a verdict with its interval and, as a control, the first "
+        "variant against itself; then registers, counts, and side by side the innermost loop of each that does the most work.");
     add("rebuild", count("N"),
         "Builds each cell N times, each in a fresh program with its own addresses and an empty compile cache, runs each build in two "
         "processes, and prints how often each machine code came out, its time, and how much of the spread is between codes, between "
         "arrangements of one code, and within one.");
-    add("no-yardstick", "Leaves out the yardstick: a copy of as many bytes as the cell's data, in the same state of the caches and in turns "
-        "with it, which gives the column 'of copy'.");
+    add("no-yardstick", "Leaves out the yardstick, which gives the column 'of copy': a copy of as many bytes as the cell's data, timed in the same "
+        "rounds and with the caches in the same state.");
 }
 
 void add_regress(Options& add) {
@@ -169,14 +171,14 @@ void add_regress(Options& add) {
     add("threshold", number("PERCENT", 2),
         "Calls a cell slower when it takes longer by more than PERCENT, beyond the interval.");
     add("strict", "Ends with status 5 when a cell is undecided and none is slower.");
-    add("recorded", "Compares with the stored times instead of the stored text, for two machines or two drivers. The weaker claim: what "
-                    "changed between the runs beside the kernel is in it. It takes several runs in the baseline (--append).");
+    add("recorded", "Compares with the stored times instead of building the stored text again, for two machines or two drivers. A weaker claim: "
+                    "whatever else changed between the runs is part of the difference. Needs several runs in the baseline (--append).");
     add("calibrate", "Compares the baseline with itself: prints how many false alarms there were, and the smallest slowdown that would "
                      "have been found.");
-    add("history", "Takes BASE and PATTERN as files of records instead and prints where the level of a cell's time changed from run to run. "
-                   "The page of `cllab report --html` draws it.");
+    add("history", "Takes BASE and PATTERN as files of records instead, and prints where a cell's time changed its level from run to run. "
+                   "`cllab report --html` draws it.");
     add("max-time", number("SECONDS", 10),
-        "Caps the arrangements of one cell; up to four times that where fewer than an interval needs would be done.");
+        "Caps the arrangements of one cell; up to four times that when an interval needs more arrangements.");
     add("cl-dir", text("DIR"),
         "Reads today's text from DIR/<family>.cl. Default: where the baseline's command line reads it from.");
     add("build-options", text("TEXT"),
@@ -216,7 +218,7 @@ void add_ncu(Options& add) {
         "that has the profiler.");
     add("cl-dir", text("DIR"), "Reads the kernel text from DIR/<family>.cl, as in `cllab run`.");
     add("build-options", text("TEXT"), "Appends TEXT to the build options of every kernel.");
-    add("json", text("FILE"), "Writes one JSON line a cell with all counters.");
+    add("json", text("FILE"), "Writes one JSON line per cell with all counters.");
     add("timeout", number("SECONDS", 60), "Ends a launch that takes longer than SECONDS; the profiler may take four times that.");
     add("seed", text("N"), "Seeds the random inputs. Default: a fresh one each run.");
     add("force", replaces);
@@ -240,7 +242,7 @@ po::options_description options_of(const std::string& command) {
         add("test", "Tests each limiter that is named: changes one axis, predicts what that does to the time, and measures it against the cell "
                     "as it was over arrangements, as --vs of `cllab run` does. A claim that fails is withdrawn.");
         add("dumps", text("DIR", "dumps"), "Reads the profile from DIR/<device>/profile.json.");
-        add("max-time", number("SECONDS", 0.4), "Caps the sampling of one cell; it ends earlier when the median is known within 1 %.");
+        add("max-time", number("SECONDS", 0.4), "Caps the sampling of one cell, which ends earlier when the median is known within 1 %.");
     }
     if (command == "isa") add_isa(add);
     if (command == "regress") add_regress(add);
@@ -252,9 +254,9 @@ po::options_description options_of(const std::string& command) {
         add("append", "Adds to a file of --json that exists.");
     }
     if (command == "report") {
-        add("csv", text("OUT"), "Also writes one CSV line a record to OUT; - instead of the tables.");
+        add("csv", text("OUT"), "Also writes one CSV line per record to OUT; - instead of the tables.");
         add("html", text("OUT"),
-            "Also writes one page for a browser to OUT: charts, tables, and the code beside the time, read from the dump folders that the "
+            "Also writes an HTML page to OUT: charts, tables, and the code beside the time, read from the dump folders that the "
             "records name, as seen from the current folder.");
         for (const auto& format : report::exports) add(format.option, text("OUT"), format.about);
         add("columns", text("LIST"), about_columns().c_str());
@@ -262,8 +264,8 @@ po::options_description options_of(const std::string& command) {
         add("append", "Adds to a file of --csv that exists, without a second header.");
     }
     if (command == "devices") {
-        add("noise", "Compares equal code with itself for ten seconds instead, prints how small a difference can be told now, what disturbs, "
-                     "and what changes that.");
+        add("noise", "Instead compares equal code with itself for ten seconds, and prints the smallest difference that can be told here now, what "
+                     "disturbs, and what changes that.");
         add("device,d", list("D"), "With --noise, selects devices as for `cllab run`.");
     }
     if (command == "devices" || command == "list") add("json", "Prints JSON instead of text.");

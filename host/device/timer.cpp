@@ -59,8 +59,8 @@ void judge(TimerAudit& audit) {
     } else if (!audit.ordered) {
         audit.verdict = "not trusted: stamps are out of order (QUEUED <= SUBMIT <= START <= END does not hold)";
     } else if (audit.event_over_host < 0.80 || audit.event_over_host > 1.02) {
-        audit.verdict = "not trusted: a batch took " + format_significant(audit.event_over_host, 3) +
-                        " of the host's time by events (0.80 to 1.02 is believable)";
+        audit.verdict = "not trusted: by events a batch took " + format_significant(audit.event_over_host, 3) +
+                        " of the time that the host measured (0.80 to 1.02 is believable)";
     } else if (audit.tenfold < 3) {
         audit.verdict = "not trusted: ten times the work took only " + format_significant(audit.tenfold, 3) + " times as long";
     } else {

@@ -77,7 +77,7 @@ void check_line(CellState& state, unsigned operations) {
         }
     }
     if (const auto wrong = not_linear(times[0], times[1], times[2], slope.may_be_free))
-        state.warn("not-linear: " + *wrong + "; the work may not be in the code, and nothing here can count it");
+        state.warn("not-linear: " + *wrong + "; the compiler may have dropped the work, and the code cannot be counted here");
 }
 
 void fill_metrics(CellState& state, Sampling& sampling) {
@@ -96,7 +96,7 @@ void fill_metrics(CellState& state, Sampling& sampling) {
             return;
         case Plausible::nothing:
             state.warn("no-cost: between " + format_significant(timing.low, 2) + " and " + format_significant(timing.high, 2) +
-                 " s a step, which cannot be told from nothing");
+                 " s per step, which cannot be told from nothing");
             return;
         case Plausible::yes: break;
     }
@@ -119,7 +119,7 @@ void fill_metrics(CellState& state, Sampling& sampling) {
     if (const auto huge = state.subject->first().huge_share()) add("huge_pages", 100 * *huge, "%", Better::neither);
     for (const auto& metric : state.cell.experiment->metrics) add(metric.name, metric.compute(state.setup, t), metric.unit, metric.better);
     if (state.subject->event_clock() && state.settings.cache == Cache::cold && t < 200e-9 * static_cast<double>(audit.step_ns))
-        state.warn("coarse: a cold sample is one operation, and this one is shorter than 200 steps of the timer (" +
+        state.warn("coarse: a cold sample is one operation, which here is shorter than 200 steps of the timer (" +
                    std::to_string(audit.step_ns) + " ns each); make the work larger");
     if (state.instruments.limits() && state.settings.judge) {
         const bool one_launch = state.subject->event_clock() && !state.setup.slope && state.subject->first().single_launch();
@@ -137,13 +137,13 @@ void fill_metrics(CellState& state, Sampling& sampling) {
         state.warn("interrupted: the run was ended while this cell was sampled, so it has fewer samples than it would have");
     if (sampling.throttled())
         state.warn("throttled: the reference kernel between the samples varied by " + format_significant(100 * sampling.reference_spread(), 2) +
-                   " % and most samples lie beside one that is more than 10 % off, so all are kept; the clock drifts or the device has "
-                   "other work");
+                   " %, and most samples are next to a run of it that is more than 10 % off, so none was dropped; the clock drifts or the "
+                   "device has other work");
     if (state.subject->events_exceeded_host())
         state.warn("event-exceeds-host: an event interval was longer than the host clock around it; distrust this row");
     if (const auto& native = state.record.native)
-        state.warn("native: hand-written C++ (" + native->compiler + ", " + native->instruction_set + ") by the host clock, the waking of its threads "
-                   "included; the time of a kernel by the event clock leaves out its launch");
+        state.warn("native: hand-written C++ (" + native->compiler + ", " + native->instruction_set + "), timed by the host clock with the waking of its "
+                   "threads; a kernel's time by the event clock has no launch in it");
     else if (!state.subject->event_clock()) state.warn("host-clock: " + audit.verdict + "; timed by the host clock, launch cost included");
     if (device::has_quirk(state.session.facts(), "oclgrind-timer"))
         state.warn("simulated: Oclgrind's times are of a simulation; use it for races and bounds");
@@ -157,7 +157,7 @@ void fill_metrics(CellState& state, Sampling& sampling) {
 void fill_parts(CellState& state, const Sampling& sampling) {
     if (sampling.parts().empty()) {
         if (state.settings.steps && !state.record.native && !state.subject->event_clock() && !state.subject->first().single_launch())
-            state.warn("no-steps: the device's events cannot be trusted, and only they tell the parts of an operation apart");
+            state.warn("no-steps: only events time the parts of an operation, and this device's cannot be trusted");
         return;
     }
     double rest = state.record.time->median;
