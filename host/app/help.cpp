@@ -24,8 +24,8 @@ const std::vector<Page> pages{
      "disassembly beside the time. A PATTERN is a shell glob over <family>_<variant>, a family's name, or a kernel file\n"
      "of your own, as in my.cl or my.cl:kernel: `cllab help kernel-file` explains those.\n\n"
      "Several devices run one after the other (but see --parallel), each in a child process as with --isolate, because\n"
-     "CPU devices and simulators share the host's cores. After the tables comes one of the variants by devices, and\n"
-     "a sentence where the ranking differs. A device whose driver crashes is lost alone; the exit status is then 3.",
+     "CPU devices and simulators share the host's cores. After their tables comes one that has a column per\n"
+     "device, and a sentence where the ranking differs. A device whose driver crashes is lost alone; the exit status is then 3.",
      "cllab run 'pitch_*' --device cpu --axis width=4096,8192 --json results.jsonl"},
     {"devices",
      "cllab devices [--json | --noise]",
