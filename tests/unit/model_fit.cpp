@@ -9,6 +9,8 @@
 #include "model/fit.hpp"
 #include "unit/noise.hpp"
 
+BOOST_AUTO_TEST_SUITE(model_fit)
+
 using namespace cllab;
 using namespace cllab::model;
 using test::Noise;
@@ -39,8 +41,6 @@ double chase(double size, const std::vector<Level>& levels, double spread) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(model_fit)
 
 // --- Line ------------------------------------------------------------------------------------------------------------
 
