@@ -1,4 +1,5 @@
-// What drivers really do, one entry each. The rest of the lab asks here and nowhere else.
+// What drivers really do, one entry each: code that works around one asks has_quirk by its name. model::Implementation is asked
+// elsewhere for what is no fault: a vendor's extensions, tools and widths, and that a simulator's times say nothing.
 #pragma once
 
 #include <map>

@@ -10,6 +10,8 @@
 #include "model/fit.hpp"
 #include "unit/noise.hpp"
 
+BOOST_AUTO_TEST_SUITE(model_fit_units)
+
 using namespace cllab;
 using namespace cllab::model;
 using test::Noise;
@@ -26,8 +28,6 @@ BankCase lanes(unsigned count, unsigned stride_words, double time) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(model_fit_units)
 
 // --- Staircase -------------------------------------------------------------------------------------------------------
 
