@@ -107,8 +107,10 @@ void conclude_direction(const Curve& curve, const std::string& memory, const cha
     if (!last || rate(*last) <= 0) return;
     const double best = rate(*last);
     const auto size = [](double x) { return format_bytes(static_cast<std::uint64_t>(x)); };
+    const bool in_place = memory == "mapped" || memory == "host_pointer";
+    const std::string without_filling = in_place ? "; to map and unmap, without what the host takes to fill or read it in place" : "";
     out.push_back({std::string(direction) + "." + memory, std::string(direction) + " rate, " + memory, "B/s", best, best, best,
-                   size(last->x) + " in " + curve.fixed.text("pieces") + " pieces one after the other, by the host clock"});
+                   size(last->x) + " in " + curve.fixed.text("pieces") + " pieces one after the other, by the host clock" + without_filling});
     if (curve.samples.size() < 3) return;
     const auto half = std::find_if(curve.samples.begin(), curve.samples.end(), [&](const auto& s) { return rate(s) >= best / 2; });
     if (half != curve.samples.begin())
