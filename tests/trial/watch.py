@@ -10,7 +10,8 @@ own. No two saves have the same text, and the cache of compiled kernels starts e
 seconds pass between what is printed of one save and the next one: the time of an editor.
 
 For each file one line: the median and the largest of the seconds from the save to the first row of the table, to the verdict, and to the
-end of what is printed, and how many saves had which verdict. The machine's load over the last minute stands beside them.
+end of what is printed, the processor time of the program and its children from the save to that end, which a busy machine changes
+less, and how many saves had which verdict. The machine's load over the last minute stands beside them.
 """
 import argparse
 import collections
@@ -56,6 +57,19 @@ class Watching:
         self.process.wait(60)
 
 
+def processor_seconds(pid):
+    """Of the process and its children, those that ended included."""
+    ticks = 0
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has just ended
+        if str(pid) in (stat.parent.name, fields[1]):
+            ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def verdict_of(line):
     return next((word for word in ("undecided", "the same within", "same code", "no verdict", "is faster") if word in line), line.strip())
 
@@ -67,9 +81,10 @@ def one_file(source, arguments, folder):
     watching = Watching(path, arguments.device, folder)
     waiting = "cllab: watching "
     watching.until(waiting)
-    rows, verdicts, ends, said = [], [], [], collections.Counter()
+    rows, verdicts, ends, processor, said = [], [], [], [], collections.Counter()
     for number in range(arguments.saves):
         time.sleep(arguments.pause)
+        before = processor_seconds(watching.process.pid)
         path.write_text(changed(text, number))
         saved = time.monotonic()
         printed = watching.until(waiting)
@@ -80,9 +95,10 @@ def one_file(source, arguments, folder):
         rows.append(row - saved)
         verdicts.append(verdict[0] - saved)
         ends.append(printed[-1][0] - saved)
+        processor.append(processor_seconds(watching.process.pid) - before)
         said[verdict_of(verdict[1])] += 1
     watching.end()
-    figures = "  ".join(f"{name} {statistics.median(of):.2f} (most {max(of):.2f})" for name, of in (("row", rows), ("verdict", verdicts), ("end", ends)))
+    figures = "  ".join(f"{name} {statistics.median(of):.2f} (most {max(of):.2f})" for name, of in (("row", rows), ("verdict", verdicts), ("end", ends), ("processor", processor)))
     print(f"{source.name:<18} {figures}  {dict(said)}  load {os.getloadavg()[0]:.1f}", flush=True)
 
 
