@@ -15,6 +15,8 @@
 #include "core/text.hpp"
 #include "unit/cells.hpp"
 
+BOOST_AUTO_TEST_SUITE(points)
+
 using namespace cllab;
 using namespace cllab::model;
 
@@ -72,13 +74,13 @@ std::string text_of(const Setup& s) {
     }
     for (const auto& step : s.steps) {
         if (const auto* launch = std::get_if<Launch>(&step)) {
-            out << launch->entry << " ";
+            out << launch->entry << " " << launch->queue << " ";
             extents(launch->global, launch->local);
         } else {
             out << step.index() << "; ";
         }
     }
-    out << s.work.bytes << " " << s.work.flops << " " << s.work.steps << "; " << static_cast<int>(s.transfer);
+    out << s.work.bytes << " " << s.work.flops << " " << s.work.steps << "; " << static_cast<int>(s.transfer) << s.blocking;
     if (s.slope) out << "; " << s.slope->low << " " << s.slope->high << " " << s.slope->steps_per_trip;
     return out.str();
 }
@@ -153,8 +155,6 @@ std::string refusal(const std::vector<std::string>& patterns, const Settings& se
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(points)
 
 BOOST_AUTO_TEST_CASE(a_resolved_point_given_back_resolves_to_itself_with_no_auto_left) {
     every_case([](const Case& c) {
