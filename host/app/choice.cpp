@@ -1,33 +1,29 @@
 #include "app/choice.hpp"
 
 #include <algorithm>
-#include <fcntl.h>
-#include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include "app/capture.hpp"
 #include "app/image_file.hpp"
 #include "app/request.hpp"
-#include "app/runner.hpp"
 #include "app/say.hpp"
 #include "core/text.hpp"
-#include "device/platforms.hpp"
-#include "device/introspect.hpp"
-#include "device/quirks.hpp"
 #include "kernelfile/experiment.hpp"
-
-namespace cllab::model {
-// Facts cross from the child that asked the driver to the parent that must not.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ElementType, name, kind, lane_bytes, lanes, bytes)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Parameter, name, kind, type, is_const, dims, writes, refusal)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSignature, name, parameters, required_group)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Introspection, built, log, trouble, kernels)
-}  // namespace cllab::model
 
 namespace cllab::app {
 namespace {
 
-/// "a.cl:mm_*" is the file a.cl and the glob mm_*.
+/// The builds as a device is asked about them.
+std::vector<AskedBuild> asked_builds(const std::vector<kernelfile::Build>& builds, const std::vector<kernelfile::SourceFile>& files, const std::string& more_options) {
+    std::vector<AskedBuild> out;
+    for (const auto& build : builds) {
+        const auto& text = *files[build.file].text;
+        out.push_back({"#line 1 \"" + text.path + "\"\n" + text.text, build.options + (more_options.empty() ? "" : " " + more_options), text.includes_lab});
+    }
+    return out;
+}
+
+}  // namespace
+
 std::pair<std::string, std::string> file_and_glob(const std::string& pattern) {
     for (const char* extension : {".cl", ".ocl"}) {
         const auto at = pattern.rfind(std::string(extension) + ":");
@@ -37,42 +33,6 @@ std::pair<std::string, std::string> file_and_glob(const std::string& pattern) {
     }
     return {pattern, ""};
 }
-
-/// What the driver of the first selected device says of the builds; of another device where that one says nothing.
-std::vector<model::Introspection> ask_device(const Invocation& invocation, const std::vector<kernelfile::Build>& builds,
-                                             const std::vector<kernelfile::SourceFile>& files) {
-    // --timeout is for kernels that never end, and may be shorter than a driver takes to start and compile on a busy machine.
-    const double patience = std::max(invocation.timeout_seconds, 60.0);
-    const auto lines = in_child(
-        [&](const HandOver& hand_over) {
-            // Compilers print what they say in the log too.
-            if (const int nowhere = open("/dev/null", O_WRONLY); nowhere >= 0) dup2(nowhere, STDERR_FILENO);
-            auto devices = device::discover();
-            const auto selected = in_this_process()->devices(invocation.devices).front().selector;
-            std::stable_partition(devices.begin(), devices.end(), [&](const auto& d) { return d.facts.selector == selected; });
-            std::vector<model::Introspection> found;
-            for (const auto& one : devices) {
-                device::Session session(one);
-                found.clear();
-                for (const auto& build : builds) {
-                    const auto& text = *files[build.file].text;
-                    auto options = build.options;
-                    if (text.includes_lab)
-                        for (const auto& define : device::device_defines(one.facts)) options += " -D" + define;
-                    if (!invocation.build_options.empty()) options += " " + invocation.build_options;
-                    found.push_back(device::introspect(session, "#line 1 \"" + text.path + "\"\n" + text.text, options));
-                }
-                if (std::all_of(found.begin(), found.end(), [](const auto& f) { return f.trouble.empty(); })) break;
-            }
-            for (const auto& one : found) hand_over(nlohmann::json(one).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-        },
-        "while the kernel file was built to ask for its arguments", patience, patience);
-    std::vector<model::Introspection> out;
-    for (const auto& line : lines) out.push_back(nlohmann::json::parse(line).get<model::Introspection>());
-    return out;
-}
-
-}  // namespace
 
 struct Choice::Own {
     kernelfile::KernelFiles files;
@@ -84,7 +44,7 @@ bool names_kernel_file(const std::string& pattern) {
     return file.ends_with(".cl") || file.ends_with(".ocl");
 }
 
-Choice::Choice(const Invocation& invocation, const std::map<std::string, Earlier>& earlier) : invocation_(invocation) {
+Choice::Choice(const Invocation& invocation, const std::map<std::string, Earlier>& earlier, const AskDevice& ask) : invocation_(invocation) {
     std::optional<Capture> capture;
     if (!invocation.replay.empty()) {
         capture = read_capture(invocation.replay);
@@ -121,7 +81,8 @@ Choice::Choice(const Invocation& invocation, const std::map<std::string, Earlier
     for (const auto& [name, text] : earlier) snapshots[name] = {text.path, text.text};
     own_ = new Own{{paths, command_line, invocation.axes, snapshots}, {}};
     auto& files = own_->files;
-    const auto found = ask_device(invocation, files.builds(), files.files());
+    const auto asked = asked_builds(files.builds(), files.files(), invocation.build_options);
+    const auto found = ask ? ask(asked) : ask_in_child(invocation, asked);
     for (std::size_t i = 0; i < found.size(); ++i) files.builds()[i].found = found[i];
 
     if (capture) {

@@ -3,8 +3,10 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "app/introspection.hpp"
 #include "app/options.hpp"
 #include "model/plan.hpp"
 #include "model/registry.hpp"
@@ -14,6 +16,9 @@ namespace cllab::app {
 /// Whether a pattern names a kernel file, as in my.cl, my.cl:kernel or src/kernels.ocl.
 bool names_kernel_file(const std::string& pattern);
 
+/// "a.cl:mm_*" is the file a.cl and the glob mm_*, "a.cl" the file and an empty one.
+std::pair<std::string, std::string> file_and_glob(const std::string& pattern);
+
 /// Texts that kernel files had, by the names under which they are patterns.
 struct Earlier {
     std::string path, text;
@@ -22,8 +27,8 @@ struct Earlier {
 class Choice {
 public:
     /// Reads the kernel files among the patterns and --vs, and has a child process ask the first selected device for their
-    /// arguments. Throws Error.
-    explicit Choice(const Invocation& invocation, const std::map<std::string, Earlier>& earlier = {});
+    /// arguments. `ask`: who is asked instead. Throws Error.
+    explicit Choice(const Invocation& invocation, const std::map<std::string, Earlier>& earlier = {}, const AskDevice& ask = {});
 
     /// As model::select; a pattern FILE or FILE:GLOB means kernels of that file.
     std::vector<model::Selected> select(const std::vector<std::string>& patterns) const;

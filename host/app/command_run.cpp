@@ -89,6 +89,9 @@ private:
     std::thread thread_;
 };
 
+/// Thrown while a version is compared that somebody has changed meanwhile.
+struct Superseded {};
+
 void describe_crash_in(const model::Record& record) {
     describe_crash("in " + record.id + " on '" + excerpt(record.device.name) + "'",
                    "Finished cells are on disk; --isolate goes on past a crash.");
@@ -110,13 +113,18 @@ int exit_status_of(const std::vector<model::Record>& records, bool require_all) 
     });
 }
 
+std::vector<portrait::Conclusion> conclusions_of(const Sink& sink, const std::vector<model::Device>& devices) {
+    std::vector<portrait::Conclusion> out;
+    for (const auto& device : devices)
+        for (auto& conclusion : portrait::conclude(sink.records(), device)) out.push_back(std::move(conclusion));
+    return out;
+}
+
+/// `printed`: the page is.
 void print_results(const Sink& sink, const std::vector<Pair>& pairs, const std::vector<model::Device>& devices,
-                   OutputFile* html, const std::vector<std::string>& columns, const std::vector<report::LostDevice>& lost = {}) {
+                   OutputFile* html, const std::vector<std::string>& columns, bool printed, const std::vector<report::LostDevice>& lost = {}) {
     if (sink.records().empty()) return;
-    std::vector<portrait::Conclusion> conclusions;
-    for (const auto& device : devices) {
-        for (auto& conclusion : portrait::conclude(sink.records(), device)) conclusions.push_back(std::move(conclusion));
-    }
+    const auto conclusions = conclusions_of(sink, devices);
     if (html) {
         std::vector<std::string> verdicts;
         for (const auto& pair : pairs)
@@ -127,28 +135,10 @@ void print_results(const Sink& sink, const std::vector<Pair>& pairs, const std::
         write_html(*html, sink.records(), conclusions, verdicts);
     }
     if (sink.uses_stdout() || (html && html->is_stdout())) return;
-    print_page(sink.records(), conclusions, lost, false, columns);
+    if (!printed) print_page(sink.records(), conclusions, lost, false, columns);
     for (const auto& pair : pairs)
         if (!pair.right.id.empty()) print_pair(std::cout, pair, wants_colour(STDOUT_FILENO));
     std::cout.flush();
-}
-
-/// Beside each cell whose version before was right, that one.
-void put_before(std::vector<model::Group>& plan, const Watched& watched) {
-    if (watched.before.empty()) return;
-    std::vector<model::Group> out;
-    for (const auto& group : plan) {
-        for (const auto& cell : group) {
-            out.push_back({cell});
-            const auto known = watched.before.find(Watched::key_of(cell));
-            if (known == watched.before.end()) continue;
-            auto before = cell;
-            before.id += "_before";
-            before.stored = known->second;
-            out.back().push_back(std::move(before));
-        }
-    }
-    plan = std::move(out);
 }
 
 /// What --columns may name beside every table's columns.
@@ -184,10 +174,10 @@ int command_run(const Invocation& asked, Watched* watched) {
     // Text that is not the lab's own may write anywhere and never end; the arrangements of --vs are processes of their own.
     invocation.isolate = asked.isolate || !asked.cl_dir.empty() || !asked.versus.empty() || may_be_several(asked.devices);
     Outputs outputs(invocation);
-    const Choice choice(invocation, watched ? watched->files : std::map<std::string, Earlier>{});
+    const Choice choice(invocation, watched ? watched->files : std::map<std::string, Earlier>{}, watched ? watched->ask : AskDevice{});
     invocation.isolate = invocation.isolate || choice.own();
-    auto request = request_of(choice, invocation);
-    if (watched) put_before(request.comparisons, *watched);
+    auto request = watched ? watched_request(choice, invocation, watched->before) : request_of(choice, invocation);
+    if (watched) watched->prepared.recipe(recipe_of(invocation, *watched));
     const auto& plan = request.comparisons;
     require_columns(invocation.columns, axes_and_metrics(plan));
     check_dumps(request.settings);
@@ -199,7 +189,8 @@ int command_run(const Invocation& asked, Watched* watched) {
     catch_interrupts();
     catch_driver_crashes();
     std::vector<std::string> troubles;
-    const auto runner = invocation.isolate ? in_child_processes(invocation.timeout_seconds) : in_this_process();
+    const auto own_runner = watched ? nullptr : invocation.isolate ? in_child_processes(invocation.timeout_seconds) : in_this_process();
+    Runner* const runner = watched ? &watched->prepared : own_runner.get();
     const auto devices = [&] {
         const InPhase phase(Phase::driver_start);
         return runner->devices(invocation.devices, &troubles);
@@ -223,6 +214,7 @@ int command_run(const Invocation& asked, Watched* watched) {
     if (request.settings.measure) request.settings.limits = read_profiles(invocation.dumps, devices);
     outputs.open();
     Sink sink(outputs.json(), outputs.csv());
+    bool printed = false;  // the page, before the arrangements of a pair
     BaselineWriter baseline(invocation.baseline, outputs.file("--baseline"), request.settings.cl_dir);
     const bool paired = !invocation.versus.empty() || (watched && !watched->before.empty());
     std::vector<Pair> compared;
@@ -240,7 +232,7 @@ int command_run(const Invocation& asked, Watched* watched) {
             sink.take(record);
             baseline.take(record, nullptr);
             progress.clear();
-            print_results(sink, compared, devices, outputs.html(), invocation.columns);
+            print_results(sink, compared, devices, outputs.html(), invocation.columns, printed);
             say(record.id + " on '" + record.device.name + "' does not end and a driver cannot be stopped from inside; --isolate goes on "
                                                            "with the next cell.");
             std::fflush(stderr);
@@ -280,17 +272,24 @@ int command_run(const Invocation& asked, Watched* watched) {
                 continue;
             }
             const InPhase phase(Phase::arrangements);
-            const auto comparison =
-                compare_cells(*runner, request.settings, device.selector, plan[g], pair.left, pair.right, invocation.comparison_seconds,
-                              [&](const model::Comparison& so_far) { progress.note(report::comparison_progress(so_far)); });
+            try {
+                pair.comparison = compare_cells(*runner, request.settings, device.selector, plan[g], pair.left, pair.right, invocation.comparison_seconds,
+                                                [&](const model::Comparison& so_far) {
+                                                    progress.note(report::comparison_progress(so_far));
+                                                    if (watched && watched->superseded()) throw Superseded{};
+                                                });
+            } catch (const Superseded&) {
+                progress.clear();
+                say("saved again, so " + pair.left.id + " is not compared to the end");
+                continue;
+            }
             progress.clear();
-            pair.comparison = comparison;
-            sink.take(comparison);
+            sink.take(*pair.comparison);
         }
     };
     std::vector<report::LostDevice> lost;
     const auto print_all = [&] {
-        print_results(sink, compared, devices, outputs.html(), invocation.columns, lost);
+        print_results(sink, compared, devices, outputs.html(), invocation.columns, printed, lost);
         if (!invocation.timings) return;
         const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         report::print_timings(std::cerr, sink.records(), own, wall);
@@ -305,6 +304,12 @@ int command_run(const Invocation& asked, Watched* watched) {
         try {
             if (paired) compared.resize(compared.size() + plan.size());
             runner->run(request, device.selector, events, already);
+            if (watched && devices.size() == 1 && !sink.uses_stdout() && !(outputs.html() && outputs.html()->is_stdout())) {
+                progress.clear();
+                print_page(sink.records(), conclusions_of(sink, devices), lost, false, invocation.columns);
+                std::cout.flush();
+                printed = true;
+            }
             compare_pairs(device);
             return true;
         } catch (const DeviceLost& e) {
@@ -328,7 +333,7 @@ int command_run(const Invocation& asked, Watched* watched) {
         return 130;
     } catch (...) {
         progress.clear();
-        print_results(sink, compared, devices, outputs.html(), invocation.columns, lost);  // nothing finished is lost
+        print_results(sink, compared, devices, outputs.html(), invocation.columns, printed, lost);  // nothing finished is lost
         throw;
     }
     watchdog.reset();

@@ -149,7 +149,8 @@ void add_run(Options& add) {
         "Of a kernel file: TOOL is oclgrind. Runs each kernel once, small, in Oclgrind and reports races, uninitialised reads and "
         "accesses outside of buffers, with their lines.");
     add("watch", "Of a kernel file, or with --cl-dir of a family's: on each save builds and verifies it, compares it with the version before "
-        "as --vs does, and shows how the code differs. Goes on until interrupted.");
+        "as --vs does, and shows how the code differs. The table comes before the verdict, and a newer save ends a comparison. On a CPU up to "
+        "12 processes wait for the next save with the device open. Goes on until interrupted.");
     add("replay", text("DIR"),
         "Runs the kernel that the OpenCL Intercept Layer captured in DIR (CLI_CaptureReplay=1), with its arguments, and checks the "
         "results against those captured.");

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 
 #include "app/runner.hpp"
 #include "device/session.hpp"
+#include "run/reference.hpp"
 
 namespace cllab::app {
 
@@ -16,9 +18,15 @@ public:
     std::vector<model::Device> devices(const std::vector<std::string>& selectors, std::vector<std::string>* troubles);
     /// As Runner::run, without the cells that are `finished`.
     void run(const run::RunRequest& request, const std::string& selector, const Events& events, const std::set<run::CellNumber>& finished = {});
+    /// Opens the device, and does what a run does before its first cell.
+    device::Session& make_ready(const std::string& selector);
 
 private:
+    /// Throws Error(environment) when there is no such device.
+    device::Session& open(const std::string& selector);
+
     std::map<std::string, device::Session> open_;  ///< by selector
+    std::map<std::string, std::optional<run::Reference>> references_;  // they go before the sessions
 };
 
 }  // namespace cllab::app

@@ -14,6 +14,7 @@
 #include "inspect/dump.hpp"
 #include "inspect/tool.hpp"
 #include "report/json.hpp"
+#include "run/warm_up.hpp"
 
 namespace cllab::app {
 namespace {
@@ -111,23 +112,33 @@ std::vector<model::Device> Here::devices(const std::vector<std::string>& selecto
 
 void Here::run(const run::RunRequest& request, const std::string& selector, const Events& events, const std::set<run::CellNumber>& finished) {
     Phases start;
-    auto session = open_.find(selector);
-    if (session == open_.end()) {
+    auto& session = [&]() -> device::Session& {
         const ChargedTo account(start);
-        const InPhase phase(Phase::driver_start);
-        for (const auto& found : device::discover())
-            if (found.facts.selector == selector) session = open_.try_emplace(selector, found).first;
-        if (session == open_.end()) throw Error(Blame::environment, "device " + selector + " was there a moment ago and is gone");
-    }
-    session->second.set_guards(request.settings.guards);
-    check_points(request, session->second.facts());
+        return open(selector);
+    }();
+    session.set_guards(request.settings.guards);
+    check_points(request, session.facts());
     if (request.settings.measure) {
         const ChargedTo account(start);
-        session->second.timer();
+        session.timer();
     }
     if (events.ready) events.ready();
     EventObserver observer(events, std::move(start));
-    run::execute(session->second, request, observer, finished);
+    run::execute(session, request, observer, finished, &references_[selector]);
+}
+
+device::Session& Here::open(const std::string& selector) {
+    if (const auto known = open_.find(selector); known != open_.end()) return known->second;
+    const InPhase phase(Phase::driver_start);
+    for (const auto& found : device::discover())
+        if (found.facts.selector == selector) return open_.try_emplace(selector, found).first->second;
+    throw Error(Blame::environment, "device " + selector + " was there a moment ago and is gone");
+}
+
+device::Session& Here::make_ready(const std::string& selector) {
+    auto& session = open(selector);
+    run::make_ready(session, references_[selector]);
+    return session;
 }
 
 }  // namespace cllab::app

@@ -8,6 +8,7 @@
 
 #include "app/choice.hpp"
 #include "app/commands.hpp"
+#include "app/request.hpp"
 #include "app/runner.hpp"
 #include "app/say.hpp"
 #include "app/watch.hpp"
@@ -34,14 +35,15 @@ Version version_of(const std::vector<fs::path>& files) {
 }
 
 /// Waits until the files have another content that stays for a moment; nothing when interrupted. The first `needed` of them are
-/// never empty: one that is being replaced is for a moment.
-std::optional<Version> next_version(const std::vector<fs::path>& files, std::size_t needed, const Version& known) {
+/// never empty: one that is being replaced is for a moment. The time is used to make processes for what will be saved.
+std::optional<Version> next_version(const std::vector<fs::path>& files, std::size_t needed, const Version& known, Prepared& prepared) {
     for (auto last = known;;) {
         if (interrupted()) return std::nullopt;
         std::this_thread::sleep_for(look_every);
         const auto now = version_of(files);
         const bool whole = std::none_of(now.begin(), now.begin() + static_cast<std::ptrdiff_t>(needed), [](const auto& text) { return text.empty(); });
         if (now != known && now == last && whole) return now;
+        if (now == known) prepared.tend();
         last = now;
     }
 }
@@ -75,48 +77,92 @@ Invocation quick(Invocation invocation) {
     return invocation;
 }
 
+/// Processes for one save: one asks for the arguments, one runs both versions, the others are arrangements.
+constexpr std::size_t prepared_processes = 12;
+
+Prepared prepared_for(const Invocation& invocation) {
+    run_info(invocation);  // the run has one name in all of them
+    return Prepared(invocation.timeout_seconds, prepared_processes,
+                    [invocation](const Message& recipe, const model::Device& device) { return request_of_recipe(recipe, invocation, device); });
+}
+
+/// Who asks the device about builds: one that was answered is not asked about again, unless it includes files that may have changed.
+AskDevice asking(const Invocation& invocation, Watched& watched) {
+    auto known = std::make_shared<std::map<std::string, model::Introspection>>();
+    return [&, known](const std::vector<AskedBuild>& builds) {
+        constexpr std::size_t most = 64;
+        if (known->size() > most) known->clear();
+        const auto key = [](const AskedBuild& build) { return build.options + std::string(1, '\0') + build.text; };
+        std::vector<AskedBuild> unknown;
+        for (const auto& build : builds)
+            if (known->count(key(build)) == 0) unknown.push_back(build);
+        auto answers = unknown.empty() ? std::vector<model::Introspection>{} : watched.prepared.ask(unknown);
+        if (!unknown.empty() && answers.empty()) answers = ask_in_child(invocation, unknown);
+        watched.found.clear();
+        auto answer = answers.begin();
+        for (const auto& build : builds) {
+            const auto found = known->find(key(build));
+            watched.found.push_back(found != known->end() ? found->second : *answer++);
+        }
+        for (std::size_t i = 0; i < builds.size(); ++i)
+            if (watched.found[i].built && watched.found[i].trouble.empty() && builds[i].text.find("#include") == std::string::npos)
+                known->emplace(key(builds[i]), watched.found[i]);
+        return watched.found;
+    };
+}
+
 int watch_file(const Invocation& asked) {
     auto invocation = single_run(asked);
+    auto prepared = prepared_for(invocation);
     const auto& pattern = asked.patterns.front();
-    const auto path = fs::path(pattern.substr(0, pattern.rfind(".cl") + 3));
-    const auto before = (path.parent_path() / (path.stem().string() + ".before.cl")).string();
+    const auto [named, glob] = file_and_glob(pattern);
+    const fs::path path = named;
+    const auto before = (path.parent_path() / (path.stem().string() + ".before" + path.extension().string())).string();
     auto beside = path;
     const std::vector<fs::path> files{path, beside.replace_extension(".cllab")};
     auto now = version_of(files);
+    Watched watched{prepared};
+    watched.ask = asking(invocation, watched);
+    watched.superseded = [&] { return version_of(files) != now; };
     std::optional<Version> right;  // the last version that was
-    if (attempt([&] { return command_run(invocation); }) == 0) right = now;
+    const auto run = [&](const Invocation& one) {
+        return attempt([&] {
+            watched.files[named] = {named, now.front()};
+            return command_run(one, &watched);
+        });
+    };
+    if (!now.front().empty() && run(invocation) == 0) right = now;
     invocation.append = true;
     for (;;) {
         if (interrupted()) return 130;
         say_watching("'" + path.string() + "'");
-        const auto next = next_version(files, 1, now);
+        const auto next = next_version(files, 1, now, prepared);
         if (!next) return 130;
         now = *next;
         if (!right) {
-            if (attempt([&] { return command_run(invocation); }) == 0) right = now;
+            if (run(invocation) == 0) right = now;
             continue;
         }
+        watched.files = {{named, {named, now.front()}}, {before, {named, right->front()}}};
         std::vector<std::string> kernels;
         const auto read = [&] {
-            for (const auto& s : Choice(invocation).selected()) kernels.push_back(s.variant->name);
+            for (const auto& s : Choice(invocation, watched.files, watched.ask).selected()) kernels.push_back(s.variant->name);
             return 0;
         };
         if (attempt(read) != 0) continue;
         bool fine = true;
         for (const auto& kernel : kernels) {
             auto pair = quick(invocation);
-            pair.patterns = {path.string() + ":" + kernel};
+            pair.patterns = {named + ":" + kernel};
             pair.versus = before + ":" + kernel;
-            Watched watched;
-            watched.files = {{before, {path.string(), right->front()}}};
-            fine = attempt([&] { return command_run(pair, &watched); }) == 0 && fine;
+            fine = run(pair) == 0 && fine;
             if (interrupted()) return 130;
         }
         // A version that leaves another result may be the one that is right: it is the one to compare with from now on.
         if (!fine) {
             auto alone = invocation;
             alone.verify_only = true;
-            fine = attempt([&] { return command_run(alone); }) == 0;
+            fine = run(alone) == 0;
         }
         if (fine) right = now;
     }
@@ -125,6 +171,7 @@ int watch_file(const Invocation& asked) {
 /// Families read from --cl-dir. A variant that was not right keeps the version that was.
 int watch_families(const Invocation& asked) {
     const auto invocation = single_run(asked);
+    auto prepared = prepared_for(invocation);
     const fs::path folder = asked.cl_dir;
     std::vector<model::Selected> selected = Choice(invocation).selected();
     std::vector<std::string> families;
@@ -135,7 +182,7 @@ int watch_families(const Invocation& asked) {
     const auto needed = files.size();
     files.push_back(folder / "include" / "lab.h");
 
-    Watched watched;
+    Watched watched{prepared};
     std::map<std::string, std::string> texts;  // of the families, as they are built
     const auto run = [&](const Invocation& one) {
         texts.clear();
@@ -148,13 +195,14 @@ int watch_families(const Invocation& asked) {
         return status;
     };
     auto now = version_of(files);
+    watched.superseded = [&] { return version_of(files) != now; };
     attempt([&] { return run(invocation); });
     for (;;) {
         if (interrupted()) return 130;
         std::vector<std::string> names;
         for (std::size_t i = 0; i < needed; ++i) names.push_back("'" + files[i].string() + "'");
         say_watching(join(names, ", "));
-        const auto next = next_version(files, needed, now);
+        const auto next = next_version(files, needed, now, prepared);
         if (!next) return 130;
         auto changed = quick(invocation);
         changed.patterns.clear();

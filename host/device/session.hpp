@@ -46,6 +46,8 @@ public:
     /// model::poison of so many bytes by the device itself. False, and nothing done, where the host is to make it.
     bool poison(const cl::Buffer& buffer, std::size_t bytes, std::uint64_t seed);
     std::chrono::steady_clock::time_point last_wait() const { return last_wait_; }
+    /// Another process has just used the device: it is as warm as if this one had.
+    void note_use() { last_wait_ = std::chrono::steady_clock::now(); }
     /// Whether the device's warm-up ended because its speed had settled; nothing before the first.
     std::optional<bool> settled() const { return settled_; }
     void set_settled(bool settled) { settled_ = settled; }

@@ -62,7 +62,7 @@ std::string example(const Parameter& p) {
         case Parameter::Kind::global:
         case Parameter::Kind::constant: return p.is_const ? "rand:1024" : "out:1024";
         case Parameter::Kind::local: return "local:256";
-        case Parameter::Kind::image: return p.writes ? "out:64,64" : "rand:64,64";
+        case Parameter::Kind::image: return (p.writes ? "out:" : "rand:") + std::string(p.dims == 3 ? "16,16,16" : p.dims == 1 ? "1024" : "64,64");
         case Parameter::Kind::sampler: return "sampler:linear,edge";
         default: break;
     }

@@ -313,10 +313,13 @@ private:
 
 }  // namespace
 
-void execute(device::Session& session, const RunRequest& request, Observer& observer, const std::set<CellNumber>& finished) {
+void execute(device::Session& session, const RunRequest& request, Observer& observer, const std::set<CellNumber>& finished,
+             std::optional<Reference>* reference) {
     const auto& limits = request.settings.limits;
     const auto known = limits.find(session.facts().selector);
-    Instruments instruments(session, known == limits.end() ? std::nullopt : std::optional(known->second), request.settings.builds_ahead);
+    std::optional<Reference> own;
+    if (reference && *reference && !(*reference)->exists()) reference->reset();  // what refused it may be over
+    Instruments instruments(session, reference ? *reference : own, known == limits.end() ? std::nullopt : std::optional(known->second), request.settings.builds_ahead);
     std::size_t prepared = 0;
     Endings endings(session.works_beside_host(), memory_budget(session.facts()));
     std::vector<std::unique_ptr<GroupRun>> groups;  // a cell that ends later still belongs to its own

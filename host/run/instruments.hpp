@@ -13,8 +13,9 @@ namespace cllab::run {
 
 class Instruments {
 public:
-    Instruments(device::Session& session, const std::optional<model::Limits>& limits, bool builds_ahead = true)
-        : session_(session), programs_(session, builds_ahead), limits_(limits), last_level_(run::last_level(session.facts(), limits)) {}
+    /// `reference`: of the session; made here where it is empty.
+    Instruments(device::Session& session, std::optional<Reference>& reference, const std::optional<model::Limits>& limits, bool builds_ahead = true)
+        : session_(session), reference_(reference), programs_(session, builds_ahead), limits_(limits), last_level_(run::last_level(session.facts(), limits)) {}
 
     const std::optional<model::Limits>& limits() const { return limits_; }
     const LastLevel& last_level() const { return last_level_; }
@@ -33,11 +34,11 @@ public:
 
 private:
     device::Session& session_;
+    std::optional<Reference>& reference_;
     Programs programs_;
     std::optional<model::Limits> limits_;
     CodeMemo code_;
     LastLevel last_level_;
-    std::optional<Reference> reference_;
     std::optional<Flush> flush_;
     Yardsticks yardsticks_;
 };

@@ -1,6 +1,7 @@
 """A user's own kernel: the files of tests/kernels, each rung of the ladder of proofs, and a table of wrong inputs, each of
 which ends with one sentence that names file and line, and status 2."""
 import concurrent.futures
+import re
 import shutil
 import struct
 import unittest
@@ -53,6 +54,16 @@ class KernelFiles(LabTest):
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             wrong = [text for text in pool.map(judge, enumerate(WRONG)) if text]
         self.assertEqual(wrong, [])
+
+    def test_the_lines_that_are_asked_for_make_a_file_that_runs(self):
+        kernel = ("__kernel void k(__read_only image1d_t a, __read_only image2d_t b, __read_only image3d_t c, sampler_t s, __local float* part, __global float* out) {\n"
+                  "    const int i = get_global_id(0);\n    part[get_local_id(0)] = read_imagef(a, i % 64).x + read_imagef(b, s, (float2)(0.5f, i % 64)).x;\n"
+                  "    out[i] = part[get_local_id(0)] + read_imagef(c, s, (float4)(1.5f, 2.5f, i % 16, 0)).x;\n}\n")
+        self.write(kernel, "t.cl")
+        err = self.lab("run", "t.cl", "--device", "cpu", "--no-dumps", status=2)[1]
+        lines = re.findall(r"'((?:arg|global) [^']+)'", err.split(" to a comment ")[0])
+        self.assertIn("arg c = rand:16,16,16", lines)
+        self.assertEqual([r["status"] for r in self.check("/*cllab\n" + "\n".join(lines) + "\nlocal 64\n*/\n" + kernel)], ["ok"])
 
     def start(self, *args, cwd=None, **more):
         if cwd is None:

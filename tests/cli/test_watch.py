@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """`cllab run --watch`: what is saved is built, verified and compared with the version before; what is wrong is said, and the last right version kept."""
+import os
 import queue
 import signal
 import subprocess
@@ -17,6 +18,7 @@ class Watch(LabTest):
         """Starts it; what it prints comes by `until`. Ended by an interrupt, whatever the test does."""
         process = subprocess.Popen([CLLAB, "run", *args, "--watch", "--device", "cpu", "--dumps", "d", "--max-time", "0.5"], cwd=self.folder,
                                    env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # one pipe keeps the order
+        self.process = process
         self.lines = queue.Queue()
         threading.Thread(target=lambda: [self.lines.put(line) for line in process.stdout], daemon=True).start()
 
@@ -47,6 +49,44 @@ class Watch(LabTest):
         seen = self.saved("t.cl", FILE.replace("f * src[i]", "src[i] * f + 0 * sin(src[i])"))
         self.assertIn("t_before", seen)
         self.assertIn("instructions", seen)
+
+    def waiting_children(self, least):
+        """Process numbers of the children that wait for a save, when there are as many and one more comes no sooner than in a second."""
+        end, children = time.monotonic() + 120, []
+        while time.monotonic() < end:
+            before, children = children, [int(p) for p in subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.process.pid)], capture_output=True, text=True).stdout.split()]
+            if len(children) >= least and before == children:
+                return children
+            time.sleep(1)
+        self.fail(f"{len(children)} children wait")
+
+    def test_a_save_is_run_by_processes_that_have_opened_the_device_before_and_by_others_where_those_died(self):
+        (self.folder / "t.cl").write_text(FILE)
+        self.watch("t.cl", "--json", "r.jsonl")
+        self.until("watching 't.cl'")
+        self.assertIn("timer_audit", self.records()[0]["phases"])
+        self.waiting_children(12)
+        seen = self.saved("t.cl", FILE.replace("f * src[i]", "src[i] * f + 0 * f"))
+        self.assertLess(seen.index("agreement of 2"), seen.index(" against "), "the table is printed first")
+        cells = [r for r in self.records()[1:] if "id" in r]
+        self.assertEqual([r["status"] for r in cells], ["ok", "ok"])
+        for cell in cells:
+            self.assertNotIn("timer_audit", cell["phases"])
+        for child in self.waiting_children(12):
+            os.kill(child, signal.SIGKILL)
+        seen = self.saved("t.cl", FILE)
+        self.assertIn(" against ", seen)
+        self.assertIn("timer_audit", [r for r in self.records() if "id" in r][3]["phases"])
+
+    def test_a_save_that_comes_while_the_one_before_is_compared_ends_that(self):
+        (self.folder / "t.cl").write_text(FILE)
+        self.watch("t.cl")
+        self.until("watching 't.cl'")
+        (self.folder / "t.cl").write_text(FILE.replace("f * src[i]", "src[i] * f + 0 * f"))
+        self.until("agreement of 2")
+        (self.folder / "t.cl").write_text(FILE.replace("f * src[i]", "src[i] * f + 0 * f + 0 * src[i]"))
+        self.until("saved again, so ")
+        self.assertIn(" against ", self.until("cllab: watching ") + self.until("cllab: watching "))
 
     def test_each_save_of_a_familys_file_below_cl_dir_is_compared_with_the_last_right_version(self):
         kernels = self.kernels()

@@ -142,6 +142,25 @@ class KernelFiles(Lane):
         if LANE == "oclgrind":
             self.assertEqual(log.read_text(), "")
 
+    # What isa.txt has. llvmpipe keeps the code that it makes at the launch, and a simulator makes none.
+    CODE = {"pocl": r"\bret", "opt-disable": r"\bret", "intel": r"\bret", "rusticl": "SPIR-V", "oclgrind": "LLVM IR"}
+
+    def test_every_kernel_file_has_its_code_beside_the_result(self):
+        if LANE not in self.CODE:
+            return
+        environment = self.simulator()[1] if LANE == "oclgrind" else OTHERS.get(LANE, {})
+        for path in sorted((SOURCE / "tests" / "kernels").glob("*.cl")):
+            with self.subTest(file=path.name):
+                axes = [word for axis in self.SMALL[path.name] for word in ("--axis", axis)]
+                self.lab("dump", path, "--json", "r.jsonl", "--force", "--device", DEVICES.get(LANE, "cpu"), *axes, env=self.environment(**environment), status=0)
+                ran = [r for r in self.records() if r["status"] == "ok"]
+                self.assertTrue(ran or path.name == "soften.cl", "only images may be missing")
+                for record in ran:
+                    text = (self.folder / record["dump"] / "isa.txt").read_text()
+                    self.assertTrue(re.search(self.CODE[LANE], text), text[:500])
+                    if "ret" in self.CODE[LANE]:
+                        self.assertGreater(record["code"]["code_bytes"], 50)
+
 
 class Expectations(unittest.TestCase):
     """That the lane above can fail."""

@@ -1,0 +1,120 @@
+#include "app/supervision.hpp"
+
+#include <utility>
+
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "json/read.hpp"
+#include "report/json.hpp"
+
+namespace cllab::app {
+namespace {
+
+using run::CellNumber;
+
+/// A message with a record in it, which is made into text once here and read once there.
+void send_record(int fd, const char* what, CellNumber cell, const model::Record& record) {
+    send(fd, Message{{what, cell}});
+    send(fd, report::to_json_line(record));
+}
+
+}  // namespace
+
+void carry_out(Here& here, const run::RunRequest& request, const std::string& selector, const std::set<CellNumber>& finished,
+               const std::function<void()>& ready, Position& position, int fd) {
+    std::set<CellNumber> announced;
+    const Events to_parent{
+        [&](std::size_t g, std::size_t i, const model::Record& record, const char* phase) {
+            if (announced.insert({g, i}).second) send_record(fd, "begin", {g, i}, record);
+            position.group = g;
+            position.index = i;
+            position.phase = phase;
+            position.in_cell = true;
+            ++position.beat;
+        },
+        [&](std::size_t g, std::size_t i, const model::Record& record) {
+            send_record(fd, "done", {g, i}, record);
+            position.in_cell = false;
+            ++position.beat;
+        },
+        ready};
+    here.run(request, selector, to_parent, finished);
+    send(fd, Message{{"finished", true}});
+}
+
+bool Supervision::watch() {
+    std::string line;
+    for (;;) {
+        switch (worker_->child->next(line, timeout_seconds_, *worker_->position, [this] { show(); })) {
+            case Child::Event::line: {
+                if (!announced_.is_null()) {
+                    receive(std::exchange(announced_, nullptr), report::from_json(line));
+                    break;
+                }
+                const auto message = parse_json<Message>(line);
+                if (message.contains("error")) rethrow(message);
+                if (message.contains("interrupted")) throw run::Interrupted{};
+                if (message.contains("finished")) return true;
+                announced_ = message;
+                break;
+            }
+            case Child::Event::silent:
+                worker_->child->kill_now();
+                if (interrupted()) throw run::Interrupted{};
+                lost(model::Status::timed_out,
+                     "no progress for " + format_significant(timeout_seconds_, 3) + " s (--timeout)",
+                     "an endless loop, or a write outside of a buffer");
+                return false;
+            case Child::Event::ended:
+                lost(model::Status::launch_failed, death(worker_->child->reap()), "a write or read outside of a buffer");
+                return false;
+        }
+    }
+}
+
+/// Where the child is, for those who watch.
+void Supervision::show() const {
+    const auto& position = worker_->position;
+    const CellNumber cell{position->group, position->index};
+    const auto found = known_.find(cell);
+    if (position->in_cell && found != known_.end()) events_.begin(cell.first, cell.second, found->second, position->phase.load());
+}
+
+void Supervision::receive(const Message& message, const model::Record& record) {
+    const bool done = message.contains("done");
+    const auto cell = message.at(done ? "done" : "begin").get<CellNumber>();
+    if (!done) {
+        known_[cell] = record;
+        events_.begin(cell.first, cell.second, record, "build");
+        return;
+    }
+    finished_.insert(cell);
+    any_finished_ = true;
+    events_.done(cell.first, cell.second, record);
+}
+
+/// `cause`: what it likely was when the kernel's text is not the lab's own.
+void Supervision::lost(model::Status status, const std::string& reason, const std::string& cause) {
+    const auto& position = worker_->position;
+    const CellNumber cell{position->group, position->index};
+    const auto found = known_.find(cell);
+    if (!position->in_cell || found == known_.end() || finished_.count(cell)) {
+        // Between two cells: a new child goes on. Before the first one, a second try would end the same way.
+        if (any_finished_) return;
+        throw DeviceLost("device " + selector_ + ": " + reason + " before its first cell");
+    }
+    if (status == model::Status::launch_failed && request_.settings.builds_ahead && found->second.device.type == model::name(model::DeviceType::gpu)) {
+        request_.settings.builds_ahead = false;  // whose build it was is seen when each is alone
+        return;
+    }
+    auto record = found->second;
+    record.status = status;
+    const std::string phase = position->phase.load();
+    record.reason = reason + " in phase '" + phase + "'";
+    const bool foreign = !request_.settings.cl_dir.empty() || request_.comparisons.at(cell.first).at(cell.second).variant->own;
+    if (foreign && phase != "build" && phase != "yardstick") record.reason += "; the likely cause is " + cause;
+    finished_.insert(cell);
+    events_.done(cell.first, cell.second, record);
+}
+
+}  // namespace cllab::app
