@@ -24,7 +24,7 @@ void print_summaries(const std::vector<model::Record>& records) {
         }
         if (own.empty()) continue;
         const auto text = experiment.summary(own);
-        if (!text.empty()) std::cout << '\n' << report::fit(printable(text, "\n"), page_width(STDOUT_FILENO));
+        if (!text.empty()) std::cout << '\n' << printable(text, "\n");
     }
 }
 

@@ -214,6 +214,8 @@ class Page(LabTest):
         dump.mkdir(parents=True)
         for file in ("isa.txt", "stats.json"):
             shutil.copy(SOURCE / "dumps" / "reference" / "PoCL-x86" / kernel / file, dump)
+        # What was sampled stands in a listing too, so that equal code has different ones.
+        (dump / "isa.txt").write_text((dump / "isa.txt").read_text() + f"// of {name}\n")
         record["dump"] = f"dumps/{name}/{kernel}"
         (dump / "timing.json").write_text(json.dumps(record))
         return record
