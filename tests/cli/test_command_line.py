@@ -343,6 +343,7 @@ class Terminal(LabTest):
         self.assertTrue(self.shown("list", rows=lines + 1, columns=20, **pager).startswith("paged: "), "wrapped lines take more")
         self.assertEqual(self.shown("list", "--no-pager", columns=80, **pager), whole)
         self.assertEqual(self.shown("list", columns=80, PAGER=""), whole)
+        self.assertIn("paged: Usage", self.shown("run", "--help", **pager))
         # One that is not there costs nothing, one that ends early is no error.
         self.assertTrue(self.shown("list", columns=80, PAGER="/absent/pager").endswith(whole))
         self.assertEqual(self.shown("list", columns=80, PAGER="head -n 1"), whole.splitlines(keepends=True)[0])
@@ -371,8 +372,6 @@ class Terminal(LabTest):
             self.assert_one_sentence(err, "no table has a column 'targt' (--columns)")
         self.assertIn("did you mean target?", self.lab("isa", "pitch_wide", "--columns", "targt", status=2)[1])
         self.assertEqual(self.lab("complete", "--", "profile", "--columns", "driv")[0], "driver_says\n")
-
-        self.assertIn("paged: Usage", self.shown("run", "--help", **pager))
 
     def test_the_table_fits_eighty_columns_in_a_pipe_and_names_what_was_left_out(self):
         long = "a_kernel_whose_name_takes_more_than_the_eighty_columns_that_a_line_of_the_table_may_take"

@@ -68,7 +68,8 @@ void write_density(std::ostream& out, const Record& r) {
     for (int i = 0; i <= steps; ++i) out << "L" << i << " " << exact(std::round(10 * (28 - 26 * heights[static_cast<std::size_t>(i)])) / 10);
     out << "L60 28Z\"/></svg><span class=\"range\"><span>" << text(format_seconds(low)) << "</span><span>" << text(format_seconds(high)) << "</span></span>";
     const auto beyond = std::count_if(sorted.begin(), sorted.end(), [&](double s) { return s < low || s > high; });
-    if (beyond > 0)
+    constexpr double worth_saying = 1.25;  // times as far as what is drawn
+    if (beyond > 0 && sorted.back() - sorted.front() > worth_saying * (high - low))
         out << "<span class=\"beyond\">" << beyond << " of " << sorted.size() << " outside, " << text(format_seconds(sorted.front())) << " to "
             << text(format_seconds(sorted.back())) << "</span>";
 }
