@@ -102,9 +102,11 @@ bool has_time(const Record& r) { return r.time && r.status == model::Status::ok 
 void write_axis(std::ostream& out, const TimeAxis& axis) {
     out << "<div class=\"row axis\"><div></div><div class=\"bar\"><svg height=\"18\" width=\"100%\">";
     std::size_t k = 0;
-    for (const double tick : axis.scale.ticks()) {
+    const auto ticks = axis.scale.ticks();
+    const bool many = ticks.size() > 3;  // every second one goes where the screen is narrow
+    for (const double tick : ticks) {
         const auto at = percent(axis.at(tick));
-        out << "<line x1=\"" << at << "\" x2=\"" << at << "\" y1=\"0\" y2=\"4\"/><text class=\"" << (tick == 0 ? "first" : k % 2 ? "minor" : "major") << "\" x=\"" << at
+        out << "<line x1=\"" << at << "\" x2=\"" << at << "\" y1=\"0\" y2=\"4\"/><text class=\"" << (tick == 0 ? "first" : many && k % 2 ? "minor" : "major") << "\" x=\"" << at
             << "\" y=\"15\">" << (tick == 0 ? "0" : text(format_seconds(tick))) << "</text>";
         ++k;
     }
