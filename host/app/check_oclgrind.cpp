@@ -72,9 +72,9 @@ model::Settings small_values(const std::vector<model::Selected>& selected, const
     return out;
 }
 
-struct Place {
+struct OclgrindFinding {
     std::string what, kernel, entity, file, line;
-    bool operator<(const Place& other) const { return std::tie(file, line, kernel, what) < std::tie(other.file, other.line, other.kernel, other.what); }
+    bool operator<(const OclgrindFinding& other) const { return std::tie(file, line, kernel, what) < std::tie(other.file, other.line, other.kernel, other.what); }
 };
 
 /// "Invalid read of size 4 at global memory address 0x…" without the address, which differs from item to item.
@@ -84,9 +84,9 @@ std::string kind_of(const std::string& message) {
 }
 
 /// Oclgrind's messages, each with how often it was said. A message is a line and the indented ones behind it.
-std::map<Place, std::size_t> messages_of(const std::string& log) {
-    std::map<Place, std::size_t> out;
-    Place current;
+std::map<OclgrindFinding, std::size_t> messages_of(const std::string& log) {
+    std::map<OclgrindFinding, std::size_t> out;
+    OclgrindFinding current;
     const auto end = [&] {
         if (!current.what.empty() && !current.line.empty()) ++out[current];
         current = {};

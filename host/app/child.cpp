@@ -18,6 +18,8 @@
 
 namespace cllab::app {
 
+std::filesystem::path this_program() { return std::filesystem::read_symlink("/proc/self/exe"); }
+
 void send(int fd, const std::string& text) {
     const auto line = text + "\n";
     for (std::size_t at = 0; at < line.size();) {

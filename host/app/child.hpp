@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <filesystem>
 #include <functional>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,9 @@
 namespace cllab::app {
 
 using Message = nlohmann::ordered_json;  ///< keeps the order of axes and metrics
+
+/// The file of this program, for what must be started afresh.
+std::filesystem::path this_program();
 
 /// For a child: one line to its parent. Ends the process when the parent is gone.
 void send(int fd, const std::string& text);

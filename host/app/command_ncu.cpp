@@ -7,6 +7,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "app/child.hpp"
 #include "app/choice.hpp"
 #include "app/commands.hpp"
 #include "app/cuda_launch.hpp"
@@ -37,8 +38,6 @@ const std::vector<std::string> default_options{"--section", "SpeedOfLight", "--s
                                                "--section", "InstructionStats", "--section", "WarpStateStats", "--section", "Occupancy",
                                                "--section", "LaunchStats", "--metrics",
                                                "dram__bytes_read.sum,dram__bytes_write.sum,lts__t_bytes.sum,l1tex__t_bytes.sum,gpu__time_duration.sum"};
-
-fs::path this_program() { return fs::read_symlink("/proc/self/exe"); }
 
 /// The PTX among the files of a dump.
 std::optional<std::string> ptx_of(const fs::path& dump) {

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -18,6 +17,7 @@
 #include "app/runner.hpp"
 #include "app/say.hpp"
 #include "app/streams.hpp"
+#include "core/clock.hpp"
 #include "core/phases.hpp"
 #include "core/stats.hpp"
 #include "core/text.hpp"
@@ -30,9 +30,6 @@
 
 namespace cllab::app {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// The cells of some sweeps. Interleaved: one group per variant, so that the samples of its points alternate.
 std::vector<model::Group> plan_of(const std::vector<portrait::Part>& parts, bool interleave) {
@@ -64,7 +61,7 @@ std::size_t cells_in(const std::vector<model::Group>& plan) {
 class Budget {
 public:
     Budget(double seconds, std::size_t cells) : seconds_(seconds), cells_(cells) {}
-    double spent() const { return since(start_); }
+    double spent() const { return seconds_since(start_); }
     double left() const { return seconds_ - spent(); }
     /// Seconds of sampling for each cell.
     double sampling() const {
@@ -226,13 +223,13 @@ private:
         } catch (const run::Interrupted&) {
             finished = false;
         }
-        budget.done(done.size(), since(start), settings.sampling_seconds + settings.warm_seconds);
+        budget.done(done.size(), seconds_since(start), settings.sampling_seconds + settings.warm_seconds);
         for (auto& [at, record] : done) records.push_back(std::move(record));
         return finished;
     }
 
     void show(std::size_t done, const model::Record& record, const char* phase) {
-        if (!takes_escapes(STDERR_FILENO) || since(shown_) < 0.1) return;
+        if (!takes_escapes(STDERR_FILENO) || seconds_since(shown_) < 0.1) return;
         shown_ = Clock::now();
         std::fprintf(stderr, "\r\033[K[%zu/%zu] %s: %s", profile_.records.size() + done + 1, total_, record.id.c_str(), phase);
         std::fflush(stderr);
@@ -310,7 +307,7 @@ int command_profile(const Invocation& asked) {
             say(record.id + " is " + model::name(record.status) + ": " + record.reason);
         }
     }
-    if (invocation.timings) report::print_timings(std::cerr, measured, own, since(start));
+    if (invocation.timings) report::print_timings(std::cerr, measured, own, seconds_since(start));
     return failed ? 1 : 0;
 }
 

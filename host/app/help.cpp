@@ -13,11 +13,11 @@
 namespace cllab::app {
 namespace {
 
-struct Page {
+struct HelpPage {
     const char *command, *usage, *about, *example;
 };
 
-const std::vector<Page> pages{
+const std::vector<HelpPage> pages{
     {"run",
      "cllab [run] [PATTERN...] [options]",
      "Verifies each kernel variant against independent host code, times it, and writes its binary and\n"
@@ -141,7 +141,7 @@ std::string help_text(const std::string& command) {
         return out.str();
     }
     if (command == "kernel-file") return kernel_file_help();
-    const auto page = std::find_if(pages.begin(), pages.end(), [&](const Page& p) { return p.command == command; });
+    const auto page = std::find_if(pages.begin(), pages.end(), [&](const HelpPage& p) { return p.command == command; });
     if (page == pages.end())
         throw Error(Blame::usage, "there is no command '" + command + "'; the commands are " + join(commands(), ", ") +
                                       or_did_you_mean(command, commands()));

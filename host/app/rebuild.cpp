@@ -1,3 +1,4 @@
+#include "app/child.hpp"
 #include "app/rebuild.hpp"
 
 #include <algorithm>
@@ -42,8 +43,6 @@ void randomise_addresses() {
         say("the randomisation of addresses is off on this machine (kernel.randomize_va_space), so a compiler that goes by its addresses makes one code");
 #endif
 }
-
-fs::path this_program() { return fs::read_symlink("/proc/self/exe"); }
 
 inspect::ToolResult start_again(const std::vector<std::string>& environment, const std::vector<std::string>& arguments, double seconds) {
     const auto env = inspect::find_tool({"env"});

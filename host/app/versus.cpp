@@ -1,20 +1,17 @@
 #include "app/versus.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <ostream>
 
 #include "app/comparison.hpp"
+#include "core/clock.hpp"
 #include "core/random.hpp"
 #include "report/comparison.hpp"
 #include "run/conditions.hpp"
 
 namespace cllab::app {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // The same text and options but for a name nobody asks for: a program and machine code of its own, as another variant has.
 constexpr const char* control_option = "-DCLLAB_CONTROL=1";
@@ -72,7 +69,7 @@ model::Comparison compare_cells(Runner& runner, const run::Settings& asked, cons
         const auto seed = settings.seed = seeds() >> 1;  // JSON readers have 63 bits for sure
         const auto begin = Clock::now();
         const auto records = run_arrangement(runner, arrangement, selector);
-        const double took = since(begin);
+        const double took = seconds_since(begin);
         if (n == 0) {
             start = Clock::now();  // this one built the control
         } else {
@@ -93,7 +90,7 @@ model::Comparison compare_cells(Runner& runner, const run::Settings& asked, cons
             controls.push_back(one.control);
         }
         judge();
-        out.seconds = since(start);
+        out.seconds = seconds_since(start);
         progress(out);
         // A verdict late is better than none: slow arrangements may take four times as long until there are enough of them, and longer
         // where the interval needs more of them than that of a single pair.

@@ -12,11 +12,6 @@ namespace {
 
 constexpr std::size_t least_points = 3;
 
-double median_of(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return quantile(values, 0.5);
-}
-
 /// The mean absolute distance from a level, by the differences of neighbours: their median is 1.678 times it for normal noise.
 double noise(std::span<const double> logs) {
     std::vector<double> steps;

@@ -60,11 +60,6 @@ std::vector<double> negated(std::span<const double> values) {
     return out;
 }
 
-double median_of(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return quantile(values, 0.5);
-}
-
 double floor_of(const FamilyRules& rules, const RatioEstimate& control) {
     return std::max(std::log1p(rules.threshold), control.n > 0 ? std::abs(std::log(control.ratio)) : 0.0);
 }

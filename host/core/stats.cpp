@@ -35,6 +35,11 @@ double quantile(std::span<const double> sorted, double q) {
     return sorted[below] + fraction * (sorted[above] - sorted[below]);
 }
 
+double median_of(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return quantile(values, 0.5);
+}
+
 Summary summarise(std::span<const double> sample) {
     if (sample.empty()) throw Error(Blame::result, "there are no samples to summarise");
     std::vector<double> sorted(sample.begin(), sample.end());

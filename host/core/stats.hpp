@@ -13,6 +13,7 @@ inline constexpr unsigned least_for_interval = 6;
 
 /// Quantile by linear interpolation of the sorted sample (Hyndman and Fan, type 7). `sorted` ascending, not empty.
 double quantile(std::span<const double> sorted, double q);
+double median_of(std::vector<double> values);
 
 struct Summary {
     double median = 0, low = 0, high = 0;  ///< low..high: 95 % order-statistic (binomial) interval of the median

@@ -151,7 +151,7 @@ model::Device facts_of(const cl::Platform& platform, const cl::Device& device, s
 
 namespace fs = std::filesystem;
 
-std::string first_line(const fs::path& file) {
+std::string line_of(const fs::path& file) {
     std::string out;
     std::ifstream in(file);
     std::getline(in, out);
@@ -169,7 +169,7 @@ std::vector<fs::path> entries(const fs::path& folder, const std::string& prefix)
 
 /// Of a cache's folder; 0 where it says nothing. "32768K"
 std::uint64_t cache_bytes(const fs::path& cache) {
-    const auto size = first_line(cache / "size");
+    const auto size = line_of(cache / "size");
     return size.ends_with('K') ? std::strtoull(size.c_str(), nullptr, 10) << 10 : 0;
 }
 
@@ -203,13 +203,13 @@ std::uint64_t host_last_level_bytes(const fs::path& processors) {
     std::map<std::string, std::uint64_t> instances;  // of that level, by the processors that share one
     for (const auto& processor : entries(processors, "cpu")) {
         for (const auto& cache : entries(processor / "cache", "index")) {
-            const int level = std::atoi(first_line(cache / "level").c_str());
+            const int level = std::atoi(line_of(cache / "level").c_str());
             if (level > highest) {
                 highest = level;
                 instances.clear();
             }
             if (level < highest) continue;
-            if (const auto bytes = cache_bytes(cache)) instances[first_line(cache / "shared_cpu_list")] = bytes;
+            if (const auto bytes = cache_bytes(cache)) instances[line_of(cache / "shared_cpu_list")] = bytes;
         }
     }
     std::uint64_t total = 0;
@@ -220,8 +220,8 @@ std::uint64_t host_last_level_bytes(const fs::path& processors) {
 std::vector<std::uint64_t> host_cache_levels(const fs::path& processors) {
     std::map<int, std::uint64_t> levels;
     for (const auto& cache : entries(processors / "cpu0" / "cache", "index")) {
-        const int level = std::atoi(first_line(cache / "level").c_str());
-        if (level > 0 && first_line(cache / "type") != "Instruction") levels[level] = cache_bytes(cache);
+        const int level = std::atoi(line_of(cache / "level").c_str());
+        if (level > 0 && line_of(cache / "type") != "Instruction") levels[level] = cache_bytes(cache);
     }
     std::vector<std::uint64_t> out;
     for (const auto& [level, bytes] : levels) {

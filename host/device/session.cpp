@@ -8,15 +8,13 @@
 
 #include <sys/mman.h>
 
+#include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/phases.hpp"
 #include "device/staging.hpp"
 
 namespace cllab::device {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 constexpr std::size_t huge_page = 2 << 20;
 
@@ -213,15 +211,15 @@ double upload(Session& session, const cl::Buffer& buffer, std::span<const std::b
     auto start = Clock::now();
     if (how == model::Transfer::copied) {
         queue.enqueueWriteBuffer(buffer, CL_TRUE, 0, data.size(), data.data());
-        return since(start);
+        return seconds_since(start);
     }
     void* mapped = queue.enqueueMapBuffer(buffer, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, data.size());
-    double seconds = since(start);
+    double seconds = seconds_since(start);
     std::memcpy(mapped, data.data(), data.size());
     start = Clock::now();
     queue.enqueueUnmapMemObject(buffer, mapped);
     queue.finish();
-    return seconds + since(start);
+    return seconds + seconds_since(start);
 }
 
 double download(Session& session, const cl::Buffer& buffer, std::span<std::byte> data, model::Transfer how) {
@@ -230,15 +228,15 @@ double download(Session& session, const cl::Buffer& buffer, std::span<std::byte>
     auto start = Clock::now();
     if (how == model::Transfer::copied) {
         queue.enqueueReadBuffer(buffer, CL_TRUE, 0, data.size(), data.data());
-        return since(start);
+        return seconds_since(start);
     }
     void* mapped = queue.enqueueMapBuffer(buffer, CL_TRUE, CL_MAP_READ, 0, data.size());
-    double seconds = since(start);
+    double seconds = seconds_since(start);
     std::memcpy(data.data(), mapped, data.size());
     start = Clock::now();
     queue.enqueueUnmapMemObject(buffer, mapped);
     queue.finish();
-    return seconds + since(start);
+    return seconds + seconds_since(start);
 }
 
 }  // namespace cllab::device

@@ -1,9 +1,9 @@
 #include "device/timer.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 
+#include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/stats.hpp"
 #include "core/text.hpp"
@@ -13,9 +13,6 @@
 
 namespace cllab::device {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 double event_seconds(const Stamps& s) { return s.end >= s.start ? static_cast<double>(s.end - s.start) * 1e-9 : 0; }
 
@@ -92,14 +89,14 @@ TimerAudit audit_timer(Session& session) {
         auto start = Clock::now();
         for (int i = 0; i < batch; ++i) launch(0, nullptr);
         queue.finish();
-        audit.gap_seconds = since(start) / batch;
+        audit.gap_seconds = seconds_since(start) / batch;
 
         // Trips for about 2 ms, found by the host clock, which needs no trust.
         const auto host_seconds = [&](int trips) {
             start = Clock::now();
             launch(trips, nullptr);
             queue.finish();
-            return since(start);
+            return seconds_since(start);
         };
         int trips = 1000;
         while (trips < 100'000'000 && host_seconds(trips) < 1e-3) trips *= 2;
@@ -110,7 +107,7 @@ TimerAudit audit_timer(Session& session) {
             start = Clock::now();
             for (auto& event : events) launch(trips * 2, &event);
             queue.finish();
-            const double host = since(start);
+            const double host = seconds_since(start);
             const auto first = stamps_of(events.front()), last = stamps_of(events.back());
             const double ratio = last.end > first.start ? static_cast<double>(last.end - first.start) * 1e-9 / host : 0;
             if (attempt == 0 || std::abs(ratio - 1) < std::abs(audit.event_over_host - 1)) audit.event_over_host = ratio;

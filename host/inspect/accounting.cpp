@@ -44,7 +44,7 @@ struct Candidate {
     }
 };
 
-model::Hot unknown(model::Hot hot, const std::string& reason) {
+model::Hot not_known(model::Hot hot, const std::string& reason) {
     hot.reason = reason;
     return hot;
 }
@@ -67,16 +67,16 @@ std::optional<double> bytes_of(const std::map<std::string, unsigned>& memory, st
 model::Hot account(const Analysis& analysis, const DeclaredPerItem& declared) {
     model::Hot out;
     const auto* stats = analysis.best();
-    if (!stats) return unknown(out, "there is no disassembly whose instructions are counted");
+    if (!stats) return not_known(out, "there is no disassembly whose instructions are counted");
     for (std::size_t i = 0; i < analysis.counts.size(); ++i)
         if (&analysis.counts[i] == stats) out.code = analysis.disassembly.listings[i].title;
     const auto& isa = *stats->isa;
     const auto& code = stats->code.instructions;
     const auto graph = analyse_flow(stats->code);
-    if (isa.global_spaces.empty()) return unknown(out, "its memory is one, so that accesses to local memory cannot be told from others");
-    if (isa.hides_jumps || graph.irreducible_edges > 0) return unknown(out, "not all of its loops are known");
+    if (isa.global_spaces.empty()) return not_known(out, "its memory is one, so that accesses to local memory cannot be told from others");
+    if (isa.hides_jumps || graph.irreducible_edges > 0) return not_known(out, "not all of its loops are known");
     if (std::any_of(code.begin(), code.end(), [&](const auto& i) { return isa.is_call && isa.is_call(i); }))
-        return unknown(out, "it calls functions");
+        return not_known(out, "it calls functions");
 
     std::vector<Candidate> candidates(graph.loops.size() + 1);  // the last one: what is in no loop
     for (std::size_t b = 0; b < graph.blocks.size(); ++b) {
@@ -100,7 +100,7 @@ model::Hot account(const Analysis& analysis, const DeclaredPerItem& declared) {
     std::size_t found = candidates.size();
     for (std::size_t k = 0; k < candidates.size(); ++k)
         if (candidates[k].passes(declared, k == graph.loops.size()) && does_all(k)) found = k;
-    if (found == candidates.size()) return unknown(out, "no loop and no straight path accounts for the declared work alone");
+    if (found == candidates.size()) return not_known(out, "no loop and no straight path accounts for the declared work alone");
     out.evidence = model::Hot::accounted;
     for (const auto b : candidates[found].blocks) {
         const auto& block = graph.blocks[b];
@@ -131,7 +131,7 @@ std::optional<DeclaredBytes> declared_bytes(const model::Setup& setup) {
 
 model::Hot account(const Analysis& analysis, const model::Setup& setup) {
     const auto declared = declared_bytes(setup);
-    if (!declared || setup.global.dims == 0) return unknown({}, "what it stores is not declared");
+    if (!declared || setup.global.dims == 0) return not_known({}, "what it stores is not declared");
     const auto items = static_cast<double>(setup.global.count());
     return account(analysis, {declared->stored / items, (declared->moved - declared->stored) / items, setup.work.flops / 2 / items});
 }

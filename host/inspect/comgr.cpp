@@ -170,7 +170,7 @@ private:
 
 /// The compiler names its own temporary copy, "/tmp/comgr-b5d900/input/kernel.cl:1:21"; only "kernel.cl:1:21" is the
 /// reader's.
-std::string without_folder(std::string log) {
+std::string without_temporary_folder(std::string log) {
     for (auto at = log.find("/comgr-"); at != std::string::npos; at = log.find("/comgr-", at)) {
         const auto end = log.find("/input/", at);
         const auto begin = log.find_last_of(" \n'\"", at) + 1;  // npos + 1 is the start
@@ -209,7 +209,7 @@ std::string as_objdump(const std::string& text) {
 
 ComgrOutput failed(ComgrOutput output, const Failure& failure) {
     output.ok = false;
-    output.log = without_folder(std::move(output.log));
+    output.log = without_temporary_folder(std::move(output.log));
     output.log += (output.log.empty() || output.log.ends_with('\n') ? "" : "\n") + failure.sentence + "\n";
     return output;
 }
@@ -264,7 +264,7 @@ ComgrOutput comgr_compile(const std::string& source, const std::vector<std::stri
         action.run(AMD_COMGR_ACTION_LINK_RELOCATABLE_TO_EXECUTABLE, relocatable, executable, output.log, "linking");
         output.bytes = executable.content(AMD_COMGR_DATA_KIND_EXECUTABLE);
         output.ok = !output.bytes.empty();
-        output.log = without_folder(std::move(output.log));
+        output.log = without_temporary_folder(std::move(output.log));
         return output;
     } catch (const Failure& failure) {
         return failed(std::move(output), failure);

@@ -11,6 +11,7 @@
 #include "inspect/elf.hpp"
 #include "inspect/isa/isa.hpp"
 #include "inspect/pocl_code.hpp"
+#include "inspect/stats.hpp"
 #include "json/hot.hpp"
 #include "json/read.hpp"
 
@@ -194,12 +195,6 @@ Hot unknown(Hot hot, std::string reason) {
 
 /// "63.2 % of the samples, " of a block that has any.
 std::string share_of(const model::HotBlock& block) { return block.samples ? fmt::format("{:.1f} % of the samples, ", 100 * block.share) : std::string(); }
-
-std::string listed(const std::map<std::string, unsigned>& counts) {
-    std::string text;
-    for (const auto& [name, count] : counts) text += (text.empty() ? "" : ", ") + name + " " + std::to_string(count);
-    return text;
-}
 
 std::string place(const model::HotBlock& block) {
     std::string text = fmt::format("0x{:x}..0x{:x}", block.begin, block.end);

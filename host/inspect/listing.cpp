@@ -19,7 +19,7 @@ std::string_view callee(std::string_view line) {
     return target.substr(0, target.find_first_of("+-"));
 }
 
-struct Block {
+struct FunctionText {
     std::string_view name;
     std::vector<std::string_view> lines;
 };
@@ -27,7 +27,7 @@ struct Block {
 }  // namespace
 
 std::string cut_function(const std::string& listing, const std::string& function) {
-    std::vector<Block> blocks;
+    std::vector<FunctionText> blocks;
     std::map<std::string_view, std::size_t> index;
     for (const auto line : lines_of(listing)) {
         if (const auto header = function_header(line); !header.empty()) {
@@ -42,7 +42,7 @@ std::string cut_function(const std::string& listing, const std::string& function
     std::set<std::size_t> wanted{index[function]};
     std::vector<std::size_t> todo{index[function]};
     while (!todo.empty()) {
-        const Block& block = blocks[todo.back()];
+        const FunctionText& block = blocks[todo.back()];
         todo.pop_back();
         for (const auto line : block.lines) {
             const auto found = index.find(callee(line));

@@ -19,12 +19,6 @@ std::string address_text(const InstructionSet& isa, std::uint64_t address) {
     return text;
 }
 
-std::string listed(const std::map<std::string, unsigned>& counts) {
-    std::vector<std::string> parts;
-    for (const auto& [name, count] : counts) parts.push_back(name + " " + std::to_string(count));
-    return join(parts, ", ");
-}
-
 json to_json(const InstructionSet& isa, const Counts& counts) {
     json out = {{"instructions", counts.instructions}, {"classes", counts.classes}, {"memory", counts.memory}};
     if (!isa.virtual_machine) out["bytes"] = counts.bytes;
@@ -42,6 +36,12 @@ int loop_to_show(const std::vector<LoopStats>& loops) {
 }
 
 }  // namespace
+
+std::string listed(const std::map<std::string, unsigned>& counts) {
+    std::vector<std::string> parts;
+    for (const auto& [name, count] : counts) parts.push_back(name + " " + std::to_string(count));
+    return join(parts, ", ");
+}
 
 unsigned Counts::mark(const std::string& key) const {
     const auto found = marks.find(key);

@@ -23,6 +23,9 @@ struct Counts {
     void add(const InstructionSet& isa, const Instruction& instruction);
 };
 
+/// "vector_load 3, branch 1".
+std::string listed(const std::map<std::string, unsigned>& counts);
+
 struct LoopStats {
     std::string header;  ///< "0x1a68" (PTX: "statement 17")
     unsigned depth = 1;

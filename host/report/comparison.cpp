@@ -7,6 +7,7 @@
 
 #include "json/read.hpp"
 #include "report/json_point.hpp"
+#include "report/ratio_text.hpp"
 
 namespace cllab::report {
 namespace {
@@ -14,12 +15,6 @@ namespace {
 using model::RatioEstimate;
 using model::Verdict;
 using Json = nlohmann::ordered_json;
-
-/// Per cent with two digits that mean something: "0.42", "3.1", "45".
-std::string percent(double part) {
-    const double p = 100 * part;
-    return fmt::format("{:.{}f} %", p, std::abs(p) < 0.995 ? 2 : std::abs(p) < 9.95 ? 1 : 0);
-}
 
 /// "0.4 % less" to "1.2 % more", for an interval of ratios.
 std::string signed_percent(double ratio) {
@@ -52,12 +47,6 @@ std::string verdict_line(const model::Comparison& c) {
         return pair + fmt::format("undecided; {} arrangements are too few for an interval, --max-time gives more", r.n);
     return pair + fmt::format("undecided; {} takes between {} and {} time; --max-time or a quieter machine may decide", c.left,
                               signed_percent(r.low), signed_percent(r.high));
-}
-
-Json to_json(const RatioEstimate& e) {
-    Json out{{"ratio", e.ratio}, {"n", e.n}};
-    if (e.covered()) out.update({{"low", e.low}, {"high", e.high}, {"coverage", e.coverage}});
-    return out;
 }
 
 }  // namespace

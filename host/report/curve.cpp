@@ -17,7 +17,7 @@ constexpr std::size_t page_width = 100;
 constexpr std::size_t bar_width = 32;
 constexpr double logarithmic_from = 8;  // largest over smallest value
 
-struct Row {
+struct CurveRow {
     double x = 0, value = 0, low = 0, high = 0;
     unsigned n = 0;
     std::string mark{};
@@ -36,8 +36,8 @@ std::string quantity(double value, const std::string& unit) {
     return number + (unit == "%" ? "" : " ") + unit;
 }
 
-std::vector<Row> rows_of(const model::Curve& curve, std::size_t& skipped) {
-    std::vector<Row> rows;
+std::vector<CurveRow> rows_of(const model::Curve& curve, std::size_t& skipped) {
+    std::vector<CurveRow> rows;
     for (const auto& s : curve.samples) {
         const double value = s.per_step > 0 ? s.per_step : s.seconds;
         if (!std::isfinite(s.x) || !std::isfinite(value) || value <= 0) {
@@ -47,24 +47,24 @@ std::vector<Row> rows_of(const model::Curve& curve, std::size_t& skipped) {
         const double scale = s.seconds > 0 ? value / s.seconds : 1;
         rows.push_back({s.x, value, s.low * scale, s.high * scale, s.n});
     }
-    std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.x < b.x; });
+    std::sort(rows.begin(), rows.end(), [](const CurveRow& a, const CurveRow& b) { return a.x < b.x; });
     return rows;
 }
 
-void mark(std::vector<Row>& rows, const std::vector<model::Finding>& findings, const std::string& x_unit) {
+void mark(std::vector<CurveRow>& rows, const std::vector<model::Finding>& findings, const std::string& x_unit) {
     for (const auto& finding : findings) {
         if (!finding.withheld.empty() || finding.unit != x_unit || rows.empty() || finding.value < rows.front().x || finding.value > rows.back().x) continue;
-        const auto after = std::upper_bound(rows.begin(), rows.end(), finding.value, [](double x, const Row& r) { return x < r.x; });
+        const auto after = std::upper_bound(rows.begin(), rows.end(), finding.value, [](double x, const CurveRow& r) { return x < r.x; });
         std::string& text = std::prev(after)->mark;
         text += (text.empty() ? "" : ", ") + finding.name;
     }
 }
 
 /// Every k-th row, with the ends and the marked ones.
-std::vector<Row> thinned(const std::vector<Row>& rows, std::size_t most) {
+std::vector<CurveRow> thinned(const std::vector<CurveRow>& rows, std::size_t most) {
     const std::size_t step = most == 0 ? 1 : (rows.size() + most - 1) / most;
     if (step <= 1) return rows;
-    std::vector<Row> kept;
+    std::vector<CurveRow> kept;
     for (std::size_t i = 0; i < rows.size(); ++i)
         if (i % step == 0 || i + 1 == rows.size() || !rows[i].mark.empty()) kept.push_back(rows[i]);
     return kept;
@@ -80,7 +80,7 @@ std::string bar(double length) {
 }
 
 /// How wide the interval is, relative to the value; the samples where there are too few for one.
-std::string spread(const Row& r) {
+std::string spread(const CurveRow& r) {
     if (r.n > 0 && r.n < least_for_interval) return "n = " + std::to_string(r.n);
     const double half = std::max(r.value - r.low, r.high - r.value) / r.value;
     if (!(half >= 0) || !(r.low > 0)) return {};
@@ -123,8 +123,8 @@ void print_curve(std::ostream& out, const model::Curve& curve, const CurveText& 
     const auto length = [&](double value) {
         return bar_width * (logarithmic ? std::log(2 * value / least) / std::log(2 * most / least) : value / most);
     };
-    const auto x_text = [&](const Row& r) { return quantity(r.x, text.x_unit); };
-    const auto value_text = [](const Row& r) { return format_seconds(r.value); };
+    const auto x_text = [&](const CurveRow& r) { return quantity(r.x, text.x_unit); };
+    const auto value_text = [](const CurveRow& r) { return format_seconds(r.value); };
     const std::size_t x_width = widest(shown, x_text), value_width = widest(shown, value_text), spread_width = widest(shown, spread);
     for (const auto& row : shown) {
         std::string line = "  " + pad_left(x_text(row), x_width) + "  " + pad_left(value_text(row), value_width);

@@ -134,8 +134,8 @@ std::vector<GridGroup> groups_of(const std::vector<Row>& rows, const Points& poi
     return out;
 }
 
-bool clearly_before(const GridCell& a, const GridCell& b) {
-    return a.rank.compared && b.rank.compared && report::clearly_before(*a.record, a.rank.ratio, *b.record, b.rank.ratio);
+bool cell_before(const GridCell& a, const GridCell& b) {
+    return a.rank.compared && b.rank.compared && clearly_before(*a.record, a.rank.ratio, *b.record, b.rank.ratio);
 }
 
 /// "x before y on A, after it on B", for each pair of variants that some device orders one way and some the other.
@@ -145,8 +145,8 @@ Values reversals(const GridGroup& group, const std::vector<GridDevice>& devices)
         for (std::size_t b = a + 1; b < group.ids.size(); ++b) {
             Values before, after;
             for (std::size_t d = 0; d < devices.size(); ++d) {
-                if (clearly_before(group.cells[a][d], group.cells[b][d])) before.push_back(devices[d].letter);
-                if (clearly_before(group.cells[b][d], group.cells[a][d])) after.push_back(devices[d].letter);
+                if (cell_before(group.cells[a][d], group.cells[b][d])) before.push_back(devices[d].letter);
+                if (cell_before(group.cells[b][d], group.cells[a][d])) after.push_back(devices[d].letter);
             }
             if (!before.empty() && !after.empty())
                 out.push_back(group.ids[a] + " before " + group.ids[b] + " on " + listed(before) + ", after it on " + listed(after));

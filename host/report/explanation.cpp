@@ -18,7 +18,7 @@ using model::Explanation;
 using model::Limit;
 using Json = nlohmann::ordered_json;
 
-std::string percent(double part) { return fmt::format("{:.0f} %", 100 * part); }
+std::string whole_percent(double part) { return fmt::format("{:.0f} %", 100 * part); }
 
 /// The largest bound but not more than all of the time.
 double explained(const Explanation& e, const model::Timing& time) { return e.bounds.empty() ? 0 : std::min(1.0, e.bounds.front().seconds / time.median); }
@@ -62,10 +62,10 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
     if (e.bounds.empty()) return "not explained: no bound is known";
     const auto& first = e.bounds.front();
     switch (e.limit) {
-        case Limit::named: return "limited by " + first.name + ": " + percent(explained(e, time)) + " of the time";
+        case Limit::named: return "limited by " + first.name + ": " + whole_percent(explained(e, time)) + " of the time";
         case Limit::close:
-            return "not told apart: " + first.name + " is " + percent(first.seconds / time.median) + " of the time" +
-                   (e.bounds.size() > 1 ? " and " + e.bounds[1].name + " " + percent(e.bounds[1].seconds / time.median) : "");
+            return "not told apart: " + first.name + " is " + whole_percent(first.seconds / time.median) + " of the time" +
+                   (e.bounds.size() > 1 ? " and " + e.bounds[1].name + " " + whole_percent(e.bounds[1].seconds / time.median) : "");
         case Limit::impossible: {
             const auto most = std::max_element(e.bounds.begin(), e.bounds.end(), [](const auto& a, const auto& b) { return a.low < b.low; });
             return "cannot be: " + most->name + " alone takes at least " + format_seconds(most->low) +
@@ -74,7 +74,7 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
         case Limit::withdrawn: return "withdrawn: limited by " + first.name + " does not stand its test";
         case Limit::unexplained: break;
     }
-    return "not explained: " + percent(1 - explained(e, time));
+    return "not explained: " + whole_percent(1 - explained(e, time));
 }
 
 std::string explanation_text(const model::Record& record, const Explanation& e, const TableStyle& style) {
@@ -91,7 +91,7 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
         how{.title = "", .keep = 10, .cells = {}, .key = "how"};
     const auto row = [&](const std::string& mark, double part, const std::string& name, const std::string& seconds, const std::string& from) {
         marks.cells.push_back(mark);
-        parts.cells.push_back(percent(part));
+        parts.cells.push_back(whole_percent(part));
         names.cells.push_back(name);
         times.cells.push_back(seconds);
         how.cells.push_back(from);

@@ -8,7 +8,7 @@ namespace cllab::report {
 namespace {
 
 /// A number stays one: the sign that may begin it is no formula.
-std::string value_of(const model::Record& r, const std::string& axis) {
+std::string axis_value(const model::Record& r, const std::string& axis) {
     for (const auto& [name, value] : r.point)
         if (name == axis) return parse_real(value) ? value : csv_text(value);
     return {};
@@ -29,7 +29,7 @@ void export_long(const std::vector<model::Record>& records, const Lines& out) {
     for (const auto& r : records) {
         if (!r.time || r.samples.empty()) continue;
         std::vector<std::string> fields{csv_text(r.id), csv_text(r.family), csv_text(r.variant)};
-        for (const auto& axis : axes) fields.push_back(value_of(r, axis));
+        for (const auto& axis : axes) fields.push_back(axis_value(r, axis));
         for (const auto& text : {r.device.selector, r.device.name, r.device.platform, r.device.driver, r.host.name, r.run.id, r.run.label, r.utc,
                                  r.time->clock, r.time->cache})
             fields.push_back(csv_text(text));

@@ -12,6 +12,7 @@
 #include "report/columns.hpp"
 #include "report/json_point.hpp"
 #include "report/layout.hpp"
+#include "report/ratio_text.hpp"
 
 namespace cllab::report {
 namespace {
@@ -19,11 +20,6 @@ namespace {
 using model::CellChange;
 using model::RegressionCell;
 using Json = nlohmann::ordered_json;
-
-std::string percent(double part) {
-    const double p = 100 * part;
-    return fmt::format("{:.{}f} %", p, std::abs(p) < 0.995 ? 2 : std::abs(p) < 9.95 ? 1 : 0);
-}
 
 /// "+3.1 %" of a ratio 1.031; "x4.2" where per cent read badly.
 std::string change_text(double ratio) {
@@ -57,12 +53,6 @@ std::vector<const RegressionCell*> worst_first(const std::vector<RegressionCell>
         const double left = a->test ? a->test->ratio.ratio : 0, right = b->test ? b->test->ratio.ratio : 0;
         return left > right;
     });
-    return out;
-}
-
-Json to_json(const model::RatioEstimate& e) {
-    Json out{{"ratio", e.ratio}, {"n", e.n}};
-    if (e.covered()) out.update({{"low", e.low}, {"high", e.high}, {"coverage", e.coverage}});
     return out;
 }
 

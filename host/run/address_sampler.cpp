@@ -29,7 +29,7 @@
 namespace cllab::run {
 namespace {
 
-constexpr unsigned enough_samples = 400;
+constexpr unsigned enough_addresses = 400;
 
 #ifdef __linux__
 
@@ -43,16 +43,16 @@ std::vector<pid_t> threads_of_this_process() {
     return out;
 }
 
-class Sampler {
+class AddressSampler {
 public:
-    virtual ~Sampler() = default;
+    virtual ~AddressSampler() = default;
     virtual const char* method() const = 0;
     virtual void drain(std::vector<std::uint64_t>& into) = 0;
     virtual void stop() = 0;
 };
 
 /// One event and one ring buffer for a thread.
-class PerfSampler : public Sampler {
+class PerfSampler : public AddressSampler {
 public:
     /// `refused` is filled where the system has none of it.
     PerfSampler(std::uint64_t period_ns, std::string& refused) {
@@ -142,7 +142,7 @@ void note_address(int, siginfo_t*, void* context) {
 }
 
 /// A timer of the CPU time of each thread, which sends that thread SIGPROF.
-class SignalSampler : public Sampler {
+class SignalSampler : public AddressSampler {
 public:
     SignalSampler(std::uint64_t period_ns, std::string& refused) {
         struct sigaction action {};
@@ -204,7 +204,7 @@ private:
 
 #endif
 
-std::unique_ptr<Sampler> make_sampler(double piece, std::string& refused) {
+std::unique_ptr<AddressSampler> make_sampler(double piece, std::string& refused) {
     // Not a divisor of what a driver's own timers use.
     constexpr double period_ns = 53'000;
     const double least_ns = 1.3e9 * piece / static_cast<double>(PerfSampler::room());
@@ -259,7 +259,7 @@ inspect::AddressSamples sample_addresses(const std::function<void()>& work, doub
     out.method = sampler->method();
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
-    for (double spent = 0; spent < seconds || (out.addresses.size() < enough_samples && spent < 3 * seconds);
+    for (double spent = 0; spent < seconds || (out.addresses.size() < enough_addresses && spent < 3 * seconds);
          spent = std::chrono::duration<double>(Clock::now() - start).count()) {
         work();
         sampler->drain(out.addresses);

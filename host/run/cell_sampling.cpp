@@ -1,15 +1,12 @@
 #include "run/cell_sampling.hpp"
 
 #include <algorithm>
-#include <chrono>
 
+#include "core/clock.hpp"
 #include "run/warm_up.hpp"
 
 namespace cllab::run {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 }  // namespace
 
@@ -66,7 +63,7 @@ bool Sampling::sample(unsigned round) {
     const auto start = Clock::now();
     sample_of_arrangement(round);
     ++samples_;
-    spent_ += since(start);
+    spent_ += seconds_since(start);
     return lacks_samples();
 }
 

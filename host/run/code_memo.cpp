@@ -9,7 +9,7 @@
 namespace cllab::run {
 namespace {
 
-constexpr std::size_t most = 16;  // a comparison's variants take turns
+constexpr std::size_t most_kept = 16;  // a comparison's variants take turns
 
 /// The log without what differs from build to build of one text: ptxas ends with "Compile time = 1.637 ms", and with it in the
 /// key no point of a sweep would find what the one before had read (H200, 2026-11-21: 0.45 s a point).
@@ -35,7 +35,7 @@ std::shared_future<inspect::Analysis> CodeMemo::read(const inspect::DumpRequest&
         ++remembered_;
         return found->second;
     }
-    if (recent_.size() == most) recent_.pop_front();
+    if (recent_.size() == most_kept) recent_.pop_front();
     auto bytes = std::make_shared<const std::vector<std::byte>>(request.binary.begin(), request.binary.end());
     const auto read = [bytes, own = request]() mutable {
         own.binary = *bytes;

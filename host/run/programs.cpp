@@ -5,7 +5,7 @@
 namespace cllab::run {
 namespace {
 
-constexpr std::size_t most = 64;
+constexpr std::size_t most_programs = 64;
 
 }  // namespace
 
@@ -16,7 +16,7 @@ std::shared_future<device::Built> Programs::build(const std::string& source, con
         ++shared_;
         return found->second;
     }
-    if (recent_.size() == most) recent_.pop_front();
+    if (recent_.size() == most_programs) recent_.pop_front();
     const auto when = ahead_ && session_.works_beside_host() ? std::launch::async : std::launch::deferred;
     recent_.emplace_back(std::move(key), std::async(when, [this, source, options] {
                              const std::lock_guard alone(one_at_a_time_);

@@ -1,10 +1,10 @@
 #include "run/subject.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <map>
 
+#include "core/clock.hpp"
 #include "core/parallel.hpp"
 #include "core/phases.hpp"
 #include "core/stats.hpp"
@@ -12,9 +12,6 @@
 
 namespace cllab::run {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // A launch that is done when its answer is there is many times faster then. What an honest one may seem to gain is the
 // noise of single launches: beyond this a difference is looked at longer, and must stand apart from all of that noise.
@@ -147,7 +144,7 @@ Subject::Wrong Subject::check_haste(double seconds) {
             return "it does not do its work at every launch: it takes " + format_seconds(fast.median) +
                    " when its output holds the answer already, " + format_seconds(slow.median) + " when it does not";
         // Out of time: a difference that all launches show is looked at to the end, one that noise can make is not.
-        if (!apart && since(start) > seconds) break;
+        if (!apart && seconds_since(start) > seconds) break;
     }
     return std::nullopt;
 }
@@ -189,13 +186,13 @@ double Subject::timed(unsigned operations, Parts* parts) {
         const auto start = Clock::now();
         for (unsigned i = 0; i < operations; ++i) next().enqueue(nullptr);
         session_.wait();
-        return since(start) / operations;
+        return seconds_since(start) / operations;
     }
     std::vector<cl::Event> events;
     const auto start = Clock::now();
     for (unsigned i = 0; i < operations; ++i) next().enqueue(&events);
     session_.wait();
-    const double host = since(start);
+    const double host = seconds_since(start);
     double seconds = 0;
     if (first().single_launch()) {
         // Launches one by one: the gaps between them are the queue's, not the kernel's.

@@ -16,7 +16,8 @@ class Hot(LabTest):
         record = self.records()[0]
         hot = record["hot"]
         self.assertEqual(hot["evidence"], "sampled", hot)
-        self.assertGreater(2 * hot["in_kernel"], hot["samples"])
+        self.assertGreaterEqual(hot["in_kernel"], sum(b["samples"] for b in hot["blocks"]))
+        self.assertGreater(hot["blocks"][0]["samples"], 0)
         self.assertIn("specialised for local size", hot["code"])
         self.assertEqual(hot["blocks"][0]["function"], "_pocl_kernel_pitch_loop_workgroup")
         self.assertEqual([b["samples"] for b in hot["blocks"]], sorted((b["samples"] for b in hot["blocks"]), reverse=True))

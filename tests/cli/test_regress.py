@@ -105,10 +105,18 @@ class Regress(LabTest):
 
     def test_stored_times_of_one_run_claim_nothing(self):
         self.baseline()
+        # A baseline that is five times as fast: whatever disturbs the runs of this test is less.
+        path = self.folder / "base" / "records.jsonl"
+        records = [json.loads(line) for line in path.read_text().splitlines()]
+        for record in (r for r in records if r["id"] == "pitch_loop"):
+            record["time"] = {k: v / 5 if k in ("median", "low", "high", "min", "q1", "q3", "mad") else v for k, v in record["time"].items()}
+            record["samples"] = [s / 5 for s in record["samples"]]
+            record.pop("aside", None)
+        path.write_text("".join(json.dumps(r) + "\n" for r in records))
         self.pitch.write_text(SLOWED % self.text)
         cells, whole, out, _ = self.regress("--recorded", status=0)
         self.assertEqual(cells["pitch_loop"]["change"], "undecided", out)
-        self.assertGreater(cells["pitch_loop"]["ratio"]["ratio"], 1.2)
+        self.assertGreater(cells["pitch_loop"]["ratio"]["ratio"], 2)
         self.assertIn("too few to claim anything", cells["pitch_loop"]["reason"])
         self.assertTrue(whole["recorded"])
         self.assertIn("weaker claim", words(out))

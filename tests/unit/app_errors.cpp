@@ -10,6 +10,8 @@
 
 #include "app/errors.hpp"
 
+BOOST_AUTO_TEST_SUITE(app_errors)
+
 using namespace cllab;
 
 namespace {
@@ -23,8 +25,6 @@ std::pair<Blame, std::string> said(const std::exception& thrown) {
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(app_errors)
 
 BOOST_AUTO_TEST_CASE(an_error_keeps_its_blame_and_sentence) {
     const auto [blame, text] = said(Error(Blame::usage, "a sentence"));

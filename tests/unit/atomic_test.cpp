@@ -6,10 +6,10 @@
 
 #include "unit/memory_probe_run.hpp"
 
+BOOST_AUTO_TEST_SUITE(atomic)
+
 using namespace cllab;
 using namespace cllab::memory_test;
-
-BOOST_AUTO_TEST_SUITE(atomic)
 
 BOOST_AUTO_TEST_CASE(global_counters_hold_every_addition) {
     for (const auto* counters : {"1", "32", "4096"}) {

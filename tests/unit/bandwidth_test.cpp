@@ -11,6 +11,8 @@
 
 #include "unit/memory_probe_run.hpp"
 
+BOOST_AUTO_TEST_SUITE(bandwidth)
+
 using namespace cllab;
 using namespace cllab::memory_test;
 using cllab::model::Curve;
@@ -22,8 +24,6 @@ using Words = std::vector<std::uint32_t>;
 const Settings small{{"size", "65536"}, {"width", "16"}};
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(bandwidth)
 
 BOOST_AUTO_TEST_CASE(the_copy_is_its_source) {
     for (const auto* variant : {"copy", "batch"}) {

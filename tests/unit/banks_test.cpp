@@ -7,10 +7,10 @@
 #include "model/fit.hpp"
 #include "unit/memory_probe_run.hpp"
 
+BOOST_AUTO_TEST_SUITE(banks)
+
 using namespace cllab;
 using namespace cllab::memory_test;
-
-BOOST_AUTO_TEST_SUITE(banks)
 
 BOOST_AUTO_TEST_CASE(every_lane_ends_where_its_loads_lead) {
     const auto setup = set_up("banks", "word", gpu(), {{"stride", "33"}});

@@ -6,10 +6,10 @@
 
 #include "unit/memory_probe_run.hpp"
 
+BOOST_AUTO_TEST_SUITE(barrier)
+
 using namespace cllab;
 using namespace cllab::memory_test;
-
-BOOST_AUTO_TEST_SUITE(barrier)
 
 BOOST_AUTO_TEST_CASE(the_exchange_hands_values_on_to_the_neighbour) {
     const auto setup = set_up("barrier", "exchange", gpu(), {{"group", "32"}});

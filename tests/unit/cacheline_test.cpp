@@ -7,11 +7,11 @@
 #include "experiments/lib/cacheline_granules.hpp"
 #include "unit/memory_probe_run.hpp"
 
+BOOST_AUTO_TEST_SUITE(cacheline)
+
 using namespace cllab;
 using namespace cllab::memory_test;
 using model::cacheline::granules;
-
-BOOST_AUTO_TEST_SUITE(cacheline)
 
 BOOST_AUTO_TEST_CASE(the_chase_ends_on_the_home_that_its_visits_lead_to) {
     const auto setup = set_up("cacheline", "pair", gpu(), {{"distance", "40"}, {"offset", "64"}, {"footprint", "8192"}});

@@ -9,6 +9,8 @@
 #include "experiments/lib/channels_dips.hpp"
 #include "unit/memory_probe_run.hpp"
 
+BOOST_AUTO_TEST_SUITE(channels)
+
 using namespace cllab;
 using namespace cllab::memory_test;
 using model::channels::find_interleave;
@@ -20,8 +22,6 @@ const Settings small{{"spacing", "320"}, {"lines", "8192"}};
 std::size_t place(std::uint32_t item, std::uint32_t pass) { return (item / 4 + pass * 1021) % 8192 * 20 + item % 4; }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(channels)
 
 BOOST_AUTO_TEST_CASE(stores_fill_the_lines_of_the_passes_and_nothing_between) {
     const auto setup = set_up("channels", "store", gpu(), small);

@@ -14,6 +14,8 @@
 #include "compare/regression.hpp"
 #include "core/random.hpp"
 
+BOOST_AUTO_TEST_SUITE(regressions)
+
 using namespace cllab;
 using namespace cllab::compare;
 using model::CellChange;
@@ -309,5 +311,7 @@ BOOST_AUTO_TEST_CASE(one_code_has_no_spread_between_codes_and_one_process_none_b
     BOOST_TEST(codes_of(each_once).size() == 2u);
     BOOST_TEST(split({}).within < 0);
 }
+
+BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE_END()

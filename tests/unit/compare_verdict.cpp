@@ -11,6 +11,8 @@
 #include "compare/verdict.hpp"
 #include "core/random.hpp"
 
+BOOST_AUTO_TEST_SUITE(compare_verdict)
+
 using namespace cllab;
 using namespace cllab::compare;
 using model::Verdict;
@@ -81,8 +83,6 @@ double winners(unsigned trials, unsigned most, const Draw& draw, const Draw& con
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(compare_verdict)
 
 BOOST_AUTO_TEST_CASE(the_signed_rank_distribution_is_that_of_the_tables) {
     // Hollander, Wolfe, Chicken, table A.4: P(W >= 36) = 0.004 for n = 8, P(W >= 21) = 0.016 for n = 6; and by counting.

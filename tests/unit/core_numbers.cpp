@@ -12,9 +12,9 @@
 #include "core/stats.hpp"
 #include "core/units.hpp"
 
-using namespace cllab;
-
 BOOST_AUTO_TEST_SUITE(core_numbers)
+
+using namespace cllab;
 
 BOOST_AUTO_TEST_CASE(seconds_have_three_digits_and_the_prefix_that_fits) {
     BOOST_TEST(format_seconds(0) == "0 s");

@@ -8,10 +8,10 @@
 #include "core/random.hpp"
 #include "core/text.hpp"
 
+BOOST_AUTO_TEST_SUITE(core_text)
+
 using namespace cllab;
 using Words = std::vector<std::string>;
-
-BOOST_AUTO_TEST_SUITE(core_text)
 
 BOOST_AUTO_TEST_CASE(split_keeps_empty_parts_and_join_undoes_it) {
     BOOST_TEST(split("a,,b,", ',') == (Words{"a", "", "b", ""}), boost::test_tools::per_element());

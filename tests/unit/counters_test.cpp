@@ -13,6 +13,8 @@
 #include "report/counters.hpp"
 #include "unit/probe_setup.hpp"
 
+BOOST_AUTO_TEST_SUITE(counters)
+
 using namespace cllab;
 
 namespace {
@@ -40,8 +42,6 @@ struct FakeCuda {
 };
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(counters)
 
 BOOST_AUTO_TEST_CASE(a_table_of_ncu_is_read_with_its_units_and_thousands) {
     const auto found = explain::parse_ncu(printed);

@@ -10,6 +10,8 @@
 
 #include "device/clocks.hpp"
 
+BOOST_AUTO_TEST_SUITE(device_clocks)
+
 using namespace cllab;
 namespace fs = std::filesystem;
 
@@ -37,8 +39,6 @@ model::Device gpu(model::Implementation implementation, const std::string& ident
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(device_clocks)
 
 BOOST_AUTO_TEST_CASE(nvml_is_asked_for_the_device_of_this_uuid_and_its_limits_become_words) {
     // The stand-in library (fake_nvml.cpp) knows one device, which runs at 1980 MHz at its power cap.

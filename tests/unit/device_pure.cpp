@@ -16,6 +16,8 @@
 #include "device/selectors.hpp"
 #include "device/timer.hpp"
 
+BOOST_AUTO_TEST_SUITE(device_pure)
+
 using namespace cllab;
 using model::DeviceType;
 using model::Implementation;
@@ -218,5 +220,7 @@ BOOST_AUTO_TEST_CASE(amds_topology_ends_in_the_address_when_it_is_pcie) {
     std::memcpy(topology.data(), &pcie, sizeof pcie);
     BOOST_TEST(device::amd_topology_text(topology) == "PCI 0000:43:05.1");
 }
+
+BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -7,6 +7,8 @@
 
 #include "unit/probe_setup.hpp"
 
+BOOST_AUTO_TEST_SUITE(fma_family)
+
 using namespace cllab;
 using namespace cllab::model;
 using namespace cllab::test;
@@ -34,8 +36,6 @@ std::vector<float> kernel_fma(const Setup& setup, std::size_t items, std::size_t
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(fma_family)
 
 BOOST_AUTO_TEST_CASE(the_check_accepts_the_chains_and_rejects_a_step_too_few_or_one_wrong_bit) {
     const auto setup = probe_setup("fma_ilp", {{"ilp", "2"}, {"waves", "1"}, {"unroll", "4"}}, probe_gpu());

@@ -14,6 +14,8 @@
 #include "model/result.hpp"
 #include "unit/cells.hpp"
 
+BOOST_AUTO_TEST_SUITE(himeno_family)
+
 using namespace cllab;
 using namespace cllab::model;
 using namespace cllab::model::himeno;
@@ -96,8 +98,6 @@ double residual(const char* size, unsigned iterations) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(himeno_family)
 
 // The numbers of operations, and the residuals below, are those of the original program's sizes; see the family's text.
 BOOST_AUTO_TEST_CASE(operations_are_counted_over_the_true_interior) {

@@ -12,12 +12,12 @@
 #include "app/image_file.hpp"
 #include "core/random.hpp"
 
+BOOST_AUTO_TEST_SUITE(image_files)
+
 using namespace cllab;
 using app::load_grey, app::save_grey;
 namespace fs = std::filesystem;
 using namespace std::string_literals;
-
-namespace {
 
 struct Folder {
     Folder() { fs::create_directories(path); }
@@ -32,6 +32,8 @@ struct Folder {
     }
     fs::path path = fs::temp_directory_path() / ("cllab-image-test-" + std::to_string(getpid()));
 };
+
+namespace {
 
 std::vector<int> pixels(const model::Loaded& image) {
     std::vector<int> out;
@@ -290,5 +292,7 @@ BOOST_AUTO_TEST_CASE(an_older_file_is_replaced_only_by_a_whole_one) {
     save_grey(file, 1, 1, model::Bytes(1, std::byte{9}));
     BOOST_TEST(get(file) == "P5\n1 1\n255\n\x09");
 }
+
+BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+BOOST_AUTO_TEST_SUITE(includes_test)
+
 namespace {
 
 using Names = std::set<std::string>;
@@ -132,8 +134,6 @@ std::string read(const std::filesystem::path& path) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(includes_test)
 
 BOOST_AUTO_TEST_CASE(every_file_of_host_keeps_the_include_rules) {
     const std::filesystem::path host = std::filesystem::path(CLLAB_SOURCE_DIR) / "host";

@@ -8,6 +8,8 @@
 #include "json/read.hpp"
 #include "unit/inspect_build.hpp"
 
+BOOST_AUTO_TEST_SUITE(inspect_amd)
+
 using namespace cllab::inspect;
 using cllab::parse_msgpack;
 using namespace std::string_literals;
@@ -49,8 +51,6 @@ const json document = {{"amdhsa.version", {1, 1}},
                           {".wavefront_size", 64}}}}};
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(inspect_amd)
 
 BOOST_AUTO_TEST_CASE(messagepack_of_every_type_reads_as_the_json_it_was) {
     const json value = {{"nil", nullptr},

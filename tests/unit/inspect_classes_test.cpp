@@ -9,6 +9,8 @@
 #include "inspect/isa/list.hpp"
 #include "inspect/stats.hpp"
 
+BOOST_AUTO_TEST_SUITE(inspect_classes)
+
 using namespace cllab::inspect;
 
 namespace {
@@ -42,8 +44,6 @@ std::string ptx(const std::string& mnemonic, const std::string& operands = "") {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(inspect_classes)
 
 BOOST_AUTO_TEST_CASE(x86_instructions_are_classed_by_their_widest_register_and_their_memory_by_its_size) {
     BOOST_TEST(x86("vpaddw", "ymm1, ymm2, ymm3") == "vector_256");

@@ -10,6 +10,8 @@
 #include "inspect/isa/list.hpp"
 #include "inspect/stats.hpp"
 
+BOOST_AUTO_TEST_SUITE(inspect_code)
+
 using namespace cllab::inspect;
 
 namespace {
@@ -97,8 +99,6 @@ $L__BB0_2:
 )";
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(inspect_code)
 
 BOOST_AUTO_TEST_CASE(the_articles_form_f_counts_5_v_and_4_s_an_iteration) {
     const auto stats = count_function(&isa::gcn, gcn_f, "f");

@@ -7,6 +7,8 @@
 #include "inspect/diff.hpp"
 #include "inspect/isa/list.hpp"
 
+BOOST_AUTO_TEST_SUITE(inspect_compare)
+
 using namespace cllab::inspect;
 
 namespace {
@@ -29,8 +31,6 @@ std::string marks(const std::vector<DiffLine>& lines) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(inspect_compare)
 
 BOOST_AUTO_TEST_CASE(gfx900_holds_ten_wavefronts_up_to_24_vgprs) {
     // LLVM's getNumWavesPerEUWithNumVGPRs: 24 -> 10, 28 -> 9, 64 -> 4, 128 -> 2, 129 -> 1.

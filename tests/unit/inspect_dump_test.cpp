@@ -17,6 +17,8 @@
 #include "run/code_memo.hpp"
 #include "unit/inspect_build.hpp"
 
+BOOST_AUTO_TEST_SUITE(inspect_dump)
+
 using namespace cllab::inspect;
 using namespace std::string_literals;
 namespace fs = std::filesystem;
@@ -58,8 +60,6 @@ std::string pocl_sample() {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(inspect_dump)
 
 BOOST_AUTO_TEST_CASE(a_tool_gets_its_arguments_unchanged_and_gives_its_output_and_status) {
     const auto echo = find_tool({"no-such-tool-anywhere", "printf"});

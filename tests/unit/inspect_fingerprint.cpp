@@ -8,6 +8,8 @@
 #include "inspect/fingerprint.hpp"
 #include "inspect/isa/list.hpp"
 
+BOOST_AUTO_TEST_SUITE(inspect_fingerprint)
+
 using namespace cllab::inspect;
 
 namespace {
@@ -43,8 +45,6 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(inspect_fingerprint)
 
 BOOST_AUTO_TEST_CASE(equal_code_under_another_name_at_another_address_is_equal) {
     BOOST_TEST(of(x86("_pocl_kernel_a_workgroup", 0x1000, 0x40, 32), "a") == of(x86("_pocl_kernel_b_workgroup", 0x2340, 0x1f8, 32), "b"));

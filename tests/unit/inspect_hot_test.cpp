@@ -14,6 +14,8 @@
 #include "run/address_sampler.hpp"
 #include "unit/inspect_build.hpp"
 
+BOOST_AUTO_TEST_SUITE(inspect_hot)
+
 using namespace cllab;
 using namespace cllab::inspect;
 using namespace std::string_literals;
@@ -70,8 +72,6 @@ struct Memory {
 const std::string before = "some other code here";
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(inspect_hot)
 
 BOOST_AUTO_TEST_CASE(the_block_with_the_most_samples_is_hot_whatever_its_shape) {
     Memory memory{{{0x1000, before + machine_code}}};
@@ -252,8 +252,8 @@ Analysis gcn(const std::string& body) {
     return out;
 }
 
-std::string load_and_store(const std::string& at, const std::string& size) {
-    return "\tglobal_load_" + size + " v3, v[1:2], off // 00000000" + at + "0: DC508000 037F0001\n\tglobal_store_" + size +
+std::string load_and_store(const std::string& at, const std::string& width) {
+    return "\tglobal_load_" + width + " v3, v[1:2], off // 00000000" + at + "0: DC508000 037F0001\n\tglobal_store_" + width +
            " v[1:2], v3, off // 00000000" + at + "8: DC708000 007F0301\n";
 }
 std::string back_to(const std::string& from, const std::string& to) {

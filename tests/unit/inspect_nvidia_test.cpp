@@ -7,6 +7,8 @@
 #include "inspect/nvidia.hpp"
 #include "unit/inspect_build.hpp"
 
+BOOST_AUTO_TEST_SUITE(inspect_nvidia)
+
 using namespace cllab::inspect;
 
 namespace {
@@ -28,8 +30,6 @@ const std::string log_of_two =
     "cmem[0]\n";
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(inspect_nvidia)
 
 BOOST_AUTO_TEST_CASE(the_block_of_the_entry_is_read_and_no_other) {
     const auto facts = parse_ptxas_log(log_of_two, "spill");

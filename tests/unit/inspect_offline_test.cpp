@@ -8,6 +8,8 @@
 #include "core/error.hpp"
 #include "inspect/offline.hpp"
 
+BOOST_AUTO_TEST_SUITE(inspect_offline)
+
 using namespace cllab::inspect;
 
 namespace {
@@ -25,8 +27,6 @@ bool can_make(const std::string& target) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(inspect_offline)
 
 BOOST_AUTO_TEST_CASE(every_target_is_available_or_says_what_would_enable_it) {
     const auto all = offline_targets();

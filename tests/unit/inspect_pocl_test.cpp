@@ -9,6 +9,8 @@
 #include "inspect/pocl_code.hpp"
 #include "unit/inspect_build.hpp"
 
+BOOST_AUTO_TEST_SUITE(inspect_pocl)
+
 using namespace cllab::inspect;
 using cllab::model::Extent;
 
@@ -30,8 +32,6 @@ PoclCode choose(const std::string& kernel, const LaunchSize& launch, const std::
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(inspect_pocl)
 
 BOOST_AUTO_TEST_CASE(every_file_of_the_container_is_listed_with_its_content) {
     const auto container = read_poclbin(build::span(container_bytes));

@@ -8,6 +8,8 @@
 #include "inspect/isa/list.hpp"
 #include "probe_setup.hpp"
 
+BOOST_AUTO_TEST_SUITE(inspect_work)
+
 using namespace cllab::inspect;
 using cllab::model::Declared;
 using What = Declared::What;
@@ -58,8 +60,6 @@ Analysis analysis_of(Kind kind, const std::vector<std::pair<const InstructionSet
 const std::string x86_fma = "  1010:\tvfmadd213ps ymm0,ymm0,ymm1\n  1015:\tvfmadd213ss xmm2,xmm2,xmm3\n";
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(inspect_work)
 
 BOOST_AUTO_TEST_CASE(multiply_adds_of_a_loop_are_found_on_each_isa_by_their_lanes) {
     BOOST_TEST(found(isa::x86, x86_loop(x86_fma), What::multiply_add) == 9);

@@ -10,6 +10,8 @@
 #include "kernelfile/data.hpp"
 #include "kernelfile/proof.hpp"
 
+BOOST_AUTO_TEST_SUITE(kernelfile_test)
+
 using namespace cllab;
 using namespace cllab::kernelfile;
 
@@ -50,8 +52,6 @@ std::optional<std::string> left(Ledger& ledger, const Ledger::Question& question
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(kernelfile_test)
 
 BOOST_AUTO_TEST_CASE(expressions_have_the_precedence_and_rounding_of_whole_numbers) {
     BOOST_TEST(value("1 + 2 * 3") == 7);

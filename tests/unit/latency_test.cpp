@@ -8,6 +8,8 @@
 
 #include "unit/memory_probe_run.hpp"
 
+BOOST_AUTO_TEST_SUITE(latency)
+
 using namespace cllab;
 using namespace cllab::memory_test;
 
@@ -33,8 +35,6 @@ void require_chase(const model::Setup& setup, std::uint64_t word_bytes) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(latency)
 
 BOOST_AUTO_TEST_CASE(the_global_chase_ends_on_the_word_that_its_loads_lead_to) {
     require_chase(set_up("latency", "global", gpu(), {{"footprint", "3072"}}), 8);

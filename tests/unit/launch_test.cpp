@@ -7,11 +7,11 @@
 
 #include "unit/probe_setup.hpp"
 
+BOOST_AUTO_TEST_SUITE(launch_and_dispatch)
+
 using namespace cllab;
 using namespace cllab::model;
 using namespace cllab::test;
-
-BOOST_AUTO_TEST_SUITE(launch_and_dispatch)
 
 BOOST_AUTO_TEST_CASE(a_launch_that_was_dropped_is_a_wrong_result) {
     const auto setup = probe_setup("launch_item", {{"launches", "8"}}, probe_gpu());

@@ -9,6 +9,8 @@
 
 #include "unit/study.hpp"
 
+BOOST_AUTO_TEST_SUITE(layouts)
+
 using namespace cllab;
 using namespace cllab::model;
 using namespace cllab::test;
@@ -176,3 +178,4 @@ BOOST_AUTO_TEST_CASE(bytes_are_those_that_move_not_twice_the_output) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
+BOOST_AUTO_TEST_SUITE_END()

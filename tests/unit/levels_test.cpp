@@ -12,6 +12,8 @@
 #include "core/random.hpp"
 #include "unit/memory_probe_run.hpp"
 
+BOOST_AUTO_TEST_SUITE(latency_levels)
+
 using namespace cllab;
 using namespace cllab::memory_test;
 
@@ -61,8 +63,6 @@ const model::Device xeon = machine({48 << 10, 2 << 20, 32 << 20});
 const Time quiet = stairs({{48 * KiB, 1.6}, {2 * MiB, 5.2}, {32 * MiB, 40}}, 120);
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(latency_levels)
 
 BOOST_AUTO_TEST_CASE(a_quiet_machine_has_the_levels_it_reports_their_times_and_its_memory) {
     const auto all = found(xeon, quiet, quiet, quiet, quiet);

@@ -13,6 +13,8 @@ using namespace cllab::test;
 
 #include "experiments/lib/math_functions.hpp"
 
+BOOST_AUTO_TEST_SUITE(math_family)
+
 namespace {
 
 struct Left {
@@ -46,8 +48,6 @@ std::string judge(const Setup& setup, const Left& left, int trips) {
 float host_sin(float x) { return std::sin(x); }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(math_family)
 
 BOOST_AUTO_TEST_CASE(a_result_within_the_promised_error_is_right_and_one_beyond_is_wrong) {
     const auto setup = probe_setup("math_rate", {{"function", "sin"}, {"class", "medium"}}, probe_cpu());

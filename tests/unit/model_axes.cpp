@@ -9,6 +9,8 @@
 #include "core/text.hpp"
 #include "model/axes.hpp"
 
+BOOST_AUTO_TEST_SUITE(model_axes)
+
 using namespace cllab;
 using namespace cllab::model;
 
@@ -32,8 +34,6 @@ std::string refusal(const Axis& axis, std::string_view list) {
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(model_axes)
 
 BOOST_AUTO_TEST_CASE(lists_become_canonical_values) {
     BOOST_TEST(expand(integer_axis(), "1024, 2Ki,3K") == "1024 2048 3000");

@@ -11,6 +11,8 @@
 #include "model/registry.hpp"
 #include "model/result.hpp"
 
+BOOST_AUTO_TEST_SUITE(experiments)
+
 using namespace cllab;
 using namespace cllab::model;
 
@@ -160,5 +162,7 @@ BOOST_AUTO_TEST_CASE(no_data_is_false_and_has_no_size) {
     BOOST_TEST(!!empty);
     BOOST_TEST(empty->empty());
 }
+
+BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -9,6 +9,8 @@
 #include "core/random.hpp"
 #include "model/fit.hpp"
 
+BOOST_AUTO_TEST_SUITE(model_fit)
+
 using namespace cllab;
 using namespace cllab::model;
 namespace tt = boost::test_tools;
@@ -61,8 +63,6 @@ BankCase lanes(unsigned count, unsigned stride_words, double time) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(model_fit)
 
 // --- Line ------------------------------------------------------------------------------------------------------------
 

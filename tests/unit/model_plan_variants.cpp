@@ -10,6 +10,8 @@
 
 #include "model/plan.hpp"
 
+BOOST_AUTO_TEST_SUITE(model_plan_variants)
+
 using namespace cllab::model;
 
 namespace {
@@ -34,8 +36,6 @@ std::string plan_of(const std::vector<std::pair<std::string, std::string>>& over
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(model_plan_variants)
 
 BOOST_AUTO_TEST_CASE(a_variant_sweeps_its_own_values_and_shares_a_group_where_the_point_is_the_same) {
     BOOST_TEST(plan_of({}) == "latency:1 chains:1(ilp=1) twin:1 | chains:2(ilp=2) | ");

@@ -11,6 +11,8 @@
 
 #include "unit/study.hpp"
 
+BOOST_AUTO_TEST_SUITE(native)
+
 using namespace cllab;
 using namespace cllab::model;
 using namespace cllab::test;
@@ -66,8 +68,6 @@ std::string verdict_of(const Cell& cell, const Device& device, unsigned operatio
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(native)
 
 BOOST_AUTO_TEST_CASE(every_loop_does_the_work_of_the_kernels_with_any_number_of_threads) {
     const std::vector<std::pair<std::string, Axes>> points{

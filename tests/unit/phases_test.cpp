@@ -17,6 +17,8 @@
 #include "core/random.hpp"
 #include "experiments/lib/compare.hpp"
 
+BOOST_AUTO_TEST_SUITE(phases_and_threads)
+
 using namespace cllab;
 
 namespace {
@@ -161,5 +163,7 @@ BOOST_AUTO_TEST_CASE(the_first_of_several_differences_is_found_whichever_piece_i
         BOOST_TEST(found().value().find("dst[" + std::to_string(at) + "]") == 0u);
     }
 }
+
+BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE_END()

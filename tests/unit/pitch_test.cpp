@@ -15,6 +15,8 @@
 #include "experiments/lib/pitch_reference.hpp"
 #include "unit/cells.hpp"
 
+BOOST_AUTO_TEST_SUITE(pitch_family)
+
 using namespace cllab;
 using namespace cllab::model;
 using namespace cllab::model::pitch;
@@ -103,8 +105,6 @@ std::string refusal(long long width, long long height, double pitch, const Regio
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(pitch_family)
 
 BOOST_AUTO_TEST_CASE(the_published_arithmetic_finds_the_defect_and_its_four_echoes_with_no_margin) {
     require_five(fixed_weights(20.2, Weights::published), {41, 10, 95, 11, 39}, 5);

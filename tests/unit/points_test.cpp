@@ -15,6 +15,8 @@
 #include "core/text.hpp"
 #include "unit/cells.hpp"
 
+BOOST_AUTO_TEST_SUITE(points)
+
 using namespace cllab;
 using namespace cllab::model;
 
@@ -153,8 +155,6 @@ std::string refusal(const std::vector<std::string>& patterns, const Settings& se
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(points)
 
 BOOST_AUTO_TEST_CASE(a_resolved_point_given_back_resolves_to_itself_with_no_auto_left) {
     every_case([](const Case& c) {

@@ -9,6 +9,8 @@
 #include "app/profile_file.hpp"
 #include "unit/probe_setup.hpp"
 
+BOOST_AUTO_TEST_SUITE(profile_file)
+
 using namespace cllab;
 using nlohmann::json;
 
@@ -64,8 +66,6 @@ std::string refusal_after(F change) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(profile_file)
 
 BOOST_AUTO_TEST_CASE(the_limits_are_those_that_the_profile_wrote) {
     const auto limits = app::limits_from(written().dump(), device());

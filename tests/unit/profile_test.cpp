@@ -18,6 +18,8 @@ using namespace cllab::test;
 #include "portrait/figures.hpp"
 #include "portrait/probes.hpp"
 
+BOOST_AUTO_TEST_SUITE(profile_page)
+
 namespace {
 
 portrait::Profile example() {
@@ -49,8 +51,6 @@ const portrait::PageLine* line(const std::vector<portrait::PageLine>& page, cons
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(profile_page)
 
 BOOST_AUTO_TEST_CASE(a_time_is_shown_in_cycles_and_a_peak_per_unit_once_the_clock_is_known) {
     const auto page = portrait::page_of(example());

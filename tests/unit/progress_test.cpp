@@ -2,9 +2,9 @@
 
 #include "app/progress.hpp"
 
-using cllab::app::progress_line;
-
 BOOST_AUTO_TEST_SUITE(progress)
+
+using cllab::app::progress_line;
 
 BOOST_AUTO_TEST_CASE(a_line_says_what_runs_how_many_are_done_and_the_time_left) {
     BOOST_TEST(progress_line(0, 13, "pitch_wide", "H200", "build", 5) == "[1/13] pitch_wide on H200: build");

@@ -8,6 +8,8 @@
 #include "core/parallel.hpp"
 #include "unit/probe_setup.hpp"
 
+BOOST_AUTO_TEST_SUITE(registers_and_divergence)
+
 using namespace cllab;
 using namespace cllab::model;
 using namespace cllab::test;
@@ -20,8 +22,6 @@ float chain(float x, float c, std::int64_t steps) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(registers_and_divergence)
 
 BOOST_AUTO_TEST_CASE(every_live_value_counts) {
     const auto setup = probe_setup("registers_live", {{"live", "16"}, {"items", "4"}}, probe_gpu());

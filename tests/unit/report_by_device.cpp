@@ -11,6 +11,8 @@
 #include "unit/golden.hpp"
 #include "unit/report_records.hpp"
 
+BOOST_AUTO_TEST_SUITE(report_by_device)
+
 using namespace cllab;
 using model::Record;
 
@@ -52,8 +54,6 @@ std::string refused(report::Joined& joined, const std::string& text) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(report_by_device)
 
 BOOST_AUTO_TEST_CASE(four_devices_print_as_the_golden_file) {
     std::vector<Record> records;

@@ -5,6 +5,8 @@
 
 #include "report/comparison.hpp"
 
+BOOST_AUTO_TEST_SUITE(report_comparison)
+
 using namespace cllab;
 using model::Verdict;
 
@@ -30,8 +32,6 @@ std::string first_line(const model::Comparison& c) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(report_comparison)
 
 BOOST_AUTO_TEST_CASE(a_winner_is_told_by_how_much_longer_the_other_takes) {
     BOOST_TEST(first_line(of(Verdict::slower, 1.031, 1.025, 1.038)) ==

@@ -12,6 +12,8 @@
 #include "report/layout.hpp"
 #include "unit/golden.hpp"
 
+BOOST_AUTO_TEST_SUITE(report_curve)
+
 using namespace cllab;
 
 namespace {
@@ -57,8 +59,6 @@ std::string findings_text(report::TableStyle style = {}) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(report_curve)
 
 BOOST_AUTO_TEST_CASE(a_curve_with_two_knees_prints_as_the_golden_file) {
     test::matches_golden("curve_latency.txt", curve_text(latency(2), levels) + findings_text());

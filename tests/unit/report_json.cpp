@@ -13,6 +13,8 @@
 #include "report/json.hpp"
 #include "unit/report_records.hpp"
 
+BOOST_AUTO_TEST_SUITE(report_json)
+
 using namespace cllab;
 using Json = nlohmann::ordered_json;
 
@@ -78,8 +80,6 @@ std::string refusal_after(F change) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(report_json)
 
 BOOST_AUTO_TEST_CASE(a_record_is_one_line_with_the_keys_of_the_schema_in_order) {
     const auto line = report::to_json_line(full());

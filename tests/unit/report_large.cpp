@@ -17,6 +17,8 @@
 #include "report/table.hpp"
 #include "unit/report_records.hpp"
 
+BOOST_AUTO_TEST_SUITE(report_large)
+
 using namespace cllab;
 using model::Record;
 
@@ -72,8 +74,6 @@ std::string troubles_of(report::Joined& joined, const std::string& text) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(report_large)
 
 BOOST_AUTO_TEST_CASE(the_time_for_a_page_grows_as_the_number_of_records_whatever_they_differ_in) {
     grows_linearly("points", [](Record&, const std::string&) {});

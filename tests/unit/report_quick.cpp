@@ -11,6 +11,8 @@
 #include "report/quick_record.hpp"
 #include "unit/report_records.hpp"
 
+BOOST_AUTO_TEST_SUITE(report_quick)
+
 using namespace cllab;
 
 namespace {
@@ -47,8 +49,6 @@ std::string whole_record() {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(report_quick)
 
 BOOST_AUTO_TEST_CASE(a_record_as_the_lab_writes_it_is_read_quickly_and_wholly) {
     report::QuickReader quick;

@@ -10,6 +10,8 @@
 #include "report/history.hpp"
 #include "report/regression.hpp"
 
+BOOST_AUTO_TEST_SUITE(report_regression)
+
 using namespace cllab;
 using model::CellChange;
 
@@ -63,8 +65,6 @@ std::size_t at(const std::string& text, const std::string& part) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(report_regression)
 
 BOOST_AUTO_TEST_CASE(the_table_is_worst_first_and_names_what_tells_cells_apart) {
     const auto text = printed(example());

@@ -16,6 +16,8 @@
 #include "unit/golden.hpp"
 #include "unit/report_records.hpp"
 
+BOOST_AUTO_TEST_SUITE(report_table)
+
 using namespace cllab;
 using model::Record;
 
@@ -75,8 +77,6 @@ std::vector<std::vector<std::string>> groups(const std::vector<Record>& records)
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(report_table)
 
 BOOST_AUTO_TEST_CASE(a_run_on_two_devices_prints_as_the_golden_file) { test::matches_golden("table_pitch.txt", table(pitch_run())); }
 

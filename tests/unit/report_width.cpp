@@ -14,6 +14,8 @@
 #include "report/table.hpp"
 #include "unit/report_records.hpp"
 
+BOOST_AUTO_TEST_SUITE(report_width)
+
 using namespace cllab;
 using model::Record;
 
@@ -86,8 +88,6 @@ std::vector<std::string> rows_with(const std::string& page, const std::string& w
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(report_width)
 
 BOOST_AUTO_TEST_CASE(the_table_fits_and_keeps_the_times_in_line) {
     for (const auto& name : device_names()) {

@@ -8,6 +8,8 @@
 #include "inspect/tool.hpp"
 #include "run/conditions.hpp"
 
+BOOST_AUTO_TEST_SUITE(run_conditions)
+
 using namespace cllab;
 using run::Condition;
 
@@ -35,8 +37,6 @@ const Condition* find(const std::vector<Condition>& all, const std::string& name
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(run_conditions)
 
 BOOST_AUTO_TEST_CASE(a_machine_that_disturbs_is_told_by_what_it_does_and_what_changes_it) {
     Machine machine;

@@ -6,6 +6,8 @@
 
 #include "run/drift.hpp"
 
+BOOST_AUTO_TEST_SUITE(drift)
+
 using cllab::run::DriftFilter;
 
 namespace {
@@ -22,8 +24,6 @@ DriftFilter blocks(const std::vector<double>& references, unsigned samples, unsi
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(drift)
 
 BOOST_AUTO_TEST_CASE(without_a_reference_every_sample_counts) {
     DriftFilter filter(20);

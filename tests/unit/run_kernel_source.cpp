@@ -5,9 +5,9 @@
 
 #include "run/kernel_source.hpp"
 
-using cllab::run::name_lines;
-
 BOOST_AUTO_TEST_SUITE(run_kernel_source)
+
+using cllab::run::name_lines;
 
 BOOST_AUTO_TEST_CASE(the_lines_of_an_anonymous_text_are_named_by_its_line_directives) {
     const std::string text = "#line 1 \"lab.h\"\nfirst of lab.h\nsecond\n#line 1 \"pitch.cl\"\nfirst of pitch.cl\nint oops = ;\n";

@@ -13,6 +13,8 @@
 #include "unit/probe_setup.hpp"
 #include "unit/report_records.hpp"
 
+BOOST_AUTO_TEST_SUITE(limits)
+
 using namespace cllab;
 using run::Cache;
 
@@ -65,8 +67,6 @@ std::string refusal(Cache cache, const model::Setup& setup, std::size_t bytes, d
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(limits)
 
 BOOST_AUTO_TEST_CASE(a_flop_rate_five_per_cent_above_the_peak_of_its_type_cannot_be) {
     BOOST_TEST(judged(rate("flops", 104e9, "FLOP/s")) == "");

@@ -7,9 +7,9 @@
 
 #include "run/measure.hpp"
 
-using namespace cllab::run;
-
 BOOST_AUTO_TEST_SUITE(measure)
+
+using namespace cllab::run;
 
 BOOST_AUTO_TEST_CASE(a_sample_of_short_kernels_lasts_100_us) {
     BOOST_TEST(operations_per_sample(1e-6, 1e-9, 0, {}) == 100u);

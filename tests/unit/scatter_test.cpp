@@ -9,6 +9,8 @@
 
 #include "unit/memory_probe_run.hpp"
 
+BOOST_AUTO_TEST_SUITE(scatter)
+
 using namespace cllab;
 using namespace cllab::memory_test;
 
@@ -20,8 +22,6 @@ std::uint32_t place(std::uint32_t item, std::uint32_t items, std::uint32_t sprea
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(scatter)
 
 BOOST_AUTO_TEST_CASE(stores_land_where_the_definition_says_and_nowhere_else) {
     for (const std::uint32_t spread : {1u, 4u, 32u}) {

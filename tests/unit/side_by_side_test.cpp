@@ -3,6 +3,8 @@
 
 #include "app/side_by_side.hpp"
 
+BOOST_AUTO_TEST_SUITE(side_by_side)
+
 using namespace cllab;
 
 namespace {
@@ -33,8 +35,6 @@ model::Record timed(const std::string& selector, double median, double half_widt
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(side_by_side)
 
 BOOST_AUTO_TEST_CASE(gpus_with_memory_of_their_own_work_at_once_and_nothing_else_does) {
     auto shared = gpu("integrated"), cpu = gpu("cpu"), nameless = gpu("");

@@ -14,6 +14,8 @@
 #include "experiments/lib/gemm_reference.hpp"
 #include "unit/study.hpp"
 
+BOOST_AUTO_TEST_SUITE(studies)
+
 using namespace cllab;
 using namespace cllab::model;
 using namespace cllab::test;
@@ -251,5 +253,7 @@ BOOST_AUTO_TEST_CASE(the_check_of_channels_rejects_one_wrong_value_and_a_forgott
 BOOST_AUTO_TEST_CASE(a_channel_of_one_value_is_refused) {
     BOOST_TEST(says(unsupported("batchnorm", "channel_two", {{"images", "1"}, {"height", "1"}, {"width", "1"}}), "1 value"));
 }
+
+BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE_END()

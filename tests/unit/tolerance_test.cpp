@@ -14,10 +14,10 @@
 #include "model/plan.hpp"
 #include "unit/probe_setup.hpp"
 
+BOOST_AUTO_TEST_SUITE(tolerance)
+
 using namespace cllab;
 using namespace cllab::model;
-
-BOOST_AUTO_TEST_SUITE(tolerance)
 
 BOOST_AUTO_TEST_CASE(neighbors_are_one_ulp_apart_on_either_side_of_zero) {
     constexpr float least = std::numeric_limits<float>::denorm_min();

@@ -13,6 +13,8 @@
 #include "model/registry.hpp"
 #include "model/tune.hpp"
 
+BOOST_AUTO_TEST_SUITE(tuning)
+
 using namespace cllab;
 using namespace cllab::model;
 
@@ -68,8 +70,6 @@ MeasurePoints measure(double (*cost)(const Point&), std::vector<std::size_t>* ba
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(tuning)
 
 BOOST_AUTO_TEST_CASE(a_space_has_the_axes_that_the_variant_looks_at) {
     const auto e = family();

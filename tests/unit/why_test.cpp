@@ -14,6 +14,8 @@
 #include "unit/probe_setup.hpp"
 #include "unit/report_records.hpp"
 
+BOOST_AUTO_TEST_SUITE(why)
+
 using namespace cllab;
 using model::Limit;
 
@@ -79,8 +81,6 @@ Limit judged(const std::vector<double>& parts, double spread = 0.01) {
 const auto is_close = boost::test_tools::tolerance(1e-9);
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(why)
 
 BOOST_AUTO_TEST_CASE(a_limiter_is_named_when_its_bound_is_most_of_the_time_and_clear_of_the_next) {
     BOOST_CHECK(judged({0.95, 0.3}) == Limit::named);

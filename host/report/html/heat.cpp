@@ -11,7 +11,7 @@
 namespace cllab::report::html {
 namespace {
 
-constexpr std::size_t most_groups = 40;
+constexpr std::size_t most_maps = 40;
 
 /// h0 is the fastest, h6 beyond 32 times its time.
 std::string heat_of(const Rank& rank) {
@@ -49,8 +49,8 @@ void write_heat(std::ostream& out, const Context& c) {
         if (columns.size() < 2) continue;
         std::size_t shown = 0;
         for (const auto& group : family.groups) {
-            if (shown++ == most_groups) {
-                out << "<p class=\"dim\">" << family.groups.size() - most_groups << " more points of " << text(family.name) << " are in the table of all cells.</p>\n";
+            if (shown++ == most_maps) {
+                out << "<p class=\"dim\">" << family.groups.size() - most_maps << " more points of " << text(family.name) << " are in the table of all cells.</p>\n";
                 break;
             }
             const auto where = c.where(family, group);
