@@ -88,7 +88,11 @@ void write_device(std::ostream& out, const Context& c, std::size_t device) {
         ChartLine roof{memory.name + ", " + quantity(memory.value, "B/s"), {}, true, false, "roof"};
         const double end = top > 0 ? std::min(to, top / memory.value) : to;
         roof.marks = {{from, from * memory.value}, {std::max(end, from), std::max(end, from) * memory.value}};
-        roof.label = memory.name;
+        // Roofs that lie on each other have one label; the legend has all.
+        const bool near = std::any_of(roofs.memory.begin(), roofs.memory.end(), [&](const auto& other) {
+            return &other < &memory && std::max(other.value, memory.value) < 1.4 * std::min(other.value, memory.value);
+        });
+        if (!near) roof.label = memory.name;
         lines.push_back(std::move(roof));
     }
     for (const auto& peak : roofs.compute) {
