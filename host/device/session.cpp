@@ -33,6 +33,12 @@ Session::Session(const Found& found) : facts_(found.facts), device_(found.device
     }
 }
 
+const cl::CommandQueue& Session::queue(unsigned number) {
+    if (number == 0) return queue_;
+    while (more_queues_.size() < number) more_queues_.emplace_back(context_, device_, CL_QUEUE_PROFILING_ENABLE);
+    return more_queues_[number - 1];
+}
+
 const TimerAudit& Session::timer() {
     if (timer_) return *timer_;
     const InPhase phase(Phase::timer_audit);
@@ -60,6 +66,7 @@ void Session::wait() {
         }
     }
     queue_.finish();  // says what went wrong, if anything did
+    for (const auto& queue : more_queues_) queue.finish();
     last_wait_ = Clock::now();
 }
 
@@ -129,7 +136,7 @@ HostPages::HostPages(std::size_t bytes, model::Pages pages) : bytes_(round_up(by
     const auto address = reinterpret_cast<std::uintptr_t>(mapped_);
     data_ = reinterpret_cast<void*>((address + huge_page - 1) / huge_page * huge_page);
     // A system that does not know the advice goes its own way: huge_share() says what came of it.
-    madvise(data_, bytes_, pages == model::Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    if (pages != model::Pages::any) madvise(data_, bytes_, pages == model::Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 
 HostPages::~HostPages() { munmap(mapped_, mapped_bytes_); }
@@ -154,14 +161,15 @@ std::optional<double> HostPages::huge_share() const {
     return said ? std::optional(huge / static_cast<double>(bytes_)) : std::nullopt;
 }
 
-GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, std::size_t guard_bytes, bool mapped, model::Pages pages)
+GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, std::size_t guard_bytes, model::Transfer transfer, model::Pages pages)
     : session_(&session), size_(size_bytes) {
     const std::size_t displaced = session.displacement();
     if (!session.guards()) guard_bytes = 0;
     if (guard_bytes > 0) guard_ = round_up(guard_bytes, session.facts().base_align_bytes) + displaced;
     const std::size_t all = guard_bytes > 0 ? guard_ + size_ + guard_ : displaced + size_;
-    cl_mem_flags flags = CL_MEM_READ_WRITE | (mapped ? CL_MEM_ALLOC_HOST_PTR : 0);
-    if (pages != model::Pages::any && session.facts().is_cpu()) {
+    cl_mem_flags flags = CL_MEM_READ_WRITE | (transfer == model::Transfer::mapped ? CL_MEM_ALLOC_HOST_PTR : 0);
+    asked_pages_ = pages != model::Pages::any && session.facts().is_cpu();
+    if (asked_pages_ || transfer == model::Transfer::host_pointer) {
         pages_ = std::make_shared<HostPages>(all, pages);
         flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
     }
@@ -209,7 +217,7 @@ double upload(Session& session, const cl::Buffer& buffer, std::span<const std::b
     const auto& queue = session.queue();
     queue.finish();
     auto start = Clock::now();
-    if (how == model::Transfer::copied) {
+    if (!is_in_place(how)) {
         queue.enqueueWriteBuffer(buffer, CL_TRUE, 0, data.size(), data.data());
         return seconds_since(start);
     }
@@ -226,7 +234,7 @@ double download(Session& session, const cl::Buffer& buffer, std::span<std::byte>
     const auto& queue = session.queue();
     queue.finish();
     auto start = Clock::now();
-    if (how == model::Transfer::copied) {
+    if (!is_in_place(how)) {
         queue.enqueueReadBuffer(buffer, CL_TRUE, 0, data.size(), data.data());
         return seconds_since(start);
     }

@@ -33,6 +33,8 @@ public:
     const cl::Device& device() const { return device_; }
     const cl::Context& context() const { return context_; }
     const cl::CommandQueue& queue() const { return queue_; }
+    /// In-order queues beside that one, which is number 0. Made at the first call.
+    const cl::CommandQueue& queue(unsigned number);
     /// Waits until the device has done all that was enqueued. Sleeps where the device's own clock times what runs, so that a
     /// core is free meanwhile; a driver's own wait keeps one busy (NVIDIA 580).
     void wait();
@@ -70,6 +72,7 @@ private:
     cl::Device device_;
     cl::Context context_;
     cl::CommandQueue queue_;
+    std::vector<cl::CommandQueue> more_queues_;
     std::optional<TimerAudit> timer_;
     std::optional<std::unique_ptr<ClockReader>> clock_reader_;
     std::optional<bool> settled_;
@@ -87,7 +90,7 @@ private:
 /// Memory of the host for a buffer that shall lie in pages of one kind, as far as the system gives them.
 class HostPages {
 public:
-    /// `bytes` of zeros, aligned to 2 MiB. Throws std::bad_alloc.
+    /// `bytes` of zeros, aligned to 2 MiB. pages: any asks for no kind. Throws std::bad_alloc.
     HostPages(std::size_t bytes, model::Pages pages);
     ~HostPages();
     HostPages(const HostPages&) = delete;
@@ -111,14 +114,15 @@ class GuardedBuffer {
 public:
     GuardedBuffer() = default;
     /// `size_bytes` > 0. guard_bytes: on each side, rounded up to what the device aligns buffers to; 0: no guards.
-    /// mapped: allocated where the host can map it (CL_MEM_ALLOC_HOST_PTR). Throws cl::Error when the device has no room.
+    /// transfer: mapped, allocated where the host can map it (CL_MEM_ALLOC_HOST_PTR); host_pointer, in memory of the process. Throws cl::Error
+    /// when the device has no room.
     /// pages: on a CPU the buffer lies in such pages of the host's, unless any.
-    GuardedBuffer(Session& session, std::size_t size_bytes, std::size_t guard_bytes, bool mapped, model::Pages pages = model::Pages::any);
+    GuardedBuffer(Session& session, std::size_t size_bytes, std::size_t guard_bytes, model::Transfer transfer, model::Pages pages = model::Pages::any);
 
     const cl::Buffer& buffer() const { return inner_; }
     std::size_t size_bytes() const { return size_; }
     /// HostPages::huge_share(); nothing where the buffer asked for no kind of pages.
-    std::optional<double> huge_share() const { return pages_ ? pages_->huge_share() : std::nullopt; }
+    std::optional<double> huge_share() const { return asked_pages_ ? pages_->huge_share() : std::nullopt; }
     /// Writes the guard pattern, unless it stands there; call before each verification.
     void arm(std::uint64_t seed);
     /// Nothing, or what was written outside of the buffer `name`: "first write 3 bytes before the start of 'dst'".
@@ -130,11 +134,11 @@ private:
     cl::Buffer whole_, inner_;
     std::size_t size_ = 0, guard_ = 0;  ///< guard_: bytes on each side
     std::uint64_t seed_ = 0;
-    bool armed_ = false;
+    bool armed_ = false, asked_pages_ = false;
 };
 
 /// Host to device and back, blocking; returns seconds by the host clock of what a program that fills and reads in place
-/// would pay: the whole copy for Transfer::copied, map plus unmap without the fill for Transfer::mapped.
+/// would pay: the whole copy, or map plus unmap without the fill where it is in place.
 double upload(Session& session, const cl::Buffer& buffer, std::span<const std::byte> data, model::Transfer how);
 double download(Session& session, const cl::Buffer& buffer, std::span<std::byte> data, model::Transfer how);
 

@@ -53,8 +53,13 @@ struct Variant {
 // --- Arguments, in the kernel's parameter order. Buffers are cl_mem, sizes in bytes. ---------------------------------
 struct Input { std::string name; SharedBytes data; };               ///< read only; never guarded, so that Oclgrind sees reads outside
 // row_bytes: of data laid out in rows; the guards are at least one row, so that a row too many is seen.
-struct Output { std::string name; std::size_t size_bytes = 0, row_bytes = 0; };   ///< poisoned before verification, guarded on both sides
-struct InOut { std::string name; SharedBytes data; std::size_t row_bytes = 0; };  ///< uploaded before verification, guarded on both sides
+/// Whose transfer steps move a buffer, and are so proved to: up, it holds poison until an Upload brings the data; down, the check sees what the
+/// last Download left on the host. A transfer that is not there, or goes elsewhere, is then a wrong result.
+enum class ByStep { none, up, down };
+/// Poisoned before verification, guarded on both sides.
+struct Output { std::string name; std::size_t size_bytes = 0, row_bytes = 0; ByStep by_step = ByStep::none; };
+/// Uploaded before verification, guarded on both sides.
+struct InOut { std::string name; SharedBytes data; std::size_t row_bytes = 0; ByStep by_step = ByStep::none; };
 struct Scratch { std::string name; std::size_t size_bytes = 0, row_bytes = 0; };  ///< device memory nobody checks; poisoned and guarded
 struct Local { std::string name; std::size_t size_bytes = 0; };     ///< __local memory
 struct Value { std::string name; Bytes data; };                     ///< a scalar or struct passed by value
@@ -104,13 +109,15 @@ struct Launch {
     std::vector<std::string> args{};  ///< names from Setup::args; empty: all of them, in order
     Extent offset{};                  ///< of the NDRange
     std::string part{};               ///< what --steps calls it, e.g. "sweep"; empty: the kernel's name
+    unsigned queue = 0;               ///< the in-order queue it goes to; those of one operation begin together
 };
 /// Host to device, counted in the time: what the last Download of this buffer brought, else the argument's own data.
 struct Upload {
     std::string buffer;
     std::size_t piece_bytes = 0;  ///< transferred in pieces of this many bytes, the last one shorter; 0: all at once
+    unsigned queue = 0;
 };
-struct Download { std::string buffer; };  ///< device to host, counted in the time
+struct Download { std::string buffer; unsigned queue = 0; };  ///< device to host, counted in the time
 struct Swap { std::string a, b; };        ///< the two buffers change places, for this operation and all later ones
 
 /// The buffers and by-value arguments of a set-up in the memory of this process, by name.
@@ -207,7 +214,10 @@ struct Picture {
     std::function<Bytes(std::span<const std::byte>)> grey;  ///< width*height bytes for the file
 };
 
-enum class Transfer { copied, mapped };
+/// How buffers get to the device and back: copied from and to memory of the process, or pinned memory, which the driver allocated; mapped for
+/// the host to fill and read in place; host_pointer, mapped likewise, of buffers that lie in memory of the process.
+enum class Transfer { copied, pinned, mapped, host_pointer };
+constexpr bool is_in_place(Transfer t) { return t == Transfer::mapped || t == Transfer::host_pointer; }
 
 /// The pages that buffers in the host's memory shall lie in. Elsewhere, and for small buffers, it means nothing.
 enum class Pages { any, small, huge };
@@ -243,6 +253,7 @@ struct Setup {
     Point point{};                         ///< what every axis became; filled by set_up(), and the point of the record
     std::map<std::string, Picture> pictures{};
     Transfer transfer = Transfer::copied;
+    bool blocking = false;                 ///< each step is waited for before the next is enqueued
     Pages pages = Pages::any;              ///< what the buffers lie in becomes the metric huge_pages, unless any
     bool time_transfers = false;           ///< also report upload and download time as metrics
     /// Optional: numbers in the outputs as sampling left them, `operations` operations after the data was loaded. They

@@ -1,6 +1,7 @@
 #include "run/operation.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/overloaded.hpp"
 #include "core/phases.hpp"
@@ -27,9 +28,11 @@ cl::NDRange nd_range(const Extent& extent) {
 
 Operation::Operation(device::Session& session, const device::Built& built, const Setup& setup, const std::string& entry,
                      const Operation* beside)
-    : session_(session), args_(setup.args), mapped_(setup.transfer == Transfer::mapped), slope_(setup.slope) {
+    : session_(session), args_(setup.args), transfer_(setup.transfer), blocking_(setup.blocking), slope_(setup.slope) {
     const InPhase phase(Phase::buffers);
     make_steps(built, setup, entry);
+    if (queues_ > 1 && device::has_quirk(session_.facts(), "rusticl-queues"))
+        throw Unsupported("work in several queues at once comes out wrong on this driver (quirk 'rusticl-queues')");
     make_memory(setup, beside);
     if (slope_) trips_ = slope_->low;
     for (const auto& step : steps_) bind(step);
@@ -60,6 +63,7 @@ void Operation::make_steps(const device::Built& built, const Setup& setup, const
         } else if (std::holds_alternative<HostLoop>(step)) {
             native_ = true;
         }
+        std::visit(Overloaded{[](const Swap&) {}, [](const HostLoop&) {}, [&](const auto& s) { queues_ = std::max(queues_, s.queue + 1); }}, step);
         steps_.push_back(std::move(bound));
     }
 }
@@ -139,8 +143,9 @@ void Operation::set_trips(std::int32_t trips) {
 
 void Operation::enqueue(std::vector<cl::Event>* events) {
     ++operations_;
+    // What filled the buffers went to the first queue, and no other waits for that one.
+    if (queues_ > 1 && !rewritten_) session_.queue().finish();
     rewritten_ = true;
-    const auto& queue = session_.queue();
     const auto slot = [&]() -> cl::Event* {
         if (!events) return nullptr;
         events->emplace_back();
@@ -149,30 +154,14 @@ void Operation::enqueue(std::vector<cl::Event>* events) {
     for (const auto& bound : steps_) {
         std::visit(Overloaded{
                        [&](const Launch& launch) {
+                           const auto& queue = session_.queue(launch.queue);
                            queue.enqueueNDRangeKernel(kernels_[bound.kernel], nd_range(launch.offset), nd_range(launch.global),
                                                       nd_range(launch.local), nullptr, slot());
+                           // It is to begin while the host copies into another buffer, or asks another queue.
+                           if (queues_ > 1) queue.flush();
+                           if (blocking_) queue.finish();
                        },
-                       [&](const Upload& u) {
-                           auto& m = memory(u.buffer);
-                           // In-order queue or not: NVIDIA's driver (580.159 on an H200) takes small host memory when the
-                           // write is enqueued, and what is still on its way there is missed.
-                           if (m.arrival()) m.arrival.wait();
-                           if (m.host.size() != m.size_bytes && !m.data) {  // the device made its poison itself
-                               m.host.resize(m.size_bytes);
-                               model::poison(m.host, seed_);
-                           }
-                           const auto* from = m.data && !m.arrival() ? &*m.data : &m.host;
-                           const auto piece = u.piece_bytes > 0 ? u.piece_bytes : m.size_bytes;
-                           for (std::size_t at = 0; at < m.size_bytes; at += piece)
-                               queue.enqueueWriteBuffer(m.buffer.buffer(), CL_FALSE, at, std::min(piece, m.size_bytes - at),
-                                                        from->data() + at, nullptr, slot());
-                       },
-                       [&](const Download& d) {
-                           auto& m = memory(d.buffer);
-                           m.host.resize(m.size_bytes);
-                           queue.enqueueReadBuffer(m.buffer.buffer(), CL_FALSE, 0, m.size_bytes, m.host.data(), nullptr, &m.arrival);
-                           if (auto* event = slot()) *event = m.arrival;
-                       },
+                       [&](const Upload& u) { up(u, slot); }, [&](const Download& d) { down(d, slot); },
                        [&](const Swap& swap) {
                            std::swap(alias_.at(swap.a), alias_.at(swap.b));
                            for (const auto& other : steps_) bind(other);
@@ -184,19 +173,63 @@ void Operation::enqueue(std::vector<cl::Event>* events) {
                        }},
                    bound.step);
     }
+    // A wait for one queue begins nothing in another.
+    for (unsigned n = 0; n < queues_ && queues_ > 1; ++n) session_.queue(n).flush();
+}
+
+void Operation::up(const Upload& step, const std::function<cl::Event*()>& slot) {
+    auto& m = memory(step.buffer);
+    const auto& queue = session_.queue(step.queue);
+    // In-order queue or not: NVIDIA's driver (580.159 on an H200) takes small host memory when the write is enqueued, and what is
+    // still on its way there is missed.
+    if (m.arrival()) m.arrival.wait();
+    if (m.host.size() != m.size_bytes && !m.data) {  // the device made its poison itself
+        m.host.resize(m.size_bytes);
+        model::poison(m.host, seed_);
+    }
+    const auto* from = m.pinned_at ? m.pinned_at : m.data && !m.arrival() ? m.data->data() : m.host.data();
+    const auto piece = step.piece_bytes > 0 ? step.piece_bytes : m.size_bytes;
+    for (std::size_t at = 0; at < m.size_bytes; at += piece) {
+        const auto bytes = std::min(piece, m.size_bytes - at);
+        if (is_in_place(transfer_)) {
+            void* to = queue.enqueueMapBuffer(m.buffer.buffer(), CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, at, bytes, nullptr, slot());
+            std::memcpy(to, from + at, bytes);
+            queue.enqueueUnmapMemObject(m.buffer.buffer(), to, nullptr, slot());
+            if (blocking_) queue.finish();
+        } else {
+            queue.enqueueWriteBuffer(m.buffer.buffer(), blocking_, at, bytes, from + at, nullptr, slot());
+        }
+    }
+}
+
+void Operation::down(const Download& step, const std::function<cl::Event*()>& slot) {
+    auto& m = memory(step.buffer);
+    const auto& queue = session_.queue(step.queue);
+    const auto to = host_side(m);
+    if (is_in_place(transfer_)) {
+        void* from = queue.enqueueMapBuffer(m.buffer.buffer(), CL_TRUE, CL_MAP_READ, 0, m.size_bytes, nullptr, slot());
+        std::memcpy(to.data(), from, m.size_bytes);
+        queue.enqueueUnmapMemObject(m.buffer.buffer(), from, nullptr, slot());
+        if (blocking_) queue.finish();
+        return;
+    }
+    queue.enqueueReadBuffer(m.buffer.buffer(), blocking_, 0, m.size_bytes, to.data(), nullptr, &m.arrival);
+    if (auto* event = slot()) *event = m.arrival;
 }
 
 std::vector<std::string> Operation::parts() const {
     std::vector<std::string> out;
+    const std::size_t events = is_in_place(transfer_) ? 2 : 1;  // of a transfer: map and unmap, or one
     for (const auto& bound : steps_) {
         std::visit(Overloaded{[&](const Launch& launch) {
                                   out.push_back(!launch.part.empty() ? launch.part : kernels_[bound.kernel].getInfo<CL_KERNEL_FUNCTION_NAME>());
                               },
                               [&](const Upload& u) {
                                   const auto bytes = memories_.at(u.buffer).size_bytes;
-                                  out.insert(out.end(), u.piece_bytes > 0 ? (bytes + u.piece_bytes - 1) / u.piece_bytes : 1, "up");
+                                  const auto pieces = u.piece_bytes > 0 ? (bytes + u.piece_bytes - 1) / u.piece_bytes : 1;
+                                  out.insert(out.end(), events * pieces, "up");
                               },
-                              [&](const Download&) { out.push_back("down"); }, [](const Swap&) {}, [](const HostLoop&) {}},
+                              [&](const Download&) { out.insert(out.end(), events, "down"); }, [](const Swap&) {}, [](const HostLoop&) {}},
                    bound.step);
     }
     return out;

@@ -1,6 +1,7 @@
 // One operation of a cell, ready to be enqueued: kernels with bound arguments, buffers between guards, images.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -54,6 +55,7 @@ public:
     std::size_t launches_in_operation() const { return launches_; }
     /// Part of the largest buffer that lies in huge pages; nothing where the setup asks for no kind of pages.
     std::optional<double> huge_share() const;
+    unsigned queues() const { return queues_; }
     bool is_native() const { return native_; }  ///< it is done by this process, and makes no event
     bool single_launch() const { return steps_.size() == 1 && launches_ == 1; }
     const cl::Kernel& kernel() const { return kernels_.front(); }
@@ -71,6 +73,9 @@ private:
         bool is_image = false, read_back = false, poisoned = false;
         std::size_t width = 0, height = 0, depth = 1, size_bytes = 0;
         model::Bytes host;  ///< staging of what comes back
+        model::ByStep by_step = model::ByStep::none;
+        cl::Buffer pinned;  ///< Transfer::pinned: the host's side of its transfer steps, mapped at
+        std::byte* pinned_at = nullptr;
         cl::Event arrival;  ///< of the last Download step into `host`; an Upload step sends that back
         model::SharedBytes data;
         model::SharedBytes loaded;  ///< what the device's memory was last filled with
@@ -86,6 +91,11 @@ private:
     void bind(const BoundStep& step);
     void fill(Memory& m, std::span<const std::byte> from);
     void fill_with_poison(Memory& m);
+    void pin(Memory& m);
+    void prepare_host(Memory& m);  ///< before operations: what is to come from there, or poison where something is to arrive
+    std::span<std::byte> host_side(Memory& m);
+    void up(const model::Upload& step, const std::function<cl::Event*()>& slot);
+    void down(const model::Download& step, const std::function<cl::Event*()>& slot);
     void check_launch(const cl::Kernel& kernel, const model::Launch& launch) const;
     Memory& memory(const std::string& name);
     void hold();     ///< maps all buffers, for a native loop; they stay so until
@@ -102,7 +112,9 @@ private:
     std::map<std::string, void*> held_;  ///< by memory, while they are mapped
     model::HostMemory host_memory_;
     std::size_t launches_ = 0;
-    bool swaps_ = false, native_ = false, mapped_ = false, rewritten_ = false, shares_memory_ = false;
+    unsigned queues_ = 1;
+    model::Transfer transfer_ = model::Transfer::copied;
+    bool swaps_ = false, native_ = false, blocking_ = false, rewritten_ = false, shares_memory_ = false;
     std::optional<model::Slope> slope_;
     std::int32_t trips_ = 0;
     model::Extent local_, global_;

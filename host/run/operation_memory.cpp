@@ -83,30 +83,32 @@ void Operation::make_memory(const Setup& setup, const Operation* beside) {
     std::size_t shared = 0;
     // `input`: what no kernel may write must be the same for both; anything else is written by each.
     const auto buffer = [&](const std::string& name, std::size_t bytes, std::size_t guard, bool read_back, bool poisoned,
-                            const SharedBytes& input = nullptr) {
+                            const SharedBytes& input = nullptr, ByStep by_step = ByStep::none) {
         if (bytes == 0) throw Error(Blame::result, "argument '" + name + "' has size 0");
         Memory m;
         m.name = name;
         m.size_bytes = bytes;
         m.read_back = read_back;
         m.poisoned = poisoned;
+        m.by_step = by_step;
         const auto other = beside ? beside->memories_.find(name) : memories_.end();
         if (beside && other != beside->memories_.end() && !other->second.is_image && other->second.size_bytes == bytes &&
-            other->second.read_back == read_back && other->second.poisoned == poisoned && beside->mapped_ == mapped_ &&
+            other->second.read_back == read_back && other->second.poisoned == poisoned && beside->transfer_ == transfer_ &&
             (!input || (other->second.data && *other->second.data == *input))) {
             m.buffer = other->second.buffer;
             ++shared;
         } else {
-            m.buffer = device::GuardedBuffer(session_, bytes, guard, mapped_, setup.pages);
+            m.buffer = device::GuardedBuffer(session_, bytes, guard, transfer_, setup.pages);
         }
+        if (by_step != ByStep::none && transfer_ == Transfer::pinned) pin(m);
         memories_[name] = std::move(m);
         alias_[name] = name;
     };
     for (const auto& argument : setup.args) {
         std::visit(Overloaded{
                        [&](const Input& a) { buffer(a.name, a.data.size(), 0, false, false, a.data); },
-                       [&](const Output& a) { buffer(a.name, a.size_bytes, guard_of(a.row_bytes), true, true); },
-                       [&](const InOut& a) { buffer(a.name, a.data.size(), guard_of(a.row_bytes), true, false); },
+                       [&](const Output& a) { buffer(a.name, a.size_bytes, guard_of(a.row_bytes), true, true, nullptr, a.by_step); },
+                       [&](const InOut& a) { buffer(a.name, a.data.size(), guard_of(a.row_bytes), true, a.by_step == ByStep::up, nullptr, a.by_step); },
                        [&](const Scratch& a) { buffer(a.name, a.size_bytes, guard_of(a.row_bytes), false, true); },
                        [&](const Local&) {}, [&](const Value&) {},
                        [&](const Sampler& a) { samplers_.emplace(a.name, make_sampler(session_, a)); },
@@ -138,9 +140,27 @@ void Operation::make_memory(const Setup& setup, const Operation* beside) {
     shares_memory_ = shared > 0 && shared == memories_.size();
 }
 
+void Operation::pin(Memory& m) {
+    m.pinned = cl::Buffer(session_.context(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, m.size_bytes);
+    m.pinned_at = static_cast<std::byte*>(session_.queue().enqueueMapBuffer(m.pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, m.size_bytes));
+}
+
+std::span<std::byte> Operation::host_side(Memory& m) {
+    if (m.pinned_at) return {m.pinned_at, m.size_bytes};
+    m.host.resize(m.size_bytes);
+    return m.host;
+}
+
+void Operation::prepare_host(Memory& m) {
+    if (m.by_step == ByStep::down) model::poison(host_side(m), seed_);
+    if (m.by_step == ByStep::up && m.pinned_at) std::copy(m.data->begin(), m.data->end(), m.pinned_at);
+}
+
 Operation::~Operation() {
     try {
         release();
+        for (const auto& [name, m] : memories_)
+            if (m.pinned_at) session_.queue().enqueueUnmapMemObject(m.pinned, m.pinned_at);
     } catch (const cl::Error&) {  // of a device that is lost nothing more is wanted
     }
 }
@@ -205,6 +225,7 @@ void Operation::load(const Setup& setup, std::uint64_t seed) {
         if (m.poisoned) fill_with_poison(m);
         else fill(m, *m.data);
         if (m.is_image) continue;
+        prepare_host(m);
         m.buffer.arm(seed);
         m.loaded = m.data;
     }
@@ -214,8 +235,8 @@ void Operation::load(const Setup& setup, std::uint64_t seed) {
 void Operation::fill(Memory& m, std::span<const std::byte> from) {
     if (m.is_image)
         session_.queue().enqueueWriteImage(m.image, CL_TRUE, {0, 0, 0}, {m.width, m.height, m.depth}, 0, 0, from.data());
-    else if (mapped_)
-        device::upload(session_, m.buffer.buffer(), from, Transfer::mapped);
+    else if (is_in_place(transfer_))
+        device::upload(session_, m.buffer.buffer(), from, transfer_);
     else
         session_.put(m.buffer.buffer(), from);
 }
@@ -234,6 +255,7 @@ void Operation::poison() {
         if (!m.read_back) continue;
         if (m.poisoned) fill_with_poison(m);
         else fill(m, *m.data);
+        prepare_host(m);
     }
     rewritten_ = false;
 }
@@ -257,7 +279,11 @@ Operation::Contents Operation::poison_contents() const {
 void Operation::overwrite(const Contents& contents) {
     const InPhase phase(Phase::buffers);
     release();
-    for (const auto& [name, bytes] : contents) fill(memories_.at(name), bytes);
+    for (const auto& [name, bytes] : contents) {
+        auto& m = memories_.at(name);
+        fill(m, bytes);
+        if (m.by_step != ByStep::none) prepare_host(m);
+    }
     rewritten_ = false;
 }
 
@@ -282,11 +308,15 @@ std::optional<std::string> Operation::read_back(Buffers& buffers) {
     for (const auto& [argument, target] : alias_) {
         if (!memories_.at(argument).read_back) continue;
         auto& m = memories_.at(target);  // a Swap may have put a scratch buffer where the output was
+        if (m.by_step == ByStep::down) {
+            buffers.data.emplace(argument, host_side(m));
+            continue;
+        }
         m.host.resize(m.size_bytes);
         if (m.is_image)
             queue.enqueueReadImage(m.image, CL_TRUE, {0, 0, 0}, {m.width, m.height, m.depth}, 0, 0, m.host.data());
-        else if (mapped_)
-            device::download(session_, m.buffer.buffer(), m.host, Transfer::mapped);
+        else if (is_in_place(transfer_))
+            device::download(session_, m.buffer.buffer(), m.host, transfer_);
         else
             session_.get(m.buffer.buffer(), m.host);
         buffers.data.emplace(argument, m.host);
@@ -300,8 +330,9 @@ double Operation::time_upload(const Setup& setup) {
     for (const auto& argument : setup.args) {
         const auto found = memories_.find(name_of(argument));
         if (found == memories_.end() || found->second.is_image || !found->second.data) continue;
-        seconds += device::upload(session_, found->second.buffer.buffer(), *found->second.data,
-                                  mapped_ ? Transfer::mapped : Transfer::copied);
+        auto& m = found->second;
+        const auto from = m.pinned_at ? std::span<const std::byte>(m.pinned_at, m.size_bytes) : std::span<const std::byte>(*m.data);
+        seconds += device::upload(session_, m.buffer.buffer(), from, transfer_);
     }
     return seconds;
 }
@@ -310,9 +341,8 @@ double Operation::time_download() {
     release();
     double seconds = 0;
     for (auto& [name, m] : memories_) {
-        if (!m.read_back || m.is_image) continue;
-        m.host.resize(m.size_bytes);
-        seconds += device::download(session_, m.buffer.buffer(), m.host, mapped_ ? Transfer::mapped : Transfer::copied);
+        if (!m.read_back || m.is_image || m.by_step == ByStep::up) continue;
+        seconds += device::download(session_, m.buffer.buffer(), host_side(m), transfer_);
     }
     return seconds;
 }

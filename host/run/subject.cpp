@@ -202,10 +202,14 @@ double Subject::timed(unsigned operations, Parts* parts) {
             seconds += static_cast<double>(s.end - s.start) * 1e-9;
         }
     } else {
-        const auto begun = device::stamps_of(events.front()), ended = device::stamps_of(events.back());
-        if (ended.end < begun.start || begun.start == 0)
-            throw Error(Blame::result, "the driver gave events that end before they start");
-        seconds = static_cast<double>(ended.end - begun.start) * 1e-9;
+        // Of several queues none need be first or last.
+        auto begun = device::stamps_of(events.front()).start, ended = device::stamps_of(events.back()).end;
+        for (const auto& event : first().queues() > 1 ? events : std::vector<cl::Event>{}) {
+            const auto s = device::stamps_of(event);
+            begun = std::min(begun, s.start), ended = std::max(ended, s.end);
+        }
+        if (ended < begun || begun == 0) throw Error(Blame::result, "the driver gave events that end before they start");
+        seconds = static_cast<double>(ended - begun) * 1e-9;
     }
     if (parts) add_parts(events, operations, *parts);
     if (seconds > host * 1.05 + 20e-6) events_exceeded_host_ = true;

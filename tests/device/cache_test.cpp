@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(samples_stand_between_references_that_cost_little) {
 BOOST_AUTO_TEST_CASE(buffers_in_pages_of_either_kind_are_guarded_and_say_what_they_lie_in) {
     auto& session = test::session();
     for (const auto pages : {model::Pages::huge, model::Pages::small}) {
-        device::GuardedBuffer buffer(session, 3 << 20, device::least_guard_bytes, false, pages);
+        device::GuardedBuffer buffer(session, 3 << 20, device::least_guard_bytes, model::Transfer::copied, pages);
         buffer.arm(7);
         const std::vector<std::byte> data(buffer.size_bytes(), std::byte{42});
         session.queue().enqueueWriteBuffer(buffer.buffer(), CL_TRUE, 0, data.size(), data.data());
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(buffers_in_pages_of_either_kind_are_guarded_and_say_what_th
         if (share) BOOST_TEST((*share >= 0 && *share <= 1));
         if (share && pages == model::Pages::small) BOOST_TEST(*share == 0);
     }
-    BOOST_TEST(!device::GuardedBuffer(session, 4096, 0, false).huge_share().has_value());
+    BOOST_TEST(!device::GuardedBuffer(session, 4096, 0, model::Transfer::copied).huge_share().has_value());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <cstring>
+#include <map>
 
 #include "bench.hpp"
 
@@ -128,6 +129,32 @@ BOOST_AUTO_TEST_CASE(a_kernel_that_skips_its_work_where_the_answer_is_there_is_w
     BOOST_TEST((r[0].status == Status::wrong_result));
     BOOST_TEST(r[0].reason.starts_with("it does not do its work at every launch"), r[0].reason);
     BOOST_TEST((r[1].status == Status::ok), r[1].reason);
+}
+
+BOOST_AUTO_TEST_CASE(a_transfer_that_a_step_should_have_made_is_missed) {
+    for (const auto transfer : {model::Transfer::copied, model::Transfer::pinned, model::Transfer::mapped, model::Transfer::host_pointer}) {
+        for (const unsigned queue : {0u, 1u}) {
+            const auto moves = [=](const model::Variant& variant, model::Setup& setup) {
+                setup.args[0] = model::InOut{"src", std::get<model::Input>(setup.args[0]).data, 0, model::ByStep::up};
+                std::get<model::Output>(setup.args[1]).by_step = model::ByStep::down;
+                setup.transfer = transfer;
+                setup.blocking = variant.name == "waits";
+                if (variant.name != "no_up") setup.steps.push_back(model::Upload{"src", 0, queue});
+                model::Launch launch{"scratch_" + variant.name, setup.global, {}, {}, {}, "kernel", queue};
+                setup.steps.push_back(launch);
+                if (variant.name != "no_down") setup.steps.push_back(model::Download{"dst", queue});
+            };
+            std::string kernels;
+            for (const auto* name : {"all", "waits", "no_up", "no_down"}) kernels += body(name, "dst[i] = 2 * src[i] + 1;");
+            const auto r = run_scratch(kernels, {{"all", ""}, {"waits", ""}, {"no_up", ""}, {"no_down", ""}}, {}, nullptr, "1000", moves);
+            std::map<std::string, Status> status;
+            for (const auto& record : r) status[record.variant] = record.status;
+            BOOST_TEST((status.at("all") == Status::ok));
+            BOOST_TEST((status.at("waits") == Status::ok));
+            BOOST_TEST((status.at("no_up") == Status::wrong_result));
+            BOOST_TEST((status.at("no_down") == Status::wrong_result));
+        }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(what_accumulates_is_verified_after_one_operation_and_after_two) {

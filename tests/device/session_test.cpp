@@ -49,8 +49,8 @@ BOOST_AUTO_TEST_CASE(the_audit_measures_order_step_and_agreement) {
 }
 
 BOOST_AUTO_TEST_CASE(mapped_and_copied_transfers_bring_the_same_bytes) {
-    for (const auto how : {model::Transfer::copied, model::Transfer::mapped}) {
-        device::GuardedBuffer buffer(session(), 5000, device::least_guard_bytes, how == model::Transfer::mapped);
+    for (const auto how : {model::Transfer::copied, model::Transfer::mapped, model::Transfer::host_pointer}) {
+        device::GuardedBuffer buffer(session(), 5000, device::least_guard_bytes, how);
         model::Bytes out(5000), back(5000);
         model::poison(out, 99);
         buffer.arm(1);

@@ -58,6 +58,8 @@ SIZES = {
     "scalar_*": {"tiny": [["items=1,100", "local=32"]], "small": [["items=5000"]]},
     "saxpy_*": {"tiny": [["size=4,60,16444"], ["size=252", "offset=3", "stride=2"]], "small": [["size=65536", "per_item=1,4"], ["size=65536", "offset=0,5", "stride=1,3", "groups=0,3"]]},
     "scatter_*": {"tiny": [["spread=1,64"]], "small": [["spread=8"]]},
+    "transfer_*": {"tiny": [["size=4100", "pieces=1,3", "memory=pageable,mapped"]],
+                   "small": [["size=65540", "pieces=8", "memory=pageable,pinned,mapped,host_pointer", "queues=2,3"]]},
 }
 
 # Kernels whose uninitialised values Oclgrind 21.10 can follow, built as a user builds them: a report is a fault. Elsewhere

@@ -74,13 +74,13 @@ std::string text_of(const Setup& s) {
     }
     for (const auto& step : s.steps) {
         if (const auto* launch = std::get_if<Launch>(&step)) {
-            out << launch->entry << " ";
+            out << launch->entry << " " << launch->queue << " ";
             extents(launch->global, launch->local);
         } else {
             out << step.index() << "; ";
         }
     }
-    out << s.work.bytes << " " << s.work.flops << " " << s.work.steps << "; " << static_cast<int>(s.transfer);
+    out << s.work.bytes << " " << s.work.flops << " " << s.work.steps << "; " << static_cast<int>(s.transfer) << s.blocking;
     if (s.slope) out << "; " << s.slope->low << " " << s.slope->high << " " << s.slope->steps_per_trip;
     return out.str();
 }
