@@ -9,7 +9,7 @@
 #include "device/platforms.hpp"
 #include "inspect/offline.hpp"
 #include "model/registry.hpp"
-#include "report/table.hpp"
+#include "report/columns.hpp"
 
 namespace cllab::app {
 namespace {
@@ -65,11 +65,14 @@ Strings axes(const Strings& before, const std::string& word) {
     return {out.begin(), out.end()};
 }
 
-/// Names of columns, behind those that `word` has already.
-Strings columns(const Strings& before, const std::string& word) {
-    auto names = report::column_names();
+/// Names of the command's columns, behind those that `word` has already.
+Strings columns(const std::string& command, const Strings& before, const std::string& word) {
+    auto names = report::columns_of_command(command);
+    if (names.empty()) {
+        names = report::column_names();
+        for (auto axis : axes(before, "")) names.push_back(axis.substr(0, axis.size() - 1));
+    }
     names.emplace_back("all");
-    for (auto axis : axes(before, "")) names.push_back(axis.substr(0, axis.size() - 1));
     const auto last = word.rfind(',');
     const auto kept = last == std::string::npos ? "" : word.substr(0, last + 1);
     for (auto& name : names) name.insert(0, kept);
@@ -77,13 +80,13 @@ Strings columns(const Strings& before, const std::string& word) {
 }
 
 /// The value of an option, by what --help calls it.
-Strings values(std::string called, const Strings& before, const std::string& word) {
+Strings values(std::string called, const std::string& command, const Strings& before, const std::string& word) {
     called = called.substr(0, called.find(' '));
     if (called == "PATTERN") return kernels();
     if (called == "D") return devices();
     if (called == "T") return targets();
     if (called == "NAME=VALUES") return axes(before, word);
-    if (called == "LIST") return columns(before, word);
+    if (called == "LIST") return columns(command, before, word);
     if (called == "STATE") return {"hot", "cold", "rotate"};
     if (called == "TOOL") return {"oclgrind"};
     return {};
@@ -108,7 +111,7 @@ Strings candidates(Strings before, const std::string& word) {
     if (!before.empty() && before.back().rfind('-', 0) == 0) {
         const auto& last = before.back();
         const auto* option = described.find_nothrow(last.rfind("--", 0) == 0 ? last.substr(2) : last, false);
-        if (option && option->semantic()->max_tokens() > 0) return values(option->semantic()->name(), before, word);
+        if (option && option->semantic()->max_tokens() > 0) return values(option->semantic()->name(), command, before, word);
     }
     const auto add = [&](const Strings& more) { out.insert(out.end(), more.begin(), more.end()); };
     if (word.rfind('-', 0) == 0)

@@ -130,7 +130,7 @@ int command_devices(const Invocation& invocation) {
     catch_interrupts();
     std::vector<std::string> rows, troubles;
     bool broken = false;
-    const report::TableStyle style{wants_colour(results_fd()), terminal_width(results_fd())};
+    const report::TableStyle style{wants_colour(results_fd()), page_width(results_fd())};
     try {
         list_devices(invocation.as_json, style, {}, rows, troubles);
     } catch (const DeviceLost& lost) {

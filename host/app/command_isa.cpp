@@ -19,6 +19,7 @@
 #include "core/text.hpp"
 #include "inspect/offline.hpp"
 #include "model/registry.hpp"
+#include "report/columns.hpp"
 
 namespace cllab::app {
 namespace {
@@ -41,7 +42,8 @@ void put_listing(const std::string& text, unsigned width) {
 
 int print_targets() {
     const auto row = [](const std::string& target, const std::string& gives, const std::string& missing) {
-        std::cout << fmt::format("{:<9} {:<30} {}\n", target, gives.empty() ? "-" : gives, missing.empty() ? "-" : missing);
+        const auto line = fmt::format("{:<9} {:<30}  {}\n", target, gives.empty() ? "-" : gives, missing.empty() ? "-" : missing);
+        std::cout << report::fit(line, page_width(STDOUT_FILENO));
     };
     row("target", "made here", "what would enable the rest");
     for (const auto& target : inspect::offline_targets()) row(target.name, target.gives, target.missing);
@@ -146,26 +148,22 @@ std::string occupancy_of(const CellCode& code) {
 }
 
 /// One row per kernel and target.
-void print_table(const std::vector<CellCode>& codes) {
+void print_table(const std::vector<CellCode>& codes, const std::vector<std::string>& asked) {
     const auto number = [](const std::optional<std::int64_t>& n) { return n ? std::to_string(*n) : std::string("-"); };
-    std::vector<std::vector<std::string>> rows{{"kernel", "target", "registers", "spills", "local", "private", "occupancy", "code", "instructions", "inner loop"}};
+    const auto column = [](const char* title, int keep) { return report::Column{.title = title, .right = true, .keep = keep, .cells = {}}; };
+    std::vector<report::Column> columns{{.title = "kernel", .cells = {}, .names = report::Names::by_itself}, {.title = "target", .cells = {}, .names = report::Names::by_itself},
+                                        column("registers", 100), column("spills", 80), column("local", 50), column("private", 40), column("occupancy", 70),
+                                        column("code", 30), column("instructions", 60), column("inner loop", 75)};
     for (const auto& code : codes) {
         if (code.status != model::Status::ok) continue;
         const auto& counts = code.counts;
         const bool counted = !counts.code.instructions.empty();
         const std::string loop = !counted || counts.shown < 0 ? "-" : std::to_string(counts.loops[static_cast<std::size_t>(counts.shown)].own.instructions);
-        rows.push_back({code.id, code.where, number(code.info.registers), number(code.info.spills), number(code.info.local_bytes),
-                        number(code.info.private_bytes), occupancy_of(code), number(code.info.code_bytes),
-                        counted ? std::to_string(counts.total.instructions) : "-", loop});
+        const std::string cells[] = {code.id, code.where, number(code.info.registers), number(code.info.spills), number(code.info.local_bytes), number(code.info.private_bytes),
+                                     occupancy_of(code), number(code.info.code_bytes), counted ? std::to_string(counts.total.instructions) : "-", loop};
+        for (std::size_t i = 0; i < columns.size(); ++i) columns[i].cells.push_back(cells[i]);
     }
-    std::vector<std::size_t> widths(rows.front().size(), 0);
-    for (const auto& row : rows)
-        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-    for (const auto& row : rows) {
-        std::string line;
-        for (std::size_t i = 0; i < row.size(); ++i) line += i < 2 ? fmt::format("{:<{}}  ", row[i], widths[i]) : fmt::format("{:>{}}  ", row[i], widths[i]);
-        put(printable(trim(line)) + "\n");
-    }
+    report::print_grid(std::cout, columns, {wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO), asked});
 }
 
 /// A program binary: a file that is there and no kernel's text. "program.ptx:kernel" is one kernel of it.
@@ -195,6 +193,7 @@ int print_binaries(const Invocation& invocation) {
 }  // namespace
 
 int command_isa(const Invocation& invocation) {
+    report::require_known_columns(invocation.columns, report::columns_of_command("isa"));
     if (invocation.list_targets) return print_targets();
     if (invocation.rebuild) return rebuild_for_target(invocation);
     if (!invocation.versus.empty()) return compare(invocation);
@@ -204,7 +203,7 @@ int command_isa(const Invocation& invocation) {
     auto codes = all_code(invocation, first_cells(choice, invocation.axes, invocation.patterns));
     if (invocation.targets.size() > 1) {
         std::stable_sort(codes.begin(), codes.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
-        print_table(codes);
+        print_table(codes, invocation.columns);
     } else {
         for (const auto& code : codes)
             if (code.status == model::Status::ok) print_code(code, invocation);

@@ -1,12 +1,17 @@
 // `cllab list` and `cllab describe`: what the registry knows, no device needed.
 #include <fmt/format.h>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <unistd.h>
 
 #include "app/commands.hpp"
+#include "app/streams.hpp"
 #include "core/suggest.hpp"
 #include "core/text.hpp"
 #include "model/registry.hpp"
+#include "report/layout.hpp"
 
 namespace cllab::app {
 namespace {
@@ -26,14 +31,16 @@ int command_list(const Invocation& invocation) {
         std::cout << out.dump(2) << '\n';
         return 0;
     }
-    std::size_t width = 0;
-    for (const auto& s : selected) width = std::max(width, s.id.size());
+    std::map<const model::Experiment*, std::size_t> widths;  // of a family's names: those of another must not push its meanings aside
+    for (const auto& s : selected) widths[s.experiment] = std::max(widths[s.experiment], s.id.size());
     const model::Experiment* last = nullptr;
+    std::string out;
     for (const auto& s : selected) {
-        if (s.experiment != last) std::cout << fmt::format("{}{}: {}\n", last ? "\n" : "", s.experiment->family, s.experiment->question);
+        if (s.experiment != last) out += fmt::format("{}{}: {}\n", last ? "\n" : "", s.experiment->family, s.experiment->question);
         last = s.experiment;
-        std::cout << fmt::format("  {:<{}}  {}\n", s.id, width, s.variant->meaning);
+        out += fmt::format("  {:<{}}  {}\n", s.id, widths[s.experiment], s.variant->meaning);
     }
+    std::cout << report::fit(out, page_width(STDOUT_FILENO));
     return 0;
 }
 
@@ -45,22 +52,24 @@ int command_describe(const Invocation& invocation) {
     for (const auto& e : model::registry()) {
         families.push_back(e.family);
         if (e.family != wanted) continue;
-        std::cout << fmt::format("{}: {}\n\nAxes (--axis NAME=VALUES)\n", e.family, e.question);
+        std::ostringstream out;
+        out << fmt::format("{}: {}\n\nAxes (--axis NAME=VALUES)\n", e.family, e.question);
         for (const auto& axis : e.axes) {
-            std::cout << fmt::format("  {} = {}{}\n      {}; {}\n", axis.name, join(axis.values, ","),
+            out << fmt::format("  {} = {}{}\n      {}; {}\n", axis.name, join(axis.values, ","),
                                      axis.unit.empty() ? "" : " [" + axis.unit + "]", axis.meaning, legal_values(axis));
-            if (!axis.only.empty()) std::cout << fmt::format("      only {}\n", join(axis.only, ", "));
+            if (!axis.only.empty()) out << fmt::format("      only {}\n", join(axis.only, ", "));
         }
-        std::cout << "\nMetrics\n  time, with the 95 % interval of its median; bandwidth, flops and step_time where the work is stated\n";
-        for (const auto& metric : e.metrics) std::cout << fmt::format("  {} [{}]\n", metric.name, metric.unit);
-        if (!e.curve_over.empty()) std::cout << fmt::format("  a curve over axis '{}'\n", e.curve_over);
-        if (!e.file_inputs.empty()) std::cout << fmt::format("\nInput files (--input NAME=FILE): {}\n", join(e.file_inputs, ", "));
-        std::cout << "\nVariants\n";
+        out << "\nMetrics\n  time, with the 95 % interval of its median; bandwidth, flops and step_time where the work is stated\n";
+        for (const auto& metric : e.metrics) out << fmt::format("  {} [{}]\n", metric.name, metric.unit);
+        if (!e.curve_over.empty()) out << fmt::format("  a curve over axis '{}'\n", e.curve_over);
+        if (!e.file_inputs.empty()) out << fmt::format("\nInput files (--input NAME=FILE): {}\n", join(e.file_inputs, ", "));
+        out << "\nVariants\n";
         for (const auto& v : e.variants) {
-            std::cout << fmt::format("  {}\n      {}{}\n", e.id(v), v.meaning, v.needs.empty() ? "" : " Needs " + join(v.needs, ", ") + ".");
-            for (const auto& [axis, values] : v.axes) std::cout << fmt::format("      {} = {}\n", axis, values);
-            if (!v.curve_over.empty()) std::cout << fmt::format("      a curve over axis '{}'\n", v.curve_over);
+            out << fmt::format("  {}\n      {}{}\n", e.id(v), v.meaning, v.needs.empty() ? "" : " Needs " + join(v.needs, ", ") + ".");
+            for (const auto& [axis, values] : v.axes) out << fmt::format("      {} = {}\n", axis, values);
+            if (!v.curve_over.empty()) out << fmt::format("      a curve over axis '{}'\n", v.curve_over);
         }
+        std::cout << report::fit(out.str(), page_width(STDOUT_FILENO));
         return 0;
     }
     throw Error(Blame::usage, "there is no family '" + wanted + "'; " + did_you_mean(wanted, families, "`cllab list` has the families"));

@@ -44,7 +44,7 @@ void read(report::Joined& out, const std::vector<std::string>& paths) {
     for (const auto& trouble : out.troubles()) say(trouble);
     if (const auto more = out.trouble_count() - out.troubles().size(); more > 0) say(std::to_string(more) + " more lines are left out");
     if (unread == paths.size()) throw Error(Blame::usage, "no file can be read");
-    if (out.lines().empty())
+    if (out.size() == 0)
         throw Error(Blame::usage, "no record is in " + (paths.size() == 1 ? "'" + paths.front() + "'" : "any of the " + std::to_string(paths.size()) + " files"));
 }
 

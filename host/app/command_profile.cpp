@@ -25,6 +25,7 @@
 #include "inspect/dump_folder.hpp"
 #include "model/registry.hpp"
 #include "portrait/probes.hpp"
+#include "report/columns.hpp"
 #include "report/timings.hpp"
 
 namespace cllab::app {
@@ -256,6 +257,7 @@ int command_profile(const Invocation& asked) {
     Phases own;
     const ChargedTo account(own);
     auto invocation = asked;
+    report::require_known_columns(invocation.columns, report::columns_of_command("profile"));
     // Text that is not the lab's own may write anywhere and never end.
     invocation.isolate = asked.isolate || !asked.cl_dir.empty();
     catch_interrupts();
@@ -282,7 +284,7 @@ int command_profile(const Invocation& asked) {
         if (invocation.as_json)
             std::cout << json << '\n';
         else
-            print_profile(std::cout, profile, {wants_colour(STDOUT_FILENO), terminal_width(STDOUT_FILENO)});
+            print_profile(std::cout, profile, {wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO), invocation.columns});
         std::cout.flush();
         if (invocation.timings) measured.insert(measured.end(), profile.records.begin(), profile.records.end());
         if (!finished) {

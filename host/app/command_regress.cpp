@@ -13,6 +13,7 @@
 #include "app/say.hpp"
 #include "app/streams.hpp"
 #include "core/text.hpp"
+#include "report/columns.hpp"
 #include "report/history.hpp"
 #include "report/joined.hpp"
 #include "report/regression.hpp"
@@ -53,7 +54,8 @@ int command_history(const Invocation& invocation, Outputs& outputs, const report
 
 int command_regress(const Invocation& invocation) {
     Outputs outputs(invocation);
-    const report::TableStyle style{wants_colour(STDOUT_FILENO), terminal_width(STDOUT_FILENO)};
+    const report::TableStyle style{wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO), invocation.columns};
+    report::require_known_columns(invocation.columns, report::columns_of_command("regress"));
     if (invocation.history) return command_history(invocation, outputs, style);
     catch_interrupts();
     const bool terminal = takes_escapes(STDERR_FILENO);

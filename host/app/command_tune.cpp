@@ -22,6 +22,7 @@
 #include "model/registry.hpp"
 #include "model/tune.hpp"
 #include "report/comparison.hpp"
+#include "report/layout.hpp"
 
 namespace cllab::app {
 namespace {
@@ -127,22 +128,24 @@ private:
             if (points[n] == space_.initial) initial = &records[n];
         }
         if (order.empty()) {
-            std::cout << "  none of the best few had a time of " << least_for_interval << " samples (--max-time) when measured again, so there is no winner\n";
+            say_fitted("  none of the best few had a time of " + std::to_string(least_for_interval) + " samples (--max-time) when measured again, so there is no winner\n");
             return;
         }
         std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return *seconds(records[a]) < *seconds(records[b]); });
         std::size_t width = 0;
         for (const auto n : order) width = std::max(width, text_of(points[n]).size());
         std::cout << "  the fastest few, measured again side by side:\n";
+        std::string lines;
         for (const auto n : order) {
             const auto& time = *records[n].time;
             const auto screened = std::find_if(screening.ranked.begin(), screening.ranked.end(), [&](const auto& r) { return r.first == points[n]; });
-            std::cout << fmt::format("    {:<{}}  {:>8} [{}, {}], first {}{}\n", text_of(points[n]), width, format_seconds(time.median),
+            lines += fmt::format("    {:<{}}  {:>8} [{}, {}], first {}{}\n", text_of(points[n]), width, format_seconds(time.median),
                                      format_seconds(time.low), format_seconds(time.high), format_seconds(screened->second),
                                      points[n] == space_.initial ? ", the default" : "");
         }
+        say_fitted(lines);
         for (const auto& warning : records[order.front()].warnings) {
-            if (warning.rfind("beyond-peak:", 0) == 0) std::cout << "  " << printable(warning) << '\n';
+            if (warning.rfind("beyond-peak:", 0) == 0) say_fitted("  " + printable(warning) + "\n");
         }
         const auto chosen = choose(points[order.front()], records[order.front()], initial);
         std::cout << "  cllab run " << name_of_variant() << " --device " << device_.selector << axis_options(chosen) << '\n';
@@ -156,7 +159,7 @@ private:
             return fastest;
         }
         if (!initial) {
-            std::cout << fmt::format("  the default has no time; the fastest is {}\n", text_of(fastest));
+            say_fitted(fmt::format("  the default has no time; the fastest is {}\n", text_of(fastest)));
             return fastest;
         }
         auto comparison = compare_cells(runner_, settings_for(invocation_.sampling_seconds), device_.selector,
@@ -164,7 +167,7 @@ private:
         comparison.left = text_of(fastest);
         comparison.right = "the default";
         sink_.take(comparison);
-        std::cout << "  " << report::comparison_text(comparison);
+        say_fitted("  " + report::comparison_text(comparison));
         if (comparison.judgement.verdict == model::Verdict::faster) return fastest;
         std::cout << "  no point is faster than the default beyond what is told apart here\n";
         return space_.initial;
@@ -194,21 +197,21 @@ private:
     }
 
     void print_plan(const model::Screening& screening) const {
-        std::cout << fmt::format("{} on '{}': {:.0f} points of {}", variant_.id, printable(device_.name), space_.points(), join(space_.tuned, ", "));
+        std::string out = fmt::format("{} on '{}': {:.0f} points of {}", variant_.id, printable(device_.name), space_.points(), join(space_.tuned, ", "));
         if (!screening.exhaustive)
-            std::cout << fmt::format("\n  {} tried: {} drawn at random, then from the fastest one axis after the other until none gains 1 %",
+            out += fmt::format("\n  {} tried: {} drawn at random, then from the fastest one axis after the other until none gains 1 %",
                                      screening.tried, model::random_starts);
         else if (static_cast<double>(screening.tried) == space_.points())
-            std::cout << "\n  all tried";
+            out += "\n  all tried";
         else
-            std::cout << fmt::format(", {} different and possible on this device\n  all {} tried", screening.tried, screening.tried);
-        std::cout << fmt::format("; {} have a time", screening.ranked.size());
-        if (unsupported_ > 0) std::cout << fmt::format(", {} the device cannot do", unsupported_);
-        std::cout << '\n';
+            out += fmt::format(", {} different and possible on this device\n  all {} tried", screening.tried, screening.tried);
+        out += fmt::format("; {} have a time", screening.ranked.size());
+        if (unsupported_ > 0) out += fmt::format(", {} the device cannot do", unsupported_);
+        say_fitted(out + "\n");
     }
 
     void print_failures() const {
-        for (const auto& [point, reason] : failures_) std::cout << fmt::format("  failed at {}: {}\n", printable(point), printable(reason));
+        for (const auto& [point, reason] : failures_) say_fitted(fmt::format("  failed at {}: {}\n", printable(point), printable(reason)));
     }
 
     void progress(const Point& point) const {
@@ -219,6 +222,9 @@ private:
     static void clear_line() {
         if (takes_escapes(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
     }
+
+    /// Sentences and rows; a command to be copied is printed as it is.
+    static void say_fitted(const std::string& lines) { std::cout << report::fit(lines, page_width(STDOUT_FILENO)); }
 
     const Invocation& invocation_;
     Runner& runner_;

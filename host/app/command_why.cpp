@@ -53,7 +53,7 @@ int command_why(const Invocation& asked) {
     choice.say_defaults();
     outputs.open();
     Sink sink(outputs.json(), nullptr);
-    const report::TableStyle style{wants_colour(STDOUT_FILENO), terminal_width(STDOUT_FILENO)};
+    const report::TableStyle style{wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO)};
     const bool terminal = takes_escapes(STDERR_FILENO);
     const auto clear = [&] {
         if (terminal) std::fputs("\r\033[K", stderr);

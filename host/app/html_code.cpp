@@ -7,14 +7,17 @@
 #include <optional>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "app/html_page.hpp"
+#include "app/isa_code.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 #include "inspect/diff.hpp"
-#include "inspect/dump.hpp"
-#include "inspect/isa/list.hpp"
+#include "inspect/isa/isa.hpp"
 #include "inspect/stats.hpp"
+#include "model/hot_region.hpp"
 #include "report/json.hpp"
 
 namespace cllab::app {
@@ -77,10 +80,43 @@ std::vector<std::pair<std::string, unsigned>> by_count(const std::map<std::strin
     return out;
 }
 
-std::vector<inspect::Instruction> shown_instructions(const inspect::FunctionStats& stats) {
-    if (stats.shown < 0) return stats.code.instructions;
-    std::vector<inspect::Instruction> out;
-    for (const auto i : stats.loops[static_cast<std::size_t>(stats.shown)].body) out.push_back(stats.code.instructions[i]);
+/// The part of the code that the page shows of a cell.
+struct Shown {
+    std::string place, evidence;  ///< as in Code
+    std::vector<inspect::Instruction> instructions;
+    std::map<std::uint64_t, std::string> remarks;  ///< before the instruction at an address
+    inspect::Counts counts;
+};
+
+/// What the most samples of the addresses lie in, where they were taken; else the innermost loop with the most work.
+Shown shown_of(const CellCode& code) {
+    Shown out;
+    if (auto bodies = hot_bodies(code); !bodies.empty() && !bodies.front().instructions.empty()) {
+        auto& hottest = bodies.front();
+        const auto share = std::exchange(hottest.region.share, 0);  // said in the sentence, not in the place
+        out.place = model::place(hottest.region);
+        out.evidence = code.hot->evidence == model::Hot::sampled
+                           ? format_significant(100 * share, 3) + " % of " + std::to_string(code.hot->in_kernel) + " samples of the addresses that ran lie in it."
+                           : "It is the only place in the code that does the declared work; nothing was sampled.";
+        for (const auto* block : hottest.region.blocks)
+            if (block->samples > 0) out.remarks[block->begin] = format_significant(100 * block->share, 3) + " % of the samples";
+        out.instructions = std::move(hottest.instructions);
+        out.counts = std::move(hottest.counts);
+        return out;
+    }
+    const auto& stats = code.counts;
+    out.place = inspect::shown_place(stats);
+    out.evidence = "The innermost loop whose iteration does the most work; whether the time goes there is not known";
+    out.evidence += code.hot && !code.hot->reason.empty() ? ": " + code.hot->reason + "." : ", because no addresses were sampled.";
+    if (stats.shown < 0) {
+        out.instructions = stats.code.instructions;
+        out.counts = stats.total;
+        out.evidence = "The code has no loop.";
+        return out;
+    }
+    const auto& loop = stats.loops[static_cast<std::size_t>(stats.shown)];
+    for (const auto i : loop.body) out.instructions.push_back(stats.code.instructions[i]);
+    out.counts = loop.own;
     return out;
 }
 
@@ -90,24 +126,26 @@ std::string occupancy_in(const std::string& summary) {
     return "";
 }
 
-void fill(Code& code, const model::Record& record, const std::string& summary, const inspect::FunctionStats& stats,
-          const std::vector<inspect::Instruction>& shown) {
-    code.occupancy = occupancy_in(summary);
+void fill(Code& code, const model::Record& record, const CellCode& cell, const Shown& shown) {
+    const auto& stats = cell.counts;
+    code.occupancy = occupancy_in(cell.summary);
     code.source = kernel_text(read_plain(fs::path(record.dump) / "source.cl").value_or(""), record.id);
     code.isa = stats.isa->name;
-    code.place = inspect::shown_place(stats);
-    for (const auto& instruction : shown) {
-        if (code.lines.size() == most_lines) break;
+    code.place = shown.place;
+    code.evidence = shown.evidence;
+    std::size_t taken = 0;
+    for (const auto& instruction : shown.instructions) {
+        if (taken == most_lines) break;
+        if (const auto remark = shown.remarks.find(instruction.address); remark != shown.remarks.end() && shown.remarks.size() > 1)
+            code.lines.push_back({remark->second, ""});
         code.lines.push_back({instruction.text, stats.isa->classify(instruction).name});
+        ++taken;
     }
-    code.lines_left_out = shown.size() - code.lines.size();
-    code.counts.push_back({"whole kernel (no loop)", stats.total.instructions, by_count(stats.total.classes), by_count(stats.total.memory)});
-    if (stats.shown >= 0) code.counts.front().place = "whole kernel";
-    for (std::size_t i = 0; i < stats.loops.size(); ++i) {
-        const auto& loop = stats.loops[i];
-        const auto place = static_cast<int>(i) == stats.shown ? code.place : (loop.innermost ? "innermost loop at " : "loop at ") + loop.header;
-        code.counts.push_back({place, loop.own.instructions, by_count(loop.own.classes), by_count(loop.own.memory)});
-    }
+    code.lines_left_out = shown.instructions.size() - taken;
+    code.counts.push_back({shown.place, shown.counts.instructions, by_count(shown.counts.classes), by_count(shown.counts.memory)});
+    code.counts.push_back({"whole kernel", stats.total.instructions, by_count(stats.total.classes), by_count(stats.total.memory)});
+    for (const auto& loop : stats.loops)
+        code.counts.push_back({(loop.innermost ? "innermost loop at " : "loop at ") + loop.header, loop.own.instructions, by_count(loop.own.classes), by_count(loop.own.memory)});
 }
 
 std::size_t size_of(const Code& code) {
@@ -120,7 +158,8 @@ std::size_t size_of(const Code& code) {
 
 void add_code(Page& page) {
     std::vector<std::vector<inspect::Instruction>> loops;  // by card
-    std::set<std::string> seen, absent;
+    std::set<std::string> absent;
+    std::map<std::string, std::optional<std::size_t>> cards;  // by device, variant and code; nothing: no room was left
     std::map<std::string, std::vector<std::size_t>> families;  // cards of one device and family
     std::size_t used = 0, left_out = 0;
     for (std::size_t i = 0; i < page.records.size(); ++i) {
@@ -132,44 +171,53 @@ void add_code(Page& page) {
             if (absent.insert(where + code.absent).second) page.code.push_back(std::move(code)), loops.emplace_back();
             continue;
         }
-        const auto texts = inspect::read_dump(record.dump);
-        if (!seen.insert(where + texts.isa).second) continue;
-        if (used > most_text || seen.size() > most_cards) {
+        auto cell = code_of(record, "");
+        // The listing itself has the cell's samples in it, so that it differs where the code does not.
+        const auto [known, is_new] = cards.emplace(where + (record.code.fingerprint.empty() ? cell.isa : record.code.fingerprint), std::nullopt);
+        if (!is_new) {
+            if (known->second) page.code[*known->second].same.push_back(i);
+            continue;
+        }
+        if (used > most_text || cards.size() > most_cards) {
             ++left_out;
             continue;
         }
-        const auto stats = inspect::count_function(inspect::isa::named(texts.counted_isa), texts.isa, texts.function);
-        if (!stats.isa) {
-            code.absent = "No instructions: " + one_line(texts.isa);
+        if (!cell.counts.isa) {
+            code.absent = "No instructions: " + one_line(cell.isa);
             page.code.push_back(std::move(code));
             loops.emplace_back();
             continue;
         }
-        auto shown = shown_instructions(stats);
-        fill(code, record, texts.summary, stats, shown);
+        auto shown = shown_of(cell);
+        fill(code, record, cell, shown);
         used += size_of(code);
+        known->second = page.code.size();
         families[model::device_key(record) + "\n" + record.family].push_back(page.code.size());
         page.code.push_back(std::move(code));
-        loops.push_back(std::move(shown));
+        loops.push_back(std::move(shown.instructions));
     }
-    if (left_out > 0) page.code_left_out = "The code of " + std::to_string(left_out) + " more cells is in their dumps; a page takes " + std::to_string(most_cards) + ".";
+    if (left_out > 0)
+        page.code_left_out = "The code of " + std::to_string(left_out) + " more variants or forms of them is in their dumps; a page takes " + std::to_string(most_cards) + ".";
 
     // The fastest beside the others, each variant once.
     const auto seconds = [&](std::size_t card) {
         const auto& time = page.records[page.code[card].cell].time;
         return time ? time->median : std::numeric_limits<double>::infinity();
     };
-    for (const auto& [key, cards] : families) {
+    for (const auto& [key, of_family] : families) {
         std::set<std::string> ids;
         std::vector<std::size_t> first;
-        for (const auto card : cards)
+        for (const auto card : of_family)
             if (ids.insert(page.records[page.code[card].cell].id).second) first.push_back(card);
         std::stable_sort(first.begin(), first.end(), [&](auto a, auto b) { return seconds(a) < seconds(b); });
         for (std::size_t k = 1; k < std::min(first.size(), most_beside + 1) && used < most_text; ++k) {
             if (loops[first[0]].size() > most_lines || loops[first[k]].size() > most_lines) continue;
             CodePair pair{page.code[first[0]].cell, page.code[first[k]].cell, {}};
+            std::map<std::string, std::string> kinds;  // of instructions by their text
+            for (const auto card : {first[0], first[k]})
+                for (const auto& line : page.code[card].lines) kinds.emplace(line.text, line.kind);
             for (const auto& line : inspect::align(loops[first[0]], loops[first[k]])) {
-                pair.lines.push_back({line.mark, line.left, line.right});
+                pair.lines.push_back({line.mark, {line.left, kinds[line.left]}, {line.right, kinds[line.right]}});
                 used += line.left.size() + line.right.size() + 60;
             }
             page.pairs.push_back(std::move(pair));

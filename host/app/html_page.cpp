@@ -71,12 +71,15 @@ std::optional<Portrait> portrait_from(const fs::path& path, const model::Record&
     if (!device.is_object() || text_in(device, "name") != record.device.name || text_in(device, "platform") != record.device.platform ||
         text_in(device, "driver") != record.device.driver)
         return std::nullopt;
-    Portrait out{model::device_key(record), record.device.name, text_in(profile, "utc"), {}, {}};
+    Portrait out{model::device_key(record), record.device.name, text_in(profile, "utc"), {}, {}, {}};
     for (const auto& f : items(profile, "figures"))
         if (f.is_object() && f.contains("value") && f["value"].is_number())
             out.figures.push_back({text_in(f, "section"), text_in(f, "name"), text_in(f, "unit"), text_in(f, "how"), text_in(f, "driver_says"), number_in(f, "value"),
                                    number_in(f, "low"), number_in(f, "high")});
+    for (const auto& a : items(profile, "absent"))
+        if (a.is_object()) out.absent.push_back({text_in(a, "section"), text_in(a, "name"), text_in(a, "reason")});
     for (const auto& curve : items(profile, "curves")) {
+        if (!curve.is_object()) continue;
         out.curves.push_back({text_in(curve, "id"), text_in(curve, "over"), {}});
         for (const auto& s : items(curve, "samples")) {
             if (!s.is_object()) continue;
@@ -84,6 +87,7 @@ std::optional<Portrait> portrait_from(const fs::path& path, const model::Record&
             sample.x = number_in(s, "x");
             sample.seconds = number_in(s, "seconds");
             sample.per_step = number_in(s, "step_time");
+            sample.metrics["bandwidth"] = number_in(s, "bandwidth");
             out.curves.back().samples.push_back(sample);
         }
     }

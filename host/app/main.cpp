@@ -17,6 +17,7 @@
 #include "app/streams.hpp"
 #include "core/version.hpp"
 #include "device/quirks.hpp"
+#include "report/layout.hpp"
 #include "run/executor.hpp"
 
 namespace {
@@ -30,7 +31,9 @@ int dispatch(const cllab::app::Invocation& invocation) {
     allow_pager(!invocation.no_pager && !invocation.watch);
     if (invocation.help) {
         const Paged paged;
-        std::cout << help_text(invocation.command);
+        const auto page = help_text(invocation.command);
+        // What is no terminal gets the page as it is written, 110 columns wide: manual pages are made of it.
+        std::cout << (takes_escapes(STDOUT_FILENO) ? cllab::report::fit(page, page_width(STDOUT_FILENO)) : page);
         return 0;
     }
     if (invocation.command == "regress") return command_regress(invocation);

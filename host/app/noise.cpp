@@ -64,9 +64,10 @@ void print_conditions(const std::vector<run::Condition>& all) {
         values.cells.push_back(c.value);
         remedies.cells.push_back(!c.disturbs ? "" : c.remedy.empty() ? "nothing from here" : c.remedy);
     }
-    const report::Grid grid({names, values, remedies}, 0, wants_colour(STDOUT_FILENO));
+    const auto width = page_width(STDOUT_FILENO);
+    const report::Grid grid({names, values, remedies}, 0, false);
     std::cout << grid.header() << '\n';
-    for (std::size_t i = 0; i < all.size(); ++i) std::cout << grid.row(i) << '\n';
+    for (std::size_t i = 0; i < all.size(); ++i) std::cout << report::fit(grid.row(i), width) << '\n';
     std::cout << "! disturbs timings as it is\n";
 }
 

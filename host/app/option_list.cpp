@@ -2,6 +2,7 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "report/columns.hpp"
 #include "report/exports.hpp"
 #include "report/table.hpp"
 
@@ -41,6 +42,11 @@ std::string about_columns() {
            ", and the axes and metrics that `cllab describe` names. Default: those that fit the terminal, or 80 columns where there is none; a line "
            "names the others.";
 }
+/// --columns of a table whose columns are always the same.
+std::string about_columns_of(const std::vector<std::string>& names) {
+    return "Shows these columns, separated by commas; all shows every one, however wide: " + join(names, ", ") +
+           ". Default: those that fit the terminal, or 80 columns where there is none; a line names the others.";
+}
 constexpr auto replaces = "Replaces an output file that exists. Without it such a file is kept and the command refused.";
 
 void add_statements(Options& add) {
@@ -66,6 +72,7 @@ void add_isa(Options& add) {
         "only where its code is the same.");
     add("width", count("N"), "Cuts lines at N columns, at least 40. Default: the lines as they are.");
     add("summary", "Prints all but the instructions.");
+    add("columns", text("LIST"), about_columns_of(report::columns_of_command("isa")).c_str());
     add("axis,a", list("NAME=VALUES"),
         "Redefines an axis, as in `cllab run`. Without it each variant is shown at its first point.");
     add("dumps", text("DIR"), "Also writes source, binary, code and statistics below DIR.");
@@ -185,6 +192,7 @@ void add_regress(Options& add) {
     add("build-options", text("TEXT"),
         "Appends TEXT to the build options of today's side. Default: as in the baseline's command line.");
     add("json", text("FILE"), "Writes one JSON line per cell and one for the whole.");
+    add("columns", text("LIST"), about_columns_of(report::columns_of_command("regress")).c_str());
     add("junit", text("FILE"), "Writes JUnit XML: slower is a failure, wrong or failing an error.");
     add("timeout", number("SECONDS", 60), "Ends a cell that shows no progress for SECONDS.");
     add("seed", text("N"), "Seeds inputs, orders and placements. Default: a fresh one each run.");
@@ -207,6 +215,7 @@ void add_profile(Options& add) {
         "With --isolate, ends a cell that shows no progress for SECONDS.");
     add("seed", text("N"), "Seeds the random inputs. Default: a fresh one each run.");
     add("json", "Prints JSON instead of the page, every curve included.");
+    add("columns", text("LIST"), about_columns_of(report::columns_of_command("profile")).c_str());
 }
 
 void add_ncu(Options& add) {

@@ -10,7 +10,7 @@
 #include "app/profile_file.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "report/layout.hpp"
+#include "report/columns.hpp"
 
 namespace cllab::app {
 namespace {
@@ -71,13 +71,13 @@ ordered_json curve_json(const Conclusion& conclusion, const Curve& curve) {
 void print_profile(std::ostream& out, const Profile& profile, const report::TableStyle& style) {
     const auto& d = profile.device;
     const auto page = page_of(profile);
-    out << report::paint(fmt::format("{} ({})", d.name, d.selector), report::Tone::strong, style.colour)
-        << fmt::format(", {}, driver {}\n", printable(d.platform), printable(d.driver))
-        << fmt::format("{} cells in {} of a budget of {}; memory {}\n", profile.records.size(), format_seconds(profile.seconds),
-                       format_seconds(profile.budget_seconds), format_bytes(d.global_bytes));
+    out << report::wrap_heading(fmt::format("{} ({})", d.name, d.selector), fmt::format(", {}, driver {}", d.platform, d.driver), style.text_width(), style.colour)
+        << report::wrap(fmt::format("{} cells in {} of a budget of {}; memory {}", profile.records.size(), format_seconds(profile.seconds),
+                                    format_seconds(profile.budget_seconds), format_bytes(d.global_bytes)),
+                        "", style.text_width());
     std::vector<report::Column> columns{
-        {"figure"},        {"value", true}, {"interval"}, {"per cycle", true, 60}, {"driver says", false, 50},
-        {"how", false, 10}};
+        {.title = "figure", .cells = {}, .names = report::Names::by_itself}, {.title = "value", .right = true, .cells = {}}, {.title = "interval", .keep = 70, .cells = {}},
+        {.title = "per cycle", .right = true, .keep = 60, .cells = {}}, {.title = "driver says", .keep = 50, .cells = {}}, {.title = "how", .keep = 10, .cells = {}}};
     std::vector<std::size_t> present;
     for (std::size_t i = 0; i < page.size(); ++i) {
         if (!page[i].absent.empty()) continue;
@@ -91,7 +91,7 @@ void print_profile(std::ostream& out, const Profile& profile, const report::Tabl
                                      line.finding.how};
         for (std::size_t c = 0; c < columns.size(); ++c) columns[c].cells.push_back(cells[c]);
     }
-    const report::Grid grid(std::move(columns), style.width, style.colour);
+    const auto grid = report::grid_of(std::move(columns), style);
     if (!present.empty()) out << '\n' << grid.header() << '\n';
     std::string section;
     std::size_t row = 0;
@@ -102,8 +102,10 @@ void print_profile(std::ostream& out, const Profile& profile, const report::Tabl
         if (line.absent.empty())
             out << grid.row(row++) << '\n';
         else
-            out << report::wrap(line.name + ": none; " + line.absent, "  ", style.width ? style.width : 100);
+            out << report::wrap(line.name + ": none; " + line.absent, "  ", style.text_width());
     }
+    if (!grid.dropped().empty()) out << '\n';
+    report::print_left_out(out, grid.dropped(), style);
 }
 
 std::string profile_json(const Profile& profile) {

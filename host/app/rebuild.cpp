@@ -77,7 +77,7 @@ void print_codes(const std::vector<compare::CodeTimes>& codes, const char* what)
     }
     std::vector<report::Column> columns{hash, often};
     if (std::any_of(times.begin(), times.end(), [](const auto& t) { return t.has_value(); })) columns.push_back(report::quantity_column("median", times, "s"));
-    const report::Grid grid(columns, terminal_width(STDOUT_FILENO), wants_colour(STDOUT_FILENO));
+    const report::Grid grid(columns, page_width(STDOUT_FILENO), wants_colour(STDOUT_FILENO));
     std::cout << grid.header() << '\n';
     for (std::size_t i = 0; i < codes.size(); ++i) std::cout << grid.row(i) << '\n';
 }

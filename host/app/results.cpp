@@ -6,10 +6,9 @@
 
 #include "app/pager.hpp"
 #include "app/streams.hpp"
-#include "core/error.hpp"
-#include "core/suggest.hpp"
 #include "core/text.hpp"
 #include "model/registry.hpp"
+#include "report/columns.hpp"
 #include "report/curve.hpp"
 #include "report/layout.hpp"
 
@@ -87,9 +86,7 @@ void print_conclusions(std::ostream& out, const std::vector<portrait::Conclusion
 void print_page(const std::vector<model::Record>& records, const std::vector<portrait::Conclusion>& conclusions,
                 const std::vector<report::LostDevice>& lost, bool several_runs, const std::vector<std::string>& columns) {
     const Paged paged;
-    constexpr unsigned usual = 80;
-    const auto width = terminal_width(STDOUT_FILENO);
-    const report::TableStyle style{wants_colour(STDOUT_FILENO), width ? width : usual, columns};
+    const report::TableStyle style{wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO), columns};
     report::print_table(std::cout, portrait::without_curves(records, conclusions), style, several_runs ? may_be_auto : report::MayBeAuto{});
     print_bright(std::cout, records, style);
     print_conclusions(std::cout, conclusions, style);
@@ -99,13 +96,12 @@ void print_page(const std::vector<model::Record>& records, const std::vector<por
 
 void require_columns(const std::vector<std::string>& columns, const std::set<std::string>& axes_and_metrics) {
     auto known = report::column_names();
-    known.emplace_back("all");
     for (const auto& name : axes_and_metrics) known.push_back(report::column_name(name));
     // Those of --steps, --tolerance and --count-above are named after what a cell has.
     const auto is_made = [](const std::string& name) { return name.starts_with("step_") || name.starts_with("error_") || name.starts_with("above_"); };
-    for (const auto& column : columns)
-        if (!is_made(column) && std::find(known.begin(), known.end(), column) == known.end())
-            throw Error(Blame::usage, "no table has a column '" + column + "' (--columns); possible are " + join(known, ", ") + or_did_you_mean(column, known));
+    auto asked = columns;
+    std::erase_if(asked, is_made);
+    report::require_known_columns(asked, known);
 }
 
 }  // namespace cllab::app

@@ -54,9 +54,10 @@ bool wants_colour(int fd) {
     return takes_escapes(fd) && !(no_colour && *no_colour);
 }
 
-unsigned terminal_width(int fd) {
+unsigned page_width(int fd) {
+    constexpr unsigned usual = 80;
     winsize size{};
-    return isatty(shown_at(fd)) && ioctl(shown_at(fd), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    return isatty(shown_at(fd)) && ioctl(shown_at(fd), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : usual;
 }
 
 }  // namespace cllab::app

@@ -14,7 +14,7 @@ void require_printed();
 bool takes_escapes(int fd);
 /// The same, and NO_COLOR is not set.
 bool wants_colour(int fd);
-/// Columns of the terminal, 0 when it is none.
-unsigned terminal_width(int fd);
+/// Columns that a page may take: the terminal's, and 80 where there is none, so that a pipe, a file and a mail read alike.
+unsigned page_width(int fd);
 
 }  // namespace cllab::app

@@ -88,7 +88,7 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
     out += "  " + paint(heading, Tone::plain, style.colour) + "  " + paint(limit_sentence(e, time), tone, style.colour) + "\n";
     out += "  " + bar(e, time) + "\n";
     Column marks{.title = "", .cells = {}}, parts{.title = "", .right = true, .cells = {}}, names{.title = "", .cells = {}}, times{.title = "", .cells = {}},
-        how{.title = "", .keep = 10, .cells = {}};
+        how{.title = "", .keep = 10, .cells = {}, .key = "how"};
     const auto row = [&](const std::string& mark, double part, const std::string& name, const std::string& seconds, const std::string& from) {
         marks.cells.push_back(mark);
         parts.cells.push_back(whole_percent(part));
@@ -100,7 +100,11 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
         row(i == 0 ? "#" : i == 1 ? "=" : "", e.bounds[i].seconds / time.median, e.bounds[i].name, seconds_text(e.bounds[i]), e.bounds[i].how);
     if (e.limit != Limit::impossible) row(".", 1 - explained(e, time), "unexplained", format_seconds(time.median * (1 - explained(e, time))), "");
     const Grid grid({marks, parts, names, times, how}, style.width, style.colour);
-    for (std::size_t i = 0; i < marks.cells.size(); ++i) out += grid.row(i) + "\n";
+    const bool below = !grid.dropped().empty();  // what a bound rests on stands below it where there is no room beside it
+    for (std::size_t i = 0; i < marks.cells.size(); ++i) {
+        out += grid.row(i) + "\n";
+        if (below && !how.cells[i].empty()) out += wrap(how.cells[i], "           ", width);
+    }
     for (const auto& test : e.tests) out += test_text(test, width);
     if (!e.untested.empty()) out += "  " + wrap_beside("not tested: ", e.untested, width > 2 ? width - 2 : width);
     std::vector<std::string> reasons;

@@ -8,8 +8,8 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "report/columns.hpp"
 #include "report/json_point.hpp"
-#include "report/layout.hpp"
 
 namespace cllab::report {
 namespace {
@@ -26,7 +26,7 @@ std::string name_of(const model::History& history) {
 
 void print_history(std::ostream& out, const std::vector<model::History>& histories, const TableStyle& style) {
     Column names{.title = "cell", .cells = {}, .names = Names::by_itself}, since{.title = "level since", .cells = {}}, change{.title = "change", .right = true, .cells = {}},
-        runs{.title = "runs", .right = true, .cells = {}}, notes{.title = "", .keep = 90, .cells = {}}, devices{.title = "device", .keep = 20, .cells = {}};
+        runs{.title = "runs", .right = true, .cells = {}}, notes{.title = "", .keep = 90, .cells = {}, .key = "note"}, devices{.title = "device", .keep = 20, .cells = {}};
     std::vector<std::optional<double>> times;
     const auto add = [&](const model::History& h, std::size_t i) {
         const auto& level = h.levels[i];
@@ -44,9 +44,9 @@ void print_history(std::ostream& out, const std::vector<model::History>& histori
     for (const auto* list : {&changed, &steady})
         for (const auto* h : *list)
             for (std::size_t i = 0; i < h->levels.size(); ++i) add(*h, i);
-    const Grid grid({names, since, quantity_column("time", times, "s"), change, runs, notes, devices}, style.width, style.colour);
-    out << grid.header() << '\n';
-    for (std::size_t i = 0; i < times.size(); ++i) out << grid.row(i) << '\n';
+    auto medians = quantity_column("time", times, "s");
+    medians.key = "time";
+    print_grid(out, {names, since, medians, change, runs, notes, devices}, style);
     out << '\n'
         << wrap(fmt::format("{} of {} cells changed their level by more than 1 %. A level that begins in the last three runs is provisional. Runs are "
                             "processes of their own, and times of different runs share no arrangement: a change here is a reason to look, `cllab regress` "

@@ -1,6 +1,7 @@
 #include "report/joined.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <istream>
 #include <string_view>
 
@@ -14,23 +15,6 @@
 namespace cllab::report {
 namespace {
 
-/// 16 bytes of it: of a million records no two different ones are taken for one.
-std::string short_digest(std::string_view text) {
-    std::string out;
-    const auto hex = sha256_hex(text);
-    for (std::size_t i = 0; i < 32; i += 2) out += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
-    return out;
-}
-
-std::string digest(const model::Record& r) {
-    std::string text = device_key(r) + "\n" + r.id + "\n" + r.utc + "\n" + model::name(r.status) + "\n" + r.run.id;
-    for (const auto place : {r.run.order.comparison, r.run.order.position, r.run.order.prepared}) text += "\n" + std::to_string(place);
-    for (const auto& [axis, value] : r.point) text += "\n" + axis + "=" + value;
-    text += "\n";
-    text.append(reinterpret_cast<const char*>(r.samples.data()), r.samples.size() * sizeof(double));
-    return short_digest(text);
-}
-
 /// Leaves what tables, curves and CSV show.
 void slim(model::Record& r) {
     // Assigned, not cleared: that would keep their memory.
@@ -43,6 +27,7 @@ void slim(model::Record& r) {
     r.build = model::BuildInfo();
     r.code.origin.clear();
     r.run.driver_caches.clear();
+    r.hot.reset();
     r.point.shrink_to_fit();
     r.metrics.shrink_to_fit();
     r.warnings.shrink_to_fit();
@@ -63,6 +48,23 @@ bool next_line(std::istream& in, std::string& line) {
 
 }  // namespace
 
+/// 16 bytes of it: of a million records no two different ones are taken for one.
+Joined::Digest Joined::digest_of(std::string_view text) {
+    const auto hex = sha256_hex(text);
+    Digest out;
+    for (std::size_t i = 0; i < out.size(); ++i) std::from_chars(hex.data() + 16 * i, hex.data() + 16 * (i + 1), out[i], 16);
+    return out;
+}
+
+Joined::Digest Joined::digest_of(const model::Record& r) {
+    std::string text = device_key(r) + "\n" + r.id + "\n" + r.utc + "\n" + model::name(r.status) + "\n" + r.run.id;
+    for (const auto place : {r.run.order.comparison, r.run.order.position, r.run.order.prepared}) text += "\n" + std::to_string(place);
+    for (const auto& [axis, value] : r.point) text += "\n" + axis + "=" + value;
+    text += "\n";
+    text.append(reinterpret_cast<const char*>(r.samples.data()), r.samples.size() * sizeof(double));
+    return digest_of(text);
+}
+
 void Joined::read(std::istream& in, const std::string& name, bool once) {
     std::size_t number = 0;
     std::uint64_t at = 0, next = 0;
@@ -80,7 +82,7 @@ void Joined::read(std::istream& in, const std::string& name, bool once) {
         }
         if (!line.empty() && line.back() == '\r') line.pop_back();
         if (trim(line).empty()) continue;
-        if (lines_.size() == most_records)
+        if (size() == most_records)
             throw Error(Blame::usage,
                         "the files hold more than " + std::to_string(most_records) + " records, the most that are read at once");
         try {
@@ -93,19 +95,19 @@ void Joined::read(std::istream& in, const std::string& name, bool once) {
 
 void Joined::take(const std::string& line, const LinePlace& place) {
     if (is_comparison(line)) {
-        if (seen_.insert(short_digest(line)).second) comparisons_.push_back(line);
+        if (seen_.insert(digest_of(line)).second) comparisons_.push_back(line);
         else ++duplicates_;
         return;
     }
     auto quick = quick_.read(line);
     auto record = quick ? std::move(*quick) : from_json(line);
     require_known_names(record);
-    if (!seen_.insert(digest(record)).second) {
+    if (!seen_.insert(digest_of(record)).second) {
         ++duplicates_;
         return;
     }
     devices_.insert(model::device_key(record));
-    lines_.push_back(place);
+    if (keep_ != Keep::page) lines_.push_back(place);
     if (keep_ == Keep::nothing) return;
     if (keep_ == Keep::page) slim(record);
     if (records_.empty()) records_.reserve(std::min<std::uint64_t>(most_records, expected_bytes_ / (line.size() + 1) * 17 / 16 + 1));

@@ -1,11 +1,13 @@
 // Records read back from the JSON-lines files of many runs and machines.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <iosfwd>
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <vector>
 
@@ -44,8 +46,9 @@ public:
     /// limits is left out and named in troubles() with `name` and line. Throws Error(usage) beyond most_records.
     void read(std::istream& in, const std::string& name, bool once = false);
     const std::vector<model::Record>& records() const { return records_; }
-    /// Where the lines of the records stand, in their order: byte for byte they hold a later writer's keys too.
+    /// Where the lines of the records stand, in their order: byte for byte they hold a later writer's keys too. None with Keep::page.
     const std::vector<LinePlace>& lines() const { return lines_; }
+    std::size_t size() const { return seen_.size() - comparisons_.size(); }  ///< records, kept or not
     const std::set<std::string>& devices() const { return devices_; }  ///< their keys
     /// Lines of comparisons (report/comparison.hpp), each once; they are not read, only kept.
     const std::vector<std::string>& comparisons() const { return comparisons_; }
@@ -57,6 +60,12 @@ private:
     struct Names {
         std::set<std::string> axes, metrics;
     };
+    using Digest = std::array<std::uint64_t, 2>;
+    struct HashOfDigest {
+        std::size_t operator()(const Digest& digest) const { return digest[0]; }
+    };
+    static Digest digest_of(std::string_view text);
+    static Digest digest_of(const model::Record& record);
     void take(const std::string& line, const LinePlace& place);
     void require_known_names(const model::Record& record);
     void trouble(const std::string& sentence);
@@ -66,7 +75,7 @@ private:
     std::vector<std::string> comparisons_, troubles_;
     std::set<std::string> devices_;
     std::map<std::string, Names> names_;  ///< by family
-    std::unordered_set<std::string> seen_;  ///< digests, 16 bytes of each
+    std::unordered_set<Digest, HashOfDigest> seen_;
     QuickReader quick_;
     Keep keep_;
     std::size_t files_ = 0;

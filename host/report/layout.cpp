@@ -101,6 +101,48 @@ std::vector<std::string> words_of(const std::string& text, std::size_t room) {
     return out;
 }
 
+/// Where the rest of a long line is indented to: bytes and columns of the part before it.
+std::pair<std::size_t, std::size_t> hang_of(std::string_view line, std::size_t width) {
+    const auto first = std::min(line.find_first_not_of(' '), line.size());
+    std::size_t best = first;
+    for (std::size_t i = first + 2; i < line.size(); ++i)
+        if (line[i] != ' ' && line.substr(i - 2, 2) == gap && display_width(line.substr(0, i)) <= width * 6 / 10) best = i;
+    return {best, best == first ? std::min(first + 4, width / 2) : display_width(line.substr(0, best))};
+}
+
+std::string fitted(const std::string& line, std::size_t width) {
+    const auto [head, indent] = hang_of(line, width);
+    std::string out = line.substr(0, head);
+    std::size_t at = display_width(out);
+    bool begins = true;
+    const auto put = [&](const std::string& part, bool blank) {
+        const auto room = display_width(part) + (blank && !begins ? 1 : 0);
+        if (!begins && at + room > width) {
+            out += "\n" + std::string(indent, ' ');
+            at = indent;
+            begins = true;
+        }
+        if (blank && !begins) out += ' ', ++at;
+        out += part;
+        at += display_width(part);
+        begins = false;
+    };
+    for (const auto& word : split(line.substr(head), ' ')) {
+        if (word.empty()) continue;
+        if (indent + display_width(word) <= width || word.find(',') == std::string::npos) {
+            put(word, true);
+            continue;
+        }
+        bool blank = true;  // a list of values: behind its commas
+        for (std::size_t from = 0; from < word.size(); blank = false) {
+            const auto comma = std::min(word.find(',', from), word.size() - 1);
+            put(word.substr(from, comma + 1 - from), blank);
+            from = comma + 1;
+        }
+    }
+    return out;
+}
+
 std::string own_unit(double value, const std::string& unit, bool prefixed) {
     if (unit == "s") return format_seconds(value);
     if (prefixed) return format_rate(value, unit);
@@ -223,6 +265,15 @@ std::string wrap_beside(std::string_view label, std::string_view text, std::size
     const std::string indent(display_width(label), ' ');
     const auto lines = wrap(text, indent, width);
     return std::string(label) + (lines.empty() ? "\n" : lines.substr(indent.size()));
+}
+
+std::string fit(std::string_view text, std::size_t width) {
+    std::string out;
+    const auto lines = split(std::string(text), '\n');
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        out += (i ? "\n" : "") + (display_width(lines[i]) > width ? fitted(lines[i], width) : lines[i]);
+    }
+    return out;
 }
 
 std::string wrap_heading(std::string_view strong, std::string_view rest, std::size_t width, bool colour) {

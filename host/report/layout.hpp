@@ -70,6 +70,10 @@ std::string wrap(std::string_view text, std::string_view indent, std::size_t wid
 /// `label` and, beside it, `text` wrapped: the lines after the first are indented by the label's width.
 std::string wrap_beside(std::string_view label, std::string_view text, std::size_t width);
 
+/// Lines of at most `width` columns: a longer one goes on below the last of its columns (what stands behind two blanks) that begins in the left
+/// 60 %, else below its own indent. Names are not cut: a word without a comma that is wider than the room has a line of its own.
+std::string fit(std::string_view text, std::size_t width);
+
 /// A heading whose first part is strong: `strong` and `rest`, wrapped, the lines after the first indented.
 std::string wrap_heading(std::string_view strong, std::string_view rest, std::size_t width, bool colour);
 

@@ -9,6 +9,7 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "report/columns.hpp"
 #include "report/json_point.hpp"
 #include "report/layout.hpp"
 #include "report/ratio_text.hpp"
@@ -155,15 +156,17 @@ void print_regression(std::ostream& out, const model::Regression& r, const Table
         if (std::none_of(values.begin(), values.end(), [](const auto& v) { return v.has_value(); })) return;
         columns.push_back(quantity_column(title, values, "s"));
         columns.back().keep = 20;
+        columns.back().key = title;
     };
     add("recorded", before);
     add("today", today);
-    const Grid grid(columns, style.width, style.colour);
+    const auto grid = grid_of(columns, style);
     out << grid.header() << '\n';
     for (std::size_t i = 0; i < cells.size(); ++i) {
         out << grid.row(i) << '\n';
         if (!cells[i]->reason.empty()) out << wrap(cells[i]->reason, "    ", width);
     }
+    print_left_out(out, grid.dropped(), style);
     out << '\n';
     if (r.calibration)
         print_calibration(out, r, width);

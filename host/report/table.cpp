@@ -9,6 +9,7 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "report/columns.hpp"
 #include "report/device_key.hpp"
 #include "report/layout.hpp"
 #include "report/points.hpp"
@@ -113,30 +114,6 @@ std::string common_cache(const Rows& rows) {
     }
     return out.empty() ? "hot" : out;
 }
-
-/// What --columns asks for.
-class Asked {
-public:
-    explicit Asked(const std::vector<std::string>& names) : names_(names.begin(), names.end()) {}
-    bool any() const { return !names_.empty(); }
-    bool all() const { return names_.count("all") != 0; }
-    bool by_name(const std::string& column) const { return names_.count(column) != 0; }
-    bool for_(const std::string& column) const { return all() || by_name(column); }
-    /// Only what was asked for stays, beside what names a row and says whether it is right.
-    void choose(std::vector<Column>& columns) const {
-        if (!any() || all()) return;
-        std::erase_if(columns, [&](const Column& c) { return !by_name(c.key) && c.key != "status" && (c.names == Names::nothing || c.keep < 100); });
-    }
-    std::vector<std::string> missing(const std::vector<Column>& columns) const {
-        std::vector<std::string> out;
-        for (const auto& name : names_)
-            if (name != "all" && std::none_of(columns.begin(), columns.end(), [&](const Column& c) { return c.key == name; })) out.push_back(name);
-        return out;
-    }
-
-private:
-    std::set<std::string> names_;
-};
 
 void add_times(std::vector<Column>& columns, const Rows& rows, const Asked& asked) {
     const auto medians = values_of(rows, [](const Record& r) { return r.time ? std::optional(r.time->median) : std::nullopt; });
@@ -320,7 +297,7 @@ void print_family(std::ostream& out, const Rows& unordered, const Footnotes& not
         dropped.erase(dump);
         out << wrap("dumps in " + dump_parents(rows), "  ", text_width);
     }
-    if (!dropped.empty()) out << wrap("columns left out: " + join(dropped, ", ") + "; --columns all", "  ", text_width);
+    print_left_out(out, dropped, style);
     if (!missing.empty()) out << wrap("no row has: " + join(missing, ", "), "  ", text_width);
 }
 

@@ -208,6 +208,72 @@ class Page(LabTest):
         self.assertEqual(self.js(ticks), before)
         self.assert_quiet()
 
+    def dumped(self, record, kernel, name):
+        """The record with the code of a reference dump in the folder of that name."""
+        dump = self.folder / "dumps" / name / kernel
+        dump.mkdir(parents=True)
+        for file in ("isa.txt", "stats.json"):
+            shutil.copy(SOURCE / "dumps" / "reference" / "PoCL-x86" / kernel / file, dump)
+        # What was sampled stands in a listing too, so that equal code has different ones.
+        (dump / "isa.txt").write_text((dump / "isa.txt").read_text() + f"// of {name}\n")
+        record["dump"] = f"dumps/{name}/{kernel}"
+        (dump / "timing.json").write_text(json.dumps(record))
+        return record
+
+    def test_the_code_that_runs_most_is_shown_once_with_its_points_and_beside_another_variants(self):
+        maker = made.Maker()
+        function = "_pocl_kernel_pitch_short8_workgroup"
+        # The samples lie in another loop than that with the most work, which a page without samples shows (0x1f40).
+        block = {"function": function, "begin": 0x1e50, "end": 0x1ebe, "samples": 91, "share": 0.91, "instructions": 25, "classes": {}, "memory": {}, "loops": [0x1d19, 0x1e50]}
+        hot = {"evidence": "sampled", "reason": "", "method": "perf_event_open, cpu-clock", "samples": 120, "in_kernel": 100, "elsewhere": {}, "code": function,
+               "blocks": [block], "loops": [{"function": function, "header": 0x1e50, "depth": 2, "own": 0.91, "share": 0.91, "instructions": 25}]}
+        records = []
+        for n, width in enumerate((1024, 2048, 4096), 1):
+            record = maker.record("pitch", "short8", n * 1e-4, point={"width": width}, hot=hot)
+            record["code"]["fingerprint"] = "equal"
+            records.append(self.dumped(record, "pitch_short8", f"cpu/width={width}"))
+        other = maker.record("pitch", "vload8", 9e-4, point={"width": 1024})
+        other["code"]["fingerprint"] = "another"
+        records.append(self.dumped(other, "pitch_vload8", "cpu"))
+        self.open(self.make(records))
+        cards = self.js("return Array.from(document.querySelectorAll('details.code')).map(d => d.textContent)")
+        self.assertEqual(len(cards), 2)
+        self.assertIn("loop at 0x1e50", cards[0])
+        self.assertIn("91.0 % of 100 samples", cards[0])
+        self.assertRegex(cards[0], r"The same code at 2 other points: width=2048, 2\d\d us, width=4096, [23]\d\d us\.")
+        self.assertIn("because no addresses were sampled", cards[1])
+        # Vector instructions have their class's tint in the listing and where both variants stand beside each other.
+        tint = "return new Set(Array.from(document.querySelectorAll('%s span.k-vector')).map(e => getComputedStyle(e).backgroundColor)).size"
+        self.assertEqual((self.js(tint % ".isa"), self.js(tint % ".aligned")), (1, 1))
+        pair = self.js("return Array.from(document.querySelectorAll('.pair tbody tr')).map(r => [r.className, r.cells[0].textContent, r.cells[2].textContent])")
+        self.assertEqual({(bool(left), bool(right)) for kind, left, right in pair if kind in ("same", "near")}, {(True, True)})
+        self.resize(360)
+        self.js("for (const d of document.querySelectorAll('details')) d.open = true")
+        self.assertLessEqual(self.js("return document.documentElement.scrollWidth"), 360)
+        self.assert_quiet()
+
+    def test_times_far_apart_stand_on_a_logarithmic_axis_and_points_without_a_time_in_a_line(self):
+        maker = made.Maker()
+        records = [maker.record("pitch", variant, seconds, point={"width": 64}) for variant, seconds in (("wide", 1e-4), ("roi", 2e-4), ("image", 5e-2))]
+        for width in (64, 128, 256):
+            record = maker.record("pitch", "swar", 1e-3, point={"width": width}, status="unsupported", reason="the device has no images")
+            record["metrics"], record["samples"] = {}, []
+            del record["time"]
+            records.append(record)
+        self.open(self.make(records))
+        self.assertEqual(self.js("return document.querySelectorAll('figure.bars').length"), 1, "a chart without a bar")
+        self.assertIn("logarithmic", self.js("return document.querySelector('.bars .head').textContent"))
+        wide, roi, image = self.js("return Array.from(document.querySelectorAll('.bars circle')).map(c => c.getBoundingClientRect().left)")
+        self.assertGreater(roi - wide, (image - wide) / 15, "0.1 and 0.2 ms are told apart beside 50 ms")
+        self.assertEqual(self.js("return document.querySelectorAll('.bars rect').length"), 0)
+        self.assertIn("pitch_swar (2 points): unsupported on cpu-Some: the device has no images", self.js("return document.querySelector('.untimed').textContent"))
+        self.open(self.make(records[:2]))
+        self.assertEqual(self.js("return [document.querySelectorAll('.bars rect').length, document.querySelectorAll('.bars circle').length]"), [2, 0])
+        self.assertIn("from 0", self.js("return document.querySelector('.bars .head').textContent"))
+        self.open(self.make(records[:1]))
+        self.assertRegex(self.js("return document.querySelector('.verdict').textContent"), r"\AOn cpu-Some pitch_wide takes \S+ us \(±")
+        self.assert_quiet()
+
     def test_nothing_is_wider_than_the_screen_or_smaller_than_can_be_read(self):
         self.open(self.make(self.plain_records()))
         for width in (360, 1280, 2560):

@@ -337,16 +337,41 @@ class Terminal(LabTest):
         whole = self.lab("list")[0]
         lines = whole.count("\n")
         pager = {"PAGER": "sed 's/^/paged: /'"}
-        self.assertEqual(self.shown("list", columns=1000, **pager), "".join(f"paged: {line}\n" for line in whole.splitlines()))
-        self.assertEqual(self.shown("list", rows=lines + 1, columns=1000, **pager), whole)
-        self.assertTrue(self.shown("list", rows=lines, columns=1000, **pager).startswith("paged: "))
+        self.assertEqual(self.shown("list", columns=80, **pager), "".join(f"paged: {line}\n" for line in whole.splitlines()))
+        self.assertEqual(self.shown("list", rows=lines + 1, columns=80, **pager), whole)
+        self.assertTrue(self.shown("list", rows=lines, columns=80, **pager).startswith("paged: "))
         self.assertTrue(self.shown("list", rows=lines + 1, columns=20, **pager).startswith("paged: "), "wrapped lines take more")
-        self.assertEqual(self.shown("list", "--no-pager", columns=1000, **pager), whole)
-        self.assertEqual(self.shown("list", columns=1000, PAGER=""), whole)
+        self.assertEqual(self.shown("list", "--no-pager", columns=80, **pager), whole)
+        self.assertEqual(self.shown("list", columns=80, PAGER=""), whole)
         self.assertIn("paged: Usage", self.shown("run", "--help", **pager))
         # One that is not there costs nothing, one that ends early is no error.
-        self.assertTrue(self.shown("list", columns=1000, PAGER="/absent/pager").endswith(whole))
-        self.assertEqual(self.shown("list", columns=1000, PAGER="head -n 1"), whole.splitlines(keepends=True)[0])
+        self.assertTrue(self.shown("list", columns=80, PAGER="/absent/pager").endswith(whole))
+        self.assertEqual(self.shown("list", columns=80, PAGER="head -n 1"), whole.splitlines(keepends=True)[0])
+
+    def widths(self, page):
+        """Lines that are wider than they need to be are named by their width; a word alone, such as a path, is as wide as it is."""
+        return [len(line) for line in page.splitlines() if " " in line.strip()]
+
+    def test_every_page_fits_a_pipe_of_80_columns_and_any_terminal(self):
+        families = sorted({variant["family"] for variant in json.loads(self.lab("list", "--json")[0])})
+        pages = [["list"], ["devices"], ["isa", "--targets"], ["isa", "pitch_struct", "--target", "gfx900", "--target", "sm_80"]] + [["describe", family] for family in families]
+        for page in pages:
+            status = None if page[0] == "isa" else 0  # a compiler for a target may not be here
+            out = self.lab(*page, status=status)[0]
+            self.assertLessEqual(max(self.widths(out), default=0), 80, page)
+        for columns in (50, 120):
+            for page in pages[:2] + pages[4:6]:
+                self.assertLessEqual(max(self.widths(self.shown(*page, rows=2000, columns=columns))), columns, (page, columns))
+        # What is told is the same in any width.
+        narrow, wide = (self.shown("describe", "pitch", rows=2000, columns=columns).split() for columns in (50, 300))
+        self.assertEqual("".join(narrow), "".join(wide))
+
+    def test_a_tables_columns_are_asked_for_and_a_mistyped_one_is_refused_before_anything_runs(self):
+        for command in (["profile"], ["regress", "absent"], ["isa", "pitch_wide"]):
+            err = self.lab(*command, "--columns", "targt", status=2)[1]
+            self.assert_one_sentence(err, "no table has a column 'targt' (--columns)")
+        self.assertIn("did you mean target?", self.lab("isa", "pitch_wide", "--columns", "targt", status=2)[1])
+        self.assertEqual(self.lab("complete", "--", "profile", "--columns", "driv")[0], "driver_says\n")
 
     def test_the_table_fits_eighty_columns_in_a_pipe_and_names_what_was_left_out(self):
         long = "a_kernel_whose_name_takes_more_than_the_eighty_columns_that_a_line_of_the_table_may_take"

@@ -1,9 +1,12 @@
-// The variants at one point on one device: bars from zero with their intervals, and the density of each one's samples.
+// The variants at one point on one device: bars from zero with their intervals, and the density of each one's samples. Where times are so far
+// apart that bars from zero would hide the short ones, points on a logarithmic axis take their place: a bar has no length there.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <ostream>
 
 #include "core/stats.hpp"
+#include "core/text.hpp"
 #include "core/units.hpp"
 #include "report/html/context.hpp"
 #include "report/html/markup.hpp"
@@ -15,6 +18,16 @@ using model::Record;
 
 constexpr std::size_t most_groups = 60;  // of a family: a sweep with more is read in the table
 constexpr double scale_to = 0.97;        // of the width, for the longest interval
+constexpr double most_for_bars = 40;     // times that the longest bar is as long as the shortest
+
+/// Where seconds lie on the axis of a chart.
+struct TimeAxis {
+    Scale scale;
+    double at(double seconds) const {
+        if (scale.logarithmic) return seconds > scale.low ? 0.02 + (scale_to - 0.02) * scale.at(seconds) : 0;
+        return scale_to * std::max(0.0, seconds) / scale.high;
+    }
+};
 
 /// Height of the density at `steps` places from `low` to `high`, by Gaussian kernels. Half of Silverman's width, which is
 /// made for one mode and hides two.
@@ -55,12 +68,13 @@ void write_density(std::ostream& out, const Record& r) {
     for (int i = 0; i <= steps; ++i) out << "L" << i << " " << exact(std::round(10 * (28 - 26 * heights[static_cast<std::size_t>(i)])) / 10);
     out << "L60 28Z\"/></svg><span class=\"range\"><span>" << text(format_seconds(low)) << "</span><span>" << text(format_seconds(high)) << "</span></span>";
     const auto beyond = std::count_if(sorted.begin(), sorted.end(), [&](double s) { return s < low || s > high; });
-    if (beyond > 0)
-        out << "<span class=\"beyond\">" << beyond << " of " << sorted.size() << " beyond, " << text(format_seconds(sorted.front())) << " to "
+    constexpr double worth_saying = 1.25;  // times as far as what is drawn
+    if (beyond > 0 && sorted.back() - sorted.front() > worth_saying * (high - low))
+        out << "<span class=\"beyond\">" << beyond << " of " << sorted.size() << " outside, " << text(format_seconds(sorted.front())) << " to "
             << text(format_seconds(sorted.back())) << "</span>";
 }
 
-void write_row(std::ostream& out, const Context& c, const Record& r, const Rank& rank, double longest) {
+void write_row(std::ostream& out, const Context& c, const Record& r, const Rank& rank, const TimeAxis& axis) {
     const auto cell = c.index(r);
     out << "<div class=\"row\" data-cell=\"" << cell << "\"><div class=\"name\">" << c.link(cell, r.id) << "</div>";
     if (r.status != model::Status::ok || !r.time) {
@@ -68,9 +82,11 @@ void write_row(std::ostream& out, const Context& c, const Record& r, const Rank&
         return;
     }
     const auto& t = *r.time;
-    const auto x = [&](double seconds) { return percent(scale_to * std::max(0.0, seconds) / longest); };
-    out << "<div class=\"bar\"><svg height=\"24\" width=\"100%\" role=\"img\" aria-label=\"" << text(format_seconds(t.median)) << "\"><rect class=\""
-        << (rank.fastest ? "best" : "value") << "\" y=\"4\" height=\"16\" width=\"" << x(t.median) << "\"/>";
+    const auto x = [&](double seconds) { return percent(axis.at(seconds)); };
+    const char* style = rank.fastest ? "best" : "value";
+    out << "<div class=\"bar\"><svg height=\"24\" width=\"100%\" role=\"img\" aria-label=\"" << text(format_seconds(t.median)) << "\">";
+    if (axis.scale.logarithmic) out << "<circle class=\"" << style << "\" cx=\"" << x(t.median) << "\" cy=\"12\" r=\"6\"/>";
+    else out << "<rect class=\"" << style << "\" y=\"4\" height=\"16\" width=\"" << x(t.median) << "\"/>";
     if (t.has_interval())
         out << "<g class=\"interval\"><line x1=\"" << x(t.low) << "\" x2=\"" << x(t.high) << "\" y1=\"12\" y2=\"12\"/><line x1=\"" << x(t.low) << "\" x2=\""
             << x(t.low) << "\" y1=\"7\" y2=\"17\"/><line x1=\"" << x(t.high) << "\" x2=\"" << x(t.high) << "\" y1=\"7\" y2=\"17\"/></g>";
@@ -81,34 +97,71 @@ void write_row(std::ostream& out, const Context& c, const Record& r, const Rank&
     out << "</div></div>\n";
 }
 
+bool has_time(const Record& r) { return r.time && r.status == model::Status::ok && r.time->median > 0; }
+
+void write_axis(std::ostream& out, const TimeAxis& axis) {
+    out << "<div class=\"row axis\"><div></div><div class=\"bar\"><svg height=\"18\" width=\"100%\">";
+    std::size_t k = 0;
+    const auto ticks = axis.scale.ticks();
+    const bool many = ticks.size() > 3;  // every second one goes where the screen is narrow
+    for (const double tick : ticks) {
+        const auto at = percent(axis.at(tick));
+        out << "<line x1=\"" << at << "\" x2=\"" << at << "\" y1=\"0\" y2=\"4\"/><text class=\"" << (tick == 0 ? "first" : many && k % 2 ? "minor" : "major") << "\" x=\"" << at
+            << "\" y=\"15\">" << (tick == 0 ? "0" : text(format_seconds(tick))) << "</text>";
+        ++k;
+    }
+    out << "</svg></div><div></div><div></div></div>\n";
+}
+
+/// Nothing where no cell has a time.
 void write_group(std::ostream& out, const Context& c, const GridFamily& family, const GridGroup& group, std::size_t d) {
-    double longest = 0;
-    bool any = false;
+    double longest = 0, shortest = 0, shortest_interval = 0;
     for (const auto& cells : group.cells) {
         const auto* r = cells[d].record;
-        if (!r) continue;
-        any = true;
-        if (r->time && r->status == model::Status::ok) longest = std::max({longest, r->time->median, r->time->has_interval() ? r->time->high : 0});
+        if (!r || !has_time(*r)) continue;
+        const auto& t = *r->time;
+        longest = std::max({longest, t.median, t.has_interval() ? t.high : 0});
+        shortest = shortest > 0 ? std::min(shortest, t.median) : t.median;
+        const double low = t.has_interval() && t.low > 0 ? t.low : t.median;
+        shortest_interval = shortest_interval > 0 ? std::min(shortest_interval, low) : low;
     }
-    if (!any) return;
+    if (!(longest > 0)) return;
+    const bool far_apart = longest > most_for_bars * shortest;
+    const TimeAxis axis{far_apart ? Scale{std::min(shortest_interval, shortest), longest, true, false} : Scale{0, longest, false, false}};
     const auto where = c.where(family, group);
     out << "<figure class=\"bars\"><figcaption>" << text(family.name) << " on " << text(c.name_of_grid_device(d)) << (where.empty() ? "" : ", " + text(where))
-        << "</figcaption>\n<div class=\"row head\"><div>variant</div><div>median time of one operation, from 0, with its 95 % interval</div><div></div><div>density of the samples over time</div></div>\n";
+        << "</figcaption>\n<div class=\"row head\"><div>variant</div><div>median time of one operation, " << (far_apart ? "logarithmic" : "from 0")
+        << ", with its 95 % interval</div><div></div><div>distribution of its samples</div></div>\n";
     for (const auto& cells : group.cells)
-        if (cells[d].record) write_row(out, c, *cells[d].record, cells[d].rank, longest);
-    if (longest > 0) {
-        const Scale scale{0, longest, false, false};
-        out << "<div class=\"row axis\"><div></div><div class=\"bar\"><svg height=\"18\" width=\"100%\">";
-        std::size_t k = 0;
-        for (const double tick : scale.ticks()) {
-            const auto at = percent(scale_to * tick / longest);
-            out << "<line x1=\"" << at << "\" x2=\"" << at << "\" y1=\"0\" y2=\"4\"/><text class=\"" << (k == 0 ? "first" : k % 2 ? "minor" : "major") << "\" x=\"" << at
-                << "\" y=\"15\">" << (tick == 0 ? "0" : text(format_seconds(tick))) << "</text>";
-            ++k;
-        }
-        out << "</svg></div><div></div><div></div></div>\n";
-    }
+        if (cells[d].record) write_row(out, c, *cells[d].record, cells[d].rank, axis);
+    write_axis(out, axis);
     out << "</figure>\n";
+}
+
+/// Cells of charts that are not drawn, because no variant has a time there: by what became of them, each variant once.
+void write_untimed(std::ostream& out, const Context& c, const GridFamily& family) {
+    std::map<std::string, std::vector<const Record*>> first_of;  // by what is said of them, each variant's first
+    std::map<std::pair<std::string, std::string>, std::size_t> points;
+    for (const auto& group : family.groups)
+        for (std::size_t d = 0; d < c.grid.devices.size(); ++d) {
+            if (std::any_of(group.cells.begin(), group.cells.end(), [&](const auto& cells) { return cells[d].record && has_time(*cells[d].record); })) continue;
+            for (const auto& cells : group.cells) {
+                const auto* r = cells[d].record;
+                if (!r) continue;
+                const auto said = std::string(model::name(r->status)) + " on " + c.name_of_grid_device(d) + (r->reason.empty() ? "" : ": " + one_line(r->reason));
+                if (points[{said, r->id}]++ == 0) first_of[said].push_back(r);
+            }
+        }
+    for (const auto& [said, records] : first_of) {
+        out << "<p class=\"dim untimed\">";
+        bool any = false;
+        for (const auto* r : records) {
+            const auto count = points[{said, r->id}];
+            out << (any ? ", " : "") << c.link(c.index(*r), r->id) << (count > 1 ? " (" + std::to_string(count) + " points)" : "");
+            any = true;
+        }
+        out << ": " << text(said) << "</p>\n";
+    }
 }
 
 }  // namespace
@@ -129,6 +182,7 @@ void write_bars(std::ostream& out, const Context& c) {
         for (std::size_t g = 0; g < std::min(most_groups, family.groups.size()); ++g)
             for (std::size_t d = 0; d < c.grid.devices.size(); ++d) write_group(out, c, family, family.groups[g], d);
         out << "</div>\n";
+        write_untimed(out, c, family);
         if (family.groups.size() > most_groups)
             out << "<p class=\"dim\">" << family.groups.size() - most_groups << " more points are in the table of all cells.</p>\n";
     }

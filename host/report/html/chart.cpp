@@ -86,11 +86,19 @@ void write_chart(std::ostream& out, const ChartText& words, const std::vector<Ch
             << (at > 0.8 ? -4 : 4) << "\" class=\"" << (at > 0.8 ? "end" : "start") << "\">" << text(guide.label) << "</text>";
         k += guide.vertical;
     }
+    for (const auto& line : lines) {
+        if (line.label.empty() || line.labelled >= line.marks.size()) continue;
+        const auto& mark = line.marks[line.labelled];
+        const double at = share(x.at(mark.x));
+        const bool rises = line.joined && line.labelled + 1 < line.marks.size() && line.marks[line.labelled + 1].y > mark.y;  // then there is room below it
+        out << "<text data-share=\"" << number(at) << "\" x=\"" << percent(at) << "\" y=\"" << py(mark.y) << "\" dy=\"" << (rises ? 14 : -7) << "\" dx=\"" << (at > 0.65 ? -4 : 4) << "\" class=\""
+            << (at > 0.65 ? "end" : "start") << "\">" << text(line.label) << "</text>";
+    }
     out << "</g></svg></div>\n<p class=\"xtitle\">" << text(title_of(words.x_name, words.x_unit, x)) << "</p>\n";
     out << "<ul class=\"legend\">";
     for (std::size_t i = 0; i < lines.size(); ++i)
         if (!lines[i].name.empty())
-            out << "<li><svg width=\"28\" height=\"10\"><path class=\"line " << styles[i] << "\" d=\"M0 5H28\"/>"
+            out << "<li><svg width=\"28\" height=\"10\">" << (lines[i].joined ? "<path class=\"line " + styles[i] + "\" d=\"M0 5H28\"/>" : "")
                 << (lines[i].dots ? "<path class=\"dot " + styles[i] + "\" d=\"M14 5h0\"/>" : "") << "</svg> " << text(lines[i].name) << "</li>";
     out << "</ul></figure>\n";
 }

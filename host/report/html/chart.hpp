@@ -18,6 +18,8 @@ struct ChartLine {
     std::vector<ChartMark> marks;  ///< by ascending x
     bool joined = true, dots = true;
     std::string style{};           ///< class of the line; empty: the next colour
+    std::string label{};           ///< stands at the mark `labelled`; empty: none
+    std::size_t labelled = 0;
 };
 /// A line across the chart at a value of x (or y), or a part of it, with its label.
 struct ChartGuide {

@@ -32,12 +32,14 @@ const Tint& tint_of(const std::string& kind) {
     };
     if (has({"move", "convert"})) return tints[5];
     if (has({"address"})) return tints[4];
-    if (has({"mem", "load", "store", "send", "parameter", "constant", "atomic", "lds", "texture"})) return tints[0];
+    if (has({"mem", "load", "store", "gather", "scatter", "send", "parameter", "constant", "atomic", "lds", "texture"})) return tints[0];
     if (has({"branch", "control", "barrier", "wait", "sync"})) return tints[1];
-    if (has({"vector", "fp", "float", "v_", "math", "special", "half", "double", "mma"})) return tints[2];
+    if (has({"vector", "fp", "float", "v_", "math", "special", "half", "double", "mma", "mask"})) return tints[2];
     if (has({"scalar", "integer", "int", "s_", "uniform", "logic"})) return tints[3];
     return tints[6];
 }
+
+bool is_loop(const Code& code) { return code.place.find("loop at") != std::string::npos; }
 
 void write_legend(std::ostream& out) {
     out << "<ul class=\"legend kinds\">";
@@ -50,12 +52,11 @@ void write_legend(std::ostream& out) {
 
 void write_counts(std::ostream& out, const Code& code) {
     unsigned most = 1;
-    for (const auto& counts : code.counts)
-        if (counts.place == code.place)
-            for (const auto& [kind, count] : counts.classes) most = std::max(most, count);
-    for (const auto& counts : code.counts) {
-        if (counts.place != code.place) continue;
-        out << "<table class=\"counts\"><caption>" << counts.instructions << " instructions in one iteration of the " << text(counts.place)
+    if (!code.counts.empty())
+        for (const auto& [kind, count] : code.counts.front().classes) most = std::max(most, count);
+    if (!code.counts.empty()) {
+        const auto& counts = code.counts.front();
+        out << "<table class=\"counts\"><caption>" << counts.instructions << " instructions in " << (is_loop(code) ? "one iteration of the " : "the ") << text(counts.place)
             << "</caption><thead><tr><th>class</th><th>instructions</th><th><span class=\"hidden\">bar</span></th></tr></thead><tbody>\n";
         for (const auto& [kind, count] : counts.classes) {
             const auto& tint = tint_of(kind);
@@ -69,9 +70,12 @@ void write_counts(std::ostream& out, const Code& code) {
             out << ".</p>\n";
         }
     }
-    if (code.counts.size() < 2) return;
-    out << "<details><summary>All loops, one iteration each</summary><ul>";
-    for (const auto& counts : code.counts) out << "<li>" << text(counts.place) << ": " << counts.instructions << " instructions</li>";
+    if (code.counts.size() < 3) return;
+    out << "<details><summary>The whole kernel, and all loops with one iteration each</summary><ul>";
+    for (std::size_t i = 1; i < code.counts.size(); ++i) {
+        const auto& counts = code.counts[i];
+        out << "<li>" << text(counts.place) << ": " << counts.instructions << " instructions</li>";
+    }
     out << "</ul></details>\n";
 }
 
@@ -95,12 +99,23 @@ void write_one(std::ostream& out, const Context& c, const Code& code, bool open)
     const auto& r = c.records()[code.cell];
     out << "<details class=\"code\" data-cell=\"" << code.cell << "\"" << (open ? " open" : "") << "><summary>" << text(r.id) << " on "
         << text(c.devices[c.device_of[code.cell]].name);
-    if (const auto varying = c.varying.find(r.family); varying != c.varying.end()) out << " <small>" << text(point_text(r, varying->second)) << "</small>";
+    const auto varying = c.varying.find(r.family);
+    if (varying != c.varying.end()) out << " <small>" << text(point_text(r, varying->second)) << "</small>";
     if (r.time) out << ": " << text(format_seconds(r.time->median)) << " <small>" << text(spread(r)) << "</small>";
     if (r.code.registers) out << ", " << *r.code.registers << " registers";
-    for (const auto& counts : code.counts)
-        if (counts.place == code.place) out << ", " << counts.instructions << " instructions in the " << text(counts.place);
+    if (!code.counts.empty()) out << ", " << code.counts.front().instructions << " instructions in the " << text(code.place);
     out << "</summary>\n";
+    if (!code.same.empty()) {
+        constexpr std::size_t most = 12;
+        out << "<p>The same code at " << code.same.size() << (code.same.size() == 1 ? " other point: " : " other points: ");
+        for (std::size_t i = 0; i < std::min(most, code.same.size()); ++i) {
+            const auto& other = c.records()[code.same[i]];
+            const auto at = varying == c.varying.end() ? std::string() : point_text(other, varying->second);
+            out << (i ? ", " : "") << c.link(code.same[i], (at.empty() ? other.id : at) + (other.time ? ", " + format_seconds(other.time->median) : ""));
+        }
+        out << (code.same.size() > most ? ", …" : "") << ".</p>\n";
+    }
+    out << "<p>" << text(code.evidence) << "</p>\n";
     write_facts(out, r, code);
     write_counts(out, code);
     out << "<div class=\"beside\">";
@@ -108,6 +123,10 @@ void write_one(std::ostream& out, const Context& c, const Code& code, bool open)
     if (!code.lines.empty()) {
         out << "<div><h5>" << text(code.isa) << ", " << text(code.place) << "</h5><pre class=\"isa\" tabindex=\"0\">";
         for (const auto& line : code.lines) {
+            if (line.kind.empty()) {
+                out << "<b class=\"share\">" << text(line.text) << "</b>\n";
+                continue;
+            }
             const auto& tint = tint_of(line.kind);
             out << "<span class=\"" << tint.style << "\"><i>" << tint.letter << "</i>" << text(line.text) << "</span>\n";
         }
@@ -117,17 +136,24 @@ void write_one(std::ostream& out, const Context& c, const Code& code, bool open)
     out << "</div></details>\n";
 }
 
-void write_pair(std::ostream& out, const Context& c, const CodePair& pair) {
+/// An instruction in the tint of its class; nothing for the side that has none.
+std::string tinted(const CodeLine& line) {
+    if (line.text.empty()) return "";
+    const auto& tint = tint_of(line.kind);
+    return std::string("<span class=\"") + tint.style + "\"><i>" + tint.letter + "</i>" + text(line.text) + "</span>";
+}
+
+void write_pair(std::ostream& out, const Context& c, const CodePair& pair, bool open) {
     const auto& left = c.records()[pair.left];
     const auto& right = c.records()[pair.right];
     const auto time = [](const model::Record& r) { return r.time ? " " + format_seconds(r.time->median) : std::string(); };
-    out << "<details class=\"pair\"><summary>" << text(left.id) << text(time(left)) << " beside " << text(right.id) << text(time(right)) << " on "
+    out << "<details class=\"pair\"" << (open ? " open" : "") << "><summary>" << text(left.id) << text(time(left)) << " beside " << text(right.id) << text(time(right)) << " on "
         << text(c.devices[c.device_of[pair.left]].name) << "</summary><div class=\"scroll\"><table class=\"aligned\"><thead><tr><th>" << text(left.id)
         << "</th><th><span class=\"hidden\">same or not</span></th><th>" << text(right.id) << "</th></tr></thead><tbody>\n";
     for (const auto& line : pair.lines) {
         const char* style = line.mark == ' ' ? "same" : line.mark == '~' ? "near" : line.mark == '<' ? "left" : "right";
         const char* sign = line.mark == ' ' ? "" : line.mark == '~' ? "~" : line.mark == '<' ? "&lt;" : "&gt;";
-        out << "<tr class=\"" << style << "\"><td>" << text(line.left) << "</td><td>" << sign << "</td><td>" << text(line.right) << "</td></tr>\n";
+        out << "<tr class=\"" << style << "\"><td>" << tinted(line.left) << "</td><td>" << sign << "</td><td>" << tinted(line.right) << "</td></tr>\n";
     }
     out << "</tbody></table></div></details>\n";
 }
@@ -137,8 +163,8 @@ void write_pair(std::ostream& out, const Context& c, const CodePair& pair) {
 void write_code(std::ostream& out, const Context& c) {
     if (c.page.code.empty()) return;
     out << "<section>\n" << heading(2, "code", "Time and code side by side")
-        << "<p>The loop shown is, of the innermost loops, the one whose iteration does the most work. That is the shape of the code: which "
-           "loop the time goes to is not in these records.</p>\n";
+        << "<p>Each listing is the part of the machine code that runs most, as far as the addresses of the running threads were sampled; otherwise "
+           "it is the innermost loop whose iteration does the most work, and the entry says so.</p>\n";
     std::map<std::string, std::vector<std::size_t>> absent;  // by reason: one sentence for many cells
     bool any = false;
     for (const auto& code : c.page.code) {
@@ -150,9 +176,9 @@ void write_code(std::ostream& out, const Context& c) {
     for (const auto& code : c.page.code)
         if (code.absent.empty()) write_one(out, c, code, families.insert(c.records()[code.cell].family).second);
     if (!c.page.pairs.empty()) {
-        out << "<h3>Two variants beside each other</h3>\n<p>Loops aligned: no sign is the same text, ~ the same instruction with other operands, "
+        out << "<h3>Two variants beside each other</h3>\n<p>The listings of the fastest and of others, aligned: no sign is the same text, ~ the same instruction with other operands, "
                "&lt; only on the left, &gt; only on the right.</p>\n";
-        for (const auto& pair : c.page.pairs) write_pair(out, c, pair);
+        for (const auto& pair : c.page.pairs) write_pair(out, c, pair, &pair == &c.page.pairs.front());
     }
     if (!c.page.code_left_out.empty()) out << "<p class=\"dim\">" << text(c.page.code_left_out) << "</p>\n";
     for (const auto& [reason, cells] : absent) {

@@ -78,7 +78,7 @@ std::string Context::name_of_grid_device(std::size_t d) const {
 }
 
 std::string Context::link(std::size_t cell, const std::string& label) const {
-    return "<a href=\"#" + text(anchors[cell]) + "\">" + text(label) + "</a>";
+    return "<a href=\"#" + text(anchors[cell]) + "\">" + breakable(label) + "</a>";
 }
 
 std::string Context::where(const GridFamily& family, const GridGroup& group) const {

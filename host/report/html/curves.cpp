@@ -69,9 +69,14 @@ void write_set(std::ostream& out, const Context& c, const Curves& set) {
     if (set.findings.empty()) return;
     out << "<table class=\"findings\"><caption>What the probe concluded on " << text(device)
         << "</caption><thead><tr><th>finding</th><th>value</th><th>95 % interval</th><th>how</th></tr></thead><tbody>\n";
-    for (const auto& f : set.findings)
+    for (const auto& f : set.findings) {
+        if (!f.withheld.empty()) {
+            out << "<tr><td>" << text(f.name) << "</td><td class=\"n\">none</td><td></td><td>withheld: " << text(f.withheld) << "</td></tr>\n";
+            continue;
+        }
         out << "<tr><td>" << text(f.name) << "</td><td class=\"n\">" << text(quantity(f.value, f.unit)) << "</td><td class=\"n\">"
             << (f.low < f.high ? text(quantity(f.low, f.unit) + " to " + quantity(f.high, f.unit)) : "") << "</td><td>" << text(f.how) << "</td></tr>\n";
+    }
     out << "</tbody></table>\n";
 }
 

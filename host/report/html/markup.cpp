@@ -117,6 +117,12 @@ std::string point_text(const model::Record& record, const std::vector<std::strin
     return out;
 }
 
+std::string breakable(std::string_view name) {
+    std::string out;
+    for (const char c : text(name)) out.append(1, c).append(c == '_' ? "<wbr>" : "");
+    return out;
+}
+
 std::string heading(int level, const std::string& id, const std::string& title) {
     const std::string tag = "h" + std::to_string(level);
     return "<" + tag + " id=\"" + text(id) + "\">" + text(title) + " <a class=\"here\" href=\"#" + text(id) + "\" aria-label=\"link to this part\">#</a></" +

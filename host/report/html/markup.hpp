@@ -45,6 +45,9 @@ std::optional<double> metric(const model::Record& record, std::string_view name)
 /// "width=4096 local=64" of the axes named; all of them when `axes` is empty.
 std::string point_text(const model::Record& record, const std::vector<std::string>& axes = {});
 
+/// text() of a kernel's name, which may break behind its underscores.
+std::string breakable(std::string_view name);
+
 /// A heading with a link to itself.
 std::string heading(int level, const std::string& id, const std::string& title);
 

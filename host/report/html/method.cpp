@@ -88,6 +88,15 @@ void write_runs(std::ostream& out, const Context& c) {
     out << "</tbody></table></div>\n";
 }
 
+/// Why sampling ended, in words; what a later version writes stays as it is.
+std::string ending(const std::string& reason) {
+    if (reason == "precise") return "sampled until the interval was within 1 %";
+    if (reason == "noise-floor") return "sampled until more samples no longer narrowed the interval";
+    if (reason == "timeout") return "sampled until the time given for it was over";
+    if (reason == "cap") return "sampled until the most samples were taken";
+    return "sampling ended by '" + reason + "'";
+}
+
 }  // namespace
 
 void write_method(std::ostream& out, const Context& c) {
@@ -96,7 +105,7 @@ void write_method(std::ostream& out, const Context& c) {
     for (const auto& r : c.records())
         if (r.time)
             ++how["caches " + (r.time->cache.empty() ? "hot" : r.time->cache) + ", " + (r.time->clock == "event" ? "the device's event clock" : r.time->clock + " clock") +
-                  ", sampling ended by '" + r.time->stop_reason + "'"];
+                  ", " + ending(r.time->stop_reason)];
     out << "<p>A time is the median of its samples, its interval the 95 % order-statistic interval of the median. A cell whose result was wrong has no time.</p>\n<ul>\n";
     for (const auto& [words, count] : how) out << "<li>" << count << (count == 1 ? " cell: " : " cells: ") << text(words) << "</li>\n";
     out << "</ul>\n";

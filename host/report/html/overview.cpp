@@ -38,6 +38,48 @@ void write_verdicts(std::ostream& out, const Context& c, const GridFamily& famil
         out << "<p class=\"dim\">" << family.groups.size() - said << " more points are in the charts below.</p>\n";
 }
 
+/// Of a variant that nothing stands beside.
+std::string only_sentence(const GridGroup& group, std::size_t device) {
+    const model::Record* only = nullptr;
+    std::string id;
+    for (std::size_t v = 0; v < group.ids.size(); ++v) {
+        const auto* r = group.cells[v][device].record;
+        if (!r || !r->time || r->status != model::Status::ok) continue;
+        if (only) return "";  // several, none of which is ranked: too few samples
+        only = r;
+        id = group.ids[v];
+    }
+    if (!only) return "";
+    const auto copy = metric(*only, "of_copy");
+    return id + " takes " + format_seconds(only->time->median) + " (" + spread(*only) + ")" +
+           (copy ? ", at " + format_significant(*copy, 3) + " % of the bandwidth of a plain copy of as many bytes" : "") + ".";
+}
+
+/// How far the curves of a family go, one sentence each.
+void write_curve_sentences(std::ostream& out, const Context& c, const std::string& family) {
+    constexpr std::size_t most = 6;
+    std::size_t said = 0, left = 0;
+    for (const auto& set : c.page.curves) {
+        if (set.family != family) continue;
+        std::string device;
+        for (const auto& d : c.devices)
+            if (d.key == set.device_key) device = d.name;
+        for (const auto& series : set.series) {
+            const auto value = [](const auto& s) { return s.per_step > 0 ? s.per_step : s.seconds; };
+            const auto& samples = series.curve.samples;
+            if (samples.empty() || said++ >= most) {
+                ++left;
+                continue;
+            }
+            const auto at = [&](const auto& s) { return format_seconds(value(s)) + " at " + series.axis + " " + quantity(s.x, series.unit); };
+            out << "<p class=\"verdict\">" << text("On " + device + " " + family + "_" + series.curve.variant + " takes " + at(samples.front()) + " and " + at(samples.back()) +
+                                                   (samples.front().per_step > 0 ? " per step." : "."))
+                << "</p>\n";
+        }
+    }
+    if (left > 0) out << "<p class=\"dim\">" << left << " more curves are below.</p>\n";
+}
+
 }  // namespace
 
 std::string ranking_sentence(const GridGroup& group, std::size_t device) {
@@ -48,7 +90,7 @@ std::string ranking_sentence(const GridGroup& group, std::size_t device) {
     std::vector<Entry> ranked;
     for (std::size_t v = 0; v < group.ids.size(); ++v)
         if (group.cells[v][device].rank.compared) ranked.push_back({group.ids[v], &group.cells[v][device]});
-    if (ranked.size() < 2) return "";
+    if (ranked.size() < 2) return only_sentence(group, device);
     std::stable_sort(ranked.begin(), ranked.end(), [](const Entry& a, const Entry& b) { return a.cell->rank.ratio < b.cell->rank.ratio; });
     const auto& best = ranked.front();
     const auto time = format_seconds(best.cell->record->time->median);
@@ -84,11 +126,19 @@ void write_overview(std::ostream& out, const Context& c) {
         << ", " << text(first) << (last == first ? "" : " to " + text(last)) << ".</p>\n<ul class=\"devices\">\n";
     for (const auto& device : c.devices) out << "<li><b>" << text(device.name) << "</b> " << text(device.description) << "</li>\n";
     out << "</ul>\n";
-    for (const auto& family : c.grid.families) {
-        out << "<h3>" << text(family.name) << "</h3>\n";
-        for (const auto& [name, question] : c.page.questions)
-            if (name == family.name) out << "<p class=\"question\">" << text(question) << "</p>\n";
-        write_verdicts(out, c, family);
+    std::vector<std::string> families;
+    const auto name_family = [&](const std::string& name) {
+        if (std::find(families.begin(), families.end(), name) == families.end()) families.push_back(name);
+    };
+    for (const auto& family : c.grid.families) name_family(family.name);
+    for (const auto& set : c.page.curves) name_family(set.family);
+    for (const auto& name : families) {
+        out << "<h3>" << text(name) << "</h3>\n";
+        for (const auto& [of, question] : c.page.questions)
+            if (of == name) out << "<p class=\"question\">" << text(question) << "</p>\n";
+        for (const auto& family : c.grid.families)
+            if (family.name == name) write_verdicts(out, c, family);
+        write_curve_sentences(out, c, name);
     }
     if (!c.page.verdicts.empty()) {
         out << "<h3>Verdicts over arrangements</h3>\n";

@@ -29,7 +29,7 @@ struct Curves {
     std::vector<model::Finding> findings;
 };
 
-/// A line of a listing: its text and the class that its instruction is counted in.
+/// A line of a listing: its text and the class that its instruction is counted in; without a class a remark between instructions.
 struct CodeLine {
     std::string text, kind;
 };
@@ -43,7 +43,9 @@ struct Counts {
 /// What the dump of a cell says. `absent`: why it says nothing, as a sentence; then the rest is empty.
 struct Code {
     std::size_t cell = 0;     ///< index into Page::records
+    std::vector<std::size_t> same;  ///< other cells of the same variant and device with equal code
     std::string absent;
+    std::string evidence;     ///< whether the place shown is where the time goes, as a sentence
     std::string source;       ///< the kernel's own function
     std::string isa, place;   ///< of `lines`: "x86", "innermost loop at 0x1a68"
     std::vector<CodeLine> lines;
@@ -57,7 +59,7 @@ struct CodePair {
     std::size_t left = 0, right = 0;  ///< cells
     struct Line {
         char mark = ' ';
-        std::string left, right;
+        CodeLine left, right;  ///< empty on the side that has none
     };
     std::vector<Line> lines;
 };
@@ -70,6 +72,10 @@ struct Portrait {
         double value = 0, low = 0, high = 0;
     };
     std::vector<Figure> figures;
+    struct Absent {
+        std::string section, name, reason;
+    };
+    std::vector<Absent> absent;
     struct Series {
         std::string id, over;
         std::vector<model::Curve::Sample> samples;

@@ -1,10 +1,38 @@
 // The devices as `cllab profile` measured them.
 #include <ostream>
+#include <string>
+#include <vector>
 
 #include "report/html/chart.hpp"
 #include "report/html/context.hpp"
 
 namespace cllab::report::html {
+
+namespace {
+
+/// The curves of a family as one chart, those of three points or more.
+void write_chart_of(std::ostream& out, const Portrait& portrait, const std::string& family, const ChartText& words, double (*value)(const model::Curve::Sample&)) {
+    std::vector<ChartLine> lines;
+    for (const auto& series : portrait.curves) {
+        if (series.id.rfind(family + "_", 0) != 0 || series.over != words.x_name) continue;
+        ChartLine line{series.id, {}};
+        for (const auto& s : series.samples)
+            if (const double y = value(s); y > 0 && s.x > 0) line.marks.push_back({s.x, y, 0, 0});
+        if (line.marks.size() >= 3) lines.push_back(std::move(line));
+    }
+    if (!lines.empty()) write_chart(out, words, lines, {});
+}
+
+void write_charts(std::ostream& out, const Portrait& portrait, const std::string& device) {
+    write_chart_of(out, portrait, "latency", {"Latency of " + device, "footprint", "byte", "time of a load that waits for the one before", "s"},
+                   [](const auto& s) { return s.per_step > 0 ? s.per_step : s.seconds; });
+    write_chart_of(out, portrait, "bandwidth", {"Bandwidth of " + device, "size", "byte", "bandwidth", "B/s"}, [](const auto& s) {
+        const auto found = s.metrics.find("bandwidth");
+        return found == s.metrics.end() ? 0 : found->second;
+    });
+}
+
+}  // namespace
 
 void write_portraits(std::ostream& out, const Context& c) {
     out << "<section>\n" << heading(2, "portrait", "The devices' portraits");
@@ -14,15 +42,7 @@ void write_portraits(std::ostream& out, const Context& c) {
             if (portrait.device_key != device.key) continue;
             any = true;
             out << "<h3>" << text(portrait.device) << "</h3>\n<p>Profile of " << text(portrait.utc) << ".</p>\n<div class=\"figures\">\n";
-            for (const auto& series : portrait.curves) {
-                if (series.id.rfind("latency", 0) != 0 && series.id.rfind("bandwidth", 0) != 0) continue;
-                ChartLine line{"", {}};
-                for (const auto& s : series.samples)
-                    if (const double y = s.per_step > 0 ? s.per_step : s.seconds; y > 0 && s.x > 0) line.marks.push_back({s.x, y, 0, 0});
-                if (line.marks.size() < 3) continue;
-                write_chart(out, {series.id + " on " + device.name, series.over, series.over == "footprint" || series.over == "size" ? "byte" : "",
-                                  series.samples.front().per_step > 0 ? "time per step" : "time", "s"}, {line}, {});
-            }
+            write_charts(out, portrait, device.name);
             out << "</div>\n<details><summary>All " << portrait.figures.size()
                 << " figures</summary><div class=\"scroll\"><table class=\"portrait\"><thead><tr><th>figure</th><th>value</th><th>95 % interval</th><th>the driver says</th><th>how</th></tr></thead>";
             std::string section;
@@ -36,6 +56,10 @@ void write_portraits(std::ostream& out, const Context& c) {
                     << "</td></tr>\n";
             }
             out << (section.empty() ? "" : "</tbody>") << "</table></div></details>\n";
+            if (portrait.absent.empty()) continue;
+            out << "<details><summary>" << portrait.absent.size() << " figures that it has not, and why</summary><ul>\n";
+            for (const auto& a : portrait.absent) out << "<li>" << text(a.section + ", " + a.name + ": " + a.reason) << "</li>\n";
+            out << "</ul></details>\n";
         }
         if (!any)
             out << "<p><b>" << text(device.name) << "</b>: no profile of this device is readable beside the dumps; <code>cllab profile</code> makes one.</p>\n";

@@ -37,13 +37,14 @@ Roofs roofs_of(const Context& c, std::size_t device) {
                 raise(out.memory, f.name, f.value, from);
         }
     }
-    const bool has_profile = !out.compute.empty() || !out.memory.empty();
-    for (std::size_t i = 0; i < c.records().size() && !has_profile; ++i) {
+    // What the profile left out, because its budget did not reach or the device did other work, comes from the records.
+    const bool needs_compute = out.compute.empty(), needs_memory = out.memory.empty();
+    for (std::size_t i = 0; i < c.records().size(); ++i) {
         const auto& r = c.records()[i];
         if (c.device_of[i] != device || r.status != model::Status::ok) continue;
-        if (r.family == "fma")
+        if (needs_compute && r.family == "fma")
             if (const auto rate = metric(r, "flops")) raise(out.compute, "fastest fma record", *rate, r.id);
-        if (r.yardstick && r.yardstick->bytes > r.device.last_level_bytes) raise(out.memory, "copy beyond the caches", r.yardstick->bandwidth, "copies beside the cells");
+        if (needs_memory && r.yardstick && r.yardstick->bytes > r.device.last_level_bytes) raise(out.memory, "copy beyond the caches", r.yardstick->bandwidth, "copies beside the cells");
     }
     return out;
 }
@@ -65,6 +66,10 @@ void write_device(std::ostream& out, const Context& c, std::size_t device) {
             ids.push_back(r.family);
             lines.push_back({r.family, {}, false, true});
         }
+        if (lines[at].label.empty() || *flops > lines[at].marks[lines[at].labelled].y) {
+            lines[at].label = r.id;
+            lines[at].labelled = lines[at].marks.size();
+        }
         lines[at].marks.push_back({x, *flops, interval ? scale / r.time->high : 0, interval ? scale / r.time->low : 0, static_cast<long>(i)});
         least = least > 0 ? std::min(least, x) : x;
         most = std::max(most, x);
@@ -83,13 +88,18 @@ void write_device(std::ostream& out, const Context& c, std::size_t device) {
         ChartLine roof{memory.name + ", " + quantity(memory.value, "B/s"), {}, true, false, "roof"};
         const double end = top > 0 ? std::min(to, top / memory.value) : to;
         roof.marks = {{from, from * memory.value}, {std::max(end, from), std::max(end, from) * memory.value}};
+        // Roofs that lie on each other have one label; the legend has all.
+        const bool near = std::any_of(roofs.memory.begin(), roofs.memory.end(), [&](const auto& other) {
+            return &other < &memory && std::max(other.value, memory.value) < 1.4 * std::min(other.value, memory.value);
+        });
+        if (!near) roof.label = memory.name;
         lines.push_back(std::move(roof));
     }
     for (const auto& peak : roofs.compute) {
         double fastest = 0;
         for (const auto& memory : roofs.memory) fastest = std::max(fastest, memory.value);
         const double start = fastest > 0 ? std::max(from, peak.value / fastest) : from;
-        lines.push_back({peak.name + ", " + quantity(peak.value, "FLOP/s"), {{std::min(start, to), peak.value}, {to, peak.value}}, true, false, "roof"});
+        lines.push_back({peak.name + ", " + quantity(peak.value, "FLOP/s"), {{std::min(start, to), peak.value}, {to, peak.value}}, true, false, "roof", peak.name, 1});
     }
     write_chart(out, {"Roofline of " + name, "operations per byte", "", "rate", "FLOP/s"}, lines, {});
     out << "<p class=\"dim\">Roofs: ";
@@ -111,7 +121,7 @@ void write_roofline(std::ostream& out, const Context& c) {
         out << "<p>No record states both the bytes and the operations of its work, so no variant has a place below a roof.</p>\n</section>\n";
         return;
     }
-    out << "<p>Bytes and operations are what the work must do at the least, not what the code does. Each point is a variant with the interval of its time; the colour is its family.</p>\n<div class=\"figures\">\n";
+    out << "<p>Bytes and operations are what the work must do at the least, not what the code does. Each point is a variant with the interval of its time; the colour is its family, whose highest is named.</p>\n<div class=\"figures\">\n";
     for (std::size_t d = 0; d < c.devices.size(); ++d) write_device(out, c, d);
     out << "</div>\n</section>\n";
 }

@@ -1,0 +1,64 @@
+// Parts of the page that no file of records makes: what a probe concluded, or withheld, and why.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+#include <sstream>
+
+#include "report/html/page.hpp"
+#include "unit/report_records.hpp"
+
+using namespace cllab;
+
+namespace {
+
+std::string written(const report::html::Page& page) {
+    std::ostringstream out;
+    report::html::write_page(out, page);
+    return out.str();
+}
+
+bool has(const std::string& page, const std::string& part) { return page.find(part) != std::string::npos; }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(report_html)
+
+BOOST_AUTO_TEST_CASE(a_withheld_finding_has_its_reason_and_no_value) {
+    const std::vector<model::Record> records{test::cell("latency", "global", 2e-9)};
+    report::html::Page page{records};
+    page.curves.push_back({model::device_key(records.front()), "latency", "How long does a load take?", {}, {}});
+    page.curves.front().findings = {{"capacity", "cache capacities", "byte", 0, 0, 0, "", "one order cannot tell a cache from the TLB"},
+                                    {"line", "line", "byte", 64, 64, 64, "smallest distance that costs as much"}};
+    const auto html = written(page);
+    BOOST_TEST(has(html, "<td>cache capacities</td><td class=\"n\">none</td><td></td><td>withheld: one order cannot tell a cache from the TLB</td>"), html.substr(0, 0));
+    BOOST_TEST(has(html, "<td>line</td><td class=\"n\">64 B</td>"));
+}
+
+BOOST_AUTO_TEST_CASE(a_portrait_draws_latency_and_bandwidth_and_says_what_it_has_not) {
+    const std::vector<model::Record> records{test::cell("pitch", "wide", 1e-3)};
+    report::html::Page page{records};
+    report::html::Portrait portrait{model::device_key(records.front()), "any", "2026-01-01T00:00:00Z", {}, {{"Caches", "TLB", "not measured: its cells need 12 s"}}, {}};
+    for (const auto* id : {"latency_global", "latency_local", "bandwidth_reread", "bandwidth_copy"}) {
+        const bool latency = std::string(id).starts_with("latency");
+        report::html::Portrait::Series series{id, latency ? "footprint" : "size", {}};
+        for (int k = 0; k < (std::string(id) == "bandwidth_copy" ? 1 : 4); ++k) {  // one point is no curve
+            model::Curve::Sample s;
+            s.x = 1024 << k;
+            s.per_step = 1e-9 * (k + 1);
+            s.metrics["bandwidth"] = 1e9 * (k + 1);
+            series.samples.push_back(s);
+        }
+        portrait.curves.push_back(series);
+    }
+    page.portraits.push_back(portrait);
+    const auto html = written(page);
+    BOOST_TEST(has(html, "<figcaption>Latency of "));
+    BOOST_TEST(has(html, "latency_local</li>"));
+    BOOST_TEST(has(html, "<figcaption>Bandwidth of "));
+    BOOST_TEST(has(html, "bandwidth, in bytes per second"));
+    BOOST_TEST(!has(html, "bandwidth_copy</li>"));
+    BOOST_TEST(has(html, "Caches, TLB: not measured: its cells need 12 s"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,174 @@
+// The pages beside the table of `run`, in 40 to 200 columns, for devices whose names have 5 to 120 characters: no line is wider, what is left out is
+// named, and --columns has it.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <sstream>
+
+#include "app/profile.hpp"
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "report/columns.hpp"
+#include "report/explanation.hpp"
+#include "report/history.hpp"
+#include "report/regression.hpp"
+#include "unit/probe_setup.hpp"
+#include "unit/report_records.hpp"
+
+using namespace cllab;
+
+namespace {
+
+const unsigned widths[] = {40, 57, 80, 100, 132, 200};
+const std::string names_of_devices[] = {"H200!", "pthread-skylake-avx512-Intel(R) Xeon(R) Platinum 8481C Processor with much of everything, on two sockets of a host", std::string(120, 'x')};
+
+/// The first line that is wider; "" when there is none. A word that is wider has a line of its own.
+std::string too_wide(const std::string& page, std::size_t width) {
+    for (const auto& line : split(page, '\n'))
+        if (report::display_width(line) > width && trim(line).find(' ') != std::string::npos) return line;
+    return "";
+}
+
+bool has(const std::string& page, const std::string& part) { return page.find(part) != std::string::npos; }
+
+/// The page as one line, so that sentences are found wherever they are broken.
+std::string flat(const std::string& page) {
+    std::string out;
+    for (const char c : page)
+        if (c != '\n' && !(c == ' ' && !out.empty() && out.back() == ' ')) out += c;
+        else if (!out.empty() && out.back() != ' ') out += ' ';
+    return out;
+}
+
+portrait::Profile profile_of(const std::string& device) {
+    portrait::Profile p;
+    p.device = test::probe_gpu();
+    p.device.name = device;
+    p.seconds = 12;
+    p.budget_seconds = 120;
+    p.conclusions.push_back({&test::family("fma"),
+                             {},
+                             {{"clock", "clock", "Hz", 2e9, 1.5e9, 2.9e9, "assuming that a dependent float FMA takes 4 cycles, as on every device of this kind so far"},
+                              {"latency.float", "float latency", "s", 2e-9, 1.98e-9, 2.02e-9, "slope of one dependent chain in one work-item over its length"},
+                              {"none", "figure without evidence", "", 0, 0, 0, "", "one order and one kind of pages cannot tell a cache from the TLB"}}});
+    return p;
+}
+
+std::string profile_page(const std::string& device, unsigned width, const std::vector<std::string>& columns = {}) {
+    std::ostringstream out;
+    app::print_profile(out, profile_of(device), {false, width, columns});
+    return out.str();
+}
+
+model::Regression regression_of(const std::string& device) {
+    model::Regression out;
+    out.baseline = "base";
+    for (const auto change : {model::CellChange::slower, model::CellChange::newly_wrong}) {
+        model::RegressionCell cell;
+        cell.id = "himeno_interleaved";
+        cell.point = {{"local", "128x1x1"}};
+        cell.device.name = device;
+        cell.device.selector = std::to_string(out.cells.size()) + ":0";
+        cell.change = change;
+        cell.reason = "wrong_result: dst[17] is 3 and should be 4; 41 of 67108864 bytes differ, the first of them in the second row";
+        cell.test.emplace().ratio = {1.031, 1.025, 1.038, 0.999, 12};
+        cell.before = 1e-3;
+        cell.today = 1.03e-3;
+        out.cells.push_back(cell);
+    }
+    out.tested = 2;
+    return out;
+}
+
+std::string regression_page(unsigned width, const std::vector<std::string>& columns = {}) {
+    std::ostringstream out;
+    report::print_regression(out, regression_of("any"), {false, width, columns});
+    return out.str();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(report_pages_width)
+
+BOOST_AUTO_TEST_CASE(a_profile_fits_names_what_it_leaves_out_and_shows_it_on_request) {
+    for (const auto& device : names_of_devices) {
+        for (const unsigned width : widths) {
+            const auto page = profile_page(device, width);
+            BOOST_TEST(too_wide(page, width) == "", device << " at " << width);
+            for (const auto* part : {"clock", "2.00 GHz", "float latency", "figure without evidence: none"}) BOOST_TEST(has(page, std::string(part).substr(0, 23)), page);
+            BOOST_TEST(has(page, "of one dependent chain") != has(flat(page), "columns left out:"), page);
+        }
+        BOOST_TEST(has(profile_page(device, 40, {"all"}), "slope of one dependent chain in one work-item over its length"));
+        const auto how = profile_page(device, 40, {"how"});
+        BOOST_TEST(has(how, "slope of one dependent chain in one work-item over its length"), how);
+        BOOST_TEST(!has(how, "2.00 GHz"), how);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_regression_fits_and_keeps_what_changed) {
+    for (const unsigned width : widths) {
+        const auto page = regression_page(width);
+        BOOST_TEST(too_wide(page, width) == "", width << "\n" << page);
+        for (const auto* part : {"himeno_interleaved (0:0)", "slower", "newly wrong", "+3.1 %"}) BOOST_TEST(has(page, part), page);
+        BOOST_TEST(has(page, "today [ms]") != has(flat(page), "today; --columns all"), page);
+    }
+    BOOST_TEST(has(regression_page(40, {"all"}), "today [ms]"));
+}
+
+BOOST_AUTO_TEST_CASE(a_history_fits_and_keeps_levels_and_changes) {
+    model::History h;
+    h.id = "batchnorm_channel_welford";
+    h.point = {{"channels", "64"}, {"height", "56"}};
+    h.device.name = names_of_devices[1];
+    for (int i = 0; i < 9; ++i) h.points.push_back({"2026-01-0" + std::to_string(i + 1) + "T00:00:00Z", "", "r", i < 6 ? 1e-3 : 1.1e-3});
+    h.levels = {{0, 6, std::log(1e-3), false}, {6, 3, std::log(1.1e-3), true}};
+    for (const unsigned width : widths) {
+        std::ostringstream out;
+        report::print_history(out, {h}, {false, width});
+        BOOST_TEST(too_wide(out.str(), std::max(width, 70u)) == "", width << "\n" << out.str());
+        for (const auto* part : {"2026-01-07T00:00:00Z", "+10.0 %"}) BOOST_TEST(has(out.str(), part), out.str());
+        BOOST_TEST(has(out.str(), h.device.name) != has(flat(out.str()), "device; --columns all"), out.str());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_a_bound_rests_on_stands_below_it_where_it_has_no_room_beside) {
+    auto record = test::cell("pitch", "implicit", 3.3e-3, test::pocl());
+    model::Explanation e;
+    e.limit = model::Limit::unexplained;
+    e.bounds.resize(2);
+    e.bounds[0] = {.id = "a", .name = "group dispatch", .brief = "", .seconds = 2.55e-3, .low = 2.5e-3, .high = 2.6e-3, .how = "4.19 Mgroup at 1.65 Ggroup/s (group rate)", .figure = ""};
+    e.bounds[1] = {.id = "b", .name = "memory bandwidth", .brief = "", .seconds = 5.32e-4, .low = 5.31e-4, .high = 5.35e-4, .how = "2.15 GB at 4.03 TB/s (copy bandwidth)", .figure = ""};
+    for (const unsigned width : {80u, 100u, 200u}) {
+        const auto page = report::explanation_text(record, e, {false, width});
+        BOOST_TEST(too_wide(page, width) == "", width << "\n" << page);
+        const auto lines = split(page, '\n');
+        for (const auto& bound : e.bounds) {
+            const auto at = std::find_if(lines.begin(), lines.end(), [&](const auto& line) { return has(line, bound.how); });
+            BOOST_REQUIRE_MESSAGE(at != lines.end() && at != lines.begin(), page);
+            BOOST_TEST(has(*(width < 100 ? at - 1 : at), bound.name), page);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(long_lines_go_on_below_their_last_column_and_no_name_is_cut) {
+    BOOST_TEST(report::fit("short\n  also short\n", 40) == "short\n  also short\n");
+    BOOST_TEST(report::fit("  pitch_wide  two pixels in a register each and then some more", 40) ==
+               "  pitch_wide  two pixels in a register\n              each and then some more");
+    BOOST_TEST(report::fit("a sentence that is a little longer than the line it is on", 40) == "a sentence that is a little longer than\n    the line it is on");
+    BOOST_TEST(report::fit("  size = 1024,2048,4096,8192,16384,32768,65536,131072", 40) == "  size = 1024,2048,4096,8192,16384,\n      32768,65536,131072");
+    const std::string name(60, 'x');
+    BOOST_TEST(report::fit("  " + name + " is one word", 40) == "  " + name + "\n      is one word");
+    BOOST_TEST(report::fit("µµµµ µµµµ", 9) == "µµµµ µµµµ");  // columns, not bytes
+}
+
+BOOST_AUTO_TEST_CASE(a_column_that_no_table_has_is_refused_with_the_nearest_name) {
+    report::require_known_columns({"all", "inner_loop"}, report::columns_of_command("isa"));
+    BOOST_CHECK_EXCEPTION(report::require_known_columns({"inner_lop"}, report::columns_of_command("isa")), Error, [](const Error& e) {
+        return e.blame() == Blame::usage && has(e.what(), "'inner_lop'") && has(e.what(), "did you mean") && has(e.what(), "inner_loop");
+    });
+    BOOST_TEST(report::columns_of_command("run").empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
