@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
-#include <iostream>
 #include <map>
 #include <regex>
 #include <set>
@@ -12,6 +11,7 @@
 #include "app/commands.hpp"
 #include "app/request.hpp"
 #include "app/runner.hpp"
+#include "app/stdout_guard.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "inspect/tool.hpp"
@@ -157,16 +157,16 @@ int check_oclgrind(const Invocation& asked) {
         for (const auto& [place, times] : messages) count += cell != selected.end() && place.kernel == cell->variant->entry ? 1 : 0;
         const bool ran = record.status == model::Status::ok || record.status == model::Status::wrong_result;
         fine = fine && record.status == model::Status::ok;
-        std::cout << fmt::format("{} in Oclgrind{}: {}\n", record.id, point.empty() ? "" : " at " + join(point, " "),
+        results() << fmt::format("{} in Oclgrind{}: {}\n", record.id, point.empty() ? "" : " at " + join(point, " "),
                                  !ran         ? std::string(model::name(record.status)) + ": " + printable(record.reason)
                                  : count == 0 ? record.status == model::Status::ok ? "no race, no uninitialised value, no access outside" : printable(record.reason)
                                               : std::to_string(count) + (count == 1 ? " place" : " places"));
     }
     for (const auto& [place, times] : messages) {
         const auto text = source_line(choice, place.file, place.line);
-        std::cout << fmt::format("  {}:{}: {} in kernel '{}', {}, first by {}\n", printable(place.file), place.line, printable(place.what),
+        results() << fmt::format("  {}:{}: {} in kernel '{}', {}, first by {}\n", printable(place.file), place.line, printable(place.what),
                                  printable(place.kernel), times == 1 ? "once" : std::to_string(times) + " times", printable(place.entity));
-        if (!text.empty()) std::cout << "      " << printable(text) << '\n';
+        if (!text.empty()) results() << "      " << printable(text) << '\n';
     }
     return fine ? 0 : 1;
 }

@@ -1,11 +1,11 @@
 // `cllab complete -- WORDS`: what the last word may become, a line each, for the shells' completions in tools/completions. A file
 // name is the shell's own to find. The help does not list it: it is for scripts.
 #include <algorithm>
-#include <iostream>
 #include <set>
 
 #include "app/commands.hpp"
 #include "app/option_list.hpp"
+#include "app/stdout_guard.hpp"
 #include "device/platforms.hpp"
 #include "inspect/offline.hpp"
 #include "model/registry.hpp"
@@ -130,7 +130,7 @@ int command_complete(const Invocation& invocation) {
     const auto word = words.empty() ? std::string() : words.back();
     if (!words.empty()) words.pop_back();
     for (const auto& candidate : candidates(words, word))
-        if (candidate.rfind(word, 0) == 0) std::cout << candidate << '\n';
+        if (candidate.rfind(word, 0) == 0) results() << candidate << '\n';
     return 0;
 }
 

@@ -1,5 +1,4 @@
 // `cllab devices`: every device with how to select it and whether its numbers can be believed.
-#include <iostream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -151,9 +150,9 @@ int command_devices(const Invocation& invocation) {
     if (invocation.as_json) {
         auto json = ordered_json::array();
         for (const auto& row : rows) json.push_back(ordered_json::parse(row));
-        std::cout << json.dump(2) << '\n';
+        results() << json.dump(2) << '\n';
     } else {
-        for (const auto& row : rows) std::cout << row;
+        for (const auto& row : rows) results() << row;
     }
     for (const auto& trouble : troubles) say(trouble);
     return broken ? 3 : 0;

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
-#include <iostream>
 #include <set>
 #include <utility>
 
@@ -14,6 +13,7 @@
 #include "app/comparison.hpp"
 #include "app/isa_code.hpp"
 #include "app/rebuild.hpp"
+#include "app/stdout_guard.hpp"
 #include "app/streams.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -24,7 +24,7 @@
 namespace cllab::app {
 namespace {
 
-void put(const std::string& text) { std::cout << text; }
+void put(const std::string& text) { results() << text; }
 
 /// A disassembler's text, with its lines and tabs; longer lines than `width` columns are cut.
 void put_listing(const std::string& text, unsigned width) {
@@ -43,7 +43,7 @@ void put_listing(const std::string& text, unsigned width) {
 int print_targets() {
     const auto row = [](const std::string& target, const std::string& gives, const std::string& missing) {
         const auto line = fmt::format("{:<9} {:<30}  {}\n", target, gives.empty() ? "-" : gives, missing.empty() ? "-" : missing);
-        std::cout << report::fit(line, page_width(STDOUT_FILENO));
+        results() << report::fit(line, page_width(STDOUT_FILENO));
     };
     row("target", "made here", "what would enable the rest");
     for (const auto& target : inspect::offline_targets()) row(target.name, target.gives, target.missing);
@@ -163,7 +163,7 @@ void print_table(const std::vector<CellCode>& codes, const std::vector<std::stri
                                      occupancy_of(code), number(code.info.code_bytes), counted ? std::to_string(counts.total.instructions) : "-", loop};
         for (std::size_t i = 0; i < columns.size(); ++i) columns[i].cells.push_back(cells[i]);
     }
-    report::print_grid(std::cout, columns, {wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO), asked});
+    report::print_grid(results(), columns, {wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO), asked});
 }
 
 /// A program binary: a file that is there and no kernel's text. "program.ptx:kernel" is one kernel of it.

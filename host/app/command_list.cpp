@@ -1,12 +1,12 @@
 // `cllab list` and `cllab describe`: what the registry knows, no device needed.
 #include <fmt/format.h>
-#include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <unistd.h>
 
 #include "app/commands.hpp"
+#include "app/stdout_guard.hpp"
 #include "app/streams.hpp"
 #include "core/suggest.hpp"
 #include "core/text.hpp"
@@ -28,7 +28,7 @@ int command_list(const Invocation& invocation) {
         for (const auto& s : selected)
             out.push_back({{"id", s.id}, {"family", s.experiment->family}, {"variant", s.variant->name},
                            {"meaning", s.variant->meaning}, {"question", s.experiment->question}, {"needs", s.variant->needs}});
-        std::cout << out.dump(2) << '\n';
+        results() << out.dump(2) << '\n';
         return 0;
     }
     std::map<const model::Experiment*, std::size_t> widths;  // of a family's names: those of another must not push its meanings aside
@@ -40,7 +40,7 @@ int command_list(const Invocation& invocation) {
         last = s.experiment;
         out += fmt::format("  {:<{}}  {}\n", s.id, widths[s.experiment], s.variant->meaning);
     }
-    std::cout << report::fit(out, page_width(STDOUT_FILENO));
+    results() << report::fit(out, page_width(STDOUT_FILENO));
     return 0;
 }
 
@@ -69,7 +69,7 @@ int command_describe(const Invocation& invocation) {
             for (const auto& [axis, values] : v.axes) out << fmt::format("      {} = {}\n", axis, values);
             if (!v.curve_over.empty()) out << fmt::format("      a curve over axis '{}'\n", v.curve_over);
         }
-        std::cout << report::fit(out.str(), page_width(STDOUT_FILENO));
+        results() << report::fit(out.str(), page_width(STDOUT_FILENO));
         return 0;
     }
     throw Error(Blame::usage, "there is no family '" + wanted + "'; " + did_you_mean(wanted, families, "`cllab list` has the families"));

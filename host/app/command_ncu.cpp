@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
-#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "app/child.hpp"
@@ -15,6 +14,7 @@
 #include "app/request.hpp"
 #include "app/runner.hpp"
 #include "app/say.hpp"
+#include "app/stdout_guard.hpp"
 #include "app/streams.hpp"
 #include "core/error.hpp"
 #include "core/stats.hpp"
@@ -89,7 +89,7 @@ public:
             return "it cannot be launched through the CUDA driver, because " + std::string(e.what());
         }
         if (!invocation_.exports_to.empty()) {
-            std::cout << printable(record.id) << ": " << printable(folder.string()) << " has the PTX, its arguments and launch.cpp\n";
+            results() << printable(record.id) << ": " << printable(folder.string()) << " has the PTX, its arguments and launch.cpp\n";
             return std::nullopt;
         }
         return launched(record, setup, entry, folder);
@@ -116,13 +116,13 @@ private:
         if (times.empty()) return "the launch printed no time";
 
         model::Counted counted{record.id, record.point, record.device, record.time->median, summarise(times).median, {}};
-        std::cout << printable(record.id) << " on " << printable(record.device.name) << ", right through the CUDA driver too: "
+        results() << printable(record.id) << " on " << printable(record.device.name) << ", right through the CUDA driver too: "
                   << format_seconds(counted.cuda_seconds) << ", by OpenCL " << format_seconds(counted.opencl_seconds) << "\n";
         // A slope's time is of one step, the launch's of all of them.
         const double ratio = setup.slope ? 1 : counted.cuda_seconds / counted.opencl_seconds;
         if (ratio > 2 || ratio < 0.5) return "what the CUDA driver ran cannot be what was timed, so nothing is counted";
         if (std::abs(ratio - 1) > tolerated)
-            std::cout << "  the two differ by " << format_significant(100 * std::abs(ratio - 1), 2)
+            results() << "  the two differ by " << format_significant(100 * std::abs(ratio - 1), 2)
                       << " %: the counters are those of the launch through CUDA\n";
         std::optional<std::string> trouble;
         if (const auto ncu = inspect::find_tool({"ncu"})) trouble = profiled(*ncu, child, entry, counted, milliseconds);
@@ -144,7 +144,7 @@ private:
         if (said.find("ERR_NVGPUCTRPERM") != std::string::npos)
             return "this user may not read the counters (ERR_NVGPUCTRPERM): an administrator allows it with the driver's option NVreg_RestrictProfilingToAdminUsers=0";
         if (own) {
-            std::cout << printable(result.out, "\n\t");
+            results() << printable(result.out, "\n\t");
             return result.ok() ? std::nullopt : std::optional("ncu " + result.failure());
         }
         counted.counters = explain::parse_ncu(result.out);
@@ -152,7 +152,7 @@ private:
             const auto error = said.find("==ERROR==");
             return "ncu counted nothing: " + (error == std::string::npos ? result.failure() : one_line(said.substr(error, said.find('\n', error) - error)));
         }
-        for (const auto& line : explain::read_counters(counted.counters)) std::cout << fmt::format("  {:<24} {:<60} {}\n", line.what, line.value, line.how);
+        for (const auto& line : explain::read_counters(counted.counters)) results() << fmt::format("  {:<24} {:<60} {}\n", line.what, line.value, line.how);
         return std::nullopt;
     }
 

@@ -16,6 +16,7 @@
 #include "app/request.hpp"
 #include "app/runner.hpp"
 #include "app/say.hpp"
+#include "app/stdout_guard.hpp"
 #include "app/streams.hpp"
 #include "core/clock.hpp"
 #include "core/phases.hpp"
@@ -282,10 +283,10 @@ int command_profile(const Invocation& asked) {
         const auto& profile = profiler.profile();
         const auto json = profile_json(profile);
         if (invocation.as_json)
-            std::cout << json << '\n';
+            results() << json << '\n';
         else
-            print_profile(std::cout, profile, {wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO), invocation.columns});
-        std::cout.flush();
+            print_profile(results(), profile, {wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO), invocation.columns});
+        results().flush();
         if (invocation.timings) measured.insert(measured.end(), profile.records.begin(), profile.records.end());
         if (!finished) {
             std::error_code code;

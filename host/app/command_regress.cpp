@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <iostream>
 
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include "app/outputs.hpp"
 #include "app/regress.hpp"
 #include "app/say.hpp"
+#include "app/stdout_guard.hpp"
 #include "app/streams.hpp"
 #include "core/text.hpp"
 #include "report/columns.hpp"
@@ -46,7 +46,7 @@ int command_history(const Invocation& invocation, Outputs& outputs, const report
     outputs.open();
     if (auto* json = outputs.json())
         for (const auto& line : report::history_json(found)) json->line(line);
-    if (!outputs.json() || !outputs.json()->is_stdout()) report::print_history(std::cout, found, style);
+    if (!outputs.json() || !outputs.json()->is_stdout()) report::print_history(results(), found, style);
     return 0;
 }
 
@@ -77,8 +77,8 @@ int command_regress(const Invocation& invocation) {
         junit->begin(false);
         junit->line(report::regression_junit(regression));
     }
-    if (!json || !json->is_stdout()) report::print_regression(std::cout, regression, style);
-    std::cout.flush();
+    if (!json || !json->is_stdout()) report::print_regression(results(), regression, style);
+    results().flush();
     if (!result.lost.empty()) throw Error(Blame::environment, result.lost);
     if (result.interrupted) {
         say("interrupted; cells that were not reached are undecided");

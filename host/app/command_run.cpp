@@ -27,6 +27,7 @@
 #include "app/say.hpp"
 #include "app/side_by_side.hpp"
 #include "app/sink.hpp"
+#include "app/stdout_guard.hpp"
 #include "app/streams.hpp"
 #include "app/versus.hpp"
 #include "app/watch.hpp"
@@ -137,8 +138,8 @@ void print_results(const Sink& sink, const std::vector<Pair>& pairs, const std::
     if (sink.uses_stdout() || (html && html->is_stdout())) return;
     if (!printed) print_page(sink.records(), conclusions, lost, false, columns);
     for (const auto& pair : pairs)
-        if (!pair.right.id.empty()) print_pair(std::cout, pair, wants_colour(STDOUT_FILENO));
-    std::cout.flush();
+        if (!pair.right.id.empty()) print_pair(results(), pair, wants_colour(STDOUT_FILENO));
+    results().flush();
 }
 
 /// What --columns may name beside every table's columns.
@@ -307,7 +308,7 @@ int command_run(const Invocation& asked, Watched* watched) {
             if (watched && devices.size() == 1 && !sink.uses_stdout() && !(outputs.html() && outputs.html()->is_stdout())) {
                 progress.clear();
                 print_page(sink.records(), conclusions_of(sink, devices), lost, false, invocation.columns);
-                std::cout.flush();
+                results().flush();
                 printed = true;
             }
             compare_pairs(device);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
-#include <iostream>
 #include <map>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include "app/runner.hpp"
 #include "app/say.hpp"
 #include "app/sink.hpp"
+#include "app/stdout_guard.hpp"
 #include "app/streams.hpp"
 #include "app/versus.hpp"
 #include "core/text.hpp"
@@ -54,7 +54,7 @@ public:
         clear_line();
         print_plan(screening);
         if (screening.ranked.empty()) {
-            std::cout << "  no point has a time, so there is no winner\n";
+            results() << "  no point has a time, so there is no winner\n";
             print_failures();
             return false;
         }
@@ -134,7 +134,7 @@ private:
         std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return *seconds(records[a]) < *seconds(records[b]); });
         std::size_t width = 0;
         for (const auto n : order) width = std::max(width, text_of(points[n]).size());
-        std::cout << "  the fastest few, measured again side by side:\n";
+        results() << "  the fastest few, measured again side by side:\n";
         std::string lines;
         for (const auto n : order) {
             const auto& time = *records[n].time;
@@ -148,14 +148,14 @@ private:
             if (warning.rfind("beyond-peak:", 0) == 0) say_fitted("  " + printable(warning) + "\n");
         }
         const auto chosen = choose(points[order.front()], records[order.front()], initial);
-        std::cout << "  cllab run " << name_of_variant() << " --device " << device_.selector << axis_options(chosen) << '\n';
+        results() << "  cllab run " << name_of_variant() << " --device " << device_.selector << axis_options(chosen) << '\n';
     }
 
     /// The fastest point where it beats the default over arrangements, else the default: the fastest of many is always fast
     /// by some luck.
     Point choose(const Point& fastest, const Record& record, const Record* initial) {
         if (fastest == space_.initial) {
-            std::cout << "  no point was faster than the default\n";
+            results() << "  no point was faster than the default\n";
             return fastest;
         }
         if (!initial) {
@@ -169,7 +169,7 @@ private:
         sink_.take(comparison);
         say_fitted("  " + report::comparison_text(comparison));
         if (comparison.judgement.verdict == model::Verdict::faster) return fastest;
-        std::cout << "  no point is faster than the default beyond what is told apart here\n";
+        results() << "  no point is faster than the default beyond what is told apart here\n";
         return space_.initial;
     }
 
@@ -224,7 +224,7 @@ private:
     }
 
     /// Sentences and rows; a command to be copied is printed as it is.
-    static void say_fitted(const std::string& lines) { std::cout << report::fit(lines, page_width(STDOUT_FILENO)); }
+    static void say_fitted(const std::string& lines) { results() << report::fit(lines, page_width(STDOUT_FILENO)); }
 
     const Invocation& invocation_;
     Runner& runner_;

@@ -1,7 +1,6 @@
 // `cllab why`: what limits a kernel's time, by the peaks that the device's profile measured.
 #include <algorithm>
 #include <cstdio>
-#include <iostream>
 #include <unistd.h>
 
 #include "app/choice.hpp"
@@ -13,6 +12,7 @@
 #include "app/runner.hpp"
 #include "app/say.hpp"
 #include "app/sink.hpp"
+#include "app/stdout_guard.hpp"
 #include "core/text.hpp"
 #include "explain/limiter.hpp"
 #include "report/explanation.hpp"
@@ -86,9 +86,9 @@ int command_why(const Invocation& asked) {
                 sink.line(report::explanation_json(record, explanation));
                 failed = failed || model::is_failure(record.status);
                 if (sink.uses_stdout()) continue;
-                if (&record == &done.front().record) std::cout << report::explanation_heading(record, limits.utc, style);
-                std::cout << '\n' << report::explanation_text(record, explanation, style);
-                std::cout.flush();
+                if (&record == &done.front().record) results() << report::explanation_heading(record, limits.utc, style);
+                results() << '\n' << report::explanation_text(record, explanation, style);
+                results().flush();
             }
         }
     } catch (const run::Interrupted&) {

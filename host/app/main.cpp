@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <iostream>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -25,7 +24,7 @@ namespace {
 int dispatch(const cllab::app::Invocation& invocation) {
     using namespace cllab::app;
     if (invocation.command == "version") {
-        std::cout << "cllab " << cllab::version() << '\n';
+        results() << "cllab " << cllab::version() << '\n';
         return 0;
     }
     allow_pager(!invocation.no_pager && !invocation.watch);
@@ -33,7 +32,7 @@ int dispatch(const cllab::app::Invocation& invocation) {
         const Paged paged;
         const auto page = help_text(invocation.command);
         // What is no terminal gets the page as it is written, 110 columns wide: manual pages are made of it.
-        std::cout << (takes_escapes(STDOUT_FILENO) ? cllab::report::fit(page, page_width(STDOUT_FILENO)) : page);
+        results() << (takes_escapes(STDOUT_FILENO) ? cllab::report::fit(page, page_width(STDOUT_FILENO)) : page);
         return 0;
     }
     if (invocation.command == "regress") return command_regress(invocation);

@@ -2,12 +2,12 @@
 
 #include <cmath>
 #include <fmt/format.h>
-#include <iostream>
 #include <unistd.h>
 
 #include "app/request.hpp"
 #include "app/runner.hpp"
 #include "app/say.hpp"
+#include "app/stdout_guard.hpp"
 #include "app/streams.hpp"
 #include "app/versus.hpp"
 #include "core/text.hpp"
@@ -46,15 +46,15 @@ std::string percent(double part) { return fmt::format("{:.2f} %", 100 * part); }
 void print_floor(const model::Comparison& c) {
     const auto& r = c.judgement.ratio;
     if (!c.trouble.empty()) {
-        std::cout << "  floor: not known; " << printable(c.trouble) << '\n';
+        results() << "  floor: not known; " << printable(c.trouble) << '\n';
         return;
     }
-    std::cout << fmt::format("  floor: {} arrangements of equal code in {:.1f} s differ by {}", r.n, c.seconds, percent(std::abs(r.ratio - 1)));
+    results() << fmt::format("  floor: {} arrangements of equal code in {:.1f} s differ by {}", r.n, c.seconds, percent(std::abs(r.ratio - 1)));
     if (r.covered())
-        std::cout << fmt::format(", interval [{:.4f}, {:.4f}]: in this time a difference below {} cannot be told\n", r.low, r.high,
+        results() << fmt::format(", interval [{:.4f}, {:.4f}]: in this time a difference below {} cannot be told\n", r.low, r.high,
                                  percent(std::max(r.high - 1, 1 / r.low - 1) + std::expm1(r.half_width())));
     else
-        std::cout << "; too few for an interval\n";
+        results() << "; too few for an interval\n";
 }
 
 void print_conditions(const std::vector<run::Condition>& all) {
@@ -66,9 +66,9 @@ void print_conditions(const std::vector<run::Condition>& all) {
     }
     const auto width = page_width(STDOUT_FILENO);
     const report::Grid grid({names, values, remedies}, 0, false);
-    std::cout << grid.header() << '\n';
-    for (std::size_t i = 0; i < all.size(); ++i) std::cout << report::fit(grid.row(i), width) << '\n';
-    std::cout << "! disturbs timings as it is\n";
+    results() << grid.header() << '\n';
+    for (std::size_t i = 0; i < all.size(); ++i) results() << report::fit(grid.row(i), width) << '\n';
+    results() << "! disturbs timings as it is\n";
 }
 
 }  // namespace
@@ -84,12 +84,12 @@ int print_noise(const Invocation& invocation) {
     compare::Rules rules;
     rules.precise = 0;  // all of the time is used
     for (const auto& device : devices) {
-        std::cout << printable(device.name + " (" + device.selector + "), " + device.platform) << '\n';
+        results() << printable(device.name + " (" + device.selector + "), " + device.platform) << '\n';
         model::Record nothing_known;
         nothing_known.point = pair.front().point.values();
         print_floor(compare_cells(*runner, settings, device.selector, pair, nothing_known, nothing_known, seconds, [](const model::Comparison&) {}, rules));
         print_conditions(conditions_of(device));
-        std::cout << '\n' << std::flush;
+        results() << '\n' << std::flush;
     }
     return 0;
 }

@@ -4,7 +4,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
-#include <iostream>
 #include <spawn.h>
 #include <string>
 #include <string_view>
@@ -82,17 +81,17 @@ bool page(const std::string& text, const std::string& pager) {
 void allow_pager(bool is_allowed) { allowed = is_allowed; }
 
 Paged::Paged() {
-    if (allowed && takes_escapes(STDOUT_FILENO) && !command().empty()) shown_ = std::cout.rdbuf(&kept_);
+    if (allowed && takes_escapes(STDOUT_FILENO) && !command().empty()) shown_ = results().rdbuf(&kept_);
 }
 
 Paged::~Paged() {
     if (!shown_) return;
-    std::cout.rdbuf(shown_);
+    results().rdbuf(shown_);
     const std::string text = kept_.str();
     winsize size{};
     const bool known = ioctl(results_fd(), TIOCGWINSZ, &size) == 0 && size.ws_row > 0;
-    std::cout.flush();
-    if (!known || lines_of(text, size.ws_col) < size.ws_row || !page(text, command())) std::cout << text;
+    results().flush();
+    if (!known || lines_of(text, size.ws_col) < size.ws_row || !page(text, command())) results() << text;
 }
 
 }  // namespace cllab::app

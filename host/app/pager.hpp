@@ -9,7 +9,7 @@ namespace cllab::app {
 /// Off for --no-pager, and where somebody waits for the next lines.
 void allow_pager(bool allowed);
 
-/// While it lives, what std::cout takes is kept. At its end that is printed: through PAGER (less where it is not set) when standard
+/// While it lives, what results() takes is kept. At its end that is printed: through PAGER (less where it is not set) when standard
 /// output is a terminal with fewer lines, else as it is.
 class Paged {
 public:
@@ -20,7 +20,7 @@ public:
 
 private:
     std::stringbuf kept_;
-    std::streambuf* shown_ = nullptr;  ///< of std::cout; null where nothing is kept
+    std::streambuf* shown_ = nullptr;  ///< of results(); null where nothing is kept
 };
 
 }  // namespace cllab::app

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
-#include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
 #ifdef __linux__
@@ -17,6 +16,7 @@
 #include "app/request.hpp"
 #include "app/runner.hpp"
 #include "app/say.hpp"
+#include "app/stdout_guard.hpp"
 #include "app/streams.hpp"
 #include "compare/rebuild.hpp"
 #include "compare/regression.hpp"
@@ -78,14 +78,14 @@ void print_codes(const std::vector<compare::CodeTimes>& codes, const char* what)
     std::vector<report::Column> columns{hash, often};
     if (std::any_of(times.begin(), times.end(), [](const auto& t) { return t.has_value(); })) columns.push_back(report::quantity_column("median", times, "s"));
     const report::Grid grid(columns, page_width(STDOUT_FILENO), wants_colour(STDOUT_FILENO));
-    std::cout << grid.header() << '\n';
-    for (std::size_t i = 0; i < codes.size(); ++i) std::cout << grid.row(i) << '\n';
+    results() << grid.header() << '\n';
+    for (std::size_t i = 0; i < codes.size(); ++i) results() << grid.row(i) << '\n';
 }
 
 std::string deviation(double part) { return part < 0 ? "unknown from so few" : fmt::format("{:.2f} %", 100 * std::expm1(part)); }
 
 void print_split(const compare::SpreadSplit& parts, std::size_t codes) {
-    std::cout << "spread (standard deviation): between codes " << (codes == 1 ? "none, there is one" : deviation(parts.between_codes)) << ", between arrangements of one code "
+    results() << "spread (standard deviation): between codes " << (codes == 1 ? "none, there is one" : deviation(parts.between_codes)) << ", between arrangements of one code "
               << deviation(parts.between_arrangements) << ", within one " << deviation(parts.within) << "\n";
 }
 
@@ -144,19 +144,19 @@ Rebuilt rebuild(const Invocation& invocation, const model::Cell& cell, const mod
 }
 
 void print(const model::Cell& cell, const model::Device& device, const Rebuilt& rebuilt, unsigned builds) {
-    std::cout << title_of(cell) << " on " << printable(device.name) << ", built " << builds << " times, each build run by two processes\n";
-    if (!rebuilt.failure.empty()) std::cout << "a build failed: " << printable(rebuilt.failure) << '\n';
+    results() << title_of(cell) << " on " << printable(device.name) << ", built " << builds << " times, each build run by two processes\n";
+    if (!rebuilt.failure.empty()) results() << "a build failed: " << printable(rebuilt.failure) << '\n';
     if (rebuilt.runs.empty()) return;
     const auto codes = compare::codes_of(rebuilt.runs);
     print_codes(codes, "processes");
     print_split(compare::split(rebuilt.runs), codes.size());
     if (device::compile_cache_settings(device, "x").empty())
-        std::cout << "This driver has no known cache across processes: both processes of a build compiled.\n";
+        results() << "This driver has no known cache across processes: both processes of a build compiled.\n";
     else if (rebuilt.cached)
-        std::cout << "Check: " << rebuilt.cached << " builds came from a cache of the driver's that could not be emptied, so they are no builds of their own.\n";
+        results() << "Check: " << rebuilt.cached << " builds came from a cache of the driver's that could not be emptied, so they are no builds of their own.\n";
     else
-        std::cout << "Check: every build filled an empty cache.\n";
-    if (rebuilt.moved) std::cout << "In " << rebuilt.moved << " builds the second process had another code than the first: the driver compiled again.\n";
+        results() << "Check: every build filled an empty cache.\n";
+    if (rebuilt.moved) results() << "In " << rebuilt.moved << " builds the second process had another code than the first: the driver compiled again.\n";
 }
 
 /// Medians of the processes.
@@ -189,11 +189,11 @@ int rebuild_on_devices(const Invocation& invocation) {
                     failed = failed || of_group.back().failed;
                     if (outputs.json() && outputs.json()->is_stdout()) continue;
                     print(cell, device, of_group.back(), invocation.rebuild);
-                    std::cout << '\n' << std::flush;
+                    results() << '\n' << std::flush;
                 }
                 if (invocation.versus.empty() || (outputs.json() && outputs.json()->is_stdout()) || of_group.size() != 2) continue;
                 const auto ratio = compare::estimate_between(logs_of(of_group.front()), logs_of(of_group.back()), 0.99);
-                std::cout << group.front().id << " over " << group.back().id << ", over all builds: " << fmt::format("{:.4f}", ratio.ratio)
+                results() << group.front().id << " over " << group.back().id << ", over all builds: " << fmt::format("{:.4f}", ratio.ratio)
                           << (ratio.covered() ? fmt::format(" [{:.4f}, {:.4f}]", ratio.low, ratio.high) : ", too few builds for an interval")
                           << "; processes that share no arrangement, so `--vs` without --rebuild tells smaller differences\n";
             }
@@ -228,9 +228,9 @@ std::string rebuild_one(const Invocation& invocation, const model::Cell& cell, c
         else if (code.empty()) failure = "nothing can disassemble it here, so its code cannot be told from another";
         else runs.push_back({code, {}});
     }
-    std::cout << title_of(cell) << " for " << printable(target) << ", built " << runs.size() << " times\n";
+    results() << title_of(cell) << " for " << printable(target) << ", built " << runs.size() << " times\n";
     if (!runs.empty()) print_codes(compare::codes_of(runs), "builds");
-    std::cout << '\n';
+    results() << '\n';
     return failure;
 }
 

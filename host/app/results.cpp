@@ -1,10 +1,10 @@
 #include "app/results.hpp"
 
 #include <algorithm>
-#include <iostream>
 #include <unistd.h>
 
 #include "app/pager.hpp"
+#include "app/stdout_guard.hpp"
 #include "app/streams.hpp"
 #include "core/text.hpp"
 #include "model/registry.hpp"
@@ -24,7 +24,7 @@ void print_summaries(const std::vector<model::Record>& records) {
         }
         if (own.empty()) continue;
         const auto text = experiment.summary(own);
-        if (!text.empty()) std::cout << '\n' << printable(text, "\n");
+        if (!text.empty()) results() << '\n' << printable(text, "\n");
     }
 }
 
@@ -87,11 +87,11 @@ void print_page(const std::vector<model::Record>& records, const std::vector<por
                 const std::vector<report::LostDevice>& lost, bool several_runs, const std::vector<std::string>& columns) {
     const Paged paged;
     const report::TableStyle style{wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO), columns};
-    report::print_table(std::cout, portrait::without_curves(records, conclusions), style, several_runs ? may_be_auto : report::MayBeAuto{});
-    print_bright(std::cout, records, style);
-    print_conclusions(std::cout, conclusions, style);
+    report::print_table(results(), portrait::without_curves(records, conclusions), style, several_runs ? may_be_auto : report::MayBeAuto{});
+    print_bright(results(), records, style);
+    print_conclusions(results(), conclusions, style);
     print_summaries(records);
-    report::print_by_device(std::cout, records, lost, may_be_auto, style);
+    report::print_by_device(results(), records, lost, may_be_auto, style);
 }
 
 void require_columns(const std::vector<std::string>& columns, const std::set<std::string>& axes_and_metrics) {

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
-#include <iostream>
 #include <string>
 #include <string_view>
 #include <sys/ioctl.h>
@@ -33,12 +32,12 @@ void open_missing_streams() {
 
 void require_printed() {
     errno = 0;
-    std::cout.flush();
-    int error = std::cout.bad() ? errno : 0;
+    results().flush();
+    int error = results().bad() ? errno : 0;
     errno = 0;
     const bool flushed = std::fflush(results_file()) == 0;
     if (!flushed && error == 0) error = errno;
-    if (flushed && !std::cout.bad() && !std::ferror(results_file())) return;
+    if (flushed && !results().bad() && !std::ferror(results_file())) return;
     // When an earlier flush failed its reason is gone, but for that of a closed descriptor.
     if (error == 0 && write(results_fd(), "", 0) != 0) error = errno;
     throw Error(Blame::environment, "standard output cannot be written" + (error ? std::string(": ") + std::strerror(error) : ""));

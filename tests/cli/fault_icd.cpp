@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iostream>
 #include <string>
 
 namespace {
@@ -32,6 +33,7 @@ __attribute__((constructor)) void misbehave() {
     if (name == "chatter") {
         std::puts("a driver's chatter on standard output");
         std::fflush(stdout);
+        std::cout << "a driver's chatter by the stream of C++" << std::endl;
     }
     if (name == "loads") {
         if (auto* file = std::fopen((folder + "loads.txt").c_str(), "a")) {

@@ -193,7 +193,8 @@ class Drivers(LabTest):
             out, err = self.lab("run", "muladd_fma", "--device", "cpu", "--axis", "items=64", "--verify", "--no-dumps", "--json", "-", *more,
                                 env=env)
             self.assertEqual([json.loads(line)["status"] for line in out.splitlines()], ["ok"])
-            self.assertIn("a driver's chatter", err)
+            self.assertIn("a driver's chatter on standard output", err)
+            self.assertIn("a driver's chatter by the stream of C++", err)
         out, err = self.lab("devices", "--json", env=env)
         self.assertEqual(len(json.loads(out)), 1)
 

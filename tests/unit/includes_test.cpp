@@ -109,6 +109,8 @@ std::vector<std::string> violations(const std::string& path, const std::string& 
     std::smatch match;
     if (module != "app" && std::regex_search(code, match, prints))
         found.push_back(path + " uses " + match.str() + ": only app prints");
+    if (code.find("std::cout") != std::string::npos && module == "app")
+        found.push_back(path + " uses std::cout, which drivers share: results go to app::results()");
     if (module != "app" && std::regex_search(code, match, ends))
         found.push_back(path + " uses " + match.str() + "): a library never ends the program");
     return found;
@@ -206,7 +208,8 @@ BOOST_AUTO_TEST_CASE(printing_outside_app_is_found) {
     BOOST_TEST(violations("report/a.cpp", "void f() { printf (\"x\"); }\n").size() == 1u);
     BOOST_TEST(violations("report/a.cpp", "void f() { fmt::print(\"x\"); }\n").size() == 1u);
     BOOST_TEST(violations("run/a.cpp", "void f() { std::exit(1); }\n").size() == 1u);
-    BOOST_TEST(violations("app/a.cpp", "#include <iostream>\nint f() { std::cout << 1; std::exit(1); }\n").empty());
+    BOOST_TEST(violations("app/a.cpp", "#include <iostream>\nint f() { std::cerr << 1; std::exit(1); }\n").empty());
+    BOOST_TEST(violations("app/a.cpp", "#include <iostream>\nint f() { std::cout << 1; }\n").size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_allowed_or_only_mentioned_is_not_found) {
