@@ -75,7 +75,7 @@ struct Given {
     }
 };
 
-Given read(const std::string& command, const Strings& args) {
+Given read_options(const std::string& command, const Strings& args) {
     const auto described = options_of(command);
     po::options_description hidden;
     hidden.add_options()("pattern", po::value<Strings>());
@@ -269,7 +269,7 @@ Invocation parse(int argc, char** argv) {
         out.tool_options.assign(end + 1, args.end());
         args.erase(end, args.end());
     }
-    const auto given = read(out.command, args);
+    const auto given = read_options(out.command, args);
     out.help = given.has("help");
     out.no_pager = given.has("no-pager");
     if (out.help) return out;

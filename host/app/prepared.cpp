@@ -21,7 +21,7 @@ Message read_job(int fd) {
     std::string text;
     char chunk[65536];
     while (text.empty() || text.back() != '\n') {
-        const auto n = read(fd, chunk, sizeof chunk);
+        const auto n = ::read(fd, chunk, sizeof chunk);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) _exit(0);
         text.append(chunk, static_cast<std::size_t>(n));

@@ -111,7 +111,9 @@ std::pair<std::size_t, std::size_t> hang_of(std::string_view line, std::size_t w
 }
 
 std::string fitted(const std::string& line, std::size_t width) {
-    const auto [head, indent] = hang_of(line, width);
+    // Not by name in brackets: a lambda may not take such a name with it (clang 15).
+    const auto hang = hang_of(line, width);
+    const auto head = hang.first, indent = hang.second;
     std::string out = line.substr(0, head);
     std::size_t at = display_width(out);
     bool begins = true;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "unit/cells.hpp"
+#include "unit/probe_setup.hpp"
 
 namespace cllab::memory_test {
 
@@ -39,12 +40,7 @@ inline model::Device cpu() {
     return out;
 }
 
-inline const model::Experiment& family(const std::string& name) {
-    for (const auto& experiment : model::registry()) {
-        if (experiment.family == name) return experiment;
-    }
-    throw Error(Blame::usage, "no family " + name);
-}
+using test::family;
 
 using Settings = std::map<std::string, std::string>;
 

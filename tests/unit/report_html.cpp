@@ -8,6 +8,8 @@
 #include "report/html/page.hpp"
 #include "unit/report_records.hpp"
 
+BOOST_AUTO_TEST_SUITE(report_html)
+
 using namespace cllab;
 
 namespace {
@@ -21,8 +23,6 @@ std::string written(const report::html::Page& page) {
 bool has(const std::string& page, const std::string& part) { return page.find(part) != std::string::npos; }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(report_html)
 
 BOOST_AUTO_TEST_CASE(a_withheld_finding_has_its_reason_and_no_value) {
     const std::vector<model::Record> records{test::cell("latency", "global", 2e-9)};

@@ -17,6 +17,8 @@
 #include "unit/probe_setup.hpp"
 #include "unit/report_records.hpp"
 
+BOOST_AUTO_TEST_SUITE(report_pages_width)
+
 using namespace cllab;
 
 namespace {
@@ -89,8 +91,6 @@ std::string regression_page(unsigned width, const std::vector<std::string>& colu
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_SUITE(report_pages_width)
 
 BOOST_AUTO_TEST_CASE(a_profile_fits_names_what_it_leaves_out_and_shows_it_on_request) {
     for (const auto& device : names_of_devices) {
