@@ -13,7 +13,7 @@ namespace cllab::app {
 namespace {
 
 using model::Record;
-using Point = std::vector<std::pair<std::string, std::string>>;
+using StoredPoint = std::vector<std::pair<std::string, std::string>>;
 
 model::DeviceInfo info_of(const model::Device& d) {
     return {d.platform, d.name, d.vendor, d.driver, model::name(d.type), d.selector, d.identity};
@@ -98,8 +98,8 @@ private:
     /// The cells of both sides on one device, joined by id and point.
     void collect(const model::Device& device) {
         const auto info = info_of(device);
-        std::map<std::pair<std::string, Point>, std::size_t> at;
-        const auto item_of = [&](const std::string& id, const Point& point) -> RegressItem& {
+        std::map<std::pair<std::string, StoredPoint>, std::size_t> at;
+        const auto item_of = [&](const std::string& id, const StoredPoint& point) -> RegressItem& {
             const auto [found, is_new] = at.emplace(std::pair(id, point), out_.items.size());
             if (is_new) {
                 auto& item = out_.items.emplace_back();
