@@ -57,7 +57,8 @@ Capture read_capture(const fs::path& folder) {
     out.options = trim(need_file(folder / "buildOptions.txt", folder));
     const auto path = folder / "worksizes.txt";
     const auto lines = split(need_file(path, folder), '\n');
-    if (lines.size() < 3) throw Error(Blame::usage, "'" + path.string() + "' has " + std::to_string(lines.size()) + " lines; global, local and offset are three");
+    if (lines.size() < 3)
+        throw Error(Blame::usage, "'" + path.string() + "' has " + std::to_string(lines.size()) + " lines; global, local and offset are three");
     out.global = sizes_of(lines[0], path);
     out.local = sizes_of(lines[1], path);
     out.offset = sizes_of(lines[2], path);

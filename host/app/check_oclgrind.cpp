@@ -74,7 +74,9 @@ model::Settings small_values(const std::vector<model::Selected>& selected, const
 
 struct OclgrindFinding {
     std::string what, kernel, entity, file, line;
-    bool operator<(const OclgrindFinding& other) const { return std::tie(file, line, kernel, what) < std::tie(other.file, other.line, other.kernel, other.what); }
+    bool operator<(const OclgrindFinding& other) const {
+        return std::tie(file, line, kernel, what) < std::tie(other.file, other.line, other.kernel, other.what);
+    }
 };
 
 /// "Invalid read of size 4 at global memory address 0x…" without the address, which differs from item to item.
@@ -158,9 +160,10 @@ int check_oclgrind(const Invocation& asked) {
         const bool ran = record.status == model::Status::ok || record.status == model::Status::wrong_result;
         fine = fine && record.status == model::Status::ok;
         results() << fmt::format("{} in Oclgrind{}: {}\n", record.id, point.empty() ? "" : " at " + join(point, " "),
-                                 !ran         ? std::string(model::name(record.status)) + ": " + printable(record.reason)
-                                 : count == 0 ? record.status == model::Status::ok ? "no race, no uninitialised value, no access outside" : printable(record.reason)
-                                              : std::to_string(count) + (count == 1 ? " place" : " places"));
+                                 !ran ? std::string(model::name(record.status)) + ": " + printable(record.reason)
+                                 : count == 0
+                                     ? record.status == model::Status::ok ? "no race, no uninitialised value, no access outside" : printable(record.reason)
+                                     : std::to_string(count) + (count == 1 ? " place" : " places"));
     }
     for (const auto& [place, times] : messages) {
         const auto text = source_line(choice, place.file, place.line);

@@ -13,7 +13,8 @@ namespace cllab::app {
 namespace {
 
 /// The builds as a device is asked about them.
-std::vector<AskedBuild> asked_builds(const std::vector<kernelfile::Build>& builds, const std::vector<kernelfile::SourceFile>& files, const std::string& more_options) {
+std::vector<AskedBuild> asked_builds(const std::vector<kernelfile::Build>& builds, const std::vector<kernelfile::SourceFile>& files,
+                                     const std::string& more_options) {
     std::vector<AskedBuild> out;
     for (const auto& build : builds) {
         const auto& text = *files[build.file].text;
@@ -66,8 +67,10 @@ Choice::Choice(const Invocation& invocation, const std::map<std::string, Earlier
     }
     if (!built_in.empty())
         throw Error(Blame::usage, "kernel files and families of this program do not run together; found '" + built_in.front() + "' beside a file");
-    if (!invocation.cl_dir.empty()) throw Error(Blame::usage, "option '--cl-dir' is about the families of this program; a kernel file is always read from disk");
-    if (!invocation.inputs.empty()) throw Error(Blame::usage, "option '--input' is about the families of this program; for a kernel file write --arg NAME=image:FILE");
+    if (!invocation.cl_dir.empty())
+        throw Error(Blame::usage, "option '--cl-dir' is about the families of this program; a kernel file is always read from disk");
+    if (!invocation.inputs.empty())
+        throw Error(Blame::usage, "option '--input' is about the families of this program; for a kernel file write --arg NAME=image:FILE");
     if (!invocation.versus.empty() && names_kernel_file(invocation.versus)) patterns.push_back(invocation.versus);
     std::vector<std::string> paths;
     for (const auto& pattern : patterns) {

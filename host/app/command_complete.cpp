@@ -59,7 +59,8 @@ Strings axes(const Strings& before, const std::string& word) {
         }
     };
     for (const auto& experiment : model::registry())
-        if (std::any_of(before.begin(), before.end(), [&](const auto& w) { return w == experiment.family || w.rfind(experiment.family + "_", 0) == 0; })) add(experiment);
+        if (std::any_of(before.begin(), before.end(), [&](const auto& w) { return w == experiment.family || w.rfind(experiment.family + "_", 0) == 0; }))
+            add(experiment);
     if (out.empty())
         for (const auto& experiment : model::registry()) add(experiment);
     return {out.begin(), out.end()};

@@ -102,7 +102,8 @@ std::string to_text(const DeviceRow& row, const report::TableStyle& style) {
 constexpr double loading_seconds = 10, looking_seconds = 60;
 
 /// The rows of all devices in a child process, where a driver may crash. `only`: with these drivers; empty: all.
-void list_devices(bool as_json, const report::TableStyle& style, const std::vector<Driver>& only, std::vector<std::string>& rows, std::vector<std::string>& troubles) {
+void list_devices(bool as_json, const report::TableStyle& style, const std::vector<Driver>& only, std::vector<std::string>& rows,
+                  std::vector<std::string>& troubles) {
     const inspect::TempFolder folder;
     auto lines = in_child(
         [&](const HandOver& hand_over) {

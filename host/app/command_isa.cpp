@@ -151,16 +151,31 @@ std::string occupancy_of(const CellCode& code) {
 void print_table(const std::vector<CellCode>& codes, const std::vector<std::string>& asked) {
     const auto number = [](const std::optional<std::int64_t>& n) { return n ? std::to_string(*n) : std::string("-"); };
     const auto column = [](const char* title, int keep) { return report::Column{.title = title, .right = true, .keep = keep, .cells = {}}; };
-    std::vector<report::Column> columns{{.title = "kernel", .cells = {}, .names = report::Names::by_itself}, {.title = "target", .cells = {}, .names = report::Names::by_itself},
-                                        column("registers", 100), column("spills", 80), column("local", 50), column("private", 40), column("occupancy", 70),
-                                        column("code", 30), column("instructions", 60), column("inner loop", 75)};
+    std::vector<report::Column> columns{{.title = "kernel", .cells = {}, .names = report::Names::by_itself},
+                                        {.title = "target", .cells = {}, .names = report::Names::by_itself},
+                                        column("registers", 100),
+                                        column("spills", 80),
+                                        column("local", 50),
+                                        column("private", 40),
+                                        column("occupancy", 70),
+                                        column("code", 30),
+                                        column("instructions", 60),
+                                        column("inner loop", 75)};
     for (const auto& code : codes) {
         if (code.status != model::Status::ok) continue;
         const auto& counts = code.counts;
         const bool counted = !counts.code.instructions.empty();
         const std::string loop = !counted || counts.shown < 0 ? "-" : std::to_string(counts.loops[static_cast<std::size_t>(counts.shown)].own.instructions);
-        const std::string cells[] = {code.id, code.where, number(code.info.registers), number(code.info.spills), number(code.info.local_bytes), number(code.info.private_bytes),
-                                     occupancy_of(code), number(code.info.code_bytes), counted ? std::to_string(counts.total.instructions) : "-", loop};
+        const std::string cells[] = {code.id,
+                                     code.where,
+                                     number(code.info.registers),
+                                     number(code.info.spills),
+                                     number(code.info.local_bytes),
+                                     number(code.info.private_bytes),
+                                     occupancy_of(code),
+                                     number(code.info.code_bytes),
+                                     counted ? std::to_string(counts.total.instructions) : "-",
+                                     loop};
         for (std::size_t i = 0; i < columns.size(); ++i) columns[i].cells.push_back(cells[i]);
     }
     report::print_grid(results(), columns, {wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO), asked});

@@ -45,7 +45,8 @@ void read(report::Joined& out, const std::vector<std::string>& paths) {
     if (const auto more = out.trouble_count() - out.troubles().size(); more > 0) say(std::to_string(more) + " more lines are left out");
     if (unread == paths.size()) throw Error(Blame::usage, "no file can be read");
     if (out.size() == 0)
-        throw Error(Blame::usage, "no record is in " + (paths.size() == 1 ? "'" + paths.front() + "'" : "any of the " + std::to_string(paths.size()) + " files"));
+        throw Error(Blame::usage,
+                    "no record is in " + (paths.size() == 1 ? "'" + paths.front() + "'" : "any of the " + std::to_string(paths.size()) + " files"));
 }
 
 /// Records of one device each, in order of first appearance.

@@ -142,7 +142,8 @@ private:
         const auto result = inspect::run_tool(ncu, arguments, 4 * limit);
         const auto said = result.out + result.err;
         if (said.find("ERR_NVGPUCTRPERM") != std::string::npos)
-            return "this user may not read the counters (ERR_NVGPUCTRPERM): an administrator allows it with the driver's option NVreg_RestrictProfilingToAdminUsers=0";
+            return "this user may not read the counters (ERR_NVGPUCTRPERM): an administrator allows it with the driver's option "
+                   "NVreg_RestrictProfilingToAdminUsers=0";
         if (own) {
             results() << printable(result.out, "\n\t");
             return result.ok() ? std::nullopt : std::optional("ncu " + result.failure());

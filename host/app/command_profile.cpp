@@ -143,8 +143,8 @@ private:
         const auto cells = cells_in(plan);
         if (const double least = budget.least(cells); least > budget.left()) {
             budget.forget(cells + refined_cells(probe));
-            profile_.skipped[probe.family] = "not measured: its " + std::to_string(cells) + (cells == 1 ? " cell needs about " : " cells need about ") + format_seconds(least) + ", and " +
-                                             format_seconds(std::max(0.0, budget.left())) + " of the budget of " +
+            profile_.skipped[probe.family] = "not measured: its " + std::to_string(cells) + (cells == 1 ? " cell needs about " : " cells need about ") +
+                                             format_seconds(least) + ", and " + format_seconds(std::max(0.0, budget.left())) + " of the budget of " +
                                              format_seconds(profile_.budget_seconds) + " are left";
             return true;
         }
@@ -201,7 +201,8 @@ private:
         Records repeated;
         if (!run_plan(plan_again, budget, repeated)) return false;
         for (std::size_t i = 0; i < repeated.size() && i < which.size(); ++i)
-            if (repeated[i].status == model::Status::ok && uncertainty(repeated[i]) < uncertainty(records[which[i]])) records[which[i]] = std::move(repeated[i]);
+            if (repeated[i].status == model::Status::ok && uncertainty(repeated[i]) < uncertainty(records[which[i]]))
+                records[which[i]] = std::move(repeated[i]);
         return true;
     }
 

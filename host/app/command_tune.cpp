@@ -128,7 +128,8 @@ private:
             if (points[n] == space_.initial) initial = &records[n];
         }
         if (order.empty()) {
-            say_fitted("  none of the best few had a time of " + std::to_string(least_for_interval) + " samples (--max-time) when measured again, so there is no winner\n");
+            say_fitted("  none of the best few had a time of " + std::to_string(least_for_interval) +
+                       " samples (--max-time) when measured again, so there is no winner\n");
             return;
         }
         std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return *seconds(records[a]) < *seconds(records[b]); });
@@ -162,8 +163,8 @@ private:
             say_fitted(fmt::format("  the default has no time; the fastest is {}\n", text_of(fastest)));
             return fastest;
         }
-        auto comparison = compare_cells(runner_, settings_for(invocation_.sampling_seconds), device_.selector,
-                                        {cell_at(fastest), cell_at(space_.initial)}, record, *initial, invocation_.comparison_seconds, [](const model::Comparison&) {});
+        auto comparison = compare_cells(runner_, settings_for(invocation_.sampling_seconds), device_.selector, {cell_at(fastest), cell_at(space_.initial)},
+                                        record, *initial, invocation_.comparison_seconds, [](const model::Comparison&) {});
         comparison.left = text_of(fastest);
         comparison.right = "the default";
         sink_.take(comparison);

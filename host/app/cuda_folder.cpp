@@ -123,7 +123,8 @@ void write_cuda_launch(const std::filesystem::path& folder, const Setup& setup, 
     put("launch.cpp", inspect::as_bytes(cuda_launch_source()));
     std::string text = "ptx kernel.ptx\nentry " + entry + "\n";
     if (const auto uuid = uuid_of(gpu); !uuid.empty()) text += "gpu " + uuid + "\n";
-    text += fmt::format("grid {} {} {}\nblock {} {} {}\noperations {}\n", groups.size[0], groups.size[1], groups.size[2], local.size[0], local.size[1], local.size[2], setup.verify_operations);
+    text += fmt::format("grid {} {} {}\nblock {} {} {}\noperations {}\n", groups.size[0], groups.size[1], groups.size[2], local.size[0], local.size[1],
+                        local.size[2], setup.verify_operations);
     const auto buffer = [&](const std::string& name, std::span<const std::byte> bytes, bool out) {
         put(name + ".bin", bytes);
         text += fmt::format("buffer {}.bin {}{}\n", name, bytes.size(), out ? " out" : "");

@@ -139,7 +139,8 @@ void launch(Plan& plan, unsigned timed) {
     for (auto& argument : plan.arguments) {
         if (!argument.file.empty()) {
             const auto data = read(plan.folder + "/" + argument.file);
-            if (data.size() != argument.bytes) throw std::runtime_error(argument.file + " has " + std::to_string(data.size()) + " bytes, launch.txt says " + std::to_string(argument.bytes));
+            if (data.size() != argument.bytes)
+                throw std::runtime_error(argument.file + " has " + std::to_string(data.size()) + " bytes, launch.txt says " + std::to_string(argument.bytes));
             cuda.call("cuMemAlloc_v2", &argument.address, argument.bytes);
             cuda.call("cuMemcpyHtoD_v2", argument.address, static_cast<const void*>(data.data()), argument.bytes);
         }

@@ -95,9 +95,9 @@ Shown shown_of(const CellCode& code) {
         auto& hottest = bodies.front();
         const auto share = std::exchange(hottest.region.share, 0);  // said in the sentence, not in the place
         out.place = model::place(hottest.region);
-        out.evidence = code.hot->evidence == model::Hot::sampled
-                           ? format_significant(100 * share, 3) + " % of " + std::to_string(code.hot->in_kernel) + " samples of the addresses that ran lie in it."
-                           : "It is the only place in the code that does the declared work; nothing was sampled.";
+        out.evidence = code.hot->evidence == model::Hot::sampled ? format_significant(100 * share, 3) + " % of " + std::to_string(code.hot->in_kernel) +
+                                                                       " samples of the addresses that ran lie in it."
+                                                                 : "It is the only place in the code that does the declared work; nothing was sampled.";
         for (const auto* block : hottest.region.blocks)
             if (block->samples > 0) out.remarks[block->begin] = format_significant(100 * block->share, 3) + " % of the samples";
         out.instructions = std::move(hottest.instructions);
@@ -145,7 +145,8 @@ void fill(Code& code, const model::Record& record, const CellCode& cell, const S
     code.counts.push_back({shown.place, shown.counts.instructions, by_count(shown.counts.classes), by_count(shown.counts.memory)});
     code.counts.push_back({"whole kernel", stats.total.instructions, by_count(stats.total.classes), by_count(stats.total.memory)});
     for (const auto& loop : stats.loops)
-        code.counts.push_back({(loop.innermost ? "innermost loop at " : "loop at ") + loop.header, loop.own.instructions, by_count(loop.own.classes), by_count(loop.own.memory)});
+        code.counts.push_back(
+            {(loop.innermost ? "innermost loop at " : "loop at ") + loop.header, loop.own.instructions, by_count(loop.own.classes), by_count(loop.own.memory)});
 }
 
 std::size_t size_of(const Code& code) {
@@ -197,7 +198,8 @@ void add_code(Page& page) {
         loops.push_back(std::move(shown.instructions));
     }
     if (left_out > 0)
-        page.code_left_out = "The code of " + std::to_string(left_out) + " more variants or forms of them is in their dumps; a page takes " + std::to_string(most_cards) + ".";
+        page.code_left_out =
+            "The code of " + std::to_string(left_out) + " more variants or forms of them is in their dumps; a page takes " + std::to_string(most_cards) + ".";
 
     // The fastest beside the others, each variant once.
     const auto seconds = [&](std::size_t card) {

@@ -74,8 +74,8 @@ std::optional<Portrait> portrait_from(const fs::path& path, const model::Record&
     Portrait out{model::device_key(record), record.device.name, text_in(profile, "utc"), {}, {}, {}};
     for (const auto& f : items(profile, "figures"))
         if (f.is_object() && f.contains("value") && f["value"].is_number())
-            out.figures.push_back({text_in(f, "section"), text_in(f, "name"), text_in(f, "unit"), text_in(f, "how"), text_in(f, "driver_says"), number_in(f, "value"),
-                                   number_in(f, "low"), number_in(f, "high")});
+            out.figures.push_back({text_in(f, "section"), text_in(f, "name"), text_in(f, "unit"), text_in(f, "how"), text_in(f, "driver_says"),
+                                   number_in(f, "value"), number_in(f, "low"), number_in(f, "high")});
     for (const auto& a : items(profile, "absent"))
         if (a.is_object()) out.absent.push_back({text_in(a, "section"), text_in(a, "name"), text_in(a, "reason")});
     for (const auto& curve : items(profile, "curves")) {

@@ -70,7 +70,8 @@ std::vector<CellCode> code_of_binary(const std::string& path, const std::string&
     const auto kind = inspect::recognise(binary);
     if (kind == inspect::Kind::empty) throw Error(Blame::usage, "program file '" + path + "' is empty");
     if (kind == inspect::Kind::unknown)
-        throw Error(Blame::usage, "program file '" + path + "' is no program binary that cllab knows: PTX, cubin, AMD or Intel code, PoCL's container, SPIR-V, LLVM bitcode");
+        throw Error(Blame::usage,
+                    "program file '" + path + "' is no program binary that cllab knows: PTX, cubin, AMD or Intel code, PoCL's container, SPIR-V, LLVM bitcode");
     auto names = inspect::kernel_names(binary);
     const auto all = names;
     std::erase_if(names, [&](const auto& name) { return !glob.empty() && !glob_match(glob, name); });
@@ -113,7 +114,8 @@ std::vector<HotBody> hot_bodies(const CellCode& code) {
         for (const auto& function : functions) {
             if (function.name != region.blocks.front()->function) continue;
             for (const auto& instruction : function.instructions) {
-                if (std::none_of(region.blocks.begin(), region.blocks.end(), [&](auto b) { return instruction.address >= b->begin && instruction.address < b->end; }))
+                if (std::none_of(region.blocks.begin(), region.blocks.end(),
+                                 [&](auto b) { return instruction.address >= b->begin && instruction.address < b->end; }))
                     continue;
                 body.instructions.push_back(instruction);
                 body.counts.add(*code.counts.isa, instruction);

@@ -18,7 +18,8 @@ const std::vector<Statement> statements{
     {"work", "bytes=N flops=N", "Of a kernel file: what a launch must move and compute, for the rates."},
     {"expect", "NAME=FILE", "Of a kernel file: an argument must come out equal to FILE (.npy, raw, picture). Repeats."},
     {"reference", "KERNEL", "Of a kernel file: results must equal those of this kernel or variant."},
-    {"tolerance", "KIND=X", "How far results may be from the expected ones: absolute=X, relative=X or ulp=X; a result within one of those given is right. Adds the largest errors."},
+    {"tolerance", "KIND=X",
+     "How far results may be from the expected ones: absolute=X, relative=X or ulp=X; a result within one of those given is right. Adds the largest errors."},
 };
 
 namespace {

@@ -120,11 +120,16 @@ void fill(Invocation& out, const Given& given) {
         throw Error(Blame::usage, "option '--parallel' is '" + out.parallel + "'; possible are never, gpus and all" + or_did_you_mean(out.parallel, possible));
     for (const auto& format : report::exports)
         if (given.has(format.option)) given.text(format.option, out.exports.emplace_back(format.option, "").second);
-    for (const auto& [name, to] :
-         {std::pair{"force", &out.force}, {"append", &out.append}, {"no-dumps", &out.no_dumps}, {"isolate", &out.isolate},
-          {"timings", &out.timings}, {"steps", &out.steps}, {"native", &out.native}, {"require-all", &out.require_all}, {"verify", &out.verify_only}, {"no-yardstick", &out.no_yardstick},
-          {"watch", &out.watch}, {"noise", &out.noise}, {"targets", &out.list_targets}, {"summary", &out.summary}, {"source", &out.source},
-          {"recorded", &out.recorded}, {"strict", &out.strict}, {"calibrate", &out.calibrate}, {"history", &out.history}, {"test", &out.test}})
+    for (const auto& [name, to] : {std::pair{"force", &out.force}, {"append", &out.append},
+                                   {"no-dumps", &out.no_dumps},    {"isolate", &out.isolate},
+                                   {"timings", &out.timings},      {"steps", &out.steps},
+                                   {"native", &out.native},        {"require-all", &out.require_all},
+                                   {"verify", &out.verify_only},   {"no-yardstick", &out.no_yardstick},
+                                   {"watch", &out.watch},          {"noise", &out.noise},
+                                   {"targets", &out.list_targets}, {"summary", &out.summary},
+                                   {"source", &out.source},        {"recorded", &out.recorded},
+                                   {"strict", &out.strict},        {"calibrate", &out.calibrate},
+                                   {"history", &out.history},      {"test", &out.test}})
         *to = given.has(name);
 
     given.seconds("timeout", out.timeout_seconds);

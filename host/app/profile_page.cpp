@@ -71,13 +71,17 @@ ordered_json curve_json(const Conclusion& conclusion, const Curve& curve) {
 void print_profile(std::ostream& out, const Profile& profile, const report::TableStyle& style) {
     const auto& d = profile.device;
     const auto page = page_of(profile);
-    out << report::wrap_heading(fmt::format("{} ({})", d.name, d.selector), fmt::format(", {}, driver {}", d.platform, d.driver), style.text_width(), style.colour)
+    out << report::wrap_heading(fmt::format("{} ({})", d.name, d.selector), fmt::format(", {}, driver {}", d.platform, d.driver), style.text_width(),
+                                style.colour)
         << report::wrap(fmt::format("{} cells in {} of a budget of {}; memory {}", profile.records.size(), format_seconds(profile.seconds),
                                     format_seconds(profile.budget_seconds), format_bytes(d.global_bytes)),
                         "", style.text_width());
-    std::vector<report::Column> columns{
-        {.title = "figure", .cells = {}, .names = report::Names::by_itself}, {.title = "value", .right = true, .cells = {}}, {.title = "interval", .keep = 70, .cells = {}},
-        {.title = "per cycle", .right = true, .keep = 60, .cells = {}}, {.title = "driver says", .keep = 50, .cells = {}}, {.title = "how", .keep = 10, .cells = {}}};
+    std::vector<report::Column> columns{{.title = "figure", .cells = {}, .names = report::Names::by_itself},
+                                        {.title = "value", .right = true, .cells = {}},
+                                        {.title = "interval", .keep = 70, .cells = {}},
+                                        {.title = "per cycle", .right = true, .keep = 60, .cells = {}},
+                                        {.title = "driver says", .keep = 50, .cells = {}},
+                                        {.title = "how", .keep = 10, .cells = {}}};
     std::vector<std::size_t> present;
     for (std::size_t i = 0; i < page.size(); ++i) {
         if (!page[i].absent.empty()) continue;

@@ -85,8 +85,8 @@ void print_codes(const std::vector<compare::CodeTimes>& codes, const char* what)
 std::string deviation(double part) { return part < 0 ? "unknown from so few" : fmt::format("{:.2f} %", 100 * std::expm1(part)); }
 
 void print_split(const compare::SpreadSplit& parts, std::size_t codes) {
-    results() << "spread (standard deviation): between codes " << (codes == 1 ? "none, there is one" : deviation(parts.between_codes)) << ", between arrangements of one code "
-              << deviation(parts.between_arrangements) << ", within one " << deviation(parts.within) << "\n";
+    results() << "spread (standard deviation): between codes " << (codes == 1 ? "none, there is one" : deviation(parts.between_codes))
+              << ", between arrangements of one code " << deviation(parts.between_arrangements) << ", within one " << deviation(parts.within) << "\n";
 }
 
 struct Rebuilt {
@@ -153,7 +153,8 @@ void print(const model::Cell& cell, const model::Device& device, const Rebuilt& 
     if (device::compile_cache_settings(device, "x").empty())
         results() << "This driver has no known cache across processes: both processes of a build compiled.\n";
     else if (rebuilt.cached)
-        results() << "Check: " << rebuilt.cached << " builds came from a cache of the driver's that could not be emptied, so they are no builds of their own.\n";
+        results() << "Check: " << rebuilt.cached
+                  << " builds came from a cache of the driver's that could not be emptied, so they are no builds of their own.\n";
     else
         results() << "Check: every build filled an empty cache.\n";
     if (rebuilt.moved) results() << "In " << rebuilt.moved << " builds the second process had another code than the first: the driver compiled again.\n";

@@ -173,8 +173,9 @@ private:
     }
 
     void time(Item& item, const model::Group& pair, const Record& left, const Record& right) {
-        const auto comparison = compare_cells(*runner_, item.asked->request.settings, item.out.device.selector, pair, left, right, invocation_.comparison_seconds,
-                                              [&](const model::Comparison& so_far) { progress_(report::comparison_progress(so_far)); }, rules_.of_cell());
+        const auto comparison = compare_cells(
+            *runner_, item.asked->request.settings, item.out.device.selector, pair, left, right, invocation_.comparison_seconds,
+            [&](const model::Comparison& so_far) { progress_(report::comparison_progress(so_far)); }, rules_.of_cell());
         item.out.arrangements = comparison.arrangements;
         item.out.seconds = comparison.seconds;
         if (!comparison.trouble.empty()) {
@@ -207,7 +208,8 @@ private:
             if (same_code(*item->today, *item->before.back()) || same_text(*item->today, *item->before.back()))
                 item->out.change = CellChange::same_code;
         }
-        const auto tested = static_cast<std::size_t>(std::count_if(items.begin(), items.end(), [](const auto* i) { return i->out.change != CellChange::same_code; }));
+        const auto tested =
+            static_cast<std::size_t>(std::count_if(items.begin(), items.end(), [](const auto* i) { return i->out.change != CellChange::same_code; }));
         rules_for(tested);
         const double alpha = rules_.family_rate / std::max<double>(1, static_cast<double>(tested));
         const auto needed = processes_needed(fewest, alpha);
@@ -223,7 +225,8 @@ private:
             if (item->out.change == CellChange::same_code) continue;
             item->out.test = compare::test_recorded(item->logs_today, item->logs_before, shift.n >= 3 ? std::log(shift.ratio) : 0, rules_);
             if (!needed)
-                item->out.reason = std::to_string(item->logs_before.size()) + " run(s) in the baseline are too few to claim anything; `cllab run ... --baseline DIR --append` adds one";
+                item->out.reason = std::to_string(item->logs_before.size()) +
+                                   " run(s) in the baseline are too few to claim anything; `cllab run ... --baseline DIR --append` adds one";
         }
     }
 

@@ -31,7 +31,9 @@ public:
     RegressCells collect() {
         read_command_lines();
         for (const auto& device : devices()) collect(device);
-        if (out_.items.empty()) throw Error(Blame::usage, "no cell of the baseline or of today matches " + join({invocation_.patterns.begin() + 1, invocation_.patterns.end()}, ", "));
+        if (out_.items.empty())
+            throw Error(Blame::usage,
+                        "no cell of the baseline or of today matches " + join({invocation_.patterns.begin() + 1, invocation_.patterns.end()}, ", "));
         return std::move(out_);
     }
 
@@ -86,8 +88,9 @@ private:
         if (!out.empty()) return out;
         std::set<std::string> of;
         for (const auto& r : baseline_.records) of.insert("'" + r.device.name + "' of " + r.device.platform);
-        throw Error(Blame::environment, "the baseline was made on " + join({of.begin(), of.end()}, " and ") +
-                                            (named ? "; --device names another platform or type" : ", which is not here; --device D names another device of the same platform"));
+        throw Error(Blame::environment,
+                    "the baseline was made on " + join({of.begin(), of.end()}, " and ") +
+                        (named ? "; --device names another platform or type" : ", which is not here; --device D names another device of the same platform"));
     }
 
     bool wanted(const std::string& id, const std::string& family) const {

@@ -107,15 +107,16 @@ public:
         : alone_(alone), number_(number), cells_(cells), events_(events) {}
 
     Events listener() {
-        return {[this](std::size_t g, std::size_t i, const model::Record& record, const char* phase) { events_.begin(g == 0 ? number_ : g - 1, i, record, phase); },
-                [this](std::size_t g, std::size_t i, const model::Record& record) {
-                    if (g == 0) {
-                        beside_.push_back(record);
-                    } else {
-                        held_.emplace_back(CellNumber(g - 1, i), record);
-                        held_.back().second.run.order.comparison = g - 1;
-                    }
-                }};
+        return {
+            [this](std::size_t g, std::size_t i, const model::Record& record, const char* phase) { events_.begin(g == 0 ? number_ : g - 1, i, record, phase); },
+            [this](std::size_t g, std::size_t i, const model::Record& record) {
+                if (g == 0) {
+                    beside_.push_back(record);
+                } else {
+                    held_.emplace_back(CellNumber(g - 1, i), record);
+                    held_.back().second.run.order.comparison = g - 1;
+                }
+            }};
     }
 
     /// Decides as soon as each of the `working` devices has told of the witness, and from then on hands on what there is.
@@ -126,8 +127,8 @@ public:
             std::pair<double, double> ratios{1, 1};
             trouble_ = slowed(alone_, beside_, ratios);
             if (!beside_.empty())
-                note_ = "side-by-side: other devices were measured at the same time; of " + beside_.front().id + (cells_ > 1 ? " and its neighbors" : "") + " the time was " +
-                        format_significant(ratios.first, 3) + " to " + format_significant(ratios.second, 3) + " times that alone";
+                note_ = "side-by-side: other devices were measured at the same time; of " + beside_.front().id + (cells_ > 1 ? " and its neighbors" : "") +
+                        " the time was " + format_significant(ratios.first, 3) + " to " + format_significant(ratios.second, 3) + " times that alone";
         }
         if (!trouble_) hand_on();
     }
@@ -157,7 +158,8 @@ struct Done {
     std::map<std::string, std::string> lost;  ///< selector and sentence of devices whose driver failed
 };
 
-Done run_at_once(const run::RunRequest& request, const std::vector<model::Device>& devices, const std::vector<model::Record>& alone, double timeout_seconds, const Events& events) {
+Done run_at_once(const run::RunRequest& request, const std::vector<model::Device>& devices, const std::vector<model::Record>& alone, double timeout_seconds,
+                 const Events& events) {
     Done out;
     SharedPage<Start> start;
     start->expected = devices.size();
@@ -215,7 +217,8 @@ std::optional<std::string> slowed(const std::vector<model::Record>& alone, const
         if (same == alone.end() || !same->time || !record.time) continue;
         changes.push_back(record.time->median / same->time->median);
         if (changes.back() > 1 + slowed_by && record.time->low > same->time->high)
-            return record.id + " took " + format_significant(changes.back(), 3) + " times as long on device " + record.device.selector + " beside the others as alone";
+            return record.id + " took " + format_significant(changes.back(), 3) + " times as long on device " + record.device.selector +
+                   " beside the others as alone";
     }
     if (changes.empty()) return "no time was found that shows whether they slow each other";
     ratios = {*std::min_element(changes.begin(), changes.end()), *std::max_element(changes.begin(), changes.end())};

@@ -191,7 +191,8 @@ int watch_families(const Invocation& asked) {
         const int status = command_run(one, &watched);
         // A file that was saved meanwhile is the next version.
         for (const auto& [cell, built] : watched.built)
-            if (const auto& text = texts.at(built.family); built.sha256 == sha256_hex(text)) watched.before[cell] = std::make_shared<const model::StoredBuild>(model::StoredBuild{text, built.options});
+            if (const auto& text = texts.at(built.family); built.sha256 == sha256_hex(text))
+                watched.before[cell] = std::make_shared<const model::StoredBuild>(model::StoredBuild{text, built.options});
         return status;
     };
     auto now = version_of(files);

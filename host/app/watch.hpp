@@ -31,7 +31,8 @@ struct Watched {
 };
 
 /// The request of the invocation, with the version before beside each cell that has one in `before`.
-run::RunRequest watched_request(const Choice& choice, const Invocation& invocation, const std::map<std::string, std::shared_ptr<const model::StoredBuild>>& before);
+run::RunRequest watched_request(const Choice& choice, const Invocation& invocation,
+                                const std::map<std::string, std::shared_ptr<const model::StoredBuild>>& before);
 
 /// What it takes to make the request of one save again where the watching invocation is known.
 Message recipe_of(const Invocation& invocation, const Watched& watched);

@@ -6,7 +6,8 @@ namespace cllab::app {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Earlier, path, text)
 
-run::RunRequest watched_request(const Choice& choice, const Invocation& invocation, const std::map<std::string, std::shared_ptr<const model::StoredBuild>>& before) {
+run::RunRequest watched_request(const Choice& choice, const Invocation& invocation,
+                                const std::map<std::string, std::shared_ptr<const model::StoredBuild>>& before) {
     auto request = request_of(choice, invocation);
     if (before.empty()) return request;
     std::vector<model::Group> out;
@@ -38,10 +39,12 @@ run::RunRequest request_of_recipe(const Message& recipe, Invocation watching, co
     watching.sampling_seconds = recipe.at("sampling_seconds").get<double>();
     const nlohmann::json said = recipe.at("found");
     const auto found = said.get<std::vector<model::Introspection>>();
-    const Choice choice(watching, nlohmann::json(recipe.at("files")).get<std::map<std::string, Earlier>>(), [&](const std::vector<AskedBuild>&) { return found; });
+    const Choice choice(watching, nlohmann::json(recipe.at("files")).get<std::map<std::string, Earlier>>(),
+                        [&](const std::vector<AskedBuild>&) { return found; });
     std::map<std::string, std::shared_ptr<const model::StoredBuild>> before;
     for (const auto& [cell, stored] : recipe.at("before").items())
-        before[cell] = std::make_shared<const model::StoredBuild>(model::StoredBuild{stored.at("text").get<std::string>(), stored.at("options").get<std::string>()});
+        before[cell] =
+            std::make_shared<const model::StoredBuild>(model::StoredBuild{stored.at("text").get<std::string>(), stored.at("options").get<std::string>()});
     auto request = watched_request(choice, watching, before);
     if (request.settings.measure) request.settings.limits = read_profiles(watching.dumps, {device});
     return request;

@@ -36,7 +36,8 @@ std::string plain_type(const std::string& text) {
     std::string spaced;
     for (const char c : text) spaced += c == '*' ? ' ' : c;
     for (const auto& word : split(spaced, ' ')) {
-        static const std::string dropped[] = {"", "const", "restrict", "volatile", "__global", "global", "__constant", "constant", "__local", "local", "__private"};
+        static const std::string dropped[] = {"",           "const",    "restrict", "volatile", "__global", "global",
+                                              "__constant", "constant", "__local",  "local",    "__private"};
         if (std::find(std::begin(dropped), std::end(dropped), word) == std::end(dropped)) kept.push_back(word);
     }
     return join(kept, " ");

@@ -36,7 +36,8 @@ Shape shape_of(const Request& request, Params& params) {
         if (is_one_of(request.variant, coarse)) s.pixels = params.count("pixels");
         s.width = params.count("width", by_scale(device, 20, 4096, 16384));
         s.height = params.count("height", by_scale(device, 5, 2048, 16384));
-        require_room(device, "p", product("the picture's size in bytes", {static_cast<std::int64_t>(s.step()), static_cast<std::int64_t>(s.height)}, most_bytes));
+        require_room(device, "p",
+                     product("the picture's size in bytes", {static_cast<std::int64_t>(s.step()), static_cast<std::int64_t>(s.height)}, most_bytes));
     } else {
         s.trips = is_one_of(request.variant, locals) ? params.count("length") : params.count("trips", by_scale(device, 4, 64, 16));
         s.items = round_up(params.count("items", by_scale(device, 64, 1 << 15, 1 << 18)), 64);

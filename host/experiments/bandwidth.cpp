@@ -262,12 +262,12 @@ void conclude_levels(const Curve& curve, const Device& device, std::vector<Findi
     for (std::size_t i = 0; i < found.levels.size(); ++i) {
         const auto& time = found.levels[i].value;
         const auto rate = [&](double seconds) { return 1 / (seconds > 0 ? seconds : time.value); };
-        out.push_back({"l" + std::to_string(i + 1) + ".rate", "level " + std::to_string(i + 1) + " read bandwidth", "B/s", rate(time.value), rate(time.high), rate(time.low),
-                       how + "; holds to " + format_bytes(static_cast<std::uint64_t>(found.levels[i].capacity.value))});
+        out.push_back({"l" + std::to_string(i + 1) + ".rate", "level " + std::to_string(i + 1) + " read bandwidth", "B/s", rate(time.value), rate(time.high),
+                       rate(time.low), how + "; holds to " + format_bytes(static_cast<std::uint64_t>(found.levels[i].capacity.value))});
         const auto& capacity = found.levels[i].capacity;
         if (!found.levels[i].open)
-            out.push_back({"l" + std::to_string(i + 1) + ".size", "level " + std::to_string(i + 1) + " capacity", "byte", capacity.value, capacity.low, capacity.high,
-                           "largest region at that bandwidth; high is the next one tried"});
+            out.push_back({"l" + std::to_string(i + 1) + ".size", "level " + std::to_string(i + 1) + " capacity", "byte", capacity.value, capacity.low,
+                           capacity.high, "largest region at that bandwidth; high is the next one tried"});
     }
 }
 
@@ -326,7 +326,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& all, const Device& devic
                            "largest size, " + format_bytes(static_cast<std::uint64_t>(best->x)) + " per buffer, elements of " + width + " bytes"});
     }
     if (streamed > 0)
-        out.push_back({"streamed", "streamed", "byte", streamed, streamed, streamed, "all buffers of the largest of these streams: what moves as much is no faster"});
+        out.push_back(
+            {"streamed", "streamed", "byte", streamed, streamed, streamed, "all buffers of the largest of these streams: what moves as much is no faster"});
     for (const auto& curve : curves) {
         if (curve.variant == "reread" && !curve.samples.empty()) conclude_levels(curve, device, out);
     }

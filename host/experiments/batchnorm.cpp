@@ -62,7 +62,9 @@ void pixel(Setup& out, const Request& request, const Shape& s) {
     if (request.variant.name.rfind("pixel_split", 0) == 0) {
         const std::size_t parts = request.variant.name.back() == '4' ? 4 : 2;
         const std::size_t places = std::min<std::size_t>(64, request.device.max_group / parts);
-        if (places == 0) throw Unsupported("a pixel takes " + std::to_string(parts) + " work-items of one work-group; the device takes groups of " + std::to_string(request.device.max_group));
+        if (places == 0)
+            throw Unsupported("a pixel takes " + std::to_string(parts) + " work-items of one work-group; the device takes groups of " +
+                              std::to_string(request.device.max_group));
         // More would be spilled anyway, and unrolled loops of that length take minutes to compile.
         if (divide_up(s.images, parts) > 256)
             throw Unsupported("a work-item would hold " + std::to_string(divide_up(s.images, parts)) + " values in registers; at most 256 are possible");
@@ -90,9 +92,9 @@ void channel(Setup& out, const Request& request, const Choice& s, const Data& da
     } else {
         const std::size_t local = group_of(device, device.is_cpu() ? 64 : 512), own = group_of(device, 256);
         out.args.push_back(Local{"shared_", local * 4});
-        out.steps = {Launch{"batchnorm_statistics", Extent(s.channels * local), Extent(local), {"x", "means", "scales", "running", "shared_"}, {}, "statistics"},
-                     Launch{"batchnorm_normalise", Extent(round_up(s.total(), own)), Extent(own),
-                            {"x", "y", "means", "scales", "gamma", "beta"}, {}, "result"}};
+        out.steps = {
+            Launch{"batchnorm_statistics", Extent(s.channels * local), Extent(local), {"x", "means", "scales", "running", "shared_"}, {}, "statistics"},
+            Launch{"batchnorm_normalise", Extent(round_up(s.total(), own)), Extent(own), {"x", "y", "means", "scales", "gamma", "beta"}, {}, "result"}};
     }
 }
 

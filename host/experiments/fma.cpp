@@ -133,7 +133,8 @@ Setup setup(const Request& request, Params& params) {
     const auto trips = std::max<std::int64_t>(1, s.steps / static_cast<std::int64_t>(s.unroll));
     // A step is one link of every chain.
     out.slope = slope(device, trips, 3 * trips, static_cast<double>(s.unroll));
-    const auto links = static_cast<double>(s.ilp * s.width) * (request.variant.name == "nested" || request.variant.name == "unrolled" ? 1.0 : static_cast<double>(s.unroll));
+    const auto links =
+        static_cast<double>(s.ilp * s.width) * (request.variant.name == "nested" || request.variant.name == "unrolled" ? 1.0 : static_cast<double>(s.unroll));
     if (s.type == "uint")
         out.declared = {{Declared::What::integer_multiply, links, 32}};
     else

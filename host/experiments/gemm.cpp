@@ -48,7 +48,8 @@ SharedBytes with_gaps(const SharedBytes& matrix, std::size_t columns, std::size_
                 const auto from = view<float>(matrix);
                 std::vector<float> out(rows * (columns + pad), std::bit_cast<float>(gap));
                 for (std::size_t r = 0; r < rows; ++r)
-                    std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(r * columns), columns, out.begin() + static_cast<std::ptrdiff_t>(r * (columns + pad)));
+                    std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(r * columns), columns,
+                                out.begin() + static_cast<std::ptrdiff_t>(r * (columns + pad)));
                 return to_bytes(out);
             }};
 }
@@ -74,8 +75,8 @@ Setup setup(const Request& request, Params& params) {
     });
 
     Setup out;
-    out.args = {Input{"a", with_gaps(in->a, k, pad)}, Input{"b", with_gaps(in->b, n, pad)}, InOut{"c", with_gaps(in->c, n, pad), 4 * (n + pad)}, value("m", static_cast<std::int32_t>(m)),
-                value("n", static_cast<std::int32_t>(n)), value("k", static_cast<std::int32_t>(k))};
+    out.args = {Input{"a", with_gaps(in->a, k, pad)},     Input{"b", with_gaps(in->b, n, pad)},     InOut{"c", with_gaps(in->c, n, pad), 4 * (n + pad)},
+                value("m", static_cast<std::int32_t>(m)), value("n", static_cast<std::int32_t>(n)), value("k", static_cast<std::int32_t>(k))};
     if (has_gaps(request.variant)) out.defines = {"PAD=" + std::to_string(pad)};
     if (variant == "naive") {
         const std::size_t y = device.max_group >= 256 ? 8 : 1;

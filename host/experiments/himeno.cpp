@@ -217,18 +217,24 @@ std::vector<Axis> make_axes() {
     sweeps.least = 1;
     sweeps.most = 1000;
     sweeps.only = {"region", "whole"};
-    auto local = make_axis("local", "work-item", "work-group: work-items along x, y and z, which are k, j and i where no order says otherwise; auto is chosen by the variant", Axis::Kind::shape, "auto");
-    local.tune = {"auto", "32x1", "32x2", "32x4", "32x8", "64x1", "64x2", "64x4", "64x8", "128x1", "128x2", "128x4", "256x1", "256x2", "512x1", "1024x1", "16x4x4", "32x2x2"};
+    auto local = make_axis("local", "work-item",
+                           "work-group: work-items along x, y and z, which are k, j and i where no order says otherwise; auto is chosen by the variant",
+                           Axis::Kind::shape, "auto");
+    local.tune = {"auto",  "32x1",  "32x2",  "32x4",  "32x8",  "64x1",  "64x2",   "64x4",   "64x8",
+                  "128x1", "128x2", "128x4", "256x1", "256x2", "512x1", "1024x1", "16x4x4", "32x2x2"};
     auto pad = make_axis("pad", "word", "words added to each row; auto is 32 for padded, 1 for the steps before it, as in the static C version, else 0",
                          Axis::Kind::integer, "auto");
     pad.most = 1024;
     pad.tune = {"auto", "0", "8", "16", "32", "64"};
-    auto planes = make_axis("planes", "", "planes that a work-item or a tile passes through; auto fills the device several times, for schedule it is a 16th of the grid", Axis::Kind::integer, "auto");
+    auto planes =
+        make_axis("planes", "", "planes that a work-item or a tile passes through; auto fills the device several times, for schedule it is a 16th of the grid",
+                  Axis::Kind::integer, "auto");
     planes.least = 1;
     planes.most = 512;
     planes.tune = {"auto", "1", "4", "8", "16", "32", "64", "128", "254"};
     planes.only = {"schedule", "local", "registers", "wide"};
-    auto lanes = make_axis("lanes", "", "points of a row that a work-item computes at once; auto is 4, on a CPU 8, on a simulator 1", Axis::Kind::choice, "auto");
+    auto lanes =
+        make_axis("lanes", "", "points of a row that a work-item computes at once; auto is 4, on a CPU 8, on a simulator 1", Axis::Kind::choice, "auto");
     lanes.choices = {"1", "2", "4", "8"};
     lanes.tune = {"auto", "1", "2", "4", "8"};
     lanes.only = {"wide"};
@@ -236,7 +242,8 @@ std::vector<Axis> make_axes() {
     start.most = 1024;
     start.tune = {"0"};  // with or without it the variant is compared with the others
     start.only = {"swap"};
-    auto order = make_axis("order", "", "the loops: which of i, j and k lies along x, y and z of the NDRange; rows of memory run along k", Axis::Kind::choice, "kji");
+    auto order =
+        make_axis("order", "", "the loops: which of i, j and k lies along x, y and z of the NDRange; rows of memory run along k", Axis::Kind::choice, "kji");
     order.choices = {"kji", "kij", "jki", "jik", "ikj", "ijk"};
     order.tune = {"kji", "kij", "jki", "jik", "ikj", "ijk"};
     order.only = {"swap"};
@@ -264,13 +271,15 @@ Experiment describe_himeno() {
         {"registers", "2.5-D blocking in registers: each work-item keeps five values of each plane as it moves along i."},
         {"wide", "registers on vectors of `lanes` points; on a CPU each work-item takes whole rows of its planes."},
     };
-    out.native = native::loops("swap", "The loops of the original with two fields that change places", [](const HostMemory& m, const Point& point, unsigned threads) {
-        const auto grid = grid_of(point.text("size"));
-        std::array<const float*, arrays> coefficients{};
-        for (std::size_t n = 0; n < arrays; ++n) coefficients[n] = m.as<float>(array_names[n]).data();
-        const auto row = grid.k + static_cast<std::size_t>(point.integer("pad"));
-        m.as<float>("gosa").front() = static_cast<float>(native::himeno(coefficients, m.as<float>("p").data(), m.as<float>("q").data(), {grid.i, grid.j, grid.k, row}, threads));
-    });
+    out.native =
+        native::loops("swap", "The loops of the original with two fields that change places", [](const HostMemory& m, const Point& point, unsigned threads) {
+            const auto grid = grid_of(point.text("size"));
+            std::array<const float*, arrays> coefficients{};
+            for (std::size_t n = 0; n < arrays; ++n) coefficients[n] = m.as<float>(array_names[n]).data();
+            const auto row = grid.k + static_cast<std::size_t>(point.integer("pad"));
+            m.as<float>("gosa").front() =
+                static_cast<float>(native::himeno(coefficients, m.as<float>("p").data(), m.as<float>("q").data(), {grid.i, grid.j, grid.k, row}, threads));
+        });
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { plan_of(request, params); };
     out.metrics = {{"score", "", Better::higher, score}};

@@ -113,12 +113,27 @@ Experiment describe_occupancy() {
     Experiment out;
     out.family = "occupancy";
     out.question = "How many work-groups must be resident on a unit to fill memory and the arithmetic units?";
-    out.axes = {{.name = "local", .unit = "work-item", .meaning = "work-items per group; auto is 64", .values = {"auto"}, .least = 1, .most = 4096,
+    out.axes = {{.name = "local",
+                 .unit = "work-item",
+                 .meaning = "work-items per group; auto is 64",
+                 .values = {"auto"},
+                 .least = 1,
+                 .most = 4096,
                  .may_be_auto = true},
-                {.name = "ballast", .unit = "byte", .meaning = "local memory of a group that takes room from others", .values = {"1024", "2048", "4096", "8192", "16384", "32768"},
-                 .least = 0, .most = 1 << 20, .only = {"memory_local", "arithmetic_local"}, .multiple_of = 4},
-                {.name = "live", .meaning = "floats that a work-item holds round the loop", .values = {"0", "16", "32", "64", "96", "128", "192", "224"},
-                 .least = 0, .most = 240, .only = {"memory_registers", "arithmetic_registers"}}};
+                {.name = "ballast",
+                 .unit = "byte",
+                 .meaning = "local memory of a group that takes room from others",
+                 .values = {"1024", "2048", "4096", "8192", "16384", "32768"},
+                 .least = 0,
+                 .most = 1 << 20,
+                 .only = {"memory_local", "arithmetic_local"},
+                 .multiple_of = 4},
+                {.name = "live",
+                 .meaning = "floats that a work-item holds round the loop",
+                 .values = {"0", "16", "32", "64", "96", "128", "192", "224"},
+                 .least = 0,
+                 .most = 240,
+                 .only = {"memory_registers", "arithmetic_registers"}}};
     out.variants = {
         {.name = "memory_local", .meaning = "One load in flight per work-item, room taken by local memory.", .needs = {"local"}, .curve_over = "ballast"},
         {.name = "memory_registers", .meaning = "One load in flight per work-item, room taken by registers.", .curve_over = "live"},

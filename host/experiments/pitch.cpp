@@ -337,7 +337,8 @@ Experiment describe_pitch() {
     out.native = native::loops("implicit", "The loop over rows and columns in 16-bit integers", [](const HostMemory& m, const Point&, unsigned threads) {
         const auto of = [&](const char* name) { return m.value<std::int32_t>(name); };
         native::pitch(m.as<std::uint8_t>("src").data(), m.as<std::uint8_t>("dst").data(),
-                      {of("width"), of("left"), of("top"), of("right"), of("bottom"), of("n"), m.value<std::int16_t>("f"), m.value<std::int16_t>("c")}, threads);
+                      {of("width"), of("left"), of("top"), of("right"), of("bottom"), of("n"), m.value<std::int16_t>("f"), m.value<std::int16_t>("c")},
+                      threads);
     });
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { choice_of(request, params); };

@@ -55,7 +55,8 @@ Setup setup(const Request& request, Params& params) {
     std::map<std::size_t, SharedBytes> pieces;
     for (std::size_t n = 0; n < s.pieces; ++n) {
         const std::size_t first = 4 * s.first(n), bytes = 4 * s.count(n);
-        pieces[n] = SharedBytes(bytes, [=] { return Bytes(data->begin() + static_cast<std::ptrdiff_t>(first), data->begin() + static_cast<std::ptrdiff_t>(first + bytes)); });
+        pieces[n] = SharedBytes(
+            bytes, [=] { return Bytes(data->begin() + static_cast<std::ptrdiff_t>(first), data->begin() + static_cast<std::ptrdiff_t>(first + bytes)); });
         out.args.push_back(InOut{numbered("src", n), pieces[n], 0, ByStep::up});
         out.args.push_back(Output{numbered("dst", n), static_cast<std::size_t>(4 * s.count(n)), 0, ByStep::down});
         out.args.push_back(value(numbered("count", n), static_cast<std::uint32_t>(s.count(n))));
@@ -148,12 +149,24 @@ Experiment describe_transfer() {
     out.question = "By which way do bytes get to the device and back fastest, and what of that can a kernel hide?";
     out.axes = {
         {"size", "byte", "bytes that go up, and come back, in all; auto is 16 MiB, on a GPU 256 MiB", Axis::Kind::integer, {"auto"}, {}, 4, 1e15, true},
-        {"memory", "", "the host's side: pageable, memory of the process; pinned, memory that the driver allocated; mapped, the buffer itself, mapped for the "
-         "host to copy into and out of; host_pointer, the same of a buffer that lies in memory of the process", Axis::Kind::choice, {"pageable"},
+        {"memory",
+         "",
+         "the host's side: pageable, memory of the process; pinned, memory that the driver allocated; mapped, the buffer itself, mapped for the "
+         "host to copy into and out of; host_pointer, the same of a buffer that lies in memory of the process",
+         Axis::Kind::choice,
+         {"pageable"},
          {"pageable", "pinned", "mapped", "host_pointer"}},
         {"pieces", "", "parts that go up, through the kernel and back one by one", Axis::Kind::integer, {"8"}, {}, 1, 64},
         {"queues", "", "in-order queues that the pieces take in turn", Axis::Kind::integer, {"2"}, {}, 2, 16, false, {"2", "3", "4"}, {"queues"}},
-        {"rounds", "", "multiply-adds per word in the kernel: how long it takes; auto is 16, on a GPU 2048", Axis::Kind::integer, {"auto"}, {}, 0, 1 << 24, true},
+        {"rounds",
+         "",
+         "multiply-adds per word in the kernel: how long it takes; auto is 16, on a GPU 2048",
+         Axis::Kind::integer,
+         {"auto"},
+         {},
+         0,
+         1 << 24,
+         true},
     };
     out.axes.front().multiple_of = 4;
     out.variants = {

@@ -176,7 +176,8 @@ void bound_launch(const Record& record, const Limits& limits, Explanation& out) 
     out.bounds.push_back(std::move(bound));
     if (work.groups <= 1) return;
     if (const auto* time = limits.find("dispatch.group.time")) out.bounds.push_back(at_time("groups", "group dispatch", "groups", work.groups, *time));
-    else if (const auto* rate = limits.find("dispatch.group.rate")) out.bounds.push_back(at_rate("groups", "group dispatch", "groups", work.groups, "group", *rate));
+    else if (const auto* rate = limits.find("dispatch.group.rate"))
+        out.bounds.push_back(at_rate("groups", "group dispatch", "groups", work.groups, "group", *rate));
 }
 
 void bound_latency(const Record& record, const Limits& limits, Explanation& out) {

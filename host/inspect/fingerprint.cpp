@@ -27,7 +27,9 @@ void drop_name(std::string& text, const std::string& name) {
 void drop_displacements(std::string& text) {
     for (auto at = text.find("rip"); at != std::string::npos; at = text.find("rip", at + 3)) {
         auto end = at + 3;
-        while (end < text.size() && (std::isxdigit(static_cast<unsigned char>(text[end])) || std::string_view(" +-x").find(text[end]) != std::string_view::npos)) ++end;
+        while (end < text.size() &&
+               (std::isxdigit(static_cast<unsigned char>(text[end])) || std::string_view(" +-x").find(text[end]) != std::string_view::npos))
+            ++end;
         text.erase(at + 3, end - at - 3);
     }
 }

@@ -113,7 +113,8 @@ std::string place_name(const CodeRegion* region) {
 /// One function of the listing with the samples of its blocks.
 class Tally {
 public:
-    Tally(const InstructionSet& isa, Function function) : isa_(isa), function_(std::move(function)), graph_(analyse_flow(function_)), hits_(graph_.blocks.size(), 0) {}
+    Tally(const InstructionSet& isa, Function function)
+        : isa_(isa), function_(std::move(function)), graph_(analyse_flow(function_)), hits_(graph_.blocks.size(), 0) {}
 
     /// False: the address is none of the function's.
     bool add(std::uint64_t address) {
@@ -149,7 +150,8 @@ public:
                 loops[around[b].back()].instructions += counts.instructions;
             }
             if (share < least_share) continue;
-            model::HotBlock hot{function_.name, code[block.first].address, end_of(block.end - 1), hits_[b], share, counts.instructions, counts.classes, counts.memory, {}};
+            model::HotBlock hot{
+                function_.name, code[block.first].address, end_of(block.end - 1), hits_[b], share, counts.instructions, counts.classes, counts.memory, {}};
             for (const auto k : around[b]) {
                 hot.loops.push_back(header(k));
                 named.insert(k);

@@ -39,7 +39,8 @@ model::Axis axis_from(const AxisLine& line) {
         for (const auto& part : split(line.values, ',')) {
             const auto word = trim(part);
             if (word.empty() || !std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isalnum(c) || std::strchr("_.+-", c); }))
-                refuse(line.place, "axis '" + line.name + "' cannot be " + cllab::quoted(word) + "; its values are numbers, ranges such as 1Ki:1Mi:*2, or words");
+                refuse(line.place,
+                       "axis '" + line.name + "' cannot be " + cllab::quoted(word) + "; its values are numbers, ranges such as 1Ki:1Mi:*2, or words");
             axis.choices.push_back(word);
         }
         try {
@@ -66,7 +67,8 @@ void KernelFiles::declare_axes(const std::vector<std::pair<std::string, std::str
                 axes_.push_back(axis);
                 from[axis.name] = line.place;
             } else if (!set && (other->values != axis.values || other->tune != axis.tune)) {
-                refuse(line.place, "axis '" + axis.name + "' has other values at " + from[axis.name].text() + "; --axis " + axis.name + "=VALUES gives both the same");
+                refuse(line.place,
+                       "axis '" + axis.name + "' has other values at " + from[axis.name].text() + "; --axis " + axis.name + "=VALUES gives both the same");
             }
         }
     }

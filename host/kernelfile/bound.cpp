@@ -26,8 +26,9 @@ std::filesystem::path resolved(const std::string& path, const Place& place) {
 
 Image::Format format_from(const std::string& text) {
     using Format = Image::Format;
-    static const std::map<std::string, Format> formats{{"r8", Format::r8_normalised}, {"r8ui", Format::r8_unsigned}, {"r32f", Format::r32_float},
-                                                       {"rgba8", Format::rgba8_normalised}, {"rgba8ui", Format::rgba8_unsigned}, {"rgba32f", Format::rgba32_float}};
+    static const std::map<std::string, Format> formats{{"r8", Format::r8_normalised},       {"r8ui", Format::r8_unsigned},
+                                                       {"r32f", Format::r32_float},         {"rgba8", Format::rgba8_normalised},
+                                                       {"rgba8ui", Format::rgba8_unsigned}, {"rgba32f", Format::rgba32_float}};
     return formats.at(text);
 }
 
@@ -206,7 +207,9 @@ void Bound::bind_pointer(Argument& a, const LoadPicture& load) {
             refuse(place, named + " is " + kind_words(a.parameter) + "; elements of type " + a.spec.type + " do not fit");
         a.element = *type;
     }
-    if (a.element.bytes == 0) refuse(place, "the size of '" + a.parameter.type.name + "' is unknown; name a type, as in " + (a.spec.kind == Kind::output ? "out" : "rand") + ":float:1024");
+    if (a.element.bytes == 0)
+        refuse(place,
+               "the size of '" + a.parameter.type.name + "' is unknown; name a type, as in " + (a.spec.kind == Kind::output ? "out" : "rand") + ":float:1024");
     if (a.spec.extent.size() > 1) refuse(place, named + " is a buffer with one length, found " + std::to_string(a.spec.extent.size()));
     if (a.spec.kind == Kind::random && a.spec.numbers.size() == 2 && a.element.kind == ElementType::Kind::opaque)
         refuse(place, named + " has elements of type " + a.element.name + ", which have no bounds");
@@ -223,8 +226,8 @@ void Bound::bind_pointer(Argument& a, const LoadPicture& load) {
             bytes = std::move(array.data);
         }
         if (bytes.size() % a.element.bytes != 0)
-            refuse(place, "'" + path.string() + "' has " + std::to_string(bytes.size()) + " bytes, no whole number of elements of " + std::to_string(a.element.bytes) +
-                              " bytes (" + a.element.name + ")");
+            refuse(place, "'" + path.string() + "' has " + std::to_string(bytes.size()) + " bytes, no whole number of elements of " +
+                              std::to_string(a.element.bytes) + " bytes (" + a.element.name + ")");
         a.file = std::make_shared<const model::Bytes>(std::move(bytes));
     }
     if (a.spec.kind == Kind::picture) {
@@ -268,8 +271,9 @@ void Bound::bind_value(Argument& a) {
         if (type.kind == ElementType::Kind::opaque)
             refuse(place, named + " is of type " + type.name + "; give its fields, as in {int:1, float:0.5}, or bytes:01000000");
         if (a.spec.numbers.size() != 1 && a.spec.numbers.size() != type.lanes)
-            refuse(place, named + " is of type " + type.name + ", which takes " + (type.lanes == 1 ? "one value" : "1 or " + std::to_string(type.lanes) + " values") +
-                              "; found " + std::to_string(a.spec.numbers.size()));
+            refuse(place, named + " is of type " + type.name + ", which takes " +
+                              (type.lanes == 1 ? "one value" : "1 or " + std::to_string(type.lanes) + " values") + "; found " +
+                              std::to_string(a.spec.numbers.size()));
         for (const auto& number : a.spec.numbers)
             if (std::holds_alternative<double>(number) && type.kind != ElementType::Kind::floating)
                 refuse(place, named + " is of type " + type.name + ", which " + cllab::quoted(a.spec.text) + " does not fit");
@@ -290,8 +294,8 @@ void Bound::bind_value(Argument& a) {
         bytes = (bytes + align - 1) / align * align;
     }
     if (type.bytes > 0 && bytes != type.bytes)
-        refuse(place, named + " is of type " + type.name + " with " + std::to_string(type.bytes) + " bytes on the device; " + cllab::quoted(a.spec.text) + " makes " +
-                          std::to_string(bytes));
+        refuse(place, named + " is of type " + type.name + " with " + std::to_string(type.bytes) + " bytes on the device; " + cllab::quoted(a.spec.text) +
+                          " makes " + std::to_string(bytes));
 }
 
 void Bound::expect(const std::string& name, const Place& place, const std::string& path, const LoadPicture& load) {

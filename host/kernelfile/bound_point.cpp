@@ -45,10 +45,12 @@ std::int64_t Bound::lookup(const model::Point& point, const std::string& name, c
         for (const auto& [argument, spec] : given_)
             if (spec.kind == Kind::numbers && spec.numbers.size() == 1 && std::holds_alternative<Expression>(spec.numbers[0])) known.insert(argument);
         const auto line = "add a line 'axis " + name + " = 1024'";
-        refuse(place, "nothing says what '" + name + "' is; " + (known.empty() ? line : "known are " + join({known.begin(), known.end()}, ", ") + ", or " + line));
+        refuse(place,
+               "nothing says what '" + name + "' is; " + (known.empty() ? line : "known are " + join({known.begin(), known.end()}, ", ") + ", or " + line));
     }
     if (!open.insert(name).second) refuse(place, "the value of '" + name + "' depends on itself");
-    const auto out = std::get<Expression>(found->second.numbers[0]).evaluate([&](const std::string& other, const Place& at) { return lookup(point, other, at, open); });
+    const auto out =
+        std::get<Expression>(found->second.numbers[0]).evaluate([&](const std::string& other, const Place& at) { return lookup(point, other, at, open); });
     open.erase(name);
     return out;
 }
@@ -72,7 +74,8 @@ model::Extent Bound::extent(const model::Point& point, const std::pair<Place, st
     for (std::size_t d = 0; d < list.second.size(); ++d) {
         const auto size = value(point, list.second[d]);
         if (size < least)
-            refuse(list.second[d].place(), std::string(what) + " size " + std::to_string(d) + " is " + std::to_string(size) + " ('" + list.second[d].text() + "'); it is at least " + std::to_string(least));
+            refuse(list.second[d].place(), std::string(what) + " size " + std::to_string(d) + " is " + std::to_string(size) + " ('" + list.second[d].text() +
+                                               "'); it is at least " + std::to_string(least));
         out.size[d] = static_cast<std::size_t>(size);
         if (least > 0 && (__builtin_mul_overflow(count, out.size[d], &count) || count > most_elements))
             refuse(list.first, std::string(what) + " is " + out.text() + ", more work-items than can be");
@@ -116,7 +119,8 @@ Shape Bound::shape(const model::Point& point, const model::Device& device) const
                 else if (!a.spec.extent.empty()) n = value(point, a.spec.extent[d]);
                 else if (a.file) n = static_cast<std::int64_t>(d == 0 ? a.width : a.height);
                 else n = static_cast<std::int64_t>(out.global.size[d]);
-                if (n < 1 || n > 1 << 20) refuse(a.spec.place, "size " + std::to_string(d) + " of image '" + name + "' is " + std::to_string(n) + "; possible are 1 to 1048576");
+                if (n < 1 || n > 1 << 20)
+                    refuse(a.spec.place, "size " + std::to_string(d) + " of image '" + name + "' is " + std::to_string(n) + "; possible are 1 to 1048576");
                 size[d] = static_cast<std::size_t>(n);
             }
             out.images[name] = size;
@@ -137,7 +141,8 @@ Shape Bound::shape(const model::Point& point, const model::Device& device) const
         out.counts[name] = static_cast<std::size_t>(count);
         if (a.parameter.kind == Parameter::Kind::local || code_only_) continue;
         if (a.file && a.spec.extent.empty() == false && bytes != a.file.size())
-            refuse(a.spec.place, "'" + a.spec.path + "' has " + std::to_string(a.file.size() / a.element.bytes) + " elements, '" + name + "' " + std::to_string(count));
+            refuse(a.spec.place,
+                   "'" + a.spec.path + "' has " + std::to_string(a.file.size() / a.element.bytes) + " elements, '" + name + "' " + std::to_string(count));
         if (device.max_alloc_bytes > 0 && bytes > device.max_alloc_bytes)
             throw Unsupported("'" + name + "' needs " + format_bytes(bytes) + "; the device allocates " + format_bytes(device.max_alloc_bytes) + " at once");
         moved += static_cast<double>(bytes);
@@ -201,10 +206,15 @@ model::Bytes Bound::value_bytes(const model::Point& point, const Argument& a) co
 model::SharedBytes Bound::data(const model::Point& point, const Argument& a, const ElementType& type, std::size_t count, std::uint64_t seed) const {
     if (a.file) return a.file;
     if (a.spec.kind == Kind::random) {
-        double low = 0, high = type.kind == ElementType::Kind::floating || type.kind == ElementType::Kind::opaque ? 1 : type.lane_bytes == 1 && type.kind == ElementType::Kind::signed_integer ? 127 : 255;
-        const auto bound = [&](const Number& n) { return std::holds_alternative<double>(n) ? std::get<double>(n) : static_cast<double>(value(point, std::get<Expression>(n))); };
+        double low = 0, high = type.kind == ElementType::Kind::floating || type.kind == ElementType::Kind::opaque ? 1
+                               : type.lane_bytes == 1 && type.kind == ElementType::Kind::signed_integer           ? 127
+                                                                                                                  : 255;
+        const auto bound = [&](const Number& n) {
+            return std::holds_alternative<double>(n) ? std::get<double>(n) : static_cast<double>(value(point, std::get<Expression>(n)));
+        };
         if (a.spec.numbers.size() == 2) low = bound(a.spec.numbers[0]), high = bound(a.spec.numbers[1]);
-        if (!(low <= high)) refuse(a.spec.place, "the bounds of '" + a.parameter.name + "' are " + format_exact(low) + " and " + format_exact(high) + ", the wrong way round");
+        if (!(low <= high))
+            refuse(a.spec.place, "the bounds of '" + a.parameter.name + "' are " + format_exact(low) + " and " + format_exact(high) + ", the wrong way round");
         std::uint64_t name = 0;
         for (const char c : a.parameter.name) name = mix64(name ^ static_cast<unsigned char>(c));
         return random_data(type, count, seed ^ name, low, high);
@@ -258,7 +268,8 @@ model::Setup Bound::setup(const model::Point& point, const Shape& shape, std::ui
             case Parameter::Kind::global:
             case Parameter::Kind::constant:
                 if (a.spec.kind == Kind::output) out.args.push_back(model::Output{name, shape.counts.at(name) * a.element.bytes});
-                else if (auto bytes = data(point, a, a.element, shape.counts.at(name), seed); a.parameter.is_const) out.args.push_back(model::Input{name, std::move(bytes)});
+                else if (auto bytes = data(point, a, a.element, shape.counts.at(name), seed); a.parameter.is_const)
+                    out.args.push_back(model::Input{name, std::move(bytes)});
                 else out.args.push_back(model::InOut{name, std::move(bytes)});
                 break;
             default: out.args.push_back(model::Value{name, value_bytes(point, a)}); break;

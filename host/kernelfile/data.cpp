@@ -205,7 +205,8 @@ Array read_npy(const model::Bytes& file, const std::string& name, const Place& p
     const bool one_byte = descr.size() == 3 && descr[2] == '1';
     const bool here = descr[0] == '=' || (descr[0] == '|' && one_byte) || descr[0] == (std::endian::native == std::endian::little ? '<' : '>');
     if (out.type.empty() || !here)
-        refuse(place, "'" + name + "' holds elements of type " + cllab::quoted(descr) + "; possible are integers of 1 to 8 bytes and floats of 2, 4 and 8 in this machine's byte order");
+        refuse(place, "'" + name + "' holds elements of type " + cllab::quoted(descr) +
+                          "; possible are integers of 1 to 8 bytes and floats of 2, 4 and 8 in this machine's byte order");
     std::size_t count = 1;
     for (const auto& part : split(shape.substr(1, shape.size() - 2), ',')) {
         const auto text = trim(part);

@@ -213,7 +213,9 @@ void KernelFiles::make_candidates() {
         for (const auto& build : builds_)
             if (build.file == f && (!base || !base->built)) base = &build.found;  // the first one that builds
         if (!base || !base->built) {
-            const auto& log = builds_[static_cast<std::size_t>(std::find_if(builds_.begin(), builds_.end(), [&](const auto& b) { return b.file == f; }) - builds_.begin())].found.log;
+            const auto& log =
+                builds_[static_cast<std::size_t>(std::find_if(builds_.begin(), builds_.end(), [&](const auto& b) { return b.file == f; }) - builds_.begin())]
+                    .found.log;
             throw Error(Blame::result, "'" + files_[f].path + "' does not build: " + first_error(log));
         }
         if (base->kernels.empty()) {
@@ -248,7 +250,8 @@ void KernelFiles::make_candidates() {
 std::vector<const KernelFiles::Candidate*> KernelFiles::matching(const Wanted& wanted) const {
     std::vector<const Candidate*> out;
     for (const auto& c : candidates_)
-        if (builds_[c.build].file == wanted.file && (wanted.glob.empty() || glob_match(wanted.glob, c.name) || glob_match(wanted.glob, c.plain))) out.push_back(&c);
+        if (builds_[c.build].file == wanted.file && (wanted.glob.empty() || glob_match(wanted.glob, c.name) || glob_match(wanted.glob, c.plain)))
+            out.push_back(&c);
     if (!out.empty()) return out;
     std::vector<std::string> names;
     for (const auto& c : candidates_)
@@ -305,7 +308,8 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
     std::map<std::size_t, std::vector<std::string>> notes;  // by file
     const auto bind = [&](const Candidate& c, std::vector<std::string>& said) {
         const auto file = builds_[c.build].file;
-        return std::make_shared<const Bound>(files_[file].path, described_[file], *c.signature, options_of(builds_[c.build]), files_[file].uses_integer_pixels, load, missing_values, said);
+        return std::make_shared<const Bound>(files_[file].path, described_[file], *c.signature, options_of(builds_[c.build]), files_[file].uses_integer_pixels,
+                                             load, missing_values, said);
     };
     const auto variant_of = [&](const Candidate& c) {
         const auto& file = files_[builds_[c.build].file];

@@ -164,7 +164,8 @@ model::Proof Ledger::proof(const Question& q) const {
         out.checked_by = "is the reference";
     } else if (!seen.disputed_by.empty()) {
         out.checked_by = "disputed by " + seen.disputed_by;
-        out.warnings.push_back("disputed: '" + q.variant + "' and '" + seen.disputed_by + "' leave different results; a line 'reference NAME' says which is right");
+        out.warnings.push_back("disputed: '" + q.variant + "' and '" + seen.disputed_by +
+                               "' leave different results; a line 'reference NAME' says which is right");
     } else if (agreeing.size() > 1) {
         out.checked_by = "agreement of " + std::to_string(agreeing.size());
         if (q.random_inputs && seen.seeds.size() < 2) out.checked_by += ", one input";

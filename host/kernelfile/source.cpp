@@ -61,7 +61,8 @@ SourceFile read_source(const std::string& path, const std::string* given) {
         ++number;
         out.includes = out.includes || directive(line, "include");
         const auto at = line.find("enqueue_kernel(");
-        if (at != std::string::npos && line.find("//") > at) refuse({path, number, at + 1}, "device-side enqueue is not supported: what a kernel starts is not timed or checked");
+        if (at != std::string::npos && line.find("//") > at)
+            refuse({path, number, at + 1}, "device-side enqueue is not supported: what a kernel starts is not timed or checked");
     }
     parse_blocks(text, path, out.description);
     const auto beside = fs::path(path).replace_extension(".cllab");

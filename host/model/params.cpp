@@ -75,7 +75,8 @@ namespace {
 
 const Variant& kernel_of(const Experiment& experiment, const Native& native) {
     const auto found = std::find_if(experiment.variants.begin(), experiment.variants.end(), [&](const auto& v) { return v.name == native.like; });
-    if (found == experiment.variants.end()) throw Error(Blame::result, "'" + experiment.family + "' has no variant '" + native.like + "', which its native loop is like");
+    if (found == experiment.variants.end())
+        throw Error(Blame::result, "'" + experiment.family + "' has no variant '" + native.like + "', which its native loop is like");
     return *found;
 }
 
@@ -83,7 +84,8 @@ const Variant& kernel_of(const Experiment& experiment, const Native& native) {
 class AsKernel {
 public:
     AsKernel(const Experiment& experiment, const Request& request)
-        : point_(request.point), request_{kernel_of(experiment, *request.variant.native), point_, request.device, request.seed, request.files, request.verification} {
+        : point_(request.point),
+          request_{kernel_of(experiment, *request.variant.native), point_, request.device, request.seed, request.files, request.verification} {
         for (const auto& axis : axes_of(experiment, request_.variant))
             if (!point_.has(axis.name)) point_.set(axis.name, axis.values.front());
     }
@@ -103,7 +105,8 @@ Point like(const Point& asked, const Point& resolved) {
 
 /// The operation with the loop in the place of its launches.
 void put_loop(Setup& setup, const std::shared_ptr<const Native>& native, const Device& device) {
-    const bool moves = std::any_of(setup.steps.begin(), setup.steps.end(), [](const auto& s) { return std::holds_alternative<Upload>(s) || std::holds_alternative<Download>(s); });
+    const bool moves = std::any_of(setup.steps.begin(), setup.steps.end(),
+                                   [](const auto& s) { return std::holds_alternative<Upload>(s) || std::holds_alternative<Download>(s); });
     if (moves || setup.slope) throw Error(Blame::result, "a native loop cannot be like '" + native->like + "', which has transfers or two trip counts");
     std::erase_if(setup.steps, [](const auto& step) { return std::holds_alternative<Launch>(step); });
     setup.steps.insert(setup.steps.begin(), HostLoop{[native, point = setup.point, threads = native->threads(device)](const HostMemory& memory) {

@@ -54,7 +54,8 @@ private:
 }  // namespace
 
 Axis build_options_axis() {
-    return {.name = "options", .unit = "", .meaning = "build options of the point, behind those of the variant", .kind = Axis::Kind::options, .values = {"none"}};
+    return {
+        .name = "options", .unit = "", .meaning = "build options of the point, behind those of the variant", .kind = Axis::Kind::options, .values = {"none"}};
 }
 
 bool has_build_options_axis(const Experiment& experiment, const Point& point) {

@@ -43,7 +43,9 @@ std::vector<Part> chases_of_cpu(const Device& device) {
     std::string staying = "4Ki:64Mi:*2", scattered = "16Ki:32Mi:*2";
     if (level > 16 << 20 && level < 96 << 20) staying += ",128Mi";
     // A chain takes seconds to make there, so it is two footprints and no sweep.
-    if (level < 300u << 20) scattered += "," + std::to_string(2 * std::max<std::uint64_t>(level, 32 << 20)) + "," + std::to_string(3 * std::max<std::uint64_t>(level, 32 << 20) / 2);
+    if (level < 300u << 20)
+        scattered +=
+            "," + std::to_string(2 * std::max<std::uint64_t>(level, 32 << 20)) + "," + std::to_string(3 * std::max<std::uint64_t>(level, 32 << 20) / 2);
     else if (level < 370u << 20) scattered += ",480Mi,512Mi";
     return {{"latency_global", {{"order", "paged"}, {"pages", "huge"}, {"footprint", staying}}},
             {"latency_global", {{"order", "paged"}, {"pages", "small"}, {"footprint", "16Ki:32Mi:*2"}}},
@@ -90,7 +92,8 @@ std::vector<Part> streams_of(const Device& device) {
                 {"bandwidth_reread", {{"size", "16Ki:128Mi:*2,256Mi,512Mi"}}}};
     const auto bytes = std::to_string(out_of_core_bytes(device));
     std::vector<Part> out;
-    for (const auto* stream : {"bandwidth_copy", "bandwidth_read", "bandwidth_write", "bandwidth_triad"}) out.push_back({stream, {{"size", bytes}, {"width", "64"}}});
+    for (const auto* stream : {"bandwidth_copy", "bandwidth_read", "bandwidth_write", "bandwidth_triad"})
+        out.push_back({stream, {{"size", bytes}, {"width", "64"}}});
     out.push_back({"bandwidth_reread", {{"size", joined(regions_of_cpu(device))}, {"width", "64"}}});
     return out;
 }

@@ -103,7 +103,8 @@ std::optional<std::string> comparison_verdict(const std::string& line) {
         for (const auto v : {Verdict::faster, Verdict::slower, Verdict::same, Verdict::undecided, Verdict::same_code})
             if (verdict == model::name(v)) c.judgement.verdict = v;
         const auto& ratio = j.at("ratio");
-        c.judgement.ratio = {ratio.at("ratio").get<double>(), ratio.value("low", 0.0), ratio.value("high", 0.0), ratio.value("coverage", 0.0), ratio.at("n").get<unsigned>()};
+        c.judgement.ratio = {ratio.at("ratio").get<double>(), ratio.value("low", 0.0), ratio.value("high", 0.0), ratio.value("coverage", 0.0),
+                             ratio.at("n").get<unsigned>()};
         if (const auto& r = c.judgement.ratio; r.covered()) c.judgement.within = std::max(std::abs(r.low - 1), std::abs(r.high - 1));
         return verdict_line(c) + " (on " + j.at("device").at("name").get<std::string>() + ")";
     } catch (const JsonRefused&) {

@@ -66,7 +66,8 @@ std::string csv_header() {
                                     "reason",   "median_s", "low_s", "high_s", "min_s",    "q1_s",   "q3_s",     "mad_s",  "n",
                                     "clock",    "cache"};
     for (const auto& column : metric_columns) titles.emplace_back(column.title);
-    for (const char* title : {"other_metrics", "registers", "spills", "loop", "code", "dump", "warnings", "utc", "label", "run", "checked_by"}) titles.emplace_back(title);
+    for (const char* title : {"other_metrics", "registers", "spills", "loop", "code", "dump", "warnings", "utc", "label", "run", "checked_by"})
+        titles.emplace_back(title);
     return csv_line(titles);
 }
 

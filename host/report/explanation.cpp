@@ -44,8 +44,8 @@ std::string place_of(const model::Record& record) {
 
 /// What was changed, what the claim predicts, what came out.
 std::string test_text(const model::ClaimTest& t, std::size_t width) {
-    std::string out = t.axis + "=" + t.after + " instead of " + t.before + ": predicted " + format_significant(t.low, 3) + " to " + format_significant(t.high, 3) +
-                      " times as long (" + t.because + "), ";
+    std::string out = t.axis + "=" + t.after + " instead of " + t.before + ": predicted " + format_significant(t.low, 3) + " to " +
+                      format_significant(t.high, 3) + " times as long (" + t.because + "), ";
     if (!t.trouble.empty()) out += "not found: " + t.trouble;
     else if (!t.found.covered()) out += "too few arrangements to say";
     else out += fmt::format("found {:.3g} [{:.3g}, {:.3g}], {}", t.found.ratio, t.found.low, t.found.high, model::name(t.outcome));
@@ -132,7 +132,8 @@ std::string explanation_json(const model::Record& record, const Explanation& e) 
     for (const auto& t : e.tests) {
         Json test{{"axis", t.axis}, {"before", t.before}, {"after", t.after}, {"predicted", {{"low", t.low}, {"high", t.high}}}, {"because", t.because},
                   {"outcome", model::name(t.outcome)}};
-        if (t.found.covered()) test["found"] = {{"ratio", t.found.ratio}, {"low", t.found.low}, {"high", t.found.high}, {"coverage", t.found.coverage}, {"n", t.found.n}};
+        if (t.found.covered())
+            test["found"] = {{"ratio", t.found.ratio}, {"low", t.found.low}, {"high", t.found.high}, {"coverage", t.found.coverage}, {"n", t.found.n}};
         if (!t.trouble.empty()) test["trouble"] = t.trouble;
         j["tests"].push_back(std::move(test));
     }

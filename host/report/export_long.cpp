@@ -23,7 +23,8 @@ void export_long(const std::vector<model::Record>& records, const Lines& out) {
             if (std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(axis);
     std::vector<std::string> titles{"id", "family", "variant"};
     for (const auto& axis : axes) titles.push_back(csv_text("point_" + axis));
-    for (const char* title : {"selector", "device", "platform", "driver", "host", "run", "label", "utc", "clock", "cache", "per_sample", "sample", "round", "time_s"})
+    for (const char* title :
+         {"selector", "device", "platform", "driver", "host", "run", "label", "utc", "clock", "cache", "per_sample", "sample", "round", "time_s"})
         titles.emplace_back(title);
     out(csv_line(titles));
     for (const auto& r : records) {

@@ -25,8 +25,9 @@ std::string name_of(const model::History& history) {
 }  // namespace
 
 void print_history(std::ostream& out, const std::vector<model::History>& histories, const TableStyle& style) {
-    Column names{.title = "cell", .cells = {}, .names = Names::by_itself}, since{.title = "level since", .cells = {}}, change{.title = "change", .right = true, .cells = {}},
-        runs{.title = "runs", .right = true, .cells = {}}, notes{.title = "", .keep = 90, .cells = {}, .key = "note"}, devices{.title = "device", .keep = 20, .cells = {}};
+    Column names{.title = "cell", .cells = {}, .names = Names::by_itself}, since{.title = "level since", .cells = {}},
+        change{.title = "change", .right = true, .cells = {}}, runs{.title = "runs", .right = true, .cells = {}},
+        notes{.title = "", .keep = 90, .cells = {}, .key = "note"}, devices{.title = "device", .keep = 20, .cells = {}};
     std::vector<std::optional<double>> times;
     const auto add = [&](const model::History& h, std::size_t i) {
         const auto& level = h.levels[i];

@@ -42,8 +42,8 @@ public:
     /// Makes room for the records of so many bytes of lines like the first, once there is one: a vector that grows record by record
     /// takes three times the memory for a while.
     void expect(std::uint64_t bytes) { expected_bytes_ = bytes; }
-    /// `once`: the input cannot be read again, so that its lines are kept. Reads to the end, or to a line that is too long to be one. What is no record of a known schema, cannot be or is beyond the
-    /// limits is left out and named in troubles() with `name` and line. Throws Error(usage) beyond most_records.
+    /// `once`: the input cannot be read again, so that its lines are kept. Reads to the end, or to a line that is too long to be one. What is no record of a
+    /// known schema, cannot be or is beyond the limits is left out and named in troubles() with `name` and line. Throws Error(usage) beyond most_records.
     void read(std::istream& in, const std::string& name, bool once = false);
     const std::vector<model::Record>& records() const { return records_; }
     /// Where the lines of the records stand, in their order: byte for byte they hold a later writer's keys too. None with Keep::page.

@@ -146,7 +146,8 @@ model::MetricValue read_metric(const Reader& r) {
 
 model::WorkInfo read_work(const Reader& r) {
     model::WorkInfo w;
-    for (const auto& [key, to] : {std::pair{"bytes", &w.bytes}, {"flops", &w.flops}, {"atomics", &w.atomics}, {"footprint", &w.footprint}, {"groups", &w.groups}})
+    for (const auto& [key, to] :
+         {std::pair{"bytes", &w.bytes}, {"flops", &w.flops}, {"atomics", &w.atomics}, {"footprint", &w.footprint}, {"groups", &w.groups}})
         r.read(key, *to);
     r.read("assumed", w.assumed);
     if (r.find("read")) r.read("read", w.read.emplace());
@@ -379,8 +380,8 @@ model::Record from_json(std::string_view line) {
     const Reader reader(j, "");
     const Json& schema = reader.need("schema");
     if (schema != 1 && schema != model::schema_version)
-        throw Error(Blame::usage, "the record has schema " +
-                                      excerpt(schema.dump(-1, ' ', false, Json::error_handler_t::replace)) + "; this build reads schemas 1 and " + std::to_string(model::schema_version));
+        throw Error(Blame::usage, "the record has schema " + excerpt(schema.dump(-1, ' ', false, Json::error_handler_t::replace)) +
+                                      "; this build reads schemas 1 and " + std::to_string(model::schema_version));
     return read_record(reader, schema.get<int>());
 }
 

@@ -236,7 +236,8 @@ std::string Grid::header() const {
 }
 
 std::string Grid::row(std::size_t i) const {
-    const auto text = line(columns_, widths_, colour_, [i](const Column& c) { return std::pair(c.cells.at(i), c.tones.empty() ? Tone::plain : c.tones.at(i)); });
+    const auto text =
+        line(columns_, widths_, colour_, [i](const Column& c) { return std::pair(c.cells.at(i), c.tones.empty() ? Tone::plain : c.tones.at(i)); });
     if (above_.empty()) return text;
     const auto names = names_of(i);
     return (i > 0 && names == names_of(i - 1) ? "" : names) + gap.data() + text;

@@ -112,9 +112,24 @@ model::Timing timing(od::value v) {
     model::Timing t;
     t.low = t.high = t.min = t.q1 = t.q3 = absent;
     std::string unit;
-    read(v.get_object(), {{"unit", &unit}, {"median", &t.median, true}, {"low", &t.low}, {"high", &t.high}, {"min", &t.min}, {"q1", &t.q1}, {"q3", &t.q3},
-                          {"mad", &t.mad}, {"n", &t.n, true}, {"per_sample", &t.per_sample}, {"stop_reason", &t.stop_reason}, {"clock", &t.clock}, {"cache", &t.cache},
-                          {"sets", &t.sets}, {"batch", &t.batch}, {"references", &t.references}, {"reference_spread", &t.reference_spread}, {"settled", &t.settled},
+    read(v.get_object(), {{"unit", &unit},
+                          {"median", &t.median, true},
+                          {"low", &t.low},
+                          {"high", &t.high},
+                          {"min", &t.min},
+                          {"q1", &t.q1},
+                          {"q3", &t.q3},
+                          {"mad", &t.mad},
+                          {"n", &t.n, true},
+                          {"per_sample", &t.per_sample},
+                          {"stop_reason", &t.stop_reason},
+                          {"clock", &t.clock},
+                          {"cache", &t.cache},
+                          {"sets", &t.sets},
+                          {"batch", &t.batch},
+                          {"references", &t.references},
+                          {"reference_spread", &t.reference_spread},
+                          {"settled", &t.settled},
                           {"shared_memory", &t.shared_memory}});
     for (double* value : {&t.low, &t.high, &t.min, &t.q1, &t.q3})
         if (std::isnan(*value)) *value = t.median;
@@ -140,19 +155,30 @@ void work(od::value v, model::WorkInfo& w) {
 }
 
 void code(od::value v, model::CodeInfo& c) {
-    read(v.get_object(), {{"kind", &c.kind}, {"registers", &c.registers}, {"spills", &c.spills}, {"local_bytes", &c.local_bytes}, {"private_bytes", &c.private_bytes},
-                          {"code_bytes", &c.code_bytes}, {"fingerprint", &c.fingerprint},
+    read(v.get_object(), {{"kind", &c.kind},
+                          {"registers", &c.registers},
+                          {"spills", &c.spills},
+                          {"local_bytes", &c.local_bytes},
+                          {"private_bytes", &c.private_bytes},
+                          {"code_bytes", &c.code_bytes},
+                          {"fingerprint", &c.fingerprint},
                           {"loop", [&](od::value loop) { each(loop, [&](const std::string& what, od::value n) { c.loop[what] = n.get_int64(); }); }},
                           {"origin", [&](od::value from) { each(from, [&](const std::string& fact, od::value where) { c.origin[fact] = text(where); }); }}});
 }
 
 void run(od::value v, model::RunInfo& r) {
     std::uint64_t seed = 0;
-    read(v.get_object(), {{"id", &r.id, true}, {"label", &r.label}, {"seed", &seed, true},
-                          {"order", [&](od::value order) {
-                               read(order.get_object(), {{"comparison", &r.order.comparison, true}, {"position", &r.order.position, true}, {"prepared", &r.order.prepared, true}});
-                           }, true},
-                          {"driver_caches", [&](od::value caches) { each(caches, [&](const std::string& name, od::value value) { r.driver_caches[name] = text(value); }); }}});
+    read(v.get_object(),
+         {{"id", &r.id, true},
+          {"label", &r.label},
+          {"seed", &seed, true},
+          {"order",
+           [&](od::value order) {
+               read(order.get_object(),
+                    {{"comparison", &r.order.comparison, true}, {"position", &r.order.position, true}, {"prepared", &r.order.prepared, true}});
+           },
+           true},
+          {"driver_caches", [&](od::value caches) { each(caches, [&](const std::string& name, od::value value) { r.driver_caches[name] = text(value); }); }}});
     r.seed = seed;
 }
 
@@ -177,8 +203,13 @@ model::Hot hot(od::value v) {
                           {"blocks", [&](od::value list) {
                                for (auto item : list.get_array()) {
                                    auto& b = h.blocks.emplace_back();
-                                   read(item.get_object(), {{"function", &b.function}, {"begin", &b.begin}, {"end", &b.end}, {"samples", &b.samples}, {"share", &b.share},
-                                                            {"instructions", &b.instructions}, {"classes", [&](od::value part) { b.classes = counts(part); }},
+                                   read(item.get_object(), {{"function", &b.function},
+                                                            {"begin", &b.begin},
+                                                            {"end", &b.end},
+                                                            {"samples", &b.samples},
+                                                            {"share", &b.share},
+                                                            {"instructions", &b.instructions},
+                                                            {"classes", [&](od::value part) { b.classes = counts(part); }},
                                                             {"memory", [&](od::value part) { b.memory = counts(part); }},
                                                             {"loops", [&](od::value part) {
                                                                  for (auto header : part.get_array()) put(&b.loops.emplace_back(), header.value());
@@ -188,7 +219,11 @@ model::Hot hot(od::value v) {
                           {"loops", [&](od::value list) {
                                for (auto item : list.get_array()) {
                                    auto& l = h.loops.emplace_back();
-                                   read(item.get_object(), {{"function", &l.function}, {"header", &l.header}, {"depth", &l.depth}, {"own", &l.own}, {"share", &l.share},
+                                   read(item.get_object(), {{"function", &l.function},
+                                                            {"header", &l.header},
+                                                            {"depth", &l.depth},
+                                                            {"own", &l.own},
+                                                            {"share", &l.share},
                                                             {"instructions", &l.instructions}});
                                }
                            }}});
@@ -204,13 +239,25 @@ model::Record record(od::object object) {
     auto& d = r.device;
     const auto in = [](auto read_part) { return std::function<void(od::value)>(read_part); };
     read(object,
-         {{"schema", &schema, true}, {"id", &r.id, true}, {"family", &r.family, true}, {"variant", &r.variant, true},
+         {{"schema", &schema, true},
+          {"id", &r.id, true},
+          {"family", &r.family, true},
+          {"variant", &r.variant, true},
           {"point", in([&](od::value v) { each(v, [&](const std::string& axis, od::value value) { r.point.emplace_back(axis, point_value(value)); }); }), true},
-          {"status", &status, true}, {"reason", &r.reason},
+          {"status", &status, true},
+          {"reason", &r.reason},
           {"device", in([&](od::value v) {
-               read(v.get_object(), {{"platform", &d.platform}, {"name", &d.name}, {"vendor", &d.vendor}, {"driver", &d.driver}, {"type", &d.type}, {"selector", &d.selector},
-                                     {"identity", &d.identity}, {"last_level_bytes", &d.last_level_bytes}, {"last_level_from", &d.last_level_from}});
-           }), true},
+               read(v.get_object(), {{"platform", &d.platform},
+                                     {"name", &d.name},
+                                     {"vendor", &d.vendor},
+                                     {"driver", &d.driver},
+                                     {"type", &d.type},
+                                     {"selector", &d.selector},
+                                     {"identity", &d.identity},
+                                     {"last_level_bytes", &d.last_level_bytes},
+                                     {"last_level_from", &d.last_level_from}});
+           }),
+           true},
           {"metrics", in([&](od::value v) { each(v, [&](const std::string& name, od::value m) { r.metrics.emplace_back(name, metric(m)); }); })},
           {"time", in([&](od::value v) { r.time = timing(v); })},
           {"work", in([&](od::value v) { work(v, r.work); })},
@@ -232,19 +279,31 @@ model::Record record(od::object object) {
                has_samples = true;
                put(&r.samples, v);
            })},
-          {"rounds", &r.rounds}, {"aside", &r.aside}, {"aside_rounds", &r.aside_rounds}, {"phases", in([&](od::value v) { phases(v, r.phases); })},
-          {"checked_by", &r.checked_by}, {"warnings", &r.warnings},
+          {"rounds", &r.rounds},
+          {"aside", &r.aside},
+          {"aside_rounds", &r.aside_rounds},
+          {"phases", in([&](od::value v) { phases(v, r.phases); })},
+          {"checked_by", &r.checked_by},
+          {"warnings", &r.warnings},
           {"build", in([&](od::value v) {
-               read(v.get_object(), {{"options", &r.build.options}, {"source", &r.build.source}, {"source_sha256", &r.build.source_sha256}, {"log", &r.build.log},
-                                     {"seconds", &r.build.seconds}, {"cached", &r.build.cached}});
+               read(v.get_object(), {{"options", &r.build.options},
+                                     {"source", &r.build.source},
+                                     {"source_sha256", &r.build.source_sha256},
+                                     {"log", &r.build.log},
+                                     {"seconds", &r.build.seconds},
+                                     {"cached", &r.build.cached}});
            })},
-          {"code", in([&](od::value v) { code(v, r.code); })}, {"dump", &r.dump},
-          {"host", in([&](od::value v) { read(v.get_object(), {{"name", &r.host.name}, {"cpu", &r.host.cpu}, {"os", &r.host.os}, {"threads", &r.host.threads}}); })},
+          {"code", in([&](od::value v) { code(v, r.code); })},
+          {"dump", &r.dump},
+          {"host", in([&](od::value v) {
+               read(v.get_object(), {{"name", &r.host.name}, {"cpu", &r.host.cpu}, {"os", &r.host.os}, {"threads", &r.host.threads}});
+           })},
           {"run", in([&](od::value v) {
                has_run = true;
                run(v, r.run);
            })},
-          {"utc", &r.utc}, {"argv", &r.argv}});
+          {"utc", &r.utc},
+          {"argv", &r.argv}});
     const auto known = model::status_from(status);
     if (!known || (schema != 1 && schema != model::schema_version) || has_run != (schema >= 2)) throw NotPlain{};
     r.schema = static_cast<int>(schema);

@@ -87,15 +87,17 @@ void print_shift(std::ostream& out, const model::Regression& r, std::size_t widt
     }
     if (r.shift.n < 3 || (!r.recorded && (!r.shift.covered() || (r.shift.low <= 1 && r.shift.high >= 1)))) return;
     std::string text = fmt::format("Common to all {} cells: {}, interval {}", r.shift.n, change_text(r.shift.ratio), interval_text(r.shift));
-    text += r.recorded ? ". That is the machine's drift, or a change that all cells share, which stored times cannot tell apart; the figures above are less this."
-                       : ". Both sides ran today in turns, so it is not the machine's: look for what the cells share, such as lab.h, the options or the data. "
-                         "The figures above include it.";
+    text += r.recorded
+                ? ". That is the machine's drift, or a change that all cells share, which stored times cannot tell apart; the figures above are less this."
+                : ". Both sides ran today in turns, so it is not the machine's: look for what the cells share, such as lab.h, the options or the data. "
+                  "The figures above include it.";
     out << wrap(text, "", width);
 }
 
 void print_calibration(std::ostream& out, const model::Regression& r, std::size_t width) {
     const auto& c = *r.calibration;
-    std::string text = fmt::format("Calibration, the baseline against itself: {} of {} cells were called slower or faster, a false alarm each.", c.alarms, c.cells);
+    std::string text =
+        fmt::format("Calibration, the baseline against itself: {} of {} cells were called slower or faster, a false alarm each.", c.alarms, c.cells);
     if (c.blind < c.cells)
         text += fmt::format(" A slowdown is found from {} on in half of the cells, from {} on in every cell{}.", percent(c.typical), percent(c.worst),
                             c.blind ? " that has an interval" : "");
@@ -117,7 +119,8 @@ std::string cell_name(const RegressionCell& cell, const std::vector<RegressionCe
     std::string out = cell.id;
     for (const auto& [axis, value] : cell.point) {
         const bool tells = std::any_of(among.begin(), among.end(), [&, &axis = axis, &value = value](const auto& other) {
-            return other.id == cell.id && std::any_of(other.point.begin(), other.point.end(), [&](const auto& p) { return p.first == axis && p.second != value; });
+            return other.id == cell.id &&
+                   std::any_of(other.point.begin(), other.point.end(), [&](const auto& p) { return p.first == axis && p.second != value; });
         });
         if (tells) out += " " + axis + "=" + value;
     }
@@ -127,13 +130,16 @@ std::string cell_name(const RegressionCell& cell, const std::vector<RegressionCe
 void print_regression(std::ostream& out, const model::Regression& r, const TableStyle& style) {
     const auto width = style.text_width();
     const auto cells = worst_first(r.cells);
-    std::string lead = fmt::format("{} cells against '{}'. Slower and faster: by more than {}, beyond the interval; ", r.cells.size(), r.baseline, percent(r.threshold));
-    lead += r.tested ? fmt::format("a false claim on any of the {} cells tested in at most {} of runs (Holm's correction).", r.tested, percent(r.family_rate)) : "no cell had to be timed.";
+    std::string lead =
+        fmt::format("{} cells against '{}'. Slower and faster: by more than {}, beyond the interval; ", r.cells.size(), r.baseline, percent(r.threshold));
+    lead += r.tested ? fmt::format("a false claim on any of the {} cells tested in at most {} of runs (Holm's correction).", r.tested, percent(r.family_rate))
+                     : "no cell had to be timed.";
     if (r.recorded) lead += " Against stored times, the weaker claim: another clock, driver or neighbour than then is in every figure.";
     out << wrap(lead, "", width) << '\n';
 
-    Column names{.title = "cell", .cells = {}, .names = Names::by_itself}, states{.title = "change", .cells = {}}, ratios{.title = "time", .right = true, .cells = {}},
-        intervals{.title = "interval", .keep = 60, .cells = {}}, controls{.title = "control", .right = true, .keep = 40, .cells = {}},
+    Column names{.title = "cell", .cells = {}, .names = Names::by_itself}, states{.title = "change", .cells = {}},
+        ratios{.title = "time", .right = true, .cells = {}}, intervals{.title = "interval", .keep = 60, .cells = {}},
+        controls{.title = "control", .right = true, .keep = 40, .cells = {}},
         counts{.title = r.recorded ? "runs" : "arrangements", .right = true, .keep = 30, .cells = {}};
     std::vector<std::optional<double>> before, today;
     std::vector<std::string> devices;

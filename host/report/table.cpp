@@ -314,8 +314,9 @@ void print_totals(std::ostream& out, const Rows& records, bool colour) {
 }  // namespace
 
 const std::vector<std::string>& column_names() {
-    static const std::vector<std::string> names{"kernel", "label",     "status",  "checked_by", "time",     "interval", "clock",      "cache", "vs_best", "step_time", "bandwidth",
-                                                "flops",  "of_copy", "upload", "download", "hot_code", "huge_pages", "spills", "regs", "limit", "inner_loop", "reuse", "note", "dump"};
+    static const std::vector<std::string> names{"kernel",     "label",     "status",    "checked_by", "time",       "interval", "clock",    "cache",
+                                                "vs_best",    "step_time", "bandwidth", "flops",      "of_copy",    "upload",   "download", "hot_code",
+                                                "huge_pages", "spills",    "regs",      "limit",      "inner_loop", "reuse",    "note",     "dump"};
     return names;
 }
 

@@ -203,7 +203,8 @@ void count_above(CellState& state) {
         for (std::size_t i = 0; i < grey.size(); ++i) {
             const auto value = std::to_integer<unsigned>(grey[i]);
             if (value <= *level) continue;
-            if (++above.pixels <= Above::most_listed) above.first.push_back({static_cast<unsigned>(i % picture.width), static_cast<unsigned>(i / picture.width), value});
+            if (++above.pixels <= Above::most_listed)
+                above.first.push_back({static_cast<unsigned>(i % picture.width), static_cast<unsigned>(i / picture.width), value});
         }
         state.record.metrics.push_back({"above_" + std::to_string(*level), {static_cast<double>(above.pixels), "", Better::neither}});
     }
@@ -282,9 +283,14 @@ void name_entry(const CellState& state, inspect::DumpRequest& request) {
 }
 
 inspect::DumpRequest dump_request(CellState& state) {
-    inspect::DumpRequest request{
-        {}, state.cell.experiment->entry(*state.cell.variant), state.source, state.record.build.options, state.built.log, binary_of(state), state.session.facts(),
-        state.subject ? inspect::LaunchSize{state.subject->first().local(), state.subject->first().global()} : inspect::LaunchSize{}};
+    inspect::DumpRequest request{{},
+                                 state.cell.experiment->entry(*state.cell.variant),
+                                 state.source,
+                                 state.record.build.options,
+                                 state.built.log,
+                                 binary_of(state),
+                                 state.session.facts(),
+                                 state.subject ? inspect::LaunchSize{state.subject->first().local(), state.subject->first().global()} : inspect::LaunchSize{}};
     request.tool_budget = std::chrono::milliseconds(static_cast<long>(1000 * state.settings.tool_seconds));
     name_entry(state, request);
     return request;
@@ -318,7 +324,8 @@ void read_code(CellState& state) {
     const auto& analysis = state.code.get();
     state.record.code = analysis.info;
     if (state.addresses) state.record.hot = inspect::hot_code(analysis, *state.addresses);
-    else if (!state.record.hot && state.subject && (state.settings.measure || state.settings.hot_seconds > 0)) state.record.hot = hot_by_account(state, analysis);
+    else if (!state.record.hot && state.subject && (state.settings.measure || state.settings.hot_seconds > 0))
+        state.record.hot = hot_by_account(state, analysis);
     if (state.record.hot) prefer_what_runs(state.record.code, *state.record.hot);
     request.hot = state.record.hot;
     if (state.settings.dumps) {

@@ -319,7 +319,8 @@ void execute(device::Session& session, const RunRequest& request, Observer& obse
     const auto known = limits.find(session.facts().selector);
     std::optional<Reference> own;
     if (reference && *reference && !(*reference)->exists()) reference->reset();  // what refused it may be over
-    Instruments instruments(session, reference ? *reference : own, known == limits.end() ? std::nullopt : std::optional(known->second), request.settings.builds_ahead);
+    Instruments instruments(session, reference ? *reference : own, known == limits.end() ? std::nullopt : std::optional(known->second),
+                            request.settings.builds_ahead);
     std::size_t prepared = 0;
     Endings endings(session.works_beside_host(), memory_budget(session.facts()));
     std::vector<std::unique_ptr<GroupRun>> groups;  // a cell that ends later still belongs to its own

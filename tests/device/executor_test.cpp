@@ -49,13 +49,15 @@ BOOST_AUTO_TEST_CASE(a_hole_in_the_output_is_wrong_because_outputs_are_poisoned)
 }
 
 BOOST_AUTO_TEST_CASE(one_byte_past_the_end_is_seen) {
-    const auto r = run_scratch(body("after", "dst[i] = 2 * src[i] + 1; if (i == 0) { global uchar* p = (global uchar*)(dst + n); p[0] ^= 1; }"), {{"after", ""}}).front();
+    const auto r =
+        run_scratch(body("after", "dst[i] = 2 * src[i] + 1; if (i == 0) { global uchar* p = (global uchar*)(dst + n); p[0] ^= 1; }"), {{"after", ""}}).front();
     BOOST_TEST((r.status == Status::wrong_result));
     BOOST_TEST(r.reason == "first write 1 byte past the end of 'dst'");
 }
 
 BOOST_AUTO_TEST_CASE(one_byte_before_the_start_is_seen) {
-    const auto r = run_scratch(body("before", "dst[i] = 2 * src[i] + 1; if (i == 0) { global uchar* p = (global uchar*)dst; p[-3] ^= 1; }"), {{"before", ""}}).front();
+    const auto r =
+        run_scratch(body("before", "dst[i] = 2 * src[i] + 1; if (i == 0) { global uchar* p = (global uchar*)dst; p[-3] ^= 1; }"), {{"before", ""}}).front();
     BOOST_TEST((r.status == Status::wrong_result));
     BOOST_TEST(r.reason == "first write 3 bytes before the start of 'dst'");
 }

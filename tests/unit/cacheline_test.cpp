@@ -72,9 +72,10 @@ BOOST_AUTO_TEST_CASE(the_conclusion_subtracts_the_lone_miss) {
 
 BOOST_AUTO_TEST_CASE(on_a_cpu_the_first_jump_is_the_line_and_what_comes_along_beyond_it_was_fetched) {
     const Settings fixed{{"offset", "0"}, {"footprint", "134217728"}};
-    const auto found = family("cacheline").conclude({curve("pair", {{8, 151e-9}, {24, 152e-9}, {40, 151e-9}, {72, 190e-9}, {136, 191e-9}, {264, 300e-9}}, fixed),
-                                                     curve("lone", {{8, 150e-9}, {24, 150e-9}, {40, 150e-9}, {72, 150e-9}, {136, 150e-9}, {264, 150e-9}}, fixed)},
-                                                    cpu());
+    const auto found = family("cacheline")
+                           .conclude({curve("pair", {{8, 151e-9}, {24, 152e-9}, {40, 151e-9}, {72, 190e-9}, {136, 191e-9}, {264, 300e-9}}, fixed),
+                                      curve("lone", {{8, 150e-9}, {24, 150e-9}, {40, 150e-9}, {72, 150e-9}, {136, 150e-9}, {264, 150e-9}}, fixed)},
+                                     cpu());
     require_finding(found, "line", 64);
     require_finding(found, "fetch", 256);
     for (const auto& finding : found)

@@ -63,7 +63,8 @@ BOOST_AUTO_TEST_CASE(a_sentence_is_one_line_and_shortens_the_values_it_quotes) {
              for (int i = 0; i < 1000; ++i) words += "two words ";
              return words;
          }()}) {
-        for (const auto& text : {"option '--axis' is '" + value + "'; possible are 1 and 2", "the argument ('" + value + "') is invalid", "file " + value + " is bad"}) {
+        for (const auto& text :
+             {"option '--axis' is '" + value + "'; possible are 1 and 2", "the argument ('" + value + "') is invalid", "file " + value + " is bad"}) {
             if (value.find(' ') != std::string::npos && text.find('\'') == std::string::npos) continue;  // nothing says where it ends
             BOOST_TEST(sentence(text).size() < 300u, sentence(text));
         }

@@ -268,7 +268,8 @@ BOOST_AUTO_TEST_CASE(a_header_that_claims_more_than_there_is_costs_no_memory) {
     const std::string tail = "0000000a4944415478da6360040000030002e67da7670000000049454e44ae426082";
     BOOST_TEST(has(why(put("a.png", from_hex("89504e470d0a1a0a0000000d4948445200f4240000f4240008000000002ffd0dcf" + tail))),
                    "claims 16000000x16000000 pixels"));
-    BOOST_TEST(has(why(put("b.png", from_hex("89504e470d0a1a0a0000000d4948445200008000000080000800000000e117fca3" + tail))), "is cut short: its header claims 32768x32768 pixels"));
+    BOOST_TEST(has(why(put("b.png", from_hex("89504e470d0a1a0a0000000d4948445200008000000080000800000000e117fca3" + tail))),
+                   "is cut short: its header claims 32768x32768 pixels"));
 }
 
 BOOST_AUTO_TEST_CASE(saving_fails_with_its_sentence_and_leaves_nothing) {

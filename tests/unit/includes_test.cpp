@@ -160,6 +160,21 @@ BOOST_AUTO_TEST_CASE(clhpp_is_included_from_one_header) {
     for (std::size_t i = 1; i < including.size(); ++i) BOOST_ERROR(including[i] + " includes CLHPP beside " + including[0]);
 }
 
+BOOST_AUTO_TEST_CASE(no_line_is_longer_than_the_style_file_says) {
+    const std::filesystem::path root(CLLAB_SOURCE_DIR);
+    std::smatch limit;
+    const auto style = read(root / ".clang-format");
+    BOOST_REQUIRE(std::regex_search(style, limit, std::regex("ColumnLimit: (\\d+)")));
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / "host")) {
+        if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
+        std::istringstream lines(read(entry.path()));
+        std::size_t number = 0;
+        for (std::string line; std::getline(lines, line);)
+            if (++number; line.size() > std::stoul(limit[1]))
+                BOOST_ERROR(entry.path().lexically_relative(root).generic_string() + ":" + std::to_string(number) + " has " + std::to_string(line.size()) + " columns");
+    }
+}
+
 // A kernel is built from one text wherever its device is: no driver looks for files. lab.h is put in front by the host.
 BOOST_AUTO_TEST_CASE(no_kernel_text_includes_a_file) {
     std::size_t files = 0;

@@ -132,7 +132,8 @@ BOOST_AUTO_TEST_CASE(rbp_is_the_stack_only_in_a_function_that_makes_it_its_frame
     const Counts general{{"load_64", 1}, {"stack_load_32", 1}, {"load_8", 1}, {"load_256", 1}};
     const Counts frame{{"stack_load_64", 1}, {"stack_load_32", 1}, {"load_8", 1}, {"load_256", 1}};
     BOOST_TEST((accesses("") == general));
-    BOOST_TEST((accesses("  1000:\tmov rbp,QWORD PTR [rsp]\n") == Counts{{"load_64", 1}, {"stack_load_64", 1}, {"stack_load_32", 1}, {"load_8", 1}, {"load_256", 1}}));
+    BOOST_TEST(
+        (accesses("  1000:\tmov rbp,QWORD PTR [rsp]\n") == Counts{{"load_64", 1}, {"stack_load_64", 1}, {"stack_load_32", 1}, {"load_8", 1}, {"load_256", 1}}));
     BOOST_TEST((accesses("  1000:\tmov\trbp, rsp\n") == frame));
     BOOST_TEST((accesses("  1000:\tlea rbp,[rsp+0x10]\n") == frame));
     BOOST_TEST((accesses("  1000:\tlea rbp,[rdi+0x10]\n") == general));

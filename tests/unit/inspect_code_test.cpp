@@ -287,7 +287,8 @@ BOOST_AUTO_TEST_CASE(an_instruction_behind_a_line_of_the_source_is_not_lost) {
         "0000000000001A00 <k>:\n; /src/k.cl:12\n; a += b; // add: 12\n\ts_nop 0 // 000000001A00: BF800000\n; k.cl:13\n\ts_endpgm // 000000001A04: BF810000\n");
     BOOST_TEST(gcn_functions.at(0).instructions.size() == 2u);
     const auto sass_functions = isa::sass.parse(
-        "//--- .text.k ---\nk:\n\t//## File \"/src/k.cl\", line 12\n        /*0000*/   MOV R1, R2 ;\n\t//## File \"/src/k.cl\", line 13 inlined at \"/src/k.cl\", line 1\n"
+        "//--- .text.k ---\nk:\n\t//## File \"/src/k.cl\", line 12\n        /*0000*/   MOV R1, R2 ;\n\t//## File \"/src/k.cl\", line 13 inlined at "
+        "\"/src/k.cl\", line 1\n"
         "        /*0010*/   EXIT ;\n");
     BOOST_TEST(sass_functions.at(0).instructions.size() == 2u);
 }

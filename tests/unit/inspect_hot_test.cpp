@@ -213,7 +213,8 @@ BOOST_AUTO_TEST_CASE(isa_text_and_stats_carry_the_shares) {
 
 BOOST_AUTO_TEST_CASE(blocks_of_one_loop_are_one_region) {
     model::Hot hot{.evidence = "sampled"};
-    hot.blocks = {{"k", 0x40, 0x50, 50, 0.5, 4, {}, {}, {}}, {"k", 0x20, 0x30, 30, 0.3, 3, {}, {}, {0x10, 0x20}}, {"k", 0x30, 0x40, 25, 0.25, 2, {}, {}, {0x10, 0x20}}};
+    hot.blocks = {
+        {"k", 0x40, 0x50, 50, 0.5, 4, {}, {}, {}}, {"k", 0x20, 0x30, 30, 0.3, 3, {}, {}, {0x10, 0x20}}, {"k", 0x30, 0x40, 25, 0.25, 2, {}, {}, {0x10, 0x20}}};
     const auto regions = model::hot_regions(hot);
     BOOST_TEST_REQUIRE(regions.size() == 2u);
     BOOST_TEST(model::place(regions[0]) == "loop at 0x20, 55.0 % of the samples");
@@ -289,9 +290,11 @@ BOOST_AUTO_TEST_CASE(a_loop_is_accounted_for_by_a_whole_number_of_passes) {
 
 BOOST_AUTO_TEST_CASE(a_loop_beside_other_code_that_stores_is_unknown) {
     // A wide path in two forms, of which one runs, and a loop of single bytes for the edge: only the loop adds up.
-    const auto edge = account(gcn(load_and_store("101", "dwordx4") + load_and_store("102", "dwordx4") + load_and_store("103", "byte") + back_to("1040", "30")), {16, 16, 0});
+    const auto edge =
+        account(gcn(load_and_store("101", "dwordx4") + load_and_store("102", "dwordx4") + load_and_store("103", "byte") + back_to("1040", "30")), {16, 16, 0});
     BOOST_TEST(model::statement(edge) == "unknown: no loop and no straight path accounts for the declared work alone");
-    const auto hot = account(gcn(load_and_store("101", "dwordx4") + back_to("1020", "10") + load_and_store("103", "byte") + back_to("1040", "30")), {64, 64, 0});
+    const auto hot =
+        account(gcn(load_and_store("101", "dwordx4") + back_to("1020", "10") + load_and_store("103", "byte") + back_to("1040", "30")), {64, 64, 0});
     BOOST_TEST(!hot.known());
 }
 
@@ -307,7 +310,9 @@ BOOST_AUTO_TEST_CASE(without_a_memory_of_its_own_for_groups_nothing_is_accounted
 }
 
 BOOST_AUTO_TEST_CASE(source_lines_are_read_from_both_objdumps) {
-    const auto llvm = source_places("0000000000001000 <k>:\n; k():\n; /tmp/x/pitch.cl:141\n    1000:      \tpush\trbp\n    1001:      \tret\n; /tmp/x/pitch.cl:143\n    1002:      \tnop\n");
+    const auto llvm = source_places(
+        "0000000000001000 <k>:\n; k():\n; /tmp/x/pitch.cl:141\n    1000:      \tpush\trbp\n    1001:      \tret\n; /tmp/x/pitch.cl:143\n    1002:      "
+        "\tnop\n");
     BOOST_TEST(llvm.at(0x1001) == "pitch.cl:141");
     BOOST_TEST(llvm.at(0x1002) == "pitch.cl:143");
     const auto gnu = source_places("0000000000001000 <k>:\nk():\n/tmp/x/pitch.cl:7 (discriminator 2)\n    1000:\tpush   rbp\n");

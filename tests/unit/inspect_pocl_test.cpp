@@ -101,7 +101,8 @@ BOOST_AUTO_TEST_CASE(of_several_that_divide_the_launch_the_one_that_pocl_has_loa
     const std::string two = build::PoclFile{.kernels = {{"k", {{"/k/8-1-1-goffs0/k.so", "8"}, {"/k/64-1-1-goffs0/k.so", "64"}}}}}.bytes();
     const auto code = choose_pocl_code(read_poclbin(build::span(two)), "k", {{}, Extent(128)});
     BOOST_TEST(as_text(code.content) == "64");
-    BOOST_TEST(code.label == "work-group function specialised for local size 64x1x1 (64-1-1-goffs0), one of 2 that may have run: the driver chose the local size");
+    BOOST_TEST(code.label ==
+               "work-group function specialised for local size 64x1x1 (64-1-1-goffs0), one of 2 that may have run: the driver chose the local size");
 }
 
 BOOST_AUTO_TEST_CASE(of_a_kernel_with_a_barrier_intels_runtime_runs_the_vector_function_when_its_width_divides_the_group) {

@@ -83,7 +83,8 @@ BOOST_AUTO_TEST_CASE(the_later_description_wins_and_a_statement_is_given_once) {
 BOOST_AUTO_TEST_CASE(halves_are_rounded_to_nearest_even) {
     const auto half = *model::builtin_type("half");
     std::byte bytes[2];
-    for (const auto& [in, out] : {std::pair(1.0, 1.0), {0.1, 0.0999755859375}, {65504.0, 65504.0}, {1e-7, 1.1920928955078125e-07}, {-2.5, -2.5}, {2049.0, 2048.0}}) {
+    for (const auto& [in, out] :
+         {std::pair(1.0, 1.0), {0.1, 0.0999755859375}, {65504.0, 65504.0}, {1e-7, 1.1920928955078125e-07}, {-2.5, -2.5}, {2049.0, 2048.0}}) {
         put_real(bytes, half, in);
         BOOST_TEST(lane_value(bytes, half) == out);
     }

@@ -141,7 +141,8 @@ BOOST_AUTO_TEST_CASE(noise_names_no_level_that_does_not_exist) {
 }
 
 BOOST_AUTO_TEST_CASE(a_single_order_on_a_cpu_names_no_level) {
-    for (const auto& f : family("latency").conclude({chase("random", "huge", quiet)}, xeon)) BOOST_TEST(f.withheld.find("order=paged,random") != std::string::npos);
+    for (const auto& f : family("latency").conclude({chase("random", "huge", quiet)}, xeon))
+        BOOST_TEST(f.withheld.find("order=paged,random") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_paged_chase_stays_in_each_page_until_it_has_seen_all_of_its_lines) {

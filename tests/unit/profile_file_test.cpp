@@ -28,7 +28,10 @@ json written() {
     portrait::Profile p;
     p.device = device();
     p.utc = "2026-01-01T00:00:00Z";
-    p.conclusions.push_back({&test::family("fma"), {}, {{"peak.float", "float peak", "FLOP/s", 60e12, 59e12, 61e12, ""}, {"peak.double", "double peak", "FLOP/s", 30e12, 29e12, 31e12, ""}}});
+    p.conclusions.push_back(
+        {&test::family("fma"),
+         {},
+         {{"peak.float", "float peak", "FLOP/s", 60e12, 59e12, 61e12, ""}, {"peak.double", "double peak", "FLOP/s", 30e12, 29e12, 31e12, ""}}});
     p.conclusions.push_back({&test::family("launch"), {}, {{"empty.item", "empty kernel", "s", 4e-6, 3e-6, 5e-6, ""}}});
     p.conclusions.push_back({&test::family("bandwidth"),
                              {},
@@ -107,7 +110,8 @@ BOOST_AUTO_TEST_CASE(a_level_that_was_withheld_behind_the_last_one_found_leaves_
 
 BOOST_AUTO_TEST_CASE(a_region_read_at_a_caches_bandwidth_is_in_the_last_level_where_memory_was_seen) {
     auto profile = written();
-    profile["figures"].push_back({{"id", "bandwidth.l2.size"}, {"name", "level 2 capacity"}, {"unit", "byte"}, {"value", 64 << 20}, {"low", 64 << 20}, {"high", 128 << 20}});
+    profile["figures"].push_back(
+        {{"id", "bandwidth.l2.size"}, {"name", "level 2 capacity"}, {"unit", "byte"}, {"value", 64 << 20}, {"low", 64 << 20}, {"high", 128 << 20}});
     BOOST_TEST(app::limits_from(profile.dump(), device()).last_level_bytes == 64u << 20);
     BOOST_TEST(app::limits_from(without(profile, "memory latency").dump(), device()).last_level_bytes == 0u);
 }

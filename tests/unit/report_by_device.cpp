@@ -145,7 +145,8 @@ BOOST_AUTO_TEST_CASE(axes_that_were_asked_for_make_rows_of_their_own) {
     BOOST_TEST(has(text, "2048"), text);
     // In the records of two runs the variants' own tables are not ranked across widths either.
     std::ostringstream out;
-    report::print_table(out, {pitch("wide", 1, test::h200(), {{"width", "1024"}}), pitch("short8", 2, test::h200(), {{"width", "2048"}})}, {}, items_may_be_auto);
+    report::print_table(out, {pitch("wide", 1, test::h200(), {{"width", "1024"}}), pitch("short8", 2, test::h200(), {{"width", "2048"}})}, {},
+                        items_may_be_auto);
     BOOST_TEST(!has(out.str(), "fastest"), out.str());
 }
 

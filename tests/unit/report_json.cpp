@@ -42,7 +42,8 @@ model::Record full() {
     r.device.last_level_from = "reported by the driver";
     r.checked_by = "host code";
     r.warnings = {"throttled: the clock fell; run again when the machine is idle"};
-    r.build = {.options = "-DLANES=8", .source = "embedded", .source_sha256 = std::string(64, 'a'), .log = "line 1\nline \"2\"\t", .seconds = 0.25, .cached = true};
+    r.build = {
+        .options = "-DLANES=8", .source = "embedded", .source_sha256 = std::string(64, 'a'), .log = "line 1\nline \"2\"\t", .seconds = 0.25, .cached = true};
     r.code.kind = "ptx";
     r.code.registers = 32;
     r.code.spills = 0;
@@ -87,7 +88,9 @@ BOOST_AUTO_TEST_CASE(a_record_is_one_line_with_the_keys_of_the_schema_in_order) 
     std::string keys;
     const Json j = Json::parse(line);  // named: a loop over a temporary's items() would outlive it
     for (const auto& [key, value] : j.items()) keys += key + " ";
-    BOOST_TEST(keys == "schema id family variant point status reason device metrics time yardstick clocks samples rounds aside aside_rounds checked_by warnings build code hot dump phases host run utc argv ");
+    BOOST_TEST(keys ==
+               "schema id family variant point status reason device metrics time yardstick clocks samples rounds aside aside_rounds checked_by warnings build "
+               "code hot dump phases host run utc argv ");
 }
 
 BOOST_AUTO_TEST_CASE(numbers_are_numbers_and_other_point_values_are_texts) {
@@ -183,7 +186,8 @@ BOOST_AUTO_TEST_CASE(damaged_lines_are_refused_with_the_place_of_the_damage) {
     BOOST_TEST(refusal("[]") == "this is not a record: the line is not an object");
     BOOST_TEST(refusal("{\"schema\":1e999}") == "this is not a record: its JSON is damaged: a number in it is too large");
     BOOST_TEST(refusal_after([](Json& j) { j.erase("id"); }) == "this is not a record: it has no 'id'");
-    BOOST_TEST(refusal_after([](Json& j) { j["status"] = "fine"; }) == "this is not a record: the status 'fine' is unknown; possible are ok, unsupported, build_failed, launch_failed, wrong_result and timed_out");
+    BOOST_TEST(refusal_after([](Json& j) { j["status"] = "fine"; }) ==
+               "this is not a record: the status 'fine' is unknown; possible are ok, unsupported, build_failed, launch_failed, wrong_result and timed_out");
     BOOST_TEST(refusal_after([](Json& j) { j["time"]["median"] = "1"; }) == "this is not a record: 'time.median' is not a number");
     BOOST_TEST(refusal_after([](Json& j) { j["time"]["n"] = -1; }) == "this is not a record: 'time.n' is not a whole number from 0 to 2^32-1");
     BOOST_TEST(refusal_after([](Json& j) { j["samples"] = 3; }) == "this is not a record: 'samples' is not a list of numbers");
@@ -302,7 +306,9 @@ BOOST_AUTO_TEST_CASE(csv_lines_have_as_many_fields_as_the_header_and_quote_what_
     r.reason.clear();
     const auto fields = split(report::to_csv_line(r), ',');
     BOOST_TEST(fields.size() == header.size());
-    const auto value = [&](const std::string& title) { return fields.at(static_cast<std::size_t>(std::find(header.begin(), header.end(), title) - header.begin())); };
+    const auto value = [&](const std::string& title) {
+        return fields.at(static_cast<std::size_t>(std::find(header.begin(), header.end(), title) - header.begin()));
+    };
     BOOST_TEST(value("id") == "pitch_short8");
     BOOST_TEST(value("point") == "width=8192;pitch=20.2;local=64x4;weights=linear;odd=007");
     BOOST_TEST(value("median_s") == "0.00123");

@@ -24,7 +24,8 @@ using namespace cllab;
 namespace {
 
 const unsigned widths[] = {40, 57, 80, 100, 132, 200};
-const std::string names_of_devices[] = {"H200!", "pthread-skylake-avx512-Intel(R) Xeon(R) Platinum 8481C Processor with much of everything, on two sockets of a host", std::string(120, 'x')};
+const std::string names_of_devices[] = {
+    "H200!", "pthread-skylake-avx512-Intel(R) Xeon(R) Platinum 8481C Processor with much of everything, on two sockets of a host", std::string(120, 'x')};
 
 /// The first line that is wider; "" when there is none. A word that is wider has a line of its own.
 std::string too_wide(const std::string& page, std::size_t width) {
@@ -50,11 +51,12 @@ portrait::Profile profile_of(const std::string& device) {
     p.device.name = device;
     p.seconds = 12;
     p.budget_seconds = 120;
-    p.conclusions.push_back({&test::family("fma"),
-                             {},
-                             {{"clock", "clock", "Hz", 2e9, 1.5e9, 2.9e9, "assuming that a dependent float FMA takes 4 cycles, as on every device of this kind so far"},
-                              {"latency.float", "float latency", "s", 2e-9, 1.98e-9, 2.02e-9, "slope of one dependent chain in one work-item over its length"},
-                              {"none", "figure without evidence", "", 0, 0, 0, "", "one order and one kind of pages cannot tell a cache from the TLB"}}});
+    p.conclusions.push_back(
+        {&test::family("fma"),
+         {},
+         {{"clock", "clock", "Hz", 2e9, 1.5e9, 2.9e9, "assuming that a dependent float FMA takes 4 cycles, as on every device of this kind so far"},
+          {"latency.float", "float latency", "s", 2e-9, 1.98e-9, 2.02e-9, "slope of one dependent chain in one work-item over its length"},
+          {"none", "figure without evidence", "", 0, 0, 0, "", "one order and one kind of pages cannot tell a cache from the TLB"}}});
     return p;
 }
 
@@ -97,7 +99,8 @@ BOOST_AUTO_TEST_CASE(a_profile_fits_names_what_it_leaves_out_and_shows_it_on_req
         for (const unsigned width : widths) {
             const auto page = profile_page(device, width);
             BOOST_TEST(too_wide(page, width) == "", device << " at " << width);
-            for (const auto* part : {"clock", "2.00 GHz", "float latency", "figure without evidence: none"}) BOOST_TEST(has(page, std::string(part).substr(0, 23)), page);
+            for (const auto* part : {"clock", "2.00 GHz", "float latency", "figure without evidence: none"})
+                BOOST_TEST(has(page, std::string(part).substr(0, 23)), page);
             BOOST_TEST(has(page, "of one dependent chain") != has(flat(page), "columns left out:"), page);
         }
         BOOST_TEST(has(profile_page(device, 40, {"all"}), "slope of one dependent chain in one work-item over its length"));
@@ -138,8 +141,22 @@ BOOST_AUTO_TEST_CASE(what_a_bound_rests_on_stands_below_it_where_it_has_no_room_
     model::Explanation e;
     e.limit = model::Limit::unexplained;
     e.bounds.resize(2);
-    e.bounds[0] = {.id = "a", .name = "group dispatch", .brief = "", .seconds = 2.55e-3, .low = 2.5e-3, .high = 2.6e-3, .how = "4.19 Mgroup at 1.65 Ggroup/s (group rate)", .figure = ""};
-    e.bounds[1] = {.id = "b", .name = "memory bandwidth", .brief = "", .seconds = 5.32e-4, .low = 5.31e-4, .high = 5.35e-4, .how = "2.15 GB at 4.03 TB/s (copy bandwidth)", .figure = ""};
+    e.bounds[0] = {.id = "a",
+                   .name = "group dispatch",
+                   .brief = "",
+                   .seconds = 2.55e-3,
+                   .low = 2.5e-3,
+                   .high = 2.6e-3,
+                   .how = "4.19 Mgroup at 1.65 Ggroup/s (group rate)",
+                   .figure = ""};
+    e.bounds[1] = {.id = "b",
+                   .name = "memory bandwidth",
+                   .brief = "",
+                   .seconds = 5.32e-4,
+                   .low = 5.31e-4,
+                   .high = 5.35e-4,
+                   .how = "2.15 GB at 4.03 TB/s (copy bandwidth)",
+                   .figure = ""};
     for (const unsigned width : {80u, 100u, 200u}) {
         const auto page = report::explanation_text(record, e, {false, width});
         BOOST_TEST(too_wide(page, width) == "", width << "\n" << page);
@@ -156,7 +173,8 @@ BOOST_AUTO_TEST_CASE(long_lines_go_on_below_their_last_column_and_no_name_is_cut
     BOOST_TEST(report::fit("short\n  also short\n", 40) == "short\n  also short\n");
     BOOST_TEST(report::fit("  pitch_wide  two pixels in a register each and then some more", 40) ==
                "  pitch_wide  two pixels in a register\n              each and then some more");
-    BOOST_TEST(report::fit("a sentence that is a little longer than the line it is on", 40) == "a sentence that is a little longer than\n    the line it is on");
+    BOOST_TEST(report::fit("a sentence that is a little longer than the line it is on", 40) ==
+               "a sentence that is a little longer than\n    the line it is on");
     BOOST_TEST(report::fit("  size = 1024,2048,4096,8192,16384,32768,65536,131072", 40) == "  size = 1024,2048,4096,8192,16384,\n      32768,65536,131072");
     const std::string name(60, 'x');
     BOOST_TEST(report::fit("  " + name + " is one word", 40) == "  " + name + "\n      is one word");

@@ -99,10 +99,10 @@ BOOST_AUTO_TEST_CASE(what_is_not_plainly_a_record_is_left_to_the_careful_reader)
         BOOST_REQUIRE_MESSAGE(at != std::string::npos, from);
         return changed.replace(at, from.size(), to);
     };
-    for (const auto& changed :
-         {std::string(), std::string("{"), std::string("[]"), line + "x", line + "{}", with("\"schema\":2", "\"schema\":3"), with("\"id\":", "\"later\":1,\"id\":"),
-          with("\"id\":", "\"id\":\"twice\",\"id\":"), with("\"status\":\"ok\"", "\"status\":\"fine\""), with("\"n\":", "\"n\":1.5,\"x\":"),
-          with("\"width\":4096", "\"width\":null"), with("\"status\":\"ok\"", "\"status\":\"wrong_result\""), with("\"run\":{", "\"walk\":{")})
+    for (const auto& changed : {std::string(), std::string("{"), std::string("[]"), line + "x", line + "{}", with("\"schema\":2", "\"schema\":3"),
+                                with("\"id\":", "\"later\":1,\"id\":"), with("\"id\":", "\"id\":\"twice\",\"id\":"),
+                                with("\"status\":\"ok\"", "\"status\":\"fine\""), with("\"n\":", "\"n\":1.5,\"x\":"), with("\"width\":4096", "\"width\":null"),
+                                with("\"status\":\"ok\"", "\"status\":\"wrong_result\""), with("\"run\":{", "\"walk\":{")})
         BOOST_TEST(!quick.read(changed), changed.substr(0, 100));
 }
 

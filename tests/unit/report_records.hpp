@@ -8,11 +8,23 @@
 namespace cllab::test {
 
 inline model::DeviceInfo h200() {
-    return {.platform = "NVIDIA CUDA", .name = "NVIDIA H200", .vendor = "NVIDIA Corporation", .driver = "570.86.15", .type = "gpu", .selector = "0:0", .identity = "GPU-1"};
+    return {.platform = "NVIDIA CUDA",
+            .name = "NVIDIA H200",
+            .vendor = "NVIDIA Corporation",
+            .driver = "570.86.15",
+            .type = "gpu",
+            .selector = "0:0",
+            .identity = "GPU-1"};
 }
 
 inline model::DeviceInfo pocl() {
-    return {.platform = "Portable Computing Language", .name = "cpu-EPYC", .vendor = "AuthenticAMD", .driver = "3.1", .type = "cpu", .selector = "1:0", .identity = ""};
+    return {.platform = "Portable Computing Language",
+            .name = "cpu-EPYC",
+            .vendor = "AuthenticAMD",
+            .driver = "3.1",
+            .type = "cpu",
+            .selector = "1:0",
+            .identity = ""};
 }
 
 /// An ok cell whose interval is +-0.5 % of the median.

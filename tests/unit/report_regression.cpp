@@ -40,8 +40,8 @@ model::CellTest test_of(double ratio, double low, double high) {
 model::Regression example() {
     model::Regression out;
     out.baseline = "base";
-    out.cells = {cell("pitch_loop", "512", CellChange::same_code), cell("pitch_loop", "1024", CellChange::slower), cell("pitch_wide", "512", CellChange::slower),
-                 cell("saxpy_w32", "512", CellChange::newly_wrong)};
+    out.cells = {cell("pitch_loop", "512", CellChange::same_code), cell("pitch_loop", "1024", CellChange::slower),
+                 cell("pitch_wide", "512", CellChange::slower), cell("saxpy_w32", "512", CellChange::newly_wrong)};
     out.cells[1].test = test_of(1.031, 1.025, 1.038);
     out.cells[1].before = 1e-3;
     out.cells[1].today = 1.03e-3;

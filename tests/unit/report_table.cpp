@@ -38,13 +38,15 @@ Record at(Record r, std::vector<std::pair<std::string, std::string>> point) {
 std::vector<Record> pitch_run() {
     constexpr double bytes = 2.0 * 8192 * 8192, gpu_copy = 4.0e12, cpu_copy = 1.2e10;
     const auto on_gpu = [&](const std::string& variant, double seconds, const std::string& items) {
-        auto r = at(test::moving(test::cell("pitch", variant, seconds), bytes, gpu_copy), {{"width", "8192"}, {"height", "8192"}, {"pitch", "20.2"}, {"items", items}, {"weights", "linear"}});
+        auto r = at(test::moving(test::cell("pitch", variant, seconds), bytes, gpu_copy),
+                    {{"width", "8192"}, {"height", "8192"}, {"pitch", "20.2"}, {"items", items}, {"weights", "linear"}});
         r.code.registers = 24;
         r.dump = "dumps/NVIDIA-H200/" + r.id;
         return r;
     };
     const auto on_cpu = [&](const std::string& variant, double seconds) {
-        auto r = at(test::moving(test::cell("pitch", variant, seconds, test::pocl()), bytes, cpu_copy), {{"width", "8192"}, {"height", "8192"}, {"pitch", "20.2"}, {"items", "2"}, {"weights", "linear"}});
+        auto r = at(test::moving(test::cell("pitch", variant, seconds, test::pocl()), bytes, cpu_copy),
+                    {{"width", "8192"}, {"height", "8192"}, {"pitch", "20.2"}, {"items", "2"}, {"weights", "linear"}});
         r.dump = "dumps/cpu-EPYC/" + r.id;
         r.time->clock = "host";
         r.warnings = {"host-clock: the device's timer failed its audit, so times include launch cost; compare long cells only"};
@@ -102,7 +104,8 @@ BOOST_AUTO_TEST_CASE(a_sweep_groups_the_variants_of_each_point) {
     std::vector<Record> records;
     for (const char* width : {"1024", "2048"})
         for (const char* variant : {"read", "copy"}) {
-            auto r = at(test::moving(test::cell("bandwidth", variant, variant[0] == 'r' ? 1e-3 : 1.5e-3), variant[0] == 'r' ? 1e9 : 2e9, 2e12), {{"width", width}});
+            auto r =
+                at(test::moving(test::cell("bandwidth", variant, variant[0] == 'r' ? 1e-3 : 1.5e-3), variant[0] == 'r' ? 1e9 : 2e9, 2e12), {{"width", width}});
             r.metrics.push_back({"upload", {2.5e-3, "s", model::Better::lower}});
             r.metrics.push_back({"lines", {3, "line", model::Better::neither}});
             records.push_back(r);
@@ -153,7 +156,9 @@ BOOST_AUTO_TEST_CASE(a_dump_without_timing_prints_no_empty_columns) {
 }
 
 BOOST_AUTO_TEST_CASE(axes_that_each_variant_chose_for_itself_do_not_split_a_group) {
-    const auto cell = [](const char* variant, const char* width, const char* items, double s) { return at(test::cell("pitch", variant, s), {{"width", width}, {"items", items}}); };
+    const auto cell = [](const char* variant, const char* width, const char* items, double s) {
+        return at(test::cell("pitch", variant, s), {{"width", width}, {"items", items}});
+    };
     // items = width for a, width / 8 for b: both are functions of the swept width.
     const auto g = groups({cell("a", "1024", "1024", 2), cell("b", "1024", "128", 1), cell("a", "2048", "2048", 3), cell("b", "2048", "256", 4)});
     BOOST_REQUIRE(g.size() == 2u);

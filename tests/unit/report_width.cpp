@@ -25,7 +25,8 @@ const unsigned widths[] = {40, 57, 80, 100, 132, 200};
 
 /// Names of vendors' style, in words and in one piece.
 std::vector<std::string> device_names() {
-    const std::string words = "pthread-skylake-avx512-Intel(R) Xeon(R) Platinum 8481C Processor with 300 MiB of last level on two sockets of a host or so", solid(120, 'x');
+    const std::string words = "pthread-skylake-avx512-Intel(R) Xeon(R) Platinum 8481C Processor with 300 MiB of last level on two sockets of a host or so",
+                      solid(120, 'x');
     std::vector<std::string> out;
     for (const std::size_t length : {5, 20, 49, 80, 120}) out.insert(out.end(), {words.substr(0, length), solid.substr(0, length)});
     return out;
@@ -100,8 +101,11 @@ BOOST_AUTO_TEST_CASE(the_table_fits_and_keeps_the_times_in_line) {
             const auto rows = rows_with(page, "pitch_");
             BOOST_REQUIRE_EQUAL(rows.size(), records.size());
             for (int i = 1; i < 3; ++i) BOOST_TEST(rows[i].find('.') == rows[0].find('.'), page);
-            for (const auto& [column, key] : {std::pair{"±", "interval"}, {"GB/s", "bandwidth"}, {"of copy", "of_copy"}, {"note", "note"}, {"regs", "regs"}, {"dump", "dump"}})
-                BOOST_TEST((page.find(column) != std::string::npos || page.find(key) != std::string::npos), column << " is neither there nor said to be left out:\n" << page);
+            for (const auto& [column, key] :
+                 {std::pair{"±", "interval"}, {"GB/s", "bandwidth"}, {"of copy", "of_copy"}, {"note", "note"}, {"regs", "regs"}, {"dump", "dump"}})
+                BOOST_TEST((page.find(column) != std::string::npos || page.find(key) != std::string::npos),
+                           column << " is neither there nor said to be left out:\n"
+                                  << page);
         }
     }
 }

@@ -153,7 +153,8 @@ BOOST_AUTO_TEST_CASE(of_a_cache_only_the_reads_are_bounded) {
     auto work = model::WorkInfo{.bytes = 200 * KiB, .read = 100 * KiB, .footprint = 200 * KiB};
     BOOST_TEST(bound(explain::explain(record(1, work), profile()), "l2").seconds == 68 * KiB / 50e9, is_close);
     work.read.reset();
-    BOOST_TEST(why_not(explain::explain(record(1, work), profile()), "memory traffic").find("how many of the bytes are read is not known") != std::string::npos);
+    BOOST_TEST(why_not(explain::explain(record(1, work), profile()), "memory traffic").find("how many of the bytes are read is not known") !=
+               std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(arithmetic_is_bounded_by_the_peak_of_its_type_and_without_one_is_not_bounded) {

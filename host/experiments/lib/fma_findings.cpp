@@ -67,9 +67,9 @@ void conclude_rates(const std::vector<Curve>& curves, std::vector<Finding>& out)
     for (const auto& [type, row] : best) {
         const double rate = rate_of_sample(*row.sample);
         if (rate > 0)
-            out.push_back(
-                rate_finding("peak." + type, type + " peak", type == "uint" ? "op/s" : "FLOP/s", *row.sample, rate * row.sample->per_step,
-                        "best of the vector widths and chains, here " + text_of(row.sample->x) + " and " + row.curve->fixed.text("ilp") + "; a multiply-add counts two"));
+            out.push_back(rate_finding("peak." + type, type + " peak", type == "uint" ? "op/s" : "FLOP/s", *row.sample, rate * row.sample->per_step,
+                                       "best of the vector widths and chains, here " + text_of(row.sample->x) + " and " + row.curve->fixed.text("ilp") +
+                                           "; a multiply-add counts two"));
     }
     // One work-group: the rate of one unit, and the parallelism that it needs.
     double most = 0;
@@ -140,7 +140,8 @@ void conclude_units(const std::vector<Curve>& curves, const Device& device, std:
     const auto percent = [](double part) { return text_of(std::round(1000 * part) / 10) + " %"; };
     // Other work on some of the units makes steps of its own, which fit worse, or samples that do not agree.
     if (stairs->residual > 0.04)
-        return refuse("the steps of the time over the number of work-groups are uneven (residual " + percent(stairs->residual) + "): the device has other work");
+        return refuse("the steps of the time over the number of work-groups are uneven (residual " + percent(stairs->residual) +
+                      "): the device has other work");
     if (agreement < 0.25)
         return refuse("only " + percent(agreement) + " of the samples of a point agree within 3 %: the device has other work");
     if (stairs->period.high - stairs->period.low > stairs->period.value)

@@ -98,7 +98,10 @@ void choose_groups(Plan& plan, const Request& request, Params& params) {
         plan.global = Extent(1, 1, 1);
         for (unsigned d = 0; d < 3; ++d) {
             const char axis = plan.order[d];
-            plan.global.size[d] = axis == 'k' ? round_up(k, l[d]) : axis == 'j' ? round_up(j, l[d]) : plan.body == Body::local ? groups_of_planes * l[d] : round_up(groups_of_planes, l[d]);
+            plan.global.size[d] = axis == 'k'                ? round_up(k, l[d])
+                                  : axis == 'j'              ? round_up(j, l[d])
+                                  : plan.body == Body::local ? groups_of_planes * l[d]
+                                                             : round_up(groups_of_planes, l[d]);
         }
     }
     plan.groups = plan.global.count() / plan.local.count();

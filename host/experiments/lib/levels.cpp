@@ -69,7 +69,10 @@ std::string doubt(const Knee& knee, const Chases& chases, const std::vector<std:
 class Levels {
 public:
     Levels(const Chases& chases, const Device& device)
-        : chases_(chases), device_(device), reading_(read(*chases.main)), how_("chase of stored addresses, " + order_text() + ", one load of 64 bits at a time in one work-item") {}
+        : chases_(chases),
+          device_(device),
+          reading_(read(*chases.main)),
+          how_("chase of stored addresses, " + order_text() + ", one load of 64 bits at a time in one work-item") {}
 
     std::vector<Finding> find() {
         if (device_.is_cpu() && !chases_.other_pages && !chases_.other_order) {
@@ -95,7 +98,9 @@ private:
             if (const auto share = metric(s, "huge_pages"); share && s.x >= 2 << 20) shares.push_back(*share);
         if (shares.empty()) return {};
         const double share = summarise(shares).median;
-        return share > 95 ? ", in huge pages" : share < 5 ? ", in small pages: the system gave no huge ones" : ", " + text_of(std::round(share)) + " % in huge pages";
+        return share > 95  ? ", in huge pages"
+               : share < 5 ? ", in small pages: the system gave no huge ones"
+                           : ", " + text_of(std::round(share)) + " % in huge pages";
     }
     void hold(const std::string& id, const std::string& name, const std::string& why) {
         out_.push_back(withheld(chases_.path + id, chases_.prefix + name, why));
@@ -162,7 +167,8 @@ private:
         if (times.size() < 2) return refuse("the chase through every line in random order has no two footprints beyond the " + bytes_text(below) +
                                             " that the system reports for the last level");
         const auto [least, most] = std::minmax_element(times.begin(), times.end());
-        if (*most > 1.25 * *least) return refuse("beyond the last level the time of a load is " + format_seconds(*least) + " or " + format_seconds(*most) + ": others use the memory");
+        if (*most > 1.25 * *least)
+            return refuse("beyond the last level the time of a load is " + format_seconds(*least) + " or " + format_seconds(*most) + ": others use the memory");
         out_.push_back({chases_.path + "memory.latency", chases_.prefix + "memory latency", "s", summarise(times).median, *least, *most,
                         "chase of stored addresses, every line in random order, one load of 64 bits at a time in one work-item; " + pages +
                             "what the TLB misses is in it"});
@@ -240,7 +246,8 @@ std::vector<Finding> tlb(const Curve& scattered, const Curve& staying, const std
     const std::string how = "loads that each go to another page against loads that stay in one for all of its lines";
     const double reach = (first - 1)->x;
     return {{id + ".reach", name + " reach", "byte", reach, reach, first->x, how + "; high is the first footprint where they take 20 % longer"},
-            {id + ".cost", name + " cost", "s", cost.median, cost.low, cost.high, how + "; up to 16 times the reach, what prefetchers gain within a page included"}};
+            {id + ".cost", name + " cost", "s", cost.median, cost.low, cost.high,
+             how + "; up to 16 times the reach, what prefetchers gain within a page included"}};
 }
 
 std::vector<Finding> rates(const Curve& reread, const Device& device, const std::string& how) {

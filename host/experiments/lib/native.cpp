@@ -111,7 +111,8 @@ public:
     void run(unsigned count, const std::function<void(unsigned)>& work) {
         {
             const std::lock_guard lock(mutex_);
-            while (threads_.size() + 1 < count) threads_.emplace_back([this, number = static_cast<unsigned>(threads_.size()) + 1, seen = round_] { serve(number, seen); });
+            while (threads_.size() + 1 < count)
+                threads_.emplace_back([this, number = static_cast<unsigned>(threads_.size()) + 1, seen = round_] { serve(number, seen); });
             work_ = &work;
             count_ = count;
             busy_ = count - 1;

@@ -71,7 +71,8 @@ Choice choice_of(const Request& request, Params& params) {
     if (is_one_of(variant, {"implicit", "loop"})) out.element = params.text("element");
     if (is_one_of(variant, {"loop", "short8", "vload8"})) out.columns = params.text("layout", variant == "vload8" ? "columns" : "rows") == "columns";
     const auto& g = out.g = geometry_of(request, params, out.pitch);
-    for (const auto& [axis, value] : {std::pair{"width", g.width}, {"height", g.height}, {"left", g.left}, {"top", g.top}, {"right", g.right}, {"bottom", g.bottom}})
+    for (const auto& [axis, value] :
+         {std::pair{"width", g.width}, {"height", g.height}, {"left", g.left}, {"top", g.top}, {"right", g.right}, {"bottom", g.bottom}})
         params.record(axis, static_cast<std::uint64_t>(value));
     lib::require_room(device, "src", g.bytes());
     if (is_one_of(variant, {"loop", "short8", "vload8"})) {

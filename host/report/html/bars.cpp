@@ -106,8 +106,11 @@ void write_axis(std::ostream& out, const TimeAxis& axis) {
     const bool many = ticks.size() > 3;  // every second one goes where the screen is narrow
     for (const double tick : ticks) {
         const auto at = percent(axis.at(tick));
-        out << "<line x1=\"" << at << "\" x2=\"" << at << "\" y1=\"0\" y2=\"4\"/><text class=\"" << (tick == 0 ? "first" : many && k % 2 ? "minor" : "major") << "\" x=\"" << at
-            << "\" y=\"15\">" << (tick == 0 ? "0" : text(format_seconds(tick))) << "</text>";
+        out << "<line x1=\"" << at << "\" x2=\"" << at << "\" y1=\"0\" y2=\"4\"/><text class=\""
+            << (tick == 0       ? "first"
+                : many && k % 2 ? "minor"
+                                : "major")
+            << "\" x=\"" << at << "\" y=\"15\">" << (tick == 0 ? "0" : text(format_seconds(tick))) << "</text>";
         ++k;
     }
     out << "</svg></div><div></div><div></div></div>\n";
@@ -148,7 +151,8 @@ void write_untimed(std::ostream& out, const Context& c, const GridFamily& family
             for (const auto& cells : group.cells) {
                 const auto* r = cells[d].record;
                 if (!r) continue;
-                const auto said = std::string(model::name(r->status)) + " on " + c.name_of_grid_device(d) + (r->reason.empty() ? "" : ": " + one_line(r->reason));
+                const auto said =
+                    std::string(model::name(r->status)) + " on " + c.name_of_grid_device(d) + (r->reason.empty() ? "" : ": " + one_line(r->reason));
                 if (points[{said, r->id}]++ == 0) first_of[said].push_back(r);
             }
         }

@@ -35,7 +35,9 @@ void write_cells(std::ostream& out, const Context& c) {
         {"registers", [&](const auto& r) { return count(r.code.registers); }, ""},
         {"spills", [&](const auto& r) { return count(r.code.spills); }, ""},
     };
-    std::erase_if(columns, [&](const auto& column) { return std::none_of(c.records().begin(), c.records().end(), [&](const auto& r) { return column.value(r).has_value(); }); });
+    std::erase_if(columns, [&](const auto& column) {
+        return std::none_of(c.records().begin(), c.records().end(), [&](const auto& r) { return column.value(r).has_value(); });
+    });
     out << "<section>\n" << heading(2, "cells", "All cells") << "<div class=\"scroll tall\" tabindex=\"0\"><table id=\"table\"><thead><tr><th>kernel</th>";
     if (c.devices.size() > 1) out << "<th>device</th>";
     if (!c.varying.empty()) out << "<th>point</th>";

@@ -35,19 +35,21 @@ void write_chart(std::ostream& out, const ChartText& words, const std::vector<Ch
     const auto py = [&](double v) { return number(std::clamp(top + (height - top - 6) * (1 - y.at(v)), 0.0, height)); };
 
     out << "<figure class=\"chart\" data-low=\"" << exact(x.low) << "\" data-high=\"" << exact(x.high) << "\" data-log=\"" << x.logarithmic << "\" data-unit=\""
-        << text(words.x_unit) << "\"><figcaption>" << text(words.title) << "</figcaption>\n<p class=\"ytitle\">" << text(title_of(words.y_name, words.y_unit, y))
-        << "</p>\n<div class=\"frame\"><svg class=\"ylabels\" width=\"84\" height=\"" << height + 20 << "\">";
+        << text(words.x_unit) << "\"><figcaption>" << text(words.title) << "</figcaption>\n<p class=\"ytitle\">"
+        << text(title_of(words.y_name, words.y_unit, y)) << "</p>\n<div class=\"frame\"><svg class=\"ylabels\" width=\"84\" height=\"" << height + 20 << "\">";
     const auto y_ticks = y.ticks();
-    for (const double tick : y_ticks) out << "<text x=\"78\" y=\"" << py(tick) << "\" dy=\"4\">" << (tick == 0 ? "0" : text(quantity(tick, words.y_unit))) << "</text>";
-    out << "</svg><svg class=\"plot\" width=\"100%\" height=\"" << height + 20 << "\" role=\"img\" aria-label=\"" << text(words.title) << "\">\n<g class=\"rules\">";
+    for (const double tick : y_ticks)
+        out << "<text x=\"78\" y=\"" << py(tick) << "\" dy=\"4\">" << (tick == 0 ? "0" : text(quantity(tick, words.y_unit))) << "</text>";
+    out << "</svg><svg class=\"plot\" width=\"100%\" height=\"" << height + 20 << "\" role=\"img\" aria-label=\"" << text(words.title)
+        << "\">\n<g class=\"rules\">";
     for (const double tick : y_ticks) out << "<line x1=\"0\" x2=\"100%\" y1=\"" << py(tick) << "\" y2=\"" << py(tick) << "\"/>";
     out << "<line class=\"base\" x1=\"0\" x2=\"100%\" y1=\"" << height << "\" y2=\"" << height << "\"/></g><g class=\"ticks\">";
     std::size_t k = 0;
     for (const double tick : x.ticks()) {
         const auto at = percent(share(x.at(tick)));
         out << "<g data-share=\"" << number(share(x.at(tick))) << "\" class=\"" << (k++ % 2 ? "minor" : "major") << "\"><line x1=\"" << at << "\" x2=\"" << at
-            << "\" y1=\"" << height << "\" y2=\"" << height + 5 << "\"/><text x=\"" << at << "\" y=\"" << height + 17 << "\">" << text(quantity(tick, words.x_unit))
-            << "</text></g>";
+            << "\" y1=\"" << height << "\" y2=\"" << height + 5 << "\"/><text x=\"" << at << "\" y=\"" << height + 17 << "\">"
+            << text(quantity(tick, words.x_unit)) << "</text></g>";
     }
     out << "</g>\n<svg class=\"inner\" viewBox=\"0 0 1000 " << height << "\" preserveAspectRatio=\"none\" width=\"100%\" height=\"" << height
         << "\"><g class=\"zoomed\">\n";
@@ -91,8 +93,8 @@ void write_chart(std::ostream& out, const ChartText& words, const std::vector<Ch
         const auto& mark = line.marks[line.labelled];
         const double at = share(x.at(mark.x));
         const bool rises = line.joined && line.labelled + 1 < line.marks.size() && line.marks[line.labelled + 1].y > mark.y;  // then there is room below it
-        out << "<text data-share=\"" << number(at) << "\" x=\"" << percent(at) << "\" y=\"" << py(mark.y) << "\" dy=\"" << (rises ? 14 : -7) << "\" dx=\"" << (at > 0.65 ? -4 : 4) << "\" class=\""
-            << (at > 0.65 ? "end" : "start") << "\">" << text(line.label) << "</text>";
+        out << "<text data-share=\"" << number(at) << "\" x=\"" << percent(at) << "\" y=\"" << py(mark.y) << "\" dy=\"" << (rises ? 14 : -7) << "\" dx=\""
+            << (at > 0.65 ? -4 : 4) << "\" class=\"" << (at > 0.65 ? "end" : "start") << "\">" << text(line.label) << "</text>";
     }
     out << "</g></svg></div>\n<p class=\"xtitle\">" << text(title_of(words.x_name, words.x_unit, x)) << "</p>\n";
     out << "<ul class=\"legend\">";

@@ -56,12 +56,12 @@ void write_counts(std::ostream& out, const Code& code) {
         for (const auto& [kind, count] : code.counts.front().classes) most = std::max(most, count);
     if (!code.counts.empty()) {
         const auto& counts = code.counts.front();
-        out << "<table class=\"counts\"><caption>" << counts.instructions << " instructions in " << (is_loop(code) ? "one iteration of the " : "the ") << text(counts.place)
-            << "</caption><thead><tr><th>class</th><th>instructions</th><th><span class=\"hidden\">bar</span></th></tr></thead><tbody>\n";
+        out << "<table class=\"counts\"><caption>" << counts.instructions << " instructions in " << (is_loop(code) ? "one iteration of the " : "the ")
+            << text(counts.place) << "</caption><thead><tr><th>class</th><th>instructions</th><th><span class=\"hidden\">bar</span></th></tr></thead><tbody>\n";
         for (const auto& [kind, count] : counts.classes) {
             const auto& tint = tint_of(kind);
-            out << "<tr><td>" << text(kind) << "</td><td class=\"n\">" << count << "</td><td><svg width=\"100%\" height=\"12\"><rect class=\"" << tint.style << "\" height=\"12\" width=\""
-                << percent(static_cast<double>(count) / most) << "\"/></svg></td></tr>\n";
+            out << "<tr><td>" << text(kind) << "</td><td class=\"n\">" << count << "</td><td><svg width=\"100%\" height=\"12\"><rect class=\"" << tint.style
+                << "\" height=\"12\" width=\"" << percent(static_cast<double>(count) / most) << "\"/></svg></td></tr>\n";
         }
         out << "</tbody></table>\n";
         if (!counts.memory.empty()) {
@@ -84,7 +84,8 @@ void write_facts(std::ostream& out, const model::Record& r, const Code& code) {
     const auto fact = [&](const char* name, const char* key, const std::optional<std::int64_t>& value) {
         if (!value) return;
         const auto origin = r.code.origin.find(key);
-        out << "<div><dt>" << name << "</dt><dd><b>" << *value << "</b>" << (origin == r.code.origin.end() ? "" : " <small>" + text(origin->second) + "</small>") << "</dd></div>";
+        out << "<div><dt>" << name << "</dt><dd><b>" << *value << "</b>"
+            << (origin == r.code.origin.end() ? "" : " <small>" + text(origin->second) + "</small>") << "</dd></div>";
     };
     fact("registers", "registers", r.code.registers);
     fact("spills", "spills", r.code.spills);
@@ -147,8 +148,9 @@ void write_pair(std::ostream& out, const Context& c, const CodePair& pair, bool 
     const auto& left = c.records()[pair.left];
     const auto& right = c.records()[pair.right];
     const auto time = [](const model::Record& r) { return r.time ? " " + format_seconds(r.time->median) : std::string(); };
-    out << "<details class=\"pair\"" << (open ? " open" : "") << "><summary>" << text(left.id) << text(time(left)) << " beside " << text(right.id) << text(time(right)) << " on "
-        << text(c.devices[c.device_of[pair.left]].name) << "</summary><div class=\"scroll\"><table class=\"aligned\"><thead><tr><th>" << text(left.id)
+    out << "<details class=\"pair\"" << (open ? " open" : "") << "><summary>" << text(left.id) << text(time(left)) << " beside " << text(right.id)
+        << text(time(right)) << " on " << text(c.devices[c.device_of[pair.left]].name)
+        << "</summary><div class=\"scroll\"><table class=\"aligned\"><thead><tr><th>" << text(left.id)
         << "</th><th><span class=\"hidden\">same or not</span></th><th>" << text(right.id) << "</th></tr></thead><tbody>\n";
     for (const auto& line : pair.lines) {
         const char* style = line.mark == ' ' ? "same" : line.mark == '~' ? "near" : line.mark == '<' ? "left" : "right";
@@ -176,7 +178,8 @@ void write_code(std::ostream& out, const Context& c) {
     for (const auto& code : c.page.code)
         if (code.absent.empty()) write_one(out, c, code, families.insert(c.records()[code.cell].family).second);
     if (!c.page.pairs.empty()) {
-        out << "<h3>Two variants beside each other</h3>\n<p>The listings of the fastest and of others, aligned: no sign is the same text, ~ the same instruction with other operands, "
+        out << "<h3>Two variants beside each other</h3>\n<p>The listings of the fastest and of others, aligned: no sign is the same text, ~ the same "
+               "instruction with other operands, "
                "&lt; only on the left, &gt; only on the right.</p>\n";
         for (const auto& pair : c.page.pairs) write_pair(out, c, pair, &pair == &c.page.pairs.front());
     }

@@ -58,12 +58,15 @@ void write_set(std::ostream& out, const Context& c, const Curves& set) {
         const auto& unit = members.front()->unit;
         constexpr std::size_t most_lines = 8;  // there are no more colours that anybody tells apart
         for (std::size_t first = 0; first < lines.size(); first += most_lines) {
-            const std::vector<ChartLine> part(lines.begin() + static_cast<long>(first), lines.begin() + static_cast<long>(std::min(lines.size(), first + most_lines)));
+            const std::vector<ChartLine> part(lines.begin() + static_cast<long>(first),
+                                              lines.begin() + static_cast<long>(std::min(lines.size(), first + most_lines)));
             std::vector<ChartGuide> guides;
             if (what.second && unit == "byte")
                 for (const auto& line : part) add_levels(guides, part.size() > 1 ? line.name : "", line.marks, unit);
-            write_chart(out, {set.family + " on " + device + (lines.size() > most_lines ? ", part " + std::to_string(first / most_lines + 1) : ""), what.first, unit,
-                              what.second ? "time per step" : "time", "s"}, part, guides);
+            write_chart(out,
+                        {set.family + " on " + device + (lines.size() > most_lines ? ", part " + std::to_string(first / most_lines + 1) : ""), what.first, unit,
+                         what.second ? "time per step" : "time", "s"},
+                        part, guides);
         }
     }
     if (set.findings.empty()) return;

@@ -30,7 +30,8 @@ void write_history_chart(std::ostream& out, const Context& c, const model::Histo
     for (std::size_t i = 0; i < h.points.size(); ++i) {
         const auto& r = c.records()[h.points[i].record];
         const bool interval = r.time && r.time->has_interval();
-        line.marks.push_back({static_cast<double>(i), h.points[i].seconds, interval ? r.time->low : 0, interval ? r.time->high : 0, static_cast<long>(h.points[i].record)});
+        line.marks.push_back(
+            {static_cast<double>(i), h.points[i].seconds, interval ? r.time->low : 0, interval ? r.time->high : 0, static_cast<long>(h.points[i].record)});
     }
     std::vector<ChartGuide> guides;
     for (std::size_t i = 0; i < h.levels.size(); ++i) {
@@ -43,14 +44,16 @@ void write_history_chart(std::ostream& out, const Context& c, const model::Histo
 }
 
 void write_levels(std::ostream& out, const Context& c, const std::vector<const model::History*>& histories) {
-    out << "<div class=\"scroll\"><table class=\"levels\"><thead><tr><th>cell</th><th>level since</th><th>time</th><th>change</th><th>runs</th></tr></thead><tbody>\n";
+    out << "<div class=\"scroll\"><table class=\"levels\"><thead><tr><th>cell</th><th>level "
+           "since</th><th>time</th><th>change</th><th>runs</th></tr></thead><tbody>\n";
     for (const auto* h : histories) {
         for (std::size_t i = 0; i < h->levels.size(); ++i) {
             const auto& level = h->levels[i];
             const auto& first = h->points[level.first];
-            out << "<tr><td>" << (i == 0 ? c.link(h->points.back().record, name_of(c, *h)) : "") << "</td><td>" << text(first.utc + (first.label.empty() ? "" : " " + first.label))
-                << "</td><td class=\"n\">" << text(quantity(std::exp(level.centre), "s")) << "</td><td class=\"n\">"
-                << (i == 0 ? "" : text(change_of(*h, i) + (level.provisional ? ", provisional" : ""))) << "</td><td class=\"n\">" << level.count << "</td></tr>\n";
+            out << "<tr><td>" << (i == 0 ? c.link(h->points.back().record, name_of(c, *h)) : "") << "</td><td>"
+                << text(first.utc + (first.label.empty() ? "" : " " + first.label)) << "</td><td class=\"n\">" << text(quantity(std::exp(level.centre), "s"))
+                << "</td><td class=\"n\">" << (i == 0 ? "" : text(change_of(*h, i) + (level.provisional ? ", provisional" : ""))) << "</td><td class=\"n\">"
+                << level.count << "</td></tr>\n";
         }
     }
     out << "</tbody></table></div>\n";
@@ -67,9 +70,12 @@ void write_history(std::ostream& out, const Context& c) {
     for (const auto& h : c.page.histories)
         if (h.levels.size() < 2) all.push_back(&h);
     constexpr std::size_t most_charts = 24;
-    out << "<section>\n" << heading(2, "history", "History") << "<p>" << changed.size() << " of " << all.size()
-        << " cells changed their level by more than 1 % from run to run. A level that begins in the last three runs is provisional. Runs are processes of their own, and times "
-           "of different runs share no arrangement: a change here is a reason to look, <code>cllab regress</code> is the test.</p>\n<p>Points are medians, bars their 95 % "
+    out << "<section>\n"
+        << heading(2, "history", "History") << "<p>" << changed.size() << " of " << all.size()
+        << " cells changed their level by more than 1 % from run to run. A level that begins in the last three runs is provisional. Runs are processes of "
+           "their own, and times "
+           "of different runs share no arrangement: a change here is a reason to look, <code>cllab regress</code> is the test.</p>\n<p>Points are medians, "
+           "bars their 95 % "
            "intervals; dashed are levels and where they change. The time axis does not begin at zero.</p>\n<div class=\"figures\" id=\"history-charts\">\n";
     for (std::size_t i = 0; i < std::min(most_charts, all.size()); ++i) write_history_chart(out, c, *all[i]);
     out << "</div>\n";

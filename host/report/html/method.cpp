@@ -72,7 +72,9 @@ void write_runs(std::ostream& out, const Context& c) {
         if (cells.empty()) order.push_back(c.records()[i].run.id);
         cells.push_back(i);
     }
-    out << "<h3>Runs</h3>\n<div class=\"scroll\"><table><thead><tr><th>run</th><th>from</th><th>to</th><th>cells</th><th>label</th><th>seed</th><th>host</th><th>command line</th></tr></thead><tbody>\n";
+    out << "<h3>Runs</h3>\n<div "
+           "class=\"scroll\"><table><thead><tr><th>run</th><th>from</th><th>to</th><th>cells</th><th>label</th><th>seed</th><th>host</th><th>command "
+           "line</th></tr></thead><tbody>\n";
     for (const auto& id : order) {
         const auto& cells = runs[id];
         const auto& first = c.records()[cells.front()];
@@ -81,9 +83,10 @@ void write_runs(std::ostream& out, const Context& c) {
             from = std::min(from, c.records()[i].utc);
             to = std::max(to, c.records()[i].utc);
         }
-        out << "<tr><td>" << text(id.empty() ? "of schema 1" : id) << "</td><td>" << text(from) << "</td><td>" << text(to) << "</td><td class=\"n\">" << cells.size() << "</td><td>"
-            << text(first.run.label) << "</td><td class=\"n\">" << (first.run.seed ? std::to_string(*first.run.seed) : "") << "</td><td>"
-            << text(join({first.host.name, first.host.cpu, first.host.os}, "; ")) << "</td><td><code>" << text(join(first.argv, " ")) << "</code></td></tr>\n";
+        out << "<tr><td>" << text(id.empty() ? "of schema 1" : id) << "</td><td>" << text(from) << "</td><td>" << text(to) << "</td><td class=\"n\">"
+            << cells.size() << "</td><td>" << text(first.run.label) << "</td><td class=\"n\">" << (first.run.seed ? std::to_string(*first.run.seed) : "")
+            << "</td><td>" << text(join({first.host.name, first.host.cpu, first.host.os}, "; ")) << "</td><td><code>" << text(join(first.argv, " "))
+            << "</code></td></tr>\n";
     }
     out << "</tbody></table></div>\n";
 }
@@ -104,9 +107,10 @@ void write_method(std::ostream& out, const Context& c) {
     std::map<std::string, std::size_t> how;
     for (const auto& r : c.records())
         if (r.time)
-            ++how["caches " + (r.time->cache.empty() ? "hot" : r.time->cache) + ", " + (r.time->clock == "event" ? "the device's event clock" : r.time->clock + " clock") +
-                  ", " + ending(r.time->stop_reason)];
-    out << "<p>A time is the median of its samples, its interval the 95 % order-statistic interval of the median. A cell whose result was wrong has no time.</p>\n<ul>\n";
+            ++how["caches " + (r.time->cache.empty() ? "hot" : r.time->cache) + ", " +
+                  (r.time->clock == "event" ? "the device's event clock" : r.time->clock + " clock") + ", " + ending(r.time->stop_reason)];
+    out << "<p>A time is the median of its samples, its interval the 95 % order-statistic interval of the median. A cell whose result was wrong has no "
+           "time.</p>\n<ul>\n";
     for (const auto& [words, count] : how) out << "<li>" << count << (count == 1 ? " cell: " : " cells: ") << text(words) << "</li>\n";
     out << "</ul>\n";
     write_warnings(out, c);

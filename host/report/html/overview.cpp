@@ -72,8 +72,9 @@ void write_curve_sentences(std::ostream& out, const Context& c, const std::strin
                 continue;
             }
             const auto at = [&](const auto& s) { return format_seconds(value(s)) + " at " + series.axis + " " + quantity(s.x, series.unit); };
-            out << "<p class=\"verdict\">" << text("On " + device + " " + family + "_" + series.curve.variant + " takes " + at(samples.front()) + " and " + at(samples.back()) +
-                                                   (samples.front().per_step > 0 ? " per step." : "."))
+            out << "<p class=\"verdict\">"
+                << text("On " + device + " " + family + "_" + series.curve.variant + " takes " + at(samples.front()) + " and " + at(samples.back()) +
+                        (samples.front().per_step > 0 ? " per step." : "."))
                 << "</p>\n";
         }
     }
@@ -116,7 +117,9 @@ void write_overview(std::ostream& out, const Context& c) {
         if (first.empty() || r.utc < first) first = r.utc;
         last = std::max(last, r.utc);
     }
-    out << "<section class=\"lead\">\n" << heading(2, "overview", "What was compared, and the verdict") << "<p>" << c.records().size() << (c.records().size() == 1 ? " cell" : " cells") << " (";
+    out << "<section class=\"lead\">\n"
+        << heading(2, "overview", "What was compared, and the verdict") << "<p>" << c.records().size() << (c.records().size() == 1 ? " cell" : " cells")
+        << " (";
     bool any = false;
     for (const auto& [status, count] : counts) {
         out << (any ? ", " : "") << count << " " << model::name(status);

@@ -41,16 +41,27 @@ void write_page(std::ostream& out, const Page& page) {
     const Context c(page);
     const auto style = asset("page.css"), script = asset("page.js"), d3 = asset("d3.min.js");
     const auto title = title_of(c);
-    out << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+    out << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+           "style-src "
         << source_hash(style) << "; script-src " << source_hash(script) << (d3.empty() ? "" : " " + source_hash(d3))
         << "; img-src data:; base-uri 'none'; form-action 'none'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-           "<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n<title>cllab: " << text(title) << "</title>\n<style>" << style << "</style></head>\n<body>\n<header><h1>" << text(title) << "</h1>\n"
+           "<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n<title>cllab: "
+        << text(title) << "</title>\n<style>" << style << "</style></head>\n<body>\n<header><h1>" << text(title)
+        << "</h1>\n"
            "<nav aria-label=\"parts of the page\">";
-    for (const auto& [id, name] : {std::pair{"overview", "Verdict"}, {"variants", "Variants"}, {"curves", "Curves"}, {"by-device", "By device"}, {"history", "History"}, {"roofline", "Roofline"},
-                                   {"code", "Code"}, {"method", "Method"}, {"portrait", "Portrait"}, {"cells", "All cells"}}) {
+    for (const auto& [id, name] : {std::pair{"overview", "Verdict"},
+                                   {"variants", "Variants"},
+                                   {"curves", "Curves"},
+                                   {"by-device", "By device"},
+                                   {"history", "History"},
+                                   {"roofline", "Roofline"},
+                                   {"code", "Code"},
+                                   {"method", "Method"},
+                                   {"portrait", "Portrait"},
+                                   {"cells", "All cells"}}) {
         const std::string part = id;
-        if ((part == "variants" && c.grid.families.empty()) || (part == "curves" && page.curves.empty()) || (part == "by-device" && c.grid.devices.size() < 2) ||
-            (part == "history" && page.histories.empty()) || (part == "code" && page.code.empty()))
+        if ((part == "variants" && c.grid.families.empty()) || (part == "curves" && page.curves.empty()) ||
+            (part == "by-device" && c.grid.devices.size() < 2) || (part == "history" && page.histories.empty()) || (part == "code" && page.code.empty()))
             continue;
         out << "<a href=\"#" << id << "\">" << name << "</a> ";
     }

@@ -11,7 +11,8 @@ namespace cllab::report::html {
 namespace {
 
 /// The curves of a family as one chart, those of three points or more.
-void write_chart_of(std::ostream& out, const Portrait& portrait, const std::string& family, const ChartText& words, double (*value)(const model::Curve::Sample&)) {
+void write_chart_of(std::ostream& out, const Portrait& portrait, const std::string& family, const ChartText& words,
+                    double (*value)(const model::Curve::Sample&)) {
     std::vector<ChartLine> lines;
     for (const auto& series : portrait.curves) {
         if (series.id.rfind(family + "_", 0) != 0 || series.over != words.x_name) continue;
@@ -44,7 +45,8 @@ void write_portraits(std::ostream& out, const Context& c) {
             out << "<h3>" << text(portrait.device) << "</h3>\n<p>Profile of " << text(portrait.utc) << ".</p>\n<div class=\"figures\">\n";
             write_charts(out, portrait, device.name);
             out << "</div>\n<details><summary>All " << portrait.figures.size()
-                << " figures</summary><div class=\"scroll\"><table class=\"portrait\"><thead><tr><th>figure</th><th>value</th><th>95 % interval</th><th>the driver says</th><th>how</th></tr></thead>";
+                << " figures</summary><div class=\"scroll\"><table class=\"portrait\"><thead><tr><th>figure</th><th>value</th><th>95 % interval</th><th>the "
+                   "driver says</th><th>how</th></tr></thead>";
             std::string section;
             for (const auto& f : portrait.figures) {
                 if (f.section != section) {
@@ -52,8 +54,8 @@ void write_portraits(std::ostream& out, const Context& c) {
                     section = f.section;
                 }
                 out << "<tr><td>" << text(f.name) << "</td><td class=\"n\">" << text(quantity(f.value, f.unit)) << "</td><td class=\"n\">"
-                    << (f.low < f.high ? text(quantity(f.low, f.unit) + " to " + quantity(f.high, f.unit)) : "") << "</td><td>" << text(f.driver_says) << "</td><td>" << text(f.how)
-                    << "</td></tr>\n";
+                    << (f.low < f.high ? text(quantity(f.low, f.unit) + " to " + quantity(f.high, f.unit)) : "") << "</td><td>" << text(f.driver_says)
+                    << "</td><td>" << text(f.how) << "</td></tr>\n";
             }
             out << (section.empty() ? "" : "</tbody>") << "</table></div></details>\n";
             if (portrait.absent.empty()) continue;

@@ -33,7 +33,8 @@ Roofs roofs_of(const Context& c, std::size_t device) {
         for (const auto& f : portrait.figures) {
             const auto from = "profile of " + portrait.utc;
             if (f.unit == "FLOP/s" && (f.name == "float peak" || f.name == "double peak")) raise(out.compute, f.name, f.value, from);
-            if (f.unit == "B/s" && (f.name == "copy bandwidth" || f.name == "read bandwidth" || f.name == "level 1 read bandwidth" || f.name == "level 2 read bandwidth"))
+            if (f.unit == "B/s" &&
+                (f.name == "copy bandwidth" || f.name == "read bandwidth" || f.name == "level 1 read bandwidth" || f.name == "level 2 read bandwidth"))
                 raise(out.memory, f.name, f.value, from);
         }
     }
@@ -44,7 +45,8 @@ Roofs roofs_of(const Context& c, std::size_t device) {
         if (c.device_of[i] != device || r.status != model::Status::ok) continue;
         if (needs_compute && r.family == "fma")
             if (const auto rate = metric(r, "flops")) raise(out.compute, "fastest fma record", *rate, r.id);
-        if (needs_memory && r.yardstick && r.yardstick->bytes > r.device.last_level_bytes) raise(out.memory, "copy beyond the caches", r.yardstick->bandwidth, "copies beside the cells");
+        if (needs_memory && r.yardstick && r.yardstick->bytes > r.device.last_level_bytes)
+            raise(out.memory, "copy beyond the caches", r.yardstick->bandwidth, "copies beside the cells");
     }
     return out;
 }
@@ -99,7 +101,8 @@ void write_device(std::ostream& out, const Context& c, std::size_t device) {
         double fastest = 0;
         for (const auto& memory : roofs.memory) fastest = std::max(fastest, memory.value);
         const double start = fastest > 0 ? std::max(from, peak.value / fastest) : from;
-        lines.push_back({peak.name + ", " + quantity(peak.value, "FLOP/s"), {{std::min(start, to), peak.value}, {to, peak.value}}, true, false, "roof", peak.name, 1});
+        lines.push_back(
+            {peak.name + ", " + quantity(peak.value, "FLOP/s"), {{std::min(start, to), peak.value}, {to, peak.value}}, true, false, "roof", peak.name, 1});
     }
     write_chart(out, {"Roofline of " + name, "operations per byte", "", "rate", "FLOP/s"}, lines, {});
     out << "<p class=\"dim\">Roofs: ";
@@ -121,7 +124,8 @@ void write_roofline(std::ostream& out, const Context& c) {
         out << "<p>No record states both the bytes and the operations of its work, so no variant has a place below a roof.</p>\n</section>\n";
         return;
     }
-    out << "<p>Bytes and operations are what the work must do at the least, not what the code does. Each point is a variant with the interval of its time; the colour is its family, whose highest is named.</p>\n<div class=\"figures\">\n";
+    out << "<p>Bytes and operations are what the work must do at the least, not what the code does. Each point is a variant with the interval of its time; the "
+           "colour is its family, whose highest is named.</p>\n<div class=\"figures\">\n";
     for (std::size_t d = 0; d < c.devices.size(); ++d) write_device(out, c, d);
     out << "</div>\n</section>\n";
 }
