@@ -43,6 +43,12 @@ void each_in_parallel(std::size_t count, const std::function<void(std::size_t)>&
     });
 }
 
+void copy_bytes(std::span<std::byte> to, std::span<const std::byte> from) {
+    in_parallel(std::min(to.size(), from.size()), 64 * parallel_piece, [=](std::size_t begin, std::size_t end) {
+        if (begin < end) std::memcpy(to.data() + begin, from.data() + begin, end - begin);
+    });
+}
+
 bool equal_bytes(std::span<const std::byte> a, std::span<const std::byte> b) {
     if (a.size() != b.size()) return false;
     std::atomic<bool> equal{true};

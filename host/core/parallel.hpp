@@ -18,6 +18,8 @@ void each_in_parallel(std::size_t count, const std::function<void(std::size_t i)
 
 inline constexpr std::size_t parallel_piece = 1 << 16;  ///< elements below which a thread costs more than it gains
 
+/// Of spans of one length that share no byte.
+void copy_bytes(std::span<std::byte> to, std::span<const std::byte> from);
 bool equal_bytes(std::span<const std::byte> a, std::span<const std::byte> b);
 
 }  // namespace cllab

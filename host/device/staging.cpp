@@ -1,7 +1,6 @@
 #include "device/staging.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
@@ -11,10 +10,6 @@
 
 namespace cllab::device {
 namespace {
-
-void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
-    in_parallel(bytes, 4 << 20, [=](std::size_t begin, std::size_t end) { std::memcpy(to + begin, from + begin, end - begin); });
-}
 
 // model::poison, word by word: SplitMix64 of the word's place.
 const char* const poison_source =
@@ -53,7 +48,7 @@ void Staging::upload(const cl::Buffer& to, std::span<const std::byte> data) {
         auto& piece = pieces_[turn++ % pieces_.size()];
         const auto bytes = std::min(piece_bytes, data.size() - at);
         if (piece.busy()) piece.busy.wait();
-        copy_bytes(piece.at, data.data() + at, bytes);
+        copy_bytes({piece.at, bytes}, data.subspan(at, bytes));
         session_.queue().enqueueWriteBuffer(to, CL_FALSE, at, bytes, piece.at, nullptr, &piece.busy);
         session_.queue().flush();
     }
@@ -72,7 +67,7 @@ void Staging::download(const cl::Buffer& from, std::span<std::byte> data) {
         if (at + piece_bytes < data.size()) ask(at + piece_bytes);
         auto& piece = pieces_[at / piece_bytes % pieces_.size()];
         piece.busy.wait();
-        copy_bytes(data.data() + at, piece.at, bytes_at(at));
+        copy_bytes(data.subspan(at, bytes_at(at)), {piece.at, bytes_at(at)});
     }
     session_.wait();
 }

@@ -8,9 +8,11 @@
 #include <memory>
 #include <vector>
 
+#include "core/zeroed.hpp"
+
 namespace cllab::model {
 
-using Bytes = std::vector<std::byte>;
+using Bytes = std::vector<std::byte, Zeroed<std::byte>>;
 
 /// Copies share the bytes, and are equal; two that were made apart are not, whatever they hold. May be used by several threads.
 class SharedBytes {
@@ -25,6 +27,8 @@ public:
     std::size_t size() const;  ///< makes nothing
     const Bytes& operator*() const;
     const Bytes* operator->() const { return &**this; }
+    /// Equal for copies, and expired when the last of them is gone.
+    std::weak_ptr<const void> identity() const { return state_; }
     explicit operator bool() const { return state_ != nullptr; }
     friend bool operator==(const SharedBytes&, const SharedBytes&) = default;
     friend std::strong_ordering operator<=>(const SharedBytes&, const SharedBytes&) = default;

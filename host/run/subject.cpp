@@ -50,7 +50,7 @@ Subject::Wrong Subject::verify(const model::Setup& setup, std::uint64_t seed, un
             if (auto wrong = check(*set)) return wrong;
             // What accumulates is never again as it was, but for the other sets.
             if (!answer_.empty() || (setup.accumulates && sets_.size() == 1)) continue;
-            for (const auto& [name, bytes] : buffers_.data) answer_.emplace(name, model::Bytes(bytes.begin(), bytes.end()));
+            for (const auto& [name, bytes] : buffers_.data) copy_bytes(answer_.emplace(name, model::Bytes(bytes.size())).first->second, bytes);
             answer_trips_ = trips;
             answer_operations_ = operations;
         }

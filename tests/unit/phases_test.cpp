@@ -148,6 +148,29 @@ BOOST_AUTO_TEST_CASE(a_seed_gives_the_same_data_however_many_pieces_make_it) {
     BOOST_TEST(same);
 }
 
+BOOST_AUTO_TEST_CASE(bytes_are_copied_whole_by_however_many_pieces) {
+    for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{3} * 64 * parallel_piece + 5}) {
+        model::Bytes from(size), to(size);
+        fill_random(from, 13);
+        copy_bytes(to, from);
+        BOOST_TEST((to == from), size);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(bytes_without_a_value_are_zero_also_where_memory_is_used_again) {
+    for (const std::size_t size : {std::size_t{1000}, (std::size_t{4} << 20) - 1, (std::size_t{4} << 20) + 1, (std::size_t{9} << 20) + 4097}) {
+        for (int turn = 0; turn < 3; ++turn) {
+            model::Bytes bytes(size);
+            BOOST_TEST(std::count(bytes.begin(), bytes.end(), std::byte{}) == static_cast<std::ptrdiff_t>(size), size);
+            std::fill(bytes.begin(), bytes.end(), std::byte{0xA5});
+            auto moved = std::move(bytes);
+            moved.resize(2 * size);
+            BOOST_TEST((moved[size - 1] == std::byte{0xA5} && moved[size] == std::byte{}), size);
+        }
+    }
+    BOOST_CHECK_THROW(model::Bytes(std::size_t{1} << 60), std::bad_alloc);
+}
+
 BOOST_AUTO_TEST_CASE(the_first_of_several_differences_is_found_whichever_piece_it_is_in) {
     const std::size_t count = 4 * parallel_piece;
     std::vector<std::uint32_t> words(count);

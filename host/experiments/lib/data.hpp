@@ -33,11 +33,15 @@ SharedBytes random_values(std::size_t count, std::uint64_t seed, Make make) {
                 in_parallel(count, parallel_piece, [&](std::size_t begin, std::size_t end) {
                     Random random(seed);
                     random.skip(begin / 2);
-                    std::uint64_t words = 0;  // the data of fill_random: two values to a word, the low half first
-                    for (std::size_t i = begin; i < end; ++i) {
-                        words = i % 2 == 0 ? random() : words >> 32;
-                        const T v = make(static_cast<std::uint32_t>(words));
+                    const auto put = [&](std::size_t i, std::uint64_t word) {
+                        const T v = make(static_cast<std::uint32_t>(word));
                         std::memcpy(out.data() + i * sizeof(T), &v, sizeof v);
+                    };
+                    // The data of fill_random: two values to a word, the low half first. A piece begins with the low half.
+                    for (std::size_t i = begin; i < end; i += 2) {
+                        const auto words = random();
+                        put(i, words);
+                        if (i + 1 < end) put(i + 1, words >> 32);
                     }
                 });
                 return out;
