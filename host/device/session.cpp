@@ -11,6 +11,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/phases.hpp"
+#include "device/originals.hpp"
 #include "device/staging.hpp"
 
 namespace cllab::device {
@@ -83,6 +84,20 @@ Staging* Session::staging(std::size_t bytes) {
 void Session::put(const cl::Buffer& buffer, std::span<const std::byte> data) {
     if (auto* pinned = staging(data.size())) return pinned->upload(buffer, data);
     queue_.enqueueWriteBuffer(buffer, CL_TRUE, 0, data.size(), data.data());
+}
+
+void Session::put(const cl::Buffer& buffer, const model::SharedBytes& data) {
+    if (keeps_originals_ && has_memory_of_its_own() && data.size() >= Staging::worth_bytes) {
+        constexpr double part_of_device = 1.0 / 16;  // of which comparisons take 0.7
+        if (!originals_) originals_ = std::make_unique<Originals>(*this, part_of_device * static_cast<double>(facts_.global_bytes));
+        if (originals_->put(buffer, data, [&](const cl::Buffer& to) { put(to, std::span<const std::byte>(*data)); })) return;
+    }
+    put(buffer, std::span<const std::byte>(*data));
+}
+
+void Session::keep_originals(bool keep) {
+    keeps_originals_ = keep;
+    if (!keep && originals_) originals_->drop();
 }
 
 void Session::get(const cl::Buffer& buffer, std::span<std::byte> data) {

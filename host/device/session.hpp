@@ -18,6 +18,7 @@
 
 namespace cllab::device {
 
+class Originals;
 class Staging;
 class PoisonKernel;
 
@@ -42,6 +43,10 @@ public:
     bool works_beside_host() const;
     /// The buffer's contents, the fastest way there is, when nobody asks how long it takes.
     void put(const cl::Buffer& buffer, std::span<const std::byte> data);
+    /// The same; what several buffers get, or one more than once, goes to the device once as long as there is room for it.
+    void put(const cl::Buffer& buffer, const model::SharedBytes& data);
+    /// Whether put() may keep data on the device from now on; not beside a cell that may need all of its memory.
+    void keep_originals(bool keep);
     void get(const cl::Buffer& buffer, std::span<std::byte> data);
     /// model::poison of so many bytes by the device itself. False, and nothing done, where the host is to make it.
     bool poison(const cl::Buffer& buffer, std::size_t bytes, std::uint64_t seed);
@@ -85,8 +90,9 @@ private:
     std::optional<Random> placement_;
     std::vector<cl::Buffer> between_;  ///< allocated to displace what comes after
     std::unique_ptr<Staging> staging_;
+    std::unique_ptr<Originals> originals_;
     std::unique_ptr<PoisonKernel> poison_;
-    bool can_stage_ = true, can_poison_ = true;
+    bool can_stage_ = true, can_poison_ = true, keeps_originals_ = true;
 };
 
 /// Memory of the host for a buffer that shall lie in pages of one kind, as far as the system gives them.

@@ -111,12 +111,13 @@ void begin_making(CellState& state) {
         if (state.settings.cache == Cache::cold) state.instruments.flush();
     }
     begin_build(state);
-    make_data(state.setup);
 }
 
 void make(CellState& state, const CellState* beside) {
+    make_data(state.setup);
     end_build(state);
     if (state.record.status != Status::ok) return;
+    state.session.keep_originals(state.device_bytes <= memory_budget(state.session.facts()));
     state.subject = std::make_unique<Subject>(state.session, state.built, state.setup, state.cell.experiment->entry(*state.cell.variant),
                                               beside ? beside->subject.get() : nullptr);
     if (state.setup.reference) state.subject->set_reference(state.reference);

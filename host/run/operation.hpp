@@ -90,6 +90,7 @@ private:
     void make_steps(const device::Built& built, const model::Setup& setup, const std::string& entry);
     void bind(const BoundStep& step);
     void fill(Memory& m, std::span<const std::byte> from);
+    void fill(Memory& m);  ///< with its own data
     void fill_with_poison(Memory& m);
     void pin(Memory& m);
     void prepare_host(Memory& m);  ///< before operations: what is to come from there, or poison where something is to arrive

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/overloaded.hpp"
+#include "core/parallel.hpp"
 #include "core/phases.hpp"
 #include "model/work.hpp"
 
@@ -223,7 +224,7 @@ void Operation::load(const Setup& setup, std::uint64_t seed) {
             throw Error(Blame::result, "argument '" + m.name + "' has " + std::to_string(m.data->size()) + " bytes, expected " +
                                            std::to_string(m.size_bytes));
         if (m.poisoned) fill_with_poison(m);
-        else fill(m, *m.data);
+        else fill(m);
         if (m.is_image) continue;
         prepare_host(m);
         m.buffer.arm(seed);
@@ -241,6 +242,11 @@ void Operation::fill(Memory& m, std::span<const std::byte> from) {
         session_.put(m.buffer.buffer(), from);
 }
 
+void Operation::fill(Memory& m) {
+    if (m.is_image || is_in_place(transfer_)) fill(m, *m.data);
+    else session_.put(m.buffer.buffer(), m.data);
+}
+
 void Operation::fill_with_poison(Memory& m) {
     if (!m.is_image && session_.poison(m.buffer.buffer(), m.size_bytes, seed_)) return;
     m.host.resize(m.size_bytes);
@@ -254,7 +260,7 @@ void Operation::poison() {
     for (auto& [name, m] : memories_) {
         if (!m.read_back) continue;
         if (m.poisoned) fill_with_poison(m);
-        else fill(m, *m.data);
+        else fill(m);
         prepare_host(m);
     }
     rewritten_ = false;
@@ -270,7 +276,8 @@ Operation::Contents Operation::poison_contents() const {
             bytes.resize(m.size_bytes);
             model::poison(bytes, seed_);
         } else {
-            bytes = *m.data;
+            bytes.resize(m.size_bytes);
+            copy_bytes(bytes, *m.data);
         }
     }
     return out;
