@@ -210,6 +210,7 @@ private:
     bool run_plan(const std::vector<model::Group>& plan, Budget& budget, Records& records) {
         run::RunRequest request{std::nullopt, plan, settings_of(invocation_)};
         auto& settings = request.settings;
+        settings.keep_builds = invocation_.cl_dir.empty();  // points added to a sweep have its text
         // The device is warm from the cell before.
         settings.sampling_seconds = budget.sampling();
         settings.warm_seconds = std::clamp(0.2 * settings.sampling_seconds, 0.005, 0.25);

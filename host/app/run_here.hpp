@@ -2,12 +2,11 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <set>
 
 #include "app/runner.hpp"
 #include "device/session.hpp"
-#include "run/reference.hpp"
+#include "run/kept.hpp"
 
 namespace cllab::app {
 
@@ -26,7 +25,7 @@ private:
     device::Session& open(const std::string& selector);
 
     std::map<std::string, device::Session> open_;  ///< by selector
-    std::map<std::string, std::optional<run::Reference>> references_;  // they go before the sessions
+    std::map<std::string, run::Kept> kept_;  // they go before the sessions
 };
 
 }  // namespace cllab::app

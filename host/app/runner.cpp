@@ -124,7 +124,7 @@ void Here::run(const run::RunRequest& request, const std::string& selector, cons
     }
     if (events.ready) events.ready();
     EventObserver observer(events, std::move(start));
-    run::execute(session, request, observer, finished, &references_[selector]);
+    run::execute(session, request, observer, finished, &kept_[selector]);
 }
 
 device::Session& Here::open(const std::string& selector) {
@@ -137,7 +137,7 @@ device::Session& Here::open(const std::string& selector) {
 
 device::Session& Here::make_ready(const std::string& selector) {
     auto& session = open(selector);
-    run::make_ready(session, references_[selector]);
+    run::make_ready(session, kept_[selector].reference);
     return session;
 }
 

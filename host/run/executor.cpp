@@ -87,8 +87,10 @@ public:
           number_(number), group_(request.comparisons[number]), finished_(finished), prepared_(prepared), endings_(endings),
           observer_(observer) {}
 
-    void run() {
+    /// `next`: the comparison after this one, or nothing.
+    void run(GroupRun* next) {
         if (settings_.arrangement) return arrange();
+        next_ = next;
         for (std::size_t i = 0; i < group_.size();) i = batch(i);
     }
 
@@ -155,12 +157,14 @@ private:
         refer(cells);
     }
 
+    bool builds_ahead() const { return session_.works_beside_host() && settings_.builds_ahead; }
+
     /// Begins cell `i` and, on a device that lets the host work beside it, those that follow: their builds go on at once.
     void begin_ahead(std::size_t i) {
         constexpr std::size_t most_ahead = 16;
         constexpr double most_bytes = 1 << 30;  // of the host's memory
         double bytes = 0;
-        const std::size_t last = session_.works_beside_host() && settings_.builds_ahead ? i + most_ahead : i;
+        const std::size_t last = builds_ahead() ? i + most_ahead : i;
         for (std::size_t k = i; k <= last && k < group_.size() && (k == i || bytes < most_bytes); ++k) {
             if (finished_.count({number_, k})) continue;
             auto [at, is_new] = begun_.try_emplace(k);
@@ -187,6 +191,8 @@ private:
             if (!cells.empty() && bytes + bytes / static_cast<double>(cells.size()) > budget) break;
             cancel_point();
             begin_ahead(i);
+            // Not sooner: the data of a point is kept for the cells of one comparison only.
+            if (next_ && i + 1 == group_.size() && builds_ahead()) next_->begin_ahead(0);
             auto cell = std::move(begun_.extract(i).mapped());
             cell.prepared = prepare(*cell.state);
             if (!cell.prepared) {
@@ -308,27 +314,29 @@ private:
     std::size_t& prepared_;
     Endings& endings_;
     Observer& observer_;
+    GroupRun* next_ = nullptr;
     std::map<std::size_t, CellRun> begun_;  ///< not yet prepared
 };
 
 }  // namespace
 
 void execute(device::Session& session, const RunRequest& request, Observer& observer, const std::set<CellNumber>& finished,
-             std::optional<Reference>* reference) {
+             Kept* kept) {
     const auto& limits = request.settings.limits;
     const auto known = limits.find(session.facts().selector);
-    std::optional<Reference> own;
-    if (reference && *reference && !(*reference)->exists()) reference->reset();  // what refused it may be over
-    Instruments instruments(session, reference ? *reference : own, known == limits.end() ? std::nullopt : std::optional(known->second),
-                            request.settings.builds_ahead);
+    Kept own;
+    auto& keep = kept ? *kept : own;
+    if (keep.reference && !keep.reference->exists()) keep.reference.reset();  // what refused it may be over
+    if (!request.settings.keep_builds) keep.programs.reset();
+    Instruments instruments(session, keep, known == limits.end() ? std::nullopt : std::optional(known->second), request.settings.builds_ahead);
     std::size_t prepared = 0;
     Endings endings(session.works_beside_host(), memory_budget(session.facts()));
     std::vector<std::unique_ptr<GroupRun>> groups;  // a cell that ends later still belongs to its own
+    const auto count = request.comparisons.size();
+    for (std::size_t g = 0; g < count; ++g)
+        groups.push_back(std::make_unique<GroupRun>(session, instruments, request, g, finished, prepared, endings, observer));
     try {
-        for (std::size_t g = 0; g < request.comparisons.size(); ++g) {
-            groups.push_back(std::make_unique<GroupRun>(session, instruments, request, g, finished, prepared, endings, observer));
-            groups.back()->run();
-        }
+        for (std::size_t g = 0; g < count; ++g) groups[g]->run(g + 1 < count ? groups[g + 1].get() : nullptr);
     } catch (...) {
         endings.end_all();  // what was measured is kept, whatever ends the run
         throw;

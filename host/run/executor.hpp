@@ -2,13 +2,12 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "device/session.hpp"
-#include "run/reference.hpp"
+#include "run/kept.hpp"
 #include "run/request.hpp"
 
 namespace cllab::run {
@@ -31,9 +30,9 @@ public:
 struct Interrupted {};
 
 /// Runs the request on one device, but for the cells that are `finished`. Cells fail alone; an Error of Blame::usage or
-/// ::environment passes through. `reference`: of the session, where the caller keeps it.
+/// ::environment passes through. `kept`: of the session, where the caller has more runs on it.
 void execute(device::Session& session, const RunRequest& request, Observer& observer, const std::set<CellNumber>& finished = {},
-             std::optional<Reference>* reference = nullptr);
+             Kept* kept = nullptr);
 
 const model::HostInfo& this_host();
 std::uint64_t host_memory_bytes();

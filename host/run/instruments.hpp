@@ -4,40 +4,38 @@
 #include <optional>
 
 #include "run/cache_state.hpp"
-#include "run/code_memo.hpp"
-#include "run/programs.hpp"
-#include "run/reference.hpp"
+#include "run/kept.hpp"
 #include "run/yardstick.hpp"
 
 namespace cllab::run {
 
 class Instruments {
 public:
-    /// `reference`: of the session; made here where it is empty.
-    Instruments(device::Session& session, std::optional<Reference>& reference, const std::optional<model::Limits>& limits, bool builds_ahead = true)
-        : session_(session), reference_(reference), programs_(session, builds_ahead), limits_(limits), last_level_(run::last_level(session.facts(), limits)) {}
+    /// `kept`: of the session; what is empty is made here.
+    Instruments(device::Session& session, Kept& kept, const std::optional<model::Limits>& limits, bool builds_ahead = true)
+        : session_(session), kept_(kept), limits_(limits), last_level_(run::last_level(session.facts(), limits)) {
+        if (!kept.programs || kept.programs->builds_ahead() != builds_ahead) kept.programs.emplace(session, builds_ahead);
+    }
 
     const std::optional<model::Limits>& limits() const { return limits_; }
     const LastLevel& last_level() const { return last_level_; }
     Reference& reference() {
-        if (!reference_) reference_.emplace(session_);
-        return *reference_;
+        if (!kept_.reference) kept_.reference.emplace(session_);
+        return *kept_.reference;
     }
     /// Throws as Flush's constructor at the first call.
     Flush& flush() {
         if (!flush_) flush_.emplace(session_, displacing(last_level_.bytes));
         return *flush_;
     }
-    CodeMemo& code() { return code_; }
-    Programs& programs() { return programs_; }
+    CodeMemo& code() { return kept_.code; }
+    Programs& programs() { return *kept_.programs; }
     Yardsticks& yardsticks() { return yardsticks_; }
 
 private:
     device::Session& session_;
-    std::optional<Reference>& reference_;
-    Programs programs_;
+    Kept& kept_;
     std::optional<model::Limits> limits_;
-    CodeMemo code_;
     LastLevel last_level_;
     std::optional<Flush> flush_;
     Yardsticks yardsticks_;

@@ -17,6 +17,7 @@ public:
     /// what a driver's compiler does with several at once is its own affair. Else each is built by the first get().
     Programs(device::Session& session, bool ahead) : session_(session), ahead_(ahead) {}
     std::shared_future<device::Built> build(const std::string& source, const std::string& options);
+    bool builds_ahead() const { return ahead_; }
     unsigned shared() const { return shared_; }  ///< calls that found what an earlier one had begun
 
 private:

@@ -70,12 +70,13 @@ struct Recorder : run::Observer {
 inline unsigned checks = 0;
 
 /// Runs `variants` (entry points scratch_<name>) of a family whose kernels take (global const uint* src, global uint* dst,
-/// int n) and must write dst[i] = 2 * src[i] + 1. `adjust` may change what they must do, `where` the session.
+/// int n) and must write dst[i] = 2 * src[i] + 1. `adjust` may change what they must do, `where` the session. `apart`: each is a comparison.
 inline std::vector<model::Record> run_scratch(const std::string& kernels, const std::vector<model::Variant>& variants,
                                               run::Settings settings = {}, Recorder* recorder = nullptr,
                                               const std::string& words = "1000",
                                               std::function<void(const model::Variant&, model::Setup&)> adjust = {},
-                                              device::Session* where = nullptr, std::optional<model::Cell> yardstick = {}) {
+                                              device::Session* where = nullptr, std::optional<model::Cell> yardstick = {}, bool apart = false,
+                                              run::Kept* kept = nullptr) {
     static Folder folder;
     std::ofstream(folder.path / "scratch.cl") << kernels;
     model::Experiment experiment;
@@ -102,16 +103,19 @@ inline std::vector<model::Record> run_scratch(const std::string& kernels, const 
         if (adjust) adjust(request.variant, out);
         return out;
     };
-    model::Group group;
+    std::vector<model::Group> comparisons(1);
     model::Point point;
     point.set("n", words);
-    for (const auto& variant : experiment.variants) group.push_back({&experiment, &variant, experiment.id(variant), point, ""});
+    for (const auto& variant : experiment.variants) {
+        if (apart && !comparisons.back().empty()) comparisons.emplace_back();
+        comparisons.back().push_back({&experiment, &variant, experiment.id(variant), point, ""});
+    }
     settings.cl_dir = folder.path;
     settings.sampling_seconds = 0.05;
     if (const char* more = std::getenv("CLLAB_TEST_BUILD_OPTIONS")) settings.build_options = more;
     Recorder own;
     auto& use = recorder ? *recorder : own;
-    run::execute(where ? *where : session(), {std::move(yardstick), {group}, settings}, use);
+    run::execute(where ? *where : session(), {std::move(yardstick), comparisons, settings}, use, {}, kept);
     return use.records;
 }
 

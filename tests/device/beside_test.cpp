@@ -1,10 +1,15 @@
 // What is done only where a device has memory of its own and lets the host work beside it, seen on the device under test as if it
 // were one: pinned pieces, poison made by the device, builds and disassembly in threads, waiting asleep.
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <map>
 #include <boost/test/unit_test.hpp>
 
 #include "bench.hpp"
+#include "device/originals.hpp"
 #include "device/program.hpp"
+#include "experiments/lib/data.hpp"
 #include "run/programs.hpp"
 
 using namespace cllab;
@@ -55,6 +60,62 @@ BOOST_AUTO_TEST_CASE(staged_bytes_arrive_whole_and_the_poison_of_the_device_is_t
     BOOST_TEST((sent == back));
 }
 
+BOOST_AUTO_TEST_CASE(data_that_several_buffers_get_is_uploaded_once_while_it_lives_and_there_is_room) {
+    if (is_simulated()) return;
+    auto& session = as_gpu();
+    const std::size_t size = 1 << 20;
+    const auto make = [&](std::uint64_t seed) {
+        auto bytes = std::make_shared<model::Bytes>(size);
+        fill_random(*bytes, seed);
+        return model::SharedBytes(bytes);
+    };
+    device::Originals originals(session, 2.5 * static_cast<double>(size));
+    const cl::Buffer buffer(session.context(), CL_MEM_READ_WRITE, size);
+    unsigned uploads = 0;
+    const auto arrives = [&](const model::SharedBytes& data) {
+        const bool put = originals.put(buffer, data, [&](const cl::Buffer& to) {
+            ++uploads;
+            session.put(to, std::span<const std::byte>(*data));
+        });
+        model::Bytes back(size);
+        session.get(buffer, back);
+        return put && back == *data;
+    };
+    const auto a = make(1), b = make(2);
+    for (const auto* data : {&a, &b, &a, &b}) BOOST_TEST(arrives(*data));
+    BOOST_TEST(uploads == 2u);
+    BOOST_TEST(arrives(model::SharedBytes(a)));
+    BOOST_TEST(uploads == 2u, "a copy is the same data");
+    {
+        const auto c = make(3);  // no room beside the others: the oldest goes
+        BOOST_TEST(arrives(c));
+        BOOST_TEST(arrives(b));
+        BOOST_TEST(uploads == 3u);
+    }
+    BOOST_TEST(arrives(a));
+    BOOST_TEST(uploads == 4u);
+    BOOST_TEST(arrives(b));
+    BOOST_TEST(uploads == 4u, "what nobody has any more goes first");
+    device::Originals small(session, static_cast<double>(size - 1));
+    BOOST_TEST(!small.put(buffer, a, [&](const cl::Buffer&) { ++uploads; }));
+    BOOST_TEST(uploads == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(a_kernel_that_writes_its_input_spoils_nobody_elses) {
+    if (is_simulated()) return;
+    const auto text = body("vandal", "dst[i] = 2 * src[i] + 1; ((global uint*)src)[i] = 0;") + right;
+    std::map<std::uint32_t, model::SharedBytes> known;  // by the first word, which is the seed
+    const auto share_inputs = [&](const model::Variant&, model::Setup& setup) {
+        auto& data = std::get<model::Input>(setup.args.front()).data;
+        data = known.emplace(model::lib::view<std::uint32_t>(data)[0], data).first->second;
+    };
+    const auto records = run_scratch(text, {{"vandal", ""}, {"right", ""}}, {}, nullptr, words, share_inputs, &as_gpu());
+    BOOST_TEST(known.size() == 2u);
+    BOOST_REQUIRE(records.size() == 2u);
+    for (const auto& r : records)
+        BOOST_TEST((r.status == (r.variant == "right" ? Status::ok : Status::wrong_result)), r.variant << ": " << r.reason);
+}
+
 BOOST_AUTO_TEST_CASE(cells_begun_together_are_each_proved_and_a_hole_is_seen) {
     if (is_simulated()) return;
     const auto text = right + body("hole", "if (i != 1000003) dst[i] = 2 * src[i] + 1;") +
@@ -69,6 +130,46 @@ BOOST_AUTO_TEST_CASE(cells_begun_together_are_each_proved_and_a_hole_is_seen) {
             BOOST_TEST((r.status == (r.variant == "absent" ? Status::launch_failed : Status::wrong_result)), r.variant);
         }
     }
+}
+
+BOOST_AUTO_TEST_CASE(the_next_comparison_is_being_built_while_this_one_is_proved_and_measured) {
+    const auto text = right + body("twin", "dst[i] = src[i] + src[i] + 1;") + body("wrong", "dst[i] = 0;") + body("third", "dst[i] = 1 + 2 * src[i];");
+    std::vector<device::Session*> sessions{&test::session()};
+    if (!is_simulated()) sessions.push_back(&as_gpu());
+    for (auto* session : sessions) {
+        test::Recorder recorder;
+        run_scratch(text, {{"right", ""}, {"wrong", ""}, {"twin", ""}, {"third", ""}}, {}, &recorder, "1000", {}, session, {}, true);
+        const auto at = [&](const std::string& phase) {
+            return std::find(recorder.phases.begin(), recorder.phases.end(), phase) - recorder.phases.begin();
+        };
+        const bool ahead = session->works_beside_host();
+        BOOST_TEST((at("scratch_wrong build") < at("scratch_right verify")) == ahead);
+        BOOST_TEST((at("scratch_third build") < at("scratch_twin sample")) == ahead);
+        BOOST_TEST(at("scratch_third build") > at("scratch_right sample"), "no more than one is begun");
+        BOOST_REQUIRE(recorder.records.size() == 4u);
+        for (std::size_t i = 0; i < 4; ++i) {
+            const auto& r = recorder.records[i];
+            BOOST_TEST(r.variant == (std::array{"right", "wrong", "twin", "third"}[i]));
+            BOOST_TEST((r.status == (r.variant == "wrong" ? Status::wrong_result : Status::ok)), r.variant << ": " << r.reason);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(builds_are_kept_for_the_next_run_where_it_asks_for_them) {
+    const auto text = right + "// " + std::to_string(std::chrono::steady_clock::now().time_since_epoch().count()) + "\n";
+    run::Kept kept;
+    auto& session = test::session();
+    run::Settings settings;
+    settings.measure = false;
+    settings.keep_builds = true;
+    const auto shared = [&] {
+        run_scratch(text, {{"right", ""}}, settings, nullptr, "1000", {}, &session, {}, false, &kept);
+        return kept.programs->shared();
+    };
+    BOOST_TEST(shared() == 0u);
+    BOOST_TEST(shared() == 1u);
+    settings.keep_builds = false;
+    BOOST_TEST(shared() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(one_text_with_the_same_options_is_built_once) {

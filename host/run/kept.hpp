@@ -1,0 +1,19 @@
+// What outlives a run on a session: the next one finds the same texts built and read, and the same reference.
+#pragma once
+
+#include <optional>
+
+#include "run/code_memo.hpp"
+#include "run/programs.hpp"
+#include "run/reference.hpp"
+
+namespace cllab::run {
+
+/// Goes before its session.
+struct Kept {
+    std::optional<Reference> reference;
+    std::optional<Programs> programs;
+    CodeMemo code;
+};
+
+}  // namespace cllab::run
