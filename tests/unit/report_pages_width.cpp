@@ -183,10 +183,11 @@ BOOST_AUTO_TEST_CASE(long_lines_go_on_below_their_last_column_and_no_name_is_cut
     BOOST_TEST(report::fit("µµµµ µµµµ", 9) == "µµµµ µµµµ");  // columns, not bytes
 }
 
-/// The names that --columns takes for the titles of a table's header.
+/// The names that --columns takes for the titles of a table's header, which have units behind them.
 std::set<std::string> columns_in(const std::string& header) {
     std::set<std::string> out;
-    for (const auto& title : split(std::regex_replace(trim(header), std::regex("  +"), "\t"), '\t')) out.insert(report::column_name(title));
+    const auto without_units = std::regex_replace(trim(header), std::regex(R"( \[[^\]]*\])"), "");
+    for (const auto& title : split(std::regex_replace(without_units, std::regex("  +"), "\t"), '\t')) out.insert(report::column_name(title));
     return out;
 }
 
