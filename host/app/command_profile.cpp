@@ -9,6 +9,7 @@
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <span>
 
 #include "app/commands.hpp"
 #include "app/profile.hpp"
@@ -111,7 +112,11 @@ public:
         for (const auto& probe : probes) total_ += cells_in(plan_of(probe.parts, probe.interleave)) + refined_cells(probe);
         Budget budget(invocation_.budget_seconds, total_);
         bool finished = true;
-        for (const auto& probe : probes) finished = finished && run_probe(probe, budget);
+        for (std::size_t i = 0; finished && i < probes.size();) {
+            const auto end = together(probes, i, budget);
+            finished = run_probes(std::span(probes).subspan(i, end - i), std::span(probes).subspan(end), budget);
+            i = end;
+        }
         if (takes_escapes(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
         profile_.seconds = budget.spent();
         profile_.conclusions = portrait::conclude(profile_.records, profile_.device);
@@ -138,20 +143,42 @@ private:
         return probe.refine.most * refined_parts(probe, "1").size();
     }
 
-    bool run_probe(const portrait::Probe& probe, Budget& budget) {
-        const auto plan = plan_of(probe.parts, probe.interleave);
-        const auto cells = cells_in(plan);
-        if (const double least = budget.least(cells); least > budget.left()) {
-            budget.forget(cells + refined_cells(probe));
-            profile_.skipped[probe.family] = "not measured: its " + std::to_string(cells) + (cells == 1 ? " cell needs about " : " cells need about ") +
-                                             format_seconds(least) + ", and " + format_seconds(std::max(0.0, budget.left())) + " of the budget of " +
-                                             format_seconds(profile_.budget_seconds) + " are left";
-            return true;
+    /// The end of those that share a run with probe `i`. A GPU's driver and tools work on the code of one while the next is measured; what is
+    /// added to a sweep needs its results, and on a CPU, where nothing goes on beside a measurement, the budget is looked at before each.
+    std::size_t together(const std::vector<portrait::Probe>& probes, std::size_t i, const Budget& budget) const {
+        std::size_t end = i + 1, cells = 0;
+        if (!profile_.device.is_gpu() || probes[i].refine.most > 0) return end;
+        for (cells = cells_in(plan_of(probes[i].parts, false)); end < probes.size() && probes[end].refine.most == 0; ++end) {
+            cells += cells_in(plan_of(probes[end].parts, false));
+            if (budget.least(cells) > budget.left() / 2) break;
         }
+        return end;
+    }
+
+    bool run_probes(std::span<const portrait::Probe> probes, std::span<const portrait::Probe> later, Budget& budget) {
+        std::vector<model::Group> plan;
+        std::size_t cells = 0;
+        for (const auto& probe : probes) {
+            auto own = plan_of(probe.parts, probe.interleave);
+            const auto count = cells_in(own);
+            if (const double left = budget.left() - budget.least(cells), least = budget.least(count); least > left) {
+                budget.forget(count + refined_cells(probe));
+                profile_.skipped[probe.family] = "not measured: its " + std::to_string(count) + (count == 1 ? " cell needs about " : " cells need about ") +
+                                                 format_seconds(least) + ", and " + format_seconds(std::max(0.0, left)) + " of the budget of " +
+                                                 format_seconds(profile_.budget_seconds) + " are left";
+                continue;
+            }
+            cells += count;
+            std::move(own.begin(), own.end(), std::back_inserter(plan));
+        }
+        if (plan.empty()) return true;
+        std::vector<model::Group> upcoming;
+        if (!later.empty()) upcoming = plan_of(later.front().parts, later.front().interleave);
         Records records;
-        if (!run_plan(plan, budget, records)) return keep(std::move(records), false);
+        if (!run_plan(plan, budget, records, std::move(upcoming))) return keep(std::move(records), false);
         budget.forget(cells);
         if (!again(plan, budget, records)) return keep(std::move(records), false);
+        const auto& probe = probes.front();
         const auto parts = refined_parts(probe, "1").size();
         budget.forget(refined_cells(probe));
         for (std::size_t left = probe.refine.most; left > 0;) {
@@ -206,9 +233,9 @@ private:
         return true;
     }
 
-    /// Records in the plan's order. Returns false when interrupted.
-    bool run_plan(const std::vector<model::Group>& plan, Budget& budget, Records& records) {
-        run::RunRequest request{std::nullopt, plan, settings_of(invocation_)};
+    /// Records in the plan's order. `upcoming`: what the run after this one is likely to measure. Returns false when interrupted.
+    bool run_plan(const std::vector<model::Group>& plan, Budget& budget, Records& records, std::vector<model::Group> upcoming = {}) {
+        run::RunRequest request{std::nullopt, plan, settings_of(invocation_), std::move(upcoming)};
         auto& settings = request.settings;
         settings.keep_builds = invocation_.cl_dir.empty();  // points added to a sweep have its text
         // The device is warm from the cell before.

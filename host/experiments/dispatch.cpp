@@ -144,6 +144,9 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
             again && (!fit || again->residual < fit->residual))
             fit = again;
     }
+    if (sizes.size() < 3) return out;
+    const auto missing = [&](const char* id, const char* name, const std::string& why) { out.push_back(withheld(id, name, why)); };
+    missing("group.time", "time per group", "a GPU begins many groups at a time: their rate says how many");
     if (!fit) return out;
     const std::string how =
         "two-rate model over the group size, residual " + text_of(std::round(1000 * fit->residual) / 10) + " %";
@@ -155,7 +158,10 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
             out.push_back({"wave.width", "wave width", "", static_cast<double>(fit->width), static_cast<double>(*least),
                            static_cast<double>(*most), how});
     }
+    if (!fit->wave_rate || fit->widths.empty()) missing("wave.width", "wave width", "groups of all sizes begin at one rate, whatever waves they make");
     conclude_residency(sizes, rates, *fit, device, out);
+    if (std::none_of(out.begin(), out.end(), [](const Finding& f) { return f.id == "resident"; }))
+        missing("resident", "resident work-items", "no number of them explains the rates of large groups");
     return out;
 }
 

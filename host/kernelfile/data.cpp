@@ -166,8 +166,9 @@ model::Bytes read_bytes(const std::filesystem::path& path, const Place& place) {
     model::Bytes out;
     std::vector<char> chunk(1 << 20);
     while (in.read(chunk.data(), static_cast<std::streamsize>(chunk.size())) || in.gcount() > 0) {
-        const auto* first = reinterpret_cast<const std::byte*>(chunk.data());
-        out.insert(out.end(), first, first + in.gcount());
+        const auto had = out.size(), more = static_cast<std::size_t>(in.gcount());
+        out.resize(had + more);
+        std::memcpy(out.data() + had, chunk.data(), more);
         if (out.size() > most) refuse(place, "'" + path.string() + "' is larger than 4 GiB");
     }
     if (in.bad()) refuse(place, "'" + path.string() + "' cannot be read: " + std::strerror(errno));
@@ -220,7 +221,7 @@ Array read_npy(const model::Bytes& file, const std::string& name, const Place& p
     const auto have = file.size() - start - length;
     if (have / bytes != count || have % bytes != 0)
         damaged("it holds " + std::to_string(have) + " bytes of data, its shape " + shape_text(out.shape) + " of " + out.type + " needs another number");
-    out.data.assign(file.begin() + static_cast<std::ptrdiff_t>(start + length), file.end());
+    out.data = model::Bytes(file.begin() + start + length, file.end());
     return out;
 }
 

@@ -8,11 +8,11 @@
 #include <memory>
 #include <vector>
 
-#include "core/zeroed.hpp"
+#include "core/bytes.hpp"
 
 namespace cllab::model {
 
-using Bytes = std::vector<std::byte, Zeroed<std::byte>>;
+using cllab::Bytes;
 
 /// Copies share the bytes, and are equal; two that were made apart are not, whatever they hold. May be used by several threads.
 class SharedBytes {

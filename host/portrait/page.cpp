@@ -60,7 +60,7 @@ std::string id_of(const Conclusion& conclusion, const Finding& finding) { return
 std::vector<PageLine> page_of(const Profile& profile) {
     std::vector<PageLine> out;
     std::set<std::string> shown;      // by identifier: the first figure that names it has it
-    std::set<std::string> explained;  // one line for an absence, however many figures lack it
+    std::set<std::string> explained;  // one line for an absence, however many figures lack it, and none beside what others of the label say
     const double clock = value_of(profile, "fma.clock"), found = value_of(profile, "fma.units");
     const double units = found > 0 ? found : profile.device.compute_units;
     const auto add = [&](const std::string& section, const std::string& id, const Finding& f, PerCycle per_cycle, const std::string& claim) {
@@ -80,6 +80,7 @@ std::vector<PageLine> page_of(const Profile& profile) {
                 if (!shown.count(id)) add(figure.section, id, f, figure.per_cycle, claim);
             }
         }
+        if (any) explained.insert(figure.section + figure.label);
         if (!any && explained.insert(figure.section + figure.label).second)
             out.push_back({figure.section, figure.id, figure.label, why_absent(profile, figure), {}, 0, {}, claim});
     }

@@ -22,9 +22,8 @@ namespace {
 
 using namespace model;
 
-/// One hash for the code of every kernel that an operation launches: a change in any of them is a change. Empty where one of them
-/// could not be read.
-std::string fingerprint_of_launches(CellState& state, const inspect::DumpRequest& own) {
+/// Where the code of each kernel that an operation launches is read, by name and launch size. None where it has no steps: it is the cell's.
+std::map<std::string, inspect::DumpRequest> requests_of_launches(const CellState& state, const inspect::DumpRequest& own) {
     std::map<std::string, inspect::DumpRequest> requests;
     for (const auto& step : state.setup.steps) {
         const auto* launch = std::get_if<Launch>(&step);
@@ -37,6 +36,13 @@ std::string fingerprint_of_launches(CellState& state, const inspect::DumpRequest
         request.launch = {launch->local, launch->global};
         requests.emplace(request.entry + " " + launch->local.text() + " of " + launch->global.text(), request);
     }
+    return requests;
+}
+
+/// One hash for the code of every kernel that an operation launches: a change in any of them is a change. Empty where one of them
+/// could not be read.
+std::string fingerprint_of_launches(CellState& state, const inspect::DumpRequest& own) {
+    const auto requests = requests_of_launches(state, own);
     if (requests.empty()) return state.code.get().info.fingerprint;
     std::vector<std::string> all;
     for (const auto& [name, request] : requests) {
@@ -313,7 +319,9 @@ std::span<const std::byte> binary_of(CellState& state) {
 void begin_reading_code(CellState& state) {
     const InPhase phase(Phase::disassembly);
     if (!is_code_wanted(state)) return;
-    state.code = state.instruments.code().read(dump_request(state), true);
+    const auto request = dump_request(state);
+    state.code = state.instruments.code().read(request, true);
+    for (const auto& [name, other] : requests_of_launches(state, request)) state.instruments.code().read(other, true);
 }
 
 void read_code(CellState& state) {

@@ -126,7 +126,8 @@ void make(CellState& state, const CellState* beside) {
 void prove(CellState& state) {
     const auto seed = state.settings.seed;
     auto& subject = *state.subject;
-    if (!state.proved(subject.verify(state.setup, seed, state.setup.verify_operations))) return;
+    const bool twice = state.settings.measure && !state.settings.arrangement;
+    if (!state.proved(subject.verify(state.setup, seed, state.setup.verify_operations, twice))) return;
     if (!state.settings.measure) {
         // A simulator takes as long for the second time as for the first.
         if (state.session.facts().implementation != Implementation::oclgrind) state.proved(subject.verify_one_more(seed));
@@ -148,6 +149,19 @@ void begin(CellState& state) {
     if (std::exchange(state.begun, true)) return;
     state.announce("build");
     state.guarded([&] { begin_making(state); });
+}
+
+void build_for_later(device::Session& session, Instruments& instruments, const Cell& cell, const Settings& settings) {
+    const InPhase phase(Phase::build);
+    const auto& facts = session.facts();
+    if (cell.stored || missing_need(*cell.variant, facts)) return;
+    try {
+        const auto setup = model::set_up(*cell.experiment, {*cell.variant, cell.point, facts, settings.seed, settings.files});
+        instruments.programs().build(kernel_source(*cell.experiment, *cell.variant, settings.cl_dir).text,
+                                     build_options(cell, setup, facts, settings.build_options));
+    } catch (const Unsupported&) {
+    } catch (const Error&) {
+    }
 }
 
 bool prepare(CellState& state, const CellState* beside) {

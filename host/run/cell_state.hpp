@@ -58,6 +58,8 @@ struct CellState {
 
 /// needs -> setup, and begins the build. For what is prepared soon: builds of several cells then go on at once.
 void begin(CellState& state);
+/// Begins only the build of a cell that may come later. What is wrong with it, it says itself when it comes.
+void build_for_later(device::Session& session, Instruments& instruments, const model::Cell& cell, const Settings& settings);
 /// begin() where it is not begun -> build -> verify. False: the cell is finished. `beside`: a prepared cell whose buffers are used where they
 /// are alike (method rule 15).
 bool prepare(CellState& state, const CellState* beside = nullptr);

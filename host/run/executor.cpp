@@ -82,7 +82,7 @@ class GroupRun {
 public:
     GroupRun(device::Session& session, Instruments& instruments, const RunRequest& request, std::size_t number,
              const std::set<CellNumber>& finished, std::size_t& prepared, Endings& endings, Observer& observer)
-        : session_(session), instruments_(instruments), settings_(request.settings),
+        : session_(session), instruments_(instruments), request_(request), settings_(request.settings),
           // A simulator's bandwidth means nothing and takes minutes.
           yardstick_(request.yardstick && session.facts().implementation != model::Implementation::oclgrind ? &*request.yardstick : nullptr),
           number_(number), group_(request.comparisons[number]), finished_(finished), prepared_(prepared), endings_(endings),
@@ -176,6 +176,15 @@ private:
         }
     }
 
+    void build_upcoming() {
+        constexpr std::size_t most = 64;
+        if (!settings_.keep_builds) return;
+        std::size_t begun = 0;
+        for (const auto& group : request_.upcoming)
+            for (const auto& cell : group)
+                if (begun++ < most) build_for_later(session_, instruments_, cell, settings_);
+    }
+
     /// Runs the cells from `first` that fit on the device together; returns the first that did not.
     std::size_t batch(std::size_t first) {
         Cells cells;
@@ -192,7 +201,7 @@ private:
             cancel_point();
             begin_ahead(i);
             // Not sooner: the data of a point is kept for the cells of one comparison only.
-            if (next_ && i + 1 == group_.size() && builds_ahead()) next_->begin_ahead(0);
+            if (i + 1 == group_.size() && builds_ahead()) next_ ? next_->begin_ahead(0) : build_upcoming();
             auto cell = std::move(begun_.extract(i).mapped());
             cell.prepared = prepare(*cell.state);
             if (!cell.prepared) {
@@ -306,6 +315,7 @@ private:
 
     device::Session& session_;
     Instruments& instruments_;
+    const RunRequest& request_;
     const Settings& settings_;
     const model::Cell* yardstick_;
     std::size_t number_;

@@ -5,7 +5,7 @@
 namespace cllab::run {
 namespace {
 
-constexpr std::size_t most_programs = 64;
+constexpr std::size_t most_programs = 128;
 
 }  // namespace
 

@@ -52,6 +52,8 @@ struct RunRequest {
     std::optional<model::Cell> yardstick;  ///< the copy that `of copy` is against, with an axis "size"; nothing: no `of copy`
     std::vector<model::Group> comparisons;
     Settings settings;
+    /// What is likely to be asked for next: built beside the last of these where the device can and builds are kept.
+    std::vector<model::Group> upcoming{};
 };
 
 }  // namespace cllab::run

@@ -33,7 +33,7 @@ void Subject::make_sets(std::size_t count) {
     }
 }
 
-Subject::Wrong Subject::verify(const model::Setup& setup, std::uint64_t seed, unsigned operations) {
+Subject::Wrong Subject::verify(const model::Setup& setup, std::uint64_t seed, unsigned operations, bool forget) {
     const InPhase phase(Phase::verify);
     setup_ = &setup;
     turn_ = 0;
@@ -49,7 +49,7 @@ Subject::Wrong Subject::verify(const model::Setup& setup, std::uint64_t seed, un
             session_.wait();
             if (auto wrong = check(*set)) return wrong;
             // What accumulates is never again as it was, but for the other sets.
-            if (!answer_.empty() || (setup.accumulates && sets_.size() == 1)) continue;
+            if (!answer_.empty() || ((forget || setup.accumulates) && sets_.size() == 1)) continue;
             for (const auto& [name, bytes] : buffers_.data) copy_bytes(answer_.emplace(name, model::Bytes(bytes.size())).first->second, bytes);
             answer_trips_ = trips;
             answer_operations_ = operations;

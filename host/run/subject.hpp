@@ -27,7 +27,8 @@ public:
 
     /// Loads every set with `setup`'s data and poison of `seed`, runs `operations` of each and checks what they leave; at
     /// both trip counts where there are two. The caller keeps `setup` until the next call: its check and data stay in use.
-    Wrong verify(const model::Setup& setup, std::uint64_t seed, unsigned operations);
+    /// `forget`: nothing is checked before the next verify(), so what was right is not kept for it.
+    Wrong verify(const model::Setup& setup, std::uint64_t seed, unsigned operations, bool forget = false);
     /// The same of what the operations since then have left in every set that was in use. Of a setup that accumulates only
     /// the guards are looked at.
     Wrong check_left();

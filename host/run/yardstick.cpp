@@ -37,7 +37,7 @@ Yardstick::Yardstick(device::Session& session, Instruments& instruments, model::
     const auto sets = sets_for(cache, facts, setup_, instruments.last_level().bytes, memory_budget(facts));
     subject_ = std::make_unique<Subject>(session, built_, setup_, cell.id);
     subject_->make_sets(sets);
-    if (const auto wrong = subject_->verify(setup_, 1, 1)) throw Unsupported(cell.id + " is wrong here: " + *wrong);
+    if (const auto wrong = subject_->verify(setup_, 1, 1, true)) throw Unsupported(cell.id + " is wrong here: " + *wrong);
     if (cache == Cache::cold) flush_ = &instruments.flush();
     const double once = std::min(subject_->timed(1), subject_->timed(1));
     const auto& audit = session.timer();

@@ -155,6 +155,18 @@ BOOST_AUTO_TEST_CASE(the_next_comparison_is_being_built_while_this_one_is_proved
     }
 }
 
+BOOST_AUTO_TEST_CASE(the_code_of_each_kernel_that_a_cell_launches_is_read_beside_the_measurement) {
+    if (is_simulated()) return;
+    run::Kept kept;
+    const auto two_launches = [](const model::Variant&, model::Setup& setup) {
+        setup.steps = {model::Launch{"scratch_extra", setup.global, {}, {}}, model::Launch{"", setup.global, {}, {}}};
+    };
+    const auto records = run_scratch(right + body("extra", "dst[i] = src[i];"), {{"right", ""}}, {}, nullptr, "1000", two_launches, &as_gpu(), {}, false, &kept);
+    BOOST_REQUIRE((records.size() == 1u && records[0].status == Status::ok));
+    BOOST_TEST(!records[0].code.fingerprint.empty());
+    BOOST_TEST(kept.code.remembered() >= 2u, "at the end both were found");
+}
+
 BOOST_AUTO_TEST_CASE(builds_are_kept_for_the_next_run_where_it_asks_for_them) {
     const auto text = right + "// " + std::to_string(std::chrono::steady_clock::now().time_since_epoch().count()) + "\n";
     run::Kept kept;

@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(code_is_read_once_for_cells_that_share_it_and_anew_for_any_
         other.build_log = "another log";
         read(other);
         BOOST_TEST(memo.remembered() == 1u);
-        for (int i = 0; i < 16; ++i) read(request(temp.path(), std::string(static_cast<std::size_t>(i) + 4, 'x')));
+        for (int i = 0; i < 64; ++i) read(request(temp.path(), std::string(static_cast<std::size_t>(i) + 4, 'x')));
         read(request(temp.path(), "one"));
         BOOST_TEST(memo.remembered() == 1u);  // only so many are kept
     }

@@ -106,6 +106,19 @@ BOOST_AUTO_TEST_CASE(a_sawtooth_of_residency_gives_the_resident_work_items) {
     BOOST_TEST(found(findings, "resident work-items a unit")->value == 1536);
 }
 
+BOOST_AUTO_TEST_CASE(what_one_rate_of_groups_does_not_show_is_withheld_with_the_reason) {
+    // As on an H200: 1.64 groups a nanosecond, of whatever size.
+    std::vector<std::pair<double, double>> points;
+    for (const double b : {1., 8., 32., 48., 64., 96., 128., 192., 256., 512.}) points.emplace_back(b, 1 / 1.64e9);
+    const auto findings = family("dispatch").conclude({probe_curve("1d", {}, points)}, probe_gpu());
+    BOOST_TEST(found(findings, "group rate")->value == 1.64e9, boost::test_tools::tolerance(0.01));
+    for (const std::string name : {"wave width", "resident work-items", "time per group"}) {
+        const auto* f = found(findings, name);
+        BOOST_TEST((f && !f->withheld.empty()), name);
+    }
+    BOOST_TEST(family("dispatch").conclude({probe_curve("1d", {}, {points[0], points[1]})}, probe_gpu()).empty(), "two points show nothing");
+}
+
 BOOST_AUTO_TEST_CASE(on_a_cpu_only_the_group_has_a_price) {
     const auto findings =
         family("dispatch")

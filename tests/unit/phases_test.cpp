@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/bytes.hpp"
 #include "core/parallel.hpp"
 #include "core/phases.hpp"
 #include "core/random.hpp"
@@ -158,17 +159,43 @@ BOOST_AUTO_TEST_CASE(bytes_are_copied_whole_by_however_many_pieces) {
 }
 
 BOOST_AUTO_TEST_CASE(bytes_without_a_value_are_zero_also_where_memory_is_used_again) {
-    for (const std::size_t size : {std::size_t{1000}, (std::size_t{4} << 20) - 1, (std::size_t{4} << 20) + 1, (std::size_t{9} << 20) + 4097}) {
+    const auto zeros = [](const Bytes& bytes, std::size_t from) { return std::count(bytes.begin() + static_cast<std::ptrdiff_t>(from), bytes.end(), std::byte{}); };
+    for (const std::size_t size : {std::size_t{1000}, (std::size_t{4} << 20) - 1, std::size_t{4} << 20, (std::size_t{9} << 20) + 4097}) {
         for (int turn = 0; turn < 3; ++turn) {
-            model::Bytes bytes(size);
-            BOOST_TEST(std::count(bytes.begin(), bytes.end(), std::byte{}) == static_cast<std::ptrdiff_t>(size), size);
+            Bytes bytes(size);
+            BOOST_TEST(zeros(bytes, 0) == static_cast<std::ptrdiff_t>(size), size);
             std::fill(bytes.begin(), bytes.end(), std::byte{0xA5});
             auto moved = std::move(bytes);
+            BOOST_TEST(bytes.empty());
             moved.resize(2 * size);
-            BOOST_TEST((moved[size - 1] == std::byte{0xA5} && moved[size] == std::byte{}), size);
+            BOOST_TEST((moved[size - 1] == std::byte{0xA5} && zeros(moved, size) == static_cast<std::ptrdiff_t>(size)), size);
+            moved.resize(size - 10);
+            moved.resize(size);
+            BOOST_TEST((moved[size - 11] == std::byte{0xA5} && zeros(moved, size - 10) == 10), size);
         }
     }
-    BOOST_CHECK_THROW(model::Bytes(std::size_t{1} << 60), std::bad_alloc);
+    BOOST_CHECK_THROW(Bytes(std::size_t{1} << 60), std::bad_alloc);
+}
+
+BOOST_AUTO_TEST_CASE(bytes_are_made_of_any_values_and_copies_are_equal_and_apart) {
+    const std::vector<std::uint8_t> numbers{1, 2, 3};
+    std::vector<std::byte> values;
+    for (const auto n : numbers) values.push_back(std::byte{n});
+    const Bytes from_values(values.begin(), values.end()), listed{std::byte{1}, std::byte{2}, std::byte{3}}, none, same(3, std::byte{7});
+    BOOST_TEST((from_values == listed && listed.size() == 3 && listed.front() == std::byte{1} && listed.back() == std::byte{3}));
+    BOOST_TEST((none.empty() && none == Bytes(std::size_t{0}) && !(none == listed) && same[2] == std::byte{7}));
+    Bytes large(std::size_t{5} << 20);
+    fill_random(large, 17);
+    auto copy = large;
+    BOOST_TEST((copy == large));
+    copy.back() ^= std::byte{1};
+    BOOST_TEST(!(copy == large));
+    copy = large;
+    BOOST_TEST((copy == large));
+    large = std::move(copy);
+    BOOST_TEST(large.size() == std::size_t{5} << 20);
+    large.clear();
+    BOOST_TEST(large.empty());
 }
 
 BOOST_AUTO_TEST_CASE(the_first_of_several_differences_is_found_whichever_piece_it_is_in) {
