@@ -51,7 +51,8 @@ std::string cuda_text(const std::string& source) {
 std::vector<std::string> nvrtc_options(const std::string& options, const std::string& source, int sm) {
     const auto words = words_of(options);
     const auto has = [&](const char* word) { return std::find(words.begin(), words.end(), word) != words.end(); };
-    std::vector<std::string> out{"--std=c++17", "--device-as-default-execution-space", "--disable-warnings", "--gpu-architecture=compute_" + std::to_string(sm)};
+    std::vector<std::string> out{"--std=c++17", "--device-as-default-execution-space", "--disable-warnings"};
+    out.push_back("--gpu-architecture=compute_" + std::to_string(sm));
     const bool fast = has("-cl-fast-relaxed-math") || has("-cl-unsafe-math-optimizations");
     const bool contracts = fast || has("-cl-mad-enable") || !std::regex_search(source, std::regex(R"(#pragma\s+OPENCL\s+FP_CONTRACT\s+OFF)"));
     const bool exact = has("-cl-fp32-correctly-rounded-divide-sqrt");

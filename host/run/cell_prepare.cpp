@@ -29,10 +29,13 @@ void build_reference(CellState& state) {
 void require_cuda_can(const CellState& state) {
     if (state.session.facts().implementation != Implementation::nvidia) throw Unsupported("the build option -x cuda needs a device of NVIDIA's driver");
     for (const auto& argument : state.setup.args) {
-        if (std::holds_alternative<Image>(argument) || std::holds_alternative<Sampler>(argument)) throw Unsupported("cl/include/cuda.h has no images (-x cuda)");
+        const bool image = std::holds_alternative<Image>(argument) || std::holds_alternative<Sampler>(argument);
+        if (image) throw Unsupported("cl/include/cuda.h has no images (-x cuda)");
         if (std::holds_alternative<Local>(argument)) throw Unsupported("a kernel of CUDA has no __local argument (-x cuda)");
     }
-    const auto displaced = [](const Extent& offset) { return std::any_of(offset.size.begin(), offset.size.begin() + offset.dims, [](auto n) { return n > 0; }); };
+    const auto displaced = [](const Extent& offset) {
+        return std::any_of(offset.size.begin(), offset.size.begin() + offset.dims, [](auto n) { return n > 0; });
+    };
     bool any = displaced(state.setup.offset);
     for (const auto& step : state.setup.steps)
         if (const auto* launch = std::get_if<Launch>(&step)) any = any || displaced(launch->offset);
