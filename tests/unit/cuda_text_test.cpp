@@ -79,7 +79,6 @@ BOOST_AUTO_TEST_CASE(pointers_are_marked_and_numbers_are_not) {
     BOOST_TEST(has("\t.param .u64 k_param_2,\n"));
     BOOST_TEST(has("\t.param .u64 k_param_12\n"));
     BOOST_TEST(has("ld.param.u64 %rd1, [k_param_0]"));
-    BOOST_TEST(has(".target sm_90, texmode_independent\n"));
 }
 
 /// A test of the compiler itself, which few machines have. Skipped there, and listed as skipped.
@@ -112,6 +111,15 @@ BOOST_AUTO_TEST_CASE(a_vector_of_four_is_one_access_and_has_the_values_it_was_gi
                                            "-x cuda", 80);
     BOOST_REQUIRE_MESSAGE(made.ok, made.log);
     BOOST_TEST(made.ptx.find("st.global.v4") != std::string::npos, made.ptx);
+}
+
+BOOST_AUTO_TEST_CASE(a_picture_is_read_through_the_texture_unit, *where_there_is_nvrtc()) {
+    const auto made = device::compile_cuda("constant sampler_t plain = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_NONE | CLK_FILTER_NEAREST;\n"
+                                           "kernel void k(__read_only image2d_t a, global uint* b) {\n"
+                                           "    b[get_global_id(0)] = read_imageui(a, plain, (int2)((int)get_global_id(0), 3)).x;\n}\n",
+                                           "-x cuda", 75);
+    BOOST_REQUIRE_MESSAGE(made.ok, made.log);
+    BOOST_TEST(made.ptx.find("tex.2d.v4.u32.s32") != std::string::npos, made.ptx);
 }
 
 BOOST_AUTO_TEST_CASE(what_cuda_does_not_know_is_said_in_the_compilers_words, *where_there_is_nvrtc()) {
