@@ -222,6 +222,9 @@ template <class T, class C, int N> static __forceinline__ lab_vec<T, N> select(l
     for (int i = 0; i < N; ++i) r.s[i] = c.s[i] < 0 ? b.s[i] : a.s[i];
     return r;
 }
+static __forceinline__ int mul_hi(int a, int b) { return __mulhi(a, b); }
+static __forceinline__ uint mul_hi(uint a, uint b) { return __umulhi(a, b); }
+static __forceinline__ ulong mul_hi(ulong a, ulong b) { return __umul64hi(a, b); }
 static __forceinline__ int mul24(int a, int b) { return __mul24(a, b); }
 static __forceinline__ uint mul24(uint a, uint b) { return __umul24(a, b); }
 static __forceinline__ int mad24(int a, int b, int c) { return __mul24(a, b) + c; }

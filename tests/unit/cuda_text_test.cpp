@@ -33,6 +33,7 @@ BOOST_AUTO_TEST_CASE(a_kernel_and_its_promised_group_are_what_they_are_in_cuda) 
     BOOST_TEST(made_of("kernel __attribute__((reqd_work_group_size(TILE, 16, 1))) void k(global int* a) {}") ==
                "extern \"C\" __global__ __launch_bounds__((TILE) * (16) * (1)) void k( int* a) {}\n");
     BOOST_TEST(made_of("__attribute__((vec_type_hint(short8)))\n__kernel void k() {}") == "\nextern \"C\" __global__ void k() {}\n");
+    BOOST_TEST(made_of("kernel SHAPE void KERNEL(int a) {}") == "extern \"C\" __global__ SHAPE void KERNEL(int a) {}\n");
     // lab.h makes a macro of the word; it is no kernel.
     BOOST_TEST(made_of("#define kernel __kernel\n") == "#define kernel __kernel\n\n");
     BOOST_TEST(made_of("int kernel_size = get_global_id(0);") == "int kernel_size = get_global_id(0);\n");
