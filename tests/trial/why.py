@@ -6,14 +6,14 @@
 Makes a profile below --dumps unless there is one. CLLAB names the program, build/cllab unless set.
 
 Probes: kernels that are made to wait for one thing, so that it is known what limits them: streams through memory, one region read again and
-again in each level of the caches, chains of loads in each level, chains and many independent ones of multiply-adds, atomics, empty launches,
-empty groups. Crossovers: kernel files that read and write arrays in each level and do 1 to 512 multiply-adds for each element. What limits
+again in each level of the caches, chains of loads in each level, chains and many independent ones of multiply-adds, atomics, barriers, empty
+launches, empty groups. Kernel files: a chain of loads and a row of barriers that no probe of the profile has. Crossovers: kernel files that read and write arrays in each level and do 1 to 512 multiply-adds for each element. What limits
 those is not known beforehand but found: with twice the multiply-adds a cell that arithmetic limits takes nearly twice as long, and one that
 it does not limit takes nearly as long as before.
 
-A cell is right when the limiter named is one that is true of it, wrong when another one is named, and open when none is. One whose time is
-not known within 10 %, because the machine has other work, is set aside: neither what is said of it nor what is true of it means much. `--out` gets one
-JSON line per cell. Exit status: 0 when at most 2 % of the cells are wrong, 1 when more, 2 when there is no cell.
+A cell is right when the limiter named is one that is true of it, wrong when another one is named, and open when none is. Where the launch and
+something behind it are named together, the larger must be true. A cell is set aside whose time is not known within 10 %, because the machine has
+other work, or whose registers spill: what is true of it is not known. `--out` gets one JSON line per cell. Exit status: 0 when at most 2 % of the cells are wrong, 1 when more, 2 when there is no cell.
 """
 import argparse
 import collections
@@ -34,6 +34,7 @@ axis steps = 1
 arg x = rand:items
 arg y = out:items
 global items
+local 256
 options -DSTEPS={steps}
 work bytes=8*items flops=4*steps*items
 */
@@ -45,6 +46,43 @@ kernel void crossover(global const float* restrict x, global float* restrict y) 
         b = fma(b, 0.998f, 0.002f);
     }
     y[i] = a + b;
+}
+"""
+# One work-item goes from word to word by a full-period generator; each step needs the word before, as 'chain' says.
+CHASE = """
+/*cllab
+axis words = 1024
+arg x = iota:words
+arg y = out:1
+arg steps = 4096
+arg mask = words-1
+global 1
+local 1
+work bytes=4 chain=steps
+*/
+kernel void chase(global const uint* restrict x, global uint* restrict y, uint steps, uint mask) {
+    uint at = 1;
+    for (uint k = 0; k < steps; ++k) at = (x[at] * 1664525u + 1013904223u) & mask;
+    y[0] = at;
+}
+"""
+# One group, whose work-items do next to nothing between barriers.
+WAITS = """
+/*cllab
+axis size = 256
+arg y = out:size
+arg steps = 4096
+global size
+local size
+work barriers=steps
+*/
+kernel void waits(global uint* y, uint steps) {
+    uint v = get_local_id(0);
+    for (uint k = 0; k < steps; ++k) {
+        v = v * 5u + 7u;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    y[get_global_id(0)] = v;
 }
 """
 STEPS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
@@ -99,20 +137,37 @@ def levels_of(profile, caches):
 
 def probes(profile, levels):
     """What is run, and the limiters that are true of it."""
+    gpu = profile["device"]["type"] == "gpu"
+    # Elements of 64 bytes leave gaps between the work-items of a warp, and then it is not memory that a GPU waits for.
+    width = "16" if gpu else "16,64"
+    # Few or narrow chains do not fill a CPU, and what they wait for is not the peak of its arithmetic.
+    fma = ["--axis", "ilp=4,8", "--axis", "width=4,16"] if gpu else ["--axis", "ilp=8,16", "--axis", "width=16"]
     streamed = next((f["value"] for f in profile["figures"] if f["id"] == "bandwidth.streamed"), 512 << 20)
     for variant, buffers in (("copy", 2), ("read", 1), ("write", 1), ("triad", 3)):
         size = int(streamed / buffers + (1 << 20)) // (1 << 20) * (1 << 20)
-        yield [f"bandwidth_{variant}", "--axis", f"size={size}", "--axis", "width=16,64"], {"memory"}
+        yield [f"bandwidth_{variant}", "--axis", f"size={size}", "--axis", f"width={width}"], {"memory"}
     for number, size in enumerate(levels):
         yield ["bandwidth_reread", "--axis", f"size={size // 4096 * 4096},{size // 8192 * 4096 + 4096}"], {f"l{number + 1}"}
         yield ["latency_global", "--axis", f"footprint={size}", "--axis", "order=random,paged"], {"latency"}
     yield ["fma_latency", "--axis", "type=float,double,uint"], {"latency"}
-    yield ["fma_peak", "--axis", "type=float,double,uint", "--axis", "ilp=4,8", "--axis", "width=4,16"], {"arithmetic"}
+    yield ["fma_peak", "--axis", "type=float,double,uint", *fma], {"arithmetic"}
     yield ["atomic_chain"], {"latency"}
     yield ["atomic_global"], {"atomics"}
     yield ["launch_item", "--axis", "launches=1,4"], {"launch"}
     yield ["muladd_fma", "--axis", "items=16,64"], {"launch"}
     yield ["dispatch_1d", "--axis", "side=1"], {"groups", "launch"}
+    if gpu:
+        yield ["latency_local"], {"latency"}
+        yield ["atomic_local"], {"local_atomics"}
+        yield ["banks_rate", "--axis", "stride=1,3"], {"local"}
+        yield ["barrier_plain", "--axis", "group=128,256,512,1024"], {"barriers"}
+
+
+def files(profile, levels):
+    """The same of kernel files, which say what they do."""
+    yield CHASE, "chase", ["--axis", "words=" + ",".join(str(1 << (size // 4).bit_length() - 1) for size in levels)], {"latency"}
+    if profile["device"]["type"] == "gpu":
+        yield WAITS, "waits", ["--axis", "size=128,1024"], {"barriers"}
 
 
 def crossovers(arguments, levels):
@@ -122,7 +177,8 @@ def crossovers(arguments, levels):
         return
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "crossover.cl"
-        path.write_text(CROSSOVER)
+        # Where the driver chose the groups, nobody would know how many there are.
+        path.write_text(CROSSOVER.replace("local 256\n", "" if arguments.cpu else "local 256\n"))
         footprints = [min(level, 16 << 20) for level in levels]  # a check of more takes longer than all else
         cells = explained(arguments, path, "--axis", "items=" + ",".join(str(size // 8 // 64 * 64) for size in footprints),
                           "--axis", "steps=" + ",".join(map(str, [*STEPS, 2 * STEPS[-1]])))
@@ -133,6 +189,14 @@ def crossovers(arguments, levels):
             continue
         ratio = seconds[items, 2 * steps] / seconds[items, steps]
         yield record, why, {"arithmetic", "units"} if ratio > 1.7 else set() if ratio > 1.3 else {"memory", "l1", "l2", "l3", "l4", "launch", "groups"}
+
+
+ARITHMETIC = {"arithmetic", "units"}
+
+
+def is_true(both, said, true):
+    """Of two that follow each other the larger one must be true; of a crossover's middle, one of two must be arithmetic and the other not."""
+    return said in true if true else bool(both & ARITHMETIC) and bool(both - ARITHMETIC - {None})
 
 
 def main():
@@ -148,22 +212,32 @@ def main():
     if not profile:
         return 2
     levels = levels_of(profile, arguments.cache)
+    arguments.cpu = profile["device"]["type"] == "cpu"
     counts, matrix = collections.Counter(), collections.Counter()
     with open(arguments.out, "w") as out:
         def take(record, why, true):
             said = why.get("limiter")
-            verdict = "aside" if is_disturbed(record) else "open" if not said else "right" if said in true else "wrong"
+            both = {said, why.get("follower")}
+            verdict = "aside" if is_disturbed(record) or record["code"].get("spills") else "open" if not said else "right" if is_true(both, said, true) else "wrong"
+            said = said and "+".join(filter(None, (said, why.get("follower"))))
             counts[verdict] += 1
             if verdict != "aside":
                 matrix["/".join(sorted(true)) or "between", said or why["limit"]] += 1
             share = max([b["seconds"] / why["seconds"] for b in why["bounds"]], default=0)
             out.write(json.dumps({"id": record["id"], "point": record["point"], "options": record["build"]["options"], "true": sorted(true), "said": said,
-                                  "limit": why["limit"], "share": round(share, 3), "verdict": verdict}) + "\n")
+                                  "limit": why["limit"], "share": round(share, 3), "verdict": verdict,
+                                  "bounds": {b["id"]: round(b["seconds"] / why["seconds"], 3) for b in why["bounds"]}}) + "\n")
             out.flush()
             print(f"{verdict:6} {record['id']} {record['point']} {said or why['limit']} {share:.2f}", flush=True)
         for args, true in probes(profile, levels):
             for record, why in explained(arguments, *args):
                 take(record, why, true)
+        for text, name, args, true in files(profile, levels):
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / f"{name}.cl"
+                path.write_text(text)
+                for record, why in explained(arguments, path, *args):
+                    take(record, why, true)
         for record, why, true in crossovers(arguments, levels):
             take(record, why, true)
     cells = counts["right"] + counts["open"] + counts["wrong"]
