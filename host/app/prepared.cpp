@@ -7,14 +7,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/clock.hpp"
 #include "core/error.hpp"
 #include "device/program.hpp"
 #include "json/read.hpp"
 
 namespace cllab::app {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// For a child: its job. Ends the process when the parent is gone.
 Message read_job(int fd) {
@@ -73,7 +72,7 @@ struct Prepared::Waiting {
                 const nlohmann::json found = introspect(session, nlohmann::json(job.at("ask")).get<std::vector<AskedBuild>>());
                 return send(fd, found.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
             }
-            if (job.at("in_use").get<bool>()) session.note_use();
+            session.note_use(Clock::time_point(Clock::duration(job.at("last_use").get<Clock::rep>())));
             const auto request = apply(rebuild(job.at("recipe"), session.facts()), job.at("difference"));
             carry_out(here, request, selector, {}, {}, position, fd);
         });
@@ -151,9 +150,9 @@ void Prepared::run(const run::RunRequest& request, const std::string& selector, 
     auto finished = already;
     auto waiting = already.empty() && !request.yardstick && !recipe_.is_null() ? take() : nullptr;
     // The device is as warm as the process before has left it (method rule 4).
-    const bool in_use = Clock::now() - last_use_ < std::chrono::milliseconds(500);
+    const auto last_use = last_use_.time_since_epoch().count();
     bool over = false;
-    if (waiting && write_job(waiting->job, Message{{"in_use", in_use}, {"recipe", recipe_}, {"difference", difference(request)}})) {
+    if (waiting && write_job(waiting->job, Message{{"last_use", last_use}, {"recipe", recipe_}, {"difference", difference(request)}})) {
         try {
             over = Supervision(std::move(waiting->worker), rest, selector, timeout_seconds_, events, finished).watch();
         } catch (const DeviceLost&) {
