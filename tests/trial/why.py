@@ -16,10 +16,12 @@ something behind it are named together, the larger must be true. A cell is set a
 other work, or whose registers spill: what is true of it is not known. `--out` gets one JSON line per cell. Exit status: 0 when at most 2 % of the cells are wrong, 1 when more, 2 when there is no cell.
 """
 import argparse
+import array
 import collections
 import json
 import os
 import pathlib
+import random
 import subprocess
 import sys
 import tempfile
@@ -48,24 +50,23 @@ kernel void crossover(global const float* restrict x, global float* restrict y) 
     y[i] = a + b;
 }
 """
-# One work-item goes from word to word by a full-period generator; each step needs the word before, as 'chain' says.
+# One work-item goes from line to line in random order; each load needs the one before, as 'chain' says.
 CHASE = """
 /*cllab
-axis words = 1024
-arg x = iota:words
+arg x = file:RING
 arg y = out:1
-arg steps = 4096
-arg mask = words-1
+arg steps = STEPS
 global 1
 local 1
 work bytes=4 chain=steps
 */
-kernel void chase(global const uint* restrict x, global uint* restrict y, uint steps, uint mask) {
-    uint at = 1;
-    for (uint k = 0; k < steps; ++k) at = (x[at] * 1664525u + 1013904223u) & mask;
+kernel void chase(global const uint* restrict x, global uint* restrict y, uint steps) {
+    uint at = 0;
+    for (uint k = 0; k < steps; ++k) at = x[at];
     y[0] = at;
 }
 """
+LINE = 32  # words from one visit to the next at the least
 # One group, whose work-items do next to nothing between barriers.
 WAITS = """
 /*cllab
@@ -165,9 +166,23 @@ def probes(profile, levels):
 
 def files(profile, levels):
     """The same of kernel files, which say what they do."""
-    yield CHASE, "chase", ["--axis", "words=" + ",".join(str(1 << (size // 4).bit_length() - 1) for size in levels)], {"latency"}
+    for size in levels:
+        lines = min(size, 16 << 20) // 4 // LINE
+        yield CHASE.replace("STEPS", str(4 * lines if lines < 16384 else lines)), "chase", ring_of(lines), [], {"latency"}
     if profile["device"]["type"] == "gpu":
-        yield WAITS, "waits", ["--axis", "size=128,1024"], {"barriers"}
+        yield WAITS, "waits", b"", ["--axis", "size=128,1024"], {"barriers"}
+
+
+def ring_of(lines):
+    """Words of which the first of each line is the place of another line's, all lines in one ring."""
+    order = list(range(1, lines))
+    random.Random(1).shuffle(order)
+    words = array.array("I", bytes(4 * LINE * lines))
+    at = 0
+    for line in order:
+        words[at] = LINE * line
+        at = LINE * line
+    return words.tobytes()  # the last one leads to the first, at 0
 
 
 def crossovers(arguments, levels):
@@ -232,10 +247,11 @@ def main():
         for args, true in probes(profile, levels):
             for record, why in explained(arguments, *args):
                 take(record, why, true)
-        for text, name, args, true in files(profile, levels):
+        for text, name, ring, args, true in files(profile, levels):
             with tempfile.TemporaryDirectory() as folder:
                 path = pathlib.Path(folder) / f"{name}.cl"
-                path.write_text(text)
+                (path.parent / "ring").write_bytes(ring)
+                path.write_text(text.replace("RING", str(path.parent / "ring")))
                 for record, why in explained(arguments, path, *args):
                     take(record, why, true)
         for record, why, true in crossovers(arguments, levels):
