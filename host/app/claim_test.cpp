@@ -12,7 +12,7 @@
 namespace cllab::app {
 namespace {
 
-constexpr double seconds_of_all_tests = 8;
+constexpr double seconds_of_all_tests = 6;
 
 struct Change {
     model::Cell cell;

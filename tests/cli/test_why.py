@@ -80,6 +80,22 @@ class Why(LabTest):
             self.assertLess(test["found"]["high"], test["predicted"]["low"])
             self.assertEqual(test["outcome"], "otherwise")
 
+    def test_twice_the_work_may_agree_with_a_claim_that_other_groups_refute(self):
+        # The time goes with the pixels, and so do the groups: only the same pixels in half as many groups tell.
+        cell = ["pitch_implicit", "--device", "cpu", "--axis", "width=512", "--axis", "height=512", "--axis", "local=64x4", "--max-time", "0.05"]
+        self.lab("run", *cell, "--no-dumps", "--no-yardstick", "--json", "r.jsonl")
+        record, = self.records()
+        groups = record["work"]["groups"]
+        self.assertEqual(groups, 512 * 512 / 256)
+        self.profile([figure("dispatch.group.time", "time per group", "s", 1.1 * record["time"]["median"] / groups, low=1e-12, high=1),
+                      figure("launch.empty.item", "empty kernel", "s", 1e-12)])
+        page, line = self.why("--test", cell=cell)
+        tests = {test["axis"]: test for test in line["tests"]}
+        self.assertEqual((tests["local"]["after"], tests["local"]["outcome"]), ("128x4", "otherwise"))
+        self.assertLess(tests["local"]["predicted"]["high"], 0.9)
+        self.assertEqual(line["limit"], "withdrawn")
+        self.assertIn("withdrawn: limited by group dispatch does not stand its test", page)
+
     def test_a_kernel_file_is_explained_by_what_it_declares(self):
         self.profile(FAST)
         (self.folder / "k.cl").write_text("kernel void twice(global float* x) { x[get_global_id(0)] *= 2; }\n")
