@@ -91,7 +91,8 @@ const std::vector<HelpPage> pages{
      "program binary is launched again through the CUDA driver with the cell's own arguments, under Nsight Compute (ncu).\n"
      "The result of that launch is checked like the cell, and its time stands beside OpenCL's. Kernels that take images\n"
      "or __local arguments, and operations of several launches, cannot be launched so. Options behind -- replace\n"
-     "the choice of counters; ncu's own page is then printed as it is.",
+     "the choice of counters; ncu's own page is then printed as it is. With --json the record has the counters, and\n"
+     "`cllab why` of that file explains the time by them.",
      "cllab ncu pitch_wide -- --set full"},
     {"merge",
      "cllab merge FILE... [--json OUT]",

@@ -101,7 +101,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         const auto &least = curve.samples.front(), &most = curve.samples.back();
         if (curve.variant == "chain") {
             // How far away an address is depends on where the buffer lies, so that one of them stands for no other.
-            auto found = step_finding("latency", "atomic latency", least, "dependent global additions of one work-item; from the nearest to the farthest address");
+            auto found = step_finding("latency", "atomic latency", least,
+                                      "dependent global additions of one work-item; from the nearest to the farthest address");
             std::vector<double> steps;
             for (const auto& s : curve.samples) {
                 steps.push_back(s.per_step);

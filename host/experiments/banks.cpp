@@ -79,11 +79,13 @@ Setup setup(const Request& request, Params& params) {
 void conclude_rate(const Curve& curve, std::vector<Finding>& out) {
     const auto* free = sample_at(curve, 1);
     if (!free) return;
-    out.push_back(rate_finding("rate", "local memory bandwidth", "B/s", *free, 1, "four chains of loads in each work-item of whole groups on all units, stride 1"));
-    const auto worst = std::max_element(curve.samples.begin(), curve.samples.end(), [](const auto& a, const auto& b) { return a.per_step < b.per_step; });
-    if (curve.samples.size() > 2)
-        out.push_back({"rate.worst", "local memory at the worst stride", "x", worst->per_step / free->per_step,
-                       per_step(*worst, worst->low) / per_step(*free, free->high), per_step(*worst, worst->high) / per_step(*free, free->low), "stride " + text_of(worst->x) + " against 1, the same loads"});
+    out.push_back(rate_finding("rate", "local memory bandwidth", "B/s", *free, 1,
+                               "four chains of loads in each work-item of whole groups on all units, stride 1"));
+    if (curve.samples.size() < 3) return;
+    const auto& worst = *std::max_element(curve.samples.begin(), curve.samples.end(), [](const auto& a, const auto& b) { return a.per_step < b.per_step; });
+    out.push_back({"rate.worst", "local memory at the worst stride", "x", worst.per_step / free->per_step,
+                   per_step(worst, worst.low) / per_step(*free, free->high), per_step(worst, worst.high) / per_step(*free, free->low),
+                   "stride " + text_of(worst.x) + " against 1, the same loads"});
 }
 
 void conclude_one(const Curve& curve, const Device& device, std::vector<Finding>& out) {

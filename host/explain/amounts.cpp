@@ -79,7 +79,8 @@ void bound_counted(const Record& record, const Limits& limits, Explanation& out)
     if (!are_counted(record)) {
         std::string why = "executed instructions are not counted";
         if (record.work.instructions > 0)
-            why = format_significant(record.work.instructions, 3) + " are executed, by sampled addresses and the declared bytes; their peak is not in the profile";
+            why = format_significant(record.work.instructions, 3) +
+                  " are executed, by sampled addresses and the declared bytes; the profile has no peak of them";
         if (!record.counters.empty()) why = "the counters are of a whole launch, and the time is of one step or of several launches";
         out.unbounded.emplace_back("instruction issue", why);
         return;
