@@ -98,7 +98,7 @@ def explained(arguments, *args):
     """(record, explanation) of each cell that ran."""
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "why.jsonl"
-        done = lab(arguments, "why", *args, "--json", out)
+        done = lab(arguments, "why", *args, "--max-time", arguments.max_time, "--json", out)
         lines = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
         if done.returncode not in (0, 1) or not lines:
             print(f"{' '.join(map(str, args))}: exit status {done.returncode}: {done.stderr.strip()}", flush=True)
@@ -137,31 +137,34 @@ def levels_of(profile, caches):
 
 
 def probes(profile, levels):
-    """What is run, and the limiters that are true of it."""
+    """What is run, and of each cell the limiters that are true of it; none where they are not known. As few commands as may be: a GPU's driver
+    takes longer to start than most cells."""
     gpu = profile["device"]["type"] == "gpu"
-    # Elements of 64 bytes leave gaps between the work-items of a warp, and then it is not memory that a GPU waits for.
-    width = "16" if gpu else "16,64"
+    block = 16384 if gpu else 4096  # that a region of bandwidth_reread is made of
+    regions = {size // block * block: f"l{number + 1}" for number, size in enumerate(levels)}
+    regions |= {size // (2 * block) * block + block: f"l{number + 1}" for number, size in enumerate(levels)}
+    if levels:
+        yield ["bandwidth_reread", "--axis", "size=" + ",".join(map(str, regions))], lambda r: {regions[r["point"]["size"]]}
+        yield ["latency_global", "--axis", "footprint=" + ",".join(map(str, levels)), "--axis", "order=random,paged"], lambda r: {"latency"}
+    yield ["fma_latency", "--axis", "type=float,double,uint"], lambda r: {"latency"}
     # Few or narrow chains do not fill a CPU, and what they wait for is not the peak of its arithmetic.
     fma = ["--axis", "ilp=4,8", "--axis", "width=4,16"] if gpu else ["--axis", "ilp=8,16", "--axis", "width=16"]
-    streamed = next((f["value"] for f in profile["figures"] if f["id"] == "bandwidth.streamed"), 512 << 20)
-    for variant, buffers in (("copy", 2), ("read", 1), ("write", 1), ("triad", 3)):
-        size = int(streamed / buffers + (1 << 20)) // (1 << 20) * (1 << 20)
-        yield [f"bandwidth_{variant}", "--axis", f"size={size}", "--axis", f"width={width}"], {"memory"}
-    for number, size in enumerate(levels):
-        yield ["bandwidth_reread", "--axis", f"size={size // 4096 * 4096},{size // 8192 * 4096 + 4096}"], {f"l{number + 1}"}
-        yield ["latency_global", "--axis", f"footprint={size}", "--axis", "order=random,paged"], {"latency"}
-    yield ["fma_latency", "--axis", "type=float,double,uint"], {"latency"}
-    yield ["fma_peak", "--axis", "type=float,double,uint", *fma], {"arithmetic"}
-    yield ["atomic_chain"], {"latency"}
-    yield ["atomic_global"], {"atomics"}
-    yield ["launch_item", "--axis", "launches=1,4"], {"launch"}
-    yield ["muladd_fma", "--axis", "items=16,64"], {"launch"}
-    yield ["dispatch_1d", "--axis", "side=1"], {"groups", "launch"}
+    yield ["fma_peak", "--axis", "type=float,double,uint", *fma], lambda r: {"arithmetic"}
+    true = {"atomic_chain": {"latency"}, "atomic_global": {"atomics"}, "launch_item": {"launch"}}
     if gpu:
-        yield ["latency_local"], {"latency"}
-        yield ["atomic_local"], {"local_atomics"}
-        yield ["banks_rate", "--axis", "stride=1,3"], {"local"}
-        yield ["barrier_plain", "--axis", "group=128,256,512,1024"], {"barriers"}
+        true |= {"atomic_local": {"local_atomics"}, "barrier_plain": {"barriers"}, "latency_local": {"latency"}}
+    # A group of one wave has no barrier.
+    yield list(true), lambda r: true[r["id"]] if r["id"] != "barrier_plain" or r["point"]["group"] > 64 else set()
+    if gpu:
+        yield ["banks_rate", "--axis", "stride=1,3"], lambda r: {"local"}
+    yield ["muladd_fma", "--axis", "items=16,64"], lambda r: {"launch"}
+    yield ["dispatch_1d", "--axis", "side=1"], lambda r: {"groups", "launch"}
+    streamed = next((f["value"] for f in profile["figures"] if f["id"] == "bandwidth.streamed"), 512 << 20)
+    # Elements of 64 bytes leave gaps between the work-items of a warp, and then it is not memory that a GPU waits for.
+    width = "width=16" if gpu else "width=16,64"
+    for variants, buffers in ((["copy"], 2), (["read", "write"], 1), (["triad"], 3)):
+        size = int(streamed / buffers + (1 << 20)) // (1 << 20) * (1 << 20)
+        yield [*(f"bandwidth_{v}" for v in variants), "--axis", f"size={size}", "--axis", width], lambda r: {"memory"}
 
 
 def files(profile, levels):
@@ -195,7 +198,7 @@ def crossovers(arguments, levels):
         # Where the driver chose the groups, nobody would know how many there are.
         path.write_text(CROSSOVER.replace("local 256\n", "" if arguments.cpu else "local 256\n"))
         footprints = [min(level, 16 << 20) for level in levels]  # a check of more takes longer than all else
-        cells = explained(arguments, path, "--axis", "items=" + ",".join(str(size // 8 // 64 * 64) for size in footprints),
+        cells = explained(arguments, path, "--axis", "items=" + ",".join(str(size // 8 // 256 * 256) for size in footprints),
                           "--axis", "steps=" + ",".join(map(str, [*STEPS, 2 * STEPS[-1]])))
     seconds = {(record["point"]["items"], record["point"]["steps"]): why["seconds"] for record, why in cells if not is_disturbed(record)}
     for record, why in cells:
@@ -220,6 +223,7 @@ def main():
     parser.add_argument("--dumps", default="trial-dumps", help="where the profile is, or will be")
     parser.add_argument("--budget", type=float, default=180, help="seconds of the profile that is made")
     parser.add_argument("--cache", action="append", type=int, default=[], help="bytes of a level of the caches, first level first, where the profile does not say")
+    parser.add_argument("--max-time", type=float, default=0.4, help="seconds of sampling of a cell")
     parser.add_argument("--out", default="why.jsonl")
     arguments = parser.parse_args()
     arguments.cllab = os.environ.get("CLLAB", SOURCE / "build" / "cllab")
@@ -240,13 +244,10 @@ def main():
                 matrix["/".join(sorted(true)) or "between", said or why["limit"]] += 1
             share = max([b["seconds"] / why["seconds"] for b in why["bounds"]], default=0)
             out.write(json.dumps({"id": record["id"], "point": record["point"], "options": record["build"]["options"], "true": sorted(true), "said": said,
-                                  "limit": why["limit"], "share": round(share, 3), "verdict": verdict,
+                                  "limit": why["limit"], "share": round(share, 3), "verdict": verdict, "seconds": why["seconds"],
                                   "bounds": {b["id"]: round(b["seconds"] / why["seconds"], 3) for b in why["bounds"]}}) + "\n")
             out.flush()
             print(f"{verdict:6} {record['id']} {record['point']} {said or why['limit']} {share:.2f}", flush=True)
-        for args, true in probes(profile, levels):
-            for record, why in explained(arguments, *args):
-                take(record, why, true)
         for text, name, ring, args, true in files(profile, levels):
             with tempfile.TemporaryDirectory() as folder:
                 path = pathlib.Path(folder) / f"{name}.cl"
@@ -256,6 +257,10 @@ def main():
                     take(record, why, true)
         for record, why, true in crossovers(arguments, levels):
             take(record, why, true)
+        for args, true_of in probes(profile, levels):
+            for record, why in explained(arguments, *args):
+                if true := true_of(record):
+                    take(record, why, true)
     cells = counts["right"] + counts["open"] + counts["wrong"]
     if not cells:
         return 2
