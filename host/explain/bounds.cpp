@@ -239,8 +239,9 @@ void bound_latency(const Record& record, const Limits& limits, Explanation& out)
     if (work.chain.empty()) return leave_out("what waits for what is not known");
     std::string figure, name;
     double nearer = 0;
+    std::optional<Place> place;
     if (work.chain == "load") {
-        const auto place = place_of(record, limits, sizes_of(limits, "latency"), 1);
+        place = place_of(record, limits, sizes_of(limits, "latency"), 1);
         if (!place) return leave_out("the profile does not say where the caches end");
         name = place->memory ? "memory" : level_name(place->level);
         figure = place->memory ? "memory" : level_id(place->level);
@@ -252,8 +253,16 @@ void bound_latency(const Record& record, const Limits& limits, Explanation& out)
     }
     const auto* latency = limits.find(work.chain == "multiply_add" ? "fma.latency." + figure : work.chain == "atomic" ? "atomic.latency"
                                       : work.chain == "load" ? "latency." + figure + ".latency" : "latency.local.latency");
+    // No level is nearer than those before it, so that one of them will do, if not as well.
+    std::string instead;
+    if (work.chain == "load")
+        for (auto level = place->memory ? sizes_of(limits, "latency").size() : place->level; !latency && level-- > 0;) {
+            latency = limits.find("latency." + level_id(level) + ".latency");
+            instead = ", since the profile has no " + name + " latency";
+        }
     if (!latency) return leave_out("the profile has no " + name + " latency");
     auto bound = without_nearer(at_time("latency", name + " latency", name + " latency", std::max(1.0, work.links), *latency), nearer);
+    bound.how += instead;
     // How far away an address is makes an atomic twice as slow as another (H200, 150 to 268 ns by the buffer), and a profile meets only a few.
     // None is nearer than the level behind the first, which its loads came to.
     if (const auto* level = work.chain == "atomic" ? limits.find("latency.l2.latency") : nullptr)
