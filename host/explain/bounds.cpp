@@ -115,19 +115,42 @@ void bound_memory(const Record& record, const Limits& limits, Explanation& out) 
     take(without_nearer(at_rate(level_id(place->level), name + " bandwidth", name, *work.read, "B", *rate), place->nearer));
 }
 
+/// Bits of the widest vectors in the code that was seen running; 0: not known, or some of it is elsewhere.
+unsigned widest_vector(const Record& record) {
+    constexpr double nearly_all = 0.98;
+    if (!record.hot || record.hot->evidence != model::Hot::sampled) return 0;
+    double share = 0;
+    unsigned out = 0;
+    for (const auto& block : record.hot->blocks) {
+        share += block.share;
+        for (const auto& [name, count] : block.classes) {
+            const auto bits = name.starts_with("vector_") ? parse_integer(name.substr(std::string_view("vector_").size())) : std::nullopt;
+            if (bits && count > 0) out = std::max(out, static_cast<unsigned>(*bits));
+        }
+    }
+    return share >= nearly_all ? out : 0;
+}
+
 void bound_arithmetic(const Record& record, const Limits& limits, Explanation& out) {
     const auto& work = record.work;
     const auto leave_out = [&](const std::string& why) { out.unbounded.emplace_back("arithmetic", why); };
     if (work.flops <= 0) return leave_out("no operations are declared");
     const auto* peak = limits.find("fma.peak." + work.type);
     if (!peak) return leave_out("the profile has no " + work.type + " peak");
-    auto bound = at_rate("arithmetic", work.type + " arithmetic", work.type, work.flops, work.type == "uint" ? "op" : "FLOP", *peak);
+    auto name = work.type + " arithmetic";
+    // Narrow vectors do not reach the peak of wide ones.
+    const auto bits = std::to_string(widest_vector(record));
+    if (const auto* narrow = limits.find("fma.peak." + work.type + "." + bits); narrow && narrow->value < peak->value) {
+        peak = narrow;
+        name += " in vectors of " + bits + " bits";
+    }
+    auto bound = at_rate("arithmetic", name, work.type, work.flops, work.type == "uint" ? "op" : "FLOP", *peak);
     // The staircase of the time over the number of groups showed that a unit does whole groups.
     const auto* units = limits.find("fma.units");
     const double rounds = units && work.groups > 0 ? std::ceil(work.groups / std::round(units->value)) * std::round(units->value) / work.groups : 1;
     if (rounds > 1.05) {
         const auto busy = format_significant(work.groups, 3) + " groups on " + format_significant(units->value, 3) + " units";
-        bound = {"units", work.type + " arithmetic of " + busy, work.type + "/units", bound.seconds * rounds, bound.low * rounds, bound.high * rounds,
+        bound = {"units", name + " of " + busy, work.type + "/units", bound.seconds * rounds, bound.low * rounds, bound.high * rounds,
                  bound.how + ", " + format_significant(rounds, 3) + " times as long by " + busy, peak->id};
     }
     out.bounds.push_back(std::move(bound));

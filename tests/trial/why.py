@@ -147,8 +147,8 @@ def probes(profile, levels):
         yield ["bandwidth_reread", "--axis", "size=" + ",".join(map(str, regions))], lambda r: {regions[r["point"]["size"]]}
         yield ["latency_global", "--axis", "footprint=" + ",".join(map(str, levels)), "--axis", "order=random,paged"], lambda r: {"latency"}
     yield ["fma_latency", "--axis", "type=float,double,uint"], lambda r: {"latency"}
-    # Few or narrow chains do not fill a CPU, and what they wait for is not the peak of its arithmetic.
-    fma = ["--axis", "ilp=4,8", "--axis", "width=4,16"] if gpu else ["--axis", "ilp=8,16", "--axis", "width=16"]
+    # Few chains do not fill a CPU, and what they wait for is not the peak of its arithmetic.
+    fma = ["--axis", "ilp=4,8", "--axis", "width=4,16"] if gpu else ["--axis", "ilp=8,16", "--axis", "width=4,8,16"]
     yield ["fma_peak", "--axis", "type=float,double,uint", *fma], lambda r: {"arithmetic"}
     true = {"atomic_chain": {"latency"}, "atomic_global": {"atomics"}, "launch_item": {"launch"}}
     if gpu:

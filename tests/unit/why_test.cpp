@@ -166,6 +166,22 @@ BOOST_AUTO_TEST_CASE(arithmetic_is_bounded_by_the_peak_of_its_type_and_without_o
     BOOST_TEST(report::limit_sentence(half, *record(1, {}).time) == "not explained: no bound is known");
 }
 
+BOOST_AUTO_TEST_CASE(arithmetic_of_narrow_vectors_is_bounded_by_their_own_peak_where_all_code_that_ran_was_seen) {
+    auto measured = profile();
+    measured.figures.push_back(figure("fma.peak.float.256", "float peak in vectors of 256 bits", "FLOP/s", 50e9));
+    auto r = record(2.1e-3, {.flops = 100e6, .type = "float"});
+    const auto figure_with = [&](std::vector<model::HotBlock> blocks, const std::string& evidence = model::Hot::sampled) {
+        r.hot = model::Hot{.evidence = evidence, .blocks = std::move(blocks)};
+        return bound(explain::explain(r, measured), "arithmetic").figure;
+    };
+    BOOST_TEST(bound(explain::explain(r, measured), "arithmetic").figure == "fma.peak.float");
+    BOOST_TEST(figure_with({{.share = 0.6, .classes = {{"vector_256", 4}}}, {.share = 0.39, .classes = {{"vector_128", 4}}}}) == "fma.peak.float.256");
+    BOOST_TEST(said(r, measured) == "limited by float arithmetic in vectors of 256 bits: 95 % of the time");
+    BOOST_TEST(figure_with({{.share = 0.9, .classes = {{"vector_256", 4}}}, {.share = 0.09, .classes = {{"vector_512", 1}}}}) == "fma.peak.float");
+    BOOST_TEST(figure_with({{.share = 0.9, .classes = {{"vector_256", 4}}}}) == "fma.peak.float");  // a tenth of it is elsewhere
+    BOOST_TEST(figure_with({{.share = 1, .classes = {{"vector_256", 4}}}}, model::Hot::unknown) == "fma.peak.float");
+}
+
 BOOST_AUTO_TEST_CASE(groups_that_leave_units_idle_take_longer_where_the_units_were_measured) {
     model::WorkInfo work{.flops = 100e6, .type = "float", .groups = 3};
     BOOST_TEST(explain::explain(record(1, work), profile()).bounds.front().id == "arithmetic");
