@@ -20,12 +20,17 @@ public:
     void run(const run::RunRequest& request, const std::string& selector, const Events& events, const std::set<run::CellNumber>& finished = {});
     /// Opens the device, and does what a run does before its first cell.
     device::Session& make_ready(const std::string& selector);
+    /// The device need not be looked at again when it is opened.
+    void inherit(const std::string& selector, const device::Standing& standing) { inherited_[selector] = standing; }
+    /// What is known of it for another process; nothing where it was not used.
+    std::optional<device::Standing> standing(const std::string& selector) const;
 
 private:
     /// Throws Error(environment) when there is no such device.
     device::Session& open(const std::string& selector);
 
-    std::map<std::string, device::Session> open_;  ///< by selector
+    std::map<std::string, device::Standing> inherited_;  ///< by selector, as the others
+    std::map<std::string, device::Session> open_;
     std::map<std::string, std::optional<run::Reference>> references_;  // they go before the sessions
 };
 

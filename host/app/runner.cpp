@@ -131,8 +131,17 @@ device::Session& Here::open(const std::string& selector) {
     if (const auto known = open_.find(selector); known != open_.end()) return known->second;
     const InPhase phase(Phase::driver_start);
     for (const auto& found : device::discover())
-        if (found.facts.selector == selector) return open_.try_emplace(selector, found).first->second;
+        if (found.facts.selector == selector) {
+            auto& session = open_.try_emplace(selector, found).first->second;
+            if (const auto known = inherited_.find(selector); known != inherited_.end()) session.inherit(known->second);
+            return session;
+        }
     throw Error(Blame::environment, "device " + selector + " was there a moment ago and is gone");
+}
+
+std::optional<device::Standing> Here::standing(const std::string& selector) const {
+    const auto known = open_.find(selector);
+    return known == open_.end() ? std::nullopt : known->second.standing();
 }
 
 device::Session& Here::make_ready(const std::string& selector) {
