@@ -1,6 +1,6 @@
 // cuda.h: what OpenCL C has and CUDA C++ has not, so that one kernel text can be compiled as either (build option `-x cuda`).
 // Stands in front of a text that device/cuda_text.cpp has gone through: it makes `kernel` and `local` what they are in CUDA and
-// vector literals calls. Images, half, printf and __local arguments are not here; a kernel with them does not compile.
+// vector literals calls. Images that are written, half and __local arguments are not here; a kernel with them does not compile.
 #ifndef LAB_CUDA_H
 #define LAB_CUDA_H
 
@@ -222,6 +222,9 @@ template <class T, class C, int N> static __forceinline__ lab_vec<T, N> select(l
     for (int i = 0; i < N; ++i) r.s[i] = c.s[i] < 0 ? b.s[i] : a.s[i];
     return r;
 }
+static __forceinline__ int mul_hi(int a, int b) { return __mulhi(a, b); }
+static __forceinline__ uint mul_hi(uint a, uint b) { return __umulhi(a, b); }
+static __forceinline__ ulong mul_hi(ulong a, ulong b) { return __umul64hi(a, b); }
 static __forceinline__ int mul24(int a, int b) { return __mul24(a, b); }
 static __forceinline__ uint mul24(uint a, uint b) { return __umul24(a, b); }
 static __forceinline__ int mad24(int a, int b, int c) { return __mul24(a, b) + c; }
@@ -306,6 +309,26 @@ LAB_LANES(3)
 LAB_LANES(4)
 LAB_LANES(8)
 LAB_LANES(16)
+
+// A picture that is read by whole coordinates. For reading the code only: a texture of CUDA is no image of OpenCL, so nothing runs with it.
+typedef unsigned long long image2d_t;
+typedef int sampler_t;
+#define CLK_NORMALIZED_COORDS_FALSE 0
+#define CLK_ADDRESS_NONE 0
+#define CLK_ADDRESS_CLAMP 0
+#define CLK_ADDRESS_CLAMP_TO_EDGE 0
+#define CLK_FILTER_NEAREST 0
+#define LAB_READ_IMAGE(NAME, ELEMENT, REGISTER, TYPE)                                                                                \
+    template <class At> static __forceinline__ lab_vec<ELEMENT, 4> NAME(image2d_t image, sampler_t, At at) {                         \
+        lab_vec<ELEMENT, 4> r;                                                                                                       \
+        asm("tex.2d.v4." TYPE ".s32 {%0, %1, %2, %3}, [%4, {%5, %6}];"                                                               \
+            : "=" REGISTER(r.x), "=" REGISTER(r.y), "=" REGISTER(r.z), "=" REGISTER(r.w)                                             \
+            : "l"(image), "r"((int)at.x), "r"((int)at.y));                                                                           \
+        return r;                                                                                                                    \
+    }
+LAB_READ_IMAGE(read_imagef, float, "f", "f32")
+LAB_READ_IMAGE(read_imagei, int, "r", "s32")
+LAB_READ_IMAGE(read_imageui, uint, "r", "u32")
 
 // CUDA has types of some of these names, so that the OpenCL ones are macros for others.
 #define LAB_TYPES(TYPE, ELEMENT)            \

@@ -37,9 +37,9 @@ std::string cuda_text(const std::string& source) {
             "__launch_bounds__(($1) * ($2) * ($3))");
     replace(text, R"(__attribute__\s*\(\(\s*(vec_type_hint|work_group_size_hint)\s*\([^()]*\)\s*\)\))", "");
     // Not where a macro of the same name is made of the word (lab.h).
-    replace(text, R"((^|[^\w#])(__)?kernel(?=\s+(__launch_bounds__\s*\([^;{]*?\)\s+)?void\b))", "$1extern \"C\" __global__");
+    replace(text, R"((^|[^\w#])(__)?kernel(?=\s+((__launch_bounds__\s*\([^;{]*?\)|\w+)\s+)?void\b))", "$1extern \"C\" __global__");
     // CUDA's pointers know one space. (No macros: __global__ itself is one, for __attribute__((global)).)
-    replace(text, R"(\b(__)?(global|constant|private)\b)", "");
+    replace(text, R"(\b(__)?(global|constant|private|read_only)\b)", "");
     // A pointer to local memory is a plain one in CUDA; what is no pointer is an array or a variable there.
     replace(text, R"(\b(__)?local\b(?=(\s+\w+)+\s*\*))", "");
     replace(text, R"(\b(__)?local\b(?=\s+\w+\s))", "__shared__");
@@ -114,8 +114,7 @@ std::string with_pointers(const std::string& ptx, const std::map<std::string, st
             out = std::regex_replace(out, parameter, ".param .u64 .ptr .global .align 4 $1");
         }
     }
-    // Images by sampler and not by texture, as in OpenCL.
-    return std::regex_replace(out, std::regex(R"((\.target\s+sm_\w+)(?!,))"), "$1, texmode_independent", std::regex_constants::format_first_only);
+    return out;
 }
 
 }  // namespace cllab::device

@@ -30,7 +30,7 @@ void require_cuda_can(const CellState& state) {
     if (state.session.facts().implementation != Implementation::nvidia) throw Unsupported("the build option -x cuda needs a device of NVIDIA's driver");
     for (const auto& argument : state.setup.args) {
         const bool image = std::holds_alternative<Image>(argument) || std::holds_alternative<Sampler>(argument);
-        if (image) throw Unsupported("cl/include/cuda.h has no images (-x cuda)");
+        if (image) throw Unsupported("a texture of CUDA is no image of OpenCL (-x cuda)");
         if (std::holds_alternative<Local>(argument)) throw Unsupported("a kernel of CUDA has no __local argument (-x cuda)");
     }
     const auto displaced = [](const Extent& offset) {
