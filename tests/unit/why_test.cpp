@@ -323,7 +323,7 @@ BOOST_AUTO_TEST_CASE(what_a_launch_takes_adds_to_the_rest_and_both_are_named_whe
     BOOST_TEST(json["limiter"] == "launch");
     BOOST_TEST(json["follower"] == "arithmetic");
     work.launches = 2;  // what the second one waits for may be done meanwhile
-    BOOST_CHECK(explain::explain(record(4.2e-6, work), profile()).limit == Limit::unexplained);
+    BOOST_CHECK(explain::explain(record(4e-6, work), profile()).limit == Limit::unexplained);
 }
 
 BOOST_AUTO_TEST_CASE(what_a_profiler_counted_takes_the_place_of_what_is_declared_and_says_so) {
