@@ -23,3 +23,22 @@ kernel void KERNEL(global const uint* restrict start, global uint* restrict out,
     out[lane] = (uint)(p - (ADDRESS)(size_t)ring) / sizeof(ADDRESS);
 }
 #endif
+
+#ifdef BANKS_RATE
+// Whole groups on all units, four chains in each work-item: so many loads are under way that only their rate counts.
+kernel void KERNEL(global const uint* restrict start, global uint* restrict out, int trips) {
+    local ADDRESS ring[WORDS];
+    const uint lane = get_local_id(0);
+    for (uint i = lane; i < WORDS; i += get_local_size(0)) ring[i] = (ADDRESS)(size_t)(ring + (i + SHIFT) % WORDS);
+    barrier(CLK_LOCAL_MEM_FENCE);
+#define FROM(k) (ADDRESS)(size_t)(ring + (start[lane] + (k) * APART) % WORDS)
+    ADDRESS a = FROM(0), b = FROM(1), c = FROM(2), d = FROM(3);
+#define NEXT(p) p = *(local const ADDRESS*)(size_t)p;
+#define STEP NEXT(a) NEXT(b) NEXT(c) NEXT(d)
+    for (int i = 0; i < trips; ++i) {
+        STEP STEP STEP STEP
+    }
+    out[get_global_id(0)] = (uint)((a - (ADDRESS)(size_t)ring) + (b - (ADDRESS)(size_t)ring) + (c - (ADDRESS)(size_t)ring) + (d - (ADDRESS)(size_t)ring)) /
+                            sizeof(ADDRESS);
+}
+#endif

@@ -12,12 +12,12 @@
 namespace cllab::app {
 namespace {
 
-constexpr double seconds_of_a_test = 4;
+constexpr double seconds_of_all_tests = 6;
 
 struct Change {
     model::Cell cell;
     model::ClaimTest test;
-    bool elsewhere = false;
+    enum class Kind { amount, place, groups } kind = Kind::amount;
 };
 
 std::string value_of(const model::Record& record, const std::string& axis) {
@@ -36,21 +36,38 @@ std::optional<model::WorkInfo> work_of(const model::Cell& cell, const run::Setti
     return std::nullopt;
 }
 
-/// One change that the claim predicts something of with the limiter still there, and one with the data elsewhere, as far as there are such.
+/// The values of an axis to try, as they are typed: those of a number larger and smaller, those of a group's shape twice and half as wide.
+std::vector<std::pair<std::string, double>> values_near(const model::Axis& axis, const std::string& before) {
+    std::vector<std::pair<std::string, double>> out;
+    if (axis.kind == model::Axis::Kind::integer) {
+        const auto number = parse_integer(before);
+        for (const double factor : {2.0, 0.5, 8.0, 0.125}) {
+            const auto after = number ? static_cast<std::int64_t>(static_cast<double>(*number) * factor) : 0;
+            if (number && *number >= 1 && after >= 1 && after != *number) out.emplace_back(std::to_string(after), factor);
+        }
+    } else if (axis.kind == model::Axis::Kind::shape) {
+        const auto cross = before.find('x');
+        const auto wide = parse_integer(before.substr(0, cross));
+        for (const double factor : {2.0, 0.5}) {
+            const auto after = wide ? static_cast<std::int64_t>(static_cast<double>(*wide) * factor) : 0;
+            if (after >= 16) out.emplace_back(std::to_string(after) + (cross == std::string::npos ? "" : before.substr(cross)), 1);
+        }
+    }
+    return out;
+}
+
+/// One change that the claim predicts something of with the limiter still there, one with the data elsewhere, and one with the same work in
+/// other groups, as far as there are such.
 std::vector<Change> changes(const run::Settings& settings, const model::Device& device, const model::Cell& cell, const model::Record& record,
                             const model::Explanation& claim, const model::Limits& limits) {
     constexpr double most_bytes = 1 << 30;  // of the larger cell: it is made anew for each arrangement
     std::vector<Change> out;
-    const auto lacks = [&](bool elsewhere) { return std::none_of(out.begin(), out.end(), [&](const auto& c) { return c.elsewhere == elsewhere; }); };
+    const auto lacks = [&](Change::Kind kind) { return std::none_of(out.begin(), out.end(), [&](const auto& c) { return c.kind == kind; }); };
     for (const auto& axis : model::axes_of(*cell.experiment, *cell.variant)) {
-        const auto before = parse_integer(value_of(record, axis.name));
-        if (axis.kind != model::Axis::Kind::integer || !before || *before < 1) continue;
-        for (const double factor : {2.0, 0.5, 8.0, 0.125}) {
-            if (!lacks(false) && !lacks(true)) return out;
+        const auto before = value_of(record, axis.name);
+        for (const auto& [after, factor] : values_near(axis, before)) {
             if (factor > 1 && record.work.footprint * factor > most_bytes) continue;
-            const auto after = static_cast<std::int64_t>(static_cast<double>(*before) * factor);
-            if (after < 1 || after == *before) continue;
-            Change change{cell, {axis.name, std::to_string(*before), std::to_string(after)}};
+            Change change{cell, {axis.name, before, after}};
             try {
                 model::expand_axis(axis, change.test.after);
             } catch (const Error&) {
@@ -59,11 +76,13 @@ std::vector<Change> changes(const run::Settings& settings, const model::Device& 
             change.cell.point.set(axis.name, change.test.after);
             const auto work = work_of(change.cell, settings, device);
             const auto prediction = work ? explain::predict(record, claim, *work, limits) : std::nullopt;
-            if (!prediction || !lacks(prediction->elsewhere)) continue;
+            // Groups of fewer than two waves leave a GPU idle, and narrow ones make a CPU's compiler write other code.
+            if (!prediction || (prediction->divided && std::min(work->group, record.work.group) < (device.is_gpu() ? 128 : 32))) continue;
+            change.kind = prediction->elsewhere ? Change::Kind::place : prediction->divided ? Change::Kind::groups : Change::Kind::amount;
+            if (!lacks(change.kind)) continue;
             change.test.low = prediction->low;
             change.test.high = prediction->high;
             change.test.because = prediction->because;
-            change.elsewhere = prediction->elsewhere;
             out.push_back(std::move(change));
         }
     }
@@ -75,7 +94,9 @@ std::vector<Change> changes(const run::Settings& settings, const model::Device& 
 void test_claim(Runner& runner, const run::Settings& settings, const model::Device& device, const model::Cell& cell, const model::Record& record,
                 model::Explanation& claim, const std::function<void(const std::string&)>& progress) {
     if (!claim.limiter()) return;
-    for (auto& change : changes(settings, device, cell, record, claim, settings.limits.at(device.selector))) {
+    auto planned = changes(settings, device, cell, record, claim, settings.limits.at(device.selector));
+    const double seconds_of_a_test = std::min(4.0, seconds_of_all_tests / static_cast<double>(std::max<std::size_t>(1, planned.size())));
+    for (auto& change : planned) {
         auto& test = change.test;
         auto changed = record;
         changed.code.fingerprint.clear();

@@ -25,6 +25,7 @@
 #include "inspect/tool.hpp"
 #include "model/params.hpp"
 #include "report/counters.hpp"
+#include "report/json.hpp"
 
 namespace cllab::app {
 namespace {
@@ -37,7 +38,8 @@ constexpr double tolerated = 0.05;  ///< difference of the two times that is not
 const std::vector<std::string> default_options{"--section", "SpeedOfLight", "--section", "MemoryWorkloadAnalysis", "--section", "ComputeWorkloadAnalysis",
                                                "--section", "InstructionStats", "--section", "WarpStateStats", "--section", "Occupancy",
                                                "--section", "LaunchStats", "--metrics",
-                                               "dram__bytes_read.sum,dram__bytes_write.sum,lts__t_bytes.sum,l1tex__t_bytes.sum,gpu__time_duration.sum"};
+                                               "dram__bytes_read.sum,dram__bytes_write.sum,lts__t_bytes.sum,lts__t_sectors_op_read.sum,l1tex__t_bytes.sum,"
+                                               "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum,gpu__time_duration.sum"};
 
 /// The PTX among the files of a dump.
 std::optional<std::string> ptx_of(const fs::path& dump) {
@@ -127,7 +129,12 @@ private:
         std::optional<std::string> trouble;
         if (const auto ncu = inspect::find_tool({"ncu"})) trouble = profiled(*ncu, child, entry, counted, milliseconds);
         else trouble = "Nsight Compute's ncu is not on PATH nor in the CUDA toolkit; --export writes what a machine with it needs";
-        if (json_) json_->line(report::counters_json(counted));
+        if (!json_) return trouble;
+        auto kept = record;
+        kept.counters = counted.counters;
+        kept.dump.clear();  // it was a folder for the time of the count
+        json_->line(report::to_json_line(kept));
+        json_->line(report::counters_json(counted));
         return trouble;
     }
 

@@ -13,6 +13,7 @@
 #include "app/say.hpp"
 #include "app/sink.hpp"
 #include "app/stdout_guard.hpp"
+#include "app/why_records.hpp"
 #include "core/text.hpp"
 #include "explain/limiter.hpp"
 #include "report/explanation.hpp"
@@ -28,8 +29,10 @@ std::string profile_command(const Invocation& invocation, const model::Device& d
 }  // namespace
 
 int command_why(const Invocation& asked) {
+    if (std::any_of(asked.patterns.begin(), asked.patterns.end(), names_records)) return why_of_records(asked);
     auto invocation = asked;
     invocation.no_dumps = invocation.no_yardstick = true;
+    if (!invocation.hot_seconds) invocation.hot_seconds = 0.05;  // which code ran says how wide its vectors are
     Outputs outputs(invocation);
     const Choice choice(invocation);
     // Text that is not the lab's own may write anywhere and never end.

@@ -56,7 +56,9 @@ const std::vector<HelpPage> pages{
      "Names what limits the time of each cell, or says how much of it is not explained. Each bound is a time that the cell\n"
      "cannot beat: what it is declared to execute, over the peak that `cllab profile` measured on the device. The largest\n"
      "bound is the limiter when it is at least 80 % of the time and clear of the next. What is not counted, or has no\n"
-     "measured peak, has no bound and is listed. A FILE is a kernel file, as in my.cl:kernel; its `work` says what it does.",
+     "measured peak, has no bound and is listed. The launch adds to what runs in it, so these two may be named together.\n"
+     "A FILE is a kernel file, as in my.cl:kernel, whose `work` says what it does; or a file of records, FILE.jsonl, which are\n"
+     "explained as they are: what `cllab ncu` counted of a cell then takes the place of what it declares.",
      "cllab why saxpy_w128 --device cpu --test"},
     {"tune",
      "cllab tune PATTERN... [options]",
@@ -89,7 +91,8 @@ const std::vector<HelpPage> pages{
      "program binary is launched again through the CUDA driver with the cell's own arguments, under Nsight Compute (ncu).\n"
      "The result of that launch is checked like the cell, and its time stands beside OpenCL's. Kernels that take images\n"
      "or __local arguments, and operations of several launches, cannot be launched so. Options behind -- replace\n"
-     "the choice of counters; ncu's own page is then printed as it is.",
+     "the choice of counters; ncu's own page is then printed as it is. With --json the record has the counters, and\n"
+     "`cllab why` of that file explains the time by them.",
      "cllab ncu pitch_wide -- --set full"},
     {"merge",
      "cllab merge FILE... [--json OUT]",

@@ -26,7 +26,9 @@ Lines (options: --arg src=rand:n*n, --global n,n, --variant fast=-DTILE=32 …);
   options -DTILE={tile}         build options; {…} is the value of an axis or expression
   variant NAME = OPTIONS        one more variant, by its build options
   extends FOLDER                looks for #include files there too (-I); the file's own folder is always looked in
-  work bytes=EXPR flops=EXPR    what a launch must do, for the rates; default: every buffer once
+  work bytes=EXPR flops=EXPR    what a launch must do, for the rates; default: every buffer once. For `cllab why` also atomics=
+                                on global memory, local_bytes= of local memory, and of one work-item barriers= that it passes and
+                                chain= loads of global memory that wait for each other
   expect NAME = FILE            the argument must come out equal to FILE: .npy, raw, or a picture
   reference KERNEL              results must equal those of this kernel or variant, also FILE.cl:KERNEL
   tolerance absolute=X relative=X ulp=X   how far results may differ; default: not at all

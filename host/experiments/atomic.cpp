@@ -100,11 +100,25 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         if (curve.samples.empty()) continue;
         const auto &least = curve.samples.front(), &most = curve.samples.back();
         if (curve.variant == "chain") {
-            out.push_back(step_finding("latency", "atomic latency", least, "dependent global additions of one work-item"));
+            // How far away an address is depends on where the buffer lies, so that one of them stands for no other.
+            auto found = step_finding("latency", "atomic latency", least,
+                                      "dependent global additions of one work-item; from the nearest to the farthest address");
+            std::vector<double> steps;
+            for (const auto& s : curve.samples) {
+                steps.push_back(s.per_step);
+                found.low = std::min(found.low, per_step(s, s.low));
+                found.high = std::max(found.high, per_step(s, s.high));
+            }
+            found.value = summarise(steps).median;
+            out.push_back(found);
             continue;
         }
         if (least.x == 1)
             out.push_back(rate_finding(curve.variant + ".one", curve.variant + " atomics, one address", "op/s", least, 1, "all work-items add to one word"));
+        for (const auto& s : curve.samples)
+            if (s.x > 1 && s.x < most.x)
+                out.push_back(rate_finding(curve.variant + "." + text_of(s.x), curve.variant + " atomics, " + text_of(s.x) + " addresses", "op/s", s, 1,
+                                           "work-items spread over so many counters"));
         if (most.x > 1)
             out.push_back(rate_finding(curve.variant + ".many", curve.variant + " atomics, " + text_of(most.x) + " addresses", "op/s", most, 1,
                                        "work-items spread over the most counters of the sweep"));

@@ -213,6 +213,7 @@ void set_up_reread(const Request& request, const Shape& s, Setup& out) {
     const std::int32_t low = s.runs ? 256 : 64;
     out.slope = slope(request.device, low, 5 * low, bytes_per_trip);
     out.work.bytes = 1;  // a step is a byte
+    out.shared = true;
     out.check = [s, src](const Buffers& buffers) {
         return first_difference(buffers, "sums", reread_sums(s, words_of(src), buffers.trips));
     };

@@ -66,6 +66,9 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
             how = "one work-group, a multiply-add before each barrier" + (base ? ", which alone takes " + format_seconds(base->per_step) : "");
         if (!device.is_cpu()) {
             out.push_back(step_finding(curve.variant, name, largest, how));
+            for (const auto& s : curve.samples)
+                if (curve.variant == "plain")
+                    out.push_back(step_finding("plain." + text_of(s.x), "barrier of " + text_of(s.x), s, "one work-group, a multiply-add before each barrier"));
             if (curve.samples.size() > 1)
                 out.push_back(step_finding(curve.variant + ".smallest", curve.variant + " of the smallest group", curve.samples.front(),
                                            "the same in a group of " + text_of(curve.samples.front().x)));

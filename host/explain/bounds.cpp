@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/text.hpp"
 #include "core/units.hpp"
+#include "explain/amounts.hpp"
 #include "explain/limiter.hpp"
 
 namespace cllab::explain {
@@ -14,21 +16,6 @@ using model::Figure;
 using model::Limits;
 using model::Record;
 
-/// `count` of something at the rate of `figure`.
-Bound at_rate(std::string id, std::string name, std::string brief, double count, const std::string& unit, const Figure& figure) {
-    const double low = figure.low > 0 ? figure.low : figure.value, high = std::max(figure.high, figure.value);
-    std::string counted = format_rate(count, unit);
-    return {std::move(id), std::move(name), std::move(brief), count / figure.value, count / high, count / low,
-            counted + " at " + format_rate(figure.value, figure.unit) + " (" + figure.name + ")", figure.id};
-}
-
-/// `count` times the time of `figure`.
-Bound at_time(std::string id, std::string name, std::string brief, double count, const Figure& figure) {
-    const double low = figure.low > 0 ? figure.low : figure.value, high = std::max(figure.high, figure.value);
-    return {std::move(id), std::move(name), std::move(brief), count * figure.value, count * low, count * high,
-            (count == 1 ? "" : format_significant(count, 3) + " times ") + format_seconds(figure.value) + " (" + figure.name + ")", figure.id};
-}
-
 std::string level_id(std::size_t level) { return "l" + std::to_string(level + 1); }
 std::string level_name(std::size_t level) { return "L" + std::to_string(level + 1); }
 
@@ -37,6 +24,8 @@ std::vector<double> sizes_of(const Limits& limits, const std::string& family) {
     std::vector<double> out;
     if (limits.caches.empty()) {
         while (const auto* size = limits.find(family + "." + level_id(out.size()) + ".size")) out.push_back(std::max(size->value, size->high));
+        // A level behind them that was seen, but not where it ends: what does not fit in those before it is at least as far away.
+        if (!out.empty() && limits.find(family + "." + level_id(out.size()) + (family == "latency" ? ".latency" : ".rate"))) out.push_back(out.back());
     } else {
         out.assign(limits.caches.begin(), limits.caches.end());
     }
@@ -50,13 +39,15 @@ struct Place {
     double nearer = 0;    ///< 0.1: a tenth of it may be found in the level before
 };
 
-/// `instances`: of each level but the last, which may hold another part of the data each. Nothing when no size is known.
+/// `instances`: of each level but the last, which may hold another part of the data each, unless every group goes through all of it. Nothing
+/// when no size is known.
 std::optional<Place> place_of(const Record& record, const Limits& limits, std::vector<double> sizes, double instances) {
     if (record.time->cache == "cold" || record.time->cache == "rotate") return Place{sizes.size(), true, 0};
     const double last = static_cast<double>(std::max(limits.last_level_bytes, record.device.last_level_bytes));
     if (sizes.empty() && last > 0) sizes.push_back(last);
     if (sizes.empty()) return std::nullopt;
     sizes.back() = std::max(sizes.back(), last);
+    if (record.work.shared) instances = 1;
     double nearer = 0;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         const double holds = sizes[i] * (i + 1 < sizes.size() ? instances : 1);
@@ -82,7 +73,7 @@ const Figure* stream_like(const Record& record, const Limits& limits) {
         return out;
     };
     const Figure* like = nullptr;
-    if (record.work.read) {
+    if (record.work.read && record.work.bytes > 0) {
         const double read = *record.work.read / record.work.bytes;
         if (read > 0.98) like = fastest({"read", "memory.rate"});
         else if (read < 0.02) like = fastest({"write"});
@@ -95,6 +86,7 @@ const Figure* stream_like(const Record& record, const Limits& limits) {
 void bound_memory(const Record& record, const Limits& limits, Explanation& out) {
     const auto& work = record.work;
     const auto leave_out = [&](const std::string& why) { out.unbounded.emplace_back("memory traffic", why); };
+    if (bound_counted_memory(record, stream_like(record, limits), out)) return;
     if (work.bytes <= 0) return leave_out("no bytes are declared");
     const auto take = [&](Bound bound) {
         if (work.assumed) bound.how += ", every buffer once";
@@ -123,35 +115,119 @@ void bound_memory(const Record& record, const Limits& limits, Explanation& out) 
     take(without_nearer(at_rate(level_id(place->level), name + " bandwidth", name, *work.read, "B", *rate), place->nearer));
 }
 
+/// Bits of the widest vectors in the code that was seen running; 0: not known, or some of it is elsewhere.
+unsigned widest_vector(const Record& record) {
+    constexpr double nearly_all = 0.98;
+    if (!record.hot || record.hot->evidence != model::Hot::sampled) return 0;
+    double share = 0;
+    unsigned out = 0;
+    for (const auto& block : record.hot->blocks) {
+        share += block.share;
+        for (const auto& [name, count] : block.classes) {
+            const auto bits = name.starts_with("vector_") ? parse_integer(name.substr(std::string_view("vector_").size())) : std::nullopt;
+            if (bits && count > 0) out = std::max(out, static_cast<unsigned>(*bits));
+        }
+    }
+    return share >= nearly_all ? out : 0;
+}
+
 void bound_arithmetic(const Record& record, const Limits& limits, Explanation& out) {
     const auto& work = record.work;
     const auto leave_out = [&](const std::string& why) { out.unbounded.emplace_back("arithmetic", why); };
     if (work.flops <= 0) return leave_out("no operations are declared");
     const auto* peak = limits.find("fma.peak." + work.type);
     if (!peak) return leave_out("the profile has no " + work.type + " peak");
-    auto bound = at_rate("arithmetic", work.type + " arithmetic", work.type, work.flops, work.type == "uint" ? "op" : "FLOP", *peak);
+    auto name = work.type + " arithmetic";
+    // Narrow vectors do not reach the peak of wide ones.
+    const auto bits = std::to_string(widest_vector(record));
+    if (const auto* narrow = limits.find("fma.peak." + work.type + "." + bits); narrow && narrow->value < peak->value) {
+        peak = narrow;
+        name += " in vectors of " + bits + " bits";
+    }
+    auto bound = at_rate("arithmetic", name, work.type, work.flops, work.type == "uint" ? "op" : "FLOP", *peak);
     // The staircase of the time over the number of groups showed that a unit does whole groups.
     const auto* units = limits.find("fma.units");
     const double rounds = units && work.groups > 0 ? std::ceil(work.groups / std::round(units->value)) * std::round(units->value) / work.groups : 1;
     if (rounds > 1.05) {
         const auto busy = format_significant(work.groups, 3) + " groups on " + format_significant(units->value, 3) + " units";
-        bound = {"units", work.type + " arithmetic of " + busy, work.type + "/units", bound.seconds * rounds, bound.low * rounds, bound.high * rounds,
+        bound = {"units", name + " of " + busy, work.type + "/units", bound.seconds * rounds, bound.low * rounds, bound.high * rounds,
                  bound.how + ", " + format_significant(rounds, 3) + " times as long by " + busy, peak->id};
     }
     out.bounds.push_back(std::move(bound));
 }
 
+/// The fastest rate that was seen with no more addresses than the next number that was tried after `addresses`.
+const Figure* rate_of_atomics(const Limits& limits, const std::string& space, double addresses) {
+    const auto head = "atomic." + space + ".";
+    std::vector<std::pair<double, const Figure*>> tried;
+    for (const auto& f : limits.figures) {
+        if (!f.id.starts_with(head) || !(f.value > 0)) continue;
+        const auto name = f.id.substr(head.size());
+        const auto number = name == "one" ? std::optional(1.0) : name == "many" ? std::optional(static_cast<double>(INFINITY)) : parse_real(name);
+        if (number) tried.emplace_back(*number, &f);
+    }
+    std::sort(tried.begin(), tried.end());
+    const Figure* out = nullptr;
+    for (const auto& [number, figure] : tried) {
+        if (!out || figure->value > out->value) out = figure;
+        if (number >= addresses) return out;
+    }
+    return std::isinf(addresses) ? out : nullptr;  // as many addresses were not tried
+}
+
+/// A work-item passes one barrier after the other, and each takes at least what it takes a group that has its unit for itself.
+void bound_barriers(const Record& record, const Limits& limits, Explanation& out) {
+    const auto& work = record.work;
+    if (const auto* item = limits.find("barrier.item")) {
+        // A CPU's thread walks through the work-items of a group, and the groups share the threads.
+        const double rounds = std::ceil(std::max(1.0, work.groups) / std::max(1u, limits.units));
+        if (work.group > 0) out.bounds.push_back(at_time("barriers", "barriers", "barriers", work.barriers * work.group * rounds, *item));
+        else out.unbounded.emplace_back("barriers", "the size of its groups is the driver's choice");
+        return;
+    }
+    const Figure* found = nullptr;
+    double largest = 0;
+    for (const auto& f : limits.figures) {
+        const auto size = f.id.starts_with("barrier.plain.") ? parse_real(f.id.substr(std::string_view("barrier.plain.").size())) : std::nullopt;
+        if (!size || *size > std::max(1.0, work.group) || *size < largest || !(f.value > 0)) continue;
+        found = &f;
+        largest = *size;
+    }
+    if (!found) out.unbounded.emplace_back("barriers", "the profile has no time of a barrier of so few work-items");
+    else out.bounds.push_back(at_time("barriers", "barriers", "barriers", work.barriers, *found));
+}
+
 void bound_atomics(const Record& record, const Limits& limits, Explanation& out) {
     // Of a chain of them the latency is the bound: one after the other they are no rate.
     if (record.work.atomics <= 0 || record.work.chain == "atomic") return;
-    const auto *one = limits.find("atomic.global.one"), *many = limits.find("atomic.global.many");
-    // One word has room for one address only; of more, how they are shared out is not known.
-    const auto* rate = record.work.footprint <= 8 ? one : one && many ? (one->value > many->value ? one : many) : nullptr;
+    // There is room for no more addresses than the footprint has words; how the additions are shared out among them is not known.
+    const auto* rate = rate_of_atomics(limits, "global", std::max(1.0, record.work.footprint / 4));
     if (!rate) {
         out.unbounded.emplace_back("atomics", "the profile has no rate of them");
         return;
     }
     out.bounds.push_back(at_rate("atomics", "atomics", "atomics", record.work.atomics, "op", *rate));
+}
+
+void bound_local(const Record& record, const Limits& limits, Explanation& out) {
+    const auto& work = record.work;
+    if (work.local_atomics > 0) {
+        // An array of that size has room for no more addresses.
+        const double words = record.code.local_bytes.value_or(0) > 0 ? std::max(1.0, static_cast<double>(*record.code.local_bytes) / 4) : INFINITY;
+        if (const auto* rate = rate_of_atomics(limits, "local", words))
+            out.bounds.push_back(at_rate("local_atomics", "atomics on local memory", "local atomics", work.local_atomics, "op", *rate));
+        else
+            out.unbounded.emplace_back("atomics on local memory", "the profile has no rate of them");
+    }
+    if (work.local_bytes > 0 && work.chain != "local_load") {
+        if (const auto* rate = limits.find("banks.rate"))
+            out.bounds.push_back(at_rate("local", "local memory bandwidth", "local", work.local_bytes, "B", *rate));
+        else
+            out.unbounded.emplace_back("local memory", "the profile has no bandwidth of it");
+    }
+    if (work.barriers > 0) bound_barriers(record, limits, out);
+    const bool known = work.local_bytes > 0 || work.local_atomics > 0 || work.barriers > 0;
+    if (!known && record.code.local_bytes.value_or(0) > 0) out.unbounded.emplace_back("local memory and barriers", "how often they are used is not counted");
 }
 
 void bound_launch(const Record& record, const Limits& limits, Explanation& out) {
@@ -186,8 +262,9 @@ void bound_latency(const Record& record, const Limits& limits, Explanation& out)
     if (work.chain.empty()) return leave_out("what waits for what is not known");
     std::string figure, name;
     double nearer = 0;
+    std::optional<Place> place;
     if (work.chain == "load") {
-        const auto place = place_of(record, limits, sizes_of(limits, "latency"), 1);
+        place = place_of(record, limits, sizes_of(limits, "latency"), 1);
         if (!place) return leave_out("the profile does not say where the caches end");
         name = place->memory ? "memory" : level_name(place->level);
         figure = place->memory ? "memory" : level_id(place->level);
@@ -199,8 +276,21 @@ void bound_latency(const Record& record, const Limits& limits, Explanation& out)
     }
     const auto* latency = limits.find(work.chain == "multiply_add" ? "fma.latency." + figure : work.chain == "atomic" ? "atomic.latency"
                                       : work.chain == "load" ? "latency." + figure + ".latency" : "latency.local.latency");
+    // No level is nearer than those before it, so that one of them will do, if not as well.
+    std::string instead;
+    if (work.chain == "load")
+        for (auto level = place->memory ? sizes_of(limits, "latency").size() : place->level; !latency && level-- > 0;) {
+            latency = limits.find("latency." + level_id(level) + ".latency");
+            instead = ", since the profile has no " + name + " latency";
+        }
     if (!latency) return leave_out("the profile has no " + name + " latency");
-    out.bounds.push_back(without_nearer(at_time("latency", name + " latency", name + " latency", 1, *latency), nearer));
+    auto bound = without_nearer(at_time("latency", name + " latency", name + " latency", std::max(1.0, work.links), *latency), nearer);
+    bound.how += instead;
+    // How far away an address is makes an atomic twice as slow as another (H200, 150 to 268 ns by the buffer), and a profile meets only a few.
+    // None is nearer than the level behind the first, which its loads came to.
+    if (const auto* level = work.chain == "atomic" ? limits.find("latency.l2.latency") : nullptr)
+        bound.low = std::min(bound.low, std::max(1.0, work.links) * level->low);
+    out.bounds.push_back(std::move(bound));
 }
 
 }  // namespace
@@ -213,8 +303,8 @@ Explanation bounds_of(const Record& record, const Limits& limits) {
     bound_atomics(record, limits, out);
     bound_launch(record, limits, out);
     bound_latency(record, limits, out);
-    if (record.code.local_bytes.value_or(0) > 0) out.unbounded.emplace_back("local memory and barriers", "how often they are used is not counted");
-    out.unbounded.emplace_back("instruction issue", "executed instructions are not counted");
+    bound_local(record, limits, out);
+    bound_counted(record, limits, out);
     std::stable_sort(out.bounds.begin(), out.bounds.end(), [](const Bound& a, const Bound& b) { return a.seconds > b.seconds; });
     return out;
 }

@@ -20,6 +20,14 @@ double growth(const WorkInfo& before, const WorkInfo& after) {
     return out;
 }
 
+/// What the bounds come to together as the claim has it: those of the launch and of the largest else add up where it says so.
+double together(const std::vector<Bound>& bounds, const model::Explanation& claim) {
+    if (!claim.follower()) return bounds.front().seconds;
+    double launch = 0, other = 0;
+    for (const auto& b : bounds) (b.id == "launch" ? launch : other) = std::max(b.id == "launch" ? launch : other, b.seconds);
+    return launch + other;
+}
+
 bool is_rate_of_memory(const Bound& bound) { return bound.id == "memory" || (bound.id.size() == 2 && bound.id.front() == 'l'); }
 
 }  // namespace
@@ -29,15 +37,25 @@ std::optional<Prediction> predict(const model::Record& record, const model::Expl
     if (!limiter || !record.time) return std::nullopt;
     auto after = record;
     after.work = changed;
+    after.counters.clear();  // they are of the cell as it was
     const auto bounds = bounds_of(after, limits).bounds;
     if (bounds.empty()) return std::nullopt;
-    const double time = record.time->median, rest = std::max(0.0, time - limiter->seconds), more = growth(record.work, changed);
+    const double time = record.time->median, rest = std::max(0.0, time - claim.seconds());
     const auto& largest = bounds.front();
-    const bool same = std::any_of(bounds.begin(), bounds.end(), [&](const auto& b) { return b.id == limiter->id; });
-    Prediction out{(1 - tolerance) * largest.seconds / time, 0, "", !same};
+    const auto is_there = [&](const Bound* wanted) {
+        return !wanted || std::any_of(bounds.begin(), bounds.end(), [&](const auto& b) { return b.id == wanted->id; });
+    };
+    const bool same = is_there(limiter) && is_there(claim.follower());
+    const double least = together(bounds, claim);
+    // The same work in more groups or fewer: what starts them, and waits at their barriers, has more or less to do.
+    const double work = growth(record.work, changed), groups = record.work.groups > 0 ? changed.groups / record.work.groups : 1;
+    const bool divided = work == 1 && (groups >= 2 || (groups > 0 && groups <= 0.5));
+    const double more = divided ? groups : work;
+    Prediction out{(1 - tolerance) * least / time, 0, "", !same};
     if (same) {
-        out.high = (1 + tolerance) * (largest.seconds + rest * std::max(1.0, more)) / time;
+        out.high = (1 + tolerance) * (least + rest * std::max(1.0, more)) / time;
         out.because = largest.name + " bounds it then";
+        out.divided = divided;
         // A time that stays tells something only where the work does not.
         const bool stays = out.low <= 1 && out.high >= 1;
         if (stays && (more < 1.5 || out.high > 0.9 * more)) return std::nullopt;

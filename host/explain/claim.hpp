@@ -18,6 +18,7 @@ struct Prediction {
     double low = 0, high = 0;  ///< of the changed cell's time over the cell's
     std::string because;
     bool elsewhere = false;    ///< another resource bounds the changed cell
+    bool divided = false;      ///< the same work in at least twice or at most half as many groups
 };
 
 /// What `claim`, whose limiter is named, predicts when the cell of `record` declares `changed` instead; nothing when that is no test.

@@ -20,16 +20,33 @@ Limit limit_of(const std::vector<model::Bound>& bounds, const model::Timing& tim
     return clear ? Limit::named : Limit::close;
 }
 
+std::size_t after_launch(const std::vector<model::Bound>& bounds, const model::Timing& time) {
+    // Each is no trifle, and together they are nearly all of the time and not more: two have more chances to come near to it than one has.
+    constexpr double part = 0.1, least = 0.85, most = 1.1;
+    const auto is_launch = [](const model::Bound& b) { return b.id == "launch"; };
+    const auto launch = std::find_if(bounds.begin(), bounds.end(), is_launch);
+    const auto other = std::find_if_not(bounds.begin(), bounds.end(), is_launch);
+    if (launch == bounds.end() || other == bounds.end()) return 0;
+    const double sum = launch->seconds + other->seconds;
+    if (sum < least * time.median || sum > most * time.median || std::min(launch->seconds, other->seconds) < part * time.median) return 0;
+    const auto next = std::find_if_not(other + 1, bounds.end(), is_launch);
+    if (next != bounds.end() && (next->seconds > clear_of_the_next * other->seconds || next->high >= other->low)) return 0;
+    return static_cast<std::size_t>(std::max(launch, other) - bounds.begin());
+}
+
 model::Explanation explain(const model::Record& record, const model::Limits& limits) {
     auto out = bounds_of(record, limits);
-    if (record.time) out.limit = limit_of(out.bounds, *record.time);
+    if (!record.time) return out;
+    out.limit = limit_of(out.bounds, *record.time);
+    if (out.limit == Limit::unexplained && record.work.launches == 1) out.second = after_launch(out.bounds, *record.time);
+    if (out.second > 0) out.limit = Limit::named;
     return out;
 }
 
 std::string limit_in_a_word(const model::Record& record, const model::Limits& limits) {
     const auto found = explain(record, limits);
     const auto* limiter = found.limiter();
-    return limiter ? limiter->brief : "-";
+    return limiter ? limiter->brief + (found.follower() ? "+" + found.follower()->brief : "") : "-";
 }
 
 }  // namespace cllab::explain

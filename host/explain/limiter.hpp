@@ -20,7 +20,11 @@ model::Explanation bounds_of(const model::Record& record, const model::Limits& l
 /// What the bounds say of the time. They are sorted already.
 model::Limit limit_of(const std::vector<model::Bound>& bounds, const model::Timing& time);
 
-/// Both.
+/// Where no bound alone is most of the time: the place of the one that makes most of it together with the first, of which one is the launch.
+/// What a device does in front of a launch's first and behind its last work-item adds to all else, and no work hides it. 0: there is none.
+std::size_t after_launch(const std::vector<model::Bound>& bounds, const model::Timing& time);
+
+/// All of these.
 model::Explanation explain(const model::Record& record, const model::Limits& limits);
 
 /// Bound::brief of the limiter, "-" where none is named.

@@ -56,6 +56,9 @@ model::Limits limits_of(const std::vector<model::Figure>& figures, const std::ve
     out.figures = figures;
     out.caches = device.is_cpu() ? device.host_cache_levels : std::vector<std::uint64_t>();
     out.units = device.compute_units;
+    const auto counted = std::find_if(figures.begin(), figures.end(), [](const auto& f) { return f.id == "fma.units"; });
+    if (out.units == 0 && counted != figures.end() && counted->value > 0) out.units = static_cast<unsigned>(counted->value);  // of a device that is elsewhere
+    out.units = std::max(1u, out.units);
     bool swept = false;
     for (const auto& f : figures) {
         if (f.id == "fma.peak.float") out.float_peak = f.value;

@@ -105,7 +105,7 @@ bool KernelFiles::mentions(const std::string& name) const {
             if (in(spec.text)) return true;
         for (const auto* list : {&scope.global, &scope.local, &scope.offset})
             if (*list && std::any_of((*list)->second.begin(), (*list)->second.end(), [&](const auto& e) { return in(e.text()); })) return true;
-        return (scope.work_bytes && in(scope.work_bytes->text())) || (scope.work_flops && in(scope.work_flops->text()));
+        return std::any_of(scope.work.begin(), scope.work.end(), [&](const auto& amount) { return in(amount.second.text()); });
     };
     for (const auto& description : described_) {
         if (in_scope(description.all)) return true;

@@ -108,8 +108,7 @@ Bound::Bound(std::string where, const Description& description, model::KernelSig
         if (!global_) global_ = scope->global;
         if (!local_) local_ = scope->local;
         if (!offset_) offset_ = scope->offset;
-        if (!work_bytes_) work_bytes_ = scope->work_bytes;
-        if (!work_flops_) work_flops_ = scope->work_flops;
+        work_.insert(scope->work.begin(), scope->work.end());
         if (!reference_) reference_ = scope->reference;
     }
     if (missing_values == Missing::made_up && !global_) global_.emplace(Place{where_, 0, 0}, std::vector{Expression::parse("1", {where_, 0, 0})});
@@ -157,7 +156,7 @@ Bound::Bound(std::string where, const Description& description, model::KernelSig
         local_.emplace(Place{where_, 0, 0}, std::move(sizes));
     }
     if (!local_) notes.push_back("local = the driver's choice");
-    if (!work_bytes_) notes.push_back("work bytes = every buffer once");
+    if (!work_.count("bytes")) notes.push_back("work bytes = every buffer once");
     for (const auto* scope : scopes)
         for (const auto& [name, file] : scope->expected)
             if (!expected_.count(name)) expect(name, file.first, file.second, load);

@@ -88,7 +88,7 @@ private:
     std::vector<Argument> arguments_;
     std::map<std::string, ArgumentSpec> given_;  ///< all values of the description: sizes may be named that are no parameter
     std::optional<std::pair<Place, std::vector<Expression>>> global_, local_, offset_;
-    std::optional<Expression> work_bytes_, work_flops_;
+    std::map<std::string, Expression> work_;  ///< by name, as in `works`
     std::map<std::string, Expected> expected_;
     std::optional<std::pair<Place, std::string>> reference_;
     std::optional<Tolerance> tolerance_;

@@ -156,10 +156,14 @@ Shape Bound::shape(const model::Point& point, const model::Device& device) const
             refuse(expected.place, "'" + expected.file + "' has " + std::to_string(expected.data.size()) + " bytes, '" + name + "' " +
                                        std::to_string(elements * found->element.bytes));
     }
-    out.work.bytes = work_bytes_ ? static_cast<double>(value(point, *work_bytes_)) : moved;
-    out.work.assumed = !work_bytes_;
-    out.work.flops = work_flops_ ? static_cast<double>(value(point, *work_flops_)) : 0;
-    if (out.work.bytes < 0 || out.work.flops < 0) refuse((work_bytes_ ? *work_bytes_ : *work_flops_).place(), "the work is negative");
+    out.work.bytes = moved;
+    out.work.assumed = !work_.count("bytes");
+    for (const auto& [name, to] : works) {
+        const auto amount = work_.find(std::string(name));
+        if (amount == work_.end()) continue;
+        out.work.*to = static_cast<double>(value(point, amount->second));
+        if (out.work.*to < 0) refuse(amount->second.place(), "the work is negative");
+    }
     for (const auto& options : options_) out.options.push_back(substituted(point, options));
     return out;
 }

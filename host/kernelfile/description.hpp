@@ -2,6 +2,7 @@
 // one grammar of one statement per line. Parsed here, with file, line and column in each error; nothing is evaluated.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "kernelfile/expression.hpp"
+#include "model/experiment.hpp"
 #include "model/tolerance.hpp"
 
 namespace cllab::kernelfile {
@@ -36,11 +38,23 @@ struct AxisLine {
     bool tune = false;
 };
 
+/// What a kernel file may say that a launch does, by the name it says it with.
+struct WorkName {
+    std::string_view name;
+    double model::Work::* to;
+};
+inline constexpr std::array<WorkName, 6> works{{{"bytes", &model::Work::bytes},
+                                                {"flops", &model::Work::flops},
+                                                {"atomics", &model::Work::atomics},
+                                                {"barriers", &model::Work::barriers},
+                                                {"local_bytes", &model::Work::local_bytes},
+                                                {"chain", &model::Work::chain}}};
+
 /// What holds for all kernels of a file, or behind a line `kernel NAME` for that one.
 struct Scope {
     std::map<std::string, ArgumentSpec> arguments;
     std::optional<std::pair<Place, std::vector<Expression>>> global, local, offset;
-    std::optional<Expression> work_bytes, work_flops;
+    std::map<std::string, Expression> work;  ///< by name, as in `works`
     std::map<std::string, std::pair<Place, std::string>> expected;  ///< file by argument
     std::optional<std::pair<Place, std::string>> reference;
 };

@@ -1,7 +1,7 @@
 // The grammar. One statement per line, `#` begins a comment:
 //   axis NAME [tune] = VALUES          arg NAME = VALUE           global A[,B[,C]]      local …      offset …
 //   options TEXT                       variant NAME = OPTIONS     extends FOLDER        kernel NAME
-//   work bytes=EXPR flops=EXPR         expect NAME = FILE         reference NAME        tolerance absolute=X relative=X ulp=X
+//   work bytes=EXPR flops=EXPR …       expect NAME = FILE         reference NAME        tolerance absolute=X relative=X ulp=X
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -216,22 +216,27 @@ Tolerance parse_tolerance(Piece rest) {
 }
 
 void parse_work(Piece rest, Scope& scope) {
-    const auto wrong = [&] { refuse(rest.place, "'work' takes bytes=EXPRESSION and flops=EXPRESSION; found " + cllab::quoted(rest.text)); };
+    const auto wrong = [&] {
+        std::string possible;
+        for (const auto& work : works)
+            possible += (possible.empty() ? "" : work.name == works.back().name ? " and " : ", ") + std::string(work.name) + "=EXPRESSION";
+        refuse(rest.place, "'work' takes " + possible + "; found " + cllab::quoted(rest.text));
+    };
     if (rest.text.empty()) wrong();
     while (!rest.text.empty()) {
         const auto before = rest;
         const auto name = rest.take_word();
-        if ((name != "bytes" && name != "flops") || !rest.take('=')) {
+        if (std::none_of(works.begin(), works.end(), [&](const auto& work) { return work.name == name; }) || !rest.take('=')) {
             rest = before;
             wrong();
         }
         // Up to the next NAME=, so that an expression may hold blanks.
         auto end = rest.text.size();
-        for (const char* next : {"bytes", "flops"}) {
-            const auto at = rest.text.find(std::string(" ") + next);
+        for (const auto& next : works) {
+            const auto at = rest.text.find(" " + std::string(next.name));
             if (at != std::string::npos && rest.text.find('=', at) != std::string::npos) end = std::min(end, at);
         }
-        (name == "bytes" ? scope.work_bytes : scope.work_flops) = Expression::parse(rest.text.substr(0, end), rest.place);
+        scope.work.insert_or_assign(name, Expression::parse(rest.text.substr(0, end), rest.place));
         rest.drop(end);
         rest.skip_blanks();
     }
@@ -295,7 +300,7 @@ void parse_statement(const std::string& keyword, Piece rest, Description& out, S
         if (first.file.empty()) first = place;
         scope = &of_kernel;
     } else if (keyword == "work") {
-        if (scope->work_bytes || scope->work_flops) refuse(place, "'work' is given twice");
+        if (!scope->work.empty()) refuse(place, "'work' is given twice");
         parse_work(rest, *scope);
     } else if (keyword == "expect") {
         const auto name = take_named(rest, keyword, "expect dst = gold.npy");
@@ -320,8 +325,7 @@ void take_over(Scope& base, const Scope& over) {
     take_over(base.global, over.global);
     take_over(base.local, over.local);
     take_over(base.offset, over.offset);
-    take_over(base.work_bytes, over.work_bytes);
-    take_over(base.work_flops, over.work_flops);
+    for (const auto& [name, amount] : over.work) base.work.insert_or_assign(name, amount);
     take_over(base.reference, over.reference);
 }
 

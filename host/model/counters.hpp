@@ -1,4 +1,4 @@
-// What a profiler counted of one launch.
+// What a profiler counted of one launch, beside the two times that say whether it was the launch that was timed.
 #pragma once
 
 #include <string>
@@ -8,11 +8,6 @@
 #include "model/result.hpp"
 
 namespace cllab::model {
-
-struct Counter {
-    std::string name, unit;  ///< the profiler's own, as in "dram__bytes_read.sum" and "Mbyte"
-    double value = 0;
-};
 
 struct Counted {
     std::string id;

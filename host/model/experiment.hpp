@@ -146,6 +146,10 @@ using Step = std::variant<Launch, Upload, Download, Swap, HostLoop>;
 struct Work {
     double bytes = 0, flops = 0, steps = 0;
     bool assumed = false;  ///< nobody declared the bytes: every buffer once
+    double atomics = 0;      ///< on global memory
+    double barriers = 0;     ///< that each work-item passes
+    double local_bytes = 0;  ///< of local memory, loaded and stored by all work-items
+    double chain = 0;        ///< loads of global memory of which each waits for the one before, of one work-item
 };
 
 /// Two trip counts of the by-value int argument `argument`. The reported time of a step is
@@ -249,6 +253,7 @@ struct Setup {
     std::optional<Slope> slope{};
     std::vector<Declared> declared{};
     bool chained = false;                  ///< each of the first operations declared waits for the result of the one before
+    bool shared = false;                   ///< every work-group goes through all of the buffers
     std::vector<std::string> defines{};    ///< from the point, added to the variant's
     Point point{};                         ///< what every axis became; filled by set_up(), and the point of the record
     std::map<std::string, Picture> pictures{};

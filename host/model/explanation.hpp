@@ -12,7 +12,7 @@ namespace cllab::model {
 
 /// A time that the cell cannot beat: what it is declared to execute, over the device's own measured peak.
 struct Bound {
-    std::string id;      ///< "memory", "l2", "arithmetic", "units", "atomics", "launch", "groups", "latency"
+    std::string id;      ///< "memory", "l2", "arithmetic", "units", "atomics", "launch", "groups", "latency", "barriers", "local", "issue", "pipe"
     std::string name;    ///< "memory bandwidth"
     std::string brief;   ///< the same in a word or two, for a column: "memory"
     double seconds = 0, low = 0, high = 0;  ///< low..high: by the interval of the peak
@@ -46,11 +46,15 @@ struct Explanation {
     std::vector<Bound> bounds;  ///< largest first
     std::vector<std::pair<std::string, std::string>> unbounded;  ///< what has no bound, and why
     Limit limit = Limit::unexplained;
+    std::size_t second = 0;     ///< of a named limit: the bound that follows the first one in time instead of running beside it; 0: none
     std::vector<ClaimTest> tests;
     std::string untested;       ///< why a named limiter was not tested where that was asked for
 
     /// Of a named one.
     const Bound* limiter() const { return limit == Limit::named ? &bounds.front() : nullptr; }
+    const Bound* follower() const { return second > 0 && second < bounds.size() ? &bounds[second] : nullptr; }
+    /// Of all bounds taken together as they stand in the claim.
+    double seconds() const { return bounds.empty() ? 0 : bounds.front().seconds + (follower() ? follower()->seconds : 0); }
 };
 
 }  // namespace cllab::model

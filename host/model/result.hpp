@@ -95,8 +95,21 @@ struct WorkInfo {
     std::string chain;               ///< of what one waits for the one before: "load", "local_load", "multiply_add", "atomic"; empty: not declared
     double atomics = 0;              ///< on global memory
     double footprint = 0;            ///< bytes of all buffers and images
+    bool shared = false;             ///< each work-group goes through all of the footprint, so that no level's instances hold parts of it
     unsigned launches = 0;           ///< of an operation; 0 for a step
     double groups = 0;               ///< of the only launch
+    double group = 0;                ///< work-items in one of its groups
+    double links = 0;                ///< of the chain, one behind the other
+    double barriers = 0;             ///< that each work-item passes
+    double local_bytes = 0;          ///< of local memory, loaded and stored
+    double local_atomics = 0;        ///< on local memory
+    double instructions = 0;         ///< executed, as the hot block has them and as often as it must run for the declared bytes; of all cores
+};
+
+/// What a profiler counted of one launch.
+struct Counter {
+    std::string name, unit;  ///< the profiler's own, as in "dram__bytes_read.sum" and "Mbyte"
+    double value = 0;
 };
 
 struct DeviceInfo {
@@ -158,6 +171,7 @@ struct Record {
     CodeInfo code;
     std::optional<NativeInfo> native;                          ///< nothing: a kernel
     std::optional<Hot> hot;                                    ///< which of it ran; nothing: nobody looked
+    std::vector<Counter> counters;                             ///< of `cllab ncu`; empty: no profiler looked
     std::string dump;                                          ///< folder; empty when nothing was dumped
     Phases phases;                                             ///< what the cell took, with its share of what cells have in common
     HostInfo host;

@@ -81,19 +81,39 @@ WorkInfo work_of(const Setup& setup) {
     for (const auto& argument : setup.args) out.footprint += bytes_of(argument);
     unsigned launches = setup.steps.empty() ? 1 : 0;
     double groups = setup.steps.empty() ? groups_of(setup.global, setup.local) : 0, items = static_cast<double>(setup.global.count());
+    double group = setup.steps.empty() && setup.local.dims > 0 ? static_cast<double>(setup.local.count()) : 0;
     for (const auto& step : setup.steps) {
         const auto* launch = std::get_if<Launch>(&step);
         if (!launch) continue;
         ++launches;
         groups = groups_of(launch->global, launch->local);
+        group = launch->local.dims > 0 ? static_cast<double>(launch->local.count()) : 0;
         items = static_cast<double>(launch->global.count());
     }
     if (launches == 1) out.groups = groups;
+    if (launches == 1) out.group = group;
     if (!setup.slope) out.launches = launches;
+    out.shared = setup.shared;
+    // Instructions are declared of one trip of the loop, which is so many steps; without a slope of the whole kernel.
     const double trips = setup.slope ? 1 / setup.slope->steps_per_trip : 1;
-    for (const auto& d : setup.declared)
-        if (d.what == Declared::What::atomic && launches == 1) out.atomics += d.count * items * trips;
-    if (setup.chained && !setup.declared.empty()) out.chain = chain_of(setup.declared.front().what);
+    const auto sum = [&](Declared::What what, double factor) {
+        double all = 0;
+        for (const auto& d : setup.declared)
+            if (d.what == what) all += d.count * factor * (what == Declared::What::local_load || what == Declared::What::local_store ? d.bits / 8.0 : 1);
+        return all * trips;
+    };
+    using enum Declared::What;
+    out.atomics = setup.work.atomics + (launches == 1 ? sum(atomic, items) : 0);
+    out.local_atomics = launches == 1 ? sum(local_atomic, items) : 0;
+    out.local_bytes = setup.work.local_bytes + (launches == 1 ? sum(local_load, items) + sum(local_store, items) : 0);
+    out.barriers = setup.work.barriers + (launches == 1 ? sum(barrier, 1) : 0);
+    if (setup.chained && !setup.declared.empty()) {
+        out.chain = chain_of(setup.declared.front().what);
+        out.links = setup.slope ? 1 : setup.declared.front().count;
+    } else if (setup.work.chain > 0) {
+        out.chain = "load";
+        out.links = setup.work.chain;
+    }
     return out;
 }
 

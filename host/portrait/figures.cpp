@@ -68,6 +68,7 @@ const std::vector<Figure>& figures() {
         {"Caches and memory", "scattered access", "scatter.*", no, {}, "load"},
         {"Caches and memory", "channels", "channels.*", no, {}, "load"},
 
+        {"Local memory and atomics", "bandwidth", "banks.rate", rate_of_unit, {}, "rate"},
         {"Local memory and atomics", "banks", "banks.load.*", cycles, {}, "word"},
         {"Local memory and atomics", "banks", "banks.way.*", cycles, {}, "word"},
         {"Local memory and atomics", "banks", "banks.*", no, {}, "word"},

@@ -131,7 +131,7 @@ std::vector<Probe> probes_for(const Device& device) {
                    true,
                    {"live", "live", 8, 5}});
     out.push_back({"dispatch", either({{"dispatch"}}, {{"dispatch_1d", {{"side", "1"}}}})});
-    out.push_back({"banks", {{"banks_word"}}, false});
+    out.push_back({"banks", {{"banks_word"}, {"banks_rate", {{"stride", "1,2,32"}}}}, false});
     out.push_back({"barrier", {{"barrier_plain"}, {"barrier_none"}}, false});
     out.push_back({"atomic", {{"atomic"}}, false});
     out.push_back({"latency", gpu ? chases_of_gpu() : chases_of_cpu(device), false, {"global", "footprint", 1 << 10, gpu ? 8u : 4u}});

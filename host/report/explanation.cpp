@@ -20,15 +20,21 @@ using Json = nlohmann::ordered_json;
 
 std::string whole_percent(double part) { return fmt::format("{:.0f} %", 100 * part); }
 
-/// The largest bound but not more than all of the time.
-double explained(const Explanation& e, const model::Timing& time) { return e.bounds.empty() ? 0 : std::min(1.0, e.bounds.front().seconds / time.median); }
+/// The largest bound, with the one that follows it in time, but not more than all of the time.
+double explained(const Explanation& e, const model::Timing& time) { return std::min(1.0, e.seconds() / time.median); }
 
-/// `=` where the next bound is busy too, `#` for the rest of the largest one, `.` for what no bound explains.
+/// `=` where the next bound is busy too, `#` for the rest of the largest one, `+` for the one that follows it in time, `.` for what no bound
+/// explains.
 std::string bar(const Explanation& e, const model::Timing& time) {
     constexpr int width = 60;
     const auto columns = [&](double part) { return static_cast<std::size_t>(std::lround(width * std::clamp(part, 0.0, 1.0))); };
+    const std::size_t all = width;
+    if (e.follower()) {
+        const auto first = columns(e.bounds.front().seconds / time.median), both = std::max(first, columns(explained(e, time)));
+        return "[" + std::string(first, '#') + std::string(both - first, '+') + std::string(all - both, '.') + "]";
+    }
     const auto next = e.bounds.size() > 1 ? columns(e.bounds[1].seconds / time.median) : 0, first = std::max(next, columns(explained(e, time)));
-    return "[" + std::string(next, '=') + std::string(first - next, '#') + std::string(width - first, '.') + "]";
+    return "[" + std::string(next, '=') + std::string(first - next, '#') + std::string(all - first, '.') + "]";
 }
 
 std::string seconds_text(const Bound& b) {
@@ -62,7 +68,11 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
     if (e.bounds.empty()) return "not explained: no bound is known";
     const auto& first = e.bounds.front();
     switch (e.limit) {
-        case Limit::named: return "limited by " + first.name + ": " + whole_percent(explained(e, time)) + " of the time";
+        case Limit::named:
+            if (const auto* then = e.follower())
+                return "limited by " + first.name + " and, not at the same time, " + then->name + ": " + whole_percent(first.seconds / time.median) + " and " +
+                       whole_percent(then->seconds / time.median) + " of the time";
+            return "limited by " + first.name + ": " + whole_percent(explained(e, time)) + " of the time";
         case Limit::close:
             return "not told apart: " + first.name + " is " + whole_percent(first.seconds / time.median) + " of the time" +
                    (e.bounds.size() > 1 ? " and " + e.bounds[1].name + " " + whole_percent(e.bounds[1].seconds / time.median) : "");
@@ -71,7 +81,8 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
             return "cannot be: " + most->name + " alone takes at least " + format_seconds(most->low) +
                    "; some of the declared work is not done, the clock is wrong, or the profile was disturbed";
         }
-        case Limit::withdrawn: return "withdrawn: limited by " + first.name + " does not stand its test";
+        case Limit::withdrawn:
+            return "withdrawn: limited by " + first.name + (e.follower() ? " and " + e.follower()->name : "") + " does not stand its test";
         case Limit::unexplained: break;
     }
     return "not explained: " + whole_percent(1 - explained(e, time));
@@ -97,7 +108,8 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
         how.cells.push_back(from);
     };
     for (std::size_t i = 0; i < e.bounds.size(); ++i)
-        row(i == 0 ? "#" : i == 1 ? "=" : "", e.bounds[i].seconds / time.median, e.bounds[i].name, seconds_text(e.bounds[i]), e.bounds[i].how);
+        row(i == 0 ? "#" : i == e.second ? "+" : i == 1 && e.second == 0 ? "=" : "", e.bounds[i].seconds / time.median, e.bounds[i].name,
+            seconds_text(e.bounds[i]), e.bounds[i].how);
     if (e.limit != Limit::impossible) row(".", 1 - explained(e, time), "unexplained", format_seconds(time.median * (1 - explained(e, time))), "");
     const Grid grid({marks, parts, names, times, how}, style.width, style.colour);
     const bool below = !grid.dropped().empty();  // what a bound rests on stands below it where there is no room beside it
@@ -121,6 +133,7 @@ std::string explanation_json(const model::Record& record, const Explanation& e) 
         j["seconds"] = record.time->median;
         j["limit"] = model::name(e.limit);
         if (const auto* limiter = e.limiter()) j["limiter"] = limiter->id;
+        if (const auto* then = e.follower(); then && e.limiter()) j["follower"] = then->id;
         j["sentence"] = limit_sentence(e, *record.time);
         j["unexplained"] = 1 - explained(e, *record.time);
     }

@@ -69,8 +69,11 @@ Json to_json(const model::Timing& t) {
 
 Json to_json(const model::WorkInfo& w) {
     Json j = Json::object();
-    for (const auto& [key, value] : {std::pair{"bytes", w.bytes}, {"flops", w.flops}, {"atomics", w.atomics}, {"footprint", w.footprint}, {"groups", w.groups}})
+    for (const auto& [key, value] :
+         {std::pair{"bytes", w.bytes}, {"flops", w.flops}, {"atomics", w.atomics}, {"footprint", w.footprint}, {"groups", w.groups}, {"group", w.group},
+          {"links", w.links}, {"barriers", w.barriers}, {"local_bytes", w.local_bytes}, {"local_atomics", w.local_atomics}, {"instructions", w.instructions}})
         if (value > 0) put(j, key, value);
+    if (w.shared) j["shared"] = true;
     if (w.assumed) j["assumed"] = true;
     if (w.read) put(j, "read", *w.read);
     if (w.flops > 0 || w.chain == "multiply_add") j["type"] = w.type;
@@ -142,6 +145,8 @@ Json to_json(const model::Record& r) {
     j["code"] = to_json(r.code);
     if (r.native) j["native"] = {{"threads", r.native->threads}, {"compiler", r.native->compiler}, {"instruction_set", r.native->instruction_set}};
     if (r.hot) j["hot"] = hot_json<Json>(*r.hot);
+    for (const auto& counter : r.counters)
+        if (std::isfinite(counter.value)) j["counters"][counter.name] = {{"value", counter.value}, {"unit", counter.unit}};
     j["dump"] = r.dump;
     for (const auto& [phase, seconds] : r.phases) put(j["phases"], name(phase), seconds);
     j["host"] = {{"name", r.host.name}, {"cpu", r.host.cpu}, {"os", r.host.os}, {"threads", r.host.threads}};

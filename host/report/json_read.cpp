@@ -147,8 +147,11 @@ model::MetricValue read_metric(const Reader& r) {
 model::WorkInfo read_work(const Reader& r) {
     model::WorkInfo w;
     for (const auto& [key, to] :
-         {std::pair{"bytes", &w.bytes}, {"flops", &w.flops}, {"atomics", &w.atomics}, {"footprint", &w.footprint}, {"groups", &w.groups}})
+         {std::pair{"bytes", &w.bytes}, {"flops", &w.flops}, {"atomics", &w.atomics}, {"footprint", &w.footprint}, {"groups", &w.groups}, {"group", &w.group},
+          {"links", &w.links}, {"barriers", &w.barriers}, {"local_bytes", &w.local_bytes}, {"local_atomics", &w.local_atomics},
+          {"instructions", &w.instructions}})
         r.read(key, *to);
+    r.read("shared", w.shared);
     r.read("assumed", w.assumed);
     if (r.find("read")) r.read("read", w.read.emplace());
     r.read("type", w.type);
@@ -289,6 +292,14 @@ model::Record read_record(const Reader& r, int schema) {
     }
     if (const Json* time = r.find("time")) record.time = read_timing(Reader(*time, "time"));
     if (const Json* work = r.find("work")) record.work = read_work(Reader(*work, "work"));
+    if (const Json* counters = r.find("counters")) {
+        Reader(*counters, "counters");
+        for (const auto& [name, counter] : counters->items()) {
+            const Reader c(counter, "counters." + name);
+            auto& read = record.counters.emplace_back(model::Counter{name, "", c.required<double>("value")});
+            c.read("unit", read.unit);
+        }
+    }
     r.read("limit", record.limit);
     if (const Json* copy = r.find("yardstick")) {
         const Reader y(*copy, "yardstick");

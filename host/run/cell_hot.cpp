@@ -46,6 +46,7 @@ void count_per_unit(CellState& state) {
     const auto times = declared ? inspect::executions(*hot->hottest(), *declared) : std::nullopt;
     if (!times) return;
     const double instructions = *times * hot->hottest()->instructions;
+    state.record.work.instructions = instructions;
     // A rate of the family's own says what its unit is, and how many of them an operation has.
     for (const auto& metric : state.cell.experiment->metrics) {
         const auto unit = metric.unit.size() > 2 && metric.unit.ends_with("/s") ? metric.unit.substr(0, metric.unit.size() - 2) : std::string();

@@ -80,6 +80,22 @@ class Why(LabTest):
             self.assertLess(test["found"]["high"], test["predicted"]["low"])
             self.assertEqual(test["outcome"], "otherwise")
 
+    def test_twice_the_work_may_agree_with_a_claim_that_other_groups_refute(self):
+        # The time goes with the pixels, and so do the groups: only the same pixels in half as many groups tell.
+        cell = ["pitch_implicit", "--device", "cpu", "--axis", "width=512", "--axis", "height=512", "--axis", "local=64x4", "--max-time", "0.05"]
+        self.lab("run", *cell, "--no-dumps", "--no-yardstick", "--json", "r.jsonl")
+        record, = self.records()
+        groups = record["work"]["groups"]
+        self.assertEqual(groups, 512 * 512 / 256)
+        self.profile([figure("dispatch.group.time", "time per group", "s", 1.1 * record["time"]["median"] / groups, low=1e-12, high=1),
+                      figure("launch.empty.item", "empty kernel", "s", 1e-12)])
+        page, line = self.why("--test", cell=cell)
+        tests = {test["axis"]: test for test in line["tests"]}
+        self.assertEqual((tests["local"]["after"], tests["local"]["outcome"]), ("128x4", "otherwise"))
+        self.assertLess(tests["local"]["predicted"]["high"], 0.9)
+        self.assertEqual(line["limit"], "withdrawn")
+        self.assertIn("withdrawn: limited by group dispatch does not stand its test", page)
+
     def test_a_kernel_file_is_explained_by_what_it_declares(self):
         self.profile(FAST)
         (self.folder / "k.cl").write_text("kernel void twice(global float* x) { x[get_global_id(0)] *= 2; }\n")
@@ -89,6 +105,44 @@ class Why(LabTest):
         record, line = self.records("w.jsonl")
         self.assertEqual((record["work"]["bytes"], record["work"]["flops"]), (8 * 65536, 65536))
         self.assertEqual(line["limit"], "not explained")
+
+    def test_records_of_before_are_explained_by_what_was_counted_of_them(self):
+        self.profile([*FAST, figure("bandwidth.copy", "copy bandwidth", "B/s", 1e21)])
+        self.lab("run", *CELL, "--no-dumps", "--no-yardstick", "--json", "r.jsonl")
+        record, = self.records()
+        page, _ = self.lab("why", "r.jsonl", "--json", "w.jsonl")
+        self.assertIn("held against its profile of 2026-01-01T00:00:00Z", words(page))
+        line, = self.records("w.jsonl")
+        self.assertEqual((line["id"], line["seconds"], line["limit"]), (record["id"], record["time"]["median"], "not explained"))
+        self.assertIn("executed instructions are not counted", words(page))
+        moved = 0.9e21 * record["time"]["median"]
+        record["counters"] = {"dram__bytes_read.sum": {"value": moved / 1e9, "unit": "Gbyte"}, "dram__bytes_write.sum": {"value": 0, "unit": "byte"}}
+        (self.folder / "counted.jsonl").write_text(json.dumps(record) + "\n")
+        page, _ = self.lab("why", "counted.jsonl")
+        self.assertIn("limited by memory bandwidth: 90 % of the time", words(page))
+        self.assertIn("(copy bandwidth), counted by ncu", words(page))
+        out, _ = self.lab("merge", "counted.jsonl")
+        self.assertEqual(json.loads(out)["counters"], record["counters"])
+
+    def test_records_are_not_measured_again_nor_mixed_with_kernels(self):
+        self.profile(FAST)
+        self.lab("run", *CELL, "--no-dumps", "--no-yardstick", "--json", "r.jsonl")
+        for args, parts in [(["r.jsonl", "--test"], ["'--test'"]), (["r.jsonl", "muladd_fma"], ["'muladd_fma'", "file of records"]),
+                            (["none.jsonl"], ["'none.jsonl'"]), (["r.jsonl", "--dumps", "elsewhere"], ["profile.json", "elsewhere"])]:
+            with self.subTest(args=args):
+                self.assert_one_sentence(self.lab("why", *args, status=2)[1], *parts)
+
+    def test_a_kernel_file_says_what_its_launch_does_besides_bytes_and_operations(self):
+        self.profile([*FAST, figure("latency.memory.latency", "memory latency", "s", 1e-12), figure("barrier.item", "barrier a work-item", "s", 1e-15),
+                      figure("atomic.global.many", "atomics", "op/s", 1e20)])
+        (self.folder / "k.cl").write_text("kernel void twice(global float* x) { x[get_global_id(0)] *= 2; }\n")
+        self.lab("why", "k.cl", "--device", "cpu", "--arg", "x=rand:65536", "--global", "65536", "--local", "64",
+                 "--work", "bytes=8*65536 atomics=3*100 barriers=7 chain=5", "--max-time", "0.05", "--json", "w.jsonl")
+        record, line = self.records("w.jsonl")
+        work = record["work"]
+        self.assertEqual((work["bytes"], work["atomics"], work["barriers"], work["links"], work["chain"]), (8 * 65536, 300, 7, 5, "load"))
+        self.assertEqual((work["groups"], work["group"]), (1024, 64))
+        self.assertLessEqual({"atomics", "barriers"}, {b["id"] for b in line["bounds"]})
 
     def test_records_with_their_lines_are_merged(self):
         self.profile(FAST)

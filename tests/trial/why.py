@@ -6,20 +6,22 @@
 Makes a profile below --dumps unless there is one. CLLAB names the program, build/cllab unless set.
 
 Probes: kernels that are made to wait for one thing, so that it is known what limits them: streams through memory, one region read again and
-again in each level of the caches, chains of loads in each level, chains and many independent ones of multiply-adds, atomics, empty launches,
-empty groups. Crossovers: kernel files that read and write arrays in each level and do 1 to 512 multiply-adds for each element. What limits
+again in each level of the caches, chains of loads in each level, chains and many independent ones of multiply-adds, atomics, barriers, empty
+launches, empty groups. Kernel files: a chain of loads and a row of barriers that no probe of the profile has. Crossovers: kernel files that read and write arrays in each level and do 1 to 512 multiply-adds for each element. What limits
 those is not known beforehand but found: with twice the multiply-adds a cell that arithmetic limits takes nearly twice as long, and one that
 it does not limit takes nearly as long as before.
 
-A cell is right when the limiter named is one that is true of it, wrong when another one is named, and open when none is. One whose time is
-not known within 10 %, because the machine has other work, is set aside: neither what is said of it nor what is true of it means much. `--out` gets one
-JSON line per cell. Exit status: 0 when at most 2 % of the cells are wrong, 1 when more, 2 when there is no cell.
+A cell is right when the limiter named is one that is true of it, wrong when another one is named, and open when none is. Where the launch and
+something behind it are named together, the larger must be true. A cell is set aside whose time is not known within 10 %, because the machine has
+other work, or whose registers spill: what is true of it is not known. `--out` gets one JSON line per cell. Exit status: 0 when at most 2 % of the cells are wrong, 1 when more, 2 when there is no cell.
 """
 import argparse
+import array
 import collections
 import json
 import os
 import pathlib
+import random
 import subprocess
 import sys
 import tempfile
@@ -34,6 +36,7 @@ axis steps = 1
 arg x = rand:items
 arg y = out:items
 global items
+local 256
 options -DSTEPS={steps}
 work bytes=8*items flops=4*steps*items
 */
@@ -45,6 +48,42 @@ kernel void crossover(global const float* restrict x, global float* restrict y) 
         b = fma(b, 0.998f, 0.002f);
     }
     y[i] = a + b;
+}
+"""
+# One work-item goes from line to line in random order; each load needs the one before, as 'chain' says.
+CHASE = """
+/*cllab
+arg x = file:RING
+arg y = out:1
+arg steps = STEPS
+global 1
+local 1
+work bytes=4 chain=steps
+*/
+kernel void chase(global const uint* restrict x, global uint* restrict y, uint steps) {
+    uint at = 0;
+    for (uint k = 0; k < steps; ++k) at = x[at];
+    y[0] = at;
+}
+"""
+LINE = 32  # words from one visit to the next at the least
+# One group, whose work-items do next to nothing between barriers.
+WAITS = """
+/*cllab
+axis size = 256
+arg y = out:size
+arg steps = 4096
+global size
+local size
+work barriers=steps
+*/
+kernel void waits(global uint* y, uint steps) {
+    uint v = get_local_id(0);
+    for (uint k = 0; k < steps; ++k) {
+        v = v * 5u + 7u;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    y[get_global_id(0)] = v;
 }
 """
 STEPS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
@@ -59,7 +98,7 @@ def explained(arguments, *args):
     """(record, explanation) of each cell that ran."""
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "why.jsonl"
-        done = lab(arguments, "why", *args, "--json", out)
+        done = lab(arguments, "why", *args, "--max-time", arguments.max_time, "--json", out)
         lines = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
         if done.returncode not in (0, 1) or not lines:
             print(f"{' '.join(map(str, args))}: exit status {done.returncode}: {done.stderr.strip()}", flush=True)
@@ -98,21 +137,55 @@ def levels_of(profile, caches):
 
 
 def probes(profile, levels):
-    """What is run, and the limiters that are true of it."""
+    """What is run, and of each cell the limiters that are true of it; none where they are not known. As few commands as may be: a GPU's driver
+    takes longer to start than most cells."""
+    gpu = profile["device"]["type"] == "gpu"
+    block = 16384 if gpu else 4096  # that a region of bandwidth_reread is made of
+    regions = {size // block * block: f"l{number + 1}" for number, size in enumerate(levels)}
+    regions |= {size // (2 * block) * block + block: f"l{number + 1}" for number, size in enumerate(levels)}
+    if levels:
+        yield ["bandwidth_reread", "--axis", "size=" + ",".join(map(str, regions))], lambda r: {regions[r["point"]["size"]]}
+        yield ["latency_global", "--axis", "footprint=" + ",".join(map(str, levels)), "--axis", "order=random,paged"], lambda r: {"latency"}
+    yield ["fma_latency", "--axis", "type=float,double,uint"], lambda r: {"latency"}
+    # Few chains do not fill a CPU, and what they wait for is not the peak of its arithmetic.
+    fma = ["--axis", "ilp=4,8", "--axis", "width=4,16"] if gpu else ["--axis", "ilp=8,16", "--axis", "width=4,8,16"]
+    yield ["fma_peak", "--axis", "type=float,double,uint", *fma], lambda r: {"arithmetic"}
+    true = {"atomic_chain": {"latency"}, "atomic_global": {"atomics"}, "launch_item": {"launch"}}
+    if gpu:
+        true |= {"atomic_local": {"local_atomics"}, "barrier_plain": {"barriers"}, "latency_local": {"latency"}}
+    # A group of one wave has no barrier.
+    yield list(true), lambda r: true[r["id"]] if r["id"] != "barrier_plain" or r["point"]["group"] > 64 else set()
+    if gpu:
+        yield ["banks_rate", "--axis", "stride=1,3"], lambda r: {"local"}
+    yield ["muladd_fma", "--axis", "items=16,64"], lambda r: {"launch"}
+    yield ["dispatch_1d", "--axis", "side=1"], lambda r: {"groups", "launch"}
     streamed = next((f["value"] for f in profile["figures"] if f["id"] == "bandwidth.streamed"), 512 << 20)
-    for variant, buffers in (("copy", 2), ("read", 1), ("write", 1), ("triad", 3)):
+    # Elements of 64 bytes leave gaps between the work-items of a warp, and then it is not memory that a GPU waits for.
+    width = "width=16" if gpu else "width=16,64"
+    for variants, buffers in ((["copy"], 2), (["read", "write"], 1), (["triad"], 3)):
         size = int(streamed / buffers + (1 << 20)) // (1 << 20) * (1 << 20)
-        yield [f"bandwidth_{variant}", "--axis", f"size={size}", "--axis", "width=16,64"], {"memory"}
-    for number, size in enumerate(levels):
-        yield ["bandwidth_reread", "--axis", f"size={size // 4096 * 4096},{size // 8192 * 4096 + 4096}"], {f"l{number + 1}"}
-        yield ["latency_global", "--axis", f"footprint={size}", "--axis", "order=random,paged"], {"latency"}
-    yield ["fma_latency", "--axis", "type=float,double,uint"], {"latency"}
-    yield ["fma_peak", "--axis", "type=float,double,uint", "--axis", "ilp=4,8", "--axis", "width=4,16"], {"arithmetic"}
-    yield ["atomic_chain"], {"latency"}
-    yield ["atomic_global"], {"atomics"}
-    yield ["launch_item", "--axis", "launches=1,4"], {"launch"}
-    yield ["muladd_fma", "--axis", "items=16,64"], {"launch"}
-    yield ["dispatch_1d", "--axis", "side=1"], {"groups", "launch"}
+        yield [*(f"bandwidth_{v}" for v in variants), "--axis", f"size={size}", "--axis", width], lambda r: {"memory"}
+
+
+def files(profile, levels):
+    """The same of kernel files, which say what they do."""
+    for size in levels:
+        lines = min(size, 16 << 20) // 4 // LINE
+        yield CHASE.replace("STEPS", str(4 * lines if lines < 16384 else lines)), "chase", ring_of(lines), [], {"latency"}
+    if profile["device"]["type"] == "gpu":
+        yield WAITS, "waits", b"", ["--axis", "size=128,1024"], {"barriers"}
+
+
+def ring_of(lines):
+    """Words of which the first of each line is the place of another line's, all lines in one ring."""
+    order = list(range(1, lines))
+    random.Random(1).shuffle(order)
+    words = array.array("I", bytes(4 * LINE * lines))
+    at = 0
+    for line in order:
+        words[at] = LINE * line
+        at = LINE * line
+    return words.tobytes()  # the last one leads to the first, at 0
 
 
 def crossovers(arguments, levels):
@@ -122,9 +195,10 @@ def crossovers(arguments, levels):
         return
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "crossover.cl"
-        path.write_text(CROSSOVER)
+        # Where the driver chose the groups, nobody would know how many there are.
+        path.write_text(CROSSOVER.replace("local 256\n", "" if arguments.cpu else "local 256\n"))
         footprints = [min(level, 16 << 20) for level in levels]  # a check of more takes longer than all else
-        cells = explained(arguments, path, "--axis", "items=" + ",".join(str(size // 8 // 64 * 64) for size in footprints),
+        cells = explained(arguments, path, "--axis", "items=" + ",".join(str(size // 8 // 256 * 256) for size in footprints),
                           "--axis", "steps=" + ",".join(map(str, [*STEPS, 2 * STEPS[-1]])))
     seconds = {(record["point"]["items"], record["point"]["steps"]): why["seconds"] for record, why in cells if not is_disturbed(record)}
     for record, why in cells:
@@ -135,12 +209,21 @@ def crossovers(arguments, levels):
         yield record, why, {"arithmetic", "units"} if ratio > 1.7 else set() if ratio > 1.3 else {"memory", "l1", "l2", "l3", "l4", "launch", "groups"}
 
 
+ARITHMETIC = {"arithmetic", "units"}
+
+
+def is_true(both, said, true):
+    """Of two that follow each other the larger one must be true; of a crossover's middle, one of two must be arithmetic and the other not."""
+    return said in true if true else bool(both & ARITHMETIC) and bool(both - ARITHMETIC - {None})
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--dumps", default="trial-dumps", help="where the profile is, or will be")
     parser.add_argument("--budget", type=float, default=180, help="seconds of the profile that is made")
     parser.add_argument("--cache", action="append", type=int, default=[], help="bytes of a level of the caches, first level first, where the profile does not say")
+    parser.add_argument("--max-time", type=float, default=0.4, help="seconds of sampling of a cell")
     parser.add_argument("--out", default="why.jsonl")
     arguments = parser.parse_args()
     arguments.cllab = os.environ.get("CLLAB", SOURCE / "build" / "cllab")
@@ -148,24 +231,36 @@ def main():
     if not profile:
         return 2
     levels = levels_of(profile, arguments.cache)
+    arguments.cpu = profile["device"]["type"] == "cpu"
     counts, matrix = collections.Counter(), collections.Counter()
     with open(arguments.out, "w") as out:
         def take(record, why, true):
             said = why.get("limiter")
-            verdict = "aside" if is_disturbed(record) else "open" if not said else "right" if said in true else "wrong"
+            both = {said, why.get("follower")}
+            verdict = "aside" if is_disturbed(record) or record["code"].get("spills") else "open" if not said else "right" if is_true(both, said, true) else "wrong"
+            said = said and "+".join(filter(None, (said, why.get("follower"))))
             counts[verdict] += 1
             if verdict != "aside":
                 matrix["/".join(sorted(true)) or "between", said or why["limit"]] += 1
             share = max([b["seconds"] / why["seconds"] for b in why["bounds"]], default=0)
             out.write(json.dumps({"id": record["id"], "point": record["point"], "options": record["build"]["options"], "true": sorted(true), "said": said,
-                                  "limit": why["limit"], "share": round(share, 3), "verdict": verdict}) + "\n")
+                                  "limit": why["limit"], "share": round(share, 3), "verdict": verdict, "seconds": why["seconds"],
+                                  "bounds": {b["id"]: round(b["seconds"] / why["seconds"], 3) for b in why["bounds"]}}) + "\n")
             out.flush()
             print(f"{verdict:6} {record['id']} {record['point']} {said or why['limit']} {share:.2f}", flush=True)
-        for args, true in probes(profile, levels):
-            for record, why in explained(arguments, *args):
-                take(record, why, true)
+        for text, name, ring, args, true in files(profile, levels):
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / f"{name}.cl"
+                (path.parent / "ring").write_bytes(ring)
+                path.write_text(text.replace("RING", str(path.parent / "ring")))
+                for record, why in explained(arguments, path, *args):
+                    take(record, why, true)
         for record, why, true in crossovers(arguments, levels):
             take(record, why, true)
+        for args, true_of in probes(profile, levels):
+            for record, why in explained(arguments, *args):
+                if true := true_of(record):
+                    take(record, why, true)
     cells = counts["right"] + counts["open"] + counts["wrong"]
     if not cells:
         return 2

@@ -56,10 +56,14 @@ BOOST_AUTO_TEST_CASE(counters_are_a_power_of_two) {
 
 BOOST_AUTO_TEST_CASE(the_conclusion_gives_rates_and_the_latency) {
     const auto found = family("atomic").conclude(
-        {curve("global", {{1, 1e-9}, {4096, 1e-11}}), curve("chain", {{1, 400e-9}, {4096, 410e-9}})}, gpu());
+        {curve("global", {{1, 1e-9}, {32, 1e-10}, {4096, 1e-11}}), curve("chain", {{1, 400e-9}, {32, 250e-9}, {4096, 300e-9}})}, gpu());
     require_finding(found, "global atomics, one address", 1e9);
+    require_finding(found, "global atomics, 32 addresses", 1e10);
     require_finding(found, "global atomics, 4096 addresses", 1e11);
-    require_finding(found, "atomic latency", 400e-9);
+    require_finding(found, "atomic latency", 300e-9);
+    const auto latency = std::find_if(found.begin(), found.end(), [](const auto& f) { return f.id == "latency"; });
+    BOOST_TEST(latency->low <= 250e-9);
+    BOOST_TEST(latency->high >= 400e-9);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

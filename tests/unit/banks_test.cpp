@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "model/fit.hpp"
+#include "model/work.hpp"
 #include "unit/memory_probe_run.hpp"
 
 BOOST_AUTO_TEST_SUITE(banks)
@@ -24,6 +25,28 @@ BOOST_AUTO_TEST_CASE(every_lane_ends_where_its_loads_lead) {
     }
     require_right_and_watched(setup, "out", out, 3, 31);
     BOOST_TEST(check(setup, "out", out, 4).has_value(), "a missing trip passed");
+}
+
+BOOST_AUTO_TEST_CASE(four_chains_of_each_work_item_of_all_groups_end_where_their_loads_lead) {
+    const auto setup = set_up("banks", "rate", gpu(), {{"stride", "2"}});
+    const auto start = argument<std::uint32_t>(setup, "start");
+    std::vector<std::uint32_t> out;
+    for (std::size_t i = 0; i < setup.global.count(); ++i) {
+        std::uint32_t sum = 0;
+        for (std::uint32_t k = 0; k < 4; ++k) {
+            auto at = (start[i % start.size()] + 64 * k) % 4096;
+            for (int load = 0; load < 4 * 3; ++load) at = (at + 37) % 4096;
+            sum += at;
+        }
+        out.push_back(sum);
+    }
+    require_right_and_watched(setup, "out", out, 3, 31);
+    BOOST_TEST(check(setup, "out", out, 4).has_value(), "a missing trip passed");
+    const auto work = model::work_of(setup);
+    BOOST_TEST(work.local_bytes == 1, boost::test_tools::tolerance(1e-9));  // a step is a byte
+    const auto found = family("banks").conclude({curve("rate", {{1, 1e-13}, {2, 2e-13}, {32, 32e-13}})}, gpu());
+    require_finding(found, "local memory bandwidth", 1e13);
+    require_finding(found, "local memory at the worst stride", 32);
 }
 
 BOOST_AUTO_TEST_CASE(the_conclusion_finds_the_banks_that_made_the_curve) {

@@ -116,6 +116,25 @@ BOOST_AUTO_TEST_CASE(a_clock_above_the_highest_of_a_gpu_is_withheld_and_with_it_
     BOOST_TEST(found(with(2.00e9), "clock")->withheld == "");
 }
 
+BOOST_AUTO_TEST_CASE(a_cpu_has_a_peak_for_each_width_of_vectors) {
+    auto curve = probe_curve("peak", {{"type", "float"}, {"ilp", "8"}}, {{4, 1e-9}, {8, 1e-9}, {16, 1e-9}});
+    for (auto& sample : curve.samples) sample.metrics["flops"] = 1e9 * sample.x;
+    auto wide = probe_curve("peak", {{"type", "double"}, {"ilp", "8"}}, {{4, 1e-9}, {16, 1e-9}});
+    for (auto& sample : wide.samples) sample.metrics["flops"] = 1e9 * sample.x;
+    const auto findings = family("fma").conclude({curve, wide}, probe_cpu());
+    const auto rate = [&](const std::string& id) {
+        const auto f = std::find_if(findings.begin(), findings.end(), [&](const auto& one) { return one.id == id; });
+        return f == findings.end() ? 0 : f->value;
+    };
+    const auto is_close = boost::test_tools::tolerance(1e-9);
+    BOOST_TEST(rate("peak.float") == 16e9, is_close);
+    BOOST_TEST(rate("peak.float.128") == 4e9, is_close);
+    BOOST_TEST(rate("peak.float.256") == 8e9, is_close);
+    BOOST_TEST(rate("peak.float.512") == 0);  // that is the peak itself
+    BOOST_TEST(rate("peak.double.256") == 4e9, is_close);
+    BOOST_TEST(!found(family("fma").conclude({curve}, probe_gpu()), "float peak in vectors of 128 bits"));
+}
+
 BOOST_AUTO_TEST_CASE(the_clock_follows_from_the_latency_where_no_counter_can_be_read) {
     const auto findings =
         family("fma").conclude({probe_curve("latency", {{"type", "float"}}, {{0, 2e-9}})}, probe_cpu());

@@ -58,6 +58,26 @@ void conclude_latency(const std::vector<Curve>& curves, const Device& device, st
     }
 }
 
+/// A CPU computes elements of so many bits with vectors of as many: the rate of a kernel whose code has no wider ones.
+void conclude_widths(const std::vector<Curve>& curves, std::vector<Finding>& out) {
+    std::map<std::pair<std::string, unsigned>, Row> best;  // by type and bits
+    for (const auto& row : rows_of(curves, "peak")) {
+        const auto type = row.curve->fixed.text("type");
+        const auto bits = static_cast<unsigned>(row.sample->x) * (type == "double" ? 64 : type == "half" ? 16 : 32);
+        if (bits != 128 && bits != 256) continue;
+        const auto [known, fresh] = best.emplace(std::pair(type, bits), row);
+        if (!fresh && rate_of_sample(*row.sample) > rate_of_sample(*known->second.sample)) known->second = row;
+    }
+    for (const auto& [key, row] : best) {
+        const auto& [type, bits] = key;
+        const double rate = rate_of_sample(*row.sample);
+        const auto width = std::to_string(bits);
+        if (rate > 0)
+            out.push_back(rate_finding("peak." + type + "." + width, type + " peak in vectors of " + width + " bits", type == "uint" ? "op/s" : "FLOP/s",
+                                       *row.sample, rate * row.sample->per_step, "best of the chains, here " + row.curve->fixed.text("ilp")));
+    }
+}
+
 void conclude_rates(const std::vector<Curve>& curves, std::vector<Finding>& out) {
     std::map<std::string, Row> best;
     for (const auto& row : rows_of(curves, "peak")) {
@@ -187,6 +207,7 @@ std::vector<Finding> fma_findings(const std::vector<Curve>& curves, const Device
     conclude_alignment(curves, out);
     conclude_latency(curves, device, out);
     conclude_rates(curves, out);
+    if (device.is_cpu()) conclude_widths(curves, out);
     conclude_code(curves, out);
     conclude_units(curves, device, out);
     return out;

@@ -1,0 +1,113 @@
+#include "explain/amounts.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "core/units.hpp"
+#include "explain/counters.hpp"
+
+namespace cllab::explain {
+namespace {
+
+using model::Bound;
+using model::Explanation;
+using model::Figure;
+using model::Limits;
+using model::Record;
+
+constexpr const char* counted = ", counted by ncu";
+constexpr double sector_bytes = 32;  ///< of NVIDIA's second level, in which its counters count
+
+/// The busiest pipe of the units: the profiler knows the most that it takes in a cycle, and says what part of that it took.
+void bound_pipe(const Record& record, Explanation& out) {
+    constexpr std::string_view begin = "sm__inst_executed_pipe_", end = ".avg.pct_of_peak_sustained_active";
+    const model::Counter* busiest = nullptr;
+    for (const auto& c : record.counters)
+        if (c.name.starts_with(begin) && c.name.ends_with(end) && (!busiest || c.value > busiest->value)) busiest = &c;
+    if (!busiest) return out.unbounded.emplace_back("pipes of the units", "how busy they are was not counted"), void();
+    const auto pipe = busiest->name.substr(begin.size(), busiest->name.size() - begin.size() - end.size());
+    const double seconds = std::clamp(busiest->value / 100, 0.0, 1.0) * record.time->median;
+    out.bounds.push_back({"pipe", "instructions of pipe " + pipe, pipe, seconds, seconds, seconds,
+                          format_significant(busiest->value, 3) + " % of what that pipe can take" + counted, busiest->name});
+}
+
+/// Executed instructions at the rate at which a warp's multiply-adds were seen to be issued.
+void bound_issue(const Record& record, const Limits& limits, Explanation& out) {
+    const auto executed = counter(record.counters, "smsp__inst_executed.sum");
+    const auto *peak = limits.find("fma.peak.float"), *width = limits.find("divergence.width.full");
+    if (!executed) return out.unbounded.emplace_back("instruction issue", "the executed instructions were not counted"), void();
+    if (!peak || !width)
+        return out.unbounded.emplace_back("instruction issue", std::string("the profile has no ") + (peak ? "SIMT width" : "float peak")), void();
+    const double rate = peak->value / (2 * width->value);
+    const double seconds = *executed / rate;
+    // Where multiply-adds cannot use every slot, other instructions are issued up to twice as fast.
+    out.bounds.push_back({"issue", "instruction issue", "issue", seconds, seconds / 2, seconds,
+                          format_significant(*executed, 4) + " warp instructions" + counted + ", at " + format_rate(rate, "instr/s") + " (" +
+                              peak->name + ")",
+                          peak->id});
+}
+
+}  // namespace
+
+Bound at_rate(std::string id, std::string name, std::string brief, double count, const std::string& unit, const Figure& figure) {
+    const double low = figure.low > 0 ? figure.low : figure.value, high = std::max(figure.high, figure.value);
+    std::string amount = format_rate(count, unit);
+    return {std::move(id), std::move(name), std::move(brief), count / figure.value, count / high, count / low,
+            amount + " at " + format_rate(figure.value, figure.unit) + " (" + figure.name + ")", figure.id};
+}
+
+Bound at_time(std::string id, std::string name, std::string brief, double count, const Figure& figure) {
+    const double low = figure.low > 0 ? figure.low : figure.value, high = std::max(figure.high, figure.value);
+    return {std::move(id), std::move(name), std::move(brief), count * figure.value, count * low, count * high,
+            (count == 1 ? "" : format_significant(count, 3) + " times ") + format_seconds(figure.value) + " (" + figure.name + ")", figure.id};
+}
+
+bool are_counted(const Record& record) { return !record.counters.empty() && record.work.launches == 1; }
+
+bool bound_counted_memory(const Record& record, const Figure* stream, Explanation& out) {
+    if (!are_counted(record)) return false;
+    const auto read = counter(record.counters, "dram__bytes_read.sum"), written = counter(record.counters, "dram__bytes_write.sum");
+    if (!read || !written) return false;
+    if (!stream) return out.unbounded.emplace_back("memory traffic", "the profile has no memory bandwidth"), true;
+    auto bound = at_rate("memory", "memory bandwidth", "memory", *read + *written, "B", *stream);
+    bound.how += counted;
+    out.bounds.push_back(std::move(bound));
+    return true;
+}
+
+void bound_counted(const Record& record, const Limits& limits, Explanation& out) {
+    if (!are_counted(record)) {
+        std::string why = "executed instructions are not counted";
+        if (record.work.instructions > 0)
+            why = format_significant(record.work.instructions, 3) +
+                  " are executed, by sampled addresses and the declared bytes; the profile has no peak of them";
+        if (!record.counters.empty()) why = "the counters are of a whole launch, and the time is of one step or of several launches";
+        out.unbounded.emplace_back("instruction issue", why);
+        return;
+    }
+    if (const auto sectors = counter(record.counters, "lts__t_sectors_op_read.sum")) {
+        const auto* rate = limits.find("bandwidth.l2.rate");
+        if (rate) {
+            auto bound = at_rate("l2", "L2 bandwidth", "L2", sector_bytes * *sectors, "B", *rate);
+            bound.how += counted;
+            out.bounds.push_back(std::move(bound));
+        } else {
+            out.unbounded.emplace_back("L2 traffic", "the profile has no bandwidth of L2");
+        }
+    }
+    // A wavefront is a pass through the banks: lanes that meet in one take more of them.
+    if (const auto passes = counter(record.counters, "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"); passes && *passes > 0) {
+        const auto *rate = limits.find("banks.rate"), *banks = limits.find("banks.banks.4"), *width = limits.find("banks.width.4");
+        if (rate && banks && width) {
+            auto bound = at_rate("local", "local memory bandwidth", "local", banks->value * width->value * *passes, "B", *rate);
+            bound.how = format_significant(*passes, 4) + " passes through the banks" + counted + ", " + bound.how;
+            out.bounds.push_back(std::move(bound));
+        } else {
+            out.unbounded.emplace_back("local memory", "the profile has no bandwidth or no banks of it");
+        }
+    }
+    bound_pipe(record, out);
+    bound_issue(record, limits, out);
+}
+
+}  // namespace cllab::explain
