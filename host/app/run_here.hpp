@@ -20,12 +20,15 @@ public:
     void run(const run::RunRequest& request, const std::string& selector, const Events& events, const std::set<run::CellNumber>& finished = {});
     /// Opens the device, and does what a run does before its first cell.
     device::Session& make_ready(const std::string& selector);
+    /// Builds what the cell will be built from; a run on this device finds it. Throws as the driver and the cell's family do.
+    void build(const std::string& selector, const run::Settings& settings, const model::Cell& cell);
 
 private:
     /// Throws Error(environment) when there is no such device.
     device::Session& open(const std::string& selector);
 
     std::map<std::string, device::Session> open_;  ///< by selector
+    std::map<std::string, run::Programs> built_;            ///< in advance
     std::map<std::string, std::optional<run::Reference>> references_;  // they go before the sessions
 };
 

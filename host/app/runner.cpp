@@ -124,7 +124,8 @@ void Here::run(const run::RunRequest& request, const std::string& selector, cons
     }
     if (events.ready) events.ready();
     EventObserver observer(events, std::move(start));
-    run::execute(session, request, observer, finished, &references_[selector]);
+    const auto built = built_.find(selector);
+    run::execute(session, request, observer, finished, &references_[selector], built == built_.end() ? nullptr : &built->second);
 }
 
 device::Session& Here::open(const std::string& selector) {
@@ -133,6 +134,11 @@ device::Session& Here::open(const std::string& selector) {
     for (const auto& found : device::discover())
         if (found.facts.selector == selector) return open_.try_emplace(selector, found).first->second;
     throw Error(Blame::environment, "device " + selector + " was there a moment ago and is gone");
+}
+
+void Here::build(const std::string& selector, const run::Settings& settings, const model::Cell& cell) {
+    auto& session = open(selector);
+    run::build_in_advance(session, settings, cell, built_.try_emplace(selector, session, false).first->second);
 }
 
 device::Session& Here::make_ready(const std::string& selector) {

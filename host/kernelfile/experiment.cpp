@@ -233,7 +233,7 @@ void KernelFiles::make_candidates() {
             const auto& kernels = build.found.built ? build.found.kernels : base->kernels;
             for (const auto& kernel : kernels) {
                 const auto name = build.variant.empty() ? kernel.name : base->kernels.size() == 1 ? build.variant : kernel.name + "_" + build.variant;
-                candidates_.push_back({b, name, kernel.name, name, &kernel});
+                candidates_.push_back({b, is_earlier(f) ? name + "_before" : name, kernel.name, name, &kernel});
             }
         }
     }
@@ -292,6 +292,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
     for (const auto& one : wanted) {
         for (const auto* c : matching(one))
             if (std::find(chosen.begin(), chosen.end(), c) == chosen.end()) chosen.push_back(c);
+        if (is_earlier(one.file)) continue;
         const auto stem = stem_of(files_[one.file].path);
         if (std::find(stems.begin(), stems.end(), stem) == stems.end()) stems.push_back(stem), paths.push_back(files_[one.file].path);
     }
@@ -337,7 +338,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
         state->reference_bound[c->name] = bind(reference, unsaid);
     }
     for (const auto& [file, said] : notes)
-        if (!said.empty()) notes_.push_back(files_[file].path + " leaves out, and so gets: " + join(said, "; "));
+        if (!said.empty() && !is_earlier(file)) notes_.push_back(files_[file].path + " leaves out, and so gets: " + join(said, "; "));
     out.setup = [state](const model::Request& request, model::Params& params) { return setup_of(state, request, params); };
     out.resolve = [state](const model::Request& request, model::Params& params) {
         for (const auto& [axis, value] : request.point.values()) params.text(axis);

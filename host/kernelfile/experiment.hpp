@@ -57,6 +57,8 @@ private:
         std::string name, entry, plain;  ///< plain: the name without its file's
         const model::KernelSignature* signature = nullptr;
     };
+    /// Its text is one that another of the files had.
+    bool is_earlier(std::size_t file) const { return files_[file].text->path != files_[file].path; }
     void declare_axes(const std::vector<std::pair<std::string, std::string>>& settings);
     void make_builds();
     void check_names() const;

@@ -314,13 +314,13 @@ private:
 }  // namespace
 
 void execute(device::Session& session, const RunRequest& request, Observer& observer, const std::set<CellNumber>& finished,
-             std::optional<Reference>* reference) {
+             std::optional<Reference>* reference, Programs* built) {
     const auto& limits = request.settings.limits;
     const auto known = limits.find(session.facts().selector);
     std::optional<Reference> own;
     if (reference && *reference && !(*reference)->exists()) reference->reset();  // what refused it may be over
     Instruments instruments(session, reference ? *reference : own, known == limits.end() ? std::nullopt : std::optional(known->second),
-                            request.settings.builds_ahead);
+                            request.settings.builds_ahead, built);
     std::size_t prepared = 0;
     Endings endings(session.works_beside_host(), memory_budget(session.facts()));
     std::vector<std::unique_ptr<GroupRun>> groups;  // a cell that ends later still belongs to its own

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "device/session.hpp"
+#include "run/programs.hpp"
 #include "run/reference.hpp"
 #include "run/request.hpp"
 
@@ -31,9 +32,13 @@ public:
 struct Interrupted {};
 
 /// Runs the request on one device, but for the cells that are `finished`. Cells fail alone; an Error of Blame::usage or
-/// ::environment passes through. `reference`: of the session, where the caller keeps it.
+/// ::environment passes through. `reference`, `built`: of the session, where the
+/// caller keeps them.
 void execute(device::Session& session, const RunRequest& request, Observer& observer, const std::set<CellNumber>& finished = {},
-             std::optional<Reference>* reference = nullptr);
+             std::optional<Reference>* reference = nullptr, Programs* built = nullptr);
+
+/// Builds what the cell will be built from, so that a run which is given `built` finds it. Cells that do not build stay unbuilt until then.
+void build_in_advance(device::Session& session, const Settings& settings, const model::Cell& cell, Programs& built);
 
 const model::HostInfo& this_host();
 std::uint64_t host_memory_bytes();
