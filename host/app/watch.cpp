@@ -73,7 +73,7 @@ Invocation single_run(Invocation invocation) {
 /// One that follows a save: somebody waits for it.
 Invocation quick(Invocation invocation) {
     invocation.append = true;
-    invocation.comparison_seconds = invocation.comparison_seconds < 10 ? invocation.comparison_seconds : 1;
+    invocation.comparison_seconds = invocation.comparison_seconds < 10 ? invocation.comparison_seconds : 0.7;
     invocation.sampling_seconds = std::min(invocation.sampling_seconds, 0.1);
     return invocation;
 }

@@ -275,6 +275,20 @@ __kernel void bad(__global const int* src, __global int* dst, __global int* sum)
         self.assertRegex(out, r"t.cl:10: Invalid read of size 4 in global memory in kernel 'bad'")
         self.assertRegex(out, r"t.cl:11: [^\n]*race in global memory in kernel 'bad'")
 
+        # 16 bins are too few for the values of a byte, and nobody but the check asked for them.
+        self.write("""/*cllab
+axis n = 64
+axis bins = 256
+arg data = rand:uchar:n
+arg histo = zero:bins
+global n
+*/
+__kernel void counts(__global const uchar* data, __global int* histo) { atomic_inc(&histo[data[get_global_id(0)]]); }
+""")
+        out, err = self.lab("run", "t.cl", "--check", "oclgrind")
+        self.assertIn("something was found at n=16 bins=16, which is smaller than the file says", err)
+        self.assertIn("t_counts in Oclgrind at n=64 bins=256: no race, no uninitialised value, no access outside", out)
+
         out, err = self.lab("run", KERNELS / "soften.cl", "--check", "oclgrind", timeout=60)  # whose sampler hung it
         self.assertIn("soften_soften in Oclgrind at w=16 h=16: no race, no uninitialised value, no access outside", out)
         self.write("/*cllab\narg dst = out:4\nglobal 4\n*/\n__kernel void stuck(__global volatile int* dst) { while (dst[0] != 7) dst[0] = 6; }\n")
