@@ -31,6 +31,7 @@
 #include "app/streams.hpp"
 #include "app/versus.hpp"
 #include "app/watch.hpp"
+#include "core/clock.hpp"
 #include "core/phases.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -167,7 +168,7 @@ int command_run(const Invocation& asked, Watched* watched) {
     if (asked.rebuild) return rebuild_on_devices(asked);
     if (asked.watch) return watch(asked);
     if (!asked.check.empty()) return check_oclgrind(asked);
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     Phases own;
     const ChargedTo account(own);
     auto invocation = asked;
@@ -294,7 +295,7 @@ int command_run(const Invocation& asked, Watched* watched) {
     const auto print_all = [&] {
         print_results(sink, compared, devices, outputs.html(), invocation.columns, printed, lost);
         if (!invocation.timings) return;
-        const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        const double wall = seconds_since(start);
         report::print_timings(std::cerr, sink.records(), own, wall);
     };
     const auto lose = [&](const model::Device& device, const std::string& why) {

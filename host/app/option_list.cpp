@@ -1,5 +1,6 @@
 #include "app/option_list.hpp"
 
+#include "app/request.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "report/columns.hpp"
@@ -114,8 +115,8 @@ void add_cells(Options& add, const std::string& command) {
         add("steps", "Also times each part of an operation that has several: transfers, sweep, residual, copy, passes.");
     if (command == "run" || command == "dump") add("columns", text("LIST"), about_columns().c_str());
     if (command == "run")
-        add("native", "On CPU devices: adds rows for hand-written C++ loops, on one thread and on one per core, checked against the same reference and "
-            "timed in the same rounds as the kernels, by the host clock. For gemm, himeno, pitch, reduce and saxpy.");
+        add("native", ("On CPU devices: adds rows for hand-written C++ loops, on one thread and on one per core, checked against the same reference and "
+                       "timed in the same rounds as the kernels, by the host clock. Families that have them: " + join(native_families(), ", ") + ".").c_str());
     if (command == "run")
         add("html", text("FILE"), "Writes an HTML page at the end: charts, tables, and the code beside the time.");
     if (!few) {

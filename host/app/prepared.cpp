@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
+#include "core/clock.hpp"
+
 namespace cllab::app {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using State = Waiting::State;
 
 /// Of those that wait so many have a warm compiler: one asks about the arguments, one builds what was saved, one rehearses.
@@ -121,8 +122,7 @@ void Prepared::run(const run::RunRequest& request, const std::string& selector, 
     auto waiting = can ? std::move(builder_) : nullptr;
     if (can && !(waiting && waiting->settle(patience))) waiting = take();
     // The device is as warm as the process before has left it (method rule 4).
-    const bool in_use = Clock::now() - last_use_ < std::chrono::milliseconds(500);
-    auto worker = waiting ? waiting->run(recipe_, difference(request), in_use) : nullptr;
+    auto worker = waiting ? waiting->run(recipe_, difference(request), last_use_) : nullptr;
     bool over = false;
     if (worker) {
         try {

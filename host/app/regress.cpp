@@ -1,7 +1,6 @@
 #include "app/regress.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 
@@ -9,13 +8,13 @@
 #include "app/regress_cells.hpp"
 #include "app/versus.hpp"
 #include "compare/regression.hpp"
+#include "core/clock.hpp"
 #include "report/comparison.hpp"
 #include "run/conditions.hpp"
 
 namespace cllab::app {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using model::CellChange;
 using model::Record;
 using Item = RegressItem;
@@ -67,7 +66,7 @@ public:
         }
         judge();
         for (auto& item : cells_.items) result_.regression.cells.push_back(std::move(item.out));
-        result_.regression.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+        result_.regression.seconds = seconds_since(start);
         return std::move(result_);
     }
 

@@ -75,6 +75,13 @@ void check_points(const run::RunRequest& request, const model::Device& device) {
     }
 }
 
+std::vector<std::string> native_families() {
+    std::vector<std::string> out;
+    for (const auto& e : model::registry())
+        if (!e.native.empty()) out.push_back(e.family);
+    return out;
+}
+
 namespace {
 
 /// `run A --vs B`: the two variants point by point, each pair a comparison of its own.
@@ -109,12 +116,8 @@ void add_native(std::vector<model::Selected>& selected) {
     for (const auto& s : selected)
         if (std::find(families.begin(), families.end(), s.experiment) == families.end()) families.push_back(s.experiment);
     for (const auto* family : families) {
-        if (family->native.empty()) {
-            std::vector<std::string> known;
-            for (const auto& e : model::registry())
-                if (!e.native.empty()) known.push_back(e.family);
-            throw Error(Blame::usage, "'" + family->family + "' has no native loop; those with one are " + join(known, ", "));
-        }
+        if (family->native.empty())
+            throw Error(Blame::usage, "'" + family->family + "' has no native loop; those with one are " + join(native_families(), ", "));
         for (const auto& loop : family->native) selected.push_back({family, &loop, family->id(loop)});
     }
 }

@@ -13,6 +13,9 @@ std::optional<model::Tolerance> tolerance_of(const Invocation& invocation);
 /// What every command's cells have from the command line alike; dumps, files and how to measure are the command's own.
 run::Settings settings_of(const Invocation& invocation);
 
+/// Families with loops in C++ for --native.
+std::vector<std::string> native_families();
+
 /// What `cllab run` would run: cells, yardstick, input files and all settings. Throws Error(usage).
 run::RunRequest request_of(const Choice& choice, const Invocation& invocation);
 

@@ -32,7 +32,7 @@ Message read_job(int fd) {
 /// What the first build of a process costs beside its own text (1.0 s for 0.2 s on PoCL 3.1, whose compiler reads its library): a program
 /// that no cache of the driver's knows.
 void warm_up_compiler(device::Session& session) {
-    const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+    const auto now = Clock::now().time_since_epoch().count();
     const auto own = static_cast<std::uint64_t>(now) ^ (static_cast<std::uint64_t>(getpid()) << 40);
     device::build(session, "kernel void warm_up(global float* out) { out[get_global_id(0)] = sin(out[0]) + " + std::to_string(own) + "ul; }\n", "");
 }
@@ -90,7 +90,7 @@ void Waiting::work(const std::string& selector, const Rebuild& rebuild, int jobs
             return send(out, found.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
         }
         if (job.contains("run")) {
-            if (job.at("in_use").get<bool>()) session.note_use();
+            session.note_use(Clock::time_point(Clock::duration(job.at("last_use").get<Clock::rep>())));
             return carry_out(here, apply(rebuild(job.at("run"), session.facts()), job.at("difference")), selector, {}, {}, position, out);
         }
         const Hushed hushed;
@@ -168,8 +168,8 @@ std::optional<std::vector<model::Introspection>> Waiting::ask(const std::vector<
     return whole ? std::optional(std::move(found)) : std::nullopt;
 }
 
-std::unique_ptr<Worker> Waiting::run(const Message& recipe, const Message& difference, bool device_in_use) {
-    if (!tell(Message{{"in_use", device_in_use}, {"run", recipe}, {"difference", difference}})) return nullptr;
+std::unique_ptr<Worker> Waiting::run(const Message& recipe, const Message& difference, Clock::time_point last_use) {
+    if (!tell(Message{{"last_use", last_use.time_since_epoch().count()}, {"run", recipe}, {"difference", difference}})) return nullptr;
     return std::move(worker_);
 }
 

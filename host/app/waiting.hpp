@@ -9,6 +9,7 @@
 
 #include "app/introspection.hpp"
 #include "app/supervision.hpp"
+#include "core/clock.hpp"
 
 namespace cllab::app {
 
@@ -45,8 +46,8 @@ public:
     void rehearse(const std::vector<Message>& requests);
     /// What the device says of the builds, nothing where it says nothing; then it ends.
     std::optional<std::vector<model::Introspection>> ask(const std::vector<AskedBuild>& builds, double seconds);
-    /// Gives it its last job. Nothing: nobody took it.
-    std::unique_ptr<Worker> run(const Message& recipe, const Message& difference, bool device_in_use);
+    /// Gives it its last job. `last_use`: of the device, by whatever process. Nothing: nobody took it.
+    std::unique_ptr<Worker> run(const Message& recipe, const Message& difference, Clock::time_point last_use);
 
 private:
     void work(const std::string& selector, const Rebuild& rebuild, int jobs, int out, Position& position) const;

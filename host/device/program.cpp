@@ -1,12 +1,13 @@
 #include "device/program.hpp"
 
+#include "core/clock.hpp"
 #include "core/error.hpp"
 
 namespace cllab::device {
 
 Built build(Session& session, const std::string& source, const std::string& options) {
     Built out;
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     try {
         out.program = cl::Program(session.context(), source);
         out.program.build(session.device(), options.c_str());
@@ -15,7 +16,7 @@ Built build(Session& session, const std::string& source, const std::string& opti
         out.code = e.err();
         out.ok = false;
     }
-    out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    out.seconds = seconds_since(start);
     // A refused option leaves no program object to ask on some drivers.
     if (out.program() != nullptr) {
         std::size_t size = 0;

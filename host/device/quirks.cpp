@@ -45,7 +45,7 @@ const std::vector<Quirk>& quirks() {
          "Mesa 22.3.6 on llvmpipe, Debian 12, 2026-11-21", "CL_KERNEL_WORK_GROUP_SIZE of a plain kernel is above 32",
          [](const Device& d) { return is(d, Implementation::rusticl) && mesa_version(d) < 2300; }},
         {"rusticl-queues", Implementation::rusticl, "Mesa 22.3",
-         "two queues that work at the same time, on buffers of their own, leave wrong results or damage the process's memory, about one time in two",
+         "two queues that work at the same time, on buffers of their own, at times leave wrong results or damage the process's memory",
          "an operation of several queues is unsupported (run/operation.cpp)",
          "Mesa 22.3.6 on llvmpipe, Debian 12, 2026-11-22: transfer_queues was wrong_result in 6 of 12 runs and crashed in one; with one queue in 0 of 12",
          "without the refusal `cllab run transfer_queues --axis size=65540 --axis memory=pageable,pinned --verify` is ok twenty times",

@@ -1,7 +1,7 @@
 // One device in use: its own context and in-order profiling queue, so that no query ever sees two devices.
 #pragma once
 
-#include <chrono>
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/clock.hpp"
 #include "core/random.hpp"
 #include "device/cl.hpp"
 #include "device/clocks.hpp"
@@ -45,9 +46,9 @@ public:
     void get(const cl::Buffer& buffer, std::span<std::byte> data);
     /// model::poison of so many bytes by the device itself. False, and nothing done, where the host is to make it.
     bool poison(const cl::Buffer& buffer, std::size_t bytes, std::uint64_t seed);
-    std::chrono::steady_clock::time_point last_wait() const { return last_wait_; }
-    /// Another process has just used the device: it is as warm as if this one had.
-    void note_use() { last_wait_ = std::chrono::steady_clock::now(); }
+    Clock::time_point last_wait() const { return last_wait_; }
+    /// Another process used the device until `when`, by the clock that the processes of a machine share: it is as warm as if this one had.
+    void note_use(Clock::time_point when) { last_wait_ = std::max(last_wait_, when); }
     /// Whether the device's warm-up ended because its speed had settled; nothing before the first.
     std::optional<bool> settled() const { return settled_; }
     void set_settled(bool settled) { settled_ = settled; }
@@ -78,7 +79,7 @@ private:
     std::optional<TimerAudit> timer_;
     std::optional<std::unique_ptr<ClockReader>> clock_reader_;
     std::optional<bool> settled_;
-    std::chrono::steady_clock::time_point last_wait_{};
+    Clock::time_point last_wait_{};
     model::Bytes guard_pattern_;
     std::uint64_t guard_seed_ = 0;
     bool guards_ = true;

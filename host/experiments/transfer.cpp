@@ -25,6 +25,13 @@ struct Shape {
     std::uint64_t count(std::size_t piece) const { return first(piece + 1) - first(piece); }
 };
 
+/// What a value of axis 'memory' means.
+Transfer way_of(const std::string& memory) {
+    static const std::map<std::string, Transfer> ways{
+        {"pageable", Transfer::copied}, {"pinned", Transfer::pinned}, {"mapped", Transfer::mapped}, {"host_pointer", Transfer::host_pointer}};
+    return ways.at(memory);
+}
+
 Shape shape_of(const Request& request, Params& params) {
     const auto& device = request.device;
     Shape s;
@@ -39,9 +46,7 @@ Shape shape_of(const Request& request, Params& params) {
     // About as long as the transfers where the host is reached over PCI Express.
     s.rounds = static_cast<std::int32_t>(params.count("rounds", by_scale<std::size_t>(device, 4, 16, 2048)));
     s.local = group_of(device, 256);
-    const std::map<std::string, Transfer> ways{{"pageable", Transfer::copied}, {"pinned", Transfer::pinned}, {"mapped", Transfer::mapped},
-                                               {"host_pointer", Transfer::host_pointer}};
-    s.memory = ways.at(params.text("memory"));
+    s.memory = way_of(params.text("memory"));
     require_room(device, "src0", 4 * s.count(s.pieces - 1));
     return s;
 }
@@ -108,8 +113,7 @@ void conclude_direction(const Curve& curve, const std::string& memory, const cha
     if (!last || rate(*last) <= 0) return;
     const double best = rate(*last);
     const auto size = [](double x) { return format_bytes(static_cast<std::uint64_t>(x)); };
-    const bool in_place = memory == "mapped" || memory == "host_pointer";
-    const std::string without_filling = in_place ? "; to map and unmap, without what the host takes to fill or read it in place" : "";
+    const std::string without_filling = is_in_place(way_of(memory)) ? "; to map and unmap, without what the host takes to fill or read it in place" : "";
     out.push_back({std::string(direction) + "." + memory, std::string(direction) + " rate, " + memory, "B/s", best, best, best,
                    size(last->x) + " in " + curve.fixed.text("pieces") + " pieces one after the other, by the host clock" + without_filling});
     if (curve.samples.size() < 3) return;

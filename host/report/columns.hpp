@@ -18,7 +18,7 @@ public:
     bool any() const { return !names_.empty(); }
     bool all() const { return names_.count("all") != 0; }
     bool by_name(const std::string& column) const { return names_.count(column) != 0; }
-    bool for_(const std::string& column) const { return all() || by_name(column); }
+    bool wants(const std::string& column) const { return all() || by_name(column); }
     /// Only what was asked for stays, beside what names a row and says whether it is right.
     void choose(std::vector<Column>& columns) const;
     std::vector<std::string> missing(const std::vector<Column>& columns) const;  ///< asked for, and not there

@@ -133,14 +133,14 @@ void add_times(std::vector<Column>& columns, const Rows& rows, const Asked& aske
     // Where there is a rate, the time per step is the same figure turned round.
     const auto steps = values_of(rows, [](const Record& r) { return value_of(r, "step_time"); });
     const bool has_rate = any_row(rows, [](const Record& r) { return value_of(r, "bandwidth") || value_of(r, "flops"); });
-    if (any(steps) && !per_step && (!has_rate || asked.for_("step_time"))) {
+    if (any(steps) && !per_step && (!has_rate || asked.wants("step_time"))) {
         columns.push_back(quantity_column("per step", steps, "s"));
         columns.back().key = "step_time";
     }
     // The usual clock and cache state go without saying; anything else is part of what the number means.
-    if (asked.for_("clock") || any_row(rows, [](const Record& r) { return r.time && r.time->clock != "event"; }))
+    if (asked.wants("clock") || any_row(rows, [](const Record& r) { return r.time && r.time->clock != "event"; }))
         add_text(columns, "clock", rows, 90, false, [](const Record& r) { return r.time ? r.time->clock : ""; });
-    if (asked.for_("cache") || common_cache(rows).empty())
+    if (asked.wants("cache") || common_cache(rows).empty())
         add_text(columns, "cache", rows, 90, false, [](const Record& r) { return !r.time ? "" : r.time->cache.empty() ? "hot" : r.time->cache; });
 }
 
@@ -200,7 +200,7 @@ std::vector<Column> columns_of(const Comparison& comparison, const std::set<std:
     const Rows& rows = comparison.rows;
     std::vector<Column> columns;
     add_text(columns, "kernel", rows, 100, false, [](const Record& r) { return r.id; }, Names::by_itself);
-    if (asked.for_("label") || any_row(rows, [&](const Record& r) { return r.run.label != rows.front()->run.label; }))
+    if (asked.wants("label") || any_row(rows, [&](const Record& r) { return r.run.label != rows.front()->run.label; }))
         add_text(columns, "label", rows, 100, false, [](const Record& r) { return r.run.label; }, Names::with_title);
     std::vector<std::string> axes;  // in the order of the point
     for (const auto* row : rows)
@@ -214,14 +214,14 @@ std::vector<Column> columns_of(const Comparison& comparison, const std::set<std:
     for (const auto* row : rows)
         columns.back().tones.push_back(is_failure(row->status) ? Tone::bad : row->status == model::Status::ok ? Tone::plain : Tone::dim);
     // Host code goes without saying; what proves less is named.
-    if (asked.for_("checked_by") || any_row(rows, [](const Record& r) { return !r.checked_by.empty() && r.checked_by != "host code"; }))
+    if (asked.wants("checked_by") || any_row(rows, [](const Record& r) { return !r.checked_by.empty() && r.checked_by != "host code"; }))
         add_text(columns, "checked by", rows, 99, false, [](const Record& r) { return r.checked_by; }, Names::with_title);
     add_times(columns, rows, asked);
     add_comparison(columns, rows, comparison.ranks);
     add_metrics(columns, rows);
     const auto count = [](const std::optional<std::int64_t>& n) { return n ? std::to_string(*n) : std::string(); };
     add_text(columns, "regs", rows, 57, true, [&](const Record& r) { return count(r.code.registers); });
-    if (asked.for_("spills") || any_row(rows, [](const Record& r) { return r.code.spills.value_or(0) != 0; }))
+    if (asked.wants("spills") || any_row(rows, [](const Record& r) { return r.code.spills.value_or(0) != 0; }))
         add_text(columns, "spills", rows, 58, true, [&](const Record& r) { return count(r.code.spills); });
     const auto of_loop = [](const Record& r, const char* what) {
         const auto found = r.code.loop.find(what);

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <sstream>
 
+#include "core/clock.hpp"
 #include "core/units.hpp"
 
 #ifdef __linux__
@@ -257,10 +257,9 @@ inspect::AddressSamples sample_addresses(const std::function<void()>& work, doub
     auto sampler = make_sampler(piece, out.refused);
     if (!sampler) return out;
     out.method = sampler->method();
-    using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
     for (double spent = 0; spent < seconds || (out.addresses.size() < enough_addresses && spent < 3 * seconds);
-         spent = std::chrono::duration<double>(Clock::now() - start).count()) {
+         spent = seconds_since(start)) {
         work();
         sampler->drain(out.addresses);
     }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <numeric>
 
+#include "core/clock.hpp"
 #include "core/phases.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
@@ -130,14 +131,13 @@ private:
 
     /// Rounds in pairs, the second in the reverse order of the first (ABBA), the first in a random one.
     void take_rounds(Cells& cells, Random& random) {
-        using Clock = std::chrono::steady_clock;
         constexpr unsigned least = 6, few = 2;
         std::vector<std::size_t> turns(cells.size());
         std::iota(turns.begin(), turns.end(), std::size_t{0});
         refer(cells);
         const auto start = Clock::now();
         for (unsigned round = 0;; ++round) {
-            const double spent = std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(cells.size());
+            const double spent = seconds_since(start) / static_cast<double>(cells.size());
             if (observer_.cancelled()) break;
             if (round % 2 == 0) {
                 if (round >= least && spent >= settings_.sampling_seconds) break;

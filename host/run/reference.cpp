@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/phases.hpp"
 
 namespace cllab::run {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr double chain_seconds = 0.2e-3;
 constexpr auto interval = std::chrono::milliseconds(50);
 
@@ -33,7 +33,7 @@ double Reference::run() {
     cl::Event event;
     chain_->launch(trips_, &event);
     session_.wait();
-    if (!by_events_) return std::chrono::duration<double>(Clock::now() - start).count();
+    if (!by_events_) return seconds_since(start);
     const auto stamps = device::stamps_of(event);
     return stamps.end > stamps.start ? static_cast<double>(stamps.end - stamps.start) * 1e-9 : 0;
 }

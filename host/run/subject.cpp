@@ -204,8 +204,8 @@ double Subject::timed(unsigned operations, Parts* parts) {
     } else {
         // Of several queues none need be first or last.
         auto begun = device::stamps_of(events.front()).start, ended = device::stamps_of(events.back()).end;
-        for (const auto& event : first().queues() > 1 ? events : std::vector<cl::Event>{}) {
-            const auto s = device::stamps_of(event);
+        for (std::size_t i = 0; first().queues() > 1 && i < events.size(); ++i) {
+            const auto s = device::stamps_of(events[i]);
             begun = std::min(begun, s.start), ended = std::max(ended, s.end);
         }
         if (ended < begun || begun == 0) throw Error(Blame::result, "the driver gave events that end before they start");

@@ -1,17 +1,15 @@
 #include "run/warm_up.hpp"
 
-#include <chrono>
 #include <vector>
 
+#include "core/clock.hpp"
 #include "core/phases.hpp"
 
 namespace cllab::run {
 
 bool warm_up_device(device::Session& session, Reference& reference, const MeasureRules& rules) {
-    using Clock = std::chrono::steady_clock;
-    const auto since = [](Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); };
     if (!reference.exists()) return true;
-    if (session.settled() && since(session.last_wait()) <= rules.cold_after_seconds) return *session.settled();
+    if (session.settled() && seconds_since(session.last_wait()) <= rules.cold_after_seconds) return *session.settled();
     const InPhase phase(Phase::warm_up);
     std::vector<double> launches;
     const auto start = Clock::now();
@@ -19,7 +17,7 @@ bool warm_up_device(device::Session& session, Reference& reference, const Measur
     do {
         launches.push_back(reference.once());
         steady = settled(launches, rules);
-    } while (reference.exists() && (since(start) < rules.warm_seconds || !steady) && since(start) < rules.warm_cap_seconds);
+    } while (reference.exists() && (seconds_since(start) < rules.warm_seconds || !steady) && seconds_since(start) < rules.warm_cap_seconds);
     session.set_settled(steady);
     return steady;
 }

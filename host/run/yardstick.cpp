@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cmath>
 
+#include "core/clock.hpp"
 #include "core/phases.hpp"
 #include "core/stats.hpp"
 #include "core/units.hpp"
@@ -14,8 +14,6 @@
 
 namespace cllab::run {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t least_bytes = 4096;
 constexpr unsigned least_samples = 5, enough_samples = 20;
@@ -57,7 +55,7 @@ void Yardstick::sample() {
     const auto start = Clock::now();
     if (flush_) flush_->run();
     samples_.push_back(subject_->timed(per_sample_));
-    spent_ += std::chrono::duration<double>(Clock::now() - start).count();
+    spent_ += seconds_since(start);
 }
 
 model::YardstickInfo Yardstick::result() const {

@@ -16,8 +16,9 @@ class Hot(LabTest):
         record = self.records()[0]
         hot = record["hot"]
         self.assertEqual(hot["evidence"], "sampled", hot)
-        self.assertGreaterEqual(hot["in_kernel"], sum(b["samples"] for b in hot["blocks"]))
-        self.assertGreater(hot["blocks"][0]["samples"], 0)
+        self.assertEqual(hot["in_kernel"] + sum(hot["elsewhere"].values()), hot["samples"])
+        # What is named of the kernel's blocks is most of it, however much of a small kernel's time is elsewhere.
+        self.assertGreater(2 * sum(b["samples"] for b in hot["blocks"]), hot["in_kernel"])
         self.assertIn("specialised for local size", hot["code"])
         self.assertEqual(hot["blocks"][0]["function"], "_pocl_kernel_pitch_loop_workgroup")
         self.assertEqual([b["samples"] for b in hot["blocks"]], sorted((b["samples"] for b in hot["blocks"]), reverse=True))

@@ -235,6 +235,10 @@ __kernel void b(__global const float* src, __global float* dst) { dst[get_global
         self.assertEqual([row[:2] for row in rows[1:]], [["t_scale", "gfx900"], ["t_scale", "gfx1030"]])
         for row in rows[1:]:
             self.assertGreater(int(row[2]), 0)
+        # What --help and the completions offer is what the table has.
+        out, _ = self.lab("isa", "t.cl:scale", "--target", "gfx900", "--target", "gfx1030", "--columns", "all")
+        offered = re.search(r"however wide: ([^.]*)\.", " ".join(self.lab("isa", "--help")[0].split()))[1].split(", ")
+        self.assertEqual([title.replace(" ", "_") for title in re.split("  +", out.splitlines()[0].strip())], offered)
 
     def test_a_binary_of_any_program_is_recognised(self):
         self.write(BLOCK + SCALE)

@@ -142,8 +142,9 @@ class KernelFiles(Lane):
         if LANE == "oclgrind":
             self.assertEqual(log.read_text(), "")
 
-    # What isa.txt has. llvmpipe keeps the code that it makes at the launch, and a simulator makes none.
-    CODE = {"pocl": r"\bret", "opt-disable": r"\bret", "intel": r"\bret", "rusticl": "SPIR-V", "oclgrind": "LLVM IR"}
+    # Where the kernel's code is: as machine code in isa.txt; llvmpipe keeps what it makes at the launch, and a simulator makes none.
+    CODE = {"pocl": ("isa.txt", rb"\bret"), "opt-disable": ("isa.txt", rb"\bret"), "intel": ("isa.txt", rb"\bret"),
+            "rusticl": ("program.spv", rb"^\x03\x02\x23\x07(?s:.*)KERNEL\0"), "oclgrind": ("isa.txt", rb"(?s)define .*@KERNEL\(.*\bret void")}
 
     def test_every_kernel_file_has_its_code_beside_the_result(self):
         if LANE not in self.CODE:
@@ -156,9 +157,11 @@ class KernelFiles(Lane):
                 ran = [r for r in self.records() if r["status"] == "ok"]
                 self.assertTrue(ran or path.name == "soften.cl", "only images may be missing")
                 for record in ran:
-                    text = (self.folder / record["dump"] / "isa.txt").read_text()
-                    self.assertTrue(re.search(self.CODE[LANE], text), text[:500])
-                    if "ret" in self.CODE[LANE]:
+                    file, pattern = self.CODE[LANE]
+                    content = (self.folder / record["dump"] / file).read_bytes()
+                    entry = json.loads((self.folder / record["dump"] / "stats.json").read_text())["entry"]
+                    self.assertTrue(re.search(pattern.replace(b"KERNEL", entry.encode()), content), content[:500])
+                    if LANE in ("pocl", "opt-disable", "intel"):
                         self.assertGreater(record["code"]["code_bytes"], 50)
 
     def test_the_loop_that_ran_is_found_in_the_code_of_a_kernel_file(self):

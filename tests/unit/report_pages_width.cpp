@@ -5,6 +5,8 @@
 #endif
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <regex>
+#include <set>
 #include <sstream>
 
 #include "app/profile.hpp"
@@ -179,6 +181,28 @@ BOOST_AUTO_TEST_CASE(long_lines_go_on_below_their_last_column_and_no_name_is_cut
     const std::string name(60, 'x');
     BOOST_TEST(report::fit("  " + name + " is one word", 40) == "  " + name + "\n      is one word");
     BOOST_TEST(report::fit("µµµµ µµµµ", 9) == "µµµµ µµµµ");  // columns, not bytes
+}
+
+/// The names that --columns takes for the titles of a table's header, which have units behind them.
+std::set<std::string> columns_in(const std::string& header) {
+    std::set<std::string> out;
+    const auto without_units = std::regex_replace(trim(header), std::regex(R"( \[[^\]]*\])"), "");
+    for (const auto& title : split(std::regex_replace(without_units, std::regex("  +"), "\t"), '\t')) out.insert(report::column_name(title));
+    return out;
+}
+
+BOOST_AUTO_TEST_CASE(what_the_help_says_a_table_has_is_what_it_has) {
+    const auto of = [](const char* command) {
+        const auto& names = report::columns_of_command(command);
+        return std::set<std::string>(names.begin(), names.end());
+    };
+    const auto header_with = [](const std::string& page, const std::string& title) {
+        for (const auto& line : split(page, '\n'))
+            if (trim(line).starts_with(title + "  ")) return line;
+        return std::string();
+    };
+    BOOST_TEST(columns_in(header_with(profile_page("any", 40, {"all"}), "figure")) == of("profile"), boost::test_tools::per_element());
+    for (const auto& name : columns_in(header_with(regression_page(40, {"all"}), "cell"))) BOOST_TEST(of("regress").count(name) == 1u, name);
 }
 
 BOOST_AUTO_TEST_CASE(a_column_that_no_table_has_is_refused_with_the_nearest_name) {
