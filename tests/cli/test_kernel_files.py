@@ -204,6 +204,22 @@ __kernel void b(__global const float* src, __global float* dst) { dst[get_global
         self.assertEqual((comparison["left"], comparison["right"]), ("a+b_a_mm", "a+b_b_mm"))
         self.assertIn("a+b_a_mm", out)
 
+    def test_the_reference_of_a_file_that_builds_only_by_its_variants_is_the_kernel_of_the_same_variant(self):
+        records = self.check("""/*cllab
+arg x = out:64
+global 64
+local 8
+variant single = -DT=float
+variant double = -DT=double
+reference plain
+*/
+typedef T number;
+__kernel void plain(__global number* x) { x[get_global_id(0)] = (T)1 / 3; }
+__kernel __attribute__((reqd_work_group_size(8, 1, 1))) void other(__global number* x) { number third = 1; x[get_global_id(0)] = third / 3; }
+""")
+        self.assertEqual({r["variant"]: r["checked_by"] for r in records},
+                         {"plain_single": "is the reference", "other_single": "reference plain_single", "plain_double": "is the reference", "other_double": "reference plain_double"})
+
     def test_the_file_beside_wins_over_the_block_and_the_command_line_over_both(self):
         self.write("axis n = 64\narg f = 2\n", "t.cllab")
         self.assertEqual(self.check(BLOCK + SCALE)[0]["point"]["n"], 64)
