@@ -84,7 +84,8 @@ model::Comparison compare_cells(Runner& runner, const run::Settings& asked, cons
         out.trouble = trouble_of(records);
         if (!out.trouble.empty()) break;
         const auto& l = records[0].samples;
-        model::Arrangement one{seed, compare::log_ratio(l, records[1].samples), compare::log_ratio(records[2].samples, out.right_is_control ? records[1].samples : l),
+        const auto& built_twice = out.right_is_control ? records[1].samples : l;
+        model::Arrangement one{seed, compare::log_ratio(l, records[1].samples), compare::log_ratio(records[2].samples, built_twice),
                                static_cast<unsigned>(std::min(l.size(), records[1].samples.size())),
                                records[0].time->shared_memory || records[1].time->shared_memory};
         if (std::isfinite(one.log_ratio) && std::isfinite(one.control)) {

@@ -82,11 +82,12 @@ Parameter parameter_of(const cl::Kernel& kernel, cl_uint index) {
     return out;
 }
 
-/// The text without its kernels: functions that nobody calls, which a compiler leaves out. Each build of 2600 lines of CLBlast took Intel's
-/// CPU runtime 12 s of processor time.
+/// The text without its kernels: functions that nobody calls, which a compiler leaves out. 2600 lines of CLBlast name eight types, and with
+/// the kernels each of the 16 builds took Intel's CPU runtime 3.2 s.
 std::string types_of(const std::string& text) {
-    const std::string hidden[] = {"__kernel static", "kernel static", "reqd_work_group_size(x, y, z) unused", "work_group_size_hint(x, y, z) unused",
-                                  "vec_type_hint(x) unused"};
+    // Only kernels may have what is hidden here: attributes, and variables in local memory.
+    const std::string hidden[] = {"__kernel inline", "kernel inline", "__local", "local", "reqd_work_group_size(x, y, z) unused",
+                                  "work_group_size_hint(x, y, z) unused", "vec_type_hint(x) unused"};
     std::string before, behind;
     for (const auto& macro : hidden) {
         before += "#define " + macro + "\n";

@@ -231,10 +231,12 @@ void KernelFiles::check_types() const {
                 for (std::size_t i = 0; i < std::min(kernel.parameters.size(), first.parameters.size()); ++i) {
                     const auto &now = kernel.parameters[i], &then = first.parameters[i];
                     if (now.type.bytes == then.type.bytes && now.type.kind == then.type.kind && now.kind == then.kind) continue;
-                    const auto place = described_[build.file].options.empty() ? Place{files_[build.file].path, 0, 0} : described_[build.file].options.front().first;
-                    refuse(place, "argument '" + now.name + "' of kernel '" + kernel.name + "' has " + std::to_string(now.type.bytes) + " bytes an element with " +
-                                      build.setting + " and " + std::to_string(then.type.bytes) + " otherwise; what changes a type is a variant, as in 'variant " +
-                                      build.setting.substr(build.setting.find('=') + 1) + " = " + build.options + "', and not an axis");
+                    const auto& lines = described_[build.file].options;
+                    const auto word = build.setting.substr(build.setting.find('=') + 1);
+                    refuse(lines.empty() ? Place{files_[build.file].path, 0, 0} : lines.front().first,
+                           "argument '" + now.name + "' of kernel '" + kernel.name + "' has " + std::to_string(now.type.bytes) + " bytes an element with " +
+                               build.setting + " and " + std::to_string(then.type.bytes) + " otherwise; what changes a type is a variant, as in 'variant " +
+                               word + " = " + build.options + "', and not an axis");
                 }
             }
     }

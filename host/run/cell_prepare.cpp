@@ -18,7 +18,8 @@ void build_reference(CellState& state) {
     const auto from = reference_text(state.cell, state.setup, state.session.facts(), state.settings.cl_dir, state.settings.build_options);
     state.reference = state.instruments.programs().build(from.text, from.options).get();
     if (!state.reference.ok)
-        state.fail(Status::build_failed, "the reference '" + state.setup.reference->variant->name + "' does not build: " + device::error_name(state.reference.code));
+        state.fail(Status::build_failed,
+                   "the reference '" + state.setup.reference->variant->name + "' does not build: " + device::error_name(state.reference.code));
 }
 
 /// One text and options are built once; where the driver can, beside what this thread does next. A native loop is built already.

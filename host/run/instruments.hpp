@@ -16,7 +16,8 @@ public:
     /// `reference`: of the session; made here where it is empty. `built`: programs that were built before, where there are some.
     Instruments(device::Session& session, std::optional<Reference>& reference, const std::optional<model::Limits>& limits, bool builds_ahead = true,
                 Programs* built = nullptr)
-        : session_(session), reference_(reference), own_programs_(session, builds_ahead), programs_(built ? *built : own_programs_), limits_(limits), last_level_(run::last_level(session.facts(), limits)) {}
+        : session_(session), reference_(reference), own_programs_(session, builds_ahead), programs_(built ? *built : own_programs_),
+          limits_(limits), last_level_(run::last_level(session.facts(), limits)) {}
 
     const std::optional<model::Limits>& limits() const { return limits_; }
     const LastLevel& last_level() const { return last_level_; }
