@@ -45,6 +45,8 @@ bool names_kernel_file(const std::string& pattern) {
     return file.ends_with(".cl") || file.ends_with(".ocl");
 }
 
+bool names_build_options(const std::string& versus) { return versus.starts_with('-'); }
+
 Choice::Choice(const Invocation& invocation, const std::map<std::string, Earlier>& earlier, const AskDevice& ask) : invocation_(invocation) {
     std::optional<Capture> capture;
     if (!invocation.replay.empty()) {
@@ -99,7 +101,7 @@ Choice::Choice(const Invocation& invocation, const std::map<std::string, Earlier
         wanted.push_back({files.index_of(path), glob, pattern});
     }
     // --vs may name a kernel of the same files by its own name.
-    if (!invocation.versus.empty() && !names_kernel_file(invocation.versus))
+    if (!invocation.versus.empty() && !names_kernel_file(invocation.versus) && !names_build_options(invocation.versus))
         wanted.push_back({files.index_of(paths.front()), invocation.versus, paths.front() + ":" + invocation.versus});
     std::set<std::string> taken;
     for (const auto& experiment : model::registry()) taken.insert(experiment.family);
@@ -139,7 +141,7 @@ std::vector<model::Selected> Choice::select(const std::vector<std::string>& patt
 
 std::vector<model::Selected> Choice::selected() const {
     auto out = select(invocation_.patterns);
-    if (invocation_.versus.empty() || !own_) return out;
+    if (invocation_.versus.empty() || names_build_options(invocation_.versus) || !own_) return out;
     const auto other = select({invocation_.versus});
     std::erase_if(out, [&](const auto& s) { return out.size() > 1 && s.variant == other.front().variant; });
     return out;

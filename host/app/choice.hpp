@@ -15,6 +15,8 @@ namespace cllab::app {
 
 /// Whether a pattern names a kernel file, as in my.cl, my.cl:kernel or src/kernels.ocl.
 bool names_kernel_file(const std::string& pattern);
+/// What stands behind --vs is build options, and no other variant.
+bool names_build_options(const std::string& versus);
 
 /// "a.cl:mm_*" is the file a.cl and the glob mm_*, "a.cl" the file and an empty one.
 std::pair<std::string, std::string> file_and_glob(const std::string& pattern);

@@ -121,16 +121,23 @@ void print_code(const CellCode& code, const Invocation& invocation) {
 int compare(const Invocation& invocation) {
     // Planned together, so that an axis need only be known to one of them.
     auto patterns = invocation.patterns;
-    patterns.push_back(invocation.versus);
     std::set<std::string> others;
     const Choice choice(invocation);
-    for (const auto& selected : choice.select({invocation.versus})) others.insert(selected.id);
     std::vector<model::Cell> left, right;
+    if (names_build_options(invocation.versus)) {
+        right = first_cells(choice, invocation.axes, patterns);
+        for (auto& cell : right) cell.options = invocation.versus;
+    } else {
+        patterns.push_back(invocation.versus);
+        for (const auto& selected : choice.select({invocation.versus})) others.insert(selected.id);
+    }
     for (auto& cell : first_cells(choice, invocation.axes, patterns)) (others.count(cell.id) ? right : left).push_back(std::move(cell));
     if (left.size() != 1 || right.size() != 1)
         throw Error(Blame::usage, "--vs compares one variant with one other; the patterns select " +
                                       std::to_string(left.size()) + " and " + std::to_string(right.size()));
-    const auto codes = all_code(invocation, {left.front(), right.front()});
+    auto codes = all_code(invocation, {left.front(), right.front()});
+    if (names_build_options(invocation.versus))
+        for (std::size_t i = 1; i < codes.size(); i += 2) codes[i].id += " " + invocation.versus;
     const int status = report_failures(codes, invocation.require_all);
     // With several devices or targets the pairs follow each other.
     for (std::size_t i = 0; i + 1 < codes.size(); i += 2)

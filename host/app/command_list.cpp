@@ -69,6 +69,8 @@ int command_describe(const Invocation& invocation) {
             for (const auto& [axis, values] : v.axes) out << fmt::format("      {} = {}\n", axis, values);
             if (!v.curve_over.empty()) out << fmt::format("      a curve over axis '{}'\n", v.curve_over);
         }
+        if (!e.native.empty()) out << "\nLoops in C++ (--native, on CPU devices)\n";
+        for (const auto& v : e.native) out << fmt::format("  {}\n      {}\n", e.id(v), v.meaning);
         results() << report::fit(out.str(), page_width(STDOUT_FILENO));
         return 0;
     }

@@ -1,6 +1,7 @@
 // Isolation by fork: the parent never calls OpenCL, so a child starts from a clean process and may crash or hang in a
 // driver without taking the run along. Child to parent: one JSON object a line for what is worth a record, and a page of
 // shared memory for where it is now, because a message before each sample would wake the parent and disturb the timing.
+#include <map>
 #include <set>
 
 #include "app/supervision.hpp"
@@ -44,14 +45,19 @@ public:
             auto worker = std::make_unique<Worker>();
             worker->child = std::make_unique<Child>([&](int fd) {
                 Here here;
+                // An arrangement follows the one before at once: the timer is what it was, and the device as warm (method rules 3 and 4).
+                if (const auto known = standing_.find(selector); rest.settings.arrangement && known != standing_.end()) here.inherit(selector, known->second);
                 carry_out(here, rest, selector, finished, events.ready, *worker->position, fd);
             });
-            over = Supervision(std::move(worker), rest, selector, timeout_seconds_, events, finished).watch();
+            Supervision supervision(std::move(worker), rest, selector, timeout_seconds_, events, finished);
+            over = supervision.watch();
+            if (supervision.standing()) standing_[selector] = *supervision.standing();
         }
     }
 
 private:
     double timeout_seconds_;
+    std::map<std::string, device::Standing> standing_;  ///< by selector
 };
 
 }  // namespace

@@ -64,7 +64,8 @@ void add_isa(Options& add) {
     add("device,d", list("D"),
         "Builds and runs once on a device, selected as in `cllab run`.");
     add("vs", text("PATTERN"),
-        "Compares with this variant: registers, counts, and side by side the innermost loop of each that does the most work.");
+        "Compares with this variant: registers, counts, and side by side the innermost loop of each that does the most work. "
+        "What begins with '-' is build options, as in --vs=-cl-mad-enable: the variant as it is and built with them.");
     add("rebuild", count("N"),
         "Compiles N times with --target, each in a fresh program with its own addresses, and prints how often each code came out.");
     add("hot", "Shows only the code that runs. On a CPU device: runs the kernel for a second and samples the addresses; each loop and "
@@ -166,7 +167,9 @@ void add_run(Options& add) {
     add("vs", text("PATTERN"),
         "Compares one variant with this one over arrangements: each a fresh process with its own order, placement of buffers "
         "and inputs, in which both take turns on the same memory. Prints a verdict with its interval and, as a control, the first "
-        "variant against itself; then registers, counts, and side by side the innermost loop of each that does the most work.");
+        "variant against itself; then registers, counts, and side by side the innermost loop of each that does the most work. "
+        "What begins with '-' is build options, as in --vs=-cl-mad-enable: the variant as it is and built with them. With -x cuda, on "
+        "NVIDIA, the text is compiled as CUDA C++ by NVRTC and run by OpenCL.");
     add("rebuild", count("N"),
         "Builds each cell N times, each in a fresh program with its own addresses and an empty compile cache, runs each build in two "
         "processes, and prints how often each machine code came out, its time, and how much of the spread is between codes, between "

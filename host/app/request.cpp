@@ -84,12 +84,23 @@ std::vector<std::string> native_families() {
 
 namespace {
 
-/// `run A --vs B`: the two variants point by point, each pair a comparison of its own.
+/// `run A --vs B`: the two variants point by point, each pair a comparison of its own; or A as it is and with the build options B.
 std::vector<model::Group> pairs(const std::vector<model::Selected>& selected, const Invocation& invocation) {
+    const bool builds = names_build_options(invocation.versus);
+    const auto options = model::build_options_axis();
+    auto axes = invocation.axes;
+    if (builds) {
+        const bool twice = std::any_of(axes.begin(), axes.end(), [&](const auto& axis) { return axis.first == options.name; });
+        if (twice) throw Error(Blame::usage, "--vs with build options and --axis options cannot stand together; --build-options gives both sides more");
+        axes.emplace_back(options.name, "," + invocation.versus);
+    }
     // Families with axes of different names are planned together, so that an axis need only be known to one of them.
     std::vector<model::Cell> left, right;
-    for (auto& group : model::make_plan(selected, invocation.axes))
-        for (auto& cell : group) (cell.id == selected.front().id ? left : right).push_back(std::move(cell));
+    for (auto& group : model::make_plan(selected, axes))
+        for (auto& cell : group) {
+            const bool first = builds ? cell.point.text(options.name) == options.values.front() : cell.id == selected.front().id;
+            (first ? left : right).push_back(std::move(cell));
+        }
     if (left.size() != right.size())
         throw Error(Blame::usage, "--vs compares point by point; '" + selected.front().id + "' has " + std::to_string(left.size()) +
                                       " and '" + selected.back().id + "' " + std::to_string(right.size()) + "; set both with --axis");
@@ -101,6 +112,10 @@ std::vector<model::Group> pairs(const std::vector<model::Selected>& selected, co
 std::vector<model::Selected> select_for(const Choice& choice, const Invocation& invocation) {
     auto selected = choice.selected();
     if (invocation.versus.empty()) return selected;
+    if (names_build_options(invocation.versus)) {
+        if (selected.size() == 1) return selected;
+        throw Error(Blame::usage, "--vs with build options compares one variant with itself; the patterns select " + std::to_string(selected.size()));
+    }
     const auto other = choice.select({invocation.versus});
     if (selected.size() != 1 || other.size() != 1 || selected.front().id == other.front().id)
         throw Error(Blame::usage, "--vs compares one variant with one other; the patterns select " +

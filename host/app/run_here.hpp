@@ -22,13 +22,18 @@ public:
     device::Session& make_ready(const std::string& selector);
     /// Builds what the cell will be built from; a run on this device finds it. Throws as the driver and the cell's family do.
     void build(const std::string& selector, const run::Settings& settings, const model::Cell& cell);
+    /// The device need not be looked at again when it is opened.
+    void inherit(const std::string& selector, const device::Standing& standing) { inherited_[selector] = standing; }
+    /// What is known of it for another process; nothing where it was not used.
+    std::optional<device::Standing> standing(const std::string& selector) const;
 
 private:
     /// Throws Error(environment) when there is no such device.
     device::Session& open(const std::string& selector);
 
-    std::map<std::string, device::Session> open_;  ///< by selector
-    std::map<std::string, run::Programs> built_;            ///< in advance
+    std::map<std::string, device::Standing> inherited_;  ///< by selector, as the others
+    std::map<std::string, device::Session> open_;
+    std::map<std::string, run::Programs> built_;  ///< in advance
     std::map<std::string, std::optional<run::Reference>> references_;  // they go before the sessions
 };
 

@@ -132,13 +132,22 @@ device::Session& Here::open(const std::string& selector) {
     if (const auto known = open_.find(selector); known != open_.end()) return known->second;
     const InPhase phase(Phase::driver_start);
     for (const auto& found : device::discover())
-        if (found.facts.selector == selector) return open_.try_emplace(selector, found).first->second;
+        if (found.facts.selector == selector) {
+            auto& session = open_.try_emplace(selector, found).first->second;
+            if (const auto known = inherited_.find(selector); known != inherited_.end()) session.inherit(known->second);
+            return session;
+        }
     throw Error(Blame::environment, "device " + selector + " was there a moment ago and is gone");
 }
 
 void Here::build(const std::string& selector, const run::Settings& settings, const model::Cell& cell) {
     auto& session = open(selector);
     run::build_in_advance(session, settings, cell, built_.try_emplace(selector, session, false).first->second);
+}
+
+std::optional<device::Standing> Here::standing(const std::string& selector) const {
+    const auto known = open_.find(selector);
+    return known == open_.end() ? std::nullopt : known->second.standing();
 }
 
 device::Session& Here::make_ready(const std::string& selector) {

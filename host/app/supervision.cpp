@@ -7,6 +7,18 @@
 #include "json/read.hpp"
 #include "report/json.hpp"
 
+namespace cllab::device {
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimerAudit, reported_step_ns, step_ns, launches, ordered, varied, empty_seconds, gap_seconds, event_over_host, tenfold,
+                                   trusted, verdict)
+
+static void to_json(nlohmann::json& j, const Standing& s) {
+    j = {{"audit", s.audit}, {"settled", s.settled}, {"last_use", s.last_use.time_since_epoch().count()}};
+}
+static void from_json(const nlohmann::json& j, Standing& s) {
+    s = {j.at("audit").get<TimerAudit>(), j.at("settled").get<bool>(), Clock::time_point(Clock::duration(j.at("last_use").get<Clock::rep>()))};
+}
+}  // namespace cllab::device
+
 namespace cllab::app {
 namespace {
 
@@ -39,7 +51,9 @@ void carry_out(Here& here, const run::RunRequest& request, const std::string& se
         },
         ready};
     here.run(request, selector, to_parent, finished);
-    send(fd, Message{{"finished", true}});
+    Message finish{{"finished", true}};
+    if (const auto standing = here.standing(selector)) finish["standing"] = nlohmann::json(*standing);
+    send(fd, finish);
 }
 
 bool Supervision::watch() {
@@ -54,6 +68,7 @@ bool Supervision::watch() {
                 const auto message = parse_json<Message>(line);
                 if (message.contains("error")) rethrow(message);
                 if (message.contains("interrupted")) throw run::Interrupted{};
+                if (message.contains("standing")) standing_ = nlohmann::json(message.at("standing")).get<device::Standing>();
                 if (message.contains("finished")) return true;
                 announced_ = message;
                 break;

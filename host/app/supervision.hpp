@@ -30,6 +30,8 @@ public:
     /// Until the child ends. True when the plan is finished; false: a new child goes on with the rest. Throws what the child threw,
     /// run::Interrupted, and DeviceLost where it failed before its first cell.
     bool watch();
+    /// What a child that finished knows of the device.
+    const std::optional<device::Standing>& standing() const { return standing_; }
 
 private:
     void show() const;
@@ -44,6 +46,7 @@ private:
     std::unique_ptr<Worker> worker_;
     std::map<run::CellNumber, model::Record> known_;
     bool any_finished_ = false;
+    std::optional<device::Standing> standing_;
     Message announced_;  ///< the message whose record is the next line
 };
 

@@ -47,8 +47,12 @@ model::Comparison compare_cells(Runner& runner, const run::Settings& asked, cons
                                 const model::Record& right, double seconds, const std::function<void(const model::Comparison&)>& progress,
                                 const compare::Rules& rules, Control side) {
     model::Comparison out;
-    out.left = pair.front().id;
-    out.right = pair.back().id;
+    const auto name = [&](const model::Cell& cell) {
+        const auto axis = model::build_options_axis().name;
+        return cell.id + (pair.front().id == pair.back().id && cell.point.has(axis) && cell.point.text(axis) != "none" ? " " + cell.point.text(axis) : "");
+    };
+    out.left = name(pair.front());
+    out.right = name(pair.back());
     out.point = left.point;
     out.device = left.device;
     out.right_is_control = side == Control::right;
@@ -108,10 +112,13 @@ model::Comparison compare_cells(Runner& runner, const run::Settings& asked, cons
 void print_pair(std::ostream& out, const Pair& pair, bool colour) {
     if (pair.comparison) out << '\n' << report::comparison_text(*pair.comparison);
     if (pair.left.status != model::Status::ok || pair.right.status != model::Status::ok) return;
-    if (pair.left.dump.empty() || pair.right.dump.empty())
+    if (pair.left.dump.empty() || pair.right.dump.empty()) {
         out << "The code is compared only with dumps.\n";
-    else
-        out << '\n' << comparison_text(code_of(pair.left, ""), code_of(pair.right, ""), colour);
+        return;
+    }
+    auto left = code_of(pair.left, ""), right = code_of(pair.right, "");
+    if (pair.comparison) left.id = pair.comparison->left, right.id = pair.comparison->right;
+    out << '\n' << comparison_text(left, right, colour);
 }
 
 }  // namespace cllab::app

@@ -2,6 +2,8 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "device/cuda_text.hpp"
+#include "device/nvrtc.hpp"
 
 namespace cllab::device {
 
@@ -9,8 +11,16 @@ Built build(Session& session, const std::string& source, const std::string& opti
     Built out;
     const auto start = Clock::now();
     try {
-        out.program = cl::Program(session.context(), source);
-        out.program.build(session.device(), options.c_str());
+        if (asks_for_cuda(options)) {
+            const auto made = compile_cuda(source, options, session.facts().compute_capability);
+            if (!made.ok) return {.code = CL_BUILD_PROGRAM_FAILURE, .log = made.log, .seconds = seconds_since(start)};
+            const auto* bytes = reinterpret_cast<const unsigned char*>(made.ptx.data());
+            out.program = cl::Program(session.context(), {session.device()}, {{bytes, bytes + made.ptx.size()}});
+            out.program.build(session.device(), "");
+        } else {
+            out.program = cl::Program(session.context(), source);
+            out.program.build(session.device(), options.c_str());
+        }
         out.ok = true;
     } catch (const cl::Error& e) {
         out.code = e.err();

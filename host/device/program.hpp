@@ -16,7 +16,8 @@ struct Built {
     double seconds = 0;   ///< host clock, compile caches of the driver included
 };
 
-/// Compiles and links for this session's device. A failed build is an answer, not an exception.
+/// Compiles and links for this session's device; with the option `-x cuda` by NVRTC, as CUDA C++. A failed build is an answer, not an
+/// exception. Throws Unsupported where there is no NVRTC.
 Built build(Session& session, const std::string& source, const std::string& options);
 
 /// CL_PROGRAM_BINARIES of the session's device after a successful build: sizes first, exact parameter sizes, own

@@ -1,5 +1,6 @@
-// What drivers really do, one entry each: code that works around one asks has_quirk by its name. model::Implementation is asked
-// elsewhere for what is no fault: a vendor's extensions, tools and widths, and that a simulator's times say nothing.
+// What drivers really do, one entry each, with who deals with it: code that asks has_quirk() by the entry's name, a function of this file, or
+// what the lab does on every device because of it. model::Implementation is asked elsewhere for what is no fault: a vendor's
+// extensions, tools and widths, and that a simulator's times say nothing.
 #pragma once
 
 #include <map>
@@ -11,10 +12,18 @@
 namespace cllab::device {
 
 struct Quirk {
+    enum class Dealt {
+        where_asked,  ///< code elsewhere asks has_quirk()
+        here,         ///< a function of this file, which `handling` names, knows the drivers that have it
+        everywhere,   ///< on every device, in the files that `handling` names
+        nowhere,      ///< nothing can be done about it but to show it
+    };
+
     std::string name;
     model::Implementation implementation;
     std::string versions;   ///< which were seen, in words
     std::string fault;      ///< what it does
+    Dealt dealt;
     std::string handling;   ///< what is withheld or worked around, and where
     std::string seen;       ///< where and when
     std::string gone_when;  ///< the command that shows the entry can go

@@ -39,6 +39,17 @@ const cl::CommandQueue& Session::queue(unsigned number) {
     return more_queues_[number - 1];
 }
 
+std::optional<Standing> Session::standing() const {
+    if (!timer_ || !settled_) return std::nullopt;
+    return Standing{*timer_, *settled_, last_wait_};
+}
+
+void Session::inherit(const Standing& standing) {
+    timer_ = standing.audit;
+    settled_ = standing.settled;
+    note_use(standing.last_use);
+}
+
 const TimerAudit& Session::timer() {
     if (timer_) return *timer_;
     const InPhase phase(Phase::timer_audit);

@@ -22,6 +22,13 @@ namespace cllab::device {
 class Staging;
 class PoisonKernel;
 
+/// What one process has found out about a device, and the next one need not find out again.
+struct Standing {
+    TimerAudit audit;
+    bool settled = false;          ///< Session::settled()
+    Clock::time_point last_use{};  ///< by the clock that the processes of a machine share
+};
+
 class Session {
 public:
     /// Throws Error(environment) when the device gives no context or queue.
@@ -52,6 +59,10 @@ public:
     /// Whether the device's warm-up ended because its speed had settled; nothing before the first.
     std::optional<bool> settled() const { return settled_; }
     void set_settled(bool settled) { settled_ = settled; }
+    /// What is known here for another process; nothing before the audit and a first warm-up.
+    std::optional<Standing> standing() const;
+    /// What another process has found out, as if this one had. The device is warm only as long as it is after this one's own use.
+    void inherit(const Standing& standing);
     /// `bytes` of model::poison for `seed`: what stands in the guards. Kept for the next call.
     std::span<const std::byte> guard_pattern(std::uint64_t seed, std::size_t bytes);
     /// From now on buffers lie somewhere else in each process: each is displaced within its allocation, by up to a page, and

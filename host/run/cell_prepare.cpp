@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <utility>
 
 #include "core/hash.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "device/cuda_text.hpp"
 #include "model/params.hpp"
 #include "run/cell_state.hpp"
 #include "run/executor.hpp"
@@ -22,6 +24,23 @@ void build_reference(CellState& state) {
                    "the reference '" + state.setup.reference->variant->name + "' does not build: " + device::error_name(state.reference.code));
 }
 
+/// What keeps the text from being compiled as CUDA C++ for this device and launched by its OpenCL. Throws Unsupported.
+void require_cuda_can(const CellState& state) {
+    if (state.session.facts().implementation != Implementation::nvidia) throw Unsupported("the build option -x cuda needs a device of NVIDIA's driver");
+    for (const auto& argument : state.setup.args) {
+        const bool image = std::holds_alternative<Image>(argument) || std::holds_alternative<Sampler>(argument);
+        if (image) throw Unsupported("a texture of CUDA is no image of OpenCL (-x cuda)");
+        if (std::holds_alternative<Local>(argument)) throw Unsupported("a kernel of CUDA has no __local argument (-x cuda)");
+    }
+    const auto displaced = [](const Extent& offset) {
+        return std::any_of(offset.size.begin(), offset.size.begin() + offset.dims, [](auto n) { return n > 0; });
+    };
+    bool any = displaced(state.setup.offset);
+    for (const auto& step : state.setup.steps)
+        if (const auto* launch = std::get_if<Launch>(&step)) any = any || displaced(launch->offset);
+    if (any) throw Unsupported("a launch of CUDA has no offset (-x cuda)");
+}
+
 /// One text and options are built once; where the driver can, beside what this thread does next. A native loop is built already.
 void begin_build(CellState& state) {
     if (state.record.native) {
@@ -35,6 +54,7 @@ void begin_build(CellState& state) {
     build.options = std::move(from.options);
     build.source = std::move(from.origin);
     build.source_sha256 = sha256_hex(state.source);
+    if (device::asks_for_cuda(build.options)) require_cuda_can(state);
     state.building = state.instruments.programs().build(state.source, build.options);
 }
 

@@ -50,6 +50,12 @@ class Native(LabTest):
                 self.assertIn(one["native"]["instruction_set"], words(out))
                 self.assertRegex(out, rf"{family}_native_all +ok .* host")
 
+    def test_a_family_says_which_loops_it_has(self):
+        for family in [*SMALL, "muladd"]:
+            loops = self.lab("describe", family)[0].partition("Loops in C++ (--native")[2]
+            self.assertEqual([line.strip() for line in loops.splitlines() if line.startswith(f"  {family}")],
+                             [f"{family}_native", f"{family}_native_all"] if family in SMALL else [])
+
     def test_the_loops_go_with_steps_and_in_child_processes(self):
         for more in (["--steps"], ["--isolate"], ["--verify"]):
             self.lab("run", "saxpy_w128", "--device", "cpu", "--native", "--no-yardstick", "--no-dumps", "--max-time", "0.02", "--axis", "size=1Mi",

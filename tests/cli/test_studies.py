@@ -61,6 +61,44 @@ class BuildOptions(LabTest):
             self.assertIn(part, err)
 
 
+class OptionsAsSides(LabTest):
+    SMALL = ["--device", "cpu", "--no-yardstick", "--max-time", "0.5", "--axis", "width=512", "--axis", "height=512"]
+
+    def test_a_variant_is_compared_with_itself_under_other_build_options(self):
+        out, _ = self.lab("run", "pitch_float", "--vs=-cl-opt-disable", *self.SMALL, "--tolerance", "absolute=1", "--json", "r.jsonl")
+        *cells, comparison = self.records()
+        self.assertEqual([cell["point"]["options"] for cell in cells], ["none", "-cl-opt-disable"])
+        self.assertNotIn("-cl-opt-disable", cells[0]["build"]["options"])
+        self.assertIn("-cl-opt-disable", cells[1]["build"]["options"])
+        self.assertEqual((comparison["left"], comparison["right"]), ("pitch_float", "pitch_float -cl-opt-disable"))
+        self.assertGreater(len(comparison["arrangements"]), 3)
+        self.assertNotIn(comparison["verdict"], ("same code",))
+        self.assertIn("pitch_float against pitch_float -cl-opt-disable: ", out)
+        self.assertRegex(out, r"\n +pitch_float +pitch_float -cl-opt-disable *\n")  # above the two codes
+
+    def test_a_kernel_file_takes_them_too(self):
+        (self.folder / "twice.cl").write_text("/*cllab\narg a = rand:4096\narg b = out:4096\nglobal 4096\n*/\n"
+                                              "kernel void twice(global const float* a, global float* b) { b[get_global_id(0)] = 2 * a[get_global_id(0)]; }\n")
+        self.lab("run", "twice.cl", "--vs=-cl-mad-enable", "--device", "cpu", "--no-yardstick", "--no-dumps", "--max-time", "0.5", "--json", "r.jsonl")
+        self.assertEqual(self.records()[-1]["right"], self.records()[-1]["left"] + " -cl-mad-enable")
+
+    def test_the_two_codes_of_a_target_stand_beside_each_other(self):
+        out, _ = self.lab("isa", "muladd_mad", "--target", "gfx900", "--vs=-cl-opt-disable")
+        self.assertRegex(out, r"\n +muladd_mad +muladd_mad -cl-opt-disable *\n")
+        registers = re.search(r"\nregisters +(\d+) +(\d+)", out)
+        self.assertNotEqual(registers[1], registers[2])
+
+    def test_what_they_cannot_stand_beside_is_refused(self):
+        for more, part in ((["pitch_float", "pitch_roi", "--vs=-cl-mad-enable"], "--vs with build options compares one variant with itself; the patterns select 2"),
+                           (["pitch_float", "--vs=-cl-mad-enable", "--axis", "options=,-w"], "--vs with build options and --axis options cannot stand together")):
+            self.assertIn(part, self.lab("run", *more, "--device", "cpu", status=2)[1])
+
+    def test_cuda_needs_a_device_of_nvidia(self):
+        self.lab("run", "muladd_fma", "--device", "cpu", "--axis", "options=,-x cuda", "--no-dumps", "--no-yardstick", "--max-time", "0.02", "--json", "r.jsonl")
+        self.assertEqual({(r["point"]["options"], r["status"], r["reason"]) for r in self.records()},
+                         {("none", "ok", ""), ("-x cuda", "unsupported", "the build option -x cuda needs a device of NVIDIA's driver")})
+
+
 class Steps(LabTest):
     def test_the_parts_of_an_operation_have_times_of_their_own_beside_the_whole(self):
         expected = {"himeno_resident": {"sweep", "residual", "copy"}, "himeno_swap": {"sweep", "residual"},

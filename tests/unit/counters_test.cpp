@@ -38,7 +38,11 @@ std::string value_of(const std::vector<explain::Reading>& readings, const std::s
 /// While one lives, dlopen finds the stand-in for libcuda.so.1.
 struct FakeCuda {
     void* library = dlopen(CLLAB_FAKE_CUDA, RTLD_NOW | RTLD_GLOBAL);
-    ~FakeCuda() { dlclose(library); }
+    ~FakeCuda() {
+        dlclose(library);
+        // Those who launched never close it, and NVRTC takes what is there for NVIDIA's.
+        while (void* again = dlopen(CLLAB_FAKE_CUDA, RTLD_NOW | RTLD_NOLOAD)) dlclose(again), dlclose(again);
+    }
 };
 
 }  // namespace

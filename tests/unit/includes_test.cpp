@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "device/quirks.hpp"
+
 BOOST_AUTO_TEST_SUITE(includes_test)
 
 namespace {
@@ -235,6 +237,39 @@ BOOST_AUTO_TEST_CASE(what_is_allowed_or_only_mentioned_is_not_found) {
 
 BOOST_AUTO_TEST_CASE(code_after_a_comment_or_a_string_is_still_read) {
     BOOST_TEST(violations("run/a.cpp", "/* a\n b */ auto c = '\"'; auto n = 1'000; std::cout << \"\\\"\"; // done\n").size() == 1u);
+}
+
+/// Names of drivers' quirks that host code outside the table asks has_quirk() for.
+std::set<std::string> names_asked_for() {
+    static const std::regex call(R"re(has_quirk\([^"]*"([^"]+)"\))re");
+    std::set<std::string> out;
+    for (const auto& file : std::filesystem::recursive_directory_iterator(std::filesystem::path(CLLAB_SOURCE_DIR) / "host")) {
+        if (file.path().extension() != ".cpp" || file.path().filename() == "quirks.cpp") continue;
+        std::ifstream in(file.path());
+        const std::string text(std::istreambuf_iterator<char>(in), {});
+        for (std::sregex_iterator i(text.begin(), text.end(), call), end; i != end; ++i) out.insert((*i)[1]);
+    }
+    return out;
+}
+
+BOOST_AUTO_TEST_CASE(an_entry_is_dealt_with_where_it_says) {
+    using Dealt = cllab::device::Quirk::Dealt;
+    const std::filesystem::path host = std::filesystem::path(CLLAB_SOURCE_DIR) / "host";
+    std::set<std::string> said;
+    for (const auto& q : cllab::device::quirks()) {
+        static const std::regex file(R"(\(([a-z_/]+\.cpp)\))");
+        const std::sregex_iterator first(q.handling.begin(), q.handling.end(), file), end;
+        for (auto i = first; i != end; ++i) BOOST_TEST(std::filesystem::exists(host / (*i)[1].str()), q.name + ": " + (*i)[1].str());
+        if (q.dealt == Dealt::where_asked) said.insert(q.name);
+        if (q.dealt == Dealt::everywhere) BOOST_TEST((first != end), q.name + " names no file");
+        if (q.dealt == Dealt::here) {
+            bool any = false;
+            for (const char* function : {"prepare_environment", "compile_cache_settings", "extra_build_options", "line_option"})
+                any = any || q.handling.find(function) != std::string::npos;
+            BOOST_TEST(any, q.name + " names no function of quirks.hpp");
+        }
+    }
+    BOOST_TEST(said == names_asked_for(), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

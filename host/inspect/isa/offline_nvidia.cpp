@@ -6,6 +6,8 @@
 #include <charconv>
 
 #include "core/text.hpp"
+#include "device/cuda_text.hpp"
+#include "device/nvrtc.hpp"
 #include "inspect/isa/nvidia.hpp"
 #include "inspect/offline.hpp"
 #include "inspect/tool.hpp"
@@ -150,6 +152,10 @@ void describe(model::Device& device, const std::string& target, const std::vecto
 
 /// SASS is assembled for the target even where the text was made for an older processor.
 OfflineCode compile(const std::string& target, const std::string& source, const std::vector<std::string>& options) {
+    if (const auto all = join(options, " "); device::asks_for_cuda(all)) {
+        auto made = device::compile_cuda(source, all, sm_of(target));
+        return {made.ok, std::move(made.log), std::move(made.ptx), {.target = {}, .made_by = "NVRTC, from the text as CUDA C++"}};
+    }
     PtxBuild made = compile_ptx(sm_of(target), source, options);
     if (made.ok && made.made_for != target && made.ptx.find(".target " + made.made_for) != std::string::npos &&
         sm_of(target) > sm_of(made.made_for))
