@@ -11,6 +11,7 @@
 #include "app/commands.hpp"
 #include "app/request.hpp"
 #include "app/runner.hpp"
+#include "app/say.hpp"
 #include "app/stdout_guard.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -49,13 +50,18 @@ bool takes(const std::vector<model::Selected>& selected, const model::Settings& 
     }
 }
 
-/// A simulator takes a microsecond per instruction: of each axis its least value, halved down to 16 while all variants take it.
-model::Settings small_values(const std::vector<model::Selected>& selected, const model::Settings& given) {
+/// The first value of each axis.
+model::Settings first_values(const std::vector<model::Selected>& selected, const model::Settings& given) {
     model::Settings out;
     for (const auto& axis : selected.front().experiment->axes) {
         const auto said = std::find_if(given.begin(), given.end(), [&](const auto& g) { return g.first == axis.name; });
         out.emplace_back(axis.name, said == given.end() ? axis.values.front() : model::expand_axis(axis, said->second).front());
     }
+    return out;
+}
+
+/// A simulator takes a microsecond per instruction: each axis that is not given is halved down to 16 while all variants take it.
+model::Settings small_values(const std::vector<model::Selected>& selected, const model::Settings& given, model::Settings out) {
     constexpr std::int64_t small = 16;
     for (auto& [name, value] : out) {
         if (std::any_of(given.begin(), given.end(), [&, &n = name](const auto& g) { return g.first == n; })) continue;
@@ -124,6 +130,64 @@ std::string source_line(const Choice& choice, const std::string& file, const std
     return {};
 }
 
+std::string point_of(const model::Settings& values) {
+    std::vector<std::string> out;
+    for (const auto& [name, value] : values) out.push_back(name + "=" + value);
+    return out.empty() ? "" : " at " + join(out, " ");
+}
+
+/// What the simulator says of each kernel, at one value of each axis.
+struct Look {
+    std::string point;
+    std::vector<model::Record> records{};
+    std::map<OclgrindFinding, std::size_t> messages{};
+
+    bool ran() const {
+        return std::all_of(records.begin(), records.end(),
+                           [](const auto& r) { return r.status == model::Status::ok || r.status == model::Status::wrong_result; });
+    }
+    bool fine() const {
+        return messages.empty() && std::all_of(records.begin(), records.end(), [](const auto& r) { return r.status == model::Status::ok; });
+    }
+};
+
+Look look(const Invocation& asked, const std::vector<model::Selected>& selected, const model::Settings& values) {
+    Look out{point_of(values)};
+    const inspect::TempFolder folder;
+    const auto log = folder.path() / "log";
+    setenv("OCLGRIND_LOG", log.c_str(), 1);
+    run::RunRequest request{std::nullopt, model::make_plan(selected, values), settings_of(asked)};
+    request.settings.measure = false;
+    request.settings.build_options += " -cl-opt-disable";  // the optimiser takes faults away, and moves lines
+    request.settings.guards = false;  // the simulator sees what is outside; guards would be inside
+    const auto runner = in_child_processes(asked.timeout_seconds);
+    runner->run(request, runner->devices({"oclgrind"}).front().selector,
+                {[](std::size_t, std::size_t, const model::Record&, const char*) {},
+                 [&](std::size_t, std::size_t, const model::Record& record) { out.records.push_back(record); }});
+    out.messages = messages_of(inspect::read_file(log).value_or(""));
+    return out;
+}
+
+void print(const Look& seen, const Choice& choice, const std::vector<model::Selected>& selected) {
+    for (const auto& record : seen.records) {
+        std::size_t count = 0;
+        const auto cell = std::find_if(selected.begin(), selected.end(), [&](const auto& s) { return s.id == record.id; });
+        for (const auto& [place, times] : seen.messages) count += cell != selected.end() && place.kernel == cell->variant->entry ? 1 : 0;
+        const bool ran = record.status == model::Status::ok || record.status == model::Status::wrong_result;
+        results() << fmt::format("{} in Oclgrind{}: {}\n", record.id, seen.point,
+                                 !ran ? std::string(model::name(record.status)) + ": " + printable(record.reason)
+                                 : count == 0
+                                     ? record.status == model::Status::ok ? "no race, no uninitialised value, no access outside" : printable(record.reason)
+                                     : std::to_string(count) + (count == 1 ? " place" : " places"));
+    }
+    for (const auto& [place, times] : seen.messages) {
+        const auto text = source_line(choice, place.file, place.line);
+        results() << fmt::format("  {}:{}: {} in kernel '{}', {}, first by {}\n", printable(place.file), place.line, printable(place.what),
+                                 printable(place.kernel), times == 1 ? "once" : std::to_string(times) + " times", printable(place.entity));
+        if (!text.empty()) results() << "      " << printable(text) << '\n';
+    }
+}
+
 }  // namespace
 
 int check_oclgrind(const Invocation& asked) {
@@ -131,47 +195,23 @@ int check_oclgrind(const Invocation& asked) {
     const Choice choice(asked);
     if (!choice.own()) throw Error(Blame::usage, "--check oclgrind is about kernel files, as in `cllab run my.cl --check oclgrind`");
     const auto selected = choice.selected();
-    const auto values = small_values(selected, asked.axes);
-    const inspect::TempFolder folder;
-    const auto log = folder.path() / "log";
     // Read by the drivers of the child processes to come; this process has none.
     for (const auto& [name, value] : std::map<std::string, std::string>{{"OCL_ICD_VENDORS", library.string()}, {"OCLGRIND_DATA_RACES", "1"},
-                                                                        {"OCLGRIND_UNINITIALIZED", "1"}, {"OCLGRIND_LOG", log.string()}})
+                                                                        {"OCLGRIND_UNINITIALIZED", "1"}})
         setenv(name.c_str(), value.c_str(), 1);
     unsetenv("OCL_ICD_FILENAMES");
-    run::RunRequest request{std::nullopt, model::make_plan(selected, values), settings_of(asked)};
-    request.settings.measure = false;
-    request.settings.build_options += " -cl-opt-disable";  // the optimiser takes faults away, and moves lines
-    request.settings.guards = false;  // the simulator sees what is outside; guards would be inside
     catch_interrupts();
-    const auto runner = in_child_processes(asked.timeout_seconds);
-    std::vector<model::Record> records;
-    std::vector<std::string> point;
-    for (const auto& [name, value] : values) point.push_back(name + "=" + value);
-    runner->run(request, runner->devices({"oclgrind"}).front().selector,
-                {[](std::size_t, std::size_t, const model::Record&, const char*) {},
-                 [&](std::size_t, std::size_t, const model::Record& record) { records.push_back(record); }});
-    const auto messages = messages_of(inspect::read_file(log).value_or(""));
-    bool fine = messages.empty();
-    for (const auto& record : records) {
-        std::size_t count = 0;
-        const auto cell = std::find_if(selected.begin(), selected.end(), [&](const auto& s) { return s.id == record.id; });
-        for (const auto& [place, times] : messages) count += cell != selected.end() && place.kernel == cell->variant->entry ? 1 : 0;
-        const bool ran = record.status == model::Status::ok || record.status == model::Status::wrong_result;
-        fine = fine && record.status == model::Status::ok;
-        results() << fmt::format("{} in Oclgrind{}: {}\n", record.id, point.empty() ? "" : " at " + join(point, " "),
-                                 !ran ? std::string(model::name(record.status)) + ": " + printable(record.reason)
-                                 : count == 0
-                                     ? record.status == model::Status::ok ? "no race, no uninitialised value, no access outside" : printable(record.reason)
-                                     : std::to_string(count) + (count == 1 ? " place" : " places"));
+    const auto own = first_values(selected, asked.axes), small = small_values(selected, asked.axes, own);
+    auto seen = look(asked, selected, small);
+    // Sizes that are smaller than the file says may be what is wrong: 16 bins for 256 grey levels, files of data for another size.
+    if (!seen.fine() && small != own) {
+        say("something was found" + seen.point + ", which is smaller than the file says; so its own sizes are simulated, up to " +
+            format_significant(asked.timeout_seconds, 3) + " s per kernel");
+        if (auto larger = look(asked, selected, own); larger.ran()) seen = std::move(larger);
+        else say("they take too long or do not run, so what was found may be the smaller sizes' doing; --axis chooses others");
     }
-    for (const auto& [place, times] : messages) {
-        const auto text = source_line(choice, place.file, place.line);
-        results() << fmt::format("  {}:{}: {} in kernel '{}', {}, first by {}\n", printable(place.file), place.line, printable(place.what),
-                                 printable(place.kernel), times == 1 ? "once" : std::to_string(times) + " times", printable(place.entity));
-        if (!text.empty()) results() << "      " << printable(text) << '\n';
-    }
-    return fine ? 0 : 1;
+    print(seen, choice, selected);
+    return seen.fine() ? 0 : 1;
 }
 
 }  // namespace cllab::app

@@ -274,12 +274,14 @@ int command_run(const Invocation& asked, Watched* watched) {
                 continue;
             }
             const InPhase phase(Phase::arrangements);
+            if (watched) watched->prepared.build_everywhere();
             try {
                 pair.comparison = compare_cells(*runner, request.settings, device.selector, plan[g], pair.left, pair.right, invocation.comparison_seconds,
                                                 [&](const model::Comparison& so_far) {
                                                     progress.note(report::comparison_progress(so_far));
                                                     if (watched && watched->superseded()) throw Superseded{};
-                                                });
+                                                },
+                                                {}, watched ? Control::right : Control::left);
             } catch (const Superseded&) {
                 progress.clear();
                 say("saved again, so " + pair.left.id + " is not compared to the end");

@@ -20,6 +20,8 @@ public:
     void run(const run::RunRequest& request, const std::string& selector, const Events& events, const std::set<run::CellNumber>& finished = {});
     /// Opens the device, and does what a run does before its first cell.
     device::Session& make_ready(const std::string& selector);
+    /// Builds what the cell will be built from; a run on this device finds it. Throws as the driver and the cell's family do.
+    void build(const std::string& selector, const run::Settings& settings, const model::Cell& cell);
     /// The device need not be looked at again when it is opened.
     void inherit(const std::string& selector, const device::Standing& standing) { inherited_[selector] = standing; }
     /// What is known of it for another process; nothing where it was not used.

@@ -139,6 +139,11 @@ device::Session& Here::open(const std::string& selector) {
     throw Error(Blame::environment, "device " + selector + " was there a moment ago and is gone");
 }
 
+void Here::build(const std::string& selector, const run::Settings& settings, const model::Cell& cell) {
+    auto& session = open(selector);
+    run::build_in_advance(session, settings, cell, kept_[selector]);
+}
+
 std::optional<device::Standing> Here::standing(const std::string& selector) const {
     const auto known = open_.find(selector);
     return known == open_.end() ? std::nullopt : known->second.standing();

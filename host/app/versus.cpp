@@ -13,10 +13,9 @@
 namespace cllab::app {
 namespace {
 
-// The same text and options but for a name nobody asks for: a program and machine code of its own, as another variant has.
 constexpr const char* control_option = "-DCLLAB_CONTROL=1";
 
-/// left, right, and left once more.
+/// left, right, and one of them once more.
 using Records = std::vector<model::Record>;
 
 Records run_arrangement(Runner& runner, const run::RunRequest& request, const std::string& selector) {
@@ -39,9 +38,14 @@ std::string trouble_of(const Records& records) {
 
 }  // namespace
 
+model::Cell control_of(model::Cell cell) {
+    cell.options += (cell.options.empty() ? "" : " ") + std::string(control_option);
+    return cell;
+}
+
 model::Comparison compare_cells(Runner& runner, const run::Settings& asked, const std::string& selector, const model::Group& pair, const model::Record& left,
                                 const model::Record& right, double seconds, const std::function<void(const model::Comparison&)>& progress,
-                                const compare::Rules& rules) {
+                                const compare::Rules& rules, Control side) {
     model::Comparison out;
     const auto name = [&](const model::Cell& cell) {
         const auto axis = model::build_options_axis().name;
@@ -51,18 +55,17 @@ model::Comparison compare_cells(Runner& runner, const run::Settings& asked, cons
     out.right = name(pair.back());
     out.point = left.point;
     out.device = left.device;
+    out.right_is_control = side == Control::right;
     out.cache = left.time ? left.time->cache : "";
     for (const auto& condition : run::host_conditions()) out.conditions[condition.name] = condition.value;
     const bool same_code = !left.code.fingerprint.empty() && left.code.fingerprint == right.code.fingerprint;
 
-    run::RunRequest arrangement{std::nullopt, {{pair.front(), pair.back(), pair.front()}}, asked};
-    auto& control = arrangement.comparisons.front().back().options;
-    control += (control.empty() ? "" : " ") + std::string(control_option);
+    run::RunRequest arrangement{std::nullopt, {{pair.front(), pair.back(), control_of(out.right_is_control ? pair.back() : pair.front())}}, asked};
     auto& settings = arrangement.settings;
     settings.arrangement = true;
     settings.dumps.reset();
     settings.pictures.clear();
-    settings.sampling_seconds = 0.05;
+    settings.sampling_seconds = seconds < 5 ? 0.02 : 0.05;  // whoever has little time wants to know how long an arrangement takes
 
     constexpr double late = 3;  // times the time asked for, planned for where arrangements are slow; one more until it ends
     Random seeds(mix64(asked.seed) ^ 0x636f6d70617265);
@@ -85,7 +88,8 @@ model::Comparison compare_cells(Runner& runner, const run::Settings& asked, cons
         out.trouble = trouble_of(records);
         if (!out.trouble.empty()) break;
         const auto& l = records[0].samples;
-        model::Arrangement one{seed, compare::log_ratio(l, records[1].samples), compare::log_ratio(records[2].samples, l),
+        const auto& built_twice = out.right_is_control ? records[1].samples : l;
+        model::Arrangement one{seed, compare::log_ratio(l, records[1].samples), compare::log_ratio(records[2].samples, built_twice),
                                static_cast<unsigned>(std::min(l.size(), records[1].samples.size())),
                                records[0].time->shared_memory || records[1].time->shared_memory};
         if (std::isfinite(one.log_ratio) && std::isfinite(one.control)) {

@@ -11,6 +11,7 @@
 #include "app/request.hpp"
 #include "app/runner.hpp"
 #include "app/say.hpp"
+#include "app/versus.hpp"
 #include "app/watch.hpp"
 #include "core/error.hpp"
 #include "core/hash.hpp"
@@ -23,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto look_every = std::chrono::milliseconds(50);
+constexpr auto look_every = std::chrono::milliseconds(20);
 
 /// The texts of the files looked at.
 using Version = std::vector<std::string>;
@@ -72,18 +73,31 @@ Invocation single_run(Invocation invocation) {
 /// One that follows a save: somebody waits for it.
 Invocation quick(Invocation invocation) {
     invocation.append = true;
-    invocation.comparison_seconds = invocation.comparison_seconds < 10 ? invocation.comparison_seconds : 1;
+    invocation.comparison_seconds = invocation.comparison_seconds < 10 ? invocation.comparison_seconds : 0.7;
     invocation.sampling_seconds = std::min(invocation.sampling_seconds, 0.1);
     return invocation;
 }
 
-/// Processes for one save: one asks for the arguments, one runs both versions, the others are arrangements.
+/// Processes for one save: one asks for the arguments, one runs both versions, one rehearses, the others are arrangements.
 constexpr std::size_t prepared_processes = 12;
+/// Kernels whose builds every process has ready, so that its memory stays that of a few programs.
+constexpr std::size_t most_rehearsed = 4;
 
 Prepared prepared_for(const Invocation& invocation) {
     run_info(invocation);  // the run has one name in all of them
     return Prepared(invocation.timeout_seconds, prepared_processes,
                     [invocation](const Message& recipe, const model::Device& device) { return request_of_recipe(recipe, invocation, device); });
+}
+
+/// What the next save will run, as far as it is known before: the version that it will be compared with, and that one's control.
+Message rehearsal_of(const Choice& choice, const Invocation& invocation, const Watched& watched) {
+    auto request = watched_request(choice, invocation, watched.before);
+    std::erase_if(request.comparisons, [](const auto& group) { return group.size() < 2; });
+    for (auto& group : request.comparisons) group = {group.back(), control_of(group.back())};
+    request.settings.measure = false;
+    request.settings.hot_seconds = 0;
+    request.settings.dumps.reset();
+    return {{"recipe", recipe_of(invocation, watched)}, {"difference", difference(request)}};
 }
 
 /// Who asks the device about builds: one that was answered is not asked about again, unless it includes files that may have changed.
@@ -125,6 +139,35 @@ int watch_file(const Invocation& asked) {
     watched.ask = asking(invocation, watched);
     watched.superseded = [&] { return version_of(files) != now; };
     std::optional<Version> right;  // the last version that was
+    const auto pair_of = [&](const std::string& kernel) {
+        auto out = quick(invocation);
+        out.patterns = {named + ":" + kernel};
+        out.versus = before + ":" + kernel;
+        return out;
+    };
+    // The version that is right is compared with itself, as far as its builds go. An included file may have changed when they are wanted.
+    std::vector<Message> rehearsals;
+    const auto rehearse = [&] {
+        rehearsals.clear();
+        if (right->front().find("#include") == std::string::npos) {
+            watched.files = {{named, {named, right->front()}}, {before, {named, right->front()}}};
+            const auto selected = Choice(invocation, watched.files, watched.ask).selected();
+            for (std::size_t i = 0; i < selected.size() && i < most_rehearsed; ++i) {
+                const auto pair = pair_of(selected[i].variant->name);
+                rehearsals.push_back(rehearsal_of(Choice(pair, watched.files, watched.ask), pair, watched));
+            }
+        }
+        prepared.rehearse(rehearsals);
+        return 0;
+    };
+    const auto begin_building = [&] {
+        std::vector<Message> recipes;
+        for (const auto& one : rehearsals) {
+            recipes.push_back(one.at("recipe"));
+            recipes.back()["files"][named]["text"] = now.front();
+        }
+        prepared.begin_building(recipes);
+    };
     const auto run = [&](const Invocation& one) {
         return attempt([&] {
             watched.files[named] = {named, now.front()};
@@ -133,8 +176,13 @@ int watch_file(const Invocation& asked) {
     };
     if (!now.front().empty() && run(invocation) == 0) right = now;
     invocation.append = true;
+    std::optional<Version> rehearsed;
     for (;;) {
         if (interrupted()) return 130;
+        if (right && right != rehearsed) {
+            attempt(rehearse);
+            rehearsed = right;
+        }
         say_watching("'" + path.string() + "'");
         const auto next = next_version(files, 1, now, prepared);
         if (!next) return 130;
@@ -143,6 +191,7 @@ int watch_file(const Invocation& asked) {
             if (run(invocation) == 0) right = now;
             continue;
         }
+        begin_building();
         watched.files = {{named, {named, now.front()}}, {before, {named, right->front()}}};
         std::vector<std::string> kernels;
         const auto read = [&] {
@@ -152,10 +201,7 @@ int watch_file(const Invocation& asked) {
         if (attempt(read) != 0) continue;
         bool fine = true;
         for (const auto& kernel : kernels) {
-            auto pair = quick(invocation);
-            pair.patterns = {named + ":" + kernel};
-            pair.versus = before + ":" + kernel;
-            fine = run(pair) == 0 && fine;
+            fine = run(pair_of(kernel)) == 0 && fine;
             if (interrupted()) return 130;
         }
         // A version that leaves another result may be the one that is right: it is the one to compare with from now on.
@@ -200,6 +246,14 @@ int watch_families(const Invocation& asked) {
     attempt([&] { return run(invocation); });
     for (;;) {
         if (interrupted()) return 130;
+        attempt([&] {
+            auto all = quick(invocation);
+            all.patterns.clear();
+            for (const auto& s : selected) all.patterns.push_back(s.id);
+            const bool few = selected.size() <= most_rehearsed && !watched.before.empty();
+            prepared.rehearse(few ? std::vector{rehearsal_of(Choice(all), all, watched)} : std::vector<Message>{});
+            return 0;
+        });
         std::vector<std::string> names;
         for (std::size_t i = 0; i < needed; ++i) names.push_back("'" + files[i].string() + "'");
         say_watching(join(names, ", "));

@@ -74,9 +74,11 @@ void read_symbols(Elf& elf) {
         if (elf.is64) {
             symbol.value = *load<std::uint64_t>(raw, 8);
             symbol.size = *load<std::uint64_t>(raw, 16);
+            symbol.section = *load<std::uint16_t>(raw, 6);
         } else {
             symbol.value = *load<std::uint32_t>(raw, 4);
             symbol.size = *load<std::uint32_t>(raw, 8);
+            symbol.section = *load<std::uint16_t>(raw, 14);
         }
         elf.symbols.push_back(symbol);
     }

@@ -21,6 +21,7 @@ struct ElfSection {
 struct ElfSymbol {
     std::string_view name;
     std::uint64_t value = 0, size = 0;  ///< value: virtual address, or offset in the section of a relocatable file
+    std::size_t section = 0;            ///< index of the section that holds it; one of no section where it is in none
 };
 
 struct Elf {

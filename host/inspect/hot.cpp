@@ -54,19 +54,18 @@ std::optional<Code> code_in(ByteSpan file, const std::string& function) {
     const auto elf = read_elf(file);
     const ElfSymbol* symbol = elf ? elf->symbol(function) : nullptr;
     if (!symbol || symbol->size == 0) return std::nullopt;
-    for (std::size_t i = 0; i < elf->sections.size(); ++i) {
-        const auto& section = elf->sections[i];
-        const std::uint64_t start = elf->type == et_rel ? 0 : section.address;
-        if (section.type != sht_progbits || !section.name.starts_with(".text")) continue;
-        if (symbol->value < start || !slice(section.data, symbol->value - start, symbol->size)) continue;
-        Code code{start, section.data, symbol->value - start, symbol->size, std::vector<bool>(symbol->size, true), {}};
-        forget_relocated(*elf, i, code);
-        for (const auto& s : elf->symbols)
-            if (!s.name.empty() && s.value >= start && s.value < start + section.data.size()) code.symbols.emplace_back(s.value, s.name);
-        std::sort(code.symbols.begin(), code.symbols.end());
-        return code;
-    }
-    return std::nullopt;
+    // Not by the section's name: Intel's CPU runtime has .ltext, and of -ffunction-sections each function has one.
+    if (symbol->section >= elf->sections.size()) return std::nullopt;
+    const auto& section = elf->sections[symbol->section];
+    const std::uint64_t start = elf->type == et_rel ? 0 : section.address;
+    if (section.type != sht_progbits || symbol->value < start || !slice(section.data, symbol->value - start, symbol->size)) return std::nullopt;
+    Code code{start, section.data, symbol->value - start, symbol->size, std::vector<bool>(symbol->size, true), {}};
+    forget_relocated(*elf, symbol->section, code);
+    for (const auto& s : elf->symbols)
+        if (!s.name.empty() && s.section == symbol->section && s.value >= start && s.value < start + section.data.size())
+            code.symbols.emplace_back(s.value, s.name);
+    std::sort(code.symbols.begin(), code.symbols.end());
+    return code;
 }
 
 /// Offsets in `memory` at which the function stands.

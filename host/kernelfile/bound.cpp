@@ -294,7 +294,10 @@ void Bound::bind_value(Argument& a) {
     }
     if (type.bytes > 0 && bytes != type.bytes)
         refuse(place, named + " is of type " + type.name + " with " + std::to_string(type.bytes) + " bytes on the device; " + cllab::quoted(a.spec.text) +
-                          " makes " + std::to_string(bytes));
+                          " makes " + std::to_string(bytes) +
+                          (type.bytes > bytes ? "; a vector of 3 lanes has the room of 4, a field begins at a multiple of its size, and room that no field has "
+                                                "is a field too, as int:0 is 4 bytes"
+                                              : ""));
 }
 
 void Bound::expect(const std::string& name, const Place& place, const std::string& path, const LoadPicture& load) {

@@ -23,6 +23,8 @@ std::string stem_of(const std::string& path) {
     return out.empty() ? "kernel" : out;
 }
 
+constexpr std::size_t most_builds = 16;  // that a device is asked about
+
 std::string first_error(const std::string& log) {
     for (const auto& line : split(log, '\n'))
         if (lower(line).find("error") != std::string::npos) return trim(line);
@@ -123,10 +125,10 @@ void KernelFiles::describe(std::size_t file, const Description& more) {
     described_[file] = both;
 }
 
-std::string KernelFiles::at_first_values(const std::string& options, const Place& place) const {
+std::string KernelFiles::at_values(const std::string& options, const Place& place, const std::pair<std::string, std::string>& other) const {
     return substitute(options, [&](const std::string& inside) {
         for (const auto& axis : axes_)
-            if (axis.name == inside) return axis.values.front();
+            if (axis.name == inside) return axis.name == other.first ? other.second : axis.values.front();
         return std::to_string(Expression::parse(inside, place).evaluate([&](const std::string& name, const Place& at) -> std::int64_t {
             for (const auto& axis : axes_)
                 if (axis.name == name)
@@ -147,10 +149,21 @@ void KernelFiles::make_builds() {
             if (line && !line->options.starts_with("-"))
                 refuse(line->place, "the options of variant '" + line->name + "' begin with '-', as in -DTILE=32; found " + cllab::quoted(line->options));
             const Place place = line ? line->place : described_[f].options.empty() ? Place{files_[f].path, 0, 0} : described_[f].options.front().first;
-            std::vector<std::string> options;
-            for (const auto& one : options_of(build)) options.push_back(at_first_values(one, place));
-            build.options = join(options, " ");
-            builds_.push_back(std::move(build));
+            const auto at = [&](const std::pair<std::string, std::string>& other) {
+                std::vector<std::string> options;
+                for (const auto& one : options_of(build)) options.push_back(at_values(one, place, other));
+                return join(options, " ");
+            };
+            build.options = at({});
+            builds_.push_back(build);
+            // A word may be a type; a number is none.
+            for (const auto& axis : axes_)
+                for (const auto& value : axis.values) {
+                    if (parse_real(value) || builds_.size() >= most_builds) continue;
+                    const auto options = at({axis.name, value});
+                    const bool known = std::any_of(builds_.begin(), builds_.end(), [&](const auto& b) { return b.file == f && b.options == options; });
+                    if (!known) builds_.push_back({f, build.variant, options, axis.name + "=" + value});
+                }
         }
     }
 }
@@ -207,7 +220,30 @@ void KernelFiles::check_names() const {
     }
 }
 
+/// Whoever sets an argument takes its type from the build at the first values.
+void KernelFiles::check_types() const {
+    for (const auto& build : builds_) {
+        if (build.setting.empty() || !build.found.built) continue;
+        const auto base = std::find_if(builds_.begin(), builds_.end(), [&](const auto& b) { return b.file == build.file && b.variant == build.variant; });
+        for (const auto& kernel : build.found.kernels)
+            for (const auto& first : base->found.kernels) {
+                if (kernel.name != first.name) continue;
+                for (std::size_t i = 0; i < std::min(kernel.parameters.size(), first.parameters.size()); ++i) {
+                    const auto &now = kernel.parameters[i], &then = first.parameters[i];
+                    if (now.type.bytes == then.type.bytes && now.type.kind == then.type.kind && now.kind == then.kind) continue;
+                    const auto& lines = described_[build.file].options;
+                    const auto word = build.setting.substr(build.setting.find('=') + 1);
+                    refuse(lines.empty() ? Place{files_[build.file].path, 0, 0} : lines.front().first,
+                           "argument '" + now.name + "' of kernel '" + kernel.name + "' has " + std::to_string(now.type.bytes) + " bytes an element with " +
+                               build.setting + " and " + std::to_string(then.type.bytes) + " otherwise; what changes a type is a variant, as in 'variant " +
+                               word + " = " + build.options + "', and not an axis");
+                }
+            }
+    }
+}
+
 void KernelFiles::make_candidates() {
+    check_types();
     for (std::size_t f = 0; f < files_.size(); ++f) {
         const model::Introspection* base = nullptr;
         for (const auto& build : builds_)
@@ -225,7 +261,7 @@ void KernelFiles::make_candidates() {
         }
         for (std::size_t b = 0; b < builds_.size(); ++b) {
             const auto& build = builds_[b];
-            if (build.file != f) continue;
+            if (build.file != f || !build.setting.empty()) continue;
             if (build.variant.empty() && !build.found.built) {
                 notes_.push_back(files_[f].path + " builds only with the options of its variants");
                 continue;
@@ -233,7 +269,7 @@ void KernelFiles::make_candidates() {
             const auto& kernels = build.found.built ? build.found.kernels : base->kernels;
             for (const auto& kernel : kernels) {
                 const auto name = build.variant.empty() ? kernel.name : base->kernels.size() == 1 ? build.variant : kernel.name + "_" + build.variant;
-                candidates_.push_back({b, name, kernel.name, name, &kernel});
+                candidates_.push_back({b, is_earlier(f) ? name + "_before" : name, kernel.name, name, &kernel});
             }
         }
     }
@@ -265,8 +301,9 @@ std::vector<std::string> KernelFiles::variants_of(const Wanted& wanted) const {
     return out;
 }
 
-const KernelFiles::Candidate& KernelFiles::reference_of(const std::pair<Place, std::string>& named, std::size_t file) const {
+const KernelFiles::Candidate& KernelFiles::reference_of(const std::pair<Place, std::string>& named, const Candidate& of) const {
     auto name = named.second;
+    auto file = builds_[of.build].file;
     if (const auto at = name.rfind(".cl:"); at != std::string::npos) {
         const auto path = named.first.line == 0 ? fs::path(name.substr(0, at + 3)) : fs::path(files_[file].path).parent_path() / name.substr(0, at + 3);
         file = index_of(path.string());
@@ -278,6 +315,9 @@ const KernelFiles::Candidate& KernelFiles::reference_of(const std::pair<Place, s
         if (c.name == name || c.plain == name) return c;
         names.push_back(c.name);
     }
+    // Of a file that builds only by its variants, a kernel is that of the same variant.
+    for (const auto& c : candidates_)
+        if (c.build == of.build && c.entry == name) return c;
     refuse(named.first, "there is no kernel or variant '" + name + "' to be the reference; there are " + join(names, ", "));
 }
 
@@ -292,6 +332,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
     for (const auto& one : wanted) {
         for (const auto* c : matching(one))
             if (std::find(chosen.begin(), chosen.end(), c) == chosen.end()) chosen.push_back(c);
+        if (is_earlier(one.file)) continue;
         const auto stem = stem_of(files_[one.file].path);
         if (std::find(stems.begin(), stems.end(), stem) == stems.end()) stems.push_back(stem), paths.push_back(files_[one.file].path);
     }
@@ -329,7 +370,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
         out.variants.push_back(variant_of(*c));
         state->bound[c->name] = bound;
         if (!bound->reference()) continue;
-        const auto& reference = reference_of(*bound->reference(), builds_[c->build].file);
+        const auto& reference = reference_of(*bound->reference(), *c);
         state->is_reference.insert(reference.name);
         if (&reference == c) continue;
         std::vector<std::string> unsaid;
@@ -337,7 +378,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
         state->reference_bound[c->name] = bind(reference, unsaid);
     }
     for (const auto& [file, said] : notes)
-        if (!said.empty()) notes_.push_back(files_[file].path + " leaves out, and so gets: " + join(said, "; "));
+        if (!said.empty() && !is_earlier(file)) notes_.push_back(files_[file].path + " leaves out, and so gets: " + join(said, "; "));
     out.setup = [state](const model::Request& request, model::Params& params) { return setup_of(state, request, params); };
     out.resolve = [state](const model::Request& request, model::Params& params) {
         for (const auto& [axis, value] : request.point.values()) params.text(axis);

@@ -22,6 +22,7 @@ struct Build {
     std::size_t file = 0;
     std::string variant;  ///< empty: the file as it is
     std::string options;
+    std::string setting{};  ///< "VT=double": at another value of an axis of words; empty: at the first ones
     model::Introspection found{};
 };
 
@@ -57,6 +58,8 @@ private:
         std::string name, entry, plain;  ///< plain: the name without its file's
         const model::KernelSignature* signature = nullptr;
     };
+    /// Its text is one that another of the files had.
+    bool is_earlier(std::size_t file) const { return files_[file].text->path != files_[file].path; }
     void declare_axes(const std::vector<std::pair<std::string, std::string>>& settings);
     void make_builds();
     void check_names() const;
@@ -64,8 +67,10 @@ private:
     void make_candidates();
     std::vector<const Candidate*> matching(const Wanted& wanted) const;
     std::vector<std::string> options_of(const Build& build) const;
-    std::string at_first_values(const std::string& options, const Place& place) const;
-    const Candidate& reference_of(const std::pair<Place, std::string>& named, std::size_t file) const;
+    /// The options at the first value of each axis, but for that of `other`.
+    std::string at_values(const std::string& options, const Place& place, const std::pair<std::string, std::string>& other = {}) const;
+    void check_types() const;
+    const Candidate& reference_of(const std::pair<Place, std::string>& named, const Candidate& of) const;
 
     std::vector<SourceFile> files_;
     std::vector<Description> described_;  ///< by file: with the command line

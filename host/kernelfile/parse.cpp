@@ -117,6 +117,8 @@ void read_fields(std::string text, Place place, ArgumentSpec& out) {
         const auto type = trim(field.substr(0, colon));
         if (type.find('*') != std::string::npos) refuse(where, "a struct passed by value may hold no pointer; found " + cllab::quoted(field));
         const auto known = model::builtin_type(type);
+        if (colon == std::string::npos && !out.fields.empty() && model::builtin_type(out.fields.back().first)->lanes > 1)
+            refuse(where, "the lanes of a field stand behind colons, as in {float3:1:2:3, float:2}; found " + cllab::quoted(field));
         if (colon == std::string::npos || !known)
             refuse(where, "a field is TYPE:VALUE with a type of OpenCL C, as in {int:w, float:0.5}; found " + cllab::quoted(field));
         std::vector<Number> values;

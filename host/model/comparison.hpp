@@ -37,7 +37,7 @@ const char* name(Verdict verdict);  ///< "faster", "same code": the JSON value
 struct Judgement {
     Verdict verdict = Verdict::undecided;
     RatioEstimate ratio;      ///< time of left over time of right
-    RatioEstimate control;    ///< of left with itself, in the same arrangements
+    RatioEstimate control;    ///< of one side with itself, in the same arrangements
     double within = 0;   ///< the largest difference that the interval allows; 0.01 is 1 %
     double floor = 0;    ///< what a winner had to exceed: the margin, or the control's own distance from 1 where that is more
 };
@@ -46,7 +46,7 @@ struct Judgement {
 struct Arrangement {
     std::uint64_t seed = 0;    ///< of its order, placement and inputs
     double log_ratio = 0;      ///< log of left's time over right's: the median over its rounds
-    double control = 0;        ///< likewise of left over left built once more
+    double control = 0;        ///< likewise of the control, built once more, and its side
     unsigned rounds = 0;
     bool same_memory = false;  ///< both sides took turns on the same buffers
 };
@@ -56,6 +56,7 @@ struct Comparison {
     std::vector<std::pair<std::string, std::string>> point;  ///< left's, as resolved
     DeviceInfo device;
     std::string cache;         ///< "hot", "cold", "rotate"
+    bool right_is_control = false;  ///< the control is right built once more, not left
     std::vector<Arrangement> arrangements;
     Judgement judgement;
     double seconds = 0;        ///< that all arrangements took

@@ -7,6 +7,7 @@
 #include "device/cuda_text.hpp"
 #include "model/params.hpp"
 #include "run/cell_state.hpp"
+#include "run/executor.hpp"
 #include "run/kernel_source.hpp"
 #include "run/needs.hpp"
 
@@ -16,13 +17,11 @@ namespace {
 using namespace model;
 
 void build_reference(CellState& state) {
-    const auto& variant = *state.setup.reference->variant;
-    const auto& experiment = *state.cell.experiment;
-    const Cell cell{&experiment, &variant, experiment.id(variant), state.cell.point, {}};
-    state.reference = device::build(state.session, kernel_source(experiment, variant, state.settings.cl_dir).text,
-                                    build_options(cell, *state.setup.reference->setup, state.session.facts(), state.settings.build_options));
+    const auto from = reference_text(state.cell, state.setup, state.session.facts(), state.settings.cl_dir, state.settings.build_options);
+    state.reference = state.instruments.programs().build(from.text, from.options).get();
     if (!state.reference.ok)
-        state.fail(Status::build_failed, "the reference '" + variant.name + "' does not build: " + device::error_name(state.reference.code));
+        state.fail(Status::build_failed,
+                   "the reference '" + state.setup.reference->variant->name + "' does not build: " + device::error_name(state.reference.code));
 }
 
 /// What keeps the text from being compiled as CUDA C++ for this device and launched by its OpenCL. Throws Unsupported.
@@ -50,16 +49,10 @@ void begin_build(CellState& state) {
     }
     const InPhase phase(Phase::build);
     auto& build = state.record.build;
-    if (const auto& stored = state.cell.stored) {
-        state.source = stored->text;
-        build.options = stored->options + (state.cell.options.empty() ? "" : " " + state.cell.options);
-        build.source = "baseline";
-    } else {
-        auto source = kernel_source(*state.cell.experiment, *state.cell.variant, state.settings.cl_dir);
-        state.source = std::move(source.text);
-        build.options = build_options(state.cell, state.setup, state.session.facts(), state.settings.build_options);
-        build.source = source.origin;
-    }
+    auto from = build_text(state.cell, state.setup, state.session.facts(), state.settings.cl_dir, state.settings.build_options);
+    state.source = std::move(from.text);
+    build.options = std::move(from.options);
+    build.source = std::move(from.origin);
     build.source_sha256 = sha256_hex(state.source);
     if (device::asks_for_cuda(build.options)) require_cuda_can(state);
     state.building = state.instruments.programs().build(state.source, build.options);
@@ -165,6 +158,15 @@ void prove(CellState& state) {
 
 }  // namespace
 
+void build_in_advance(device::Session& session, const Settings& settings, const Cell& cell, Kept& kept) {
+    if (!std::exchange(kept.in_advance, true)) kept.programs.emplace(session, false);
+    const auto& facts = session.facts();
+    const auto setup = model::set_up(*cell.experiment, {*cell.variant, cell.point, facts, settings.seed, settings.files, 0});
+    const auto build = [&](const BuildText& from) { kept.programs->build(from.text, from.options).get(); };
+    build(build_text(cell, setup, facts, settings.cl_dir, settings.build_options));
+    if (setup.reference) build(reference_text(cell, setup, facts, settings.cl_dir, settings.build_options));
+}
+
 void begin(CellState& state) {
     if (std::exchange(state.begun, true)) return;
     state.announce("build");
@@ -177,9 +179,8 @@ void build_for_later(device::Session& session, Instruments& instruments, const C
     if (cell.stored || missing_need(*cell.variant, facts)) return;
     try {
         const auto setup = model::set_up(*cell.experiment, {*cell.variant, cell.point, facts, settings.seed, settings.files});
-        const auto options = build_options(cell, setup, facts, settings.build_options);
-        if (!device::asks_for_cuda(options))
-            instruments.programs().build(kernel_source(*cell.experiment, *cell.variant, settings.cl_dir).text, options);
+        const auto from = build_text(cell, setup, facts, settings.cl_dir, settings.build_options);
+        if (!device::asks_for_cuda(from.options)) instruments.programs().build(from.text, from.options);
     } catch (const Unsupported&) {
     } catch (const Error&) {
     }

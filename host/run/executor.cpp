@@ -337,7 +337,7 @@ void execute(device::Session& session, const RunRequest& request, Observer& obse
     Kept own;
     auto& keep = kept ? *kept : own;
     if (keep.reference && !keep.reference->exists()) keep.reference.reset();  // what refused it may be over
-    if (!request.settings.keep_builds) keep.programs.reset();
+    if (!request.settings.keep_builds && !keep.in_advance) keep.programs.reset();
     Instruments instruments(session, keep, known == limits.end() ? std::nullopt : std::optional(known->second), request.settings.builds_ahead);
     std::size_t prepared = 0;
     Endings endings(session.works_beside_host(), memory_budget(session.facts()));

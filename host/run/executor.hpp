@@ -34,6 +34,9 @@ struct Interrupted {};
 void execute(device::Session& session, const RunRequest& request, Observer& observer, const std::set<CellNumber>& finished = {},
              Kept* kept = nullptr);
 
+/// Builds what the cell will be built from, so that a run which is given `kept` finds it. Throws as the driver and the cell's family do.
+void build_in_advance(device::Session& session, const Settings& settings, const model::Cell& cell, Kept& kept);
+
 const model::HostInfo& this_host();
 std::uint64_t host_memory_bytes();
 

@@ -13,6 +13,7 @@ namespace cllab::run {
 struct Kept {
     std::optional<Reference> reference;
     std::optional<Programs> programs;
+    bool in_advance = false;  ///< these were built before there was a run, for the runs to come
     CodeMemo code;
 };
 

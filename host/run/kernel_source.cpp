@@ -135,4 +135,18 @@ std::string build_options(const model::Cell& cell, const model::Setup& setup, co
     return join(parts, " ");
 }
 
+BuildText build_text(const model::Cell& cell, const model::Setup& setup, const model::Device& device, const std::filesystem::path& cl_dir,
+                     const std::string& users_own) {
+    if (const auto& stored = cell.stored) return {stored->text, stored->options + (cell.options.empty() ? "" : " " + cell.options), "baseline"};
+    auto source = kernel_source(*cell.experiment, *cell.variant, cl_dir);
+    return {std::move(source.text), build_options(cell, setup, device, users_own), std::move(source.origin)};
+}
+
+BuildText reference_text(const model::Cell& cell, const model::Setup& setup, const model::Device& device, const std::filesystem::path& cl_dir,
+                         const std::string& users_own) {
+    const auto& variant = *setup.reference->variant;
+    const model::Cell reference{cell.experiment, &variant, cell.experiment->id(variant), cell.point, {}};
+    return build_text(reference, *setup.reference->setup, device, cl_dir, users_own);
+}
+
 }  // namespace cllab::run

@@ -204,6 +204,22 @@ __kernel void b(__global const float* src, __global float* dst) { dst[get_global
         self.assertEqual((comparison["left"], comparison["right"]), ("a+b_a_mm", "a+b_b_mm"))
         self.assertIn("a+b_a_mm", out)
 
+    def test_the_reference_of_a_file_that_builds_only_by_its_variants_is_the_kernel_of_the_same_variant(self):
+        records = self.check("""/*cllab
+arg x = out:64
+global 64
+local 8
+variant single = -DT=float
+variant double = -DT=double
+reference plain
+*/
+typedef T number;
+__kernel void plain(__global number* x) { x[get_global_id(0)] = (T)1 / 3; }
+__kernel __attribute__((reqd_work_group_size(8, 1, 1))) void other(__global number* x) { number third = 1; x[get_global_id(0)] = third / 3; }
+""")
+        self.assertEqual({r["variant"]: r["checked_by"] for r in records},
+                         {"plain_single": "is the reference", "other_single": "reference plain_single", "plain_double": "is the reference", "other_double": "reference plain_double"})
+
     def test_the_file_beside_wins_over_the_block_and_the_command_line_over_both(self):
         self.write("axis n = 64\narg f = 2\n", "t.cllab")
         self.assertEqual(self.check(BLOCK + SCALE)[0]["point"]["n"], 64)
@@ -278,6 +294,20 @@ __kernel void bad(__global const int* src, __global int* dst, __global int* sum)
         out, err = self.lab("run", "t.cl:bad", "--check", "oclgrind", status=1)
         self.assertRegex(out, r"t.cl:10: Invalid read of size 4 in global memory in kernel 'bad'")
         self.assertRegex(out, r"t.cl:11: [^\n]*race in global memory in kernel 'bad'")
+
+        # 16 bins are too few for the values of a byte, and nobody but the check asked for them.
+        self.write("""/*cllab
+axis n = 64
+axis bins = 256
+arg data = rand:uchar:n
+arg histo = zero:bins
+global n
+*/
+__kernel void counts(__global const uchar* data, __global int* histo) { atomic_inc(&histo[data[get_global_id(0)]]); }
+""")
+        out, err = self.lab("run", "t.cl", "--check", "oclgrind")
+        self.assertIn("something was found at n=16 bins=16, which is smaller than the file says", err)
+        self.assertIn("t_counts in Oclgrind at n=64 bins=256: no race, no uninitialised value, no access outside", out)
 
         out, err = self.lab("run", KERNELS / "soften.cl", "--check", "oclgrind", timeout=60)  # whose sampler hung it
         self.assertIn("soften_soften in Oclgrind at w=16 h=16: no race, no uninitialised value, no access outside", out)

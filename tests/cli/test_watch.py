@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """`cllab run --watch`: what is saved is built, verified and compared with the version before; what is wrong is said, and the last right version kept."""
+import contextlib
 import os
+import pathlib
 import queue
 import signal
 import subprocess
@@ -47,18 +49,21 @@ class Watch(LabTest):
         self.assertIn("same code", self.saved("t.cl", FILE.replace("dst[i] = f * src[i];", "dst[i] = f * src[i]; // no more")))
         self.assertIn("undeclared identifier 'j'", self.saved("t.cl", FILE.replace("dst[i]", "dst[j]")))
         seen = self.saved("t.cl", FILE.replace("f * src[i]", "src[i] * f + 0 * sin(src[i])"))
-        self.assertIn("t_before", seen)
+        self.assertIn("t_scale_before", seen)
         self.assertIn("instructions", seen)
 
     def waiting_children(self, least):
-        """Process numbers of the children that wait for a save, when there are as many and one more comes no sooner than in a second."""
-        end, children = time.monotonic() + 120, []
+        """Process numbers of the children that wait for a save, when there are as many and none of them does anything for a second."""
+        end, children = time.monotonic() + 120, {}
         while time.monotonic() < end:
-            before, children = children, [int(p) for p in subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.process.pid)], capture_output=True, text=True).stdout.split()]
+            before, children = children, {}
+            for pid in subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.process.pid)], capture_output=True, text=True).stdout.split():
+                with contextlib.suppress(OSError):
+                    children[int(pid)] = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
             if len(children) >= least and before == children:
-                return children
+                return list(children)
             time.sleep(1)
-        self.fail(f"{len(children)} children wait")
+        self.fail(f"{len(children)} children wait, or they do not rest")
 
     def test_a_save_is_run_by_processes_that_have_opened_the_device_before_and_by_others_where_those_died(self):
         (self.folder / "t.cl").write_text(FILE)
@@ -70,8 +75,14 @@ class Watch(LabTest):
         self.assertLess(seen.index("agreement of 2"), seen.index(" against "), "the table is printed first")
         cells = [r for r in self.records()[1:] if "id" in r]
         self.assertEqual([r["status"] for r in cells], ["ok", "ok"])
+        self.assertEqual([r["id"] for r in cells], ["t_scale", "t_scale_before"])
         for cell in cells:
             self.assertNotIn("timer_audit", cell["phases"])
+            # Both were built before there was a request, so that the run did not wait for what the driver took.
+            self.assertLess(cell["phases"].get("build", 0), cell["build"]["seconds"], cell["id"])
+        verdict = next(r for r in self.records() if r.get("record") == "comparison")
+        self.assertEqual([verdict["left"], verdict["right"], verdict["control_of"]], ["t_scale", "t_scale_before", "right"])
+        self.assertIn("control: t_scale_before against itself", seen)
         for child in self.waiting_children(12):
             os.kill(child, signal.SIGKILL)
         seen = self.saved("t.cl", FILE)

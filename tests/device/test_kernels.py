@@ -164,6 +164,14 @@ class KernelFiles(Lane):
                     if LANE in ("pocl", "opt-disable", "intel"):
                         self.assertGreater(record["code"]["code_bytes"], 50)
 
+    def test_the_loop_that_ran_is_found_in_the_code_of_a_kernel_file(self):
+        if LANE not in ("pocl", "intel"):
+            return
+        path = SOURCE / "tests" / "kernels" / "reduce_local.cl"
+        out, _ = self.lab("isa", f"{path}:sum_serial", "--hot", "--device", "cpu", env=self.environment(**OTHERS.get(LANE, {})))
+        self.assertRegex(out, r"hot: sampled, \d+ samples in the kernel of \d+")
+        self.assertRegex(out, r"loop at 0x[0-9a-f]+, [\d.]+ % of the samples")
+
 
 class Expectations(unittest.TestCase):
     """That the lane above can fail."""

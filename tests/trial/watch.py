@@ -6,15 +6,18 @@
 CLLAB names the program, build/cllab unless set. Files: those named, or the kernels of tests/kernels whose first kernel is the only one.
 
 Each save changes the machine code and not the result: the first kernel begins with `if (get_global_id(0) == K) return;`, with a K of its
-own. No two saves have the same text, and the cache of compiled kernels starts empty, so nothing that was compiled before helps. `--pause`
-seconds pass between what is printed of one save and the next one: the time of an editor.
+own. No two saves have the same text, and the cache of compiled kernels starts empty, so nothing that was compiled before helps. From the second
+save on both sides do equal work by different code: whoever is named faster there is a false winner, and there may be one in a hundred.
+`--pause` seconds pass between what is printed of one save and the next one: the time of an editor.
 
 For each file one line: the median and the largest of the seconds from the save to the first row of the table, to the verdict, and to the
 end of what is printed, the processor time of the program and its children from the save to that end, which a busy machine changes
-less, and how many saves had which verdict. The machine's load over the last minute stands beside them.
+less, how many saves had which verdict, and how many winners were false. The machine's load over the last minute stands beside them. Exit
+status 1: so many false winners come less than once in a thousand trials where one comparison in a hundred has one.
 """
 import argparse
 import collections
+import math
 import os
 import pathlib
 import queue
@@ -23,6 +26,7 @@ import shutil
 import signal
 import statistics
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -70,6 +74,11 @@ def processor_seconds(pid):
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
+def as_many(events, of, chance):
+    """How probable so many events or more are."""
+    return sum(math.comb(of, k) * chance**k * (1 - chance) ** (of - k) for k in range(events, of + 1))
+
+
 def verdict_of(line):
     return next((word for word in ("undecided", "the same within", "same code", "no verdict", "is faster") if word in line), line.strip())
 
@@ -81,7 +90,7 @@ def one_file(source, arguments, folder):
     watching = Watching(path, arguments.device, folder)
     waiting = "cllab: watching "
     watching.until(waiting)
-    rows, verdicts, ends, processor, said = [], [], [], [], collections.Counter()
+    rows, verdicts, ends, processor, said, false = [], [], [], [], collections.Counter(), 0
     for number in range(arguments.saves):
         time.sleep(arguments.pause)
         before = processor_seconds(watching.process.pid)
@@ -97,9 +106,13 @@ def one_file(source, arguments, folder):
         ends.append(printed[-1][0] - saved)
         processor.append(processor_seconds(watching.process.pid) - before)
         said[verdict_of(verdict[1])] += 1
+        if number > 0 and "is faster" in verdict[1]:
+            false += 1
+            print(f"  false winner: {verdict[1].strip()}", flush=True)
     watching.end()
     figures = "  ".join(f"{name} {statistics.median(of):.2f} (most {max(of):.2f})" for name, of in (("row", rows), ("verdict", verdicts), ("end", ends), ("processor", processor)))
-    print(f"{source.name:<18} {figures}  {dict(said)}  load {os.getloadavg()[0]:.1f}", flush=True)
+    print(f"{source.name:<18} {figures}  {dict(said)}  false winners {false}  load {os.getloadavg()[0]:.1f}", flush=True)
+    return false, arguments.saves - 1
 
 
 def main():
@@ -111,12 +124,16 @@ def main():
     arguments = parser.parse_args()
     files = arguments.files or [SOURCE / "tests" / "kernels" / name for name in ("affine.cl", "conv3x3.cl", "soften.cl")]
     print("seconds from the save, median of", arguments.saves)
+    false = comparisons = 0
     for source in files:
         folder = pathlib.Path(tempfile.mkdtemp(prefix="cllab-watch-"))
         try:
-            one_file(source, arguments, folder)
+            found = one_file(source, arguments, folder)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+        false, comparisons = false + found[0], comparisons + found[1]
+    print(f"{false} false winners in {comparisons} comparisons of equal work")
+    sys.exit(1 if as_many(false, comparisons, 0.01) < 0.001 else 0)
 
 
 if __name__ == "__main__":
