@@ -129,7 +129,7 @@ int watch_file(const Invocation& asked) {
     auto invocation = single_run(asked);
     auto prepared = prepared_for(invocation);
     const auto& pattern = asked.patterns.front();
-    const auto [named, glob] = file_and_glob(pattern);
+    const auto named = file_and_glob(pattern).first;
     const fs::path path = named;
     const auto before = (path.parent_path() / (path.stem().string() + ".before" + path.extension().string())).string();
     auto beside = path;
