@@ -73,7 +73,7 @@ std::size_t define(const Setup& setup, const std::string& name) {
 /// What a right kernel would leave: the reference's field in the setup's layout, and its residual.
 struct Result {
     SharedBytes p;
-    std::vector<std::byte> bytes;
+    Bytes bytes;
     float gosa = 0;
     Result(const Grid& grid, std::size_t row, unsigned iterations, Data data = Data::random, std::uint64_t seed = 7) {
         const auto state = problem(grid, data, seed)->after(iterations);
