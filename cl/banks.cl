@@ -2,6 +2,9 @@
 // one load that the next one waits for. All lanes move together: lanes that conflict at the first step conflict at every step.
 // The ring is the same for every stride; only where the lanes start differs, and that comes from a buffer, so no compiler
 // knows the pattern. 4096 words: a multiple of every number of banks, and strides up to 64 do not wrap into each other.
+#ifdef LAB_CUDA
+#error "a pointer of CUDA is no 32-bit address of local memory, which this family stores there"
+#endif
 #if defined(BANKS_WORD) || defined(BANKS_PAIR)
 #if defined(LAB_AMD) && defined(BANKS_PAIR)
 // A local address has 32 bits there, so the compiler would load only the half of a pair that it needs.

@@ -40,6 +40,9 @@ kernel void KERNEL(global ulong* chain, global ulong* state, int trips) {
 #endif
 
 #ifdef LATENCY_LOCAL
+#ifdef LAB_CUDA
+#error "a pointer of CUDA is no 32-bit address of local memory, which this kernel stores there"
+#endif
 // ADDRESS: what holds an address of local memory. The group links the chain, then one work-item walks it.
 #define LOAD p = *(local const ADDRESS*)(size_t)p;
 #define LOAD_4 LOAD LOAD LOAD LOAD

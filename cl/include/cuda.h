@@ -4,6 +4,7 @@
 #ifndef LAB_CUDA_H
 #define LAB_CUDA_H
 
+#define LAB_CUDA 1
 #define __OPENCL_C_VERSION__ 120
 #define CL_VERSION_1_0 100
 #define CL_VERSION_1_1 110
@@ -241,7 +242,16 @@ static __forceinline__ float native_log2(float a) { return __log2f(a); }
 static __forceinline__ float native_sqrt(float a) { return __fsqrt_rn(a); }
 static __forceinline__ float native_rsqrt(float a) { return rsqrtf(a); }
 static __forceinline__ float native_recip(float a) { return __frcp_rn(a); }
+static __forceinline__ float native_powr(float a, float b) { return __powf(a, b); }
 static __forceinline__ float native_divide(float a, float b) { return __fdividef(a, b); }
+
+static __forceinline__ float half_sin(float a) { return __sinf(a); }
+static __forceinline__ float half_cos(float a) { return __cosf(a); }
+static __forceinline__ float half_exp(float a) { return __expf(a); }
+static __forceinline__ float half_log(float a) { return __logf(a); }
+static __forceinline__ float half_sqrt(float a) { return __fsqrt_rn(a); }
+static __forceinline__ float half_powr(float a, float b) { return __powf(a, b); }
+static __forceinline__ float half_divide(float a, float b) { return __fdividef(a, b); }
 
 #define LAB_ATOMIC(NAME, CUDA)                                                                        \
     template <class T> static __forceinline__ T NAME(volatile T* p, typename lab_same<T>::type v) {   \

@@ -253,7 +253,7 @@ struct Setup {
     std::optional<Slope> slope{};
     std::vector<Declared> declared{};
     bool chained = false;                  ///< each of the first operations declared waits for the result of the one before
-    bool shared = false;                   ///< every work-group goes through all of the buffers
+    bool shared = false;                   ///< every work-group goes through all of what is read
     std::vector<std::string> defines{};    ///< from the point, added to the variant's
     Point point{};                         ///< what every axis became; filled by set_up(), and the point of the record
     std::map<std::string, Picture> pictures{};

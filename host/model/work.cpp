@@ -78,7 +78,8 @@ WorkInfo work_of(const Setup& setup) {
     out.assumed = setup.work.assumed;
     out.type = type_of(setup);
     if (out.bytes > 0) out.read = read_of(setup, out.bytes);
-    for (const auto& argument : setup.args) out.footprint += bytes_of(argument);
+    for (const auto& argument : setup.args)  // what is written is of each group's own
+        if (!setup.shared || std::holds_alternative<Input>(argument)) out.footprint += bytes_of(argument);
     unsigned launches = setup.steps.empty() ? 1 : 0;
     double groups = setup.steps.empty() ? groups_of(setup.global, setup.local) : 0, items = static_cast<double>(setup.global.count());
     double group = setup.steps.empty() && setup.local.dims > 0 ? static_cast<double>(setup.local.count()) : 0;

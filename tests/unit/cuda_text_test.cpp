@@ -42,6 +42,8 @@ BOOST_AUTO_TEST_CASE(a_kernel_and_its_promised_group_are_what_they_are_in_cuda) 
 BOOST_AUTO_TEST_CASE(local_arrays_are_shared_and_pointers_to_them_are_plain) {
     BOOST_TEST(made_of("local float ta[K * PITCH], tb[8];") == "__shared__ float ta[K * PITCH], tb[8];\n");
     BOOST_TEST(made_of("__local uint x;") == "__shared__ uint x;\n");
+    BOOST_TEST(made_of("asm(\"ld.global.cg.u64 %0, [%1];\" : \"=l\"(p) : \"l\"(p)); get_local_id(0);") ==
+               "asm(\"ld.global.cg.u64 %0, [%1];\" : \"=l\"(p) : \"l\"(p)); get_local_id(0);\n");
     BOOST_TEST(made_of("local float* row = ta + 1;") == " float* row = ta + 1;\n");
     BOOST_TEST(made_of("*(local const float4*)(tb) = v;") == "*( const float4*)(tb) = v;\n");
 }
