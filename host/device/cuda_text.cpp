@@ -11,6 +11,8 @@
 namespace cllab::device {
 namespace {
 
+const std::string register_limit = "-cl-nv-maxrregcount=";
+
 std::vector<std::string> words_of(const std::string& options) {
     std::vector<std::string> out;
     for (const auto& word : split(options, ' '))
@@ -65,16 +67,23 @@ std::vector<std::string> nvrtc_options(const std::string& options, const std::st
                                              "-cl-single-precision-constant", "-cl-kernel-arg-info", "-w"};
     for (std::size_t i = 0; i < words.size(); ++i) {
         const auto& word = words[i];
-        static const std::string registers = "-cl-nv-maxrregcount=";
         if (word == "-x") ++i;
-        else if (word.starts_with(registers)) out.push_back("--maxrregcount=" + word.substr(registers.size()));
         else if (word.starts_with("-D") || word.starts_with("-U") || word.starts_with("-I")) {
             out.push_back(word);
             if (word.size() == 2 && i + 1 < words.size()) out.back() += words[++i];
-        } else if (!word.starts_with("-cl-std=") && !known.count(word))
+        } else if (!word.starts_with("-cl-std=") && !word.starts_with(register_limit) && !known.count(word))
             throw Unsupported("NVRTC has no word for the build option '" + word + "', which stands beside -x cuda");
     }
     return out;
+}
+
+std::string with_register_limit(const std::string& ptx, const std::string& options) {
+    for (const auto& word : words_of(options)) {
+        if (!word.starts_with(register_limit)) continue;
+        static const std::regex entry(R"(\.entry\s+\w+\s*\([^)]*\))");
+        return std::regex_replace(ptx, entry, "$&\n.maxnreg " + word.substr(register_limit.size()));
+    }
+    return ptx;
 }
 
 std::vector<std::string> entries_in(const std::string& ptx) {

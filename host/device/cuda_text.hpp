@@ -20,6 +20,9 @@ std::string cuda_text(const std::string& source);
 /// text says so, division and square root are as exact as OpenCL asks for. Throws Unsupported for an option that NVRTC has no word for.
 std::vector<std::string> nvrtc_options(const std::string& options, const std::string& source, int sm);
 
+/// The module with the option -cl-nv-maxrregcount=N, if it is there, as a directive of each kernel: PTX does not carry NVRTC's own.
+std::string with_register_limit(const std::string& ptx, const std::string& options);
+
 /// The kernels in a PTX module.
 std::vector<std::string> entries_in(const std::string& ptx);
 /// Text to be put behind the kernels: the module then says which of their parameters are pointers, for pointers_in().

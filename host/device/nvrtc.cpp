@@ -91,7 +91,7 @@ CudaBuild compile_cuda(const std::string& source, const std::string& options, in
     const auto entries = entries_in(first.ptx);
     const auto answers = compile(text + questions_about(entries), words);
     if (!answers.ok) return answers;
-    first.ptx = with_pointers(first.ptx, pointers_in(answers.ptx));
+    first.ptx = with_register_limit(with_pointers(first.ptx, pointers_in(answers.ptx)), options);
     return first;
 }
 

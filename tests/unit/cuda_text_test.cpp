@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(a_vector_literal_is_no_cast_of_its_last_value) {
 BOOST_AUTO_TEST_CASE(options_are_translated_or_refused) {
     const std::string plain = "kernel void k() {}", strict = "#pragma OPENCL FP_CONTRACT OFF\n" + plain;
     const auto words = device::nvrtc_options("-cl-std=CL1.2 -DLANES=4 -D OTHER -x cuda -cl-nv-maxrregcount=128", strict, 90);
-    for (const char* word : {"--gpu-architecture=compute_90", "-DLANES=4", "-DOTHER", "--fmad=false", "--prec-div=false", "--maxrregcount=128"})
+    for (const char* word : {"--gpu-architecture=compute_90", "-DLANES=4", "-DOTHER", "--fmad=false", "--prec-div=false"})
         BOOST_TEST(has_word(words, word), word);
     for (const auto& word : words) BOOST_TEST((word.find("-cl-") == std::string::npos && word != "-x" && word != "cuda"), word);
     BOOST_TEST(has_word(device::nvrtc_options("-x cuda", plain, 80), "--fmad=true"));
@@ -66,6 +66,13 @@ BOOST_AUTO_TEST_CASE(options_are_translated_or_refused) {
     BOOST_TEST(has_word(device::nvrtc_options("-cl-fp32-correctly-rounded-divide-sqrt -x cuda", strict, 80), "--prec-div=true"));
     BOOST_CHECK_EXCEPTION(device::nvrtc_options("-x cuda -cl-opt-disable", plain, 80), Unsupported,
                           [](const Unsupported& e) { return std::string(e.what()).find("'-cl-opt-disable'") != std::string::npos; });
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_of_registers_becomes_a_directive_of_each_kernel) {
+    const std::string ptx = ".visible .entry a(\n\t.param .u64 a_param_0\n)\n.maxntid 256, 1, 1\n{\n}\n.visible .entry b()\n{\n}\n";
+    BOOST_TEST(device::with_register_limit(ptx, "-DA -cl-nv-maxrregcount=128 -x cuda") ==
+               ".visible .entry a(\n\t.param .u64 a_param_0\n)\n.maxnreg 128\n.maxntid 256, 1, 1\n{\n}\n.visible .entry b()\n.maxnreg 128\n{\n}\n");
+    BOOST_TEST(device::with_register_limit(ptx, "-x cuda") == ptx);
 }
 
 BOOST_AUTO_TEST_CASE(pointers_are_marked_and_numbers_are_not) {
