@@ -1,0 +1,207 @@
+// Times that a cell cannot beat: what it declares over what the profile measured.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+
+#include "model/work.hpp"
+#include "unit/probe_setup.hpp"
+#include "unit/why_cells.hpp"
+
+BOOST_AUTO_TEST_SUITE(why_bounds)
+
+using namespace cllab;
+using namespace test::why;
+
+BOOST_AUTO_TEST_CASE(memory_is_bounded_by_the_stream_that_reads_and_writes_in_the_same_proportion) {
+    const auto of = [](double read) {
+        auto work = copying();
+        work.read = read * work.bytes;
+        return bound(explain::explain(record(1, work), profile()), "memory");
+    };
+    BOOST_TEST(of(0.5).figure == "bandwidth.copy");
+    BOOST_TEST(of(0.5).seconds == 100 * MiB / 10e9, is_close);
+    BOOST_TEST(of(0.5).low == 100 * MiB / 10.1e9, is_close);
+    BOOST_TEST(of(0.5).high == 100 * MiB / 9.9e9, is_close);
+    BOOST_TEST(of(1).figure == "bandwidth.read");
+    BOOST_TEST(of(0).figure == "bandwidth.write");
+    BOOST_TEST(of(2.0 / 3).figure == "bandwidth.triad");
+    BOOST_TEST(of(0.9).figure == "bandwidth.read");  // the fastest of all: nothing was measured in this proportion
+    auto unknown = copying();
+    unknown.read.reset();
+    BOOST_TEST(bound(explain::explain(record(1, unknown), profile()), "memory").figure == "bandwidth.read");
+}
+
+BOOST_AUTO_TEST_CASE(a_footprint_lies_in_the_first_level_that_holds_it_less_what_the_level_before_may_hold) {
+    const auto reads = [](double footprint, const std::string& cache = "hot") {
+        auto r = record(1, {.bytes = footprint, .read = footprint, .footprint = footprint});
+        r.time->cache = cache;
+        return explain::explain(r, profile()).bounds.front();
+    };
+    BOOST_TEST(reads(60 * KiB).id == "l1");  // either unit may hold a part of it
+    BOOST_TEST(reads(60 * KiB).seconds == 60 * KiB / 200e9, is_close);
+    BOOST_TEST(reads(128 * KiB).id == "l2");
+    BOOST_TEST(reads(128 * KiB).seconds == 64 * KiB / 50e9, is_close);
+    BOOST_TEST(reads(1024 * KiB).id == "l2");
+    BOOST_TEST(reads(4 * MiB).id == "memory");
+    BOOST_TEST(reads(4 * MiB).seconds == 3 * MiB / 12e9, is_close);
+    BOOST_TEST(reads(64 * MiB).seconds == 64 * MiB / 12e9, is_close);  // as the streams that were measured
+    BOOST_TEST(reads(60 * KiB, "cold").id == "memory");
+    BOOST_TEST(reads(60 * KiB, "cold").seconds == 60 * KiB / 12e9, is_close);
+}
+
+BOOST_AUTO_TEST_CASE(no_level_is_slower_than_what_lies_behind_it) {
+    auto disturbed = profile();
+    for (auto& f : disturbed.figures)
+        if (f.id == "bandwidth.l2.rate") f.value = f.low = f.high = 5e9;
+    BOOST_TEST(explain::explain(record(1, {.bytes = MiB, .read = MiB, .footprint = MiB}), disturbed).bounds.front().figure == "bandwidth.read");
+}
+
+BOOST_AUTO_TEST_CASE(of_a_cache_only_the_reads_are_bounded) {
+    auto work = model::WorkInfo{.bytes = 200 * KiB, .read = 100 * KiB, .footprint = 200 * KiB};
+    BOOST_TEST(bound(explain::explain(record(1, work), profile()), "l2").seconds == 68 * KiB / 50e9, is_close);
+    work.read.reset();
+    BOOST_TEST(why_not(explain::explain(record(1, work), profile()), "memory traffic").find("how many of the bytes are read is not known") !=
+               std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(arithmetic_is_bounded_by_the_peak_of_its_type_and_without_one_is_not_bounded) {
+    BOOST_TEST(said(record(1.05e-3, {.flops = 100e6, .type = "float", .launches = 1})) == "limited by float arithmetic: 95 % of the time");
+    BOOST_TEST(said(record(2.1e-3, {.flops = 100e6, .type = "double", .launches = 1})) == "limited by double arithmetic: 95 % of the time");
+    const auto half = explain::explain(record(1e-3, {.flops = 100e6, .type = "half"}), profile());
+    BOOST_TEST(half.bounds.empty());
+    BOOST_TEST(why_not(half, "arithmetic") == "the profile has no half peak");
+    BOOST_TEST(report::limit_sentence(half, *record(1, {}).time) == "not explained: no bound is known");
+}
+
+BOOST_AUTO_TEST_CASE(arithmetic_of_narrow_vectors_is_bounded_by_their_own_peak_where_all_code_that_ran_was_seen) {
+    auto measured = profile();
+    measured.figures.push_back(figure("fma.peak.float.256", "float peak in vectors of 256 bits", "FLOP/s", 50e9));
+    auto r = record(2.1e-3, {.flops = 100e6, .type = "float"});
+    const auto figure_with = [&](std::vector<model::HotBlock> blocks, const std::string& evidence = model::Hot::sampled) {
+        r.hot = model::Hot{.evidence = evidence, .blocks = std::move(blocks)};
+        return bound(explain::explain(r, measured), "arithmetic").figure;
+    };
+    BOOST_TEST(bound(explain::explain(r, measured), "arithmetic").figure == "fma.peak.float");
+    BOOST_TEST(figure_with({{.share = 0.6, .classes = {{"vector_256", 4}}}, {.share = 0.39, .classes = {{"vector_128", 4}}}}) == "fma.peak.float.256");
+    BOOST_TEST(said(r, measured) == "limited by float arithmetic in vectors of 256 bits: 95 % of the time");
+    BOOST_TEST(figure_with({{.share = 0.9, .classes = {{"vector_256", 4}}}, {.share = 0.09, .classes = {{"vector_512", 1}}}}) == "fma.peak.float");
+    BOOST_TEST(figure_with({{.share = 0.9, .classes = {{"vector_256", 4}}}}) == "fma.peak.float");  // a tenth of it is elsewhere
+    BOOST_TEST(figure_with({{.share = 1, .classes = {{"vector_256", 4}}}}, model::Hot::unknown) == "fma.peak.float");
+}
+
+BOOST_AUTO_TEST_CASE(groups_that_leave_units_idle_take_longer_where_the_units_were_measured) {
+    model::WorkInfo work{.flops = 100e6, .type = "float", .groups = 3};
+    BOOST_TEST(explain::explain(record(1, work), profile()).bounds.front().id == "arithmetic");
+    auto counted = profile();
+    counted.figures.push_back(figure("fma.units", "compute units", "", 2, 0));
+    const auto e = explain::explain(record(1, work), counted);
+    BOOST_TEST(e.bounds.front().id == "units");
+    BOOST_TEST(e.bounds.front().seconds == 100e6 / 100e9 * 4 / 3, is_close);
+    work.groups = 400;
+    BOOST_TEST(explain::explain(record(1, work), counted).bounds.front().id == "arithmetic");
+}
+
+BOOST_AUTO_TEST_CASE(launches_in_a_row_are_bounded_by_the_first_and_what_each_more_takes) {
+    BOOST_TEST(bound(explain::explain(record(1, {.launches = 1}), profile()), "launch").seconds == 1e-6, is_close);
+    BOOST_TEST(bound(explain::explain(record(1, {.launches = 5}), profile()), "launch").seconds == 9e-6, is_close);
+    BOOST_TEST(explain::explain(record(1, {}), profile()).bounds.empty());  // of a slope, launching cancels
+    // What a launch takes changes by more than a rate does.
+    BOOST_TEST(said(record(0.6e-6, {.launches = 1})) == "limited by launch: 100 % of the time");
+    BOOST_TEST(said(record(0.2e-6, {.launches = 1})).rfind("cannot be: launch alone takes at least 250 ns", 0) == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(atomics_on_one_word_are_bounded_by_the_rate_of_one_address_and_others_by_the_fastest) {
+    BOOST_TEST(bound(explain::explain(record(1, {.atomics = 1e6, .footprint = 4}), profile()), "atomics").seconds == 0.1, is_close);
+    BOOST_TEST(bound(explain::explain(record(1, {.atomics = 1e6, .footprint = 4096}), profile()), "atomics").seconds == 0.01, is_close);
+    BOOST_TEST(explain::explain(record(1, {.chain = "atomic", .atomics = 1}), profile()).bounds.empty());  // a chain is a matter of latency
+}
+
+BOOST_AUTO_TEST_CASE(latency_is_bounded_only_where_a_chain_is_declared) {
+    BOOST_TEST(said(record(2.1e-9, {.chain = "load", .footprint = 16 * KiB})) == "limited by L1 latency: 95 % of the time");
+    BOOST_TEST(said(record(104.2e-9, {.chain = "load", .footprint = 100 * MiB})) == "limited by memory latency: 95 % of the time");
+    BOOST_TEST(said(record(1.37e-9, {.type = "float", .chain = "multiply_add"})) == "limited by float latency: 95 % of the time");
+    const auto l2 = explain::explain(record(1e-8, {.chain = "load", .footprint = 512 * KiB}), profile());
+    BOOST_TEST(bound(l2, "latency").figure == "latency.l1.latency");  // no nearer than that, for the part that L1 cannot hold
+    BOOST_TEST(bound(l2, "latency").seconds == 2e-9 * 15 / 16, is_close);
+    BOOST_TEST(bound(l2, "latency").how.ends_with(", since the profile has no L2 latency"), bound(l2, "latency").how);
+    auto none = profile();
+    std::erase_if(none.figures, [](const auto& f) { return f.id.starts_with("latency.l"); });
+    BOOST_TEST(why_not(explain::explain(record(1e-8, {.chain = "load", .footprint = 512 * KiB}), none), "latency") == "the profile has no L2 latency");
+    BOOST_TEST(bound(explain::explain(record(1, {.chain = "load", .footprint = 100 * MiB, .links = 1000}), profile()), "latency").seconds == 1000 * 99e-9,
+               boost::test_tools::tolerance(0.001));
+    BOOST_TEST(why_not(explain::explain(record(1, {}), profile()), "latency") == "what waits for what is not known");
+}
+
+BOOST_AUTO_TEST_CASE(what_does_not_fit_into_the_last_level_whose_end_is_known_is_at_least_in_the_next_one) {
+    auto gpu = profile();
+    gpu.caches.clear();
+    gpu.figures.push_back(figure("latency.l1.size", "L1 capacity", "byte", 256 * KiB, 0));
+    auto chase = record(150e-9, {.chain = "load", .footprint = 8 * MiB});
+    chase.device.last_level_bytes = 60 << 20;
+    BOOST_TEST(bound(explain::explain(chase, gpu), "latency").figure == "latency.l1.latency");  // no further level was seen
+    gpu.figures.push_back(figure("latency.l2.latency", "L2 latency", "s", 140e-9));
+    const auto found = bound(explain::explain(chase, gpu), "latency");
+    BOOST_TEST(found.figure == "latency.l2.latency");
+    BOOST_TEST(found.seconds == 140e-9 * 31 / 32, is_close);
+    chase.work.footprint = 128 * KiB;
+    BOOST_TEST(bound(explain::explain(chase, gpu), "latency").figure == "latency.l1.latency");
+    chase.work.footprint = 200 * MiB;
+    BOOST_TEST(bound(explain::explain(chase, gpu), "latency").figure == "latency.memory.latency");
+}
+
+BOOST_AUTO_TEST_CASE(a_level_of_which_every_unit_has_its_own_holds_no_more_of_what_every_group_goes_through) {
+    model::WorkInfo work{.bytes = 60 * KiB, .read = 60 * KiB, .footprint = 60 * KiB};
+    BOOST_TEST(explain::explain(record(1, work), profile()).bounds.front().id == "l1");
+    work.shared = true;
+    BOOST_TEST(explain::explain(record(1, work), profile()).bounds.front().id == "l2");
+    BOOST_TEST(test::set_up_cell("bandwidth_reread", {{"size", "65536"}}, test::probe_cpu()).shared);
+}
+
+BOOST_AUTO_TEST_CASE(the_units_of_a_device_that_is_elsewhere_are_those_that_were_counted) {
+    model::Device elsewhere;
+    elsewhere.compute_units = 0;
+    BOOST_TEST(explain::limits_of({figure("fma.units", "compute units", "", 132, 0)}, {}, "", elsewhere).units == 132u);
+    BOOST_TEST(explain::limits_of({}, {}, "", elsewhere).units == 1u);
+    elsewhere.compute_units = 2;
+    BOOST_TEST(explain::limits_of({figure("fma.units", "compute units", "", 132, 0)}, {}, "", elsewhere).units == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(atomics_have_the_fastest_rate_of_as_many_addresses_as_there_is_room_for) {
+    auto swept = profile();
+    swept.figures.push_back(figure("atomic.global.32", "atomics, 32 addresses", "op/s", 30e6));
+    swept.figures.push_back(figure("atomic.global.4", "atomics, 4 addresses", "op/s", 40e6));
+    const auto rate = [&](double words) { return 1e6 / bound(explain::explain(record(1, {.atomics = 1e6, .footprint = 4 * words}), swept), "atomics").seconds; };
+    BOOST_TEST(rate(1) == 10e6, is_close);
+    BOOST_TEST(rate(2) == 40e6, is_close);
+    BOOST_TEST(rate(4) == 40e6, is_close);
+    BOOST_TEST(rate(8) == 40e6, is_close);  // no more than four of them may be in use
+    BOOST_TEST(rate(9) == 100e6, is_close);  // they may lie better than those that were tried
+}
+
+BOOST_AUTO_TEST_CASE(an_atomic_may_be_as_near_as_the_level_behind_the_first) {
+    auto measured = profile();
+    measured.figures.push_back(figure("atomic.latency", "atomic latency", "s", 220e-9));
+    const auto chain = record(150e-9, {.chain = "atomic"});
+    BOOST_TEST(why_not(explain::explain(chain, measured), "latency") == "how near an atomic can be is not known without the latency of L2");
+    measured.figures.push_back(figure("latency.l2.latency", "L2 latency", "s", 140e-9));
+    BOOST_CHECK(explain::explain(chain, measured).limit == Limit::named);
+    BOOST_CHECK(explain::explain(record(100e-9, {.chain = "atomic"}), measured).limit == Limit::impossible);
+}
+
+BOOST_AUTO_TEST_CASE(barriers_are_bounded_by_the_largest_group_that_was_timed_and_is_no_larger) {
+    auto timed = profile();
+    timed.figures.push_back(figure("barrier.plain.64", "barrier of 64", "s", 10e-9));
+    timed.figures.push_back(figure("barrier.plain.1024", "barrier of 1024", "s", 40e-9));
+    const auto of = [&](double group) { return explain::explain(record(1, {.group = group, .barriers = 1000}), timed); };
+    BOOST_TEST(bound(of(64), "barriers").seconds == 10e-6, is_close);
+    BOOST_TEST(bound(of(1000), "barriers").seconds == 10e-6, is_close);
+    BOOST_TEST(bound(of(1024), "barriers").seconds == 40e-6, is_close);
+    BOOST_TEST(why_not(of(32), "barriers") == "the profile has no time of a barrier of so few work-items");
+    auto cpu = profile();
+    cpu.figures.push_back(figure("barrier.item", "barrier a work-item", "s", 1e-9));
+    const model::WorkInfo work{.groups = 3, .group = 64, .barriers = 1000};  // two units go through three groups
+    BOOST_TEST(bound(explain::explain(record(1, work), cpu), "barriers").seconds == 1e-9 * 1000 * 64 * 2, is_close);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
