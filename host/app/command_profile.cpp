@@ -29,6 +29,7 @@
 #include "portrait/probes.hpp"
 #include "report/columns.hpp"
 #include "report/timings.hpp"
+#include "run/measure.hpp"
 
 namespace cllab::app {
 namespace {
@@ -208,7 +209,7 @@ private:
 
     /// The results are right, and the difference of two times came out as none: of so short a sampling as says as little as a wide interval.
     static bool is_below_noise(const model::Record& record) {
-        return record.status == model::Status::wrong_result && record.reason.starts_with("the time of a step is");
+        return record.status == model::Status::wrong_result && record.reason.starts_with(run::implausible_step);
     }
 
     /// Once more what was disturbed, as far as there is time: of both measurements the narrower one is kept.

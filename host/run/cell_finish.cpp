@@ -97,7 +97,7 @@ void fill_metrics(CellState& state, Sampling& sampling) {
     const double t = timing.median;
     switch (plausible(timing, state.setup.slope && state.setup.slope->may_be_free)) {
         case Plausible::no:
-            state.fail(Status::wrong_result, "the time of a step is " + format_significant(t, 3) +
+            state.fail(Status::wrong_result, implausible_step + format_significant(t, 3) +
                                            " s, which cannot be: the work is not in the code or the clock is wrong");
             return;
         case Plausible::nothing:

@@ -181,8 +181,7 @@ void build_for_later(device::Session& session, Instruments& instruments, const C
         const auto setup = model::set_up(*cell.experiment, {*cell.variant, cell.point, facts, settings.seed, settings.files});
         const auto from = build_text(cell, setup, facts, settings.cl_dir, settings.build_options);
         if (!device::asks_for_cuda(from.options)) instruments.programs().build(from.text, from.options);
-    } catch (const Unsupported&) {
-    } catch (const Error&) {
+    } catch (const std::exception&) {
     }
 }
 

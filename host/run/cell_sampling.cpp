@@ -6,9 +6,6 @@
 #include "run/warm_up.hpp"
 
 namespace cllab::run {
-namespace {
-
-}  // namespace
 
 Sampling::Sampling(CellState& state)
     : state_(state), rules_(rules_for(state.session.facts(), state.settings)), stop_(rules_), drift_(rules_.first_check),

@@ -57,6 +57,9 @@ enum class Plausible { yes, nothing, no };
 /// and the interval of its time reaches above zero.
 Plausible plausible(const model::Timing& time, bool may_be_free);
 
+/// How the reason of a record begins that is wrong_result because the difference of its two times cannot be: no kernel's output is wrong.
+inline constexpr const char* implausible_step = "the time of a step is ";
+
 /// What is wrong with times at three trip counts, the second halfway, as a line would have them: the middle is off by more
 /// than 5 % of the growth and the noise, or the time does not grow by more than the noise (unless it `may_be_free`).
 /// Nothing when they fit. Equally many times each, at least one, taken in turn; in seconds.
