@@ -111,7 +111,7 @@ class Steps(LabTest):
             for record in self.records():
                 with self.subTest(record["id"]):
                     parts = {name[5:]: m["value"] for name, m in record["metrics"].items() if name.startswith("step_") and name != "step_time"}
-                    self.assertEqual(set(parts) - {"between"}, expected[record["id"]])
+                    self.assertEqual(set(parts) - {"between"}, expected[record["id"]], (record["status"], record["reason"], record["warnings"]))
                     self.assertTrue(all(v > 0 for name, v in parts.items() if name != "between"), parts)
                     self.assertGreaterEqual(parts["between"], 0)
                     # Medians of parts are not the parts of a median: together they come near the whole.
