@@ -4,6 +4,9 @@
 // work-item waits for others to come out of a branch, nothing it will need is lost, since writes pass it by. So an instruction that ends a
 // work-item's activity has, besides the next instruction, all those behind it at which the work-item may become active again.
 //
+// So the numbers are never too small. They are too large where work-items that wait for different things are not told apart: what those of
+// one side of a branch keep while the other side runs is counted for both.
+//
 // One instruction whose operands nobody has a rule for, a call, or a jump to where a register says, and nothing is said of the function.
 #pragma once
 
