@@ -3,7 +3,7 @@ import json
 import re
 
 import lab
-from lab import LabTest
+from lab import LabTest, against_noise
 
 
 class Hot(LabTest):
@@ -11,6 +11,7 @@ class Hot(LabTest):
     SOURCE = r"(?m)^// pitch\.cl:\d+  \S|^no source lines: the driver gives the function that runs no line information"
     SMALL = ["--device", "cpu", "--axis", "width=512", "--axis", "height=512"]
 
+    @against_noise
     def test_a_run_with_dumps_says_which_blocks_ran_in_the_record_the_statistics_and_the_code(self):
         self.lab("run", "pitch_loop", *self.SMALL, "--json", "r.jsonl", "--hot", "0.3", "--no-yardstick")
         record = self.records()[0]
@@ -36,6 +37,7 @@ class Hot(LabTest):
             self.lab("run", "pitch_loop", *self.SMALL, "--json", "r.jsonl", "--force", "--no-yardstick", *how)
             self.assertNotIn("hot", self.records()[0], how)
 
+    @against_noise
     def test_isa_shows_only_what_runs_with_its_share_and_its_source(self):
         out, _ = self.lab("isa", "pitch_loop", *self.SMALL, "--hot", "--source", "--width", "72")
         self.assertRegex(out, r"hot: sampled, \d+ samples in the kernel of \d+")
@@ -46,6 +48,7 @@ class Hot(LabTest):
         self.assertGreater(len(whole.splitlines()), len(out.splitlines()))
         self.assertRegex(whole, self.SOURCE)
 
+    @against_noise
     def test_two_variants_are_compared_in_what_runs(self):
         out, _ = self.lab("isa", "pitch_loop", "--vs", "pitch_swar", *self.SMALL, "--hot")
         self.assertRegex(out, r"(?m)^hot +(loop at|straight-line code from) 0x\S+ [\d.]+ % of the samples +(loop at|straight-line code from)")
