@@ -181,7 +181,8 @@ void add_source(Runner& runner, run::RunRequest request, const model::Device& de
             const auto line = lines.find(place->second);
             code.source[ours[i].address] = place->second + (line == lines.end() ? "" : "  " + trim(line->second));
         }
-        if (code.source.empty()) code.source_note = "no source lines: the driver gives the function that runs no line information, or no objdump reads it" + why;
+        if (code.source.empty())
+            code.source_note = "no source lines: the driver gives the function that runs no line information, or no objdump reads it" + why;
     };
     runner.run(request, device.selector, {[](std::size_t, std::size_t, const model::Record&, const char*) {}, take});
 }

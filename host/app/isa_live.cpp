@@ -1,7 +1,8 @@
 #include "app/isa_live.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "inspect/isa/isa.hpp"
 #include "inspect/liveness.hpp"

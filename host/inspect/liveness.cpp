@@ -1,8 +1,9 @@
 #include "inspect/liveness.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
-#include <fmt/format.h>
 #include <map>
 #include <set>
 
@@ -162,8 +163,10 @@ std::vector<std::string> operands_of(std::string_view text) {
     for (const char c : text) {
         if (c == '[' || c == '{' || c == '(') ++depth;
         if (c == ']' || c == '}' || c == ')') --depth;
-        if (c == ',' && depth == 0) out.push_back(trim(operand)), operand.clear();
-        else operand += c;
+        if (c == ',' && depth == 0)
+            out.push_back(trim(operand)), operand.clear();
+        else
+            operand += c;
     }
     operand = trim(operand);
     if (!operand.empty() || !out.empty()) out.push_back(operand);

@@ -18,9 +18,9 @@ struct Unit {
 
 /// Registers that are handed out from one file.
 struct RegisterKind {
-    const char* label;             ///< "v"; nullptr: followed, but not counted
-    const char* prefix;            ///< of a name, "v" of v12
-    bool by_lane = false;          ///< written only for the work-items that are active (GCN's vector registers)
+    const char* label;                     ///< "v"; nullptr: followed, but not counted
+    const char* prefix;                    ///< of a name, "v" of v12
+    bool by_lane = false;                  ///< written only for the work-items that are active (GCN's vector registers)
     std::span<const char* const> names{};  ///< instead of prefix and number
 };
 

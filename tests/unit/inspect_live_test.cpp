@@ -144,7 +144,8 @@ BOOST_AUTO_TEST_CASE(one_instruction_without_a_rule_makes_all_unknown) {
     BOOST_TEST(why(isa::x86, x86_function({"jne <9>", "ret"})).find("it jumps out of its listing") == 0);
     BOOST_TEST(why(isa::gcn, gcn_function({"v_unheard_of_b32 q0, v1", "s_endpgm"})).find("there is no rule of what 'v_unheard_of_b32 q0, v1'") == 0);
     BOOST_TEST(why(isa::gcn, gcn_function({"s_swappc_b64 s[30:31], s[4:5]", "s_endpgm"})).find("it calls another function") == 0);
-    BOOST_TEST(why(isa::sass, sass_function("        /*0000*/ HMMA.16816.F32 R4, R8, R12, R4 ;\n        /*0010*/ EXIT ;\n")).find("there is no rule") == 0);
+    BOOST_TEST(
+        why(isa::sass, sass_function("        /*0000*/ HMMA.16816.F32 R4, R8, R12, R4 ;\n        /*0010*/ EXIT ;\n")).find("there is no rule") == 0);
     BOOST_TEST(why(isa::ptx, ptx_function(" vector.frobnicate %r1, %r2;\n ret;\n")).find("there is no rule") == 0);
     // What is never reached is not asked about.
     BOOST_TEST(why(isa::x86, x86_function({"ret", "vfoo zmm0,zmm1"})) == "");
@@ -152,11 +153,13 @@ BOOST_AUTO_TEST_CASE(one_instruction_without_a_rule_makes_all_unknown) {
 }
 
 BOOST_AUTO_TEST_CASE(a_gcn_loop_and_its_wide_registers) {
-    const auto code = gcn_function({"v_mov_b32_e32 v4, 0", "global_load_dwordx2 v[2:3], v[0:1], off", "v_add3_u32 v4, v2, v3, v4", "s_sub_u32 s2, s2, 1", "s_cbranch_scc1 <1>",
-                                    "global_store_dword v[0:1], v4, off", "s_endpgm"});
+    const auto code = gcn_function({"v_mov_b32_e32 v4, 0", "global_load_dwordx2 v[2:3], v[0:1], off", "v_add3_u32 v4, v2, v3, v4",
+                                    "s_sub_u32 s2, s2, 1", "s_cbranch_scc1 <1>", "global_store_dword v[0:1], v4, off", "s_endpgm"});
     BOOST_TEST(counts(isa::gcn, code, "v") == (Numbers{3, 5, 5, 3, 3, 3, 0}), boost::test_tools::per_element());
     BOOST_TEST(entry(isa::gcn, code) == "v0 v1 s2");
-    const auto first = [](const std::string& line) { return entry(isa::gcn, gcn_function({line, "global_store_dwordx2 v[8:9], v[0:1], off", "s_endpgm"})); };
+    const auto first = [](const std::string& line) {
+        return entry(isa::gcn, gcn_function({line, "global_store_dwordx2 v[8:9], v[0:1], off", "s_endpgm"}));
+    };
     BOOST_TEST(first("v_mad_u64_u32 v[0:1], s[0:1], v2, v3, v[4:5]") == "v2 v3 v4 v5 v8 v9");
     BOOST_TEST(first("v_lshlrev_b64 v[0:1], 2, v[2:3]") == "v2 v3 v8 v9");
     BOOST_TEST(first("v_mov_b32_e32 v0, s7") == "v1 v8 v9 s7");
@@ -174,8 +177,8 @@ BOOST_AUTO_TEST_CASE(a_gcn_loop_and_its_wide_registers) {
 
 BOOST_AUTO_TEST_CASE(a_value_outlives_a_branch_in_which_some_work_items_write_it) {
     // Those that are not in the branch need their zero behind it, although no jump goes around the write.
-    const Lines lines{"v_mov_b32_e32 v2, 0",   "v_cmp_gt_u32_e32 vcc, 9, v3", "s_and_saveexec_b64 s[0:1], vcc", "v_mov_b32_e32 v4, v3", "v_add_u32_e32 v2, v4, v4",
-                      "s_or_b64 exec, exec, s[0:1]", "global_store_dword v[0:1], v2, off", "s_endpgm"};
+    const Lines lines{"v_mov_b32_e32 v2, 0",      "v_cmp_gt_u32_e32 vcc, 9, v3", "s_and_saveexec_b64 s[0:1], vcc",     "v_mov_b32_e32 v4, v3",
+                      "v_add_u32_e32 v2, v4, v4", "s_or_b64 exec, exec, s[0:1]", "global_store_dword v[0:1], v2, off", "s_endpgm"};
     // In the branch the work-items that are in it need v0, v1 and v3 or v4, and no v2 before they write it.
     BOOST_TEST(counts(isa::gcn, gcn_function(lines), "v") == (Numbers{4, 4, 4, 3, 3, 3, 3, 0}), boost::test_tools::per_element());
     BOOST_TEST(entry(isa::gcn, gcn_function(lines)) == "v0 v1 v3");
@@ -186,17 +189,19 @@ BOOST_AUTO_TEST_CASE(a_value_outlives_a_branch_in_which_some_work_items_write_it
 }
 
 BOOST_AUTO_TEST_CASE(both_sides_of_a_gcn_branch_and_those_who_leave_a_loop_keep_what_they_need) {
-    const auto code = gcn_function({"v_mov_b32_e32 v5, 1", "v_cmp_gt_u32_e32 vcc, 9, v3", "s_and_saveexec_b64 s[0:1], vcc", "s_xor_b64 s[0:1], exec, s[0:1]",
-                                    "v_mov_b32_e32 v2, 1", "s_or_saveexec_b64 s[0:1], s[0:1]", "s_xor_b64 exec, exec, s[0:1]", "v_mov_b32_e32 v2, v5",
-                                    "s_or_b64 exec, exec, s[0:1]", "global_store_dword v[0:1], v2, off", "s_endpgm"});
+    const auto code =
+        gcn_function({"v_mov_b32_e32 v5, 1", "v_cmp_gt_u32_e32 vcc, 9, v3", "s_and_saveexec_b64 s[0:1], vcc", "s_xor_b64 s[0:1], exec, s[0:1]",
+                      "v_mov_b32_e32 v2, 1", "s_or_saveexec_b64 s[0:1], s[0:1]", "s_xor_b64 exec, exec, s[0:1]", "v_mov_b32_e32 v2, v5",
+                      "s_or_b64 exec, exec, s[0:1]", "global_store_dword v[0:1], v2, off", "s_endpgm"});
     // v5 is read in the second branch by those who wait while the first runs: they need it there, the others do not.
     // Those of the first side, which wait while the second runs, keep v2, and where they are put to rest they are not told from the others:
     // v2 counts from the beginning, which is more than is needed and never less.
     BOOST_TEST(entry(isa::gcn, code) == "v0 v1 v2 v3");
     BOOST_TEST(counts(isa::gcn, code, "v") == (Numbers{5, 5, 4, 3, 4, 4, 4, 3, 3, 3, 0}), boost::test_tools::per_element());
     // A loop that work-items leave one by one; v2 is read behind it by all.
-    const auto loop = gcn_function({"s_mov_b64 s[4:5], 0", "v_mov_b32_e32 v2, 0", "v_add_u32_e32 v2, v3, v2", "v_cmp_gt_u32_e32 vcc, v2, v6", "s_or_b64 s[4:5], vcc, s[4:5]",
-                                    "s_andn2_b64 exec, exec, s[4:5]", "s_cbranch_execnz <2>", "s_or_b64 exec, exec, s[4:5]", "global_store_dword v[0:1], v2, off", "s_endpgm"});
+    const auto loop = gcn_function({"s_mov_b64 s[4:5], 0", "v_mov_b32_e32 v2, 0", "v_add_u32_e32 v2, v3, v2", "v_cmp_gt_u32_e32 vcc, v2, v6",
+                                    "s_or_b64 s[4:5], vcc, s[4:5]", "s_andn2_b64 exec, exec, s[4:5]", "s_cbranch_execnz <2>",
+                                    "s_or_b64 exec, exec, s[4:5]", "global_store_dword v[0:1], v2, off", "s_endpgm"});
     BOOST_TEST(counts(isa::gcn, loop, "v") == (Numbers{4, 5, 5, 5, 5, 5, 5, 3, 3, 0}), boost::test_tools::per_element());
     BOOST_TEST(entry(isa::gcn, loop) == "v0 v1 v3 v6");
 }
@@ -204,11 +209,14 @@ BOOST_AUTO_TEST_CASE(both_sides_of_a_gcn_branch_and_those_who_leave_a_loop_keep_
 BOOST_AUTO_TEST_CASE(sass_pairs_predicates_and_guards) {
     const auto code = sass_function(
         "        /*0000*/ MOV R1, c[0x0][0x28] ;\n        /*0010*/ IMAD.WIDE R2, R1, 0x4, RZ ;\n.L_x_0:\n        /*0020*/ LDG.E.128 R4, [R2.64] ;\n"
-        "        /*0030*/ FADD R8, R4, R5 ;\n        /*0040*/ FADD R9, R6, R7 ;\n        /*0050*/ ISETP.GT.AND P0, PT, R8, R9, PT ;\n        /*0060*/ @P0 BRA `(.L_x_0) ;\n"
+        "        /*0030*/ FADD R8, R4, R5 ;\n        /*0040*/ FADD R9, R6, R7 ;\n        /*0050*/ ISETP.GT.AND P0, PT, R8, R9, PT ;\n        "
+        "/*0060*/ @P0 BRA `(.L_x_0) ;\n"
         "        /*0070*/ STG.E.64 [R2.64], R8 ;\n        /*0080*/ EXIT ;\n");
     BOOST_TEST(counts(isa::sass, code, "R") == (Numbers{1, 2, 6, 6, 5, 4, 4, 4, 0}), boost::test_tools::per_element());
     BOOST_TEST(counts(isa::sass, code, "P") == (Numbers{0, 0, 0, 0, 0, 1, 1, 0, 0}), boost::test_tools::per_element());
-    const auto first = [](const std::string& line) { return entry(isa::sass, sass_function("        /*0000*/ " + line + " ;\n        /*0010*/ STG.E [R8.64], R4 ;\n        /*0020*/ EXIT ;\n")); };
+    const auto first = [](const std::string& line) {
+        return entry(isa::sass, sass_function("        /*0000*/ " + line + " ;\n        /*0010*/ STG.E [R8.64], R4 ;\n        /*0020*/ EXIT ;\n"));
+    };
     BOOST_TEST(first("MOV R4, R5") == "R5 R8 R9");
     BOOST_TEST(first("@!P1 MOV R4, R5") == "R4 R5 R8 R9 P1");
     BOOST_TEST(first("@PT MOV R4, R5.reuse") == "R5 R8 R9");
@@ -222,7 +230,9 @@ BOOST_AUTO_TEST_CASE(sass_pairs_predicates_and_guards) {
     BOOST_TEST(first("RED.E.ADD.STRONG.GPU [R6.64], R5") == "R4 R5 R6 R7 R8 R9");
     // Where a work-item goes on elsewhere than behind its BSYNC, the listing does not show the way.
     const auto meets = [](const std::string& target) {
-        return live_registers(isa::sass, sass_function("        /*0000*/ BSSY B0, 0x" + target + " ;\n        /*0010*/ BSYNC B0 ;\n        /*0020*/ NOP ;\n        /*0030*/ EXIT ;\n")).unknown;
+        return live_registers(isa::sass, sass_function("        /*0000*/ BSSY B0, 0x" + target +
+                                                       " ;\n        /*0010*/ BSYNC B0 ;\n        /*0020*/ NOP ;\n        /*0030*/ EXIT ;\n"))
+            .unknown;
     };
     BOOST_TEST(meets("20") == "");
     BOOST_TEST(meets("30") == "work-items meet again elsewhere than behind the instruction that waits for them");
@@ -230,7 +240,8 @@ BOOST_AUTO_TEST_CASE(sass_pairs_predicates_and_guards) {
 
 BOOST_AUTO_TEST_CASE(ptx_statements) {
     const auto code = ptx_function(
-        " ld.param.u64 %rd1, [p];\n mov.u32 %r1, %tid.x;\n$L:\n ld.global.v2.f32 {%f1, %f2}, [%rd1+8];\n fma.rn.f32 %f3, %f1, %f2, %f3;\n setp.ne.s32 %p1, %r1, 0;\n"
+        " ld.param.u64 %rd1, [p];\n mov.u32 %r1, %tid.x;\n$L:\n ld.global.v2.f32 {%f1, %f2}, [%rd1+8];\n fma.rn.f32 %f3, %f1, %f2, %f3;\n "
+        "setp.ne.s32 %p1, %r1, 0;\n"
         " @%p1 bra $L;\n st.global.f32 [%rd1], %f3;\n ret;\n");
     BOOST_TEST(counts(isa::ptx, code, "float") == (Numbers{1, 1, 3, 3, 1, 1, 1, 0}), boost::test_tools::per_element());
     BOOST_TEST(counts(isa::ptx, code, "64-bit") == (Numbers{1, 1, 1, 1, 1, 1, 1, 0}), boost::test_tools::per_element());
@@ -247,9 +258,13 @@ BOOST_AUTO_TEST_CASE(the_reference_dumps_hold_no_more_than_was_allocated_and_not
         return text.str();
     };
     unsigned seen = 0;
-    for (const auto& [folder, set, kind] : {std::tuple("NVIDIA-H200/gemm_serpentine", &isa::sass, "R"), {"NVIDIA-H200/himeno_wide", &isa::sass, "R"},
-                                            {"NVIDIA-H200/muladd_fma", &isa::sass, "R"}, {"NVIDIA-H200/pitch_wide", &isa::sass, "R"},
-                                            {"gfx900/address_masked_bytes", &isa::gcn, "v"}, {"gfx900/pitch_short8", &isa::gcn, "v"}, {"gfx900/saxpy_w128", &isa::gcn, "v"}}) {
+    for (const auto& [folder, set, kind] : {std::tuple("NVIDIA-H200/gemm_serpentine", &isa::sass, "R"),
+                                            {"NVIDIA-H200/himeno_wide", &isa::sass, "R"},
+                                            {"NVIDIA-H200/muladd_fma", &isa::sass, "R"},
+                                            {"NVIDIA-H200/pitch_wide", &isa::sass, "R"},
+                                            {"gfx900/address_masked_bytes", &isa::gcn, "v"},
+                                            {"gfx900/pitch_short8", &isa::gcn, "v"},
+                                            {"gfx900/saxpy_w128", &isa::gcn, "v"}}) {
         BOOST_TEST_CONTEXT(folder) {
             const auto stats = nlohmann::json::parse(read(root + folder + "/stats.json"));
             const auto found = count_function(set, read(root + folder + "/isa.txt"), stats["entry"]);

@@ -36,7 +36,8 @@ std::optional<std::vector<Unit>> registers_of(string_view operand) {
     // One of each and no allocation of its own, or no register at all.
     if (one_of(word, {"off", "null", "exec", "exec_lo", "exec_hi", "m0", "scc", "vccz", "execz", "flat_scratch", "flat_scratch_lo", "flat_scratch_hi",
                       "xnack_mask", "lds_direct"}) ||
-        starts_with_any(word, {"src_", "hwreg(", "ttmp", "offset:", "quad_perm", "row_", "swizzle("}) || std::isdigit(static_cast<unsigned char>(word[0])))
+        starts_with_any(word, {"src_", "hwreg(", "ttmp", "offset:", "quad_perm", "row_", "swizzle("}) ||
+        std::isdigit(static_cast<unsigned char>(word[0])))
         return std::vector<Unit>{};
     const auto kind = word[0] == 'v' ? vector_kind : word[0] == 'a' ? accumulator_kind : word[0] == 's' ? scalar_kind : ~0u;
     if (kind == ~0u) return std::nullopt;
@@ -84,7 +85,8 @@ void set_active(Roles& out, string_view m, const Operands& operands) {
             if (const auto units = registers_of(operands[k]); units && !units->empty()) out.resumed_from.push_back(units->front());
         return;
     }
-    const bool keeps = operands.size() == 3 && (is_exec(operands[1]) || (is_exec(operands[2]) && !m.starts_with("s_andn2") && !m.starts_with("s_and_not1")));
+    const bool keeps =
+        operands.size() == 3 && (is_exec(operands[1]) || (is_exec(operands[2]) && !m.starts_with("s_andn2") && !m.starts_with("s_and_not1")));
     const bool is_and = m.starts_with("s_and");
     out.parks = !(keeps && m.starts_with("s_or_"));
     if (keeps && is_and) return;  // it can only lose some
@@ -95,19 +97,23 @@ void set_active(Roles& out, string_view m, const Operands& operands) {
 
 std::optional<Roles> scalar(string_view m, const Operands& operands) {
     Roles out;
-    if (starts_with_any(m, {"s_nop", "s_wait", "s_endpgm", "s_barrier", "s_sleep", "s_sendmsg", "s_sethalt", "s_inst_prefetch", "s_clause", "s_delay_alu",
-                            "s_setprio", "s_icache_inv", "s_dcache", "s_gl1_inv", "s_code_end", "s_trap", "s_round_mode", "s_denorm_mode", "s_branch",
-                            "s_cbranch_scc", "s_cbranch_exec"}))
+    if (starts_with_any(m, {"s_nop",           "s_wait",   "s_endpgm",     "s_barrier",     "s_sleep",      "s_sendmsg",     "s_sethalt",
+                            "s_inst_prefetch", "s_clause", "s_delay_alu",  "s_setprio",     "s_icache_inv", "s_dcache",      "s_gl1_inv",
+                            "s_code_end",      "s_trap",   "s_round_mode", "s_denorm_mode", "s_branch",     "s_cbranch_scc", "s_cbranch_exec"}))
         return out;
     if (starts_with_any(m, {"s_cbranch_vcc"})) {
         out.reads = {{vcc_kind, 0}, {vcc_kind, 1}};
         return out;
     }
-    if (starts_with_any(m, {"s_cbranch", "s_movrel", "s_swappc", "s_call", "s_rfe", "s_setpc", "s_atomic", "s_subvector", "s_getpc_b64_then"})) return std::nullopt;
+    if (starts_with_any(m, {"s_cbranch", "s_movrel", "s_swappc", "s_call", "s_rfe", "s_setpc", "s_atomic", "s_subvector", "s_getpc_b64_then"}))
+        return std::nullopt;
     bool known;
-    if (starts_with_any(m, {"s_cmp", "s_bitcmp", "s_store", "s_buffer_store", "s_scratch_store", "s_setreg", "s_setvskip"})) known = take(out, operands, 0, 0);
-    else if (starts_with_any(m, {"s_addk", "s_mulk", "s_cmovk", "s_cmov_", "s_bitset"})) known = take(out, operands, 0, 0) && take(out, {operands[0]}, 1, 1);
-    else known = take(out, operands, 1, 1);
+    if (starts_with_any(m, {"s_cmp", "s_bitcmp", "s_store", "s_buffer_store", "s_scratch_store", "s_setreg", "s_setvskip"}))
+        known = take(out, operands, 0, 0);
+    else if (starts_with_any(m, {"s_addk", "s_mulk", "s_cmovk", "s_cmov_", "s_bitset"}))
+        known = take(out, operands, 0, 0) && take(out, {operands[0]}, 1, 1);
+    else
+        known = take(out, operands, 1, 1);
     if (!known) return std::nullopt;
     const bool writes_exec = (!operands.empty() && is_exec(operands[0]) && !m.starts_with("s_cmp")) || m.find("saveexec") != string_view::npos ||
                              m.find("wrexec") != string_view::npos;
@@ -145,13 +151,15 @@ std::optional<Roles> vector(string_view m, const Operands& operands, string_view
     // The lanes of the result that no active work-item has are kept by by_lane; here are those that keep theirs for other reasons.
     const bool adds_to = has_any(m, {"_mac_", "_fmac_", "dot2c", "dot4c", "dot8c", "v_writelane", "v_permlane", "v_smfmac"});
     const bool touches = keeps_half(m, text) || keeps_by_dpp(text);
-    if (m.starts_with("v_swap")) known = take(out, operands, 0, 0) && take(out, operands, 2, 2);
+    if (m.starts_with("v_swap"))
+        known = take(out, operands, 0, 0) && take(out, operands, 2, 2);
     else if (starts_with_any(m, {"v_readlane", "v_readfirstlane"})) {
         known = take(out, operands, 1, 1);
         out.mask_from = Roles::MaskFrom::elsewhere;
     } else {
-        const bool carries = has_any(m, {"_co_", "v_div_scale", "v_mad_u64_u32", "v_mad_i64_i32", "v_addc_", "v_subb_", "v_subbrev_"}) ||
-                             (starts_with_any(m, {"v_add_u32", "v_sub_u32", "v_subrev_u32", "v_add_i32", "v_sub_i32", "v_subrev_i32"}) && operands.size() == 4);
+        const bool carries =
+            has_any(m, {"_co_", "v_div_scale", "v_mad_u64_u32", "v_mad_i64_i32", "v_addc_", "v_subb_", "v_subbrev_"}) ||
+            (starts_with_any(m, {"v_add_u32", "v_sub_u32", "v_subrev_u32", "v_add_i32", "v_sub_i32", "v_subrev_i32"}) && operands.size() == 4);
         const std::size_t results = carries && operands.size() >= 4 ? 2 : 1;
         known = take(out, operands, results, results, !touches);
         if (adds_to) known = known && take(out, {operands[0]}, 0, 0);
@@ -173,8 +181,10 @@ std::optional<Roles> memory(string_view m, const Operands& operands, string_view
         known = take(out, operands, result ? 1 : 0, result ? 1 : 0, !is({"d16"}));
     } else if (is({"atomic"})) {
         const bool by_buffer = starts_with_any(m, {"buffer_", "tbuffer_", "image_"});
-        if (by_buffer) known = take(out, operands, returns ? 1 : 0, 0);  // what is added comes back in the same registers
-        else known = take(out, operands, returns ? 1 : 0, returns ? 1 : 0);
+        if (by_buffer)
+            known = take(out, operands, returns ? 1 : 0, 0);  // what is added comes back in the same registers
+        else
+            known = take(out, operands, returns ? 1 : 0, returns ? 1 : 0);
     } else if (is({"store"})) {
         known = take(out, operands, 0, 0);
     } else if (is({"load", "sample", "gather", "image_get"})) {

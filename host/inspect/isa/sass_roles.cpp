@@ -32,7 +32,8 @@ std::optional<Unit> register_in(string_view word, bool& known) {
     if (word.empty() || starts_with_any(word, {"RZ", "URZ", "PT", "UPT", "SR_", "c[", "cx[", "0x", "`(", "B", "SB", "INF", "QNAN", "desc"}) ||
         std::isdigit(static_cast<unsigned char>(word[0])) || one_of(word, {"INF", "QNAN", "SRZ"}))
         return std::nullopt;
-    for (const auto& [prefix, kind] : {std::pair("UR", uniform_kind), std::pair("UP", uniform_predicate_kind), std::pair("R", register_kind), std::pair("P", predicate_kind)}) {
+    for (const auto& [prefix, kind] :
+         {std::pair("UR", uniform_kind), std::pair("UP", uniform_predicate_kind), std::pair("R", register_kind), std::pair("P", predicate_kind)}) {
         const string_view p = prefix;
         unsigned number = 0;
         if (!word.starts_with(p)) continue;
@@ -43,9 +44,7 @@ std::optional<Unit> register_in(string_view word, bool& known) {
     return std::nullopt;
 }
 
-bool is_predicate(string_view operand) {
-    return starts_with_any(operand, {"P", "UP", "!P", "!UP"}) && operand != "PR" && operand != "UPR";
-}
+bool is_predicate(string_view operand) { return starts_with_any(operand, {"P", "UP", "!P", "!UP"}) && operand != "PR" && operand != "UPR"; }
 
 void add(std::vector<Unit>& out, const Unit& first, unsigned count) {
     const bool wide = first.kind == register_kind || first.kind == uniform_kind;
@@ -125,12 +124,14 @@ std::optional<Widths> widths_of(string_view m, string_view root) {
 }
 
 constexpr string_view plain[]{
-    "FADD",  "FMUL",  "FFMA",   "FSEL",  "FMNMX", "FADD32I", "FMUL32I", "FFMA32I", "FSWZADD", "FSET",  "HADD2", "HMUL2",  "HFMA2", "HMNMX2", "HSET2",
-    "HADD2_32I", "HFMA2_32I", "DADD", "DMUL", "DFMA", "DMNMX", "DSET", "MUFU", "F2F", "F2I", "I2F", "F2FP", "I2FP", "I2I", "FRND", "F2IP", "I2IP", "MOV",
-    "MOV32I", "S2R", "CS2R", "SEL", "IADD3", "IADD", "IMAD", "IMUL", "IMNMX", "IABS", "ISCADD", "ISET", "LOP3", "LOP", "SHF", "SHL", "SHR", "PRMT", "POPC",
-    "FLO", "BREV", "BMSK", "SGXT", "IDP", "IDP4A", "VABSDIFF", "VABSDIFF4", "IADD32I", "LOP32I", "VIADD", "VIMNMX", "VIMNMX3", "VIADDMNMX", "BFE", "BFI", "LEA",
-    "R2UR", "S2UR", "USEL", "UIADD3", "UIMAD", "ULOP3", "ULOP", "USHF", "UPRMT", "UPOPC", "UFLO", "UBREV", "UBMSK", "USGXT", "ULEA", "UMOV", "ULDC", "LDC",
-    "VOTE", "VOTEU", "REDUX", "SHFL", "MATCH", "UISETP", "ISETP", "FSETP", "DSETP", "HSETP2", "PLOP3", "UPLOP3", "FCHK", "LDCU", "UIADD", "P2UR"};
+    "FADD",      "FMUL",   "FFMA",      "FSEL",      "FMNMX",  "FADD32I", "FMUL32I",  "FFMA32I",   "FSWZADD", "FSET",   "HADD2", "HMUL2",  "HFMA2",
+    "HMNMX2",    "HSET2",  "HADD2_32I", "HFMA2_32I", "DADD",   "DMUL",    "DFMA",     "DMNMX",     "DSET",    "MUFU",   "F2F",   "F2I",    "I2F",
+    "F2FP",      "I2FP",   "I2I",       "FRND",      "F2IP",   "I2IP",    "MOV",      "MOV32I",    "S2R",     "CS2R",   "SEL",   "IADD3",  "IADD",
+    "IMAD",      "IMUL",   "IMNMX",     "IABS",      "ISCADD", "ISET",    "LOP3",     "LOP",       "SHF",     "SHL",    "SHR",   "PRMT",   "POPC",
+    "FLO",       "BREV",   "BMSK",      "SGXT",      "IDP",    "IDP4A",   "VABSDIFF", "VABSDIFF4", "IADD32I", "LOP32I", "VIADD", "VIMNMX", "VIMNMX3",
+    "VIADDMNMX", "BFE",    "BFI",       "LEA",       "R2UR",   "S2UR",    "USEL",     "UIADD3",    "UIMAD",   "ULOP3",  "ULOP",  "USHF",   "UPRMT",
+    "UPOPC",     "UFLO",   "UBREV",     "UBMSK",     "USGXT",  "ULEA",    "UMOV",     "ULDC",      "LDC",     "VOTE",   "VOTEU", "REDUX",  "SHFL",
+    "MATCH",     "UISETP", "ISETP",     "FSETP",     "DSETP",  "HSETP2",  "PLOP3",    "UPLOP3",    "FCHK",    "LDCU",   "UIADD", "P2UR"};
 
 }  // namespace
 
@@ -154,15 +155,16 @@ std::optional<Roles> sass_roles(const Instruction& i) {
         if (const auto unit = register_in(operand, known)) add(out.reads, *unit, count);
         return known;
     };
-    if (one_of(root, {"NOP", "BSSY", "BSYNC", "YIELD", "PREEXIT", "DEPBAR", "LDGDEPBAR", "MEMBAR", "ERRBAR", "CCTL", "CCTLL", "EXIT", "KILL", "BPT", "WARPSYNC",
-                      "NANOSLEEP", "FENCE", "BREAK", "BRA", "JMP", "BAR"})) {
+    if (one_of(root, {"NOP",  "BSSY", "BSYNC", "YIELD",    "PREEXIT",   "DEPBAR", "LDGDEPBAR", "MEMBAR", "ERRBAR", "CCTL", "CCTLL",
+                      "EXIT", "KILL", "BPT",   "WARPSYNC", "NANOSLEEP", "FENCE",  "BREAK",     "BRA",    "JMP",    "BAR"})) {
         if (root == "BAR" && has_part(m, "RED")) return std::nullopt;
         for (const auto& operand : operands)
             if (!read(operand, 1, true)) return std::nullopt;
         return known ? std::optional(out) : std::nullopt;
     }
     const bool global = one_of(root, {"LDG", "STG", "ATOM", "ATOMG", "RED", "LD", "ST"});
-    const bool load = one_of(root, {"LDG", "LD", "LDS", "LDL"}), store = one_of(root, {"STG", "ST", "STS", "STL", "RED"}), atomic = one_of(root, {"ATOM", "ATOMG", "ATOMS"});
+    const bool load = one_of(root, {"LDG", "LD", "LDS", "LDL"}), store = one_of(root, {"STG", "ST", "STS", "STL", "RED"}),
+               atomic = one_of(root, {"ATOM", "ATOMG", "ATOMS"});
     if (load || store || atomic) {
         const auto count = registers_of_access(m);
         const bool wide_address = global && has_part(m, "E");

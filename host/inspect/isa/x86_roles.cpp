@@ -40,7 +40,8 @@ std::optional<Named> register_named(string_view word) {
         if (word == full) return Named{general_kind, n, 0, 3};
         if (word.size() == 3 && word[0] == 'e' && word.substr(1) == two) return Named{general_kind, n, 0, 2, true};
         if (word == two) return Named{general_kind, n, 0, 1};
-        if (n < 4 && word.size() == 2 && word[0] == two[0] && (word[1] == 'l' || word[1] == 'h')) return Named{general_kind, n, word[1] == 'h', word[1] == 'h'};
+        if (n < 4 && word.size() == 2 && word[0] == two[0] && (word[1] == 'l' || word[1] == 'h'))
+            return Named{general_kind, n, word[1] == 'h', word[1] == 'h'};
         if (n >= 4 && word.size() == 3 && word.substr(0, 2) == two && word[2] == 'l') return Named{general_kind, n, 0, 0};
     }
     if (word.size() >= 2 && word[0] == 'r' && std::isdigit(static_cast<unsigned char>(word[1]))) {
@@ -83,7 +84,8 @@ bool add_address(std::vector<Unit>& out, string_view operand) {
             // "0x10" has a letter that begins no name.
             if (std::isdigit(static_cast<unsigned char>(operand[at])))
                 while (at < close && std::isalnum(static_cast<unsigned char>(operand[at]))) ++at;
-            else ++at;
+            else
+                ++at;
             continue;
         }
         std::size_t end = at;
@@ -107,8 +109,10 @@ std::optional<std::vector<Operand>> read_operands(const Instruction& i) {
             const auto close = text.find('}', open);
             if (close == std::string::npos) return std::nullopt;
             const auto inside = text.substr(open + 1, close - open - 1);
-            if (inside == "z") o.zeroes = true;
-            else if (inside.size() == 2 && inside[0] == 'k') o.masked = true, o.mask = static_cast<unsigned>(inside[1] - '0');
+            if (inside == "z")
+                o.zeroes = true;
+            else if (inside.size() == 2 && inside[0] == 'k')
+                o.masked = true, o.mask = static_cast<unsigned>(inside[1] - '0');
             text.erase(open, close - open + 1);
         }
         o.text = trim(text);
@@ -131,53 +135,58 @@ bool begins(string_view word, std::span<const string_view> words) {
 
 enum class First { none, read, added_to, written };  ///< what becomes of the first operand
 
-constexpr string_view general_written[]{
-    "mov", "movabs", "movzx", "movsx", "movsxd", "movbe", "movnti", "lea", "popcnt", "lzcnt", "tzcnt", "shlx", "shrx", "sarx", "rorx", "andn", "bextr", "bzhi",
-    "blsr", "blsi", "blsmsk", "pdep", "pext", "rdtsc_none"};
-constexpr string_view general_added_to[]{"add", "sub", "adc", "sbb", "and", "or",  "xor", "inc", "dec", "neg", "not",  "shl",  "shr", "sar",
-                                                              "sal", "rol", "ror", "rcl", "rcr", "shld", "shrd", "bts", "btr", "btc", "bswap", "bsf", "bsr",
-                                                              "adcx", "adox", "crc32"};
+constexpr string_view general_written[]{"mov",    "movabs", "movzx", "movsx", "movsxd", "movbe", "movnti", "lea",
+                                        "popcnt", "lzcnt",  "tzcnt", "shlx",  "shrx",   "sarx",  "rorx",   "andn",
+                                        "bextr",  "bzhi",   "blsr",  "blsi",  "blsmsk", "pdep",  "pext",   "rdtsc_none"};
+constexpr string_view general_added_to[]{"add",  "sub", "adc", "sbb", "and",   "or",  "xor", "inc",  "dec",  "neg",
+                                         "not",  "shl", "shr", "sar", "sal",   "rol", "ror", "rcl",  "rcr",  "shld",
+                                         "shrd", "bts", "btr", "btc", "bswap", "bsf", "bsr", "adcx", "adox", "crc32"};
 
 /// SSE instructions that overwrite all 128 bits of a register, or a general register.
-constexpr string_view sse_written[]{
-    "movaps", "movups", "movapd", "movupd", "movdqa", "movdqu", "movntdqa", "movntps", "movntpd", "movntdq", "lddqu", "movd", "movq", "pshufd", "pshuflw",
-    "pshufhw", "movddup", "movshdup", "movsldup", "pabsb", "pabsw", "pabsd", "cvtdq2ps", "cvtps2dq", "cvttps2dq", "cvtps2pd", "cvtpd2ps", "cvtdq2pd", "cvtpd2dq",
-    "cvttpd2dq", "rcpps", "rsqrtps", "sqrtps", "sqrtpd", "roundps", "roundpd", "pmovmskb", "movmskps", "movmskpd", "cvttss2si", "cvtss2si", "cvttsd2si",
-    "cvtsd2si", "pextrb", "pextrw", "pextrd", "pextrq", "extractps", "phminposuw"};
+constexpr string_view sse_written[]{"movaps",   "movups",   "movapd",    "movupd",    "movdqa",   "movdqu",    "movntdqa",  "movntps",  "movntpd",
+                                    "movntdq",  "lddqu",    "movd",      "movq",      "pshufd",   "pshuflw",   "pshufhw",   "movddup",  "movshdup",
+                                    "movsldup", "pabsb",    "pabsw",     "pabsd",     "cvtdq2ps", "cvtps2dq",  "cvttps2dq", "cvtps2pd", "cvtpd2ps",
+                                    "cvtdq2pd", "cvtpd2dq", "cvttpd2dq", "rcpps",     "rsqrtps",  "sqrtps",    "sqrtpd",    "roundps",  "roundpd",
+                                    "pmovmskb", "movmskps", "movmskpd",  "cvttss2si", "cvtss2si", "cvttsd2si", "cvtsd2si",  "pextrb",   "pextrw",
+                                    "pextrd",   "pextrq",   "extractps", "phminposuw"};
 constexpr string_view sse_added_to[]{
-    "addps", "addpd", "addss", "addsd", "subps", "subpd", "subss", "subsd", "mulps", "mulpd", "mulss", "mulsd", "divps", "divpd", "divss", "divsd", "minps",
-    "minpd", "minss", "minsd", "maxps", "maxpd", "maxss", "maxsd", "andps", "andpd", "andnps", "andnpd", "orps", "orpd", "xorps", "xorpd", "sqrtss", "sqrtsd",
-    "rcpss", "rsqrtss", "roundss", "roundsd", "unpcklps", "unpckhps", "unpcklpd", "unpckhpd", "shufps", "shufpd", "movlhps", "movhlps", "movhps", "movhpd",
-    "movlps", "movlpd", "haddps", "haddpd", "hsubps", "hsubpd", "addsubps", "addsubpd", "blendps", "blendpd", "insertps", "dpps", "dppd", "cvtss2sd", "cvtsd2ss",
-    "cvtsi2ss", "cvtsi2sd", "cmpps", "cmppd", "cmpss", "pinsrb", "pinsrw", "pinsrd", "pinsrq", "palignr", "pshufb", "pblendw"};
+    "addps",    "addpd",   "addss",   "addsd",    "subps",   "subpd",    "subss",    "subsd",    "mulps",    "mulpd",    "mulss",
+    "mulsd",    "divps",   "divpd",   "divss",    "divsd",   "minps",    "minpd",    "minss",    "minsd",    "maxps",    "maxpd",
+    "maxss",    "maxsd",   "andps",   "andpd",    "andnps",  "andnpd",   "orps",     "orpd",     "xorps",    "xorpd",    "sqrtss",
+    "sqrtsd",   "rcpss",   "rsqrtss", "roundss",  "roundsd", "unpcklps", "unpckhps", "unpcklpd", "unpckhpd", "shufps",   "shufpd",
+    "movlhps",  "movhlps", "movhps",  "movhpd",   "movlps",  "movlpd",   "haddps",   "haddpd",   "hsubps",   "hsubpd",   "addsubps",
+    "addsubpd", "blendps", "blendpd", "insertps", "dpps",    "dppd",     "cvtss2sd", "cvtsd2ss", "cvtsi2ss", "cvtsi2sd", "cmpps",
+    "cmppd",    "cmpss",   "pinsrb",  "pinsrw",   "pinsrd",  "pinsrq",   "palignr",  "pshufb",   "pblendw"};
 /// Of integers; "v" in front makes them AVX.
-constexpr string_view packed_integer[]{
-    "padd", "psub", "pmul", "pmadd", "pand", "por", "pxor", "pcmpeq", "pcmpgt", "pmax", "pmin", "pavg", "psad", "psll", "psrl", "psra", "packss", "packus",
-    "punpck", "psign", "phadd", "phsub", "mpsadbw"};
+constexpr string_view packed_integer[]{"padd", "psub", "pmul", "pmadd", "pand",   "por",    "pxor",   "pcmpeq", "pcmpgt", "pmax",  "pmin",   "pavg",
+                                       "psad", "psll", "psrl", "psra",  "packss", "packus", "punpck", "psign",  "phadd",  "phsub", "mpsadbw"};
 
 /// AVX instructions that need what the first operand held.
 bool avx_adds_to(string_view m) {
-    return starts_with_any(m, {"vfmadd", "vfmsub", "vfnmadd", "vfnmsub", "vpmadd52", "vpdpb", "vpdpw", "vdpbf16", "vpermi2", "vpermt2", "vpternlog", "vfixupimm",
-                               "vpshldv", "vpshrdv", "vfmaddsub", "vfmsubadd", "vfcmadd", "vpmacs"});
+    return starts_with_any(m, {"vfmadd", "vfmsub", "vfnmadd", "vfnmsub", "vpmadd52", "vpdpb", "vpdpw", "vdpbf16", "vpermi2", "vpermt2", "vpternlog",
+                               "vfixupimm", "vpshldv", "vpshrdv", "vfmaddsub", "vfmsubadd", "vfcmadd", "vpmacs"});
 }
 
 /// Other AVX instructions of which the first operand is overwritten, by their beginnings.
 bool avx_writes(string_view m) {
     return starts_with_any(
-        m, {"vmov",    "vlddqu",   "vadd",     "vsub",     "vmul",     "vdiv",      "vmin",     "vmax",      "vand",      "vor",      "vxor",     "vsqrt",
-            "vrcp",    "vrsqrt",   "vround",   "vrndscale", "vgetexp", "vgetmant",  "vscalef",  "vreduce",   "vrange",    "vunpck",   "vshuf",    "vperm",
-            "vblend",  "vbroadcast", "vinsert", "vextract", "vcvt",    "vcmp",      "vhadd",    "vhsub",     "vaddsub",   "vdpp",     "vpadd",    "vpsub",
-            "vpmul",   "vpmadd",   "vpand",    "vpor",     "vpxor",    "vpcmpeq",   "vpcmpgt",  "vpcmp",     "vpmax",     "vpmin",    "vpavg",    "vpsad",
-            "vpsll",   "vpsrl",    "vpsra",    "vpack",    "vpunpck",  "vpsign",    "vphadd",   "vphsub",    "vpalignr",  "vpshuf",   "vpblend",  "vpbroadcast",
-            "vpabs",   "vpextr",   "vpinsr",   "vpmov",    "vperm",    "vptestm",   "vptestnm", "vprol",     "vpror",     "valign",   "vplzcnt",  "vpopcnt",
-            "vpconflict", "vpcompress", "vpexpand", "vcompress", "vexpand", "vdbpsadbw", "vpshld", "vpshrd",  "vmpsadbw",  "vfpclass", "vgf2p8", "vpmultishift",
-            "vpmaskmov", "vmaskmov", "vphminposuw"}) &&
+               m,
+               {"vmov",     "vlddqu",   "vadd",       "vsub",         "vmul",      "vdiv",       "vmin",       "vmax",      "vand",    "vor",
+                "vxor",     "vsqrt",    "vrcp",       "vrsqrt",       "vround",    "vrndscale",  "vgetexp",    "vgetmant",  "vscalef", "vreduce",
+                "vrange",   "vunpck",   "vshuf",      "vperm",        "vblend",    "vbroadcast", "vinsert",    "vextract",  "vcvt",    "vcmp",
+                "vhadd",    "vhsub",    "vaddsub",    "vdpp",         "vpadd",     "vpsub",      "vpmul",      "vpmadd",    "vpand",   "vpor",
+                "vpxor",    "vpcmpeq",  "vpcmpgt",    "vpcmp",        "vpmax",     "vpmin",      "vpavg",      "vpsad",     "vpsll",   "vpsrl",
+                "vpsra",    "vpack",    "vpunpck",    "vpsign",       "vphadd",    "vphsub",     "vpalignr",   "vpshuf",    "vpblend", "vpbroadcast",
+                "vpabs",    "vpextr",   "vpinsr",     "vpmov",        "vperm",     "vptestm",    "vptestnm",   "vprol",     "vpror",   "valign",
+                "vplzcnt",  "vpopcnt",  "vpconflict", "vpcompress",   "vpexpand",  "vcompress",  "vexpand",    "vdbpsadbw", "vpshld",  "vpshrd",
+                "vmpsadbw", "vfpclass", "vgf2p8",     "vpmultishift", "vpmaskmov", "vmaskmov",   "vphminposuw"}) &&
            !starts_with_any(m, {"vpcmpestr", "vpcmpistr", "vmovdir"});
 }
 
 First family(string_view m) {
-    if (one_of(m, {"cmp", "test", "bt", "ucomiss", "ucomisd", "comiss", "comisd", "ptest", "vptest", "vtestps", "vtestpd", "vucomiss", "vucomisd", "vcomiss",
-                   "vcomisd", "vucomish", "vcomish", "push", "ktestb", "ktestw", "ktestd", "ktestq", "kortestb", "kortestw", "kortestd", "kortestq", "mul", "div", "idiv"}))
+    if (one_of(m, {"cmp",     "test",     "bt",       "ucomiss",  "ucomisd",  "comiss",   "comisd",  "ptest", "vptest", "vtestps",
+                   "vtestpd", "vucomiss", "vucomisd", "vcomiss",  "vcomisd",  "vucomish", "vcomish", "push",  "ktestb", "ktestw",
+                   "ktestd",  "ktestq",   "kortestb", "kortestw", "kortestd", "kortestq", "mul",     "div",   "idiv"}))
         return First::read;
     if (in(m, general_written) || in(m, sse_written) || starts_with_any(m, {"set", "pmovsx", "pmovzx"}) || m == "pop") return First::written;
     if (in(m, general_added_to) || in(m, sse_added_to) || starts_with_any(m, {"cmov"})) return First::added_to;
@@ -189,16 +198,15 @@ First family(string_view m) {
 }
 
 /// Instructions that touch no register that is followed.
-bool touches_none(string_view m) {
-    return starts_with_any(m, {"nop", "endbr", "mfence", "lfence", "sfence", "pause", "ud2", "hlt", "int3", "cld"});
-}
+bool touches_none(string_view m) { return starts_with_any(m, {"nop", "endbr", "mfence", "lfence", "sfence", "pause", "ud2", "hlt", "int3", "cld"}); }
 
 /// "xor eax, eax", "vpxor xmm0, xmm0, xmm0", "vpcmpeqd ymm1, ymm1, ymm1": the result does not depend on what the registers held.
 bool needs_nothing(string_view m, const std::vector<Operand>& operands) {
     if (operands.size() < 2 || !operands[0].reg) return false;
-    const bool clears = one_of(m, {"xor", "sub", "sbb", "pxor", "xorps", "xorpd", "psubb", "psubw", "psubd", "psubq", "pcmpeqb", "pcmpeqw", "pcmpeqd", "pcmpeqq", "vpxor",
-                                   "vpxord", "vpxorq", "vxorps", "vxorpd", "vpsubb", "vpsubw", "vpsubd", "vpsubq", "vpcmpeqb", "vpcmpeqw", "vpcmpeqd", "vpcmpeqq",
-                                   "kxorb", "kxorw", "kxord", "kxorq", "kxnorb", "kxnorw", "kxnord", "kxnorq", "vpcmpgtb", "vpcmpgtw", "vpcmpgtd", "pcmpgtd"});
+    const bool clears = one_of(m, {"xor",     "sub",     "sbb",     "pxor",     "xorps",    "xorpd",    "psubb",    "psubw",    "psubd",  "psubq",
+                                   "pcmpeqb", "pcmpeqw", "pcmpeqd", "pcmpeqq",  "vpxor",    "vpxord",   "vpxorq",   "vxorps",   "vxorpd", "vpsubb",
+                                   "vpsubw",  "vpsubd",  "vpsubq",  "vpcmpeqb", "vpcmpeqw", "vpcmpeqd", "vpcmpeqq", "kxorb",    "kxorw",  "kxord",
+                                   "kxorq",   "kxnorb",  "kxnorw",  "kxnord",   "kxnorq",   "vpcmpgtb", "vpcmpgtw", "vpcmpgtd", "pcmpgtd"});
     const bool all_ones = starts_with_any(m, {"vpternlog"}) && one_of(operands.back().text, {"0xff", "255", "-1", "0x0", "0"});
     const auto last = operands.size() - (all_ones ? 1 : 0);
     if (!clears && !all_ones) return false;
@@ -244,8 +252,10 @@ std::optional<Roles> x86_roles(const Instruction& i) {
     const auto parsed = read_operands(i);
     if (!parsed) return std::nullopt;
     const auto& operands = *parsed;
-    if (starts_with_any(m, {"prefetch", "clflush", "clwb", "cldemote"})) return operands.size() == 1 && add_address(out.reads, operands[0].text) ? std::optional(out) : std::nullopt;
-    const bool gather = m.find("gather") != string_view::npos && m.find("pf") == string_view::npos, scatter = m.find("scatter") != string_view::npos && m.find("pf") == string_view::npos;
+    if (starts_with_any(m, {"prefetch", "clflush", "clwb", "cldemote"}))
+        return operands.size() == 1 && add_address(out.reads, operands[0].text) ? std::optional(out) : std::nullopt;
+    const bool gather = m.find("gather") != string_view::npos && m.find("pf") == string_view::npos,
+               scatter = m.find("scatter") != string_view::npos && m.find("pf") == string_view::npos;
     auto first = gather ? First::added_to : scatter ? First::read : family(m);
     if (m == "imul") first = operands.size() == 1 ? First::read : operands.size() == 2 ? First::added_to : First::written;
     if (m == "mulx") first = First::written;
@@ -268,7 +278,8 @@ std::optional<Roles> x86_roles(const Instruction& i) {
         }
         if (o.memory && !add_address(out.reads, o.text) && o.text.find('[') != std::string::npos) return std::nullopt;
         if (!o.reg) continue;
-        const bool writes = (k == 0 && (first == First::written || first == First::added_to)) || (k == 1 && (exchange || m == "mulx")) || (gather && k == 2);
+        const bool writes =
+            (k == 0 && (first == First::written || first == First::added_to)) || (k == 1 && (exchange || m == "mulx")) || (gather && k == 2);
         const bool keeps = o.masked && !o.zeroes && o.reg->kind == vector_kind;  // elements that the mask leaves out
         const bool reads = !nothing && !(k == 0 && first == First::written) && !(m == "mulx" && k < 2);
         if (reads) add(out.reads, *o.reg, o.reg->last);
@@ -293,7 +304,8 @@ std::optional<Roles> x86_roles(const Instruction& i) {
     }
     if (m == "mulx") add_all(out.reads, {rdx});
     if (compare_exchange) add_all(out.reads, {rax}), out.touches.insert(out.touches.end(), {{general_kind, rax, 0}});
-    if (one_of(m, {"shl", "shr", "sar", "sal", "rol", "ror"}) && operands.size() == 2 && operands[1].text == "cl") add(out.reads, {general_kind, rcx, 0, 0}, 0);
+    if (one_of(m, {"shl", "shr", "sar", "sal", "rol", "ror"}) && operands.size() == 2 && operands[1].text == "cl")
+        add(out.reads, {general_kind, rcx, 0, 0}, 0);
     return out;
 }
 
