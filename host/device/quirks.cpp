@@ -192,6 +192,15 @@ std::string line_option(const Device& device) {
     return is(device, Implementation::pocl) || is(device, Implementation::intel_cpu) ? "-g" : "";
 }
 
+std::string line_trouble(const Device& device) {
+    // PoCL 3.1: with -g the bitcode beside the shared object (parallel.bc) has a line for most instructions of the work-group function, but the
+    // function itself, which PoCL makes when it links the kernel in, has no !dbg entry. The shared object has lines of the kernel alone, which
+    // does not run. Seen 2026-11-22 (llvm-dis-15, readelf --debug-dump=decodedline); goes when `cllab isa saxpy_w32 --device cpu --source` has lines.
+    return is(device, Implementation::pocl) ? ". PoCL makes that function itself, around the kernel, and LLVM writes lines only of functions that "
+                                              "the debug information names; PoCL 3.1 does not name it there"
+                                            : "";
+}
+
 std::vector<std::string> device_defines(const Device& device) {
     std::vector<std::string> out;
     switch (device.type) {
