@@ -265,7 +265,7 @@ BOOST_AUTO_TEST_CASE(an_entry_is_dealt_with_where_it_says) {
         if (q.dealt == Dealt::everywhere) BOOST_TEST((first != end), q.name + " names no file");
         if (q.dealt == Dealt::here) {
             bool any = false;
-            for (const char* function : {"prepare_environment", "compile_cache_settings", "extra_build_options", "line_option"})
+            for (const char* function : {"prepare_environment", "compile_cache_settings", "extra_build_options", "line_option", "written_name"})
                 any = any || q.handling.find(function) != std::string::npos;
             BOOST_TEST(any, q.name + " names no function of quirks.hpp");
         }
