@@ -51,6 +51,12 @@ class Page(LabTest):
     def js(self, script, *arguments):
         return self.browser.execute_script(script, *arguments)
 
+    def wait_until(self, condition, message):
+        end = time.monotonic() + 30
+        while not condition():
+            self.assertLess(time.monotonic(), end, message)
+            time.sleep(0.02)
+
     def make(self, records, name="page.html"):
         made.write(self.folder / "r.jsonl", records)
         self.lab("report", "r.jsonl", "--html", name, "--force")
@@ -278,6 +284,8 @@ class Page(LabTest):
         self.open(self.make(self.plain_records()))
         for width in (360, 1280, 2560):
             self.resize(width)
+            # Of what is out of sight nothing else would be looked at.
+            self.js("for (const e of document.querySelectorAll('.bars, .chart, .code, .scroll')) e.style.contentVisibility = 'visible'")
             self.js("for (const d of document.querySelectorAll('details')) d.open = true")
             self.assertLessEqual(self.js("return document.documentElement.scrollWidth"), width)
             small = self.js("""return Array.from(document.querySelectorAll('main *')).filter(e => e.childNodes.length &&
@@ -350,6 +358,15 @@ class Page(LabTest):
         unit = first["median"] / 10_000
         self.assertAlmostEqual(first["samples"][0] * unit, samples[0], delta=unit)
         self.assertAlmostEqual(sum(first["samples"]) * unit, samples[-1], delta=unit)
+        # It is quick because what is out of sight is not laid out, and a link still leads to where it says.
+        rows = "return Array.from(document.querySelectorAll('.bars .row[data-cell]')).map(r => r.checkVisibility({contentVisibilityAuto: true}))"
+        laid_out = self.js(rows)
+        self.assertGreater(len(laid_out), 400)
+        self.assertLess(sum(laid_out), len(laid_out) / 2)
+        for fragment in ("#cells", "#by-device"):
+            self.open(page, fragment)
+            top = f"return document.querySelector('{fragment}').getBoundingClientRect().top"
+            self.wait_until(lambda: 0 <= self.js(top) < 150, f"{fragment} is not at the top")
 
 
 if __name__ == "__main__":
