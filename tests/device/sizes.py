@@ -34,6 +34,7 @@ SIZES = {
     "nchw_*": {"tiny": [["images=1", "channels=3", "height=5", "width=7"]],
                "small": [["images=2", "channels=4,5", "height=14", "width=14"]]},
     "occupancy_*": {"tiny": [["local=32", "ballast=1024", "live=0,16"]], "small": []},
+    "pages_*": {"tiny": [["count=4,16", "page=256"]], "small": [["count=64", "pages=small,huge", "page=4096"]]},
     "pad_*": {"tiny": [["images=1", "channels=1,5", "k=1,4"]],
               "small": [["images=2", "channels=3", "k=3,16"], ["images=3", "channels=5", "side=1,6", "margin=0,2"], ["images=2", "channels=70", "side=3", "k=40"]]},
     "pitch_*": {
@@ -47,6 +48,8 @@ SIZES = {
         "small": [
             [*PITCH, "left=21", "right=22,38,53,70"],
             ["pitch=1,20.2", "width=64,97,130", "height=5"],
+            # As many pixels as a vector of 64 bytes has, one less and one more, and as many as two have.
+            ["pitch=5.2", "width=160", "height=3", "left=7", "right=69,70,71,134"],
             ["pitch=20.2", "width=300", "height=40", "local=64x4,16x16,1x1,8x2", "top=3", "bottom=30"],
             ["pitch=20.2", "width=300", "height=40", "items=1,3,7", "transfers=mapped"],
             ["pitch=20.2", "width=131", "height=7", "items=3", "layout=rows,columns", "element=ushort,int,uint,float"],
