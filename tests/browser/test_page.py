@@ -294,6 +294,28 @@ class Page(LabTest):
             self.assertEqual(small, [])
         self.assert_quiet()
 
+    def test_the_steps_of_the_heat_map_differ_in_lightness_and_their_numbers_can_be_read(self):
+        """Who sees no red or no green still sees lightness, and so does a printer without colours."""
+        def luminance(colour):
+            parts = [int(n) / 255 for n in re.findall(r"\d+", colour)[:3]]
+            linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+            return 0.05 + 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+        self.addCleanup(self.browser.execute_cdp_cmd, "Emulation.setEmulatedMedia", {"features": []})
+        self.open(self.make(self.plain_records()))
+        for mode in ("light", "dark"):
+            self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": mode}]})
+            colours = self.js("return Array.from(document.querySelectorAll('.scale span')).map(e => [getComputedStyle(e).backgroundColor, getComputedStyle(e).color])")
+            self.assertEqual(len(colours), 7)
+            steps = [luminance(paper) for paper, _ in colours]
+            if mode == "light":
+                steps.reverse()
+            for less, more in zip(steps, steps[1:]):
+                self.assertGreater(more / less, 1.08, (mode, colours))
+            for paper, ink in colours:
+                dark, light = sorted((luminance(paper), luminance(ink)))
+                self.assertGreater(light / dark, 4.5, (mode, paper, ink))
+
     def test_text_from_records_is_text_wherever_it_stands(self):
         maker = made.Maker()
         records = []
