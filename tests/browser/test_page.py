@@ -51,6 +51,12 @@ class Page(LabTest):
     def js(self, script, *arguments):
         return self.browser.execute_script(script, *arguments)
 
+    def wait_until(self, condition, message):
+        end = time.monotonic() + 30
+        while not condition():
+            self.assertLess(time.monotonic(), end, message)
+            time.sleep(0.02)
+
     def make(self, records, name="page.html"):
         made.write(self.folder / "r.jsonl", records)
         self.lab("report", "r.jsonl", "--html", name, "--force")
@@ -278,6 +284,8 @@ class Page(LabTest):
         self.open(self.make(self.plain_records()))
         for width in (360, 1280, 2560):
             self.resize(width)
+            # Of what is out of sight nothing else would be looked at.
+            self.js("for (const e of document.querySelectorAll('.bars, .chart, .code, .scroll')) e.style.contentVisibility = 'visible'")
             self.js("for (const d of document.querySelectorAll('details')) d.open = true")
             self.assertLessEqual(self.js("return document.documentElement.scrollWidth"), width)
             small = self.js("""return Array.from(document.querySelectorAll('main *')).filter(e => e.childNodes.length &&
@@ -285,6 +293,28 @@ class Page(LabTest):
                 parseFloat(getComputedStyle(e).fontSize) < 10).map(e => e.outerHTML.slice(0, 80))""")
             self.assertEqual(small, [])
         self.assert_quiet()
+
+    def test_the_steps_of_the_heat_map_differ_in_lightness_and_their_numbers_can_be_read(self):
+        """Who sees no red or no green still sees lightness, and so does a printer without colours."""
+        def luminance(colour):
+            parts = [int(n) / 255 for n in re.findall(r"\d+", colour)[:3]]
+            linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+            return 0.05 + 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+        self.addCleanup(self.browser.execute_cdp_cmd, "Emulation.setEmulatedMedia", {"features": []})
+        self.open(self.make(self.plain_records()))
+        for mode in ("light", "dark"):
+            self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": mode}]})
+            colours = self.js("return Array.from(document.querySelectorAll('.scale span')).map(e => [getComputedStyle(e).backgroundColor, getComputedStyle(e).color])")
+            self.assertEqual(len(colours), 7)
+            steps = [luminance(paper) for paper, _ in colours]
+            if mode == "light":
+                steps.reverse()
+            for less, more in zip(steps, steps[1:]):
+                self.assertGreater(more / less, 1.08, (mode, colours))
+            for paper, ink in colours:
+                dark, light = sorted((luminance(paper), luminance(ink)))
+                self.assertGreater(light / dark, 4.5, (mode, paper, ink))
 
     def test_text_from_records_is_text_wherever_it_stands(self):
         maker = made.Maker()
@@ -350,6 +380,15 @@ class Page(LabTest):
         unit = first["median"] / 10_000
         self.assertAlmostEqual(first["samples"][0] * unit, samples[0], delta=unit)
         self.assertAlmostEqual(sum(first["samples"]) * unit, samples[-1], delta=unit)
+        # It is quick because what is out of sight is not laid out, and a link still leads to where it says.
+        rows = "return Array.from(document.querySelectorAll('.bars .row[data-cell]')).map(r => r.checkVisibility({contentVisibilityAuto: true}))"
+        laid_out = self.js(rows)
+        self.assertGreater(len(laid_out), 400)
+        self.assertLess(sum(laid_out), len(laid_out) / 2)
+        for fragment in ("#cells", "#by-device"):
+            self.open(page, fragment)
+            top = f"return document.querySelector('{fragment}').getBoundingClientRect().top"
+            self.wait_until(lambda: 0 <= self.js(top) < 150, f"{fragment} is not at the top")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "core/text.hpp"
 #include "report/html/chart.hpp"
 #include "report/html/context.hpp"
 
@@ -105,13 +106,16 @@ void write_device(std::ostream& out, const Context& c, std::size_t device) {
             {peak.name + ", " + quantity(peak.value, "FLOP/s"), {{std::min(start, to), peak.value}, {to, peak.value}}, true, false, "roof", peak.name, 1});
     }
     write_chart(out, {"Roofline of " + name, "operations per byte", "", "rate", "FLOP/s"}, lines, {});
-    out << "<p class=\"dim\">Roofs: ";
-    bool any = false;
+    // Most are of one profile, which is named once.
+    std::vector<std::pair<std::string, std::vector<std::string>>> sources;
     for (const auto* list : {&roofs.compute, &roofs.memory})
         for (const auto& peak : *list) {
-            out << (any ? "; " : "") << text(peak.name) << " from " << text(peak.from);
-            any = true;
+            auto at = std::find_if(sources.begin(), sources.end(), [&](const auto& source) { return source.first == peak.from; });
+            if (at == sources.end()) at = sources.insert(at, {peak.from, {}});
+            at->second.push_back(peak.name);
         }
+    out << "<p class=\"dim\">Roofs: ";
+    for (const auto& source : sources) out << (&source == &sources.front() ? "" : "; ") << text(join(source.second, ", ")) << " from " << text(source.first);
     out << ".</p>\n";
 }
 

@@ -33,7 +33,8 @@
     const cell = row.cells[column];
     return cell.dataset.v !== undefined ? Number(cell.dataset.v) : cell.textContent;
   };
-  const before = (a, b) => (typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b), 'en', {numeric: true}));
+  const words = new Intl.Collator('en', {numeric: true});  // localeCompare makes one for each pair
+  const before = (a, b) => (typeof a === 'number' && typeof b === 'number' ? a - b : words.compare(String(a), String(b)));
   all('th', table.tHead).forEach((head, column) => {
     const button = make('button', head.textContent);
     button.type = 'button';
@@ -72,6 +73,11 @@
     all('.lit').forEach(element => element.classList.remove('lit'));
     for (const cell of cells) all(`[data-cell="${cell}"]`).forEach(element => element.classList.add('lit'));
   };
+  // What comes into sight is laid out only then, which may move what was asked for: it is asked for again in the next frames.
+  const bring = (element, block, again = 3) => {
+    element.scrollIntoView({block});
+    if (again) requestAnimationFrame(() => bring(element, block, again - 1));
+  };
   const follow = () => {
     let wanted = location.hash.slice(1);
     try { wanted = decodeURIComponent(wanted); } catch { return; }
@@ -79,10 +85,11 @@
     let cell = data.cells.findIndex(c => c.anchor === wanted);
     if (cell < 0 && device)
       cell = data.cells.findIndex(c => c.anchor.toLowerCase().startsWith(id + '@') && data.devices[c.device].name.toLowerCase().includes(device));
-    if (cell < 0) return;
-    const row = document.getElementById(data.cells[cell].anchor);
-    row.hidden = false;
-    row.scrollIntoView({block: 'center'});
+    const element = document.getElementById(cell < 0 ? wanted : data.cells[cell].anchor);
+    if (!element) return;
+    if (cell < 0) return bring(element, 'start');
+    element.hidden = false;
+    bring(element, 'center');
     light([cell]);
   };
   window.addEventListener('hashchange', follow);
@@ -177,17 +184,18 @@
     const zoom = d3.zoom().scaleExtent([1, 50])
       .filter(event => { const e = event || d3.event; return e.type !== 'wheel' || e.ctrlKey || e.shiftKey; })
       .on('zoom', event => draw((event || d3.event).transform));
+    const whole = () => plot.call(zoom.transform, d3.zoomIdentity);
+    // Measured when somebody points at it, not at first: to measure a chart out of sight is to lay it out.
     const fit = () => {
       const {width, height} = plot.node().getBoundingClientRect();
       zoom.extent([[0, 0], [width, height]]).translateExtent([[0, 0], [width, height]]);
     };
-    fit();
-    plot.call(zoom).on('dblclick.zoom', () => plot.call(zoom.transform, d3.zoomIdentity));
-    window.addEventListener('resize', () => { fit(); plot.call(zoom.transform, d3.zoomIdentity); });
+    for (const event of ['pointerenter', 'focusin']) figure.addEventListener(event, fit);
+    plot.call(zoom).on('dblclick.zoom', whole);
+    window.addEventListener('resize', () => { if (d3.zoomTransform(plot.node()).k !== 1) { fit(); whole(); } });
     const buttons = make('p', undefined, figure);
     buttons.className = 'zoom';
-    for (const [words, act] of [['zoom in', () => plot.call(zoom.scaleBy, 2)], ['zoom out', () => plot.call(zoom.scaleBy, 0.5)],
-                                ['whole', () => plot.call(zoom.transform, d3.zoomIdentity)]])
-      make('button', words, buttons).addEventListener('click', act);
+    for (const [words, act] of [['zoom in', () => plot.call(zoom.scaleBy, 2)], ['zoom out', () => plot.call(zoom.scaleBy, 0.5)], ['whole', whole]])
+      make('button', words, buttons).addEventListener('click', () => { fit(); act(); });
   });
 })();
