@@ -332,7 +332,7 @@ Experiment describe_pitch() {
         {"local", "float from a tile in local memory, each byte fetched once per work-group."},
         {"image", "roi reading from an image2d_t.", {}, {"image"}},
         {"swar", "Sixteen pixels per work-item, two in each 32-bit word, 128-bit loads and stores."},
-        {"wide", "The fastest known form: 256-bit vectors over whole rows on a CPU, swar elsewhere."},
+        {"wide", "The fastest known form: on a CPU whole rows in vectors that take even and odd pixels apart, swar elsewhere."},
     };
     out.native = native::loops("implicit", "The loop over rows and columns in 16-bit integers", [](const HostMemory& m, const Point&, unsigned threads) {
         const auto of = [&](const char* name) { return m.value<std::int32_t>(name); };

@@ -144,6 +144,20 @@ __kernel void tr_cols(__global const float* src, __global float* dst, int n) { i
         self.assertEqual(by_itself["checked_by"], "only itself")
         self.assertTrue(any(w.startswith("unproved:") for w in by_itself["warnings"]))
 
+    def test_names_of_built_in_functions_are_names_like_any_other(self):
+        text = """/*cllab
+arg max = rand:64
+arg length = out:64
+arg sign = 0.5
+global 64
+*/
+kernel void step(global const float* max, global float* length, float sign) { length[get_global_id(0)] = max[get_global_id(0)] * sign; }
+"""
+        record, = self.check(text)
+        self.assertEqual((record["id"], record["status"]), ("t_step", "ok"))
+        out, _ = self.lab("dump", "t.cl:step", "--device", "cpu", "--json", "d.jsonl")
+        self.assertIn("step_workgroup", (self.folder / self.records("d.jsonl")[0]["dump"] / "isa.txt").read_text())
+
     def test_truth_values_of_numpy_are_bytes_of_either_sign(self):
         (self.folder / "mask.npy").write_bytes(npy("|b1", "(64,)", bytes(i % 3 == 0 for i in range(64))))
         for type_name in ("char", "uchar"):

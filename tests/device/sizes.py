@@ -48,6 +48,8 @@ SIZES = {
         "small": [
             [*PITCH, "left=21", "right=22,38,53,70"],
             ["pitch=1,20.2", "width=64,97,130", "height=5"],
+            # As many pixels as a vector of 64 bytes has, one less and one more, and as many as two have.
+            ["pitch=5.2", "width=160", "height=3", "left=7", "right=69,70,71,134"],
             ["pitch=20.2", "width=300", "height=40", "local=64x4,16x16,1x1,8x2", "top=3", "bottom=30"],
             ["pitch=20.2", "width=300", "height=40", "items=1,3,7", "transfers=mapped"],
             ["pitch=20.2", "width=131", "height=7", "items=3", "layout=rows,columns", "element=ushort,int,uint,float"],

@@ -134,7 +134,7 @@ void compare(const std::string& family_name, const std::string& variant_name, co
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(saxpy_keeps_up_with_the_loop) {
-    compare("saxpy", "w256", {{"size", "67108864"}}, [](Memory& m, unsigned threads) {
+    compare("saxpy", "w512", {{"size", "67108864"}}, [](Memory& m, unsigned threads) {
         model::native::saxpy(m.as<float>("x"), m.as<float>("y"), 0.875f, m.size("x") / 4, 1, threads);
     });
 }
