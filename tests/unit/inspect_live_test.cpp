@@ -188,6 +188,15 @@ BOOST_AUTO_TEST_CASE(a_value_outlives_a_branch_in_which_some_work_items_write_it
     BOOST_TEST(counts(isa::gcn, gcn_function(other), "v") == (Numbers{4, 3, 3, 3, 3, 3, 3, 0}), boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(who_waits_for_the_second_branch_does_not_wait_in_the_first) {
+    // v2 is set between the branches, so that nobody needs it in the first, although both put their mask away in the same registers.
+    const auto code = gcn_function({"s_and_saveexec_b64 s[0:1], s[26:27]", "global_store_dword v[0:1], v3, off", "s_or_b64 exec, exec, s[0:1]",
+                                    "v_mov_b32_e32 v2, 0", "s_and_saveexec_b64 s[0:1], s[26:27]", "v_mov_b32_e32 v2, v3",
+                                    "s_or_b64 exec, exec, s[0:1]", "global_store_dword v[0:1], v2, off", "s_endpgm"});
+    BOOST_TEST(entry(isa::gcn, code) == "v0 v1 v3 s26 s27");
+    BOOST_TEST(counts(isa::gcn, code, "v") == (Numbers{3, 3, 3, 4, 4, 3, 3, 3, 0}), boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(both_sides_of_a_gcn_branch_and_those_who_leave_a_loop_keep_what_they_need) {
     const auto code =
         gcn_function({"v_mov_b32_e32 v5, 1", "v_cmp_gt_u32_e32 vcc, 9, v3", "s_and_saveexec_b64 s[0:1], vcc", "s_xor_b64 s[0:1], exec, s[0:1]",
