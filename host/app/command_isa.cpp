@@ -12,6 +12,7 @@
 #include "app/commands.hpp"
 #include "app/comparison.hpp"
 #include "app/isa_code.hpp"
+#include "app/isa_live.hpp"
 #include "app/rebuild.hpp"
 #include "app/stdout_guard.hpp"
 #include "app/streams.hpp"
@@ -90,29 +91,42 @@ std::string with_source(const CellCode& code) {
 }
 
 /// Only what runs: until nine tenths of the samples are shown.
-void print_hot(const CellCode& code, unsigned width) {
+void print_hot(const CellCode& code, const LiveCode& live, unsigned width) {
     const auto bodies = hot_bodies(code);
     put(code.hot ? printable("hot: " + model::statement(*code.hot)) + "\n" : "hot: unknown: nothing of this device can be sampled\n");
     double shown = 0;
     for (const auto& body : bodies) {
         if (shown >= 0.9) break;
         shown += body.region.share;
-        std::string text = "\n" + model::place(body.region) + "\n" + inspect::one_line_counts(*code.counts.isa, body.counts) + "\n";
+        std::string text = "\n" + model::place(body.region) + "\n" + inspect::one_line_counts(*code.counts.isa, body.counts) + "\n" + live.head;
         const model::HotBlock* last = nullptr;
         std::string line;
         for (const auto& instruction : body.instructions) {
             for (const auto* block : body.region.blocks)
                 if (instruction.address >= block->begin && instruction.address < block->end && block != std::exchange(last, block) && block->samples)
                     text += fmt::format("  {:.1f} %\n", 100 * block->share);
-            text += source_line(code, instruction.address, line) + fmt::format("{:8x}:  {}\n", instruction.address, instruction.text);
+            text += source_line(code, instruction.address, line) + live.beside(instruction.address) +
+                    fmt::format("{:8x}:  {}\n", instruction.address, instruction.text);
         }
         put_listing(text, width);
     }
 }
 
+/// Every instruction of the kernel, with its live registers.
+void print_live(const CellCode& code, const LiveCode& live, unsigned width) {
+    std::string text = live.head, line;
+    for (const auto& instruction : code.counts.code.instructions)
+        text += source_line(code, instruction.address, line) + live.beside(instruction.address) +
+                fmt::format("{:8x}:  {}\n", instruction.address, instruction.text);
+    put_listing(text, width);
+}
+
 void print_code(const CellCode& code, const Invocation& invocation) {
     put(printable(code.id + " for " + code.where) + "\n");
-    if (invocation.hot) print_hot(code, invocation.width);
+    const auto live = invocation.live ? live_code(code) : LiveCode();
+    if (invocation.live) put(printable(live.summary) + "\n");
+    if (invocation.hot) print_hot(code, live, invocation.width);
+    else if (invocation.live && !invocation.summary) print_live(code, live, invocation.width);
     else put_listing(invocation.summary ? code.summary : with_source(code), invocation.width);
     if (!code.source_note.empty()) put(printable(code.source_note) + "\n");
     put("\n");

@@ -156,6 +156,7 @@ void add_source(Runner& runner, run::RunRequest request, const model::Device& de
         for (auto& code : codes) code.source_note = "no source lines: no build option for them is known of this driver";
         return;
     }
+    const auto why = device::line_trouble(device);
     const inspect::TempFolder temporary;
     request.settings.dumps = temporary.path();
     request.settings.hot_seconds = 0;
@@ -180,7 +181,8 @@ void add_source(Runner& runner, run::RunRequest request, const model::Device& de
             const auto line = lines.find(place->second);
             code.source[ours[i].address] = place->second + (line == lines.end() ? "" : "  " + trim(line->second));
         }
-        if (code.source.empty()) code.source_note = "no source lines: the driver gives the function that runs no line information, or no objdump reads it";
+        if (code.source.empty())
+            code.source_note = "no source lines: the driver gives the function that runs no line information, or no objdump reads it" + why;
     };
     runner.run(request, device.selector, {[](std::size_t, std::size_t, const model::Record&, const char*) {}, take});
 }

@@ -73,6 +73,9 @@ void add_isa(Options& add) {
         "the hot code of both sides beside each other.");
     add("source", "Prints each source line above its instructions. The lines are those of a second build with line information, and are shown "
         "only where its code is the same.");
+    add("live", "Prints the instructions with the number of live registers beside each: those that hold a value which may be read later, or that "
+        "the instruction writes, by kind; in front stands where most are live. Of GCN, SASS, PTX and x86; unknown where one instruction has no "
+        "rule, or another function is called. With --hot: of the code that runs; with --summary: only where most are live.");
     add("width", count("N"), "Cuts lines at N columns, at least 40. Default: the lines as they are.");
     add("summary", "Prints all but the instructions.");
     add("columns", text("LIST"), about_columns_of(report::columns_of_command("isa")).c_str());

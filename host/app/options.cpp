@@ -127,7 +127,8 @@ void fill(Invocation& out, const Given& given) {
                                    {"verify", &out.verify_only},   {"no-yardstick", &out.no_yardstick},
                                    {"watch", &out.watch},          {"noise", &out.noise},
                                    {"targets", &out.list_targets}, {"summary", &out.summary},
-                                   {"source", &out.source},        {"recorded", &out.recorded},
+                                   {"source", &out.source},        {"live", &out.live},
+                                   {"recorded", &out.recorded},
                                    {"strict", &out.strict},        {"calibrate", &out.calibrate},
                                    {"history", &out.history},      {"test", &out.test}})
         *to = given.has(name);
@@ -212,6 +213,8 @@ void finish_isa(Invocation& out, const Given& given) {
     if (out.hot && out.summary) throw Error(Blame::usage, "`cllab isa` takes --hot or --summary, not both");
     if (out.source && (!out.targets.empty() || out.summary || !out.versus.empty()))
         throw Error(Blame::usage, "`cllab isa` takes --source without --target, --summary and --vs");
+    if (out.live && (out.targets.size() > 1 || !out.versus.empty() || out.rebuild))
+        throw Error(Blame::usage, "`cllab isa` takes --live with one --target at most, and without --vs and --rebuild");
     if (!out.list_targets) need_pattern(out, "a PATTERN, e.g. 'pitch_*', or --targets; `cllab list` shows what there is");
 }
 

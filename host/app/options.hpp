@@ -37,7 +37,7 @@ struct Invocation {
     std::uint64_t seed = 1;
     std::string versus;                          ///< of run and isa
     std::vector<std::string> targets;            ///< of isa
-    bool list_targets = false, summary = false, hot = false, source = false;  ///< likewise
+    bool list_targets = false, summary = false, hot = false, source = false, live = false;  ///< likewise
     unsigned width = 0;                          ///< likewise: columns; 0: as long as the lines are
     std::string check, replay;                   ///< of run, for kernel files
     bool steps = false, native = false;          ///< of run

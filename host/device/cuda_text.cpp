@@ -43,8 +43,8 @@ std::string cuda_text(const std::string& source) {
     // CUDA's pointers know one space. (No macros: __global__ itself is one, for __attribute__((global)).)
     replace(text, R"((^|[^\w.])(__)?(global|constant|private|read_only)\b)", "$1");  // not in "ld.global"
     // A pointer to local memory is a plain one in CUDA; what is no pointer is an array or a variable there.
-    replace(text, R"((^|[^\w.])(__)?local\b(?=(\s+\w+)+\s*\*))", "$1");
-    replace(text, R"((^|[^\w.])(__)?local\b(?=\s+\w+\s))", "$1__shared__");
+    replace(text, R"((^|\W)(__)?local\b(?=(\s+\w+)+\s*\*))", "$1");
+    replace(text, R"((^|\W)(__)?local\b(?=\s+\w+\s))", "$1__shared__");
     // (float4)(a, b, c, d) is a cast of the last one in C++.
     replace(text, R"(\(\s*((u?char|u?short|u?int|u?long|float|double)(2|3|4|8|16))\s*\)\s*\()", "$1(");
     return "#line 1 \"cuda.h\"\n" + std::string(model::embedded_kernel("include/cuda.h")) + "\n" + text + "\n";

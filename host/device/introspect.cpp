@@ -5,6 +5,7 @@
 
 #include "core/text.hpp"
 #include "device/program.hpp"
+#include "device/quirks.hpp"
 
 namespace cllab::device {
 namespace {
@@ -153,9 +154,11 @@ model::Introspection introspect(Session& session, const std::string& text, const
             model::KernelSignature signature;
             signature.name = kernel.getInfo<CL_KERNEL_FUNCTION_NAME>();
             while (!signature.name.empty() && signature.name.back() == '\0') signature.name.pop_back();
+            signature.name = written_name(session.facts(), signature.name);
             const auto count = kernel.getInfo<CL_KERNEL_NUM_ARGS>();
             for (cl_uint i = 0; i < count; ++i) {
                 auto parameter = parameter_of(kernel, i);
+                parameter.name = written_name(session.facts(), parameter.name);
                 const bool typed = parameter.kind != Parameter::Kind::image && parameter.kind != Parameter::Kind::sampler &&
                                    parameter.kind != Parameter::Kind::refused;
                 if (typed && parameter.type.bytes == 0 && !parameter.type.name.empty() && parameter.type.name != "void") {

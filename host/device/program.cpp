@@ -2,8 +2,10 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/text.hpp"
 #include "device/cuda_text.hpp"
 #include "device/nvrtc.hpp"
+#include "device/quirks.hpp"
 
 namespace cllab::device {
 
@@ -40,6 +42,15 @@ Built build(Session& session, const std::string& source, const std::string& opti
         }
     }
     return out;
+}
+
+std::string kernel_name(const Session& session, const Built& built, const std::string& written) {
+    std::size_t size = 0;
+    if (!built.ok || clGetProgramInfo(built.program(), CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &size) != CL_SUCCESS || size == 0) return written;
+    std::string names(size, '\0');
+    if (clGetProgramInfo(built.program(), CL_PROGRAM_KERNEL_NAMES, size, names.data(), nullptr) != CL_SUCCESS) return written;
+    while (!names.empty() && names.back() == '\0') names.pop_back();
+    return given_name(session.facts(), written, split(names, ';'));
 }
 
 std::vector<std::byte> program_binary(const Built& built) {

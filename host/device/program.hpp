@@ -20,6 +20,9 @@ struct Built {
 /// exception. Throws Unsupported where there is no NVRTC.
 Built build(Session& session, const std::string& source, const std::string& options);
 
+/// What the driver calls the kernel that the text calls `written`.
+std::string kernel_name(const Session& session, const Built& built, const std::string& written);
+
 /// CL_PROGRAM_BINARIES of the session's device after a successful build: sizes first, exact parameter sizes, own
 /// pointers, never NULL. Empty when the driver has none. Throws cl::Error when the driver refuses.
 std::vector<std::byte> program_binary(const Built& built);

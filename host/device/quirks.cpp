@@ -1,5 +1,6 @@
 #include "device/quirks.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -108,6 +109,11 @@ const std::vector<Quirk>& quirks() {
          Dealt::here, "prepare_environment sets CUDA_CACHE_DISABLE=1 before the first call unless the user set it",
          "known issue of -cl-nv-verbose", "registers shown on a second run with CUDA_CACHE_DISABLE=0",
          [](const Device& d) { return is(d, Implementation::nvidia); }},
+        {"pocl-renames", Implementation::pocl, "3.1",
+         "a kernel or an argument that has the name of a built-in function, such as step, max or length, is called _cl_step: the headers rename",
+         Dealt::here, "written_name takes the prefix off again, given_name finds the kernel in the program",
+         "PoCL 3.1, 2026-11-22", "CL_PROGRAM_KERNEL_NAMES of `kernel void step(global float* max) { *max = 1; }` is step",
+         [](const Device& d) { return is(d, Implementation::pocl); }},
         {"pocl-compile-cache", Implementation::pocl, "all seen, 3.1 to 7.1",
          "equal text and options are answered from the folder POCL_CACHE_DIR, across processes, so that a second build compiles nothing",
          Dealt::here, "compile_cache_settings gives each build of --rebuild an empty folder; --rebuild checks that something was written there",
@@ -169,8 +175,30 @@ std::string extra_build_options(const Device& device) {
     return is(device, Implementation::nvidia) ? "-cl-nv-verbose" : "";
 }
 
+namespace {
+const std::string renamed = "_cl_";  // in front of what PoCL renames
+}
+
+std::string written_name(const Device& device, const std::string& name) {
+    return is(device, Implementation::pocl) && name.starts_with(renamed) ? name.substr(renamed.size()) : name;
+}
+
+std::string given_name(const Device& device, const std::string& written, const std::vector<std::string>& kernels) {
+    const auto has = [&](const std::string& name) { return std::find(kernels.begin(), kernels.end(), name) != kernels.end(); };
+    return is(device, Implementation::pocl) && !has(written) && has(renamed + written) ? renamed + written : written;
+}
+
 std::string line_option(const Device& device) {
     return is(device, Implementation::pocl) || is(device, Implementation::intel_cpu) ? "-g" : "";
+}
+
+std::string line_trouble(const Device& device) {
+    // PoCL 3.1: with -g the bitcode beside the shared object (parallel.bc) has a line for most instructions of the work-group function, but the
+    // function itself, which PoCL makes when it links the kernel in, has no !dbg entry. The shared object has lines of the kernel alone, which
+    // does not run. Seen 2026-11-22 (llvm-dis-15, readelf --debug-dump=decodedline); goes when `cllab isa saxpy_w32 --device cpu --source` has lines.
+    return is(device, Implementation::pocl) ? ". PoCL makes that function itself, around the kernel, and LLVM writes lines only of functions that "
+                                              "the debug information names; PoCL 3.1 does not name it there"
+                                            : "";
 }
 
 std::vector<std::string> device_defines(const Device& device) {

@@ -51,6 +51,13 @@ std::string extra_build_options(const model::Device& device);
 
 /// The build option with which the driver keeps the source line of each instruction; empty where none is known.
 std::string line_option(const model::Device& device);
+/// Why code built with it may have no lines all the same, to be added to a sentence that says so; empty where nothing is known of it.
+std::string line_trouble(const model::Device& device);
+
+/// What the text calls that which this driver calls `name`, a kernel or an argument.
+std::string written_name(const model::Device& device, const std::string& name);
+/// What this driver calls the text's kernel `written`, by the names of the program's kernels.
+std::string given_name(const model::Device& device, const std::string& written, const std::vector<std::string>& kernels);
 
 /// The LAB_* defines of cl/include/lab.h for this device.
 std::vector<std::string> device_defines(const model::Device& device);

@@ -115,8 +115,9 @@ void bound_memory(const Record& record, const Limits& limits, Explanation& out) 
     take(without_nearer(at_rate(level_id(place->level), name + " bandwidth", name, *work.read, "B", *rate), place->nearer));
 }
 
-/// Bits of the widest vectors in the code that was seen running; 0: not known, or some of it is elsewhere.
-unsigned widest_vector(const Record& record) {
+/// Bits of the widest vectors in the code that was seen running; 0: not known, or some of it is elsewhere. `scalar_bits` where it has none, and
+/// scalar floating-point instructions.
+unsigned widest_vector(const Record& record, unsigned scalar_bits) {
     constexpr double nearly_all = 0.98;
     if (!record.hot || record.hot->evidence != model::Hot::sampled) return 0;
     double share = 0;
@@ -124,6 +125,9 @@ unsigned widest_vector(const Record& record) {
     for (const auto& block : record.hot->blocks) {
         share += block.share;
         for (const auto& [name, count] : block.classes) {
+            if (name == "scalar_float" && count > 0) out = std::max(out, scalar_bits);
+            // Where a call leads to is no part of the listing.
+            if (name == "call" && count > 0) return 0;
             const auto bits = name.starts_with("vector_") ? parse_integer(name.substr(std::string_view("vector_").size())) : std::nullopt;
             if (bits && count > 0) out = std::max(out, static_cast<unsigned>(*bits));
         }
@@ -138,11 +142,22 @@ void bound_arithmetic(const Record& record, const Limits& limits, Explanation& o
     const auto* peak = limits.find("fma.peak." + work.type);
     if (!peak) return leave_out("the profile has no " + work.type + " peak");
     auto name = work.type + " arithmetic";
-    // Narrow vectors do not reach the peak of wide ones.
-    const auto bits = std::to_string(widest_vector(record));
-    if (const auto* narrow = limits.find("fma.peak." + work.type + "." + bits); narrow && narrow->value < peak->value) {
+    // Narrow vectors do not reach the peak of wide ones, and a scalar instruction does one element where one of 128 bits does several: they
+    // are the same instructions with the other elements left out, and no processor executes more of them.
+    const unsigned scalar_bits = work.type == "float" ? 32 : work.type == "double" ? 64 : 0;
+    const auto bits = widest_vector(record, scalar_bits);
+    const bool scalar = bits > 0 && bits == scalar_bits;
+    Figure narrowed;
+    const auto* narrow = limits.find("fma.peak." + work.type + "." + std::to_string(scalar ? 128 : bits));
+    if (narrow && scalar) {
+        narrowed = *narrow;
+        for (double* rate : {&narrowed.value, &narrowed.low, &narrowed.high}) *rate *= bits / 128.0;
+        narrowed.name = "one element of the " + narrow->name;
+        narrow = &narrowed;
+    }
+    if (narrow && narrow->value < peak->value) {
         peak = narrow;
-        name += " in vectors of " + bits + " bits";
+        name = scalar ? "scalar " + name : name + " in vectors of " + std::to_string(bits) + " bits";
     }
     auto bound = at_rate("arithmetic", name, work.type, work.flops, work.type == "uint" ? "op" : "FLOP", *peak);
     // The staircase of the time over the number of groups showed that a unit does whole groups.

@@ -219,8 +219,7 @@ void Bound::bind_pointer(Argument& a, const LoadPicture& load) {
         auto bytes = read_bytes(path, place);
         if (lower(path.extension().string()) == ".npy" || a.spec.text.starts_with("npy:")) {
             auto array = read_npy(bytes, path.string(), place);
-            const auto type = *model::builtin_type(array.type);
-            if (a.element.kind != ElementType::Kind::opaque && (type.kind != a.element.kind || type.lane_bytes != a.element.lane_bytes))
+            if (!fits(array, a.element))
                 refuse(place, "'" + path.string() + "' holds " + array.type + ", " + named + " is " + kind_words(a.parameter));
             bytes = std::move(array.data);
         }
@@ -326,8 +325,7 @@ void Bound::expect(const std::string& name, const Place& place, const std::strin
         auto bytes = read_bytes(file, place);
         if (extension == ".npy") {
             auto array = read_npy(bytes, file.string(), place);
-            const auto held = *model::builtin_type(array.type);
-            if (type.kind != ElementType::Kind::opaque && (held.kind != type.kind || held.lane_bytes != type.lane_bytes))
+            if (!fits(array, type))
                 refuse(place, "'" + file.string() + "' holds " + array.type + ", argument '" + name + "' is " + kind_words(p));
             bytes = std::move(array.data);
         }

@@ -203,6 +203,7 @@ Array read_npy(const model::Bytes& file, const std::string& name, const Place& p
     Array out;
     for (const auto& [suffix, type] : types)
         if (descr.substr(1) == suffix) out.type = type;
+    out.truth = descr.substr(1) == "b1";
     const bool one_byte = descr.size() == 3 && descr[2] == '1';
     const bool here = descr[0] == '=' || (descr[0] == '|' && one_byte) || descr[0] == (std::endian::native == std::endian::little ? '<' : '>');
     if (out.type.empty() || !here)
@@ -223,6 +224,13 @@ Array read_npy(const model::Bytes& file, const std::string& name, const Place& p
         damaged("it holds " + std::to_string(have) + " bytes of data, its shape " + shape_text(out.shape) + " of " + out.type + " needs another number");
     out.data = model::Bytes(file.begin() + start + length, file.end());
     return out;
+}
+
+bool fits(const Array& array, const model::ElementType& element) {
+    if (element.kind == Kind::opaque) return true;
+    const auto held = *model::builtin_type(array.type);
+    if (array.truth && element.kind != Kind::floating && element.lane_bytes == 1) return true;
+    return held.kind == element.kind && held.lane_bytes == element.lane_bytes;
 }
 
 }  // namespace cllab::kernelfile

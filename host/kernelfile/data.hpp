@@ -32,11 +32,14 @@ model::Bytes read_bytes(const std::filesystem::path& path, const Place& place);
 
 struct Array {
     std::string type;                ///< "float", of OpenCL C
+    bool truth = false;              ///< NumPy's bool: bytes of 0 and 1, which are numbers of either sign
     std::vector<std::size_t> shape;
     model::Bytes data;
 };
 /// NumPy's format, versions 1 to 3, C order. Throws Error(usage) for what is damaged, of another byte order or of another type.
 Array read_npy(const model::Bytes& file, const std::string& name, const Place& place);
+/// Whether its elements are those of a buffer of `element`; elements of no known kind take anything.
+bool fits(const Array& array, const model::ElementType& element);
 std::string shape_text(const std::vector<std::size_t>& shape);  ///< "(256, 256)"
 
 }  // namespace cllab::kernelfile

@@ -291,7 +291,7 @@ void name_entry(const CellState& state, inspect::DumpRequest& request) {
 
 inspect::DumpRequest dump_request(CellState& state) {
     inspect::DumpRequest request{{},
-                                 state.cell.experiment->entry(*state.cell.variant),
+                                 device::kernel_name(state.session, state.built, state.cell.experiment->entry(*state.cell.variant)),
                                  state.source,
                                  state.record.build.options,
                                  state.built.log,

@@ -46,7 +46,7 @@ void Operation::make_steps(const device::Built& built, const Setup& setup, const
         if (auto* launch = std::get_if<Launch>(&bound.step)) {
             const auto& name = launch->entry.empty() ? entry : launch->entry;
             try {
-                kernels_.emplace_back(built.program, name.c_str());
+                kernels_.emplace_back(built.program, device::kernel_name(session_, built, name).c_str());
             } catch (const cl::Error& e) {
                 throw Error(Blame::result, "kernel '" + name + "' is not in the program: " + device::error_name(e.err()));
             }

@@ -5,6 +5,7 @@
 #include "core/overloaded.hpp"
 #include "core/parallel.hpp"
 #include "core/phases.hpp"
+#include "core/units.hpp"
 #include "model/work.hpp"
 
 // The memory of an operation: made, filled, poisoned, guarded and read back. Its steps are in operation.cpp.
@@ -99,6 +100,10 @@ void Operation::make_memory(const Setup& setup, const Operation* beside) {
             m.buffer = other->second.buffer;
             ++shared;
         } else {
+            // A family asks for room by its data alone; what just fits may not fit between its guards.
+            if (const auto most = session_.facts().max_alloc_bytes; most > 0 && guard > 0 && bytes + 2 * guard > most)
+                throw Unsupported("buffer '" + name + "' needs " + format_bytes(bytes) + " and guards of " + format_bytes(guard) +
+                                  " on both sides; the device allocates at most " + format_bytes(most) + " at once");
             m.buffer = device::GuardedBuffer(session_, bytes, guard, transfer_, setup.pages);
         }
         if (by_step != ByStep::none && transfer_ == Transfer::pinned) pin(m);

@@ -60,6 +60,23 @@ def not_json(constant):
     raise ValueError(f"{constant} is no JSON number")
 
 
+def against_noise(test):
+    """For what is claimed of measured times: other work on the machine can spoil any one measurement, so one of three must bear it out.
+    What is broken fails all three. Not around subTest, which keeps what fails in it."""
+    @functools.wraps(test)
+    def repeated(self):
+        for attempt in 1, 2, 3:
+            try:
+                return test(self)
+            except AssertionError as e:
+                if attempt == 3:
+                    raise
+                print(f"{test.__name__}, attempt {attempt}: {e}", file=sys.stderr)
+                self.doCleanups()
+                self.setUp()
+    return repeated
+
+
 class LabTest(unittest.TestCase):
     """A test with a folder of its own, removed afterwards."""
     maxDiff = None
@@ -80,7 +97,7 @@ class LabTest(unittest.TestCase):
         return subprocess.Popen([program, *map(str, args)], cwd=self.folder, env=env or self.environment(),
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
 
-    def lab(self, *args, status=0, timeout=120, program=CLLAB, **more):
+    def lab(self, *args, status=0, timeout=300, program=CLLAB, **more):
         """Runs to the end, asserts the exit status unless None, and returns (stdout, stderr)."""
         process = self.start(*args, program=program, **more)
         try:

@@ -9,7 +9,7 @@ import subprocess
 import termios
 import unittest
 
-from lab import CLLAB, SOURCE, LabTest, words
+from lab import CLLAB, LabTest, SOURCE, against_noise, words
 
 COMMANDS = ["run", "devices", "list", "describe", "dump", "isa", "why", "tune", "regress", "profile", "merge", "report"]
 
@@ -145,6 +145,7 @@ class CommandLine(LabTest):
         self.assertEqual(comparison["verdict"], "same code")
         self.assertIn("pitch_short8 against pitch_vload8: same code, so there is no winner; ", out)
 
+    @against_noise
     def test_two_variants_are_compared_over_arrangements_and_by_their_loops(self):
         out, comparison = self.compared("20")
         arrangements = comparison["arrangements"]

@@ -3,7 +3,7 @@ import json
 import re
 
 import lab
-from lab import LabTest
+from lab import LabTest, against_noise
 
 
 class Hot(LabTest):
@@ -11,6 +11,7 @@ class Hot(LabTest):
     SOURCE = r"(?m)^// pitch\.cl:\d+  \S|^no source lines: the driver gives the function that runs no line information"
     SMALL = ["--device", "cpu", "--axis", "width=512", "--axis", "height=512"]
 
+    @against_noise
     def test_a_run_with_dumps_says_which_blocks_ran_in_the_record_the_statistics_and_the_code(self):
         self.lab("run", "pitch_loop", *self.SMALL, "--json", "r.jsonl", "--hot", "0.3", "--no-yardstick")
         record = self.records()[0]
@@ -36,6 +37,7 @@ class Hot(LabTest):
             self.lab("run", "pitch_loop", *self.SMALL, "--json", "r.jsonl", "--force", "--no-yardstick", *how)
             self.assertNotIn("hot", self.records()[0], how)
 
+    @against_noise
     def test_isa_shows_only_what_runs_with_its_share_and_its_source(self):
         out, _ = self.lab("isa", "pitch_loop", *self.SMALL, "--hot", "--source", "--width", "72")
         self.assertRegex(out, r"hot: sampled, \d+ samples in the kernel of \d+")
@@ -46,16 +48,38 @@ class Hot(LabTest):
         self.assertGreater(len(whole.splitlines()), len(out.splitlines()))
         self.assertRegex(whole, self.SOURCE)
 
+    @against_noise
     def test_two_variants_are_compared_in_what_runs(self):
         out, _ = self.lab("isa", "pitch_loop", "--vs", "pitch_swar", *self.SMALL, "--hot")
         self.assertRegex(out, r"(?m)^hot +(loop at|straight-line code from) 0x\S+ [\d.]+ % of the samples +(loop at|straight-line code from)")
         shape, _ = self.lab("isa", "pitch_loop", "--vs", "pitch_swar", *self.SMALL)
         self.assertIn("one iteration of", shape)
 
+    def test_isa_shows_live_registers_beside_the_instructions_and_where_most_are_live(self):
+        out, _ = self.lab("isa", "pitch_loop", *self.SMALL, "--live")
+        lines = out.splitlines()
+        if lines[1].startswith("live registers: unknown: there is no rule of what '"):
+            self.skipTest("this processor's code has an instruction without a rule: " + lines[1])
+        most, at = map(lambda text: int(text, 0), re.match(r"live registers at most: general (\d+) at (0x[0-9a-f]+)", lines[1]).groups())
+        self.assertRegex(lines[2], r"^  general ( +\w+)* +live, while the instruction executes$")
+        seen = {int(m[2], 16): int(m[1]) for m in re.finditer(r"(?m)^ +(\d+)(?: +\d+)* +([0-9a-f]+):  \S", "\n".join(lines[3:]))}
+        self.assertEqual(seen[at], most)
+        self.assertEqual(max(seen.values()), most)
+        # The same numbers stand beside the code that runs, and the sentence without the instructions.
+        hot, _ = self.lab("isa", "pitch_loop", *self.SMALL, "--live", "--hot")
+        for m in re.finditer(r"(?m)^ +(\d+)(?: +\d+)* +([0-9a-f]+):  \S", hot):
+            self.assertEqual(seen[int(m[2], 16)], int(m[1]))
+        self.assertIn(lines[1], hot)
+        summary, _ = self.lab("isa", "pitch_loop", *self.SMALL, "--live", "--summary")
+        self.assertEqual(summary.splitlines()[1], lines[1])
+        self.assertNotIn("while the instruction executes", summary)
+
     def test_what_cannot_be_is_refused_by_name(self):
         for args, sentence in ((["run", "pitch_loop", "--hot", "-1"], "option '--hot' is -1; possible are seconds from 0 to 3600"),
                                (["isa", "pitch_loop", "--width", "39"], "option '--width' is 39; possible are whole numbers from 40"),
                                (["isa", "pitch_loop", "--hot", "--summary"], "`cllab isa` takes --hot or --summary, not both"),
+                               (["isa", "pitch_loop", "--live", "--vs", "pitch_swar"],
+                                "`cllab isa` takes --live with one --target at most, and without --vs and --rebuild"),
                                (["isa", "pitch_loop", "--source", "--vs", "pitch_swar"], "`cllab isa` takes --source without --target, --summary and --vs")):
             _, err = self.lab(*args, status=2)
             self.assertIn(sentence, lab.words(err))

@@ -144,6 +144,35 @@ __kernel void tr_cols(__global const float* src, __global float* dst, int n) { i
         self.assertEqual(by_itself["checked_by"], "only itself")
         self.assertTrue(any(w.startswith("unproved:") for w in by_itself["warnings"]))
 
+    def test_names_of_built_in_functions_are_names_like_any_other(self):
+        text = """/*cllab
+arg max = rand:64
+arg length = out:64
+arg sign = 0.5
+global 64
+*/
+kernel void step(global const float* max, global float* length, float sign) { length[get_global_id(0)] = max[get_global_id(0)] * sign; }
+"""
+        record, = self.check(text)
+        self.assertEqual((record["id"], record["status"]), ("t_step", "ok"))
+        out, _ = self.lab("dump", "t.cl:step", "--device", "cpu", "--json", "d.jsonl")
+        self.assertIn("step_workgroup", (self.folder / self.records("d.jsonl")[0]["dump"] / "isa.txt").read_text())
+
+    def test_truth_values_of_numpy_are_bytes_of_either_sign(self):
+        (self.folder / "mask.npy").write_bytes(npy("|b1", "(64,)", bytes(i % 3 == 0 for i in range(64))))
+        for type_name in ("char", "uchar"):
+            text = f"""/*cllab
+arg mask = npy:mask.npy
+arg dst = out:64
+expect dst = mask.npy
+global 64
+*/
+kernel void keep(global const {type_name}* mask, global {type_name}* dst) {{ dst[get_global_id(0)] = mask[get_global_id(0)]; }}
+"""
+            self.assertEqual([r["checked_by"] for r in self.check(text)], ["file mask.npy"])
+        (self.folder / "t.cl").write_text(text.replace("uchar", "short"))
+        self.assertIn("holds uchar", self.lab("run", "t.cl", "--device", "cpu", status=2)[1])
+
     def test_a_kernel_that_is_right_for_the_first_data_only_is_caught(self):
         text = """__kernel void naive(__global const float* src, __global float* dst) { dst[get_global_id(0)] = src[get_global_id(0)]; }
 __kernel void cheat(__global const float* src, __global float* dst) { dst[get_global_id(0)] = src[0] == FIRSTf ? src[get_global_id(0)] : 0; }

@@ -4,7 +4,7 @@ import os
 import subprocess
 
 import made
-from lab import CLLAB, LabTest, main
+from lab import CLLAB, LabTest, against_noise, main
 
 
 class Large(LabTest):
@@ -28,6 +28,7 @@ class Large(LabTest):
         self.assertEqual(process.returncode, 0)
         return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
 
+    @against_noise
     def test_a_report_grows_as_its_records_and_takes_less_memory_than_their_file(self):
         few, many = self.write("few.jsonl", 4000), self.write("many.jsonl", 16000)
         (few_seconds, few_bytes), (many_seconds, many_bytes) = (min(self.cost("report", path) for _ in range(2)) for path in (few, many))

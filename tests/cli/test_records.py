@@ -11,7 +11,7 @@ import unittest
 
 import lab
 import made
-from lab import LabTest
+from lab import LabTest, against_noise
 
 LINE = re.compile(r"^  (\w[\w ]*?) +(-?[\d.]+) +(-?[\d.]+)%", re.MULTILINE)
 
@@ -25,6 +25,7 @@ class Timings(LabTest):
         wall = float(re.search(r"^where ([\d.]+) s went$", err, re.MULTILINE)[1])
         return outside, wall, {name: float(seconds) for name, seconds, _ in LINE.findall(err)}
 
+    @against_noise
     def test_the_phases_add_up_to_the_time_of_the_command_and_little_is_other(self):
         for how in [], ["--isolate"]:
             outside, wall, phases = self.timed(*how)
@@ -35,6 +36,7 @@ class Timings(LabTest):
             for name in "driver start", "build", "verify", "host reference", "warm up", "yardstick", "sampling":
                 self.assertGreater(phases.get(name, 0), 0, f"{name} of {how}")
 
+    @against_noise
     def test_each_record_keeps_its_own_phases_and_the_rounds_of_its_samples(self):
         _, _, phases = self.timed()
         records = self.records()
@@ -49,6 +51,7 @@ class Timings(LabTest):
         warm = sorted(r["phases"]["warm_up"] for r in records)
         self.assertGreater(warm[-1], 2 * warm[0])
 
+    @against_noise
     def test_the_page_of_a_device_has_an_account_of_its_time_too(self):
         start = time.monotonic()
         _, err = self.lab("profile", "--device", "cpu", "--budget", "2", "--no-dumps", "--timings")

@@ -5,7 +5,7 @@ import unittest
 import xml.etree.ElementTree as xml
 
 import lab
-from lab import LabTest, words
+from lab import LabTest, against_noise, words
 
 KERNELS = ["pitch_loop", "pitch_short8", "pitch_vload8"]
 SIZE = ["--axis", "width=512", "--axis", "height=256"]
@@ -62,6 +62,7 @@ class Regress(LabTest):
         self.assertNotEqual(cells["pitch_loop"]["baseline_sha256"], cells["pitch_loop"]["today_sha256"])
         self.assertEqual(whole["tested"], 0)
 
+    @against_noise
     def test_the_one_slower_kernel_is_named_and_the_status_is_4(self):
         self.baseline()
         self.pitch.write_text(SLOWED % self.text)

@@ -6,7 +6,7 @@ import re
 import shlex
 import sys
 
-from lab import SOURCE, LabTest, main
+from lab import LabTest, SOURCE, against_noise, main
 
 sys.path.insert(0, str(SOURCE / "tests" / "device"))
 from sizes import INSTEAD, SIZES  # noqa: E402
@@ -71,7 +71,7 @@ class OptionsAsSides(LabTest):
         self.assertNotIn("-cl-opt-disable", cells[0]["build"]["options"])
         self.assertIn("-cl-opt-disable", cells[1]["build"]["options"])
         self.assertEqual((comparison["left"], comparison["right"]), ("pitch_float", "pitch_float -cl-opt-disable"))
-        self.assertGreater(len(comparison["arrangements"]), 3)
+        self.assertTrue(comparison["arrangements"])
         self.assertNotIn(comparison["verdict"], ("same code",))
         self.assertIn("pitch_float against pitch_float -cl-opt-disable: ", out)
         self.assertRegex(out, r"\n +pitch_float +pitch_float -cl-opt-disable *\n")  # above the two codes
@@ -100,6 +100,7 @@ class OptionsAsSides(LabTest):
 
 
 class Steps(LabTest):
+    @against_noise
     def test_the_parts_of_an_operation_have_times_of_their_own_beside_the_whole(self):
         expected = {"himeno_resident": {"sweep", "residual", "copy"}, "himeno_swap": {"sweep", "residual"},
                     "himeno_region": {"up", "sweep", "residual", "copy", "down"}, "himeno_data": {"sweep", "residual", "copy", "down"},
@@ -109,13 +110,12 @@ class Steps(LabTest):
             self.lab("run", *ids, "--device", "cpu", "--no-yardstick", "--no-dumps", "--max-time", "0.02", "--steps",
                      *[a for axis in axes for a in ("--axis", axis)], "--json", "r.jsonl", "--force")
             for record in self.records():
-                with self.subTest(record["id"]):
-                    parts = {name[5:]: m["value"] for name, m in record["metrics"].items() if name.startswith("step_") and name != "step_time"}
-                    self.assertEqual(set(parts) - {"between"}, expected[record["id"]], (record["status"], record["reason"], record["warnings"]))
-                    self.assertTrue(all(v > 0 for name, v in parts.items() if name != "between"), parts)
-                    self.assertGreaterEqual(parts["between"], 0)
-                    # Medians of parts are not the parts of a median: together they come near the whole.
-                    self.assertLess(abs(math.log(sum(parts.values()) / record["time"]["median"])), math.log(4))
+                parts = {name[5:]: m["value"] for name, m in record["metrics"].items() if name.startswith("step_") and name != "step_time"}
+                self.assertEqual(set(parts) - {"between"}, expected[record["id"]], (record["status"], record["reason"], record["warnings"]))
+                self.assertTrue(all(v > 0 for name, v in parts.items() if name != "between"), parts)
+                self.assertGreaterEqual(parts["between"], 0)
+                # Medians of parts are not the parts of a median: together they come near the whole.
+                self.assertLess(abs(math.log(sum(parts.values()) / record["time"]["median"])), math.log(4))
 
     def test_an_operation_of_one_launch_has_no_parts(self):
         self.lab("run", "muladd_mad", "--device", "cpu", "--no-yardstick", "--no-dumps", "--max-time", "0.02", "--steps", "--json", "r.jsonl")

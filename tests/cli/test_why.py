@@ -2,7 +2,7 @@
 import json
 import unittest
 
-from lab import LabTest, main, words
+from lab import LabTest, against_noise, main, words
 
 CELL = ["muladd_fma", "--device", "cpu", "--axis", "items=65536", "--max-time", "0.05"]
 
@@ -66,6 +66,7 @@ class Why(LabTest):
         self.assertIn("cannot be: launch alone takes at least 250 s", page)
         self.assertEqual(line["limit"], "impossible")
 
+    @against_noise
     def test_a_claim_that_fails_its_test_is_withdrawn(self):
         self.profile(VAGUE)
         page, line = self.why()
@@ -80,6 +81,7 @@ class Why(LabTest):
             self.assertLess(test["found"]["high"], test["predicted"]["low"])
             self.assertEqual(test["outcome"], "otherwise")
 
+    @against_noise
     def test_twice_the_work_may_agree_with_a_claim_that_other_groups_refute(self):
         # The time goes with the pixels, and so do the groups: only the same pixels in half as many groups tell.
         cell = ["pitch_implicit", "--device", "cpu", "--axis", "width=512", "--axis", "height=512", "--axis", "local=64x4", "--max-time", "0.05"]

@@ -34,6 +34,7 @@ SIZES = {
     "nchw_*": {"tiny": [["images=1", "channels=3", "height=5", "width=7"]],
                "small": [["images=2", "channels=4,5", "height=14", "width=14"]]},
     "occupancy_*": {"tiny": [["local=32", "ballast=1024", "live=0,16"]], "small": []},
+    "pages_*": {"tiny": [["count=4,16", "page=256"]], "small": [["count=64", "pages=small,huge", "page=4096"]]},
     "pad_*": {"tiny": [["images=1", "channels=1,5", "k=1,4"]],
               "small": [["images=2", "channels=3", "k=3,16"], ["images=3", "channels=5", "side=1,6", "margin=0,2"], ["images=2", "channels=70", "side=3", "k=40"]]},
     "pitch_*": {

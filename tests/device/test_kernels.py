@@ -22,7 +22,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "cli"))
-from lab import CLLAB, OCLGRIND_LIBRARY, SKIPPED, SOURCE, LabTest  # noqa: E402
+from lab import CLLAB, OCLGRIND_LIBRARY, SKIPPED, SOURCE, LabTest, against_noise  # noqa: E402
 from expected_failures import complaints  # noqa: E402
 from sizes import INSTEAD, LEFT_OUT, SIZES, WATCHED  # noqa: E402
 
@@ -164,6 +164,7 @@ class KernelFiles(Lane):
                     if LANE in ("pocl", "opt-disable", "intel"):
                         self.assertGreater(record["code"]["code_bytes"], 50)
 
+    @against_noise
     def test_the_loop_that_ran_is_found_in_the_code_of_a_kernel_file(self):
         if LANE not in ("pocl", "intel"):
             return

@@ -161,6 +161,18 @@ BOOST_AUTO_TEST_CASE(rusticl_22_3_answers_with_stubs_and_a_later_mesa_does_not) 
     BOOST_TEST(!device::has_quirk(d, "rusticl-group-32"));
 }
 
+BOOST_AUTO_TEST_CASE(names_that_pocl_renames_are_those_of_the_text) {
+    model::Device pocl, other;
+    pocl.implementation = model::Implementation::pocl;
+    BOOST_TEST(device::written_name(pocl, "_cl_step") == "step");
+    BOOST_TEST(device::written_name(pocl, "stepped") == "stepped");
+    BOOST_TEST(device::written_name(other, "_cl_step") == "_cl_step");
+    BOOST_TEST(device::given_name(pocl, "step", {"copy", "_cl_step"}) == "_cl_step");
+    BOOST_TEST(device::given_name(pocl, "copy", {"copy", "_cl_copy"}) == "copy");
+    BOOST_TEST(device::given_name(pocl, "gone", {"copy"}) == "gone");
+    BOOST_TEST(device::given_name(other, "step", {"_cl_step"}) == "step");
+}
+
 BOOST_AUTO_TEST_CASE(vendor_options_go_to_their_vendor_only) {
     BOOST_TEST(device::extra_build_options(bench[2]) == "-cl-nv-verbose");
     BOOST_TEST(device::extra_build_options(bench[0]) == "");

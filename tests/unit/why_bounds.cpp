@@ -90,6 +90,28 @@ BOOST_AUTO_TEST_CASE(arithmetic_of_narrow_vectors_is_bounded_by_their_own_peak_w
     BOOST_TEST(figure_with({{.share = 1, .classes = {{"vector_256", 4}}}}, model::Hot::unknown) == "fma.peak.float");
 }
 
+BOOST_AUTO_TEST_CASE(scalar_arithmetic_is_bounded_by_one_element_of_the_narrowest_vectors) {
+    auto measured = profile();
+    measured.figures.push_back(figure("fma.peak.float.128", "float peak in vectors of 128 bits", "FLOP/s", 40e9));
+    measured.figures.push_back(figure("fma.peak.double.128", "double peak in vectors of 128 bits", "FLOP/s", 20e9));
+    const auto time_of = [&](const std::string& type, std::vector<model::HotBlock> blocks) {
+        auto r = record(1, {.flops = 100e6, .type = type});
+        r.hot = model::Hot{.evidence = model::Hot::sampled, .blocks = std::move(blocks)};
+        return bound(explain::explain(r, measured), "arithmetic").seconds;
+    };
+    BOOST_TEST(time_of("float", {{.share = 1, .classes = {{"scalar_float", 4}, {"scalar_integer", 1}}}}) == 100e6 / 10e9, is_close);
+    BOOST_TEST(time_of("double", {{.share = 1, .classes = {{"scalar_float", 4}}}}) == 100e6 / 10e9, is_close);
+    // A vector beside them may do the work, and so may a function that is called.
+    BOOST_TEST(time_of("float", {{.share = 1, .classes = {{"scalar_float", 4}, {"vector_128", 1}}}}) == 100e6 / 40e9, is_close);
+    BOOST_TEST(time_of("float", {{.share = 0.9, .classes = {{"scalar_float", 4}}}, {.share = 0.1, .classes = {{"vector_128", 1}}}}) == 100e6 / 40e9, is_close);
+    BOOST_TEST(time_of("float", {{.share = 1, .classes = {{"scalar_float", 4}, {"call", 1}}}}) == 100e6 / 100e9, is_close);
+    BOOST_TEST(time_of("float", {{.share = 0.9, .classes = {{"scalar_float", 4}}}}) == 100e6 / 100e9, is_close);  // a tenth is elsewhere
+    BOOST_TEST(time_of("float", {{.share = 1, .classes = {{"scalar_integer", 4}}}}) == 100e6 / 100e9, is_close);
+    auto r = record(10.5e-3, {.flops = 100e6, .type = "float"});
+    r.hot = model::Hot{.evidence = model::Hot::sampled, .blocks = {{.share = 1, .classes = {{"scalar_float", 4}}}}};
+    BOOST_TEST(said(r, measured) == "limited by scalar float arithmetic: 95 % of the time");
+}
+
 BOOST_AUTO_TEST_CASE(groups_that_leave_units_idle_take_longer_where_the_units_were_measured) {
     model::WorkInfo work{.flops = 100e6, .type = "float", .groups = 3};
     BOOST_TEST(explain::explain(record(1, work), profile()).bounds.front().id == "arithmetic");

@@ -222,7 +222,7 @@ private:
 
 std::vector<Finding> levels(const Chases& chases, const Device& device) { return Levels(chases, device).find(); }
 
-std::vector<Finding> tlb(const Curve& scattered, const Curve& staying, const std::string& id, const std::string& name) {
+std::vector<Finding> tlb(const Curve& scattered, const Curve& staying, const std::string& id, const std::string& name, const std::string& how) {
     const auto hold = [&](const std::string& why) { return std::vector<Finding>{withheld(id + ".reach", name + " reach", why)}; };
     struct Point {
         double x, more, least;
@@ -243,11 +243,10 @@ std::vector<Finding> tlb(const Curve& scattered, const Curve& staying, const std
     std::vector<double> more;
     for (auto p = first; p != points.end() && p->x <= 16 * first->x; ++p) more.push_back(p->more);
     const auto cost = summarise(more);
-    const std::string how = "loads that each go to another page against loads that stay in one for all of its lines";
     const double reach = (first - 1)->x;
     return {{id + ".reach", name + " reach", "byte", reach, reach, first->x, how + "; high is the first footprint where they take 20 % longer"},
             {id + ".cost", name + " cost", "s", cost.median, cost.low, cost.high,
-             how + "; up to 16 times the reach, what prefetchers gain within a page included"}};
+             how + "; up to 16 times the reach"}};
 }
 
 std::vector<Finding> rates(const Curve& reread, const Device& device, const std::string& how) {

@@ -26,8 +26,10 @@ struct Chases {
 std::vector<Finding> levels(const Chases& chases, const Device& device);
 
 /// "tlb.reach" and "tlb.cost": where loads that each go to another page begin to take longer than loads that stay, and by how much.
-/// `name`: "TLB" with the kind of pages.
-std::vector<Finding> tlb(const Curve& scattered, const Curve& staying, const std::string& id, const std::string& name);
+/// `name`: "TLB" with the kind of pages. `how`: what was held against what.
+std::vector<Finding> tlb(const Curve& scattered, const Curve& staying, const std::string& id, const std::string& name,
+                         const std::string& how = "loads that each go to another page against loads that stay in one for all of its lines, "
+                                                "which prefetchers may follow");
 
 /// "l1.rate", …, "memory.rate" of a CPU whose caches the system describes: bytes per second of regions that all cores read and that
 /// fit in one level only.

@@ -12,6 +12,7 @@
 #include "inspect/comgr.hpp"
 #include "inspect/elf.hpp"
 #include "inspect/isa/list.hpp"
+#include "inspect/isa/register_roles.hpp"
 #include "inspect/tool.hpp"
 
 namespace cllab::inspect {
@@ -350,6 +351,8 @@ const InstructionSet isa::gcn{
     .classify = classify,
     .local_spaces = local_spaces,
     .global_spaces = global_spaces,
+    .register_kinds = gcn_register_kinds,
+    .roles = gcn_roles,
     .arithmetic = arithmetic,
     .is_call = is_call,
     .disassemble = disassemble,

@@ -15,6 +15,7 @@
 #include "inspect/code.hpp"
 #include "inspect/disassemble.hpp"
 #include "inspect/occupancy.hpp"
+#include "inspect/roles.hpp"
 #include "model/device.hpp"
 #include "model/experiment.hpp"
 #include "model/result.hpp"
@@ -94,6 +95,12 @@ struct InstructionSet {
     /// kernel. Both empty: memory is one, and its accesses are named without a space.
     std::span<const std::string_view> local_spaces{}, global_spaces{};
     bool counts_barriers = true;
+    /// What an instruction reads and writes of the registers of `register_kinds`, for inspect/liveness.hpp; nothing where no rule says it.
+    /// nullptr: there are no rules at all.
+    std::span<const RegisterKind> register_kinds{};
+    std::optional<Roles> (*roles)(const Instruction& instruction) = nullptr;
+    /// False where a work-item may go on elsewhere than the instructions' targets say. nullptr: it may not.
+    bool (*jumps_are_seen)(const Function& function) = nullptr;
     /// Elements of a declared multiply-add, integer multiplication or function that an instruction may handle, at the
     /// most; 0 for none.
     double (*arithmetic)(const Instruction& instruction, const model::Declared& declared) = nullptr;

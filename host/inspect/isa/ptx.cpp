@@ -6,6 +6,7 @@
 
 #include "core/text.hpp"
 #include "inspect/isa/list.hpp"
+#include "inspect/isa/register_roles.hpp"
 #include "inspect/isa/nvidia.hpp"
 #include "inspect/nvidia.hpp"
 #include "inspect/tool.hpp"
@@ -312,6 +313,8 @@ const InstructionSet isa::ptx{
     .classify = classify,
     .local_spaces = local_spaces,
     .global_spaces = global_spaces,
+    .register_kinds = ptx_register_kinds,
+    .roles = ptx_roles,
     .arithmetic = arithmetic,
     .is_call = is_call,
     .disassemble = disassemble,

@@ -11,6 +11,7 @@
 #include "inspect/analysis.hpp"
 #include "inspect/elf.hpp"
 #include "inspect/isa/list.hpp"
+#include "inspect/isa/register_roles.hpp"
 #include "inspect/isa/nvidia.hpp"
 #include "inspect/tool.hpp"
 
@@ -87,6 +88,8 @@ void set_flow(Instruction& i, const Parsed& parsed) {
         const bool conditional = guarded || i.operands.find(',') != std::string::npos;
         i.flow = conditional ? Flow::branch : Flow::jump;
         if (const auto target = branch_target(i, parsed)) i.targets.push_back(*target);
+    } else if (is(i.mnemonic, "BSSY")) {
+        if (const auto target = branch_target(i, parsed)) i.targets.push_back(*target);  // where its work-items meet again
     } else if (is(i.mnemonic, "CALL")) {
         // The subroutine (a division, say) stands behind the kernel's own code; as a branch it becomes reachable.
         if (const auto target = branch_target(i, parsed)) i.flow = Flow::branch, i.targets.push_back(*target);
@@ -337,6 +340,9 @@ const InstructionSet isa::sass{
     .classify = classify,
     .local_spaces = local_spaces,
     .global_spaces = global_spaces,
+    .register_kinds = sass_register_kinds,
+    .roles = sass_roles,
+    .jumps_are_seen = sass_jumps_are_seen,
     .arithmetic = arithmetic,
     .is_call = is_call,
     .hides_jumps = true,  // convergence barriers and return stacks

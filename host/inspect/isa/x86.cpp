@@ -7,6 +7,7 @@
 
 #include "core/text.hpp"
 #include "inspect/isa/list.hpp"
+#include "inspect/isa/register_roles.hpp"
 
 namespace cllab::inspect {
 namespace {
@@ -333,6 +334,8 @@ const InstructionSet isa::x86{
     .parse = parse,
     .classify = classify,
     .counts_barriers = false,  // they are the ends of loops
+    .register_kinds = x86_register_kinds,
+    .roles = x86_roles,
     .arithmetic = arithmetic,
     .is_call = is_call,
     .names_callees = true,
