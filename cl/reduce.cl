@@ -29,12 +29,13 @@
 // The part of the sum that is this work-item's: 128-bit loads, LOADS of them before the first addition needs one.
 static inline uint item_sum(global const uint* src, ulong n) {
 #if defined(LAB_CPU)
-    // A contiguous run, in four vectors, so that an addition need not wait for the one before.
-    global const uint8* restrict v = (global const uint8*)src;
-    const size_t vectors = n / 8;
+    // A contiguous run, in four vectors, so that an addition need not wait for the one before; of a line each, as half as wide ones
+    // take 1.13 times as long with AVX-512.
+    global const uint16* restrict v = (global const uint16*)src;
+    const size_t vectors = n / 16;
     const size_t run = (vectors + get_global_size(0) - 1) / get_global_size(0);
     const size_t last = min((get_global_id(0) + 1) * run, vectors);
-    uint8 a = 0, b = 0, c = 0, d = 0;
+    uint16 a = 0, b = 0, c = 0, d = 0;
     size_t i = get_global_id(0) * run;
     for (; i + 3 < last; i += 4) {
         a += v[i];
@@ -44,9 +45,11 @@ static inline uint item_sum(global const uint* src, ulong n) {
     }
     for (; i < last; ++i) a += v[i];
     a += b + c + d;
-    uint sum = a.s0 + a.s1 + a.s2 + a.s3 + a.s4 + a.s5 + a.s6 + a.s7;
+    const uint8 half_line = a.lo + a.hi;
+    const uint4 quarter = half_line.lo + half_line.hi;
+    uint sum = quarter.s0 + quarter.s1 + quarter.s2 + quarter.s3;
     if (get_global_id(0) == 0) {
-        for (size_t j = vectors * 8; j < n; ++j) sum += src[j];
+        for (size_t j = vectors * 16; j < n; ++j) sum += src[j];
     }
     return sum;
 #else

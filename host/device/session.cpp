@@ -10,6 +10,7 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/parallel.hpp"
 #include "core/phases.hpp"
 #include "device/originals.hpp"
 #include "device/staging.hpp"
@@ -92,7 +93,21 @@ Staging* Session::staging(std::size_t bytes) {
     return staging_.get();
 }
 
+bool Session::in_place(const cl::Buffer& buffer, std::size_t bytes, cl_map_flags how, const std::function<void(std::span<std::byte>)>& work) {
+    using model::Implementation;
+    constexpr std::size_t worth_bytes = 1 << 20;
+    // A driver copies on one core, and new memory costs it a fault per page; all cores share that here.
+    if (!facts_.is_cpu() || (facts_.implementation != Implementation::pocl && facts_.implementation != Implementation::intel_cpu) || bytes < worth_bytes)
+        return false;
+    void* const at = queue_.enqueueMapBuffer(buffer, CL_TRUE, how, 0, bytes);
+    work({static_cast<std::byte*>(at), bytes});
+    queue_.enqueueUnmapMemObject(buffer, at);
+    queue_.finish();
+    return true;
+}
+
 void Session::put(const cl::Buffer& buffer, std::span<const std::byte> data) {
+    if (in_place(buffer, data.size(), CL_MAP_WRITE, [&](auto bytes) { copy_bytes(bytes, data); })) return;
     if (auto* pinned = staging(data.size())) return pinned->upload(buffer, data);
     queue_.enqueueWriteBuffer(buffer, CL_TRUE, 0, data.size(), data.data());
 }
@@ -112,12 +127,14 @@ void Session::keep_originals(bool keep) {
 }
 
 void Session::get(const cl::Buffer& buffer, std::span<std::byte> data) {
+    if (in_place(buffer, data.size(), CL_MAP_READ, [&](auto bytes) { copy_bytes(data, bytes); })) return;
     if (auto* pinned = staging(data.size())) return pinned->download(buffer, data);
     queue_.enqueueReadBuffer(buffer, CL_TRUE, 0, data.size(), data.data());
 }
 
 bool Session::poison(const cl::Buffer& buffer, std::size_t bytes, std::uint64_t seed) {
     constexpr std::size_t worth_bytes = 1 << 20;
+    if (in_place(buffer, bytes, CL_MAP_WRITE, [&](auto all) { model::poison(all, seed); })) return true;
     if (!has_memory_of_its_own() || bytes < worth_bytes || bytes % 8 != 0 || !facts_.little_endian || !can_poison_) return false;
     try {
         if (!poison_) poison_ = std::make_unique<PoisonKernel>(*this);

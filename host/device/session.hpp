@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -56,7 +57,7 @@ public:
     /// Whether put() may keep data on the device from now on; not beside a cell that may need all of its memory.
     void keep_originals(bool keep);
     void get(const cl::Buffer& buffer, std::span<std::byte> data);
-    /// model::poison of so many bytes by the device itself. False, and nothing done, where the host is to make it.
+    /// model::poison of so many bytes, made where they lie. False, and nothing done, where the host is to make it and put() it there.
     bool poison(const cl::Buffer& buffer, std::size_t bytes, std::uint64_t seed);
     Clock::time_point last_wait() const { return last_wait_; }
     /// Another process used the device until `when`, by the clock that the processes of a machine share: it is as warm as if this one had.
@@ -85,6 +86,9 @@ public:
 
 private:
     bool has_memory_of_its_own() const { return facts_.is_gpu() && !facts_.unified_memory; }
+    /// Calls work(bytes) for the buffer's own bytes, where to map it gives their address and copies nothing. False, and nothing
+    /// done, elsewhere, and for few bytes, which are as soon copied.
+    bool in_place(const cl::Buffer& buffer, std::size_t bytes, cl_map_flags how, const std::function<void(std::span<std::byte>)>& work);
     Staging* staging(std::size_t bytes);  ///< nothing where so many bytes go as fast without
 
     model::Device facts_;

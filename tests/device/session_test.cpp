@@ -1,6 +1,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "bench.hpp"
+#include "core/random.hpp"
 #include "device/program.hpp"
 #include "inspect/binary.hpp"
 
@@ -74,6 +75,24 @@ BOOST_AUTO_TEST_CASE(mapped_and_copied_transfers_bring_the_same_bytes) {
         BOOST_TEST((out == back));
         BOOST_TEST(!buffer.guard_damage("buffer").has_value());
     }
+}
+
+// Much data is copied, and poison made, where a CPU device has it: in a part of a buffer too, and of no whole number of pages.
+BOOST_AUTO_TEST_CASE(much_data_comes_to_a_buffer_and_back_whole_and_stays_between_its_guards) {
+    const std::size_t size = (9 << 20) + 24;
+    device::GuardedBuffer buffer(session(), size, device::least_guard_bytes, model::Transfer::copied);
+    buffer.arm(1);
+    model::Bytes sent(size), back(size);
+    fill_random(sent, 5);
+    session().put(buffer.buffer(), sent);
+    session().get(buffer.buffer(), back);
+    BOOST_TEST((sent == back));
+    const bool made = session().poison(buffer.buffer(), size, 9);
+    BOOST_TEST((made || session().facts().implementation != model::Implementation::pocl));
+    session().get(buffer.buffer(), back);
+    if (made) model::poison(sent, 9);
+    BOOST_TEST((sent == back));
+    BOOST_TEST(!buffer.guard_damage("buffer").has_value());
 }
 
 BOOST_AUTO_TEST_SUITE_END()
