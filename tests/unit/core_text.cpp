@@ -107,6 +107,8 @@ BOOST_AUTO_TEST_CASE(glob_with_many_stars_does_not_take_exponential_time) {
 BOOST_AUTO_TEST_CASE(nearest_finds_slips_and_parts_but_not_other_words) {
     const Words names{"pitch_short8", "pitch_float", "latency_global", "bandwidth_copy"};
     BOOST_TEST(nearest("pitch_shrot8", names).at(0) == "pitch_short8");
+    BOOST_TEST(nearest("widht", {"width", "height"}) == Words{"width"}, boost::test_tools::per_element());
+    BOOST_TEST(nearest("rnu", {"run", "ncu"}).at(0) == "run");
     BOOST_TEST(nearest("Float", names) == Words{"pitch_float"}, boost::test_tools::per_element());
     BOOST_TEST(nearest("zzzzzz", names).empty());
     BOOST_TEST(nearest("pitch", names, 1).size() == 1u);
