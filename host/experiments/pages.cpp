@@ -1,4 +1,5 @@
 // pages: how far the translation of addresses reaches when streams go from page to page.
+#include <bit>
 #include <numeric>
 
 #include "experiments/lib/compare.hpp"
@@ -79,7 +80,8 @@ Setup setup(const Request& request, Params& params) {
                  Launch{{}, Extent(static_cast<std::size_t>(s.streams) * s.wave), Extent(s.local), {"region", "sums", "mask", "trips"}, {}, "walk"}};
     // Near the golden section of their number, so that neighbors in the order are far apart; odd.
     const auto odd = static_cast<std::uint64_t>(0.618 * static_cast<double>(s.count)) | 1;
-    for (const auto& [name, number] : {std::pair{"LINE_WORDS", s.line / 4}, {"PAGE_WORDS", s.page / 4}, {"LINES", s.page / s.line}, {"WAVE", std::uint64_t{s.wave}}, {"ODD", odd}})
+    for (const auto& [name, number] :
+         {std::pair{"LINE_WORDS", s.line / 4}, {"PAGE_WORDS", s.page / 4}, {"LINES", s.page / s.line}, {"WAVE", std::uint64_t{s.wave}}, {"ODD", odd}})
         out.defines.push_back(name + ("=" + std::to_string(number)) + "u");
     // On a CPU each launch goes through all lines at the least, or a large region would never be seen whole.
     const auto low = s.one_by_one ? std::max<std::uint64_t>(4096, divide_up(s.count, reads_per_trip)) : 64;
@@ -121,7 +123,8 @@ Experiment describe_pages() {
     Experiment out;
     out.family = "pages";
     out.question = "How many pages can streams go through before the translation of addresses costs time?";
-    out.axes = {{.name = "count", .unit = "page", .meaning = "pages that one line each is read of; together, as many lines", .values = counts(), .least = 4, .most = 1 << 24},
+    out.axes = {{.name = "count", .unit = "page", .meaning = "pages that one line each is read of; together, as many lines",
+                 .values = counts(), .least = 4, .most = 1 << 24},
                 {.name = "page", .unit = "byte", .meaning = "from one line to the next when they are apart; auto is 4 KiB, in huge pages and on a GPU 2 MiB",
                  .values = {"auto"}, .least = 64, .most = 1 << 30, .may_be_auto = true},
                 {.name = "pages", .meaning = "pages of the host's memory that a CPU's buffer asks for; without meaning on a GPU",

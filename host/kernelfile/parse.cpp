@@ -149,7 +149,8 @@ ArgumentSpec parse_argument(const Piece& value) {
     const auto known = kinds.find(head);
     if (known == kinds.end()) {
         if (head == "svm") refuse(out.place, "shared virtual memory is not supported; give a buffer, e.g. rand:1024");
-        if (head == "inout") refuse(out.place, "a buffer that the kernel reads and writes begins with data, as in zero:n or rand:n, and is checked if it is not const");
+        if (head == "inout")
+            refuse(out.place, "a buffer that the kernel reads and writes begins with data, as in zero:n or rand:n, and is checked if it is not const");
         if (parts.size() > 1) {
             std::vector<std::string> names;
             for (const auto& [name, kind] : kinds) names.push_back(name);

@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(lines_apart_need_the_pages_and_lines_together_only_themselv
 }
 
 BOOST_AUTO_TEST_CASE(the_reach_is_the_last_footprint_at_which_lines_apart_cost_no_more) {
-    const Settings fixed{{"page", "4096"}, {"pages", "small"}};
+    const memory_test::Settings fixed{{"page", "4096"}, {"pages", "small"}};
     std::vector<std::pair<double, double>> apart, together;
     for (double count = 16; count <= 4096; count *= 2) {
         together.emplace_back(count, 1e-9);
