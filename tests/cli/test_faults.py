@@ -216,7 +216,7 @@ class Drivers(LabTest):
 class Ends(LabTest):
     """A run ended from outside while it works."""
 
-    def begin(self, items="1Ki:1Mi:*2", more=(), **named):
+    def begin(self, items="1Ki:256Ki:+1Ki", more=(), **named):
         """A long run, returned when its first record is on disk."""
         path = pathlib.Path(self.folder / "r.jsonl")
         path.unlink(missing_ok=True)
