@@ -1,18 +1,21 @@
-// pitch.cl: compares every pixel of a periodic pattern with its neighbours one pitch to the east and to the west, so
-// that the pattern cancels and a defect stays. The pitch is a real number, N = floor(pitch), so each neighbour lies
-// between two samples and is interpolated. For the pixel C = src[y * width + x] of the inclusive region of interest
-// (ROI) [left, right] x [top, bottom]:
+// pitch.cl: compares every pixel of a periodic pattern with its neighbours one pitch to the east and to the west, so that the pattern
+// cancels and a defect stays. The pitch is a real number, N = floor(pitch), so each neighbour lies between two samples and is interpolated.
+// For the pixel C = src[y * width + x] of the inclusive region of interest (ROI) [left, right] x [top, bottom]:
 //
 //   e = (f * src[at + N] + c * src[at + N + 1]) >> 1          f weighs the sample at floor(pitch),
 //   w = (f * src[at - N] + c * src[at - N - 1]) >> 1          c the one at ceiling(pitch); f + c is 128, or 127 for
 //   D = |128 * C - (e + w)| >> 7                              the weights published in 2013
 //
-// Every intermediate is at most 128 * 255 = 32640, so 16 bits are enough. The float variants compute
-// |2 C - (f E0 + c E1 + f W0 + c W1)| / 2, truncated, in this order and without fused operations. The host guarantees
-// N + 1 <= left and right + N + 1 < width, so no variant may read or write anywhere else.
+// Every intermediate is at most 128 * 255 = 32640, so 16 bits are enough. The float variants compute |2 C - (f E0 + c E1 + f W0 + c W1)| /
+// 2, truncated, in this order and without fused operations. The host guarantees N + 1 <= left and right + N + 1 < width, so no variant may
+// read or write anywhere else.
 
-// What one pixel costs when nothing is clever; p points at the pixel. The casts to 16 bits tell a vectorising compiler
-// that it need not widen to 32.
+// What nearly every kernel is given.
+#define PICTURES __global const uchar* restrict src, __global uchar* restrict dst
+#define REGION int width, int left, int top, int right, int bottom
+
+// What one pixel costs when nothing is clever; p points at the pixel. The casts to 16 bits tell a vectorising compiler that it need not
+// widen to 32.
 static inline uchar fixed_pixel(__global const uchar* p, int n, short f, short c) {
     const ushort e = (ushort)(f * p[n] + c * p[n + 1]);
     const ushort w = (ushort)(f * p[-n] + c * p[-n - 1]);
@@ -57,15 +60,14 @@ typedef short weight;
 
 // --- One work-item per pixel ------------------------------------------------------------------------------------
 
-// The NDRange is the ROI itself and the compiler is left to make vectors of neighbouring work-items. Where no local
-// size divides the ROI the host rounds the NDRange up and defines PITCH_PARTIAL, which costs the test.
-#if defined(PITCH_IMPLICIT)
+// The NDRange is the ROI itself and the compiler is left to make vectors of neighbouring work-items. Where no local size divides the ROI
+// the host rounds the NDRange up and defines PITCH_PARTIAL, which costs the test.
+#if defined(PITCH_IMPLICIT) || defined(PITCH_FLOAT)
 // The hint is the published kernel's. It stops Intel's vectorizer (tests/device/README.md): -DPITCH_UNHINTED leaves it out.
 #ifndef PITCH_UNHINTED
 __attribute__((vec_type_hint(short8)))
 #endif
-__kernel void pitch_implicit(__global const uchar* restrict src, __global uchar* restrict dst, int width, int left,
-                             int top, int right, int bottom, int n, weight f, weight c) {
+__kernel void KERNEL(PICTURES, REGION, int n, weight f, weight c) {
     const int x = left + (int)get_global_id(0), y = top + (int)get_global_id(1);
 #ifdef PITCH_PARTIAL
     if (x > right || y > bottom) return;
@@ -75,22 +77,9 @@ __kernel void pitch_implicit(__global const uchar* restrict src, __global uchar*
 }
 #endif
 
-#if defined(PITCH_FLOAT)
-__kernel void pitch_float(__global const uchar* restrict src, __global uchar* restrict dst, int width, int left,
-                          int top, int right, int bottom, int n, float f, float c) {
-    const int x = left + (int)get_global_id(0), y = top + (int)get_global_id(1);
-#ifdef PITCH_PARTIAL
-    if (x > right || y > bottom) return;
-#endif
-    const size_t at = (size_t)y * width + x;
-    dst[at] = float_pixel(src + at, n, f, c);
-}
-#endif
-
 // The usual GPU form: the NDRange covers the image, and a work-item outside the ROI leaves before it reads anything.
 #if defined(PITCH_ROI)
-__kernel void pitch_roi(__global const uchar* restrict src, __global uchar* restrict dst, int width, int left, int top,
-                        int right, int bottom, int n, float f, float c) {
+__kernel void pitch_roi(PICTURES, REGION, int n, float f, float c) {
     const int x = (int)get_global_id(0), y = (int)get_global_id(1);
     if (x < left || x > right || y < top || y > bottom) return;
     const size_t at = (size_t)y * width + x;
@@ -98,15 +87,15 @@ __kernel void pitch_roi(__global const uchar* restrict src, __global uchar* rest
 }
 #endif
 
-// pitch_roi with its arguments behind pointers: every work-item loads from global memory what the by-value form finds
-// in constant registers. Published for NVIDIA in 2013: 428 MB/s against 1006.
+// pitch_roi with its arguments behind pointers: every work-item loads from global memory what the by-value form finds in constant
+// registers. Published for NVIDIA in 2013: 428 MB/s against 1006.
 #if defined(PITCH_STRUCT) || defined(PITCH_STRUCT_CONSTANT) || defined(PITCH_STRUCT_VALUE)
 typedef struct { int width, left, top, right, bottom; } Region;
 typedef struct { int n; float f, c; } Interpolation;
 #endif
 
-// struct_constant: the same pointers to __constant memory, whose loads at one address a GPU makes once for a group, or puts
-// into constant registers again.
+// struct_constant: the same pointers to __constant memory, whose loads at one address a GPU makes once for a group, or puts into constant
+// registers again.
 #if defined(PITCH_STRUCT) || defined(PITCH_STRUCT_CONSTANT)
 #if defined(PITCH_STRUCT)
 #define ARGUMENTS __global
@@ -114,8 +103,7 @@ typedef struct { int n; float f, c; } Interpolation;
 #define ARGUMENTS __constant
 #endif
 
-__kernel void KERNEL(__global const uchar* restrict src, __global uchar* restrict dst, ARGUMENTS const Region* region,
-                     ARGUMENTS const Interpolation* weights) {
+__kernel void KERNEL(PICTURES, ARGUMENTS const Region* region, ARGUMENTS const Interpolation* weights) {
     const int x = (int)get_global_id(0), y = (int)get_global_id(1);
     if (x < region->left || x > region->right || y < region->top || y > region->bottom) return;
     const size_t at = (size_t)y * region->width + x;
@@ -125,8 +113,7 @@ __kernel void KERNEL(__global const uchar* restrict src, __global uchar* restric
 
 // struct_value: the structs themselves as arguments, which is what made the kernel of 2013 fast again.
 #if defined(PITCH_STRUCT_VALUE)
-__kernel void pitch_struct_value(__global const uchar* restrict src, __global uchar* restrict dst, const Region region,
-                                 const Interpolation weights) {
+__kernel void pitch_struct_value(PICTURES, const Region region, const Interpolation weights) {
     const int x = (int)get_global_id(0), y = (int)get_global_id(1);
     if (x < region.left || x > region.right || y < region.top || y > region.bottom) return;
     const size_t at = (size_t)y * region.width + x;
@@ -134,13 +121,12 @@ __kernel void pitch_struct_value(__global const uchar* restrict src, __global uc
 }
 #endif
 
-// The GPU kernel as it was published and annotated, instruction by instruction: every work-item loads its five pixels and
-// computes, and only the store is guarded. No restrict, a division by two, and contraction as the compiler likes. The loads
-// of work-items outside the region may lie outside the image, which is why it stands PITCH_MARGIN bytes into its buffer.
+// The GPU kernel as it was published and annotated, instruction by instruction: every work-item loads its five pixels and computes, and
+// only the store is guarded. No restrict, a division by two, and contraction as the compiler likes. The loads of work-items outside the
+// region may lie outside the image, which is why it stands PITCH_MARGIN bytes into its buffer.
 #if defined(PITCH_PUBLISHED)
 #pragma OPENCL FP_CONTRACT ON
-__kernel void pitch_published(__global const uchar* src, __global uchar* dst, int width, int left, int top, int right,
-                              int bottom, int n, float f, float c) {
+__kernel void pitch_published(__global const uchar* src, __global uchar* dst, REGION, int n, float f, float c) {
     const int x = (int)get_global_id(0), y = (int)get_global_id(1);
     const size_t at = (size_t)y * width + x;
     __global const uchar* p = src + PITCH_MARGIN + at;
@@ -151,11 +137,10 @@ __kernel void pitch_published(__global const uchar* src, __global uchar* dst, in
 }
 #endif
 
-// A work-group first copies its pixels and N + 1 more on either side into local memory, so each byte comes from global
-// memory once a work-group and not five times. tile is get_local_size(1) rows of get_local_size(0) + 2 (N + 1) bytes.
+// A work-group first copies its pixels and N + 1 more on either side into local memory, so each byte comes from global memory once a
+// work-group and not five times. tile is get_local_size(1) rows of get_local_size(0) + 2 (N + 1) bytes.
 #if defined(PITCH_LOCAL)
-__kernel void pitch_local(__global const uchar* restrict src, __global uchar* restrict dst, __local uchar* tile,
-                          int width, int left, int top, int right, int bottom, int n, float f, float c) {
+__kernel void pitch_local(PICTURES, __local uchar* tile, REGION, int n, float f, float c) {
     const int x = left + (int)get_global_id(0), y = top + (int)get_global_id(1);
     const int lanes = (int)get_local_size(0), lane = (int)get_local_id(0), halo = n + 1, stride = lanes + 2 * halo;
     __local uchar* row = tile + (int)get_local_id(1) * stride;
@@ -172,8 +157,8 @@ __kernel void pitch_local(__global const uchar* restrict src, __global uchar* re
 }
 #endif
 
-// pitch_roi reading through the texture path: its cache is laid out in two dimensions, which a one-dimensional stencil
-// cannot use, and on a CPU every read is a function call.
+// pitch_roi reading through the texture path: its cache is laid out in two dimensions, which a one-dimensional stencil cannot use, and on a
+// CPU every read is a function call.
 #if defined(PITCH_IMAGE)
 __constant sampler_t pixel_sampler = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_NONE | CLK_FILTER_NEAREST;
 
@@ -181,8 +166,7 @@ static inline float image_pixel(__read_only image2d_t src, int x, int y) {
     return (float)read_imageui(src, pixel_sampler, (int2)(x, y)).x;
 }
 
-__kernel void pitch_image(__read_only image2d_t src, __global uchar* restrict dst, int width, int left, int top,
-                          int right, int bottom, int n, float f, float c) {
+__kernel void pitch_image(__read_only image2d_t src, __global uchar* restrict dst, REGION, int n, float f, float c) {
     const int x = (int)get_global_id(0), y = (int)get_global_id(1);
     if (x < left || x > right || y < top || y > bottom) return;
     dst[(size_t)y * width + x] =
@@ -194,15 +178,15 @@ __kernel void pitch_image(__read_only image2d_t src, __global uchar* restrict ds
 // --- One work-item a band of rows or a strip of columns --------------------------------------------------------------
 
 #if defined(PITCH_LOOP) || defined(PITCH_SHORT8) || defined(PITCH_VLOAD8) || (defined(PITCH_WIDE) && defined(LAB_CPU))
-// Where part i of [first, last] begins, in `parts` parts equal to a pixel. Part i ends where part i + 1 begins, so that
-// nothing is lost and nothing is written twice, as columns were in the published code.
+// Where part i of [first, last] begins, in `parts` parts equal to a pixel. Part i ends where part i + 1 begins, so that nothing is lost and
+// nothing is written twice, as columns were in the published code.
 static inline int part_begin(int first, int last, size_t i, size_t parts) {
     return first + (int)((ulong)(last - first + 1) * i / parts);
 }
 #endif
 
-// What work-item i takes of the region: a band of whole rows, or with PITCH_COLUMNS (axis layout) a strip of columns, as
-// published. A band of rows is one stream; a strip jumps from page to page with every row and the prefetcher starts anew.
+// What work-item i takes of the region: a band of whole rows, or with PITCH_COLUMNS (axis layout) a strip of columns, as published. A band
+// of rows is one stream; a strip jumps from page to page with every row and the prefetcher starts anew.
 #if defined(PITCH_COLUMNS)
 #define PART_ROWS(i, parts) const int first_row = top, end_row = bottom + 1
 #define PART_COLUMNS(i, parts) \
@@ -214,8 +198,7 @@ static inline int part_begin(int first, int last, size_t i, size_t parts) {
 #endif
 
 #if defined(PITCH_LOOP)
-__kernel void pitch_loop(__global const uchar* restrict src, __global uchar* restrict dst, int width, int left, int top,
-                         int right, int bottom, int n, weight f, weight c) {
+__kernel void pitch_loop(PICTURES, REGION, int n, weight f, weight c) {
     const size_t i = get_global_id(0), parts = get_global_size(0);
     PART_ROWS(i, parts);
     PART_COLUMNS(i, parts);
@@ -227,8 +210,8 @@ __kernel void pitch_loop(__global const uchar* restrict src, __global uchar* res
 }
 #endif
 
-// Steps of eight pixels, the remainder one by one: pitch_vload8 as it was published, pitch_short8 as it should be on a
-// CPU. They differ in two things, each seen under PoCL (3.1, LLVM 15, AVX2), and by default in their layout:
+// Steps of eight pixels, the remainder one by one: pitch_vload8 as it was published, pitch_short8 as it should be on a CPU. They differ in
+// two things, each seen under PoCL (3.1, LLVM 15, AVX2), and by default in their layout:
 // * vstore8 of uchar takes the vector apart and stays eight byte stores (movb). A store through a packed type is one
 //   vmovq. vload8 is innocent: LLVM puts its eight byte loads together again (vpmovzxbw).
 // * abs_diff, like abs, is written for pairs of elements and becomes 50 instructions of shuffles. max(d, -d) is one
@@ -251,8 +234,7 @@ static inline ushort8 distance8(short8 a, short8 b) {
 #endif
 }
 
-__kernel void KERNEL(__global const uchar* restrict src, __global uchar* restrict dst, int width, int left, int top,
-                     int right, int bottom, int n, short f, short c) {
+__kernel void KERNEL(PICTURES, REGION, int n, short f, short c) {
     const size_t i = get_global_id(0), parts = get_global_size(0);
     PART_ROWS(i, parts);
     PART_COLUMNS(i, parts);
@@ -275,14 +257,13 @@ __kernel void KERNEL(__global const uchar* restrict src, __global uchar* restric
 // --- Geometry known to the compiler ----------------------------------------------------------------------------------
 // The host defines PITCH_N, PITCH_F and PITCH_C (N, f and c above), so shifts, masks and offsets are constants.
 
-// Vectors, for CPUs: a block of pixels is one load of whole bytes, taken as 16-bit fields. The even pixels lie in the lower
-// bytes of the fields and the odd ones in the upper, so no byte is widened: widening is a shuffle, for which an x86 core has
-// one or two units and AVX-512 one. The load at p + N has E0 and E1 of the even pixels as the two bytes of each field, the
-// load at p + N + 1 those of the odd ones; E = f E0 + c E1 of a field is then one instruction where there is pmaddubsw. With
-// E, W <= 32640, the lowest bit dropped from both, S = E + W and 256 C fit 16 bits, and D = |256 C - S| >> 8.
-// A work-item makes a band of whole rows, so that memory is walked in one direction. The blocks at the ends of a row overlap
-// their neighbours instead of leaving pixels for a scalar loop (the same work-item writes the same values twice), and the
-// first is followed by aligned ones, as a store across two lines counts twice.
+// Vectors, for CPUs: a block of pixels is one load of whole bytes, taken as 16-bit fields. The even pixels lie in the lower bytes of the
+// fields and the odd ones in the upper, so no byte is widened: widening is a shuffle, for which an x86 core has one or two units and
+// AVX-512 one. The load at p + N has E0 and E1 of the even pixels as the two bytes of each field, the load at p + N + 1 those of the odd
+// ones; E = f E0 + c E1 of a field is then one instruction where there is pmaddubsw. With E, W <= 32640, the lowest bit dropped from both,
+// S = E + W and 256 C fit 16 bits, and D = |256 C - S| >> 8. A work-item makes a band of whole rows, so that memory is walked in one
+// direction. The blocks at the ends of a row overlap their neighbours instead of leaving pixels for a scalar loop (the same work-item
+// writes the same values twice), and the first is followed by aligned ones, as a store across two lines counts twice.
 #if defined(PITCH_WIDE) && defined(LAB_CPU)
 #if defined(__AVX512BW__) && LAB_UNALIGNED
 #define BLOCK 64
@@ -333,8 +314,7 @@ static inline fields block_of_pixels(__global const uchar* p) {
     return (fields_apart(centre << (ushort)8, even) >> (ushort)8) | (fields_apart(centre & upper, odd) & upper);
 }
 
-__kernel void pitch_wide(__global const uchar* restrict src, __global uchar* restrict dst, int width, int left, int top,
-                         int right, int bottom) {
+__kernel void pitch_wide(PICTURES, REGION) {
     const size_t i = get_global_id(0), parts = get_global_size(0);
     const int end = part_begin(top, bottom, i + 1, parts), last = right - (BLOCK - 1);
     for (int y = part_begin(top, bottom, i, parts); y < end; ++y) {
@@ -351,17 +331,17 @@ __kernel void pitch_wide(__global const uchar* restrict src, __global uchar* res
 }
 #endif
 
-// Packed 32-bit arithmetic, for GPUs: a work-item makes sixteen neighbouring pixels that begin at a multiple of 16
-// bytes of the buffer, with 128-bit loads and one 128-bit store; the neighbours at any byte offset are put together
-// from two aligned loads each, which the level-1 cache answers. A 32-bit word then holds two pixels as 16-bit fields,
-// so one multiply-add serves two pixels, and since no field exceeds 65535 none carries into the next:
+// Packed 32-bit arithmetic, for GPUs: a work-item makes sixteen neighbouring pixels that begin at a multiple of 16 bytes of the buffer,
+// with 128-bit loads and one 128-bit store; the neighbours at any byte offset are put together from two aligned loads each, which the
+// level-1 cache answers. A 32-bit word then holds two pixels as 16-bit fields, so one multiply-add serves two pixels, and since no field
+// exceeds 65535 none carries into the next:
 //   E = f E0 + c E1 <= 32640 (twice e when its lowest bit is cleared), W likewise, S = E + W <= 65280, 256 C <= 65280,
 //   D = |256 C - S| >> 8, that is max - min and then the upper byte of each field.
 #if defined(PITCH_SWAR) || (defined(PITCH_WIDE) && !defined(LAB_CPU))
 #define LOW_BYTES 0x00ff00ffu
 
-// permute_bytes: bytes of the pair (low, high), numbered 0 to 7, picked by the four hexadecimal digits of `pick`, the
-// lowest digit for the lowest byte: one instruction on NVIDIA. Elsewhere the shifts below, which compilers know.
+// permute_bytes: bytes of the pair (low, high), numbered 0 to 7, picked by the four hexadecimal digits of `pick`, the lowest digit for the
+// lowest byte: one instruction on NVIDIA. Elsewhere the shifts below, which compilers know.
 #if defined(LAB_NVIDIA)
 static inline uint permute_bytes(uint low, uint high, uint pick) {
     uint r;
@@ -406,8 +386,8 @@ static inline uint fields_at(const uint* v, int b) {
     return middle_fields(low, high);
 }
 
-// first * byte b + second * byte b + 1, and the same two bytes on: E or W in two fields. The lowest bit is dropped, as
-// the shift by one drops it; f and c that are both even never set it.
+// first * byte b + second * byte b + 1, and the same two bytes on: E or W in two fields. The lowest bit is dropped, as the shift by one
+// drops it; f and c that are both even never set it.
 static inline uint interpolate(const uint* v, int b, uint first, uint second) {
     const uint sum = first * fields_at(v, b) + second * fields_at(v, b + 1);
     return (PITCH_F | PITCH_C) & 1 ? sum & 0xfffefffeu : sum;
@@ -447,12 +427,10 @@ static inline uint4 sixteen_packed(__global const uchar* p) {
     return interleave_upper(even, odd);
 }
 
-// Work-item (i, j) makes the i-th block that touches the ROI in its row j. Blocks are aligned in the buffer and not in
-// the row, so their columns differ from row to row where the width is no multiple of 16. A block that lies wholly
-// inside the ROI and whose aligned loads end inside the buffer (they begin inside it because the neighbours do) takes
-// the fast way, the others go pixel by pixel.
-__kernel void KERNEL(__global const uchar* restrict src, __global uchar* restrict dst, int width, int left, int top,
-                     int right, int bottom, int height) {
+// Work-item (i, j) makes the i-th block that touches the ROI in its row j. Blocks are aligned in the buffer and not in the row, so their
+// columns differ from row to row where the width is no multiple of 16. A block that lies wholly inside the ROI and whose aligned loads end
+// inside the buffer (they begin inside it because the neighbours do) takes the fast way, the others go pixel by pixel.
+__kernel void KERNEL(PICTURES, REGION, int height) {
     const int y = top + (int)get_global_id(1);
     if (y > bottom) return;
     const size_t begin = (size_t)y * width, at = ((begin + left) & ~(size_t)15) + get_global_id(0) * 16;

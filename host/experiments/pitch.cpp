@@ -317,7 +317,7 @@ Experiment describe_pitch() {
     };
     out.variants = {
         {"implicit", "One work-item per pixel in 16-bit integers; vectorising is left to the compiler."},
-        {"float", "One work-item per pixel in float, launched over the region of interest."},
+        {"float", "One work-item per pixel in float, launched over the region of interest.", {"PITCH_IN_FLOAT", "PITCH_UNHINTED"}},
         {"loop", "A loop over a band of rows in each work-item; vectorising is left to the compiler."},
         {"short8", "loop in steps of eight pixels, with whole vectors loaded and stored."},
         {"vload8",
