@@ -89,20 +89,12 @@ __kernel void pitch_roi(PICTURES, REGION, int n, float f, float c) {
 
 // pitch_roi with its arguments behind pointers: every work-item loads from global memory what the by-value form finds in constant
 // registers. Published for NVIDIA in 2013: 428 MB/s against 1006.
-#if defined(PITCH_STRUCT) || defined(PITCH_STRUCT_CONSTANT) || defined(PITCH_STRUCT_VALUE)
 typedef struct { int width, left, top, right, bottom; } Region;
 typedef struct { int n; float f, c; } Interpolation;
-#endif
 
 // struct_constant: the same pointers to __constant memory, whose loads at one address a GPU makes once for a group, or puts into constant
 // registers again.
-#if defined(PITCH_STRUCT) || defined(PITCH_STRUCT_CONSTANT)
-#if defined(PITCH_STRUCT)
-#define ARGUMENTS __global
-#else
-#define ARGUMENTS __constant
-#endif
-
+#if defined(ARGUMENTS)
 __kernel void KERNEL(PICTURES, ARGUMENTS const Region* region, ARGUMENTS const Interpolation* weights) {
     const int x = (int)get_global_id(0), y = (int)get_global_id(1);
     if (x < region->left || x > region->right || y < region->top || y > region->bottom) return;
@@ -177,13 +169,11 @@ __kernel void pitch_image(__read_only image2d_t src, __global uchar* restrict ds
 
 // --- One work-item a band of rows or a strip of columns --------------------------------------------------------------
 
-#if defined(PITCH_LOOP) || defined(PITCH_SHORT8) || defined(PITCH_VLOAD8) || (defined(PITCH_WIDE) && defined(LAB_CPU))
 // Where part i of [first, last] begins, in `parts` parts equal to a pixel. Part i ends where part i + 1 begins, so that nothing is lost and
 // nothing is written twice, as columns were in the published code.
 static inline int part_begin(int first, int last, size_t i, size_t parts) {
     return first + (int)((ulong)(last - first + 1) * i / parts);
 }
-#endif
 
 // What work-item i takes of the region: a band of whole rows, or with PITCH_COLUMNS (axis layout) a strip of columns, as published. A band
 // of rows is one stream; a strip jumps from page to page with every row and the prefetcher starts anew.

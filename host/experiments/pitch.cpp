@@ -324,9 +324,9 @@ Experiment describe_pitch() {
          "short8 as published: strips of columns, vload8, vstore8 and abs_diff, which PoCL compiles to byte moves and "
          "shuffles."},
         {"roi", "float launched over the whole image, with the bounds check in the kernel."},
-        {"struct", "roi with its arguments behind pointers to structs in global memory."},
+        {"struct", "roi with its arguments behind pointers to structs in global memory.", {"ARGUMENTS=__global"}},
         {"struct_value", "struct with both structs passed by value: the fast form of 2013."},
-        {"struct_constant", "struct with both structs behind pointers to __constant memory."},
+        {"struct_constant", "struct with both structs behind pointers to __constant memory.", {"ARGUMENTS=__constant"}},
         {"published", "The GPU kernel as published: loads first, contraction on, a division, and only the store guarded. "
          "Its check allows a difference of 1: contraction may truncate to either side of a whole number."},
         {"local", "float from a tile in local memory, each byte fetched once per work-group."},
