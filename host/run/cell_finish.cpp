@@ -11,6 +11,7 @@
 #include "core/units.hpp"
 #include "device/quirks.hpp"
 #include "inspect/dump.hpp"
+#include "inspect/pocl_code.hpp"
 #include "inspect/work.hpp"
 #include "model/hot_region.hpp"
 #include "model/work.hpp"
@@ -332,6 +333,7 @@ void read_code(CellState& state) {
     if (!state.code.valid() || !request.ran.empty()) state.code = state.instruments.code().read(request, false);
     const auto& analysis = state.code.get();
     state.record.code = analysis.info;
+    inspect::learn_groups(state.record.work, request.ran, request.entry, request.launch.global);
     if (state.addresses) state.record.hot = inspect::hot_code(analysis, *state.addresses);
     else if (!state.record.hot && state.subject && (state.settings.measure || state.settings.hot_seconds > 0))
         state.record.hot = hot_by_account(state, analysis);

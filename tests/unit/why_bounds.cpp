@@ -199,6 +199,31 @@ BOOST_AUTO_TEST_CASE(atomics_have_the_fastest_rate_of_as_many_addresses_as_there
     BOOST_TEST(rate(4) == 40e6, is_close);
     BOOST_TEST(rate(8) == 40e6, is_close);  // no more than four of them may be in use
     BOOST_TEST(rate(9) == 100e6, is_close);  // they may lie better than those that were tried
+    // Where the memory adds and not a core, an address takes no more than one alone.
+    const auto in_place = [&](double words) {
+        auto r = record(1, {.atomics = 1e6, .footprint = 4 * words});
+        r.device.type = "gpu";
+        return 1e6 / bound(explain::explain(r, swept), "atomics").seconds;
+    };
+    BOOST_TEST(in_place(1) == 10e6, is_close);
+    BOOST_TEST(in_place(2) == 20e6, is_close);
+    BOOST_TEST(in_place(8) == 40e6, is_close);
+    BOOST_TEST(in_place(1000) == 100e6, is_close);
+}
+
+BOOST_AUTO_TEST_CASE(the_last_group_that_a_gpu_begins_waits_for_its_load) {
+    auto peaks = profile();
+    peaks.figures.push_back(figure("dispatch.group.rate", "group rate", "group/s", 1e9));
+    peaks.figures.push_back(figure("latency.l2.latency", "L2 latency", "s", 150e-9));
+    const auto seconds = [&](const char* type, double bytes) {
+        auto r = record(1, {.bytes = bytes, .read = bytes / 2, .footprint = MiB, .launches = 1, .groups = 1000});
+        r.device.type = type;
+        return bound(explain::explain(r, peaks), "groups").seconds;
+    };
+    BOOST_TEST(seconds("gpu", MiB) == 1.15e-6, is_close);
+    BOOST_TEST(seconds("gpu", 2 * MiB) == 1e-6, is_close);  // it may be in the first level by then
+    BOOST_TEST(seconds("gpu", 0) == 1e-6, is_close);
+    BOOST_TEST(seconds("cpu", MiB) == 1e-6, is_close);
 }
 
 BOOST_AUTO_TEST_CASE(an_atomic_may_be_as_near_as_the_level_behind_the_first) {
