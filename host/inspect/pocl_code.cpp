@@ -111,9 +111,9 @@ std::optional<model::Extent> local_size_of(const std::string& path, const std::s
     return local;
 }
 
-void learn_groups(model::WorkInfo& work, const std::string& path, const std::string& kernel, const model::Extent& global) {
-    if (work.group > 0 || work.launches > 1 || global.dims == 0) return;
-    const auto local = inspect::local_size_of(path, kernel);
+void learn_groups(model::WorkInfo& work, const std::string& path, const model::Extent& global) {
+    if (work.group > 0 || work.launches > 1 || global.dims == 0 || path.empty()) return;
+    const auto local = local_size_of(path, path.substr(1, path.find('/', 1) - 1));
     if (!local) return;
     work.group = static_cast<double>(local->count());
     work.groups = 1;

@@ -31,8 +31,8 @@ PoclCode choose_pocl_code(const PoclContainer& container, const std::string& ker
 /// The local size that PoCL compiled the shared object `path` of `kernel` for; nothing of the generic one.
 std::optional<model::Extent> local_size_of(const std::string& path, const std::string& kernel);
 
-/// Where the driver chose the groups of the only launch: how many there are, by the shared object of `kernel` that was seen running.
-void learn_groups(model::WorkInfo& work, const std::string& path, const std::string& kernel, const model::Extent& global);
+/// Where the driver chose the groups of the only launch: how many there are, by the shared object that was seen running.
+void learn_groups(model::WorkInfo& work, const std::string& path, const model::Extent& global);
 
 /// The container with those of `loaded` that PoCL compiled for this program after it had made the container: PoCL 3.1 makes it once, when the
 /// program's binary is first asked for, and compiles for another local size when that is first launched.

@@ -141,10 +141,11 @@ BOOST_AUTO_TEST_CASE(a_functions_path_has_the_local_size_that_the_driver_chose) 
 
 BOOST_AUTO_TEST_CASE(groups_that_the_driver_chose_are_counted_by_the_function_that_ran) {
     const auto learned = [](cllab::model::WorkInfo work, const std::string& path) {
-        learn_groups(work, path, "k", Extent(4096, 6));
+        learn_groups(work, path, Extent(4096, 6));
         return std::pair(work.groups, work.group);
     };
     BOOST_CHECK(learned({.launches = 1}, "/k/1024-4-1-goffs0/k.so") == std::pair(8.0, 4096.0));
+    BOOST_CHECK(learned({.launches = 1}, "") == std::pair(0.0, 0.0));
     BOOST_CHECK(learned({.launches = 1}, "/k/0-0-0/k.so") == std::pair(0.0, 0.0));
     BOOST_CHECK(learned({.launches = 2}, "/k/1024-4-1-goffs0/k.so") == std::pair(0.0, 0.0));  // which of them is not known
     BOOST_CHECK(learned({.launches = 1, .groups = 24, .group = 1024}, "/k/1024-4-1-goffs0/k.so") == std::pair(24.0, 1024.0));
