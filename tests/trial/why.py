@@ -213,7 +213,7 @@ def crossovers(arguments, levels):
 
 
 def waits_for_its_chains(record, cells):
-    """Whether the same arithmetic is done much faster in twice as many chains, so that it was not the peak that this cell waited for."""
+    """Whether the same arithmetic is done much faster in twice as many chains: then it is not known to be the peak that this cell waits for."""
     def rate(r):
         return r["work"].get("flops", 0) / r["time"]["median"]
     if record["family"] != "fma" or "ilp" not in record["point"]:
@@ -273,7 +273,7 @@ def main():
         for args, true_of in probes(profile, levels):
             cells = explained(arguments, *args)
             for record, why in cells:
-                if true := {"latency"} if waits_for_its_chains(record, cells) else true_of(record):
+                if true := set() if waits_for_its_chains(record, cells) else true_of(record):
                     take(record, why, true)
     cells = counts["right"] + counts["open"] + counts["wrong"]
     if not cells:
