@@ -180,6 +180,23 @@ BOOST_AUTO_TEST_CASE(a_claim_predicts_the_time_of_more_work_and_of_the_same_time
     BOOST_TEST(!predicted(record(1, arithmetic.work), more));
 }
 
+BOOST_AUTO_TEST_CASE(a_claim_of_narrow_vectors_does_not_predict_that_other_code_has_them_too) {
+    auto measured = profile();
+    measured.figures.push_back(figure("fma.peak.float.128", "float peak in vectors of 128 bits", "FLOP/s", 25e9));
+    auto r = record(4.2e-3, {.flops = 100e6, .type = "float", .launches = 1});
+    r.hot = model::Hot{.evidence = model::Hot::sampled, .blocks = {{.share = 1, .classes = {{"vector_128", 4}}}}};
+    const auto claim = explain::explain(r, measured);
+    BOOST_TEST_REQUIRE(claim.limiter());
+    auto more = r.work;
+    more.flops *= 2;  // in vectors of any width: from half as long to twice
+    BOOST_TEST(!explain::predict(r, claim, more, measured));
+    more.flops *= 4;
+    const auto predicted = explain::predict(r, claim, more, measured);
+    BOOST_TEST_REQUIRE(predicted.has_value());
+    BOOST_TEST(predicted->low == 0.9 * 8e-3 / 4.2e-3, is_close);
+    BOOST_TEST(predicted->high == 1.1 * (32e-3 + 8 * 0.2e-3) / 4.2e-3, is_close);
+}
+
 BOOST_AUTO_TEST_CASE(data_in_a_faster_level_must_make_a_kernel_faster_that_the_slower_one_limits) {
     const auto r = record(9.2e-3, {.bytes = 100 * MiB, .read = 100 * MiB, .footprint = 100 * MiB, .launches = 1});
     const auto claim = explain::explain(r, profile());
