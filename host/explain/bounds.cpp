@@ -39,8 +39,10 @@ struct Place {
     double nearer = 0;    ///< 0.1: a tenth of it may be found in the level before
 };
 
-/// `instances`: of each level but the last, which may hold another part of the data each, unless every group goes through all of it. Nothing
-/// when no size is known.
+bool is_gpu(const Record& record) { return record.device.type == model::name(model::DeviceType::gpu); }
+
+/// `instances`: of each level but the last, which may hold another part of the data each, unless every group goes through all of it; of NVIDIA's
+/// levels only the first has several. Nothing when no size is known.
 std::optional<Place> place_of(const Record& record, const Limits& limits, std::vector<double> sizes, double instances) {
     if (record.time->cache == "cold" || record.time->cache == "rotate") return Place{sizes.size(), true, 0};
     const double last = static_cast<double>(std::max(limits.last_level_bytes, record.device.last_level_bytes));
@@ -48,9 +50,11 @@ std::optional<Place> place_of(const Record& record, const Limits& limits, std::v
     if (sizes.empty()) return std::nullopt;
     sizes.back() = std::max(sizes.back(), last);
     if (record.work.shared) instances = 1;
+    const bool only_first = is_gpu(record) && record.device.platform == "NVIDIA CUDA";
     double nearer = 0;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-        const double holds = sizes[i] * (i + 1 < sizes.size() ? instances : 1);
+        const bool has_instances = i + 1 < sizes.size() && (i == 0 || !only_first);
+        const double holds = sizes[i] * (has_instances ? instances : 1);
         if (record.work.footprint <= holds) return Place{i, false, nearer / std::max(1.0, record.work.footprint)};
         nearer = holds;
     }
@@ -170,8 +174,6 @@ void bound_arithmetic(const Record& record, const Limits& limits, Explanation& o
     }
     out.bounds.push_back(std::move(bound));
 }
-
-bool is_gpu(const Record& record) { return record.device.type == model::name(model::DeviceType::gpu); }
 
 /// The rate of one address; else the fastest that was seen with at most the number tried that is four times `addresses` or more. Where several
 /// addresses lie decides how many parts of a cache share the work: 256 of them took 40 Gop/s in one buffer and 20 in another (H200, 2026-11-22).

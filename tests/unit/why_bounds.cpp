@@ -211,6 +211,28 @@ BOOST_AUTO_TEST_CASE(atomics_have_the_fastest_rate_of_as_many_addresses_as_there
     BOOST_TEST(in_place(1000) == 100e6, is_close);
 }
 
+BOOST_AUTO_TEST_CASE(of_nvidias_levels_only_the_first_has_an_instance_for_each_unit) {
+    auto peaks = profile();
+    peaks.caches.clear();
+    peaks.units = 100;
+    for (const auto& [level, size] : {std::pair{"l1", 256 * KiB}, {"l2", 32 * MiB}, {"l3", 64 * MiB}})
+        peaks.figures.push_back(figure(std::string("bandwidth.") + level + ".size", level, "byte", size, 0));
+    peaks.figures.push_back(figure("bandwidth.l3.rate", "L3 read bandwidth", "B/s", 20e9));
+    peaks.figures.front().value = 4096 * MiB;  // streamed
+    const auto figure_of = [&](const char* platform, double bytes) {
+        auto r = record(1, {.bytes = bytes, .read = bytes, .footprint = bytes, .launches = 1});
+        r.device.type = "gpu";
+        r.device.platform = platform;
+        r.device.last_level_bytes = 0;
+        return explain::explain(r, peaks).bounds.front().figure;
+    };
+    BOOST_TEST(figure_of("NVIDIA CUDA", 20 * MiB) == "bandwidth.l1.rate");
+    BOOST_TEST(figure_of("NVIDIA CUDA", 30 * MiB) == "bandwidth.l2.rate");
+    BOOST_TEST(figure_of("NVIDIA CUDA", 50 * MiB) == "bandwidth.l3.rate");
+    BOOST_TEST(figure_of("NVIDIA CUDA", 1000 * MiB) == "bandwidth.read");
+    BOOST_TEST(figure_of("another", 1000 * MiB) == "bandwidth.l2.rate");  // its dies may have one each
+}
+
 BOOST_AUTO_TEST_CASE(the_last_group_that_a_gpu_begins_waits_for_its_load) {
     auto peaks = profile();
     peaks.figures.push_back(figure("dispatch.group.rate", "group rate", "group/s", 1e9));

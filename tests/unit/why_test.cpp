@@ -52,6 +52,8 @@ BOOST_AUTO_TEST_CASE(what_a_launch_takes_adds_to_the_rest_and_both_are_named_whe
     BOOST_TEST(judged_after(0.45, {0.38}) == 0u);       // a sixth of the time is something else
     BOOST_TEST(judged_after(0.75, {0.05}) == 0u);       // a trifle
     BOOST_TEST(judged_after(0.7, {0.6}) == 0u);         // more than the time
+    BOOST_TEST(judged_after(0.79, {0.34}) == 1u);       // the profile's launch took a tenth longer
+    BOOST_TEST(judged_after(0.6, {0.58}) == 0u);
     auto work = model::WorkInfo{.flops = 50e3, .type = "float", .launches = 1};  // 0.5 us behind a launch of 1 us
     const auto e = explain::explain(record(1.6e-6, work), profile());
     BOOST_TEST(e.limiter()->id == "launch");
