@@ -12,6 +12,9 @@
 #define CL_VERSION_1_2 120
 #define restrict __restrict__
 #define __asm__ asm
+// In build options; out of the text they are taken before.
+#define __global
+#define __constant
 
 typedef signed char lab_schar;
 typedef unsigned char uchar;
