@@ -99,6 +99,9 @@ void add_cells(Options& add, const std::string& command) {
         "Redefines an axis: a list (width=1024,2048), a geometric range (size=1Ki:1Mi:*2) or a stepped one "
         "(items=1:9:+2). Repeats. See `cllab describe FAMILY`. Every family has the axis options: "
         "options=,-cl-fast-relaxed-math,-cl-opt-disable builds each kernel without and with either build option.");
+    if (!few)
+        add("points", text("WHICH", "all"),
+            "Which values of the axes that no --axis names: all, or the first of each. So --points first takes each kernel once.");
     add_statements(add);
     if (!few) {
         add("input", list("NAME=FILE"), "Uses an image file (PNG, JPEG, PGM; grey or colour) as the buffer NAME, e.g. src=panel.png.");

@@ -118,6 +118,12 @@ void fill(Invocation& out, const Given& given) {
         given.text(name, *to);
     if (const std::vector<std::string> possible{"never", "gpus", "all"}; std::find(possible.begin(), possible.end(), out.parallel) == possible.end())
         throw Error(Blame::usage, "option '--parallel' is '" + out.parallel + "'; possible are never, gpus and all" + or_did_you_mean(out.parallel, possible));
+    if (given.has("points")) {
+        const auto& which = given.values["points"].as<std::string>();
+        if (const std::vector<std::string> possible{"all", "first"}; std::find(possible.begin(), possible.end(), which) == possible.end())
+            throw Error(Blame::usage, "option '--points' is '" + which + "'; possible are all and first" + or_did_you_mean(which, possible));
+        if (which == "first") out.points = model::Points::first;
+    }
     for (const auto& format : report::exports)
         if (given.has(format.option)) given.text(format.option, out.exports.emplace_back(format.option, "").second);
     for (const auto& [name, to] : {std::pair{"force", &out.force}, {"append", &out.append},

@@ -10,6 +10,14 @@ class Points(LabTest):
         self.lab("run", *args, "--device", "cpu", "--verify", "--no-dumps", "--json", "r.jsonl", status=status)
         return self.records()
 
+    def test_first_points_are_one_for_each_variant_but_for_the_axes_that_are_given(self):
+        of_all = self.verified("muladd_fma", "latency_global", "--axis", "footprint=4Ki,8Ki", "--points", "first")
+        self.assertEqual([(r["family"], r["point"].get("footprint")) for r in of_all],
+                         [("latency", 4096), ("latency", 8192), ("muladd", None)])
+        self.assertEqual(len(self.verified("latency_local", "--points", "first")), 1)
+        _, err = self.lab("run", "muladd_fma", "--points", "frist", status=2)
+        self.assert_one_sentence(err, "option '--points' is 'frist'; possible are all and first; did you mean first?")
+
     def test_auto_follows_the_axis_that_it_names(self):
         (record,) = self.verified("gemm_naive", "--axis", "m=24")
         self.assertEqual(record["point"], {"m": 24, "n": 24, "k": 24, "pad": 0})
