@@ -127,6 +127,9 @@ void add_cells(Options& add, const std::string& command) {
     if (command == "run")
         add("html", text("FILE"), "Writes an HTML page at the end: charts, tables, and the code beside the time.");
     if (!few) {
+        add("processes", count("N"),
+            "Shares work that takes no measurements (dump, --verify) among N processes of each device, while there is memory for what they do at the same "
+            "time. A driver that crashes or hangs costs one cell. Default: one for 4 cores of the host and 16 cells, 4 at most.");
         add("isolate", "Runs each device's work in a child process: a driver that crashes or hangs costs one cell.");
         add("timings", "Prints on standard error where the time of the command went, by phase and by cell.");
     }
