@@ -61,10 +61,26 @@ template <class T, class V, int N> static __forceinline__ void lab_put(T* to, in
     for (int i = 0; i < N; ++i) to[at++] = (T)v.s[i];
 }
 
+// What is volatile is read by one instruction too, where it is as wide as one can be.
+template <class V> static __forceinline__ void lab_read(V& to, const volatile V& from) {
+    if constexpr (sizeof(V) == 16) {
+        uint* to_words = (uint*)&to;
+        asm volatile("ld.volatile.v4.u32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(to_words[0]), "=r"(to_words[1]), "=r"(to_words[2]), "=r"(to_words[3])
+                     : "l"(&from));
+    } else {
+#pragma unroll
+        for (int i = 0; i < (int)(sizeof(to.s) / sizeof(to.s[0])); ++i) to.s[i] = from.s[i];
+    }
+}
+
 #define LAB_VECTOR(N, ALIGNED, ...)                                                                     \
     template <class T> struct __align__(ALIGNED) lab_vec<T, N> {                                        \
         union { T s[N]; __VA_ARGS__ };                                                                  \
         lab_vec() = default;                                                                            \
+        lab_vec(const lab_vec&) = default;                                                              \
+        lab_vec& operator=(const lab_vec&) = default;                                                   \
+        __forceinline__ lab_vec(const volatile lab_vec& v) { lab_read(*this, v); }                      \
         __forceinline__ lab_vec(T v) {                                                                  \
             _Pragma("unroll") for (int i = 0; i < N; ++i) s[i] = v;                                     \
         }                                                                                               \

@@ -13,8 +13,16 @@
 
 #include "model/experiment.hpp"
 #include "model/fit.hpp"
+#include "model/params.hpp"
 
 namespace cllab::model::lib {
+
+/// The axis `pages` and what a cell's value of it means.
+inline Axis pages_axis(const char* usual) {
+    return {.name = "pages", .meaning = "pages of the host's memory that a CPU's buffer asks for; without meaning on a GPU",
+            .kind = Axis::Kind::choice, .values = {usual}, .choices = {"huge", "small"}};
+}
+inline Pages pages_of(Params& params) { return params.text("pages") == "huge" ? Pages::huge : Pages::small; }
 
 /// Chases through the same memory; the first is what figures are taken from, the others may be absent.
 struct Chases {
