@@ -76,60 +76,77 @@ kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void gemm_local(glob
 #define INSIDE(test) (test)
 #endif
 
-// Where a work-item fetches from. Rows of A and columns of B outside the matrix are those of the edge again: their
-// products go to elements of C that are not stored, and the loop needs no test for them.
+// Where a work-item fetches from. Rows of A and columns of B outside the matrix are those of the edge again: their products
+// go to elements of C that are not stored. What does not fill a tile of k comes first. So the loop needs no test for either.
 typedef struct {
     global const float *a[FETCHES_A], *b[FETCHES_B];
     int ka, kb;  // k of the first word of A and of the first row of B
-    int columns; // of B from the first word's on
+    int next[4]; // where the floats of a word of B are, from its first one
 } source_t;
 
 INLINE void point_sources(source_t* s, global const float* a, global const float* b, int top, int left, int m, int n, int k) {
     const int id = get_local_id(0);
     s->ka = id % WORDS_K * 4;
     s->kb = id / WORDS_N;
-    int column = left + id % WORDS_N * 4;
-    s->columns = n - column;
-#if GEMM_ALIGNED
-    column = min(column, n - 4);
-#endif
+    const int column = min(left + id % WORDS_N * 4, n - (GEMM_ALIGNED ? 4 : 1));
+#pragma unroll
+    for (int i = 0; i < 4; ++i) s->next[i] = min(i, n - 1 - column);
 #pragma unroll
     for (int i = 0; i < FETCHES_A; ++i) s->a[i] = a + (size_t)min(top + id / WORDS_K + i * (GROUP / WORDS_K), m - 1) * k + s->ka;
 #pragma unroll
     for (int i = 0; i < FETCHES_B; ++i) s->b[i] = b + (size_t)(s->kb + i * (GROUP / WORDS_N)) * n + column;
 }
 
-// Four floats, of which `valid` or more lie in the matrix; zeros for the others.
-INLINE float4 fetch(global const float* from, int valid) {
-#if GEMM_ALIGNED
-    return INSIDE(valid > 0) ? *(global const float4*)from : (float4)(0);
-#else
-    float4 out = 0;
-    if (valid > 0) out.x = from[0];
-    if (valid > 1) out.y = from[1];
-    if (valid > 2) out.z = from[2];
-    if (valid > 3) out.w = from[3];
-    return out;
-#endif
-}
-
-// The words of the next tile, `left_k` deep or less.
-INLINE void fetch_tiles(float4* fa, float4* fb, source_t* s, int n, int left_k) {
+// The words of the next tile.
+INLINE void fetch_tiles(float4* fa, float4* fb, source_t* s, int n) {
 #pragma unroll
     for (int i = 0; i < FETCHES_A; ++i) {
-        fa[i] = fetch(s->a[i], left_k - s->ka);
+        global const float* from = s->a[i];
+#if GEMM_ALIGNED
+        fa[i] = *(global const float4*)from;
+#else
+        fa[i] = (float4)(from[0], from[1], from[2], from[3]);
+#endif
         s->a[i] += DEPTH;
     }
 #pragma unroll
     for (int i = 0; i < FETCHES_B; ++i) {
-        const int row = s->kb + i * (GROUP / WORDS_N);
+        global const float* from = s->b[i];
 #if GEMM_ALIGNED
-        fb[i] = fetch(s->b[i], left_k - row);
+        fb[i] = *(global const float4*)from;
 #else
-        fb[i] = fetch(s->b[i], row < left_k ? s->columns : 0);
+        fb[i] = (float4)(from[0], from[s->next[1]], from[s->next[2]], from[s->next[3]]);
 #endif
         s->b[i] += (size_t)DEPTH * n;
     }
+}
+
+// The words of the first tile, whose k is `depth` deep: zeros behind it. Returns how deep what is left is.
+INLINE int fetch_first_tiles(float4* fa, float4* fb, source_t* s, int n, int k) {
+#if GEMM_WHOLE
+    fetch_tiles(fa, fb, s, n);
+    return k - DEPTH;
+#else
+    const int depth = (k - 1) % DEPTH + 1;
+#pragma unroll
+    for (int i = 0; i < FETCHES_A; ++i) {
+        global const float* from = s->a[i];
+        fa[i] = 0;
+        if (s->ka < depth) fa[i].x = from[0];
+        if (s->ka + 1 < depth) fa[i].y = from[1];
+        if (s->ka + 2 < depth) fa[i].z = from[2];
+        if (s->ka + 3 < depth) fa[i].w = from[3];
+        s->a[i] += depth;
+    }
+#pragma unroll
+    for (int i = 0; i < FETCHES_B; ++i) {
+        global const float* from = s->b[i];
+        fb[i] = 0;
+        if (s->kb + i * (GROUP / WORDS_N) < depth) fb[i] = (float4)(from[0], from[s->next[1]], from[s->next[2]], from[s->next[3]]);
+        s->b[i] += (size_t)depth * n;
+    }
+    return k - depth;
+#endif
 }
 
 INLINE void store_tiles(local float* ta, local float* tb, const float4* fa, const float4* fb) {
@@ -257,18 +274,24 @@ kernel PROMISE void KERNEL(global const float* restrict a, global const float* r
 #if defined(GEMM_TILE8)
     local float pool[TILE_SIZE_A + TILE_SIZE_B] __attribute__((aligned(16)));
     local float *ta = pool, *tb = pool + TILE_SIZE_A;
-    for (int left_k = k; left_k > 0; left_k -= DEPTH) {
-        fetch_tiles(fa, fb, &from, n, left_k);
+    int left_k = k;
+    do {
+        if (!GEMM_WHOLE && left_k == k) {
+            left_k = fetch_first_tiles(fa, fb, &from, n, k);
+        } else {
+            fetch_tiles(fa, fb, &from, n);
+            left_k -= DEPTH;
+        }
         store_tiles(ta, tb, fa, fb);
         barrier(CLK_LOCAL_MEM_FENCE);
         multiply_tiles(acc, ta + at_a, tb + at_b);
         barrier(CLK_LOCAL_MEM_FENCE);
-    }
+    } while (left_k > 0);
 #else
     // Two tiles each: one is multiplied while the next is on its way from memory, and one barrier a tile is enough.
     local float pool[2 * (TILE_SIZE_A + TILE_SIZE_B)] __attribute__((aligned(16)));
     local float *ta = pool, *tb = pool + 2 * TILE_SIZE_A;
-    fetch_tiles(fa, fb, &from, n, k);
+    int left_k = fetch_first_tiles(fa, fb, &from, n, k);
     store_tiles(ta, tb, fa, fb);
     barrier(CLK_LOCAL_MEM_FENCE);
     int now = 0;
@@ -283,8 +306,8 @@ kernel PROMISE void KERNEL(global const float* restrict a, global const float* r
     for (int i = 0; i < ITEM_N; ++i) bv[0][i] = 0;
     if (m > 0) read_values(av[0], bv[0], ta + at_a, tb + at_b);
 #endif
-    for (int left_k = k - DEPTH; left_k > -DEPTH; left_k -= DEPTH) {
-        if (left_k > 0) fetch_tiles(fa, fb, &from, n, left_k);
+    for (; left_k > -DEPTH; left_k -= DEPTH) {
+        if (left_k > 0) fetch_tiles(fa, fb, &from, n);
 #if PREFETCH
 #pragma unroll
         for (int i = 0; i < TILE_K; ++i) {

@@ -6,10 +6,13 @@
 // CPU's caches, a figure that contradicts it is withheld, with both numbers.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "model/experiment.hpp"
+#include "model/fit.hpp"
 #include "model/params.hpp"
 
 namespace cllab::model::lib {
@@ -29,6 +32,13 @@ struct Chases {
     std::string path{}, prefix{};        ///< of identifiers and of names: "bypass.", "past-L1 "
     std::size_t first_level = 1;         ///< the level that the chase meets first
 };
+
+/// Capacity of a level that a curve leaves gradually, where every footprint on the way says the same one. `hit` and `miss`: time of a step
+/// that stays in it and of one that does not. A level that replaces any of its lines with equal chance keeps a line through a round of a
+/// footprint F in which a part m misses with probability exp(-m F / C): so m of a footprint gives C. Nothing where fewer than three
+/// footprints miss by a tenth to nine tenths, or theirs differ by more than 1.3 times. The interval is theirs and a tenth more either way,
+/// because no cache chooses quite at random.
+std::optional<Estimate> capacity_of_random_replacement(std::span<const double> footprints, std::span<const double> times, double hit, double miss);
 
 /// "l1.size", "l1.latency", "l2.size", …, "memory.latency": each a figure or withheld with the reason.
 std::vector<Finding> levels(const Chases& chases, const Device& device);
