@@ -175,10 +175,9 @@ void bound_arithmetic(const Record& record, const Limits& limits, Explanation& o
     out.bounds.push_back(std::move(bound));
 }
 
-/// The rate of one address; else the fastest that was seen with at most the number tried that is four times `addresses` or more. Where several
-/// addresses lie decides how many parts of a cache share the work: 256 of them took 40 Gop/s in one buffer and 20 in another (H200, 2026-11-22).
-/// `in_place`: the memory adds, and each address takes no more than one alone did. Where cores add, one address alone goes from core to core.
-std::optional<Figure> rate_of_atomics(const Limits& limits, const std::string& space, double addresses, bool in_place) {
+/// The rate of one address; else the fastest that was seen with at most the number tried that is `spread` times `addresses` or more. `in_place`:
+/// the memory adds, and each address takes no more than one alone did. Where cores add, one address alone goes from core to core.
+std::optional<Figure> rate_of_atomics(const Limits& limits, const std::string& space, double addresses, double spread, bool in_place) {
     const auto head = "atomic." + space + ".";
     std::vector<std::pair<double, const Figure*>> tried;
     for (const auto& f : limits.figures) {
@@ -192,7 +191,7 @@ std::optional<Figure> rate_of_atomics(const Limits& limits, const std::string& s
     bool enough = std::isinf(addresses);
     for (const auto& [number, figure] : tried) {
         if (!fastest || figure->value > fastest->value) fastest = figure;
-        enough = enough || addresses <= 1 || number >= 4 * addresses;
+        enough = enough || addresses <= 1 || number >= spread * addresses;
         if (enough && !std::isinf(addresses)) break;
     }
     std::optional<Figure> out;
@@ -232,7 +231,9 @@ void bound_atomics(const Record& record, const Limits& limits, Explanation& out)
     // Of a chain of them the latency is the bound: one after the other they are no rate.
     if (record.work.atomics <= 0 || record.work.chain == "atomic") return;
     // There is room for no more addresses than the footprint has words; how the additions are shared out among them is not known.
-    const auto rate = rate_of_atomics(limits, "global", std::max(1.0, record.work.footprint / 4), is_gpu(record));
+    // Where several addresses lie decides how many parts of a cache share the work: 256 of them took 40 Gop/s in one buffer and 20 in another
+    // (H200, 2026-11-22).
+    const auto rate = rate_of_atomics(limits, "global", std::max(1.0, record.work.footprint / 4), 4, is_gpu(record));
     if (!rate) {
         out.unbounded.emplace_back("atomics", "the profile has no rate of them");
         return;
@@ -243,9 +244,9 @@ void bound_atomics(const Record& record, const Limits& limits, Explanation& out)
 void bound_local(const Record& record, const Limits& limits, Explanation& out) {
     const auto& work = record.work;
     if (work.local_atomics > 0) {
-        // An array of that size has room for no more addresses.
-        const double words = record.code.local_bytes.value_or(0) > 0 ? std::max(1.0, static_cast<double>(*record.code.local_bytes) / 4) : INFINITY;
-        if (const auto rate = rate_of_atomics(limits, "local", words, is_gpu(record)))
+        // An array of that size has room for no more addresses. A unit's local memory is one memory, so that no word of it is better than another.
+        const double room = record.code.local_bytes.value_or(0) > 0 ? std::max(1.0, static_cast<double>(*record.code.local_bytes) / 4) : INFINITY;
+        if (const auto rate = rate_of_atomics(limits, "local", work.local_addresses > 0 ? work.local_addresses : room, 1, is_gpu(record)))
             out.bounds.push_back(at_rate("local_atomics", "atomics on local memory", "local atomics", work.local_atomics, "op", *rate));
         else
             out.unbounded.emplace_back("atomics on local memory", "the profile has no rate of them");

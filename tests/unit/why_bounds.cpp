@@ -211,6 +211,32 @@ BOOST_AUTO_TEST_CASE(atomics_have_the_fastest_rate_of_as_many_addresses_as_there
     BOOST_TEST(in_place(1000) == 100e6, is_close);
 }
 
+BOOST_AUTO_TEST_CASE(atomics_on_local_memory_have_the_rate_of_as_many_addresses_as_are_declared) {
+    auto swept = profile();
+    for (const auto& [number, rate] : {std::pair{"one", 1e9}, {"4", 3e9}, {"32", 9e9}, {"many", 20e9}})
+        swept.figures.push_back(figure(std::string("atomic.local.") + number, "local atomics", "op/s", rate));
+    const auto rate = [&](double addresses, std::optional<std::int64_t> bytes = {}) {
+        auto r = record(1, {.local_atomics = 1e6, .local_addresses = addresses});
+        r.device.type = "gpu";
+        r.code.local_bytes = bytes;
+        return 1e6 / bound(explain::explain(r, swept), "local_atomics").seconds;
+    };
+    BOOST_TEST(rate(1) == 1e9, is_close);
+    BOOST_TEST(rate(2) == 2e9, is_close);
+    BOOST_TEST(rate(4) == 3e9, is_close);
+    BOOST_TEST(rate(5) == 5e9, is_close);
+    BOOST_TEST(rate(30) == 9e9, is_close);
+    BOOST_TEST(rate(1, 1024) == 1e9, is_close);  // an array may be larger than what of it is added to
+    BOOST_TEST(rate(0, 16) == 3e9, is_close);
+    BOOST_TEST(rate(0) == 20e9, is_close);       // neither is known
+    auto gpu = test::probe_gpu();
+    gpu.max_group = 256;
+    gpu.local_bytes = 48 << 10;
+    const auto four = model::work_of(test::set_up_cell("atomic_local", {{"counters", "4"}}, gpu));
+    BOOST_TEST(four.local_addresses == 4);
+    BOOST_TEST(four.local_atomics == 1);
+}
+
 BOOST_AUTO_TEST_CASE(of_nvidias_levels_only_the_first_has_an_instance_for_each_unit) {
     auto peaks = profile();
     peaks.caches.clear();
