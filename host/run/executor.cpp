@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <thread>
 
 #include "core/clock.hpp"
@@ -103,10 +104,11 @@ public:
           number_(part.comparison), first_(part.first), last_(part.last), group_(request.comparisons[part.comparison]), finished_(finished),
           prepared_(prepared), endings_(endings), observer_(observer), share_(share) {}
 
-    /// `next`: the comparison after this one, or nothing.
-    void run(GroupRun* next) {
+    /// `next`: says which comparison comes after this one, or that there is none; asked when the last cell begins, so that what several
+    /// processes share is not taken long before it is done.
+    void run(std::function<GroupRun*()> next) {
         if (settings_.arrangement) return arrange();
-        next_ = next;
+        next_ = std::move(next);
         for (std::size_t i = first_; i < last_;) i = batch(i);
     }
 
@@ -216,7 +218,10 @@ private:
             cancel_point();
             begin_ahead(i);
             // Not sooner: the data of a point is kept for the cells of one comparison only.
-            if (i + 1 == last_ && builds_ahead()) next_ ? next_->begin_ahead(next_->first_) : build_upcoming();
+            if (i + 1 == last_ && builds_ahead()) {
+                if (auto* const after = next_()) after->begin_ahead(after->first_);
+                else build_upcoming();
+            }
             auto cell = std::move(begun_.extract(i).mapped());
             if (share_) wait_for_room(cell);
             cell.prepared = prepare(*cell.state);
@@ -365,7 +370,7 @@ private:
     Endings& endings_;
     Observer& observer_;
     Share* share_;
-    GroupRun* next_ = nullptr;
+    std::function<GroupRun*()> next_;
     std::map<std::size_t, CellRun> begun_;  ///< not yet prepared
 };
 
@@ -394,9 +399,13 @@ void execute(device::Session& session, const RunRequest& request, Observer& obse
     };
     try {
         for (auto* group = next(); group;) {
-            auto* const after = next();
+            std::optional<GroupRun*> told;
+            const auto after = [&] {
+                if (!told) told = next();
+                return *told;
+            };
             group->run(after);
-            group = after;
+            group = after();
         }
     } catch (...) {
         endings.end_all();  // what was measured is kept, whatever ends the run
