@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <deque>
 #include <functional>
-#include <future>
 #include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <thread>
 
 #include "core/clock.hpp"
@@ -15,77 +14,10 @@
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "inspect/dump_folder.hpp"
-#include "run/cell_sampling.hpp"
+#include "run/endings.hpp"
 
 namespace cllab::run {
 namespace {
-
-/// What a cell has taken of the memory that several processes share, until it goes.
-class Taken {
-public:
-    Taken(Share& share, const Room& room) : share_(share), room_(room) {}
-    ~Taken() { share_.give_back(room_); }
-    Taken(const Taken&) = delete;
-    Taken& operator=(const Taken&) = delete;
-
-private:
-    Share& share_;
-    Room room_;
-};
-
-struct CellRun {
-    std::size_t index = 0;  ///< in its comparison
-    std::unique_ptr<Taken> taken{};
-    std::unique_ptr<CellState> state;
-    std::unique_ptr<Sampling> sampling{};
-    bool prepared = false;
-};
-using Cells = std::vector<CellRun>;
-
-/// Cells whose measuring is over, in the order of the run. On a device that lets the host work beside it they wait here until their code
-/// has been read by the thread that does it, while the next ones are built and measured.
-class Endings {
-public:
-    /// `device_bytes`: that comparisons may take. What waits here takes an eighth more.
-    Endings(bool wait, double device_bytes) : wait_(wait), most_of_device_(device_bytes / 8) {}
-
-    void add(CellRun cell, std::function<void(CellRun&)> end) {
-        count(cell, 1);
-        waiting_.push_back({std::move(cell), std::move(end)});
-        while (!waiting_.empty() && (!wait_ || is_full() || is_read(*waiting_.front().cell.state))) end_first();
-    }
-    void end_all() {
-        while (!waiting_.empty()) end_first();
-    }
-
-private:
-    struct Waiting {
-        CellRun cell;
-        std::function<void(CellRun&)> end;
-    };
-    static constexpr std::size_t most = 16;
-
-    void count(const CellRun& cell, double sign) {
-        if (!cell.prepared) return;
-        on_host_ += sign * data_bytes(cell.state->setup);
-        on_device_ += sign * cell.state->device_bytes;
-    }
-    bool is_full() const { return waiting_.size() > most || on_host_ > most_of_host_ || on_device_ > most_of_device_; }
-    static bool is_read(const CellState& state) {
-        return !state.code.valid() || state.code.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-    }
-    void end_first() {
-        auto first = std::move(waiting_.front());
-        waiting_.pop_front();
-        count(first.cell, -1);
-        first.end(first.cell);
-    }
-
-    bool wait_;
-    double most_of_device_, most_of_host_ = std::min(static_cast<double>(host_memory_bytes()) / 32, 2.0 * (1 << 30));
-    std::deque<Waiting> waiting_;
-    double on_host_ = 0, on_device_ = 0;
-};
 
 /// What the cells have in common costs each of them its share.
 void share_out(const Phases& shared, Cells& cells) {
@@ -103,10 +35,11 @@ public:
           number_(part.comparison), first_(part.first), last_(part.last), group_(request.comparisons[part.comparison]), finished_(finished),
           prepared_(prepared), endings_(endings), observer_(observer), share_(share) {}
 
-    /// `next`: the comparison after this one, or nothing.
-    void run(GroupRun* next) {
+    /// `next`: says which comparison comes after this one, or that there is none; asked when the last cell begins, so that what several
+    /// processes share is not taken long before it is done.
+    void run(std::function<GroupRun*()> next) {
         if (settings_.arrangement) return arrange();
-        next_ = next;
+        next_ = std::move(next);
         for (std::size_t i = first_; i < last_;) i = batch(i);
     }
 
@@ -216,7 +149,10 @@ private:
             cancel_point();
             begin_ahead(i);
             // Not sooner: the data of a point is kept for the cells of one comparison only.
-            if (i + 1 == last_ && builds_ahead()) next_ ? next_->begin_ahead(next_->first_) : build_upcoming();
+            if (i + 1 == last_ && builds_ahead()) {
+                if (auto* const after = next_()) after->begin_ahead(after->first_);
+                else build_upcoming();
+            }
             auto cell = std::move(begun_.extract(i).mapped());
             if (share_) wait_for_room(cell);
             cell.prepared = prepare(*cell.state);
@@ -365,7 +301,7 @@ private:
     Endings& endings_;
     Observer& observer_;
     Share* share_;
-    GroupRun* next_ = nullptr;
+    std::function<GroupRun*()> next_;
     std::map<std::size_t, CellRun> begun_;  ///< not yet prepared
 };
 
@@ -394,9 +330,13 @@ void execute(device::Session& session, const RunRequest& request, Observer& obse
     };
     try {
         for (auto* group = next(); group;) {
-            auto* const after = next();
+            std::optional<GroupRun*> told;
+            const auto after = [&] {
+                if (!told) told = next();
+                return *told;
+            };
             group->run(after);
-            group = after;
+            group = after();
         }
     } catch (...) {
         endings.end_all();  // what was measured is kept, whatever ends the run

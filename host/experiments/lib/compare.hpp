@@ -1,6 +1,8 @@
 // What a kernel left behind against what it should be, in words.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -44,14 +46,20 @@ std::optional<std::string> first_difference(const Buffers& buffers, const std::s
     std::mutex merging;
     in_parallel(found.size(), parallel_piece, [&](std::size_t begin, std::size_t end) {
         Errors errors(buffers.errors ? buffers.errors->allowed() : Tolerance{});
-        for (std::size_t i = begin; i < end; ++i) {
-            const T e = expected(i);
-            if (std::memcmp(&found[i], &e, sizeof(T)) == 0) continue;
-            if constexpr (std::is_floating_point_v<T>)
-                if (buffers.errors && errors.takes(found[i], e)) continue;
-            for (auto least = first.load(); i < least && !first.compare_exchange_weak(least, i);) {
+        std::array<T, 1024> wanted;  // many at once: a loop that only computes, and one comparison of them all
+        for (std::size_t at = begin; at < end; at += wanted.size()) {
+            const auto count = std::min(wanted.size(), end - at);
+            for (std::size_t k = 0; k < count; ++k) wanted[k] = expected(at + k);
+            if (std::memcmp(&found[at], wanted.data(), count * sizeof(T)) == 0) continue;
+            for (std::size_t k = 0; k < count; ++k) {
+                const auto i = at + k;
+                if (std::memcmp(&found[i], &wanted[k], sizeof(T)) == 0) continue;
+                if constexpr (std::is_floating_point_v<T>)
+                    if (buffers.errors && errors.takes(found[i], wanted[k])) continue;
+                for (auto least = first.load(); i < least && !first.compare_exchange_weak(least, i);) {
+                }
+                return;
             }
-            return;
         }
         if (!buffers.errors) return;
         const std::lock_guard lock(merging);

@@ -1,0 +1,87 @@
+// The cells of a run between their measurement and their record.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <future>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "run/cell_sampling.hpp"
+#include "run/executor.hpp"
+#include "run/share.hpp"
+
+namespace cllab::run {
+
+/// What a cell has taken of the memory that several processes share, until it goes.
+class Taken {
+public:
+    Taken(Share& share, const Room& room) : share_(share), room_(room) {}
+    ~Taken() { share_.give_back(room_); }
+    Taken(const Taken&) = delete;
+    Taken& operator=(const Taken&) = delete;
+
+private:
+    Share& share_;
+    Room room_;
+};
+
+struct CellRun {
+    std::size_t index = 0;  ///< in its comparison
+    std::unique_ptr<Taken> taken{};
+    std::unique_ptr<CellState> state;
+    std::unique_ptr<Sampling> sampling{};
+    bool prepared = false;
+};
+using Cells = std::vector<CellRun>;
+
+/// Cells whose measuring is over, in the order of the run. On a device that lets the host work beside it they wait here until their code
+/// has been read by the thread that does it, while the next ones are built and measured.
+class Endings {
+public:
+    /// `device_bytes`: that comparisons may take. What waits here takes an eighth more.
+    Endings(bool wait, double device_bytes) : wait_(wait), most_of_device_(device_bytes / 8) {}
+
+    void add(CellRun cell, std::function<void(CellRun&)> end) {
+        count(cell, 1);
+        waiting_.push_back({std::move(cell), std::move(end)});
+        while (!waiting_.empty() && (!wait_ || is_full() || is_read(*waiting_.front().cell.state))) end_first();
+    }
+    void end_all() {
+        while (!waiting_.empty()) end_first();
+    }
+
+private:
+    struct Waiting {
+        CellRun cell;
+        std::function<void(CellRun&)> end;
+    };
+    static constexpr std::size_t most = 16;
+
+    void count(const CellRun& cell, double sign) {
+        if (!cell.prepared) return;
+        on_host_ += sign * data_bytes(cell.state->setup);
+        on_device_ += sign * cell.state->device_bytes;
+    }
+    bool is_full() const { return waiting_.size() > most || on_host_ > most_of_host_ || on_device_ > most_of_device_; }
+    static bool is_read(const CellState& state) {
+        return !state.code.valid() || state.code.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    }
+    void end_first() {
+        auto first = std::move(waiting_.front());
+        waiting_.pop_front();
+        count(first.cell, -1);
+        first.end(first.cell);
+    }
+
+    bool wait_;
+    double most_of_device_, most_of_host_ = std::min(static_cast<double>(host_memory_bytes()) / 32, 2.0 * (1 << 30));
+    std::deque<Waiting> waiting_;
+    double on_host_ = 0, on_device_ = 0;
+};
+
+}  // namespace cllab::run
