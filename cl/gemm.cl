@@ -274,19 +274,14 @@ kernel PROMISE void KERNEL(global const float* restrict a, global const float* r
 #if defined(GEMM_TILE8)
     local float pool[TILE_SIZE_A + TILE_SIZE_B] __attribute__((aligned(16)));
     local float *ta = pool, *tb = pool + TILE_SIZE_A;
-    int left_k = k;
-    do {
-        if (!GEMM_WHOLE && left_k == k) {
-            left_k = fetch_first_tiles(fa, fb, &from, n, k);
-        } else {
-            fetch_tiles(fa, fb, &from, n);
-            left_k -= DEPTH;
-        }
+    for (int left_k = k; left_k > 0; left_k -= DEPTH) {
+        if (!GEMM_WHOLE && left_k == k) fetch_first_tiles(fa, fb, &from, n, k);
+        else fetch_tiles(fa, fb, &from, n);
         store_tiles(ta, tb, fa, fb);
         barrier(CLK_LOCAL_MEM_FENCE);
         multiply_tiles(acc, ta + at_a, tb + at_b);
         barrier(CLK_LOCAL_MEM_FENCE);
-    } while (left_k > 0);
+    }
 #else
     // Two tiles each: one is multiplied while the next is on its way from memory, and one barrier a tile is enough.
     local float pool[2 * (TILE_SIZE_A + TILE_SIZE_B)] __attribute__((aligned(16)));

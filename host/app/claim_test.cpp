@@ -1,7 +1,9 @@
 #include "app/claim_test.hpp"
 
 #include <algorithm>
+#include <variant>
 
+#include "app/ballast.hpp"
 #include "app/versus.hpp"
 #include "core/units.hpp"
 #include "explain/claim.hpp"
@@ -17,7 +19,8 @@ constexpr double seconds_of_all_tests = 6;
 struct Change {
     model::Cell cell;
     model::ClaimTest test;
-    enum class Kind { amount, place, groups } kind = Kind::amount;
+    enum class Kind { amount, place, groups, residency } kind = Kind::amount;
+    std::shared_ptr<const model::Experiment> experiment{};  ///< of a cell that is no experiment's of the lab
 };
 
 std::string value_of(const model::Record& record, const std::string& axis) {
@@ -89,12 +92,50 @@ std::vector<Change> changes(const run::Settings& settings, const model::Device& 
     return out;
 }
 
+/// Why the cell with a ballast says nothing of fewer waves: it must have the registers that the cell has.
+std::string trouble_of(Runner& runner, const run::Settings& settings, const model::Device& device, const model::Cell& cell, const model::Record& record) {
+    run::RunRequest request{std::nullopt, {{cell}}, settings};
+    request.settings.sampling_seconds = 0.02;
+    request.settings.dumps.reset();
+    request.settings.pictures.clear();
+    model::Record found;
+    runner.run(request, device.selector,
+               {[](std::size_t, std::size_t, const model::Record&, const char*) {}, [&](std::size_t, std::size_t, const model::Record& r) { found = r; }});
+    const std::string with = "with local memory that it does not use the kernel ";
+    if (found.status != model::Status::ok) return with + "is " + model::name(found.status) + ": " + found.reason;
+    if (found.code.registers == record.code.registers && found.code.spills == record.code.spills) return "";
+    return with + "has " + std::to_string(found.code.registers.value_or(0)) + " registers, not " + std::to_string(record.code.registers.value_or(0));
+}
+
+/// The cell with fewer groups resident; else why there is none.
+std::variant<Change, std::string> fewer_waves(Runner& runner, const run::Settings& settings, const model::Device& device, const model::Cell& cell,
+                                              const model::Record& record, const model::Explanation& claim) {
+    if (!device.is_gpu()) return "a CPU runs one group a core at a time";
+    const auto setup = model::set_up(*cell.experiment, {*cell.variant, cell.point, device, settings.seed, settings.files, 1});
+    const auto plan = plan_ballast(record, device, local_arguments(setup));
+    if (const auto* why = std::get_if<std::string>(&plan)) return *why;
+    const auto& residency = std::get<Residency>(plan);
+    const auto prediction = explain::predict_fewer(record, claim, static_cast<double>(residency.after) / residency.before);
+    const auto before = std::to_string(residency.before), after = std::to_string(residency.after);
+    if (!prediction) return "with " + after + " waves a unit instead of " + before + " any limiter may take as long";
+    const auto ballasted = with_ballast(cell, setup, settings, device, residency.bytes);
+    if (!ballasted) return "the kernel is not found in its text, or an operation is several launches";
+    if (const auto trouble = trouble_of(runner, settings, device, ballasted->cell, record); !trouble.empty()) return trouble;
+    Change out{ballasted->cell, {"waves a unit", before, after}, Change::Kind::residency, ballasted->experiment};
+    out.test.low = prediction->low;
+    out.test.high = prediction->high;
+    out.test.because = prediction->because + ", by " + std::to_string(residency.bytes) + " bytes of local memory that no group uses";
+    return out;
+}
+
 }  // namespace
 
 void test_claim(Runner& runner, const run::Settings& settings, const model::Device& device, const model::Cell& cell, const model::Record& record,
                 model::Explanation& claim, const std::function<void(const std::string&)>& progress) {
     if (!claim.limiter()) return;
     auto planned = changes(settings, device, cell, record, claim, settings.limits.at(device.selector));
+    auto fewer = fewer_waves(runner, settings, device, cell, record, claim);
+    if (auto* change = std::get_if<Change>(&fewer)) planned.push_back(std::move(*change));
     const double seconds_of_a_test = std::min(4.0, seconds_of_all_tests / static_cast<double>(std::max<std::size_t>(1, planned.size())));
     for (auto& change : planned) {
         auto& test = change.test;
@@ -109,7 +150,8 @@ void test_claim(Runner& runner, const run::Settings& settings, const model::Devi
         if (test.trouble.empty()) test.outcome = explain::judge(test.low, test.high, test.found);
         claim.tests.push_back(test);
     }
-    if (claim.tests.empty()) claim.untested = "no axis of the cell changes its work so that this limiter predicts what no other one does";
+    if (planned.empty()) claim.untested = "no axis of the cell changes its work so that this limiter predicts what no other one does";
+    if (const auto* why = std::get_if<std::string>(&fewer)) claim.untested += std::string(planned.empty() ? "; " : "") + "with fewer groups resident: " + *why;
     explain::conclude(claim);
 }
 

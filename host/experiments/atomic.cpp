@@ -64,6 +64,7 @@ Setup setup(const Request& request, Params& params) {
                               " work-items of a group");
         out.args = {Output{"out", counters * 4ull * groups}, mask, trips};
         out.defines = {"COUNTERS=" + std::to_string(counters)};
+        out.work.local_addresses = counters;
         out.check = [=](const Buffers& buffers) {
             const auto one = sums(group, counters, buffers.trips);
             std::vector<std::uint32_t> expected;

@@ -39,8 +39,10 @@ struct Place {
     double nearer = 0;    ///< 0.1: a tenth of it may be found in the level before
 };
 
-/// `instances`: of each level but the last, which may hold another part of the data each, unless every group goes through all of it. Nothing
-/// when no size is known.
+bool is_gpu(const Record& record) { return record.device.type == model::name(model::DeviceType::gpu); }
+
+/// `instances`: of each level but the last, which may hold another part of the data each, unless every group goes through all of it; of NVIDIA's
+/// levels only the first has several. Nothing when no size is known.
 std::optional<Place> place_of(const Record& record, const Limits& limits, std::vector<double> sizes, double instances) {
     if (record.time->cache == "cold" || record.time->cache == "rotate") return Place{sizes.size(), true, 0};
     const double last = static_cast<double>(std::max(limits.last_level_bytes, record.device.last_level_bytes));
@@ -48,9 +50,11 @@ std::optional<Place> place_of(const Record& record, const Limits& limits, std::v
     if (sizes.empty()) return std::nullopt;
     sizes.back() = std::max(sizes.back(), last);
     if (record.work.shared) instances = 1;
+    const bool only_first = is_gpu(record) && record.device.platform == "NVIDIA CUDA";
     double nearer = 0;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-        const double holds = sizes[i] * (i + 1 < sizes.size() ? instances : 1);
+        const bool has_instances = i + 1 < sizes.size() && (i == 0 || !only_first);
+        const double holds = sizes[i] * (has_instances ? instances : 1);
         if (record.work.footprint <= holds) return Place{i, false, nearer / std::max(1.0, record.work.footprint)};
         nearer = holds;
     }
@@ -171,9 +175,9 @@ void bound_arithmetic(const Record& record, const Limits& limits, Explanation& o
     out.bounds.push_back(std::move(bound));
 }
 
-/// The rate of one address; else the fastest that was seen with at most the number tried that is four times `addresses` or more. Where several
-/// addresses lie decides how many parts of a cache share the work: 256 of them took 40 Gop/s in one buffer and 20 in another (H200, 2026-11-22).
-const Figure* rate_of_atomics(const Limits& limits, const std::string& space, double addresses) {
+/// The rate of one address; else the fastest that was seen with at most the number tried that is `spread` times `addresses` or more. `in_place`:
+/// the memory adds, and each address takes no more than one alone did. Where cores add, one address alone goes from core to core.
+std::optional<Figure> rate_of_atomics(const Limits& limits, const std::string& space, double addresses, double spread, bool in_place) {
     const auto head = "atomic." + space + ".";
     std::vector<std::pair<double, const Figure*>> tried;
     for (const auto& f : limits.figures) {
@@ -183,12 +187,22 @@ const Figure* rate_of_atomics(const Limits& limits, const std::string& space, do
         if (number) tried.emplace_back(*number, &f);
     }
     std::sort(tried.begin(), tried.end());
-    const Figure* out = nullptr;
+    const Figure* fastest = nullptr;
+    bool enough = std::isinf(addresses);
     for (const auto& [number, figure] : tried) {
-        if (!out || figure->value > out->value) out = figure;
-        if (addresses <= 1 || number >= 4 * addresses) return out;
+        if (!fastest || figure->value > fastest->value) fastest = figure;
+        enough = enough || addresses <= 1 || number >= spread * addresses;
+        if (enough && !std::isinf(addresses)) break;
     }
-    return std::isinf(addresses) ? out : nullptr;  // as many addresses were not tried
+    std::optional<Figure> out;
+    if (fastest && enough) out = *fastest;  // else as many addresses were not tried
+    const auto* one = limits.find(head + "one");
+    if (in_place && one && addresses > 1 && !std::isinf(addresses) && (!out || addresses * one->value < out->value)) {
+        out = *one;
+        for (double* rate : {&out->value, &out->low, &out->high}) *rate *= addresses;
+        out->name = format_significant(addresses, 4) + " times " + one->name;
+    }
+    return out;
 }
 
 /// A work-item passes one barrier after the other, and each takes at least what it takes a group that has its unit for itself.
@@ -217,7 +231,9 @@ void bound_atomics(const Record& record, const Limits& limits, Explanation& out)
     // Of a chain of them the latency is the bound: one after the other they are no rate.
     if (record.work.atomics <= 0 || record.work.chain == "atomic") return;
     // There is room for no more addresses than the footprint has words; how the additions are shared out among them is not known.
-    const auto* rate = rate_of_atomics(limits, "global", std::max(1.0, record.work.footprint / 4));
+    // Where several addresses lie decides how many parts of a cache share the work: 256 of them took 40 Gop/s in one buffer and 20 in another
+    // (H200, 2026-11-22).
+    const auto rate = rate_of_atomics(limits, "global", std::max(1.0, record.work.footprint / 4), 4, is_gpu(record));
     if (!rate) {
         out.unbounded.emplace_back("atomics", "the profile has no rate of them");
         return;
@@ -228,9 +244,9 @@ void bound_atomics(const Record& record, const Limits& limits, Explanation& out)
 void bound_local(const Record& record, const Limits& limits, Explanation& out) {
     const auto& work = record.work;
     if (work.local_atomics > 0) {
-        // An array of that size has room for no more addresses.
-        const double words = record.code.local_bytes.value_or(0) > 0 ? std::max(1.0, static_cast<double>(*record.code.local_bytes) / 4) : INFINITY;
-        if (const auto* rate = rate_of_atomics(limits, "local", words))
+        // An array of that size has room for no more addresses. A unit's local memory is one memory, so that no word of it is better than another.
+        const double room = record.code.local_bytes.value_or(0) > 0 ? std::max(1.0, static_cast<double>(*record.code.local_bytes) / 4) : INFINITY;
+        if (const auto rate = rate_of_atomics(limits, "local", work.local_addresses > 0 ? work.local_addresses : room, 1, is_gpu(record)))
             out.bounds.push_back(at_rate("local_atomics", "atomics on local memory", "local atomics", work.local_atomics, "op", *rate));
         else
             out.unbounded.emplace_back("atomics on local memory", "the profile has no rate of them");
@@ -244,6 +260,21 @@ void bound_local(const Record& record, const Limits& limits, Explanation& out) {
     if (work.barriers > 0) bound_barriers(record, limits, out);
     const bool known = work.local_bytes > 0 || work.local_atomics > 0 || work.barriers > 0;
     if (!known && record.code.local_bytes.value_or(0) > 0) out.unbounded.emplace_back("local memory and barriers", "how often they are used is not counted");
+}
+
+/// The last group begins when all others have, and waits for what it loads. A GPU's first level holds nothing of the launch before: 2048 loads of
+/// which each needs the one before, through 64 KiB again and again, took 108 us, as 512 of the second level and 1536 of the first do (H200,
+/// 2026-11-22). So what is moved once comes from the second level at the nearest.
+Bound with_last_load(Bound bound, const Record& record, const Limits& limits) {
+    const auto& work = record.work;
+    const auto* load = limits.find("latency.l2.latency");
+    if (!is_gpu(record) || !load || work.read.value_or(0) <= 0 || work.bytes > 1.01 * work.footprint) return bound;
+    const auto last = at_time("", "", "", 1, *load);
+    bound.seconds += last.seconds;
+    bound.low += last.low;
+    bound.high += last.high;
+    bound.how += " and " + last.how + " of the last one's load";
+    return bound;
 }
 
 void bound_launch(const Record& record, const Limits& limits, Explanation& out) {
@@ -269,7 +300,7 @@ void bound_launch(const Record& record, const Limits& limits, Explanation& out) 
     if (work.groups <= 1) return;
     if (const auto* time = limits.find("dispatch.group.time")) out.bounds.push_back(at_time("groups", "group dispatch", "groups", work.groups, *time));
     else if (const auto* rate = limits.find("dispatch.group.rate"))
-        out.bounds.push_back(at_rate("groups", "group dispatch", "groups", work.groups, "group", *rate));
+        out.bounds.push_back(with_last_load(at_rate("groups", "group dispatch", "groups", work.groups, "group", *rate), record, limits));
 }
 
 void bound_latency(const Record& record, const Limits& limits, Explanation& out) {

@@ -46,14 +46,17 @@ std::optional<Prediction> predict(const model::Record& record, const model::Expl
         return !wanted || std::any_of(bounds.begin(), bounds.end(), [&](const auto& b) { return b.id == wanted->id; });
     };
     const bool same = is_there(limiter) && is_there(claim.follower());
-    const double least = together(bounds, claim);
+    // Another value of an axis may make other code: how wide its vectors are was seen in this code only, and they may be wider then.
+    after.hot.reset();
+    const auto of_any_code = bounds_of(after, limits).bounds;
+    const double least = of_any_code.empty() ? 0 : together(of_any_code, claim), here = together(bounds, claim);
     // The same work in more groups or fewer: what starts them, and waits at their barriers, has more or less to do.
     const double work = growth(record.work, changed), groups = record.work.groups > 0 ? changed.groups / record.work.groups : 1;
     const bool divided = work == 1 && (groups >= 2 || (groups > 0 && groups <= 0.5));
     const double more = divided ? groups : work;
     Prediction out{(1 - tolerance) * least / time, 0, "", !same};
     if (same) {
-        out.high = (1 + tolerance) * (least + rest * std::max(1.0, more)) / time;
+        out.high = (1 + tolerance) * (here + rest * std::max(1.0, more)) / time;
         out.because = largest.name + " bounds it then";
         out.divided = divided;
         // A time that stays tells something only where the work does not.
@@ -67,6 +70,16 @@ std::optional<Prediction> predict(const model::Record& record, const model::Expl
     out.high = 0.95 * bytes;
     out.because = largest.name + " is higher than " + limiter->name;
     return out.low < out.high ? std::optional(out) : std::nullopt;
+}
+
+std::optional<Prediction> predict_fewer(const model::Record& record, const model::Explanation& claim, double residency) {
+    const auto* limiter = claim.limiter();
+    if (!limiter || !record.time || residency <= 0 || residency >= 1 || limiter->id == "latency" || limiter->id == "barriers") return std::nullopt;
+    const double time = record.time->median, rest = std::max(0.0, time - claim.seconds()), longer = 1 / residency;
+    Prediction out{(1 - tolerance) * claim.seconds() / time, (1 + tolerance) * (claim.seconds() + rest * longer) / time,
+                   limiter->name + " is as busy with fewer waves"};
+    if (out.high > 0.9 * longer) return std::nullopt;
+    return out;
 }
 
 model::Outcome judge(double low, double high, const model::RatioEstimate& found) {

@@ -24,6 +24,11 @@ struct Prediction {
 /// What `claim`, whose limiter is named, predicts when the cell of `record` declares `changed` instead; nothing when that is no test.
 std::optional<Prediction> predict(const model::Record& record, const model::Explanation& claim, const model::WorkInfo& changed, const model::Limits& limits);
 
+/// What the claim predicts when a unit holds only `residency` times as many waves, 0 to 1, and nothing else changes. Its limiter is as busy with
+/// fewer of them, where a kernel that waits for what more waves would hide takes 1 / residency times as long. Nothing where the two are not
+/// told apart, or what limits is itself something to wait for.
+std::optional<Prediction> predict_fewer(const model::Record& record, const model::Explanation& claim, double residency);
+
 /// The whole interval within what is predicted, beside it, or neither.
 model::Outcome judge(double low, double high, const model::RatioEstimate& found);
 

@@ -22,13 +22,15 @@ Limit limit_of(const std::vector<model::Bound>& bounds, const model::Timing& tim
 
 std::size_t after_launch(const std::vector<model::Bound>& bounds, const model::Timing& time) {
     // Each is no trifle, and together they are nearly all of the time and not more: two have more chances to come near to it than one has.
-    constexpr double part = 0.1, least = 0.85, most = 1.1;
+    // The same launch takes more or less: an empty kernel took 5.0 to 6.1 us in four profiles of an H200 within a day (2026-11-22).
+    constexpr double part = 0.1, least = 0.85, most = 1.1, shorter = 0.1;
     const auto is_launch = [](const model::Bound& b) { return b.id == "launch"; };
     const auto launch = std::find_if(bounds.begin(), bounds.end(), is_launch);
     const auto other = std::find_if_not(bounds.begin(), bounds.end(), is_launch);
     if (launch == bounds.end() || other == bounds.end()) return 0;
     const double sum = launch->seconds + other->seconds;
-    if (sum < least * time.median || sum > most * time.median || std::min(launch->seconds, other->seconds) < part * time.median) return 0;
+    if (sum < least * time.median || sum - shorter * launch->seconds > most * time.median) return 0;
+    if (std::min(launch->seconds, other->seconds) < part * time.median) return 0;
     const auto next = std::find_if_not(other + 1, bounds.end(), is_launch);
     if (next != bounds.end() && (next->seconds > clear_of_the_next * other->seconds || next->high >= other->low)) return 0;
     return static_cast<std::size_t>(std::max(launch, other) - bounds.begin());

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,11 +31,14 @@ const char* file_name(Kind kind);  ///< "program.ptx", "program.co", "program.po
 struct PoclEntry {
     std::string path;  ///< "/vadd/4096-1-1-goffs0/vadd.so"
     std::span<const std::byte> content;
+    bool loaded = false;  ///< not the container's: PoCL has it in this process
 };
 struct PoclContainer {
     std::uint64_t device_hash = 0;
     std::uint32_t version = 0;
     std::vector<PoclEntry> entries;
+    std::string folder;  ///< of the program in PoCL's cache: "AH/BHHF…"; empty where the header does not say
+    std::vector<std::shared_ptr<const std::vector<std::byte>>> files;  ///< what entries that are not the binary's lie in
     bool complete = false;  ///< false: damaged or truncated; entries holds what could be read
 };
 PoclContainer read_poclbin(std::span<const std::byte> binary);

@@ -19,8 +19,9 @@ Disassembly only(Listing listing) {
 }
 
 Disassembly disassemble_pocl(ByteSpan binary, const std::string& entry, const LaunchSize& launch, const std::string& ran) {
-    const PoclContainer container = read_poclbin(binary);
-    const PoclCode code = choose_pocl_code(container, entry, launch, loaded_objects(), ran);
+    const auto loaded = loaded_objects();
+    const PoclContainer container = with_loaded(read_poclbin(binary), loaded);
+    const PoclCode code = choose_pocl_code(container, entry, launch, loaded, ran);
     if (code.path.empty()) {
         Listing none{describe(Kind::poclbin)};
         none.note = "no disassembly: PoCL's container (format version " + std::to_string(container.version) + ", " +

@@ -17,7 +17,8 @@ Analysis read_code(const DumpRequest& request) {
 
 std::string code_that_ran(const DumpRequest& request) {
     if (recognise(request.binary) != Kind::poclbin) return {};
-    return choose_pocl_code(read_poclbin(request.binary), request.entry, request.launch, loaded_objects(), request.ran).path;
+    const auto loaded = loaded_objects();
+    return choose_pocl_code(with_loaded(read_poclbin(request.binary), loaded), request.entry, request.launch, loaded, request.ran).path;
 }
 
 DumpFolder write_sidecars(const DumpRequest& request, const Analysis& a) {

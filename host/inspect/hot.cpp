@@ -215,7 +215,10 @@ SampledObject sampled_pocl_code(ByteSpan binary, const std::string& entry, const
         if (const auto* region = region_of(samples.regions, address); region && region->path.ends_with("/" + entry + ".so")) ++hits[region];
     SampledObject best;
     if (hits.empty()) return best;
-    for (const auto& file : read_poclbin(binary).entries)
+    std::vector<std::string> loaded;
+    for (const auto& [region, count] : hits) loaded.push_back(region->path);
+    const auto container = with_loaded(read_poclbin(binary), loaded);
+    for (const auto& file : container.entries)
         for (const auto& [region, count] : hits)
             if (count > best.samples && file.path.starts_with("/" + entry + "/") && region->path.ends_with(file.path)) best = {file.path, count};
     return best;

@@ -3,7 +3,10 @@
 #include <link.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 
 namespace cllab::inspect {
 namespace {
@@ -97,8 +100,43 @@ PoclCode choose_pocl_code(const PoclContainer& container, const std::string& ker
     code.label = label;
     code.symbol = "_pocl_kernel_" + kernel + "_workgroup";
     for (const auto* entry : all)
-        if (entry != chosen) code.others.push_back(entry->path);
+        if (entry != chosen && !entry->loaded) code.others.push_back(entry->path);
     return code;
+}
+
+std::optional<model::Extent> local_size_of(const std::string& path, const std::string& kernel) {
+    auto local = local_of(folder_of(path, kernel));
+    if (local.count() == 0) return std::nullopt;
+    local.dims = 3;
+    return local;
+}
+
+void learn_groups(model::WorkInfo& work, const std::string& path, const model::Extent& global) {
+    if (work.group > 0 || work.launches > 1 || global.dims == 0 || path.empty()) return;
+    const auto local = local_size_of(path, path.substr(1, path.find('/', 1) - 1));
+    if (!local) return;
+    work.group = static_cast<double>(local->count());
+    work.groups = 1;
+    for (std::size_t d = 0; d < global.size.size(); ++d)
+        work.groups *= std::ceil(static_cast<double>(global.size[d]) / static_cast<double>(local->size[d]));
+}
+
+PoclContainer with_loaded(PoclContainer container, const std::vector<std::string>& loaded) {
+    if (container.folder.empty()) return container;
+    const auto folder = "/" + container.folder;
+    for (const auto& file : loaded) {
+        const auto at = file.find(folder + "/");
+        if (at == std::string::npos) continue;
+        const auto path = file.substr(at + folder.size());
+        if (std::any_of(container.entries.begin(), container.entries.end(), [&](const auto& e) { return e.path == path; })) continue;
+        std::ifstream in(file, std::ios::binary);
+        const std::string text(std::istreambuf_iterator<char>(in), {});
+        if (text.empty()) continue;
+        const auto bytes = as_bytes(text);
+        container.files.push_back(std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end()));
+        container.entries.push_back({path, *container.files.back(), true});
+    }
+    return container;
 }
 
 std::vector<std::string> loaded_objects() {

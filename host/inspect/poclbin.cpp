@@ -42,6 +42,19 @@ std::string_view kernel_of(std::string_view path) {
     return slash == std::string_view::npos ? std::string_view{} : path.substr(1, slash - 1);
 }
 
+/// PoCL names a program's folder after its hash, a letter from A to P for four bits: two letters, a slash and the others.
+std::string folder_in(ByteSpan binary) {
+    constexpr std::size_t length = 40, searched = 128;
+    const auto head = as_text(binary).substr(0, searched);
+    const auto is_letter = [](char c) { return c >= 'A' && c <= 'P'; };
+    for (std::size_t at = header_size; at + length < head.size(); ++at) {
+        const auto name = head.substr(at, length);
+        if (name[2] == '/' && std::all_of(name.begin(), name.begin() + 2, is_letter) && std::all_of(name.begin() + 3, name.end(), is_letter))
+            return std::string(name);
+    }
+    return {};
+}
+
 }  // namespace
 
 PoclContainer read_poclbin(ByteSpan binary) {
@@ -51,6 +64,7 @@ PoclContainer read_poclbin(ByteSpan binary) {
     container.device_hash = *load<std::uint64_t>(binary, magic_size);
     container.version = *load<std::uint32_t>(binary, version_at);
     const std::uint32_t kernels = *load<std::uint32_t>(binary, kernels_at);
+    container.folder = folder_in(binary);
 
     std::set<std::string_view> seen;
     bool clipped = false;

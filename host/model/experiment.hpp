@@ -149,6 +149,7 @@ struct Work {
     double atomics = 0;      ///< on global memory
     double barriers = 0;     ///< that each work-item passes
     double local_bytes = 0;  ///< of local memory, loaded and stored by all work-items
+    double local_addresses = 0;  ///< words of a group's local memory that all its atomics on local memory go to
     double chain = 0;        ///< loads of global memory of which each waits for the one before, of one work-item
 };
 

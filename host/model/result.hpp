@@ -103,6 +103,7 @@ struct WorkInfo {
     double barriers = 0;             ///< that each work-item passes
     double local_bytes = 0;          ///< of local memory, loaded and stored
     double local_atomics = 0;        ///< on local memory
+    double local_addresses = 0;      ///< words of a group's local memory that they go to
     double instructions = 0;         ///< executed, as the hot block has them and as often as it must run for the declared bytes; of all cores
 };
 

@@ -106,6 +106,7 @@ WorkInfo work_of(const Setup& setup) {
     using enum Declared::What;
     out.atomics = setup.work.atomics + (launches == 1 ? sum(atomic, items) : 0);
     out.local_atomics = launches == 1 ? sum(local_atomic, items) : 0;
+    out.local_addresses = setup.work.local_addresses;
     out.local_bytes = setup.work.local_bytes + (launches == 1 ? sum(local_load, items) + sum(local_store, items) : 0);
     out.barriers = setup.work.barriers + (launches == 1 ? sum(barrier, 1) : 0);
     if (setup.chained && !setup.declared.empty()) {

@@ -71,7 +71,8 @@ Json to_json(const model::WorkInfo& w) {
     Json j = Json::object();
     for (const auto& [key, value] :
          {std::pair{"bytes", w.bytes}, {"flops", w.flops}, {"atomics", w.atomics}, {"footprint", w.footprint}, {"groups", w.groups}, {"group", w.group},
-          {"links", w.links}, {"barriers", w.barriers}, {"local_bytes", w.local_bytes}, {"local_atomics", w.local_atomics}, {"instructions", w.instructions}})
+          {"links", w.links}, {"barriers", w.barriers}, {"local_bytes", w.local_bytes}, {"local_atomics", w.local_atomics},
+          {"local_addresses", w.local_addresses}, {"instructions", w.instructions}})
         if (value > 0) put(j, key, value);
     if (w.shared) j["shared"] = true;
     if (w.assumed) j["assumed"] = true;

@@ -149,7 +149,7 @@ model::WorkInfo read_work(const Reader& r) {
     for (const auto& [key, to] :
          {std::pair{"bytes", &w.bytes}, {"flops", &w.flops}, {"atomics", &w.atomics}, {"footprint", &w.footprint}, {"groups", &w.groups}, {"group", &w.group},
           {"links", &w.links}, {"barriers", &w.barriers}, {"local_bytes", &w.local_bytes}, {"local_atomics", &w.local_atomics},
-          {"instructions", &w.instructions}})
+          {"local_addresses", &w.local_addresses}, {"instructions", &w.instructions}})
         r.read(key, *to);
     r.read("shared", w.shared);
     r.read("assumed", w.assumed);

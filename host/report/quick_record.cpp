@@ -152,7 +152,8 @@ void work(od::value v, model::WorkInfo& w) {
     read(v.get_object(), {{"bytes", &w.bytes}, {"flops", &w.flops}, {"atomics", &w.atomics}, {"footprint", &w.footprint}, {"groups", &w.groups},
                           {"assumed", &w.assumed}, {"read", [&](od::value part) { w.read = real(part); }}, {"type", &w.type}, {"chain", &w.chain},
                           {"launches", &w.launches}, {"shared", &w.shared}, {"group", &w.group}, {"links", &w.links}, {"barriers", &w.barriers},
-                          {"local_bytes", &w.local_bytes}, {"local_atomics", &w.local_atomics}, {"instructions", &w.instructions}});
+                          {"local_bytes", &w.local_bytes}, {"local_atomics", &w.local_atomics},
+                          {"local_addresses", &w.local_addresses}, {"instructions", &w.instructions}});
 }
 
 void code(od::value v, model::CodeInfo& c) {

@@ -11,6 +11,7 @@
 #include "core/units.hpp"
 #include "device/quirks.hpp"
 #include "inspect/dump.hpp"
+#include "inspect/pocl_code.hpp"
 #include "inspect/work.hpp"
 #include "model/hot_region.hpp"
 #include "model/work.hpp"
@@ -110,6 +111,7 @@ void fill_metrics(CellState& state, Sampling& sampling) {
         if (std::isfinite(value)) state.record.metrics.push_back({metric, {value, unit, better}});
     };
     state.record.work = work_of(state.setup);
+    if (state.subject) inspect::learn_groups(state.record.work, state.ran, state.subject->first().global());
     const auto& work = state.setup.work;
     if (state.setup.slope) {
         add("step_time", t, "s", Better::lower);
@@ -332,6 +334,7 @@ void read_code(CellState& state) {
     if (!state.code.valid() || !request.ran.empty()) state.code = state.instruments.code().read(request, false);
     const auto& analysis = state.code.get();
     state.record.code = analysis.info;
+    state.ran = request.ran;
     if (state.addresses) state.record.hot = inspect::hot_code(analysis, *state.addresses);
     else if (!state.record.hot && state.subject && (state.settings.measure || state.settings.hot_seconds > 0))
         state.record.hot = hot_by_account(state, analysis);

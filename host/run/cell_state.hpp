@@ -49,6 +49,7 @@ struct CellState {
     std::vector<std::byte> binary;
     std::shared_future<inspect::Analysis> code;  ///< while or after it is read
     std::optional<inspect::AddressSamples> addresses;  ///< while the cell ran again and again
+    std::string ran;  ///< path in PoCL's container of the function that was seen running; empty: none was
     std::unique_ptr<Subject> subject;
     std::size_t sets = 1;
     double device_bytes = 0;

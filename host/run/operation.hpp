@@ -87,6 +87,7 @@ private:
     };
 
     void make_memory(const model::Setup& setup, const Operation* beside);
+    bool is_alike(const model::Setup& setup) const;  ///< its arguments are of the same sizes, and what is only read is the same
     void make_steps(const device::Built& built, const model::Setup& setup, const std::string& entry);
     void bind(const BoundStep& step);
     void fill(Memory& m, std::span<const std::byte> from);

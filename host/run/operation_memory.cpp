@@ -81,10 +81,23 @@ double device_bytes(const Setup& setup) {
     return out;
 }
 
+bool Operation::is_alike(const Setup& setup) const {
+    return std::all_of(setup.args.begin(), setup.args.end(), [&](const Argument& argument) {
+        const auto own = memories_.find(model::name_of(argument));
+        const auto bytes = bytes_of(argument);
+        if (bytes <= 0) return true;  // in no memory
+        if (own == memories_.end() || static_cast<double>(own->second.size_bytes) != bytes) return false;
+        const auto* input = std::get_if<Input>(&argument);
+        return !input || own->second.data == input->data || (own->second.data && *own->second.data == *input->data);
+    });
+}
+
 void Operation::make_memory(const Setup& setup, const Operation* beside) {
     std::size_t shared = 0;
-    // `input`: what no kernel may write must be the same for both; anything else is written by each.
-    const auto buffer = [&](const std::string& name, std::size_t bytes, std::size_t guard, bool read_back, bool poisoned,
+    const bool all_alike = beside && beside->is_alike(setup);
+    // `input`: what no kernel may write must be the same for both; anything else is written by each. `keeps`: what an operation leaves there
+    // may be what the next one begins with, as a chase's place in its chain, and means nothing beside other data.
+    const auto buffer = [&](const std::string& name, std::size_t bytes, std::size_t guard, bool read_back, bool poisoned, bool keeps,
                             const SharedBytes& input = nullptr, ByStep by_step = ByStep::none) {
         if (bytes == 0) throw Error(Blame::result, "argument '" + name + "' has size 0");
         Memory m;
@@ -94,7 +107,7 @@ void Operation::make_memory(const Setup& setup, const Operation* beside) {
         m.poisoned = poisoned;
         m.by_step = by_step;
         const auto other = beside ? beside->memories_.find(name) : memories_.end();
-        if (beside && other != beside->memories_.end() && !other->second.is_image && other->second.size_bytes == bytes &&
+        if (beside && (all_alike || !keeps) && other != beside->memories_.end() && !other->second.is_image && other->second.size_bytes == bytes &&
             other->second.read_back == read_back && other->second.poisoned == poisoned && beside->transfer_ == transfer_ &&
             (!input || (other->second.data && *other->second.data == *input))) {
             m.buffer = other->second.buffer;
@@ -112,10 +125,10 @@ void Operation::make_memory(const Setup& setup, const Operation* beside) {
     };
     for (const auto& argument : setup.args) {
         std::visit(Overloaded{
-                       [&](const Input& a) { buffer(a.name, a.data.size(), 0, false, false, a.data); },
-                       [&](const Output& a) { buffer(a.name, a.size_bytes, guard_of(a.row_bytes), true, true, nullptr, a.by_step); },
-                       [&](const InOut& a) { buffer(a.name, a.data.size(), guard_of(a.row_bytes), true, a.by_step == ByStep::up, nullptr, a.by_step); },
-                       [&](const Scratch& a) { buffer(a.name, a.size_bytes, guard_of(a.row_bytes), false, true); },
+                       [&](const Input& a) { buffer(a.name, a.data.size(), 0, false, false, false, a.data); },
+                       [&](const Output& a) { buffer(a.name, a.size_bytes, guard_of(a.row_bytes), true, true, false, nullptr, a.by_step); },
+                       [&](const InOut& a) { buffer(a.name, a.data.size(), guard_of(a.row_bytes), true, a.by_step == ByStep::up, true, nullptr, a.by_step); },
+                       [&](const Scratch& a) { buffer(a.name, a.size_bytes, guard_of(a.row_bytes), false, true, true); },
                        [&](const Local&) {}, [&](const Value&) {},
                        [&](const Sampler& a) { samplers_.emplace(a.name, make_sampler(session_, a)); },
                        [&](const Image& a) {

@@ -32,6 +32,22 @@ class Hot(LabTest):
         for _, begin, instruction in marks:
             self.assertEqual(begin, instruction)
 
+    @against_noise
+    def test_the_groups_that_pocl_chose_are_those_of_the_function_that_was_seen_running(self):
+        # Both sizes have one program, and the driver chooses another local size for the second.
+        (self.folder / "k.cl").write_text("/*cllab\naxis items = 512\narg x = rand:items\narg y = out:items\nglobal items\n*/\n"
+                                          "kernel void k(global const float* x, global float* y) {\n    const size_t i = get_global_id(0);\n"
+                                          "    float a = x[i];\n    for (int j = 0; j < 500; ++j) a = a * 0.5f + 1.0f;\n    y[i] = a;\n}\n")
+        self.lab("run", "k.cl", "--device", "cpu", "--axis", "items=8191,8400", "--json", "r.jsonl", "--force", "--hot", "0.3", "--no-yardstick")
+        groups = []
+        for record in self.records():
+            self.assertEqual(record["hot"]["evidence"], "sampled", record["hot"])
+            work = record["work"]
+            groups.append(work["group"])
+            self.assertEqual(work["groups"] * work["group"], record["point"]["items"])
+            self.assertIn("specialised for local size %dx1x1 " % work["group"], record["hot"]["code"])
+        self.assertNotEqual(*groups)
+
     def test_nothing_is_sampled_without_dumps_with_zero_or_when_only_verified(self):
         for how in ["--no-dumps"], ["--hot", "0"], ["--verify"]:
             self.lab("run", "pitch_loop", *self.SMALL, "--json", "r.jsonl", "--force", "--no-yardstick", *how)

@@ -98,6 +98,15 @@ class Why(LabTest):
         self.assertEqual(line["limit"], "withdrawn")
         self.assertIn("withdrawn: limited by group dispatch does not stand its test", page)
 
+    def test_a_chase_beside_one_of_another_footprint_keeps_its_own_place(self):
+        # Where a chase stopped is left in memory, and is no place of a shorter chain. By these figures any time is a latency's.
+        self.profile([figure("latency.l1.latency", "L1 latency", "s", 1e2, low=1e-12), figure("latency.l2.latency", "L2 latency", "s", 1e4, low=1e-12)])
+        _, line = self.why("--test", cell=["latency_global", "--device", "cpu", "--axis", "footprint=16384", "--max-time", "0.05"])
+        if not line.get("tests"):
+            self.skipTest("the system does not say where this processor's caches end")
+        for test in line["tests"]:
+            self.assertNotIn("trouble", test)
+
     def test_a_kernel_file_is_explained_by_what_it_declares(self):
         self.profile(FAST)
         (self.folder / "k.cl").write_text("kernel void twice(global float* x) { x[get_global_id(0)] *= 2; }\n")

@@ -4,6 +4,10 @@
 #endif
 #include <boost/test/unit_test.hpp>
 
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
 #include "inspect/binary.hpp"
 #include "inspect/intel_cpu_code.hpp"
 #include "inspect/pocl_code.hpp"
@@ -103,6 +107,48 @@ BOOST_AUTO_TEST_CASE(of_several_that_divide_the_launch_the_one_that_pocl_has_loa
     BOOST_TEST(as_text(code.content) == "64");
     BOOST_TEST(code.label ==
                "work-group function specialised for local size 64x1x1 (64-1-1-goffs0), one of 2 that may have run: the driver chose the local size");
+}
+
+BOOST_AUTO_TEST_CASE(what_pocl_has_loaded_since_it_made_the_container_is_found_in_the_programs_own_folder) {
+    const auto cache = std::filesystem::temp_directory_path() / ("cllab-pocl-" + std::to_string(getpid()));
+    const std::string program = "IJ/HCKLMGLECNFKPKCJDBACCBDNKNAPIENGPHECF", other = "IJ/HCKLMGLECNFKPKCJDBACCBDNKNAPIENGPHECA";
+    const auto write = [&](const std::string& path, const std::string& content) {
+        std::filesystem::create_directories((cache / path).parent_path());
+        std::ofstream(cache / path) << content;
+        return (cache / path).string();
+    };
+    const std::vector<std::string> loaded{write(program + "/vadd/64-4-1-goffs0/vadd.so", "not read"), write(program + "/vadd/80-1-1-goffs0/vadd.so", "later"),
+                                          write(other + "/vadd/16-1-1-goffs0/vadd.so", "another program's"), (cache / program / "vadd/1-1-1/vadd.so").string()};
+    BOOST_TEST(read_poclbin(build::span(container_bytes)).folder == program);
+    const auto container = with_loaded(read_poclbin(build::span(container_bytes)), loaded);
+    std::filesystem::remove_all(cache);
+    BOOST_TEST_REQUIRE(container.entries.size() == 8u);
+    BOOST_TEST(container.entries.back().path == "/vadd/80-1-1-goffs0/vadd.so");
+    const auto code = choose_pocl_code(container, "vadd", {{}, Extent(80)}, loaded, "/vadd/80-1-1-goffs0/vadd.so");
+    BOOST_TEST(as_text(code.content) == "later");
+    BOOST_TEST(choose_pocl_code(container, "vadd", {Extent(64, 4), Extent(65536, 4)}).others.size() == 3u);  // in the container
+    BOOST_TEST(as_text(container.entries[2].content) == "special");
+}
+
+BOOST_AUTO_TEST_CASE(a_functions_path_has_the_local_size_that_the_driver_chose) {
+    const auto local = local_size_of("/vadd/64-4-1-goffs0/vadd.so", "vadd");
+    BOOST_TEST_REQUIRE(local.has_value());
+    BOOST_TEST(local->text() == "64x4x1");
+    BOOST_TEST(!local_size_of("/vadd/0-0-0/vadd.so", "vadd"));
+    BOOST_TEST(!local_size_of("/copy/64-4-1/copy.so", "vadd"));
+    BOOST_TEST(!local_size_of("", "vadd"));
+}
+
+BOOST_AUTO_TEST_CASE(groups_that_the_driver_chose_are_counted_by_the_function_that_ran) {
+    const auto learned = [](cllab::model::WorkInfo work, const std::string& path) {
+        learn_groups(work, path, Extent(4096, 6));
+        return std::pair(work.groups, work.group);
+    };
+    BOOST_CHECK(learned({.launches = 1}, "/k/1024-4-1-goffs0/k.so") == std::pair(8.0, 4096.0));
+    BOOST_CHECK(learned({.launches = 1}, "") == std::pair(0.0, 0.0));
+    BOOST_CHECK(learned({.launches = 1}, "/k/0-0-0/k.so") == std::pair(0.0, 0.0));
+    BOOST_CHECK(learned({.launches = 2}, "/k/1024-4-1-goffs0/k.so") == std::pair(0.0, 0.0));  // which of them is not known
+    BOOST_CHECK(learned({.launches = 1, .groups = 24, .group = 1024}, "/k/1024-4-1-goffs0/k.so") == std::pair(24.0, 1024.0));
 }
 
 BOOST_AUTO_TEST_CASE(of_a_kernel_with_a_barrier_intels_runtime_runs_the_vector_function_when_its_width_divides_the_group) {

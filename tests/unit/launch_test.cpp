@@ -41,6 +41,12 @@ BOOST_AUTO_TEST_CASE(the_slope_over_launches_is_the_price_of_one_more) {
     BOOST_REQUIRE(found(findings, "launch to launch"));
     BOOST_TEST(found(findings, "launch to launch")->value == 2e-6, boost::test_tools::tolerance(1e-6));
     BOOST_TEST(found(findings, "empty kernel")->value == 5e-6, boost::test_tools::tolerance(1e-9));
+    // One of them takes twice as long for others' sake.
+    curve.samples.push_back({128, 5e-6 + 127 * 2e-6, 0, 0, {}, 0, {}});
+    curve.samples[3].seconds *= 2;
+    const auto disturbed = *found(family("launch").conclude({curve}, probe_gpu()), "launch to launch");
+    BOOST_TEST(disturbed.value == 2e-6, boost::test_tools::tolerance(0.1));
+    BOOST_TEST(disturbed.high - disturbed.low < disturbed.value);
 }
 
 BOOST_AUTO_TEST_CASE(a_work_item_that_did_not_run_is_found_in_every_dimension) {

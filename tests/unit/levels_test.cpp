@@ -118,6 +118,19 @@ BOOST_AUTO_TEST_CASE(a_knee_that_other_pages_do_not_show_is_not_believed) {
     BOOST_TEST(text.find("not there in the other kind of pages") != std::string::npos, text);
 }
 
+BOOST_AUTO_TEST_CASE(a_level_has_a_time_where_the_other_pages_have_a_few_footprints_that_take_as_long) {
+    const auto with = [](const Time& small, double first) {
+        auto curves = std::vector{chase("paged", "huge", quiet), chase("random", "huge", quiet), chase("paged", "small", small), chase("random", "small", quiet)};
+        auto& samples = curves[2].samples;
+        std::erase_if(samples, [&](const auto& s) { return s.x < first; });
+        return family("latency").conclude(curves, xeon);
+    };
+    BOOST_TEST(figure(with(quiet, 40 * KiB), "l1.latency").value == 1.6e-9, boost::test_tools::tolerance(1e-6));
+    const Time other = [](double x) { return (x <= 48 * KiB ? 1.5 : 1) * quiet(x); };
+    BOOST_TEST(why(with(other, 40 * KiB), "l1.latency").find("differ by more than a quarter") != std::string::npos);
+    BOOST_TEST(why(with(quiet, 64 * KiB), "l1.latency").find("no footprint there") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(a_last_level_that_the_sweep_does_not_leave_is_withheld) {
     const auto all = found(machine({48 << 10, 2 << 20, 300 << 20}), quiet, quiet, quiet, quiet);
     BOOST_TEST(why(all, "l2.size") == "");

@@ -199,6 +199,79 @@ BOOST_AUTO_TEST_CASE(atomics_have_the_fastest_rate_of_as_many_addresses_as_there
     BOOST_TEST(rate(4) == 40e6, is_close);
     BOOST_TEST(rate(8) == 40e6, is_close);  // no more than four of them may be in use
     BOOST_TEST(rate(9) == 100e6, is_close);  // they may lie better than those that were tried
+    // Where the memory adds and not a core, an address takes no more than one alone.
+    const auto in_place = [&](double words) {
+        auto r = record(1, {.atomics = 1e6, .footprint = 4 * words});
+        r.device.type = "gpu";
+        return 1e6 / bound(explain::explain(r, swept), "atomics").seconds;
+    };
+    BOOST_TEST(in_place(1) == 10e6, is_close);
+    BOOST_TEST(in_place(2) == 20e6, is_close);
+    BOOST_TEST(in_place(8) == 40e6, is_close);
+    BOOST_TEST(in_place(1000) == 100e6, is_close);
+}
+
+BOOST_AUTO_TEST_CASE(atomics_on_local_memory_have_the_rate_of_as_many_addresses_as_are_declared) {
+    auto swept = profile();
+    for (const auto& [number, rate] : {std::pair{"one", 1e9}, {"4", 3e9}, {"32", 9e9}, {"many", 20e9}})
+        swept.figures.push_back(figure(std::string("atomic.local.") + number, "local atomics", "op/s", rate));
+    const auto rate = [&](double addresses, std::optional<std::int64_t> bytes = {}) {
+        auto r = record(1, {.local_atomics = 1e6, .local_addresses = addresses});
+        r.device.type = "gpu";
+        r.code.local_bytes = bytes;
+        return 1e6 / bound(explain::explain(r, swept), "local_atomics").seconds;
+    };
+    BOOST_TEST(rate(1) == 1e9, is_close);
+    BOOST_TEST(rate(2) == 2e9, is_close);
+    BOOST_TEST(rate(4) == 3e9, is_close);
+    BOOST_TEST(rate(5) == 5e9, is_close);
+    BOOST_TEST(rate(30) == 9e9, is_close);
+    BOOST_TEST(rate(1, 1024) == 1e9, is_close);  // an array may be larger than what of it is added to
+    BOOST_TEST(rate(0, 16) == 3e9, is_close);
+    BOOST_TEST(rate(0) == 20e9, is_close);       // neither is known
+    auto gpu = test::probe_gpu();
+    gpu.max_group = 256;
+    gpu.local_bytes = 48 << 10;
+    const auto four = model::work_of(test::set_up_cell("atomic_local", {{"counters", "4"}}, gpu));
+    BOOST_TEST(four.local_addresses == 4);
+    BOOST_TEST(four.local_atomics == 1);
+}
+
+BOOST_AUTO_TEST_CASE(of_nvidias_levels_only_the_first_has_an_instance_for_each_unit) {
+    auto peaks = profile();
+    peaks.caches.clear();
+    peaks.units = 100;
+    for (const auto& [level, size] : {std::pair{"l1", 256 * KiB}, {"l2", 32 * MiB}, {"l3", 64 * MiB}})
+        peaks.figures.push_back(figure(std::string("bandwidth.") + level + ".size", level, "byte", size, 0));
+    peaks.figures.push_back(figure("bandwidth.l3.rate", "L3 read bandwidth", "B/s", 20e9));
+    peaks.figures.front().value = 4096 * MiB;  // streamed
+    const auto figure_of = [&](const char* platform, double bytes) {
+        auto r = record(1, {.bytes = bytes, .read = bytes, .footprint = bytes, .launches = 1});
+        r.device.type = "gpu";
+        r.device.platform = platform;
+        r.device.last_level_bytes = 0;
+        return explain::explain(r, peaks).bounds.front().figure;
+    };
+    BOOST_TEST(figure_of("NVIDIA CUDA", 20 * MiB) == "bandwidth.l1.rate");
+    BOOST_TEST(figure_of("NVIDIA CUDA", 30 * MiB) == "bandwidth.l2.rate");
+    BOOST_TEST(figure_of("NVIDIA CUDA", 50 * MiB) == "bandwidth.l3.rate");
+    BOOST_TEST(figure_of("NVIDIA CUDA", 1000 * MiB) == "bandwidth.read");
+    BOOST_TEST(figure_of("another", 1000 * MiB) == "bandwidth.l2.rate");  // its dies may have one each
+}
+
+BOOST_AUTO_TEST_CASE(the_last_group_that_a_gpu_begins_waits_for_its_load) {
+    auto peaks = profile();
+    peaks.figures.push_back(figure("dispatch.group.rate", "group rate", "group/s", 1e9));
+    peaks.figures.push_back(figure("latency.l2.latency", "L2 latency", "s", 150e-9));
+    const auto seconds = [&](const char* type, double bytes) {
+        auto r = record(1, {.bytes = bytes, .read = bytes / 2, .footprint = MiB, .launches = 1, .groups = 1000});
+        r.device.type = type;
+        return bound(explain::explain(r, peaks), "groups").seconds;
+    };
+    BOOST_TEST(seconds("gpu", MiB) == 1.15e-6, is_close);
+    BOOST_TEST(seconds("gpu", 2 * MiB) == 1e-6, is_close);  // it may be in the first level by then
+    BOOST_TEST(seconds("gpu", 0) == 1e-6, is_close);
+    BOOST_TEST(seconds("cpu", MiB) == 1e-6, is_close);
 }
 
 BOOST_AUTO_TEST_CASE(an_atomic_may_be_as_near_as_the_level_behind_the_first) {

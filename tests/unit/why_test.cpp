@@ -52,6 +52,8 @@ BOOST_AUTO_TEST_CASE(what_a_launch_takes_adds_to_the_rest_and_both_are_named_whe
     BOOST_TEST(judged_after(0.45, {0.38}) == 0u);       // a sixth of the time is something else
     BOOST_TEST(judged_after(0.75, {0.05}) == 0u);       // a trifle
     BOOST_TEST(judged_after(0.7, {0.6}) == 0u);         // more than the time
+    BOOST_TEST(judged_after(0.79, {0.34}) == 1u);       // the profile's launch took a tenth longer
+    BOOST_TEST(judged_after(0.6, {0.58}) == 0u);
     auto work = model::WorkInfo{.flops = 50e3, .type = "float", .launches = 1};  // 0.5 us behind a launch of 1 us
     const auto e = explain::explain(record(1.6e-6, work), profile());
     BOOST_TEST(e.limiter()->id == "launch");
@@ -178,6 +180,23 @@ BOOST_AUTO_TEST_CASE(a_claim_predicts_the_time_of_more_work_and_of_the_same_time
     BOOST_TEST(as_long->high < 2);
     // What is not named predicts nothing.
     BOOST_TEST(!predicted(record(1, arithmetic.work), more));
+}
+
+BOOST_AUTO_TEST_CASE(a_claim_of_narrow_vectors_does_not_predict_that_other_code_has_them_too) {
+    auto measured = profile();
+    measured.figures.push_back(figure("fma.peak.float.128", "float peak in vectors of 128 bits", "FLOP/s", 25e9));
+    auto r = record(4.2e-3, {.flops = 100e6, .type = "float", .launches = 1});
+    r.hot = model::Hot{.evidence = model::Hot::sampled, .blocks = {{.share = 1, .classes = {{"vector_128", 4}}}}};
+    const auto claim = explain::explain(r, measured);
+    BOOST_TEST_REQUIRE(claim.limiter());
+    auto more = r.work;
+    more.flops *= 2;  // in vectors of any width: from half as long to twice
+    BOOST_TEST(!explain::predict(r, claim, more, measured));
+    more.flops *= 4;
+    const auto predicted = explain::predict(r, claim, more, measured);
+    BOOST_TEST_REQUIRE(predicted.has_value());
+    BOOST_TEST(predicted->low == 0.9 * 8e-3 / 4.2e-3, is_close);
+    BOOST_TEST(predicted->high == 1.1 * (32e-3 + 8 * 0.2e-3) / 4.2e-3, is_close);
 }
 
 BOOST_AUTO_TEST_CASE(data_in_a_faster_level_must_make_a_kernel_faster_that_the_slower_one_limits) {
