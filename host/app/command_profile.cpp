@@ -99,11 +99,6 @@ double uncertainty(const model::Record& record) {
     return std::max(record.time->high - record.time->median, record.time->median - record.time->low) / record.time->median;
 }
 
-/// The results are right, and the difference of two times came out as none: of so short a sampling as says as little as a wide interval.
-bool is_below_noise(const model::Record& record) {
-    return record.status == model::Status::wrong_result && record.reason.starts_with(run::implausible_step);
-}
-
 class Profiler {
 public:
     Profiler(const Invocation& invocation, Runner& runner, const model::Device& device) : invocation_(invocation), runner_(runner) {
@@ -222,7 +217,7 @@ private:
             model::Group some;
             for (const auto& cell : group) {
                 if (at >= records.size()) break;
-                if (is_below_noise(records[at]) || (records[at].status == model::Status::ok && uncertainty(records[at]) > disturbed)) {
+                if (run::is_below_noise(records[at]) || (records[at].status == model::Status::ok && uncertainty(records[at]) > disturbed)) {
                     some.push_back(cell);
                     which.push_back(at);
                 }
@@ -235,7 +230,7 @@ private:
         if (!run_plan(plan_again, budget, repeated)) return false;
         for (std::size_t i = 0; i < repeated.size() && i < which.size(); ++i)
             if (repeated[i].status == model::Status::ok &&
-                (is_below_noise(records[which[i]]) || uncertainty(repeated[i]) < uncertainty(records[which[i]])))
+                (run::is_below_noise(records[which[i]]) || uncertainty(repeated[i]) < uncertainty(records[which[i]])))
                 records[which[i]] = std::move(repeated[i]);
         return true;
     }
@@ -340,7 +335,7 @@ int command_profile(const Invocation& asked) {
         }
         for (const auto& record : profile.records) {
             if (!model::is_failure(record.status)) continue;
-            failed = failed || !is_below_noise(record);
+            failed = failed || !run::is_below_noise(record);
             say(record.id + " is " + model::name(record.status) + ": " + record.reason);
         }
     }

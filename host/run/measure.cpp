@@ -85,6 +85,10 @@ Plausible plausible(const model::Timing& time, bool may_be_free) {
     return std::isfinite(time.median) && time.median > 0 ? Plausible::yes : Plausible::no;
 }
 
+bool is_below_noise(const model::Record& record) {
+    return record.status == model::Status::wrong_result && record.reason.starts_with(implausible_step);
+}
+
 std::optional<std::string> not_linear(std::span<const double> low, std::span<const double> middle,
                                       std::span<const double> high, bool may_be_free) {
     std::vector<double> growth, off;

@@ -59,6 +59,8 @@ Plausible plausible(const model::Timing& time, bool may_be_free);
 
 /// How the reason of a record begins that is wrong_result because the difference of its two times cannot be: no kernel's output is wrong.
 inline constexpr const char* implausible_step = "the time of a step is ";
+/// The results are right, and the difference of two times came out as none: of so short a sampling as says as little as a wide interval.
+bool is_below_noise(const model::Record& record);
 
 /// What is wrong with times at three trip counts, the second halfway, as a line would have them: the middle is off by more
 /// than 5 % of the growth and the noise, or the time does not grow by more than the noise (unless it `may_be_free`).

@@ -121,6 +121,20 @@ BOOST_AUTO_TEST_CASE(every_figure_and_part_names_something_that_exists) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(the_chain_without_a_call_is_measured_where_it_is_taken_off_only) {
+    std::size_t latencies = 0, rates = 0;
+    for (const auto& probe : portrait::probes_for(probe_gpu()))
+        for (const auto& part : probe.parts)
+            for (const auto& [axis, values] : part.axes) {
+                if (axis != "function") continue;
+                const bool rate = part.pattern.find("_rate") != std::string::npos, has_chain = values.find("identity") != std::string::npos;
+                BOOST_TEST(has_chain != rate, part.pattern);
+                ++(rate ? rates : latencies);
+            }
+    BOOST_TEST(rates == 3u);
+    BOOST_TEST(latencies == 3u);
+}
+
 BOOST_AUTO_TEST_CASE(points_are_added_where_a_curve_bends_and_nowhere_else) {
     std::vector<std::pair<double, double>> points;
     for (double x = 4096; x <= 1 << 20; x *= 2) points.emplace_back(x, x <= 32768 ? 1e-9 : 4e-9);

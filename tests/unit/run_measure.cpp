@@ -92,6 +92,12 @@ BOOST_AUTO_TEST_CASE(a_time_of_zero_or_below_cannot_be_but_a_baseline_may_cost_n
     BOOST_TEST((plausible(around(-2e-9), true) == Plausible::no));
     BOOST_TEST((plausible(around(2e-9), true) == Plausible::yes));
     BOOST_TEST((plausible(to_timing(std::vector<double>{NAN, NAN}), true) == Plausible::no));
+    cllab::model::Record record;
+    record.status = cllab::model::Status::wrong_result;
+    record.reason = std::string(implausible_step) + "-1.00e-14 s";
+    BOOST_TEST(is_below_noise(record));
+    record.reason = "out[0] is 3, expected 4";
+    BOOST_TEST(!is_below_noise(record));
 }
 
 BOOST_AUTO_TEST_CASE(times_on_a_line_pass_and_times_off_it_say_by_how_much) {
