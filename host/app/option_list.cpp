@@ -194,7 +194,7 @@ void add_regress(Options& add) {
     add("history", "Takes BASE and PATTERN as files of records instead, and prints where a cell's time changed its level from run to run. "
                    "`cllab report --html` draws it.");
     add("max-time", number("SECONDS", 10),
-        "Caps the arrangements of one cell; up to four times that when an interval needs more arrangements.");
+        "Caps the arrangements of one cell until it is first looked at; up to four times that when an interval needs more arrangements.");
     add("cl-dir", text("DIR"),
         "Reads today's text from DIR/<family>.cl. Default: where the baseline's command line reads it from.");
     add("build-options", text("TEXT"),

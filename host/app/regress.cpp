@@ -147,12 +147,14 @@ private:
                 to_time.push_back(item);
             }
         }
-        rules_for(to_time.size());
+        std::vector<Timed> timed;
         for (auto* item : to_time) {
             auto stored = *item->cell;
             stored.stored = item->stored;
-            time(*item, {*item->cell, stored}, *item->today, *item->rebuilt);
+            timed.push_back({*item, {*item->cell, stored}, *item->today, *item->rebuilt});
         }
+        // What is the same code needs no time, and leaves it to those that are not.
+        time(timed, items_that([](const Item& i) { return i.comparable(); }).size());
         share_shift();
     }
 
@@ -161,24 +163,64 @@ private:
         std::vector<Item*> usable;
         for (auto* item : items_that([](const Item& i) { return i.cell && !i.before.empty() && i.before.back()->time; }))
             if (fetch(*item)) usable.push_back(item);
-        rules_for(usable.size());
+        std::vector<Timed> timed;
         for (auto* item : usable) {
             auto left = *item->cell;
             left.stored = item->stored;
             auto right = left;
             right.options = "-DCLLAB_TWIN=1";
-            time(*item, {left, right}, *item->before.back(), *item->before.back());
+            timed.push_back({*item, {left, right}, *item->before.back(), *item->before.back()});
+        }
+        time(timed, timed.size());
+    }
+
+    /// A cell that is compared over arrangements.
+    struct Timed {
+        Item& item;
+        model::Group pair;
+        const Record& left;
+        const Record& right;
+        std::unique_ptr<Versus> versus{};
+    };
+
+    /// `cells`: how many could have taken the time that a cell may take.
+    void time(std::vector<Timed>& timed, std::size_t cells) {
+        rules_for(timed.size());
+        const double seconds = invocation_.comparison_seconds;
+        // One cell alone has nobody's time to go on with, and spends all of the rate at once.
+        const std::size_t looks = result_.regression.looks = cells > 1 ? static_cast<unsigned>(compare::looks.size()) : 1;
+        for (std::size_t number = 0; number < looks; ++number) {
+            std::vector<Timed*> open;
+            double left = seconds * static_cast<double>(cells);
+            for (auto& one : timed) {
+                left -= one.item.out.seconds;
+                if (number == 0 || is_open(one)) open.push_back(&one);
+            }
+            const double each = number == 0 ? seconds : compare::seconds_of_look(number, left, open.size(), seconds);
+            if (number > 0 && each < seconds / 4) break;  // too little to tell more than is known
+            rules_.share = looks > 1 ? compare::looks[number].share : 1;
+            for (auto* one : open) look(*one, each, number);
+            correct();
         }
     }
 
-    void time(Item& item, const model::Group& pair, const Record& left, const Record& right) {
-        const auto comparison = compare_cells(
-            *runner_, item.asked->request.settings, item.out.device.selector, pair, left, right, invocation_.comparison_seconds,
-            [&](const model::Comparison& so_far) { progress_(report::comparison_progress(so_far)); }, rules_.of_cell());
-        item.out.arrangements = comparison.arrangements;
-        item.out.seconds = comparison.seconds;
+    bool is_open(const Timed& one) const {
+        return one.item.out.test && one.item.out.reason.empty() && compare::change_of(*one.item.out.test, rules_) == CellChange::undecided;
+    }
+
+    void look(Timed& one, double seconds, std::size_t number) {
+        auto& out = one.item.out;
+        if (!one.versus)
+            one.versus = std::make_unique<Versus>(*runner_, one.item.asked->request.settings, out.device.selector, one.pair, one.left, one.right);
+        auto rules = rules_.of_cell();
+        rules.precise = compare::looks[number].precise;
+        one.versus->run(seconds, rules, [&](const model::Comparison& so_far) { progress_(report::comparison_progress(so_far)); });
+        const auto& comparison = one.versus->comparison();
+        out.arrangements = comparison.arrangements;
+        out.seconds = comparison.seconds;
+        out.looks = static_cast<unsigned>(number) + 1;
         if (!comparison.trouble.empty()) {
-            item.out.reason = comparison.trouble;
+            out.reason = comparison.trouble;
             return;
         }
         std::vector<double> ratios, controls;
@@ -186,7 +228,15 @@ private:
             ratios.push_back(a.log_ratio);
             controls.push_back(a.control);
         }
-        item.out.test = compare::test_cell(ratios, controls, rules_);
+        const auto test = compare::test_cell(ratios, controls, rules_);
+        out.test = out.test ? compare::looked_again(*out.test, test) : test;
+    }
+
+    void correct() {
+        std::vector<model::CellTest*> tests;
+        for (auto& item : cells_.items)
+            if (item.out.test) tests.push_back(&*item.out.test);
+        compare::correct(tests);
     }
 
     void share_shift() {
@@ -230,11 +280,8 @@ private:
     }
 
     void judge() {
-        std::vector<model::CellTest*> tests;
         std::vector<model::CellTest> kept;
-        for (auto& item : cells_.items)
-            if (item.out.test) tests.push_back(&*item.out.test);
-        compare::correct(tests);
+        correct();
         for (auto& item : cells_.items) {
             auto& out = item.out;
             if (out.test)

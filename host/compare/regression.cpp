@@ -68,7 +68,7 @@ double floor_of(const FamilyRules& rules, const RatioEstimate& control) {
 
 Rules FamilyRules::of_cell() const {
     Rules out;
-    out.coverage = 1 - family_rate / std::max(1u, cells);
+    out.coverage = 1 - share * family_rate / std::max(1u, cells);
     while (1 - 2 * signed_rank_below(out.least, 0) < out.coverage) ++out.least;
     return out;
 }
@@ -118,8 +118,18 @@ model::CellTest test_cell(std::span<const double> log_ratios, std::span<const do
     out.control = estimate(control, coverage);
     const double floor = floor_of(rules, out.control);
     out.floor = std::expm1(floor);
-    out.adjusted = out.p = signed_rank_p(log_ratios, floor);
+    out.adjusted = out.p = std::min(1.0, signed_rank_p(log_ratios, floor) / rules.share);
     return out;
+}
+
+model::CellTest looked_again(const model::CellTest& before, model::CellTest latest) {
+    latest.adjusted = latest.p = std::min(before.p, latest.p);
+    return latest;
+}
+
+double seconds_of_look(std::size_t number, double left, std::size_t undecided, double seconds) {
+    const double part = left / static_cast<double>(std::max<std::size_t>(1, undecided)) / (number + 1 < looks.size() ? 2 : 1);
+    return std::clamp(part, 0.0, looks[number].at_most * seconds);
 }
 
 model::CellTest test_recorded(std::span<const double> today, std::span<const double> before, double shift, const FamilyRules& rules) {
