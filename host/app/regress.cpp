@@ -186,22 +186,14 @@ private:
     /// `cells`: how many could have taken the time that a cell may take.
     void time(std::vector<Timed>& timed, std::size_t cells) {
         rules_for(timed.size());
-        const double seconds = invocation_.comparison_seconds;
-        // One cell alone has nobody's time to go on with, and spends all of the rate at once.
-        const std::size_t looks = result_.regression.looks = cells > 1 ? static_cast<unsigned>(compare::looks.size()) : 1;
-        for (std::size_t number = 0; number < looks; ++number) {
-            std::vector<Timed*> open;
-            double left = seconds * static_cast<double>(cells);
-            for (auto& one : timed) {
-                left -= one.item.out.seconds;
-                if (number == 0 || is_open(one)) open.push_back(&one);
-            }
-            const double each = number == 0 ? seconds : compare::seconds_of_look(number, left, open.size(), seconds);
-            if (number > 0 && each < seconds / 4) break;  // too little to tell more than is known
-            rules_.share = looks > 1 ? compare::looks[number].share : 1;
-            for (auto* one : open) look(*one, each, number);
-            correct();
-        }
+        const auto most = compare::looks_at_a_cell(cells);
+        result_.regression.looks = static_cast<unsigned>(most);
+        compare::take_looks(timed.size(), cells, invocation_.comparison_seconds,
+                            {[&](std::size_t i, double seconds, std::size_t number) {
+                                 rules_.share = compare::share_of_look(number, most);
+                                 look(timed[i], seconds, number);
+                             },
+                             [&] { correct(); }, [&](std::size_t i) { return is_open(timed[i]); }, [&](std::size_t i) { return timed[i].item.out.seconds; }});
     }
 
     bool is_open(const Timed& one) const {

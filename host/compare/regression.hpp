@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -40,6 +41,20 @@ inline constexpr std::array<Look, 3> looks{{{0.5, 1, 0.005}, {0.25, 3, 0.003}, {
 /// Time that each of `undecided` cells gets for look `number`, from 1, where `left` of all cells' time is not used: an even part of it, of
 /// half of it where another look may follow, and no more than the look's own limit. `seconds`: that a cell may take.
 double seconds_of_look(std::size_t number, double left, std::size_t undecided, double seconds);
+
+/// What looking at the cells 0 to n - 1 of a family consists of.
+struct LookSteps {
+    std::function<void(std::size_t cell, double seconds, std::size_t number)> look;  ///< takes arrangements for about `seconds`, and tests
+    std::function<void()> correct;                                                   ///< after the looks of one number
+    std::function<bool(std::size_t cell)> is_open;                                   ///< undecided, and more arrangements may help
+    std::function<double(std::size_t cell)> spent;                                   ///< seconds, by all its looks
+};
+/// How many looks there may be at a cell where `cells` may take their time: one alone has nobody's time to go on with.
+std::size_t looks_at_a_cell(std::size_t cells);
+/// The share of a look where there may be `most`.
+double share_of_look(std::size_t number, std::size_t most);
+/// All looks at `tested` cells of those `cells` that may take `seconds` each; the others take none, and leave it.
+void take_looks(std::size_t tested, std::size_t cells, double seconds, const LookSteps& steps);
 
 /// Two-sided p-value of the log ratios being symmetric around a value within [-floor, floor]; Wilcoxon's signed rank test, exact.
 /// 1 for no log ratios.

@@ -200,6 +200,39 @@ BOOST_AUTO_TEST_CASE(what_is_left_of_the_time_goes_to_the_undecided_in_even_part
     BOOST_TEST(seconds_of_look(1, -3, 2, 10) == 0.0);
 }
 
+BOOST_AUTO_TEST_CASE(undecided_cells_are_looked_at_three_times_at_most_in_the_time_that_others_leave) {
+    struct Seen {
+        std::size_t cell, number;
+        double seconds;
+        bool operator==(const Seen&) const = default;
+    };
+    // Of `cells` cells of 10 s the first `tested` take what they may; the first `open` of these stay undecided, unless look `decided` tells.
+    const auto seen_of = [](std::size_t tested, std::size_t cells, std::size_t open, std::size_t decided = 9) {
+        std::vector<Seen> seen;
+        std::vector<double> spent(tested, 0.0);
+        unsigned corrected = 0;
+        std::size_t last = 0;
+        take_looks(tested, cells, 10,
+                   {[&](std::size_t cell, double seconds, std::size_t number) {
+                        seen.push_back({cell, number, seconds});
+                        spent[cell] += seconds;
+                        last = number;
+                    },
+                    [&] { ++corrected; }, [&](std::size_t cell) { return cell < open && last < decided; }, [&](std::size_t cell) { return spent[cell]; }});
+        BOOST_TEST(corrected == last + 1);
+        return seen;
+    };
+    using All = std::vector<Seen>;
+    BOOST_TEST((seen_of(1, 12, 1) == All{{0, 0, 10}, {0, 1, 30}, {0, 2, 80}}));
+    BOOST_TEST((seen_of(1, 12, 1, 1) == All{{0, 0, 10}, {0, 1, 30}}));
+    BOOST_TEST((seen_of(2, 4, 1) == All{{0, 0, 10}, {1, 0, 10}, {0, 1, 10}, {0, 2, 10}}));
+    BOOST_TEST((seen_of(2, 4, 2) == All{{0, 0, 10}, {1, 0, 10}, {0, 1, 5}, {1, 1, 5}, {0, 2, 5}, {1, 2, 5}}));
+    BOOST_TEST((seen_of(2, 2, 2) == All{{0, 0, 10}, {1, 0, 10}}));
+    BOOST_TEST((seen_of(1, 1, 1) == All{{0, 0, 10}}));
+    BOOST_TEST(share_of_look(0, looks_at_a_cell(1)) == 1.0);
+    BOOST_TEST(share_of_look(0, looks_at_a_cell(2)) == looks[0].share);
+}
+
 BOOST_AUTO_TEST_CASE(a_cell_that_is_slower_by_just_the_threshold_is_not_named_more_often_than_the_rate) {
     Random random(29);
     unsigned named = 0;
