@@ -3,9 +3,12 @@
 // 2 m n k operations on 4 (mk + kn + 2mn) bytes: the arithmetic wins once every value fetched is used often enough. The
 // variants climb that ladder: from memory each time (naive), each value fetched once per 16x16 work-group (local), once per
 // 128x128 work-group and each local value used eight times from registers (tile8), the next tile fetched while this one
-// is multiplied (buffered), and the order of the multiply-adds changed so that neighbours share an operand (serpentine).
+// is multiplied (buffered), the order of the multiply-adds changed so that neighbours share an operand (serpentine), and the
+// next values read from local memory while these are multiplied, in tiles that fit the size of C (pipelined).
 // `vector` is the ladder of a CPU: no local memory, a block of C in vector registers, rows of B in the cache.
-//   TILE_K       depth of a tile of tile8, buffered and serpentine
+//   TILE_M, TILE_N, TILE_K, ITEM_N, SLICES  of the variants with tiles in registers: see there
+//   PREFETCH     1: pipelined reads values ahead
+//   GEMM_LIMITED 1 when the build options limit the registers
 //   PAD          floats between two rows of naive and local: a leading dimension that is no power of two
 //   GEMM_ALIGNED 1 when k and n are multiples of four, so that rows can be read in 128-bit words
 //   GEMM_WHOLE   1 when m, n and k are multiples of the tile, so that no bound needs a test
@@ -44,19 +47,25 @@ kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void gemm_local(glob
 }
 #endif
 
-#if defined(GEMM_TILE8) || defined(GEMM_BUFFERED) || defined(GEMM_SERPENTINE)
-// 256 work-items make 128x128 of C, each 8x8 in registers, as four 4x4 blocks so that the 128-bit reads of local memory
-// by 32 neighbours fall into different banks: 32 items cover 32 rows (4 x 4 + 16) and 64 columns (8 x 4 + 32). Each step
-// of k reads 16 floats per work-item from local memory for 64 multiply-adds.
-#define SIDE 128
-#define GROUP 256
-// Rows of the tiles in local memory, in floats. A is kept transposed; four floats of padding put its 4-byte stores of
+#if defined(GEMM_TILE8) || defined(GEMM_BUFFERED) || defined(GEMM_SERPENTINE) || defined(GEMM_PIPELINED)
+// A work-group makes TILE_M x TILE_N of C, a work-item 8 x ITEM_N of it in registers, as 4x4 blocks so that the 128-bit reads
+// of local memory by 32 neighbours fall into different banks: 32 items cover 32 rows (4 x 4 + 16) and 8 x ITEM_N columns.
+// Each step of k reads 8 + ITEM_N floats per work-item from local memory for 8 ITEM_N multiply-adds. With SLICES above 1, so
+// many teams of work-items share the tile's k among them and add their sums up at the end.
+#define TEAM (TILE_M * TILE_N / 8 / ITEM_N)
+#define GROUP (TEAM * SLICES)
+#define DEPTH (TILE_K * SLICES)
+#define WARPS_N (TILE_N / 8 / ITEM_N)
+// 128-bit words: of a row of A's tile and of B's, and those of each tile that a work-item fetches.
+#define WORDS_K (DEPTH / 4)
+#define WORDS_N (TILE_N / 4)
+#define FETCHES_A (TILE_M * WORDS_K / GROUP)
+#define FETCHES_B (DEPTH * WORDS_N / GROUP)
+// Rows of A's tile in local memory, in floats. A is kept transposed; four floats of padding put its 4-byte stores of
 // neighbouring work-items into different banks and keep rows aligned to 16 bytes.
-#define PITCH_A (SIDE + 4)
-#define PITCH_B SIDE
-// 128-bit words of each tile that a work-item fetches.
-#define FETCHES (SIDE * TILE_K / 4 / GROUP)
-#define WORDS_K (TILE_K / 4)
+#define PITCH_A (TILE_M + 4)
+#define TILE_SIZE_A (DEPTH * PITCH_A)
+#define TILE_SIZE_B (DEPTH * TILE_N)
 
 // A function that is called and not inlined would have to keep its private arrays in memory.
 #define INLINE static inline __attribute__((always_inline))
@@ -67,108 +76,139 @@ kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void gemm_local(glob
 #define INSIDE(test) (test)
 #endif
 
-// Where a work-item fetches from. Rows of A and columns of B outside the matrix are those of the edge again: their
-// products go to elements of C that are not stored, and the loop needs no test for them.
+// Where a work-item fetches from. Rows of A and columns of B outside the matrix are those of the edge again: their products
+// go to elements of C that are not stored. What does not fill a tile of k comes first. So the loop needs no test for either.
 typedef struct {
-    global const float *a[FETCHES], *b[FETCHES];
+    global const float *a[FETCHES_A], *b[FETCHES_B];
     int ka, kb;  // k of the first word of A and of the first row of B
-    int columns; // of B from the first word's on
+    int next[4]; // where the floats of a word of B are, from its first one
 } source_t;
 
 INLINE void point_sources(source_t* s, global const float* a, global const float* b, int top, int left, int m, int n, int k) {
     const int id = get_local_id(0);
     s->ka = id % WORDS_K * 4;
-    s->kb = id / (SIDE / 4);
-    int column = left + id % (SIDE / 4) * 4;
-    s->columns = n - column;
-#if GEMM_ALIGNED
-    column = min(column, n - 4);
-#endif
+    s->kb = id / WORDS_N;
+    const int column = min(left + id % WORDS_N * 4, n - (GEMM_ALIGNED ? 4 : 1));
 #pragma unroll
-    for (int i = 0; i < FETCHES; ++i) {
-        const int row = min(top + id / WORDS_K + i * (GROUP / WORDS_K), m - 1);
-        s->a[i] = a + (size_t)row * k + s->ka;
-        s->b[i] = b + (size_t)(s->kb + i * (GROUP * 4 / SIDE)) * n + column;
+    for (int i = 0; i < 4; ++i) s->next[i] = min(i, n - 1 - column);
+#pragma unroll
+    for (int i = 0; i < FETCHES_A; ++i) s->a[i] = a + (size_t)min(top + id / WORDS_K + i * (GROUP / WORDS_K), m - 1) * k + s->ka;
+#pragma unroll
+    for (int i = 0; i < FETCHES_B; ++i) s->b[i] = b + (size_t)(s->kb + i * (GROUP / WORDS_N)) * n + column;
+}
+
+// The words of the next tile.
+INLINE void fetch_tiles(float4* fa, float4* fb, source_t* s, int n) {
+#pragma unroll
+    for (int i = 0; i < FETCHES_A; ++i) {
+        global const float* from = s->a[i];
+#if GEMM_ALIGNED
+        fa[i] = *(global const float4*)from;
+#else
+        fa[i] = (float4)(from[0], from[1], from[2], from[3]);
+#endif
+        s->a[i] += DEPTH;
+    }
+#pragma unroll
+    for (int i = 0; i < FETCHES_B; ++i) {
+        global const float* from = s->b[i];
+#if GEMM_ALIGNED
+        fb[i] = *(global const float4*)from;
+#else
+        fb[i] = (float4)(from[0], from[s->next[1]], from[s->next[2]], from[s->next[3]]);
+#endif
+        s->b[i] += (size_t)DEPTH * n;
     }
 }
 
-// Four floats, of which `valid` or more lie in the matrix; zeros for the others.
-INLINE float4 fetch(global const float* from, int valid) {
-#if GEMM_ALIGNED
-    return INSIDE(valid > 0) ? *(global const float4*)from : (float4)(0);
+// The words of the first tile, whose k is `depth` deep: zeros behind it. Returns how deep what is left is.
+INLINE int fetch_first_tiles(float4* fa, float4* fb, source_t* s, int n, int k) {
+#if GEMM_WHOLE
+    fetch_tiles(fa, fb, s, n);
+    return k - DEPTH;
 #else
-    float4 out = 0;
-    if (valid > 0) out.x = from[0];
-    if (valid > 1) out.y = from[1];
-    if (valid > 2) out.z = from[2];
-    if (valid > 3) out.w = from[3];
-    return out;
-#endif
-}
-
-// The words of the next tile, `left_k` deep or less.
-INLINE void fetch_tiles(float4* fa, float4* fb, source_t* s, int n, int left_k) {
+    const int depth = (k - 1) % DEPTH + 1;
 #pragma unroll
-    for (int i = 0; i < FETCHES; ++i) {
-        fa[i] = fetch(s->a[i], left_k - s->ka);
-        const int row = s->kb + i * (GROUP * 4 / SIDE);
-#if GEMM_ALIGNED
-        fb[i] = fetch(s->b[i], left_k - row);
-#else
-        fb[i] = fetch(s->b[i], row < left_k ? s->columns : 0);
-#endif
-        s->a[i] += TILE_K;
-        s->b[i] += (size_t)TILE_K * n;
+    for (int i = 0; i < FETCHES_A; ++i) {
+        global const float* from = s->a[i];
+        fa[i] = 0;
+        if (s->ka < depth) fa[i].x = from[0];
+        if (s->ka + 1 < depth) fa[i].y = from[1];
+        if (s->ka + 2 < depth) fa[i].z = from[2];
+        if (s->ka + 3 < depth) fa[i].w = from[3];
+        s->a[i] += depth;
     }
+#pragma unroll
+    for (int i = 0; i < FETCHES_B; ++i) {
+        global const float* from = s->b[i];
+        fb[i] = 0;
+        if (s->kb + i * (GROUP / WORDS_N) < depth) fb[i] = (float4)(from[0], from[s->next[1]], from[s->next[2]], from[s->next[3]]);
+        s->b[i] += (size_t)depth * n;
+    }
+    return k - depth;
+#endif
 }
 
 INLINE void store_tiles(local float* ta, local float* tb, const float4* fa, const float4* fb) {
     const int id = get_local_id(0);
 #pragma unroll
-    for (int i = 0; i < FETCHES; ++i) {
+    for (int i = 0; i < FETCHES_A; ++i) {
         const int at = id + i * GROUP;
         local float* column = ta + at % WORDS_K * 4 * PITCH_A + at / WORDS_K;
         column[0] = fa[i].x;
         column[PITCH_A] = fa[i].y;
         column[2 * PITCH_A] = fa[i].z;
         column[3 * PITCH_A] = fa[i].w;
-        *(local float4*)(tb + at / (SIDE / 4) * PITCH_B + at % (SIDE / 4) * 4) = fb[i];
     }
+#pragma unroll
+    for (int i = 0; i < FETCHES_B; ++i) ((local float4*)tb)[id + i * GROUP] = fb[i];
 }
 
-#if defined(GEMM_SERPENTINE)
+#if defined(GEMM_SERPENTINE) || defined(GEMM_PIPELINED)
 // Row by row, but every second row from right to left: neighbours in the order share their A value or, at the turn,
 // their B value, which the hardware can then take from a reuse cache instead of a register bank.
-#define COLUMN(row, i) ((row) & 1 ? 7 - (i) : (i))
+#define COLUMN(row, i) ((row) & 1 ? ITEM_N - 1 - (i) : (i))
 #else
 #define COLUMN(row, i) (i)
 #endif
 
-// acc += (8 rows of A) x (8 columns of B), one step of k after the other.
-INLINE void multiply_tiles(float (*acc)[8], local const float* ta, local const float* tb, int row, int column) {
+// The values of a step of k: of eight rows of A and of ITEM_N columns of B.
+INLINE void read_values(float* av, float* bv, local const float* a, local const float* b) {
+    const float4 a0 = *(local const float4*)a, a1 = *(local const float4*)(a + 16);
+    av[0] = a0.x, av[1] = a0.y, av[2] = a0.z, av[3] = a0.w;
+    av[4] = a1.x, av[5] = a1.y, av[6] = a1.z, av[7] = a1.w;
 #pragma unroll
-    for (int i = 0; i < TILE_K; ++i) {
-        const float4 a0 = *(local const float4*)(ta + i * PITCH_A + row);
-        const float4 a1 = *(local const float4*)(ta + i * PITCH_A + row + 16);
-        const float4 b0 = *(local const float4*)(tb + i * PITCH_B + column);
-        const float4 b1 = *(local const float4*)(tb + i * PITCH_B + column + 32);
-        const float av[8] = {a0.x, a0.y, a0.z, a0.w, a1.x, a1.y, a1.z, a1.w};
-        const float bv[8] = {b0.x, b0.y, b0.z, b0.w, b1.x, b1.y, b1.z, b1.w};
-#pragma unroll
-        for (int y = 0; y < 8; ++y) {
-#pragma unroll
-            for (int x = 0; x < 8; ++x) acc[y][COLUMN(y, x)] = fma(av[y], bv[COLUMN(y, x)], acc[y][COLUMN(y, x)]);
-        }
+    for (int h = 0; h < ITEM_N / 4; ++h) {
+        const float4 word = *(local const float4*)(b + 32 * h);
+        bv[4 * h] = word.x, bv[4 * h + 1] = word.y, bv[4 * h + 2] = word.z, bv[4 * h + 3] = word.w;
     }
 }
 
-INLINE void add_to_c(float (*acc)[8], global float* c, int row, int column, int m, int n) {
+INLINE void multiply(float (*acc)[ITEM_N], const float* av, const float* bv) {
+#pragma unroll
+    for (int y = 0; y < 8; ++y) {
+#pragma unroll
+        for (int x = 0; x < ITEM_N; ++x) acc[y][COLUMN(y, x)] = fma(av[y], bv[COLUMN(y, x)], acc[y][COLUMN(y, x)]);
+    }
+}
+
+// acc += (8 rows of A) x (ITEM_N columns of B), one step of k after the other.
+INLINE void multiply_tiles(float (*acc)[ITEM_N], local const float* ta, local const float* tb) {
+#pragma unroll
+    for (int i = 0; i < TILE_K; ++i) {
+        float av[8], bv[ITEM_N];
+        read_values(av, bv, ta + i * PITCH_A, tb + i * TILE_N);
+        multiply(acc, av, bv);
+    }
+}
+
+INLINE void add_to_c(float (*acc)[ITEM_N], global float* c, int row, int column, int m, int n) {
 #pragma unroll
     for (int y = 0; y < 8; ++y) {
         const int r = row + (y & 3) + (y >> 2) * 16;
         if (INSIDE(r < m)) {
 #pragma unroll
-            for (int h = 0; h < 2; ++h) {
+            for (int h = 0; h < ITEM_N / 4; ++h) {
                 const int x = column + h * 32;
                 global float* p = c + (size_t)r * n + x;
 #if GEMM_ALIGNED
@@ -185,42 +225,115 @@ INLINE void add_to_c(float (*acc)[8], global float* c, int row, int column, int 
     }
 }
 
-kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void KERNEL(global const float* restrict a,
-                                                                      global const float* restrict b,
-                                                                      global float* restrict c, int m, int n, int k) {
-    const int id = get_local_id(0), warp = id / 32, lane = id % 32;
-    const int row = warp / 2 * 32 + lane / 8 * 4;          // 4 x 32 rows of work-items
-    const int column = warp % 2 * 64 + lane % 8 * 4;       // 2 x 64 columns
-    const int top = get_group_id(1) * SIDE, left = get_group_id(0) * SIDE;
-    float acc[8][8];
+#if SLICES > 1
+// The sums of the upper half of the teams are added to those of the lower half, until the first team has all. The tiles, which
+// nobody needs any more, take them, `rows` of the eight at a time.
+INLINE void add_slices(float (*acc)[ITEM_N], local float* pool, int team, int id) {
+    const int need = SLICES / 2 * TILE_M * TILE_N, have = 2 * (TILE_SIZE_A + TILE_SIZE_B);
+    const int rows = need <= have ? 8 : need <= 2 * have ? 4 : 2;
 #pragma unroll
-    for (int i = 0; i < 64; ++i) acc[i / 8][i % 8] = 0;
-    float4 fa[FETCHES], fb[FETCHES];
+    for (int teams = SLICES / 2; teams > 0; teams /= 2) {
+#pragma unroll
+        for (int first = 0; first < 8; first += rows) {
+            if (team >= teams && team < 2 * teams) {
+                local float* to = pool + (team - teams) * rows * ITEM_N * TEAM + id;
+#pragma unroll
+                for (int i = 0; i < rows * ITEM_N; ++i) to[i * TEAM] = acc[first + i / ITEM_N][i % ITEM_N];
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (team < teams) {
+                local const float* from = pool + team * rows * ITEM_N * TEAM + id;
+#pragma unroll
+                for (int i = 0; i < rows * ITEM_N; ++i) acc[first + i / ITEM_N][i % ITEM_N] += from[i * TEAM];
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+    }
+}
+#endif
+
+// NVIDIA's compiler takes no limit of registers for a kernel that promises the size of its groups.
+#if GEMM_LIMITED
+#define PROMISE
+#else
+#define PROMISE __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+#endif
+kernel PROMISE void KERNEL(global const float* restrict a, global const float* restrict b, global float* restrict c, int m, int n, int k) {
+    const int team = get_local_id(0) / TEAM, id = get_local_id(0) % TEAM, warp = id / 32, lane = id % 32;
+    const int row = warp / WARPS_N * 32 + lane / 8 * 4;
+    const int column = warp % WARPS_N * 8 * ITEM_N + lane % 8 * 4;
+    const int top = get_group_id(1) * TILE_M, left = get_group_id(0) * TILE_N;
+    // Where the values of the item's team begin in a tile.
+    const int at_a = team * TILE_K * PITCH_A + row, at_b = team * TILE_K * TILE_N + column;
+    float acc[8][ITEM_N];
+#pragma unroll
+    for (int i = 0; i < 8 * ITEM_N; ++i) acc[i / ITEM_N][i % ITEM_N] = 0;
+    float4 fa[FETCHES_A], fb[FETCHES_B];
     source_t from;
     point_sources(&from, a, b, top, left, m, n, k);
 #if defined(GEMM_TILE8)
-    local float ta[TILE_K * PITCH_A] __attribute__((aligned(16))), tb[TILE_K * PITCH_B] __attribute__((aligned(16)));
-    for (int left_k = k; left_k > 0; left_k -= TILE_K) {
-        fetch_tiles(fa, fb, &from, n, left_k);
+    local float pool[TILE_SIZE_A + TILE_SIZE_B] __attribute__((aligned(16)));
+    local float *ta = pool, *tb = pool + TILE_SIZE_A;
+    int left_k = k;
+    do {
+        if (!GEMM_WHOLE && left_k == k) {
+            left_k = fetch_first_tiles(fa, fb, &from, n, k);
+        } else {
+            fetch_tiles(fa, fb, &from, n);
+            left_k -= DEPTH;
+        }
         store_tiles(ta, tb, fa, fb);
         barrier(CLK_LOCAL_MEM_FENCE);
-        multiply_tiles(acc, ta, tb, row, column);
+        multiply_tiles(acc, ta + at_a, tb + at_b);
         barrier(CLK_LOCAL_MEM_FENCE);
-    }
+    } while (left_k > 0);
 #else
     // Two tiles each: one is multiplied while the next is on its way from memory, and one barrier a tile is enough.
-    local float ta[2 * TILE_K * PITCH_A] __attribute__((aligned(16))), tb[2 * TILE_K * PITCH_B] __attribute__((aligned(16)));
-    fetch_tiles(fa, fb, &from, n, k);
+    local float pool[2 * (TILE_SIZE_A + TILE_SIZE_B)] __attribute__((aligned(16)));
+    local float *ta = pool, *tb = pool + 2 * TILE_SIZE_A;
+    int left_k = fetch_first_tiles(fa, fb, &from, n, k);
     store_tiles(ta, tb, fa, fb);
     barrier(CLK_LOCAL_MEM_FENCE);
     int now = 0;
-    for (int left_k = k - TILE_K; left_k > -TILE_K; left_k -= TILE_K) {
-        if (left_k > 0) fetch_tiles(fa, fb, &from, n, left_k);
-        multiply_tiles(acc, ta + now * TILE_K * PITCH_A, tb + now * TILE_K * PITCH_B, row, column);
+#if PREFETCH
+    // The next step's values are on their way from local memory while one step's are multiplied, into the next tile too.
+    // m > 0 always holds, which the compiler does not know. If it saw that both ways into the loop end with the same reads, it
+    // would make them one at the loop's head, and the first multiplications would wait for it.
+    float av[2][8], bv[2][ITEM_N];
+#pragma unroll
+    for (int i = 0; i < 8; ++i) av[0][i] = 0;
+#pragma unroll
+    for (int i = 0; i < ITEM_N; ++i) bv[0][i] = 0;
+    if (m > 0) read_values(av[0], bv[0], ta + at_a, tb + at_b);
+#endif
+    for (; left_k > -DEPTH; left_k -= DEPTH) {
+        if (left_k > 0) fetch_tiles(fa, fb, &from, n);
+#if PREFETCH
+#pragma unroll
+        for (int i = 0; i < TILE_K; ++i) {
+            if (i == TILE_K - 1) {
+                // The last time too, when nobody reads what it stores: a branch here would keep the compiler from overlapping.
+                now ^= 1;
+                store_tiles(ta + now * TILE_SIZE_A, tb + now * TILE_SIZE_B, fa, fb);
+                barrier(CLK_LOCAL_MEM_FENCE);
+            }
+            const int next = (i + 1) % TILE_K;
+            read_values(av[next & 1], bv[next & 1], ta + now * TILE_SIZE_A + at_a + next * PITCH_A,
+                        tb + now * TILE_SIZE_B + at_b + next * TILE_N);
+            multiply(acc, av[i & 1], bv[i & 1]);
+        }
+#else
+        multiply_tiles(acc, ta + now * TILE_SIZE_A + at_a, tb + now * TILE_SIZE_B + at_b);
         now ^= 1;
-        if (left_k > 0) store_tiles(ta + now * TILE_K * PITCH_A, tb + now * TILE_K * PITCH_B, fa, fb);
+        if (left_k > 0) store_tiles(ta + now * TILE_SIZE_A, tb + now * TILE_SIZE_B, fa, fb);
         barrier(CLK_LOCAL_MEM_FENCE);
+#endif
     }
+#if SLICES > 1
+    barrier(CLK_LOCAL_MEM_FENCE);
+    add_slices(acc, pool, team, id);
+    if (team > 0) return;
+#endif
 #endif
     add_to_c(acc, c, top + row, left + column, m, n);
 }

@@ -230,13 +230,13 @@ typedef float2 vec;
 #define SUM(v) ((v).s0 + (v).s1)
 #elif LANES == 4
 typedef float4 vec;
-#define BEFORE(v, left) ((float4)(left, (v).s012))
-#define AFTER(v, right) ((float4)((v).s123, right))
+#define BEFORE(v, left) ((float4)(left, (v).s0, (v).s1, (v).s2))
+#define AFTER(v, right) ((float4)((v).s1, (v).s2, (v).s3, right))
 #define SUM(v) (((v).s0 + (v).s1) + ((v).s2 + (v).s3))
 #elif LANES == 8
 typedef float8 vec;
-#define BEFORE(v, left) ((float8)(left, (v).s0123, (v).s456))
-#define AFTER(v, right) ((float8)((v).s1234, (v).s567, right))
+#define BEFORE(v, left) ((float8)(left, (v).s0, (v).s1, (v).s2, (v).s3, (v).s4, (v).s5, (v).s6))
+#define AFTER(v, right) ((float8)((v).s1, (v).s2, (v).s3, (v).s4, (v).s5, (v).s6, (v).s7, right))
 #define SUM(v) ((((v).s0 + (v).s1) + ((v).s2 + (v).s3)) + (((v).s4 + (v).s5) + ((v).s6 + (v).s7)))
 #endif
 #define LOAD(a, x) (*(global const vec*)((a) + (x)))

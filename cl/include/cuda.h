@@ -1,6 +1,7 @@
 // cuda.h: what OpenCL C has and CUDA C++ has not, so that one kernel text can be compiled as either (build option `-x cuda`).
-// Stands in front of a text that device/cuda_text.cpp has gone through: it makes `kernel` and `local` what they are in CUDA and
-// vector literals calls. Images that are written, half and __local arguments are not here; a kernel with them does not compile.
+// Stands, behind cuda_vectors.h, in front of a text that device/cuda_text.cpp has gone through: it makes `kernel` and `local` what they
+// are in CUDA and vector literals calls. Images that are written, half and __local arguments are not here; a kernel with them does not
+// compile.
 #ifndef LAB_CUDA_H
 #define LAB_CUDA_H
 
@@ -11,6 +12,9 @@
 #define CL_VERSION_1_2 120
 #define restrict __restrict__
 #define __asm__ asm
+// In build options; out of the text they are taken before.
+#define __global
+#define __constant
 
 typedef signed char lab_schar;
 typedef unsigned char uchar;
@@ -49,106 +53,6 @@ static __forceinline__ size_t get_global_offset(uint) { return 0; }
 static __forceinline__ uint get_work_dim() { return gridDim.z * blockDim.z > 1 ? 3 : gridDim.y * blockDim.y > 1 ? 2 : 1; }
 static __forceinline__ void barrier(int) { __syncthreads(); }
 static __forceinline__ void mem_fence(int) { __threadfence_block(); }
-
-// --- Vectors ---------------------------------------------------------------------------------------------------------
-
-template <class T, int N> struct lab_vec;
-
-// The values of one argument of a vector literal, one after the other.
-template <class T, class V> static __forceinline__ void lab_put(T* to, int& at, V v) { to[at++] = (T)v; }
-template <class T, class V, int N> static __forceinline__ void lab_put(T* to, int& at, lab_vec<V, N> v) {
-#pragma unroll
-    for (int i = 0; i < N; ++i) to[at++] = (T)v.s[i];
-}
-
-#define LAB_VECTOR(N, ALIGNED, ...)                                                                     \
-    template <class T> struct __align__(ALIGNED) lab_vec<T, N> {                                        \
-        union { T s[N]; __VA_ARGS__ };                                                                  \
-        lab_vec() = default;                                                                            \
-        __forceinline__ lab_vec(T v) {                                                                  \
-            _Pragma("unroll") for (int i = 0; i < N; ++i) s[i] = v;                                     \
-        }                                                                                               \
-        template <class A, class B, class... More> __forceinline__ lab_vec(A a, B b, More... more) {    \
-            int at = 0;                                                                                 \
-            lab_put(s, at, a), lab_put(s, at, b);                                                       \
-            (lab_put(s, at, more), ...);                                                                \
-        }                                                                                               \
-    };
-LAB_VECTOR(2, sizeof(T) * 2, struct { T x, y; }; struct { T s0, s1; }; struct { T lo, hi; };)
-LAB_VECTOR(3, sizeof(T) * 4, struct { T x, y, z; }; struct { T s0, s1, s2; };)
-LAB_VECTOR(4, sizeof(T) * 4, struct { T x, y, z, w; }; struct { T s0, s1, s2, s3; };)
-LAB_VECTOR(8, sizeof(T) * 8, struct { T s0, s1, s2, s3, s4, s5, s6, s7; };)
-LAB_VECTOR(16, sizeof(T) * 16, struct { T s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb, sc, sd, se, sf; };
-          )
-
-// Comparisons of vectors give -1 and 0 in an integer as wide as the element.
-template <int BYTES> struct lab_integer;
-template <> struct lab_integer<1> { typedef lab_schar type; };
-template <> struct lab_integer<2> { typedef short type; };
-template <> struct lab_integer<4> { typedef int type; };
-template <> struct lab_integer<8> { typedef long type; };
-
-// The other operand of a vector: an element, and nothing of which the element's type would be deduced.
-template <class T> struct lab_same { typedef T type; };
-
-#define LAB_OPERATOR(OP)                                                                                                            \
-    template <class T, int N> static __forceinline__ lab_vec<T, N> operator OP(lab_vec<T, N> a, lab_vec<T, N> b) {                  \
-        lab_vec<T, N> r;                                                                                                            \
-        _Pragma("unroll") for (int i = 0; i < N; ++i) r.s[i] = (T)(a.s[i] OP b.s[i]);                                               \
-        return r;                                                                                                                   \
-    }                                                                                                                               \
-    template <class T, int N> static __forceinline__ lab_vec<T, N> operator OP(lab_vec<T, N> a, typename lab_same<T>::type b) {     \
-        return a OP lab_vec<T, N>(b);                                                                                               \
-    }                                                                                                                               \
-    template <class T, int N> static __forceinline__ lab_vec<T, N> operator OP(typename lab_same<T>::type a, lab_vec<T, N> b) {     \
-        return lab_vec<T, N>(a) OP b;                                                                                               \
-    }                                                                                                                               \
-    template <class T, int N, class B> static __forceinline__ lab_vec<T, N>& operator OP##=(lab_vec<T, N>& a, B b) {                \
-        return a = a OP b;                                                                                                          \
-    }
-LAB_OPERATOR(+)
-LAB_OPERATOR(-)
-LAB_OPERATOR(*)
-LAB_OPERATOR(/)
-LAB_OPERATOR(%)
-LAB_OPERATOR(&)
-LAB_OPERATOR(|)
-LAB_OPERATOR(^)
-
-// Shifts: the right side may be of another type, and OpenCL takes it modulo the width.
-#define LAB_SHIFT(OP)                                                                                                               \
-    template <class T, class U, int N> static __forceinline__ lab_vec<T, N> operator OP(lab_vec<T, N> a, lab_vec<U, N> b) {         \
-        lab_vec<T, N> r;                                                                                                            \
-        _Pragma("unroll") for (int i = 0; i < N; ++i) r.s[i] = (T)(a.s[i] OP(b.s[i] & (8 * sizeof(T) - 1)));                        \
-        return r;                                                                                                                   \
-    }                                                                                                                               \
-    template <class T, int N> static __forceinline__ lab_vec<T, N> operator OP(lab_vec<T, N> a, int b) {                            \
-        lab_vec<T, N> r;                                                                                                            \
-        _Pragma("unroll") for (int i = 0; i < N; ++i) r.s[i] = (T)(a.s[i] OP(b & (8 * (int)sizeof(T) - 1)));                        \
-        return r;                                                                                                                   \
-    }                                                                                                                               \
-    template <class T, int N, class B> static __forceinline__ lab_vec<T, N>& operator OP##=(lab_vec<T, N>& a, B b) {                \
-        return a = a OP b;                                                                                                          \
-    }
-LAB_SHIFT(<<)
-LAB_SHIFT(>>)
-
-#define LAB_COMPARISON(OP)                                                                                                          \
-    template <class T, int N>                                                                                                       \
-    static __forceinline__ lab_vec<typename lab_integer<sizeof(T)>::type, N> operator OP(lab_vec<T, N> a, lab_vec<T, N> b) {        \
-        lab_vec<typename lab_integer<sizeof(T)>::type, N> r;                                                                        \
-        _Pragma("unroll") for (int i = 0; i < N; ++i) r.s[i] = a.s[i] OP b.s[i] ? -1 : 0;                                           \
-        return r;                                                                                                                   \
-    }
-LAB_COMPARISON(<)
-LAB_COMPARISON(>)
-LAB_COMPARISON(<=)
-LAB_COMPARISON(>=)
-LAB_COMPARISON(==)
-LAB_COMPARISON(!=)
-
-template <class T, int N> static __forceinline__ lab_vec<T, N> operator-(lab_vec<T, N> a) { return lab_vec<T, N>(T(0)) - a; }
-template <class T, int N> static __forceinline__ lab_vec<T, N> operator~(lab_vec<T, N> a) { return a ^ lab_vec<T, N>((T)~T(0)); }
 
 // --- Functions of scalars and vectors --------------------------------------------------------------------------------
 

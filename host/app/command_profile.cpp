@@ -99,6 +99,11 @@ double uncertainty(const model::Record& record) {
     return std::max(record.time->high - record.time->median, record.time->median - record.time->low) / record.time->median;
 }
 
+/// The results are right, and the difference of two times came out as none: of so short a sampling as says as little as a wide interval.
+bool is_below_noise(const model::Record& record) {
+    return record.status == model::Status::wrong_result && record.reason.starts_with(run::implausible_step);
+}
+
 class Profiler {
 public:
     Profiler(const Invocation& invocation, Runner& runner, const model::Device& device) : invocation_(invocation), runner_(runner) {
@@ -205,11 +210,6 @@ private:
                 if (curve.variant == probe.refine.variant) out.push_back(std::move(curve));
         }
         return out;
-    }
-
-    /// The results are right, and the difference of two times came out as none: of so short a sampling as says as little as a wide interval.
-    static bool is_below_noise(const model::Record& record) {
-        return record.status == model::Status::wrong_result && record.reason.starts_with(run::implausible_step);
     }
 
     /// Once more what was disturbed, as far as there is time: of both measurements the narrower one is kept.
@@ -340,7 +340,7 @@ int command_profile(const Invocation& asked) {
         }
         for (const auto& record : profile.records) {
             if (!model::is_failure(record.status)) continue;
-            failed = true;
+            failed = failed || !is_below_noise(record);
             say(record.id + " is " + model::name(record.status) + ": " + record.reason);
         }
     }

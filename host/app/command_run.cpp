@@ -25,6 +25,7 @@
 #include "app/results.hpp"
 #include "app/runner.hpp"
 #include "app/say.hpp"
+#include "app/share_out.hpp"
 #include "app/side_by_side.hpp"
 #include "app/sink.hpp"
 #include "app/stdout_guard.hpp"
@@ -183,6 +184,9 @@ int command_run(const Invocation& asked, Watched* watched) {
     const auto& plan = request.comparisons;
     require_columns(invocation.columns, axes_and_metrics(plan));
     check_dumps(request.settings);
+    const bool paired = !invocation.versus.empty() || (watched && !watched->before.empty());
+    const auto processes = watched || paired ? 1 : processes_for(request, invocation.processes, std::thread::hardware_concurrency());
+    invocation.isolate = invocation.isolate || processes > 1;
     if (!invocation.html.empty()) {
         std::size_t cells = 0;
         for (const auto& group : plan) cells += group.size();
@@ -218,7 +222,6 @@ int command_run(const Invocation& asked, Watched* watched) {
     Sink sink(outputs.json(), outputs.csv());
     bool printed = false;  // the page, before the arrangements of a pair
     BaselineWriter baseline(invocation.baseline, outputs.file("--baseline"), request.settings.cl_dir);
-    const bool paired = !invocation.versus.empty() || (watched && !watched->before.empty());
     std::vector<Pair> compared;
 
     std::size_t cells = 0;
@@ -296,7 +299,7 @@ int command_run(const Invocation& asked, Watched* watched) {
         print_results(sink, compared, devices, outputs.html(), invocation.columns, printed, lost);
         if (!invocation.timings) return;
         const double wall = seconds_since(start);
-        report::print_timings(std::cerr, sink.records(), own, wall);
+        report::print_timings(std::cerr, sink.records(), own, wall, processes);
     };
     const auto lose = [&](const model::Device& device, const std::string& why) {
         progress.clear();
@@ -307,7 +310,9 @@ int command_run(const Invocation& asked, Watched* watched) {
     const OnOneDevice run_alone = [&](const model::Device& device, const std::set<run::CellNumber>& already) {
         try {
             if (paired) compared.resize(compared.size() + plan.size());
-            runner->run(request, device.selector, events, already);
+            const auto rest = [&](const std::set<run::CellNumber>& done) { runner->run(request, device.selector, events, done); };
+            if (processes > 1) share_out(request, device, processes, invocation.timeout_seconds, events, rest);
+            else rest(already);
             if (watched && devices.size() == 1 && !sink.uses_stdout() && !(outputs.html() && outputs.html()->is_stdout())) {
                 progress.clear();
                 print_page(sink.records(), conclusions_of(sink, devices), lost, false, invocation.columns);

@@ -24,11 +24,12 @@ LiveCode live_code(const CellCode& code) {
     const auto live = inspect::live_registers(*code.counts.isa, function);
     out.summary = inspect::live_summary(*code.counts.isa, function, live);
     if (live.kinds.empty()) return out;
-    for (const auto& kind : live.kinds) out.head += fmt::format("{:>{}}", kind.label, std::max<std::size_t>(5, kind.label.size() + 2));
+    const auto width = [](const auto& kind) { return std::max<std::size_t>(5, kind.label.size() + 2); };
+    for (const auto& kind : live.kinds) out.head += fmt::format("{:>{}}", kind.label, width(kind));
     out.head += "  live, while the instruction executes\n";
     for (std::size_t i = 0; i < function.instructions.size(); ++i) {
         std::string line;
-        for (const auto& kind : live.kinds) line += fmt::format("{:>{}}", kind.counts[i], std::max<std::size_t>(5, kind.label.size() + 2));
+        for (const auto& kind : live.kinds) line += fmt::format("{:>{}}", kind.counts[i], width(kind));
         out.columns[function.instructions[i].address] = line + " ";
     }
     return out;

@@ -24,7 +24,8 @@ namespace {
 
 class InChildProcesses : public Runner {
 public:
-    explicit InChildProcesses(double timeout_seconds) : timeout_seconds_(timeout_seconds) {}
+    InChildProcesses(double timeout_seconds, std::function<std::unique_ptr<run::Share>()> share)
+        : timeout_seconds_(timeout_seconds), share_(std::move(share)) {}
 
     std::vector<model::Device> devices(const std::vector<std::string>& selectors, std::vector<std::string>* troubles) override {
         const auto lines = in_child(
@@ -43,13 +44,14 @@ public:
         auto rest = request;
         for (bool over = false; !over;) {
             auto worker = std::make_unique<Worker>();
+            const auto share = share_ ? share_() : nullptr;
             worker->child = std::make_unique<Child>([&](int fd) {
                 Here here;
                 // An arrangement follows the one before at once: the timer is what it was, the device as warm (method rules 3 and 4), and the
                 // programs are those of the bytes that the first one's driver gave.
                 if (const auto known = standing_.find(selector); rest.settings.arrangement && known != standing_.end()) here.inherit(selector, known->second);
                 if (rest.settings.arrangement) here.keep_programs();
-                carry_out(here, rest, selector, finished, events.ready, *worker->position, fd);
+                carry_out(here, rest, selector, finished, events.ready, *worker->position, fd, share.get());
             });
             Supervision supervision(std::move(worker), rest, selector, timeout_seconds_, events, finished);
             over = supervision.watch();
@@ -64,12 +66,15 @@ public:
 
 private:
     double timeout_seconds_;
+    std::function<std::unique_ptr<run::Share>()> share_;
     std::map<std::string, device::Standing> standing_;  ///< by selector
 };
 
 }  // namespace
 
-std::unique_ptr<Runner> in_child_processes(double timeout_seconds) { return std::make_unique<InChildProcesses>(timeout_seconds); }
+std::unique_ptr<Runner> in_child_processes(double timeout_seconds, std::function<std::unique_ptr<run::Share>()> share) {
+    return std::make_unique<InChildProcesses>(timeout_seconds, std::move(share));
+}
 
 std::vector<std::string> in_child(const std::function<void(const HandOver&)>& work, const std::string& doing,
                                   double first_seconds, double seconds) {

@@ -99,6 +99,9 @@ void add_cells(Options& add, const std::string& command) {
         "Redefines an axis: a list (width=1024,2048), a geometric range (size=1Ki:1Mi:*2) or a stepped one "
         "(items=1:9:+2). Repeats. See `cllab describe FAMILY`. Every family has the axis options: "
         "options=,-cl-fast-relaxed-math,-cl-opt-disable builds each kernel without and with either build option.");
+    if (!few)
+        add("points", text("WHICH", "all"),
+            "Which values of the axes that no --axis names: all, or the first of each. So --points first takes each kernel once.");
     add_statements(add);
     if (!few) {
         add("input", list("NAME=FILE"), "Uses an image file (PNG, JPEG, PGM; grey or colour) as the buffer NAME, e.g. src=panel.png.");
@@ -124,6 +127,9 @@ void add_cells(Options& add, const std::string& command) {
     if (command == "run")
         add("html", text("FILE"), "Writes an HTML page at the end: charts, tables, and the code beside the time.");
     if (!few) {
+        add("processes", count("N"),
+            "Shares work that takes no measurements (dump, --verify) among N processes of each device, while there is memory for what they do at the same "
+            "time. A driver that crashes or hangs costs one cell. Default: one for 4 cores of the host and 16 cells, 4 at most.");
         add("isolate", "Runs each device's work in a child process: a driver that crashes or hangs costs one cell.");
         add("timings", "Prints on standard error where the time of the command went, by phase and by cell.");
     }

@@ -118,6 +118,17 @@ void fill(Invocation& out, const Given& given) {
         given.text(name, *to);
     if (const std::vector<std::string> possible{"never", "gpus", "all"}; std::find(possible.begin(), possible.end(), out.parallel) == possible.end())
         throw Error(Blame::usage, "option '--parallel' is '" + out.parallel + "'; possible are never, gpus and all" + or_did_you_mean(out.parallel, possible));
+    if (given.has("processes")) {
+        out.processes = given.values["processes"].as<unsigned>();
+        if (out.processes < 1 || out.processes > 64)
+            throw Error(Blame::usage, "option '--processes' is " + std::to_string(out.processes) + "; possible are whole numbers from 1 to 64");
+    }
+    if (given.has("points")) {
+        const auto& which = given.values["points"].as<std::string>();
+        if (const std::vector<std::string> possible{"all", "first"}; std::find(possible.begin(), possible.end(), which) == possible.end())
+            throw Error(Blame::usage, "option '--points' is '" + which + "'; possible are all and first" + or_did_you_mean(which, possible));
+        if (which == "first") out.points = model::Points::first;
+    }
     for (const auto& format : report::exports)
         if (given.has(format.option)) given.text(format.option, out.exports.emplace_back(format.option, "").second);
     for (const auto& [name, to] : {std::pair{"force", &out.force}, {"append", &out.append},
@@ -227,6 +238,9 @@ void finish_regress(Invocation& out, const Given& given) {
 
 void finish_cells(Invocation& out, const Given& given) {
     if (out.command == "dump") out.verify_only = true;
+    if (out.processes > 1 && (!out.verify_only || !out.versus.empty() || out.rebuild || !out.check.empty() || out.watch))
+        throw Error(Blame::usage, "--processes is for work that takes no measurements: `cllab dump`, and `cllab run --verify` without --vs, "
+                                  "--rebuild, --check and --watch");
     if (out.native && (!out.versus.empty() || out.rebuild || !out.baseline.empty() || !out.check.empty() || out.watch || !out.replay.empty()))
         throw Error(Blame::usage, "--native adds rows to a table, so --vs, --rebuild, --baseline, --check, --watch and --replay cannot stand beside it");
     if (out.rebuild && !(out.csv.empty() && out.baseline.empty() && out.outputs.empty()))

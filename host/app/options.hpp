@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "model/plan.hpp"
+
 namespace cllab::app {
 
 struct Invocation {
@@ -23,6 +25,8 @@ struct Invocation {
     std::string junit;
     std::string cache = "hot";  ///< of run: hot, cold or rotate
     std::string parallel = "never";  ///< of run: never, gpus or all
+    std::size_t processes = 0;   ///< of run and dump: that share what is not measured; 0: as many as pay
+    model::Points points = model::Points::all;  ///< of run and dump
     bool no_dumps = false, isolate = false, require_all = false, verify_only = false, no_yardstick = false, as_json = false, timings = false;
     bool force = false, append = false;  ///< what becomes of an output file that exists
     double timeout_seconds = 60, sampling_seconds = 0.4;

@@ -96,7 +96,7 @@ std::vector<model::Group> pairs(const std::vector<model::Selected>& selected, co
     }
     // Families with axes of different names are planned together, so that an axis need only be known to one of them.
     std::vector<model::Cell> left, right;
-    for (auto& group : model::make_plan(selected, axes))
+    for (auto& group : model::make_plan(selected, axes, invocation.points))
         for (auto& cell : group) {
             const bool first = builds ? cell.point.text(options.name) == options.values.front() : cell.id == selected.front().id;
             (first ? left : right).push_back(std::move(cell));
@@ -143,7 +143,7 @@ run::RunRequest request_of(const Choice& choice, const Invocation& invocation) {
     run::RunRequest out;
     auto selected = select_for(choice, invocation);
     if (invocation.native) add_native(selected);
-    out.comparisons = invocation.versus.empty() ? model::make_plan(selected, invocation.axes) : pairs(selected, invocation);
+    out.comparisons = invocation.versus.empty() ? model::make_plan(selected, invocation.axes, invocation.points) : pairs(selected, invocation);
     auto& settings = out.settings = settings_of(invocation);
     settings.measure = !invocation.verify_only;
     settings.cache = run::cache_from(invocation.cache);

@@ -16,8 +16,9 @@ class Here {
 public:
     /// As Runner::devices.
     std::vector<model::Device> devices(const std::vector<std::string>& selectors, std::vector<std::string>* troubles);
-    /// As Runner::run, without the cells that are `finished`.
-    void run(const run::RunRequest& request, const std::string& selector, const Events& events, const std::set<run::CellNumber>& finished = {});
+    /// As Runner::run, without the cells that are `finished`. `share`: as execute()'s.
+    void run(const run::RunRequest& request, const std::string& selector, const Events& events, const std::set<run::CellNumber>& finished = {},
+             run::Share* share = nullptr);
     /// Opens the device, and does what a run does before its first cell.
     device::Session& make_ready(const std::string& selector);
     /// Builds what the cell will be built from; a run on this device finds it. Throws as the driver and the cell's family do.

@@ -110,7 +110,8 @@ std::vector<model::Device> Here::devices(const std::vector<std::string>& selecto
     return out;
 }
 
-void Here::run(const run::RunRequest& request, const std::string& selector, const Events& events, const std::set<run::CellNumber>& finished) {
+void Here::run(const run::RunRequest& request, const std::string& selector, const Events& events, const std::set<run::CellNumber>& finished,
+               run::Share* share) {
     Phases start;
     auto& session = [&]() -> device::Session& {
         const ChargedTo account(start);
@@ -124,7 +125,7 @@ void Here::run(const run::RunRequest& request, const std::string& selector, cons
     }
     if (events.ready) events.ready();
     EventObserver observer(events, std::move(start));
-    run::execute(session, request, observer, finished, &kept_[selector]);
+    run::execute(session, request, observer, finished, &kept_[selector], share);
 }
 
 device::Session& Here::open(const std::string& selector) {

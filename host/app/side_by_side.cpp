@@ -6,15 +6,13 @@
 #include <iterator>
 #include <list>
 #include <map>
-#include <poll.h>
 #include <thread>
 
 #include "app/child.hpp"
+#include "app/lane.hpp"
 #include "app/say.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "json/read.hpp"
-#include "report/json.hpp"
 
 namespace cllab::app {
 namespace {
@@ -31,72 +29,6 @@ struct Start {
         ++ready;
         while (ready < expected && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(nap);
     }
-};
-
-/// One device: a process that hands on what the processes of its cells tell.
-class Lane {
-public:
-    Lane(const run::RunRequest& request, const std::string& selector, double timeout_seconds, Start& start)
-        : selector_(selector), child_([&](int fd) {
-              const Events events{[fd](std::size_t g, std::size_t i, const model::Record& record, const char* phase) {
-                                      send(fd, Message{{"begin", {g, i}}, {"phase", phase}});
-                                      send(fd, report::to_json_line(record));
-                                  },
-                                  [fd](std::size_t g, std::size_t i, const model::Record& record) {
-                                      send(fd, Message{{"done", {g, i}}});
-                                      send(fd, report::to_json_line(record));
-                                  },
-                                  [&start, timeout_seconds] { start.wait(timeout_seconds / 2); }};
-              in_child_processes(timeout_seconds)->run(request, selector, events);
-              send(fd, Message{{"finished", true}});
-          }) {}
-
-    /// Tells `events` of what has arrived, and waits for a tenth of a second at the most.
-    void receive(const Events& events) {
-        std::string line;
-        do {
-            switch (child_.next(line, 0, nowhere_)) {
-                case Child::Event::silent: return;
-                case Child::Event::ended:
-                    trouble_ = "device " + selector_ + ": " + death(child_.reap());
-                    over_ = true;
-                    return;
-                case Child::Event::line: break;
-            }
-            if (!announced_.is_null()) {
-                tell(std::exchange(announced_, nullptr), report::from_json(line), events);
-                continue;
-            }
-            announced_ = parse_json<Message>(line);
-            over_ = announced_.contains("finished") || announced_.contains("interrupted") || announced_.contains("error");
-            if (!announced_.contains("error")) continue;
-            try {
-                rethrow(announced_);
-            } catch (const DeviceLost& e) {
-                trouble_ = e.what();
-            }
-        } while (!over_ && child_.has_line());
-    }
-
-    const std::string& selector() const { return selector_; }
-    const std::string& trouble() const { return trouble_; }
-    bool over() const { return over_; }
-    pollfd wait() const { return {child_.descriptor(), POLLIN, 0}; }
-
-private:
-    void tell(const Message& message, const model::Record& record, const Events& events) {
-        const bool done = message.contains("done");
-        const auto cell = message.at(done ? "done" : "begin").get<CellNumber>();
-        if (done) return events.done(cell.first, cell.second, record);
-        const auto phase = message.at("phase").get<std::string>();
-        events.begin(cell.first, cell.second, record, phase.c_str());
-    }
-
-    std::string selector_, trouble_;
-    bool over_ = false;
-    const Position nowhere_;
-    Message announced_;  ///< the message whose record is the next line
-    Child child_;        // last: the child starts with everything above in place
 };
 
 /// What the devices tell of a request that begins with the witness, held back until it is known that they do not slow each other.
@@ -166,20 +98,16 @@ Done run_at_once(const run::RunRequest& request, const std::vector<model::Device
     std::list<Lane> lanes;
     auto witness_first = request;
     std::rotate(witness_first.comparisons.begin(), std::prev(witness_first.comparisons.end()), witness_first.comparisons.end());
-    for (const auto& device : devices) lanes.emplace_back(witness_first, device.selector, timeout_seconds, *start);
+    for (const auto& device : devices)
+        lanes.emplace_back(device.selector, [&, selector = device.selector](Events to_parent) {
+            to_parent.ready = [&] { start->wait(timeout_seconds / 2); };
+            in_child_processes(timeout_seconds)->run(witness_first, selector, to_parent);
+        });
     Witness witness(alone, request.comparisons.size() - 1, request.comparisons.back().size(), events);
     const auto listener = witness.listener();
     const auto working = [](const Lane& lane) { return !lane.over(); };
     while (std::any_of(lanes.begin(), lanes.end(), working) && !witness.trouble()) {
-        std::vector<pollfd> waits;
-        for (const auto& lane : lanes)
-            if (working(lane)) waits.push_back(lane.wait());
-        poll(waits.data(), waits.size(), 100);
-        std::size_t at = 0;
-        for (auto& lane : lanes) {
-            if (!working(lane)) continue;
-            if (waits[at++].revents != 0 || interrupted()) lane.receive(listener);
-        }
+        receive_from(lanes, listener);
         start->expected = static_cast<std::size_t>(std::count_if(lanes.begin(), lanes.end(), [](const auto& lane) { return lane.trouble().empty(); }));
         witness.look(start->expected);
     }

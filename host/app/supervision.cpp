@@ -54,7 +54,7 @@ void send_record(int fd, const char* what, CellNumber cell, const model::Record&
 }  // namespace
 
 void carry_out(Here& here, const run::RunRequest& request, const std::string& selector, const std::set<CellNumber>& finished,
-               const std::function<void()>& ready, Position& position, int fd) {
+               const std::function<void()>& ready, Position& position, int fd, run::Share* share) {
     std::set<CellNumber> announced;
     const Events to_parent{
         [&](std::size_t g, std::size_t i, const model::Record& record, const char* phase) {
@@ -71,7 +71,7 @@ void carry_out(Here& here, const run::RunRequest& request, const std::string& se
             ++position.beat;
         },
         ready};
-    here.run(request, selector, to_parent, finished);
+    here.run(request, selector, to_parent, finished, share);
     Message finish{{"finished", true}};
     if (const auto standing = here.standing(selector)) finish["standing"] = nlohmann::json(*standing);
     send(fd, finish);

@@ -47,7 +47,10 @@ std::string cuda_text(const std::string& source) {
     replace(text, R"((^|\W)(__)?local\b(?=\s+\w+\s))", "$1__shared__");
     // (float4)(a, b, c, d) is a cast of the last one in C++.
     replace(text, R"(\(\s*((u?char|u?short|u?int|u?long|float|double)(2|3|4|8|16))\s*\)\s*\()", "$1(");
-    return "#line 1 \"cuda.h\"\n" + std::string(model::embedded_kernel("include/cuda.h")) + "\n" + text + "\n";
+    std::string out;
+    for (const std::string header : {"cuda_vectors.h", "cuda.h"})
+        out += "#line 1 \"" + header + "\"\n" + std::string(model::embedded_kernel("include/" + header)) + "\n";
+    return out + text + "\n";
 }
 
 std::vector<std::string> nvrtc_options(const std::string& options, const std::string& source, int sm) {

@@ -13,7 +13,7 @@ namespace cllab::device {
 /// The build options hold `-x cuda`: the text is to be compiled as CUDA C++.
 bool asks_for_cuda(const std::string& options);
 
-/// OpenCL C as CUDA C++: cl/include/cuda.h in front, kernels and local arrays by their names in CUDA, vector literals as calls.
+/// OpenCL C as CUDA C++: cl/include/cuda_vectors.h and cuda.h in front, kernels and local arrays by their names in CUDA, vector literals as calls.
 std::string cuda_text(const std::string& source);
 
 /// The options of NVRTC that mean what those of clBuildProgram do, for the compute capability 10 major + minor. Contraction is off where the

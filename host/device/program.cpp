@@ -74,8 +74,9 @@ Built build(Session& session, const std::string& source, const std::string& opti
 }
 
 std::string kernel_name(const Session& session, const Built& built, const std::string& written) {
+    if (!built.ok || !has_quirk(session.facts(), "pocl-renames")) return written;
     std::size_t size = 0;
-    if (!built.ok || clGetProgramInfo(built.program(), CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &size) != CL_SUCCESS || size == 0) return written;
+    if (clGetProgramInfo(built.program(), CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &size) != CL_SUCCESS || size == 0) return written;
     std::string names(size, '\0');
     if (clGetProgramInfo(built.program(), CL_PROGRAM_KERNEL_NAMES, size, names.data(), nullptr) != CL_SUCCESS) return written;
     while (!names.empty() && names.back() == '\0') names.pop_back();

@@ -111,8 +111,15 @@ const std::vector<Quirk>& quirks() {
          [](const Device& d) { return is(d, Implementation::nvidia); }},
         {"pocl-renames", Implementation::pocl, "3.1",
          "a kernel or an argument that has the name of a built-in function, such as step, max or length, is called _cl_step: the headers rename",
-         Dealt::here, "written_name takes the prefix off again, given_name finds the kernel in the program",
+         Dealt::where_asked, "the program is asked for its kernels (device/program.cpp); written_name takes the prefix off what it reports",
          "PoCL 3.1, 2026-11-22", "CL_PROGRAM_KERNEL_NAMES of `kernel void step(global float* max) { *max = 1; }` is step",
+         [](const Device& d) { return is(d, Implementation::pocl); }},
+        {"pocl-no-lines", Implementation::pocl, "3.1",
+         "a build with -g has no source lines of the code that runs: PoCL makes that function itself, and the debug information names only the "
+         "kernel in it",
+         Dealt::here, "line_trouble adds the reason to the sentence that says so",
+         "PoCL 3.1, 2026-11-22 (llvm-dis-15 of parallel.bc, readelf --debug-dump=decodedline)",
+         "cllab isa saxpy_w32 --device cpu --source has lines",
          [](const Device& d) { return is(d, Implementation::pocl); }},
         {"pocl-compile-cache", Implementation::pocl, "all seen, 3.1 to 7.1",
          "equal text and options are answered from the folder POCL_CACHE_DIR, across processes, so that a second build compiles nothing",
@@ -193,9 +200,6 @@ std::string line_option(const Device& device) {
 }
 
 std::string line_trouble(const Device& device) {
-    // PoCL 3.1: with -g the bitcode beside the shared object (parallel.bc) has a line for most instructions of the work-group function, but the
-    // function itself, which PoCL makes when it links the kernel in, has no !dbg entry. The shared object has lines of the kernel alone, which
-    // does not run. Seen 2026-11-22 (llvm-dis-15, readelf --debug-dump=decodedline); goes when `cllab isa saxpy_w32 --device cpu --source` has lines.
     return is(device, Implementation::pocl) ? ". PoCL makes that function itself, around the kernel, and LLVM writes lines only of functions that "
                                               "the debug information names; PoCL 3.1 does not name it there"
                                             : "";

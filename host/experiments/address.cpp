@@ -65,13 +65,13 @@ void strided(Setup& out, const Shape& s, std::uint64_t seed, std::size_t local) 
     out.work = {4.0 * static_cast<double>(s.items * s.trips), 0, static_cast<double>(s.items * s.trips)};
     out.check = [v](const Buffers& buffers) -> std::optional<std::string> {
         const auto found = buffers.as<std::int32_t>("out");
-        for (std::size_t i = 0; i < found.size(); i += 2) {
-            if (found[i] != v) return difference("out", i, found[i], v);
-            for (std::size_t byte = 4 * i + 4; byte < 4 * i + 8; ++byte) {
-                if (!buffers.untouched("out", byte)) return "out[" + std::to_string(i + 1) + "] was written; only even ones should be";
+        return first_wrong(found.size(), [&](std::size_t i) -> std::optional<std::string> {
+            if (i % 2 == 0) return found[i] == v ? std::nullopt : std::optional(difference("out", i, found[i], v));
+            for (std::size_t byte = 4 * i; byte < 4 * i + 4; ++byte) {
+                if (!buffers.untouched("out", byte)) return "out[" + std::to_string(i) + "] was written; only even ones should be";
             }
-        }
-        return std::nullopt;
+            return std::nullopt;
+        });
     };
 }
 

@@ -266,7 +266,13 @@ void conclude_levels(const Curve& curve, const Device& device, std::vector<Findi
         out.push_back({"l" + std::to_string(i + 1) + ".rate", "level " + std::to_string(i + 1) + " read bandwidth", "B/s", rate(time.value), rate(time.high),
                        rate(time.low), how + "; holds to " + format_bytes(static_cast<std::uint64_t>(found.levels[i].capacity.value))});
         const auto& capacity = found.levels[i].capacity;
-        if (!found.levels[i].open)
+        // The last level before memory is one for all units; the first is one for each, and is left by all at once.
+        const bool gradual = i + 2 == found.levels.size() && i > 0 && capacity.high > 1.5 * capacity.low;
+        if (const auto whole = gradual ? capacity_of_random_replacement(xs(curve), steps(curve), time.value, found.levels[i + 1].value.value) : std::nullopt)
+            out.push_back({"l" + std::to_string(i + 1) + ".size", "level " + std::to_string(i + 1) + " capacity", "byte", whole->value, whole->low, whole->high,
+                           how + "; all of " + format_bytes(static_cast<std::uint64_t>(capacity.value)) +
+                               " fit, and a level of that size which replaces lines at random explains the larger regions"});
+        else if (!found.levels[i].open)
             out.push_back({"l" + std::to_string(i + 1) + ".size", "level " + std::to_string(i + 1) + " capacity", "byte", capacity.value, capacity.low,
                            capacity.high, "largest region at that bandwidth; high is the next one tried"});
     }

@@ -131,6 +131,9 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
             out.push_back({curve.variant + ".interleave", curve.variant + " interleave", "byte", bytes, bytes, 2 * bytes,
                            "largest power-of-two spacing at full bandwidth; worst beyond it " +
                                format_significant(found->ratio, 3) + " times slower"});
+        } else {
+            out.push_back(withheld(curve.variant + ".interleave", curve.variant + " interleave",
+                                   "no spacing from which on all larger ones are slower, as where addresses are hashed over the channels"));
         }
     }
     return out;

@@ -1,5 +1,6 @@
 // gemm: C += A B from one element per work-item to double-buffered register tiles. The register-reuse lesson is from
 // Citadel's study of Turing (2019), where the order of the multiply-adds was worth 12 %.
+#include <algorithm>
 #include <bit>
 #include <map>
 #include <tuple>
@@ -13,12 +14,52 @@ namespace {
 
 using namespace lib;
 
+/// How the variants with tiles in registers cut C: rows and columns of a work-group, columns of a work-item (of 8 rows), and the
+/// teams of work-items that share the tile's k among them.
+struct Tiles {
+    std::size_t m = 128, n = 128, item_n = 8, slices = 1;
+
+    [[nodiscard]] std::size_t group() const { return m * n / 8 / item_n * slices; }
+};
+
 struct Sizes {
     std::size_t m = 0, n = 0, k = 0, tile_k = 0, pad = 0;
+    Tiles tiles;
 };
 
 bool has_register_tiles(const Variant& variant) {
-    return variant.name == "tile8" || variant.name == "buffered" || variant.name == "serpentine";
+    return variant.name == "tile8" || variant.name == "buffered" || variant.name == "serpentine" || variant.name == "pipelined";
+}
+
+/// The tiles of `pipelined`. Without a choice, those that take the busiest compute unit the least time: its groups, times the elements
+/// of C that each makes, over the rate of such tiles once all units are busy (relative; H200, 2026-11-22).
+Tiles tiles_of(std::size_t m, std::size_t n, const Device& device, Params& params) {
+    struct Choice {
+        std::size_t m, n, slices;
+        double rate;
+    };
+    std::vector<Choice> choices{{128, 128, 1, 0.96}, {128, 64, 2, 0.79}, {64, 64, 2, 0.75}};
+    // 128 sums a work-item, which not every register file holds.
+    if (device.implementation == Implementation::nvidia) choices.insert(choices.begin(), {256, 128, 1, 1.0});
+    const auto time = [&](const Choice& c) {
+        const auto groups = divide_up(m, c.m) * divide_up(n, c.n);
+        return static_cast<double>(divide_up(groups, std::max<std::size_t>(1, device.compute_units)) * c.m * c.n) / c.rate;
+    };
+    const auto& best = *std::ranges::min_element(choices, {}, time);
+    const auto tile = params.text("tile", std::to_string(best.m) + "x" + std::to_string(best.n));
+    Tiles out;
+    const auto x = tile.find('x');
+    out.m = std::stoul(tile.substr(0, x));
+    out.n = std::stoul(tile.substr(x + 1));
+    out.item_n = out.m * out.n > 128 * 128 ? 16 : 8;
+    out.slices = std::stoul(params.text("slices", std::to_string(out.m == best.m && out.n == best.n ? best.slices : 1)));
+    if (out.group() * 8 * out.item_n > 32768)
+        throw Unsupported("tiles of " + tile + " in " + std::to_string(out.slices) + " slices take " + std::to_string(out.group() * out.item_n / 32) +
+                          " KiB of registers for their sums alone; 128 KiB are the most");
+    if (out.group() > device.max_group_promised)
+        throw Unsupported("tiles of " + tile + " in " + std::to_string(out.slices) + " slices take a work-group of " +
+                          std::to_string(out.group()) + "; the device takes at most " + std::to_string(device.max_group_promised));
+    return out;
 }
 
 bool has_gaps(const Variant& variant) { return variant.name == "naive" || variant.name == "local"; }
@@ -35,7 +76,9 @@ Sizes sizes_of(const Request& request, Params& params) {
     require_room(device, "c", 4 * product("the number of elements of C", {m, n + pad}, most));
     if ((tile_k > 0 || request.variant.name == "local") && device.max_group < 256)
         throw Unsupported("a tile takes a work-group of 256; the device takes at most " + std::to_string(device.max_group));
-    return {static_cast<std::size_t>(m), static_cast<std::size_t>(n), static_cast<std::size_t>(k), tile_k, static_cast<std::size_t>(pad)};
+    Sizes out{static_cast<std::size_t>(m), static_cast<std::size_t>(n), static_cast<std::size_t>(k), tile_k, static_cast<std::size_t>(pad), {}};
+    if (request.variant.name == "pipelined") out.tiles = tiles_of(out.m, out.n, device, params);
+    return out;
 }
 
 constexpr std::uint32_t gap = 0x7FC0DEAD;  // a NaN, which shows in every sum it gets into
@@ -66,7 +109,7 @@ std::optional<std::string> without_gaps(std::span<const float> found, std::size_
 }
 
 Setup setup(const Request& request, Params& params) {
-    const auto [m, n, k, tile_k, pad] = sizes_of(request, params);
+    const auto [m, n, k, tile_k, pad, tiles] = sizes_of(request, params);
     const auto& device = request.device;
     const auto& variant = request.variant.name;
     static Recent<std::tuple<std::size_t, std::size_t, std::size_t, std::uint64_t>, gemm::Matrices> recent;
@@ -91,15 +134,18 @@ Setup setup(const Request& request, Params& params) {
         const std::size_t items = 4ull * device.compute_units, columns = std::min(divide_up(n, 16), items);
         out.global = Extent(columns, std::min(divide_up(items, columns), divide_up(m, 6)));
     } else {
-        out.local = Extent(256, 1);
-        out.global = Extent(divide_up(n, 128) * 256, divide_up(m, 128));
-        const bool whole = m % 128 == 0 && n % 128 == 0 && k % tile_k == 0;
+        out.local = Extent(tiles.group(), 1);
+        out.global = Extent(divide_up(n, tiles.n) * tiles.group(), divide_up(m, tiles.m));
+        const bool whole = m % tiles.m == 0 && n % tiles.n == 0 && k % (tile_k * tiles.slices) == 0;
         const bool aligned = n % 4 == 0 && k % 4 == 0;
-        out.defines = {"TILE_K=" + std::to_string(tile_k), "GEMM_ALIGNED=" + std::to_string(aligned),
-                       "GEMM_WHOLE=" + std::to_string(whole)};
-        // ptxas takes 130 registers when left alone, and two groups of 256 share 65536: at 128 both are resident, without
-        // a spill at depth 8 (ptxas 13.0 for sm_90).
-        if (device.implementation == Implementation::nvidia && tile_k == 8) out.defines.push_back("-cl-nv-maxrregcount=128");
+        for (const auto& [name, number] : std::initializer_list<std::pair<const char*, std::size_t>>{{"TILE_M", tiles.m}, {"TILE_N", tiles.n},
+                 {"TILE_K", tile_k}, {"ITEM_N", tiles.item_n}, {"SLICES", tiles.slices}, {"GEMM_ALIGNED", aligned}, {"GEMM_WHOLE", whole}})
+            out.defines.push_back(name + ("=" + std::to_string(number)));
+        if (variant == "pipelined") out.defines.push_back("PREFETCH=" + std::to_string(tiles.m * tiles.n >= 128 * 128));
+        // At depth 16, and where edges are tested, ptxas takes 129 to 132 registers when left alone, and two groups of 256 share
+        // 65536: at 128 both are resident.
+        if (device.implementation == Implementation::nvidia && (tile_k == 16 || !whole) && tiles.item_n == 8 && tiles.group() == 256)
+            for (const auto* limit : {"GEMM_LIMITED=1", "-cl-nv-maxrregcount=128"}) out.defines.emplace_back(limit);
     }
     const auto dm = static_cast<double>(m), dn = static_cast<double>(n), dk = static_cast<double>(k);
     out.work = {4 * (dm * dk + dk * dn + 2 * dm * dn), 2 * dm * dn * dk, 0};
@@ -165,13 +211,23 @@ Experiment describe_gemm() {
     out.axes[out.axes.size() - 2].tune = {"0"};  // with or without it a variant is compared with the others
     out.axes[out.axes.size() - 2].only = {"naive", "local"};
     out.axes.back().tune = {"8", "16"};
-    out.axes.back().only = {"tile8", "buffered", "serpentine"};
+    out.axes.back().only = {"tile8", "buffered", "serpentine", "pipelined"};
+    const auto by_size = [&](const char* name, const char* meaning, std::vector<std::string> choices) {
+        out.axes.push_back({.name = name, .meaning = meaning, .kind = Axis::Kind::choice, .values = {"auto"}, .choices = std::move(choices),
+                            .may_be_auto = true, .only = {"pipelined"}});
+        out.axes.back().tune = out.axes.back().choices;
+        out.axes.back().tune.insert(out.axes.back().tune.begin(), "auto");
+    };
+    by_size("tile", "rows and columns of C that a work-group makes; auto by the size and the compute units",
+            {"64x64", "64x128", "128x64", "128x128", "128x256", "256x128"});
+    by_size("slices", "teams of a work-group that share the k of its tile; auto by the size and the compute units", {"1", "2", "4"});
     out.variants = {
         {"naive", "One element of C per work-item, operands straight from memory."},
         {"local", "A 16x16 work-group shares tiles of A and B in local memory."},
         {"tile8", "8x8 elements of C in the registers of each work-item, 128x128 per work-group, 128-bit loads."},
         {"buffered", "tile8 with two tiles: one is multiplied while the next is fetched."},
         {"serpentine", "buffered with every second row of multiply-adds in reverse order, so that operands repeat."},
+        {"pipelined", "serpentine with values read ahead from local memory, tiles by the size, and teams that share the k of small ones."},
         {"vector", "6x16 elements of C in vector registers, strips of B packed: the form for a CPU.", {}, {"cpu"}},
     };
     out.native = native::loops("vector", "Three loops, the innermost along the rows of B and C", [](const HostMemory& m, const Point&, unsigned threads) {

@@ -88,7 +88,7 @@ Region region_of(const Request& request, Params& params) {
     const auto asked = params.count("footprint");
     Region out;
     if (params.text("order") == "paged") out.page = device.is_gpu() ? 2 << 20 : 4096;
-    if (request.variant.name == "global") out.pages = params.text("pages") == "huge" ? Pages::huge : Pages::small;
+    if (request.variant.name == "global") out.pages = pages_of(params);
     out.line = params.count("line", std::max<std::size_t>(8, round_up(device.cacheline_bytes, 8)));
     if (out.line > asked)
         throw Unsupported("a footprint of " + format_bytes(asked) + " is smaller than one line of " + format_bytes(out.line) +
@@ -200,12 +200,8 @@ Experiment describe_latency() {
                         .values = {"random"},
                         .choices = {"random", "paged"},
                         .only = {"global", "bypass", "scalar"}});
-    out.axes.push_back({.name = "pages",
-                        .meaning = "pages of the host's memory that a CPU's buffer asks for; without meaning on a GPU",
-                        .kind = Axis::Kind::choice,
-                        .values = {"huge"},
-                        .choices = {"huge", "small"},
-                        .only = {"global"}});
+    out.axes.push_back(pages_axis("huge"));
+    out.axes.back().only = {"global"};
     out.variants = {
         {"global", "One work-item chases stored addresses through global memory on the vector path."},
         {"bypass", "The same past the first level (ld.global.cg), so that the second level shows from the smallest size.", {}, {"nvidia"}},

@@ -37,7 +37,7 @@ Shape shape_of(const Request& request, Params& params) {
     Shape s;
     s.apart = request.variant.name == "apart";
     s.one_by_one = device.is_cpu();
-    s.pages = params.text("pages") == "huge" ? Pages::huge : Pages::small;
+    s.pages = pages_of(params);
     const bool large = device.is_gpu() || s.pages == Pages::huge;
     s.page = params.count("page", large ? 2 << 20 : 4096);
     s.count = params.count("count");
@@ -127,8 +127,7 @@ Experiment describe_pages() {
                  .values = counts(), .least = 4, .most = 1 << 24},
                 {.name = "page", .unit = "byte", .meaning = "from one line to the next when they are apart; auto is 4 KiB, in huge pages and on a GPU 2 MiB",
                  .values = {"auto"}, .least = 64, .most = 1 << 30, .may_be_auto = true},
-                {.name = "pages", .meaning = "pages of the host's memory that a CPU's buffer asks for; without meaning on a GPU",
-                 .kind = Axis::Kind::choice, .values = {"small"}, .choices = {"huge", "small"}}};
+                pages_axis("small")};
     out.axes[0].power_of_two = out.axes[1].power_of_two = true;
     out.variants = {{"apart", "Reads one line of each page, at another place in each."},
                     {"together", "Reads as many lines that lie next to each other, in an order that jumps too."}};

@@ -93,6 +93,27 @@ Setup setup(const Request& request, Params& params) {
     return out;
 }
 
+/// What a wave takes for each block, where blocks are what it takes its time for: a few cost no more than one, so only the spreads count
+/// from which on each further block costs the same.
+Finding block_rate(const Curve& curve) {
+    constexpr double alike = 1.15;
+    constexpr std::size_t enough = 2;
+    const auto& s = curve.samples;
+    std::vector<double> costs;
+    for (std::size_t i = s.size(); i-- > 1;) {
+        const double cost = (s[i].per_step - s[i - 1].per_step) / (s[i].x - s[i - 1].x);
+        if (!costs.empty() && (cost > alike * costs.front() || cost * alike < costs.front())) break;
+        costs.push_back(cost);
+    }
+    const auto [least, most] = std::minmax_element(costs.begin(), costs.end());
+    const auto id = curve.variant + ".rate", name = curve.variant + " block rate";
+    if (costs.size() < enough || *least <= 0) return withheld(id, name, "from spread to spread a further block costs another time");
+    const auto& first = s[s.size() - 1 - costs.size()];
+    const double value = (s.back().per_step - first.per_step) / (s.back().x - first.x);
+    return {id, name, "block/s", 1 / value, 1 / *most, 1 / *least,
+            "a further block's part of a wave's time, from " + text_of(first.x) + " to " + text_of(s.back().x) + " blocks, whole device, second level"};
+}
+
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
     std::vector<Finding> out;
     for (const auto& curve : curves) {
@@ -101,9 +122,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         const auto label = curve.variant;
         out.push_back({label + ".cost", label + " cost of " + text_of(most.x) + " blocks", "x", most.per_step / one.per_step,
                        most.low / one.high, most.high / one.low, "time of a wave's access over that of a coalesced one"});
-        if (const auto line = fit_line(xs(curve), steps(curve)); line && line->slope.low > 0)
-            out.push_back({label + ".rate", label + " block rate", "block/s", 1 / line->slope.value, 1 / line->slope.high, 1 / line->slope.low,
-                           "slope of a wave's time over the blocks it touches, whole device, second level"});
+        out.push_back(block_rate(curve));
     }
     return out;
 }

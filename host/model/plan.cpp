@@ -105,7 +105,7 @@ void check_settings(const std::vector<Selected>& selected, const Settings& setti
     }
 }
 
-std::vector<Group> make_plan(const std::vector<Selected>& selected, const Settings& settings) {
+std::vector<Group> make_plan(const std::vector<Selected>& selected, const Settings& settings, Points which) {
     check_settings(selected, settings);
     std::vector<const Experiment*> families;
     for (const auto& s : selected) {
@@ -117,7 +117,11 @@ std::vector<Group> make_plan(const std::vector<Selected>& selected, const Settin
         Grouping grouping(out);
         for (const auto& s : selected) {
             if (s.experiment != family) continue;
-            const auto axes = axes_of(*family, *s.variant, settings);
+            auto axes = axes_of(*family, *s.variant, settings);
+            for (auto& axis : axes) {
+                const bool is_set = std::any_of(settings.begin(), settings.end(), [&](const auto& setting) { return setting.first == axis.name; });
+                if (which == Points::first && !is_set) axis.values.resize(1);
+            }
             auto points = cross(axes);
             cells += points.size();
             if (cells > most_points)

@@ -39,10 +39,13 @@ std::vector<Axis> axes_of(const Experiment& experiment, const Variant& variant, 
 Axis build_options_axis();
 bool has_build_options_axis(const Experiment& experiment, const Point& point);
 
+/// Which values of the axes that no setting names make points: all of them, or the first of each.
+enum class Points { all, first };
+
 /// Throws Error(usage) for an axis that no selected variant has, with the nearest names.
 void check_settings(const std::vector<Selected>& selected, const Settings& settings);
 
 /// All cells of the selected variants, most_points at the most. Throws Error(usage) as check_settings and axes_of.
-std::vector<Group> make_plan(const std::vector<Selected>& selected, const Settings& settings);
+std::vector<Group> make_plan(const std::vector<Selected>& selected, const Settings& settings, Points points = Points::all);
 
 }  // namespace cllab::model

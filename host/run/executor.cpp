@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <thread>
 
 #include "core/clock.hpp"
 #include "core/phases.hpp"
@@ -19,8 +20,22 @@
 namespace cllab::run {
 namespace {
 
+/// What a cell has taken of the memory that several processes share, until it goes.
+class Taken {
+public:
+    Taken(Share& share, const Room& room) : share_(share), room_(room) {}
+    ~Taken() { share_.give_back(room_); }
+    Taken(const Taken&) = delete;
+    Taken& operator=(const Taken&) = delete;
+
+private:
+    Share& share_;
+    Room room_;
+};
+
 struct CellRun {
     std::size_t index = 0;  ///< in its comparison
+    std::unique_ptr<Taken> taken{};
     std::unique_ptr<CellState> state;
     std::unique_ptr<Sampling> sampling{};
     bool prepared = false;
@@ -80,19 +95,19 @@ void share_out(const Phases& shared, Cells& cells) {
 
 class GroupRun {
 public:
-    GroupRun(device::Session& session, Instruments& instruments, const RunRequest& request, std::size_t number,
-             const std::set<CellNumber>& finished, std::size_t& prepared, Endings& endings, Observer& observer)
+    GroupRun(device::Session& session, Instruments& instruments, const RunRequest& request, const Part& part,
+             const std::set<CellNumber>& finished, std::size_t& prepared, Endings& endings, Observer& observer, Share* share)
         : session_(session), instruments_(instruments), request_(request), settings_(request.settings),
           // A simulator's bandwidth means nothing and takes minutes.
           yardstick_(request.yardstick && session.facts().implementation != model::Implementation::oclgrind ? &*request.yardstick : nullptr),
-          number_(number), group_(request.comparisons[number]), finished_(finished), prepared_(prepared), endings_(endings),
-          observer_(observer) {}
+          number_(part.comparison), first_(part.first), last_(part.last), group_(request.comparisons[part.comparison]), finished_(finished),
+          prepared_(prepared), endings_(endings), observer_(observer), share_(share) {}
 
     /// `next`: the comparison after this one, or nothing.
     void run(GroupRun* next) {
         if (settings_.arrangement) return arrange();
         next_ = next;
-        for (std::size_t i = 0; i < group_.size();) i = batch(i);
+        for (std::size_t i = first_; i < last_;) i = batch(i);
     }
 
 private:
@@ -102,7 +117,7 @@ private:
         auto state = std::make_unique<CellState>(session_, instruments_, group_[i], model::Order{number_, i, prepared_++}, settings_,
                                                  [this, i, held](const char* phase) { observer_.begin(number_, i, **held, phase); });
         *held = &state->record;
-        return {i, std::move(state)};
+        return {.index = i, .state = std::move(state)};
     }
 
     /// One arrangement. A cell that fails ends it: those not prepared by then are not delivered, the others have no time.
@@ -165,7 +180,7 @@ private:
         constexpr double most_bytes = 1 << 30;  // of the host's memory
         double bytes = 0;
         const std::size_t last = builds_ahead() ? i + most_ahead : i;
-        for (std::size_t k = i; k <= last && k < group_.size() && (k == i || bytes < most_bytes); ++k) {
+        for (std::size_t k = i; k <= last && k < last_ && (k == i || bytes < most_bytes); ++k) {
             if (finished_.count({number_, k})) continue;
             auto [at, is_new] = begun_.try_emplace(k);
             if (is_new) {
@@ -192,7 +207,7 @@ private:
         bool skipped = false;
         std::size_t i = first;
         const double budget = memory_budget(session_.facts());
-        for (; i < group_.size(); ++i) {
+        for (; i < last_; ++i) {
             if (finished_.count({number_, i})) {
                 skipped = true;
                 continue;
@@ -201,8 +216,9 @@ private:
             cancel_point();
             begin_ahead(i);
             // Not sooner: the data of a point is kept for the cells of one comparison only.
-            if (i + 1 == group_.size() && builds_ahead()) next_ ? next_->begin_ahead(0) : build_upcoming();
+            if (i + 1 == last_ && builds_ahead()) next_ ? next_->begin_ahead(next_->first_) : build_upcoming();
             auto cell = std::move(begun_.extract(i).mapped());
+            if (share_) wait_for_room(cell);
             cell.prepared = prepare(*cell.state);
             if (!cell.prepared) {
                 end_later(std::move(cell));
@@ -211,6 +227,10 @@ private:
             for (const auto& [name, path] : settings_.pictures) {
                 if (!cell.state->setup.pictures.count(name))
                     throw Error(Blame::usage, "'" + group_[i].id + "' has no buffer '" + name + "' that can be written as a picture");
+            }
+            if (!settings_.measure) {  // there is nothing that it waits for
+                end_later(std::move(cell));
+                continue;
             }
             bytes += cell.state->device_bytes;
             cells.push_back(std::move(cell));
@@ -229,6 +249,26 @@ private:
         for (auto& cell : cells) end_later(std::move(cell));
         cancel_point();
         return i;
+    }
+
+    /// Until the other processes leave the memory that the cell takes.
+    void wait_for_room(CellRun& cell) {
+        constexpr std::chrono::milliseconds nap(2);
+        begin(*cell.state);
+        if (cell.state->record.status != model::Status::ok) return;
+        // Inputs, what comes back, the answer that is kept of it, and what the family makes of them for its check.
+        constexpr double copies = 4;
+        const double host = copies * data_bytes(cell.state->setup), device = cell.state->device_bytes;
+        const Room room{device, host + (session_.facts().is_cpu() ? device : 0)};
+        if (!share_->take(room)) {
+            endings_.end_all();  // who waits must hold nothing, or two may wait for each other
+            while (!share_->take(room)) {
+                cancel_point();
+                observer_.begin(number_, cell.index, cell.state->record, "wait for memory");
+                std::this_thread::sleep_for(nap);
+            }
+        }
+        cell.taken = std::make_unique<Taken>(*share_, room);
     }
 
     /// `room`: bytes that the cells leave on the device.
@@ -318,12 +358,13 @@ private:
     const RunRequest& request_;
     const Settings& settings_;
     const model::Cell* yardstick_;
-    std::size_t number_;
+    std::size_t number_, first_, last_;  ///< the comparison, and the cells of it that are done here
     const model::Group& group_;
     const std::set<CellNumber>& finished_;
     std::size_t& prepared_;
     Endings& endings_;
     Observer& observer_;
+    Share* share_;
     GroupRun* next_ = nullptr;
     std::map<std::size_t, CellRun> begun_;  ///< not yet prepared
 };
@@ -331,7 +372,7 @@ private:
 }  // namespace
 
 void execute(device::Session& session, const RunRequest& request, Observer& observer, const std::set<CellNumber>& finished,
-             Kept* kept) {
+             Kept* kept, Share* share) {
     const auto& limits = request.settings.limits;
     const auto known = limits.find(session.facts().selector);
     Kept own;
@@ -342,11 +383,21 @@ void execute(device::Session& session, const RunRequest& request, Observer& obse
     std::size_t prepared = 0;
     Endings endings(session.works_beside_host(), memory_budget(session.facts()));
     std::vector<std::unique_ptr<GroupRun>> groups;  // a cell that ends later still belongs to its own
-    const auto count = request.comparisons.size();
-    for (std::size_t g = 0; g < count; ++g)
-        groups.push_back(std::make_unique<GroupRun>(session, instruments, request, g, finished, prepared, endings, observer));
+    std::size_t comparisons = 0;
+    const auto next = [&]() -> GroupRun* {
+        std::optional<Part> part;
+        if (share) part = share->next();
+        else if (comparisons < request.comparisons.size()) part = Part{comparisons, 0, request.comparisons[comparisons].size()}, ++comparisons;
+        if (!part) return nullptr;
+        groups.push_back(std::make_unique<GroupRun>(session, instruments, request, *part, finished, prepared, endings, observer, share));
+        return groups.back().get();
+    };
     try {
-        for (std::size_t g = 0; g < count; ++g) groups[g]->run(g + 1 < count ? groups[g + 1].get() : nullptr);
+        for (auto* group = next(); group;) {
+            auto* const after = next();
+            group->run(after);
+            group = after;
+        }
     } catch (...) {
         endings.end_all();  // what was measured is kept, whatever ends the run
         throw;

@@ -9,6 +9,7 @@
 #include "device/session.hpp"
 #include "run/kept.hpp"
 #include "run/request.hpp"
+#include "run/share.hpp"
 
 namespace cllab::run {
 
@@ -30,9 +31,10 @@ public:
 struct Interrupted {};
 
 /// Runs the request on one device, but for the cells that are `finished`. Cells fail alone; an Error of Blame::usage or
-/// ::environment passes through. `kept`: of the session, where the caller has more runs on it.
+/// ::environment passes through. `kept`: of the session, where the caller has more runs on it. `share`: of a request that measures
+/// nothing, what this process does of it; nothing: all.
 void execute(device::Session& session, const RunRequest& request, Observer& observer, const std::set<CellNumber>& finished = {},
-             Kept* kept = nullptr);
+             Kept* kept = nullptr, Share* share = nullptr);
 
 /// Builds what the cell will be built from, so that a run which is given `kept` finds it. Throws as the driver and the cell's family do.
 void build_in_advance(device::Session& session, const Settings& settings, const model::Cell& cell, Kept& kept);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Vendor-library peers of the studies, on a CUDA device: times by CUDA events, random data, medians of 20.
 
-Prints one JSON object: cuBLAS saxpy at 1 GiB an array, cuBLAS FP32 matrix product without TF32 at 4096^3, and PyTorch's
-batch norm in training (forward) at 128x256x56x56. Needs torch and cupy; run it right before or after the same families
+Prints one JSON object: cuBLAS saxpy at 1 GiB an array, cuBLAS FP32 matrix products without TF32 from 1024^3 to
+8192^3, and PyTorch's batch norm in training (forward) at 128x256x56x56. Needs torch and cupy; run it right before or after the same families
 of cllab on the same device.
 """
 import json
@@ -58,5 +58,5 @@ def batchnorm(shape):
 
 
 if __name__ == "__main__":
-    print(json.dumps({"device": torch.cuda.get_device_name(), "saxpy_1GiB": saxpy(1 << 28), "sgemm_4096": sgemm(4096),
+    print(json.dumps({"device": torch.cuda.get_device_name(), "saxpy_1GiB": saxpy(1 << 28), **{f"sgemm_{n}": sgemm(n) for n in (1024, 2048, 4096, 8192)},
                       "batchnorm_128x256x56x56": batchnorm((128, 256, 56, 56))}, indent=2))

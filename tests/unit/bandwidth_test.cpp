@@ -184,4 +184,22 @@ BOOST_AUTO_TEST_CASE(levels_show_in_the_sweep_of_reread) {
     for (const auto& finding : found) BOOST_TEST(finding.name != "level 3 capacity");  // the sweep ends in it
 }
 
+BOOST_AUTO_TEST_CASE(a_second_level_that_is_left_gradually_has_the_size_that_all_regions_on_the_way_say) {
+    // An H200 of 60 MiB, 2026-11-22, twice; times per byte in femtoseconds.
+    const std::vector<double> mib{1. / 64, 1. / 32, 1. / 16, 1. / 8, 1. / 4, .359375, .421875, .5, 1, 2, 4, 8, 16, 32, 64, 76.11, 90.52, 128, 256, 512};
+    for (const auto& fs : {std::vector{31.25, 31.34, 31.25, 31.03, 32.99, 39.19, 60.37, 79.42, 87.65, 93.82, 103.4, 109.2, 109.4, 109.9,
+                                                     124.1, 139.4, 185.4, 212.6, 219.9, 219.8},
+                                         std::vector{31.0, 31.23, 31.17, 31.12, 33.1, 41.1, 62.57, 79.62, 87.61, 93.98, 103.6, 109.1, 109.8, 113.3,
+                                                     125.7, 146.0, 177.1, 207.2, 214.4, 214.1}}) {
+        std::vector<std::pair<double, double>> points;
+        for (std::size_t i = 0; i < mib.size(); ++i) points.emplace_back(mib[i] * (1 << 20), fs[i] * 1e-15);
+        const auto found = family("bandwidth").conclude({curve("reread", points, {{"width", "16"}})}, gpu());
+        const auto size = std::find_if(found.begin(), found.end(), [](const auto& f) { return f.id == "l2.size"; });
+        BOOST_TEST_REQUIRE((size != found.end()));
+        BOOST_TEST(size->low <= 60. * (1 << 20));
+        BOOST_TEST(size->high >= 60. * (1 << 20));
+        BOOST_TEST(size->value == 60. * (1 << 20), boost::test_tools::tolerance(0.05));
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -61,6 +61,20 @@ BOOST_AUTO_TEST_CASE(hashed_addresses_have_no_interleave) {
     const std::vector<double> spacing{64, 128, 256, 512, 1024}, bandwidth{100, 98, 101, 90, 95};
     BOOST_TEST(!find_interleave(spacing, bandwidth).has_value());
     BOOST_TEST(!find_interleave({}, {}).has_value());
+    // An H200, 2026-11-22, twice: two lines of 64 bytes in one of 128 are quick, 8 KiB is slow, 32 KiB is not.
+    const std::vector<double> all{64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
+    for (const auto& ps : {std::vector{92.82, 122.2, 103.5, 107.2, 99.99, 101.5, 116.9, 141.6, 130.4, 111.9},
+                                         std::vector{79.74, 120.5, 103.5, 103.2, 101.1, 103.6, 104.3, 150.1, 141.1, 110.0}}) {
+        std::vector<double> rates;
+        std::vector<std::pair<double, double>> points;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            rates.push_back(1 / ps[i]);
+            points.emplace_back(all[i], ps[i] * 1e-15);
+        }
+        BOOST_TEST(!find_interleave(all, rates).has_value());
+        const auto found = family("channels").conclude({curve("load", points, {{"lines", "4096"}})}, gpu());
+        BOOST_TEST(std::any_of(found.begin(), found.end(), [](const auto& f) { return f.id == "load.interleave" && !f.withheld.empty(); }));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_cpu_is_unsupported_and_a_split_word_refused) {

@@ -4,12 +4,14 @@
 #endif
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <set>
 
 #include "core/mode.hpp"
 #include "core/random.hpp"
+#include "experiments/lib/levels.hpp"
 #include "unit/memory_probe_run.hpp"
 
 BOOST_AUTO_TEST_SUITE(latency_levels)
@@ -138,6 +140,69 @@ BOOST_AUTO_TEST_CASE(noise_names_no_level_that_does_not_exist) {
         }
         for (const auto& f : all) BOOST_TEST(f.id.find("l4") == std::string::npos);
     }
+}
+
+namespace {
+
+/// Chases of an H200, 2026-11-22, in nanoseconds.
+const std::vector<double> h200_mib{1. / 32, 1. / 16, 1. / 8, .177, .21, .25, .297, .354, .5, 1, 2, 4, 8, 16, 22.63, 26.91, 32, 38.05, 45.25, 64, 128, 256};
+const std::vector<double> h200_ns{16.14, 16.12, 16.13, 16.08, 16.15, 80.9, 133.1, 141.4, 141.8, 141.6, 141.5, 141.6,
+                                  141.6, 141.7, 140.9, 168, 180.3, 228, 254.8, 324.4, 331.3, 332.2};
+
+std::vector<model::Finding> of_gpu(const std::vector<double>& paged, const std::vector<double>& random) {
+    const auto chase_of = [](const char* order, const std::vector<double>& ns) {
+        std::vector<std::pair<double, double>> points;
+        for (std::size_t i = 0; i < ns.size(); ++i) points.emplace_back(h200_mib[i] * MiB, ns[i] * 1e-9);
+        return curve("global", points, {{"line", "128"}, {"order", order}, {"pages", "huge"}});
+    };
+    return family("latency").conclude({chase_of("paged", paged), chase_of("random", random)}, gpu());
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_level_that_is_left_as_random_replacement_leaves_it_has_a_size_for_one_work_item) {
+    const auto all = of_gpu(h200_ns, h200_ns);
+    const auto& size = figure(all, "l2.size");
+    BOOST_TEST(size.withheld == "");
+    BOOST_TEST(size.name == "L2 capacity for one work-item");
+    BOOST_TEST(size.value == 28.5 * MiB, boost::test_tools::tolerance(0.02));
+    BOOST_TEST(size.low > 22 * MiB);
+    BOOST_TEST(size.high < 34 * MiB);
+    BOOST_TEST(figure(all, "memory.latency").value == 331e-9, boost::test_tools::tolerance(0.01));
+    // Where the orders tell different things there is none.
+    auto half = h200_ns;
+    for (std::size_t i = 15; i + 2 < half.size(); ++i) half[i] = h200_ns[i + 2];
+    BOOST_TEST(why(of_gpu(h200_ns, half), "l2.size") != "");
+}
+
+BOOST_AUTO_TEST_CASE(random_replacement_is_told_from_other_ways_up) {
+    const std::vector<double> sizes{8, 10, 12, 14, 16, 20, 24, 32, 64};
+    const auto times = [&](const std::function<double(double)>& missing) {
+        std::vector<double> out;
+        for (const auto size : sizes) out.push_back(100 + 200 * missing(size));
+        return out;
+    };
+    const auto of_ten = times([](double size) {
+        double m = size <= 10 ? 0 : 0.5;  // the part that misses: m = 1 - exp(-m size / 10)
+        for (int i = 0; i < 200; ++i) m = 1 - std::exp(-m * size / 10);
+        return m;
+    });
+    const auto found = model::lib::capacity_of_random_replacement(sizes, of_ten, 100, 300);
+    BOOST_TEST_REQUIRE(found.has_value());
+    BOOST_TEST(found->value == 10, boost::test_tools::tolerance(0.001));
+    BOOST_TEST(found->low == 10 / 1.1, boost::test_tools::tolerance(0.001));
+    // A level whose lines collide long before it is full; one that is left at once; and a slow and a fast half.
+    BOOST_TEST(!model::lib::capacity_of_random_replacement(sizes, times([](double size) { return std::clamp((size - 4) / 40, 0., 1.); }), 100, 300));
+    BOOST_TEST(!model::lib::capacity_of_random_replacement(sizes, times([](double size) { return size <= 10 ? 0. : 1.; }), 100, 300));
+    BOOST_TEST(!model::lib::capacity_of_random_replacement(sizes, times([](double size) { return size <= 10 ? 0. : size <= 24 ? 0.4 : 1.; }), 100, 300));
+}
+
+BOOST_AUTO_TEST_CASE(a_footprint_that_something_disturbed_is_no_reach_of_the_tlb) {
+    auto disturbed = h200_ns;
+    disturbed[4] = 25.2;
+    BOOST_TEST(why(of_gpu(h200_ns, disturbed), "tlb.huge.reach").find("no longer") != std::string::npos);
+    disturbed[7] = disturbed[10] = disturbed[12] = 220;
+    BOOST_TEST(why(of_gpu(h200_ns, disturbed), "tlb.huge.reach").find("comes and goes") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_single_order_on_a_cpu_names_no_level) {

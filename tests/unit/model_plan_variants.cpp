@@ -25,10 +25,10 @@ Experiment probe() {
     return out;
 }
 
-std::string plan_of(const std::vector<std::pair<std::string, std::string>>& overrides) {
+std::string plan_of(const std::vector<std::pair<std::string, std::string>>& overrides, Points points = Points::all) {
     const std::vector<Experiment> all{probe()};
     std::string out;
-    for (const auto& group : make_plan(select(all, {"fma"}), overrides)) {
+    for (const auto& group : make_plan(select(all, {"fma"}), overrides, points)) {
         for (const auto& cell : group) out += cell.variant->name + ":" + cell.point.text("ilp") + (cell.label.empty() ? " " : "(" + cell.label + ") ");
         out += "| ";
     }
@@ -43,6 +43,13 @@ BOOST_AUTO_TEST_CASE(a_variant_sweeps_its_own_values_and_shares_a_group_where_th
 
 BOOST_AUTO_TEST_CASE(the_command_line_wins_over_a_variants_own_values) {
     BOOST_TEST(plan_of({{"ilp", "4"}}) == "latency:4 chains:4 twin:4 | ");
+}
+
+BOOST_AUTO_TEST_CASE(first_points_are_the_first_values_of_the_axes_that_are_not_set_and_all_of_those_that_are) {
+    BOOST_TEST(plan_of({}, Points::first) == "latency:1 chains:1 twin:1 | ");
+    BOOST_TEST(plan_of({{"ilp", "4,8"}}, Points::first) == plan_of({{"ilp", "4,8"}}));
+    BOOST_TEST(plan_of({{"load", "3,5"}}, Points::first) == "latency:1(load=3) chains:1(load=3) twin:1(load=3) | "
+                                                             "latency:1(load=5) chains:1(load=5) twin:1(load=5) | ");
 }
 
 BOOST_AUTO_TEST_CASE(a_variant_names_its_own_curve_or_inherits_the_familys) {

@@ -80,4 +80,24 @@ BOOST_AUTO_TEST_CASE(the_conclusion_gives_ratio_and_block_rate) {
     require_finding(found, "store block rate", 1e10);
 }
 
+BOOST_AUTO_TEST_CASE(a_block_rate_is_of_the_spreads_where_each_further_block_costs_the_same) {
+    // An H200, 2026-11-22: one, two and four blocks cost nearly the same.
+    const auto rate = [](const std::vector<double>& ps) {
+        std::vector<std::pair<double, double>> points;
+        for (std::size_t i = 0; i < ps.size(); ++i) points.emplace_back(1 << i, ps[i] * 1e-12);
+        const auto found = family("scatter").conclude({curve("store", points)}, gpu());
+        return *std::find_if(found.begin(), found.end(), [](const auto& f) { return f.id == "store.rate"; });
+    };
+    const auto store = rate({24.37, 27.07, 39.15, 104.9, 211.6, 421.3}), load = rate({20.52, 20.99, 23.34, 49.06, 101.0, 198.8});
+    BOOST_TEST(store.value == 24e12 / (421.3 - 104.9), boost::test_tools::tolerance(1e-9));
+    BOOST_TEST(load.value == 28e12 / (198.8 - 23.34), boost::test_tools::tolerance(1e-9));
+    for (const auto& f : {store, load}) {
+        BOOST_TEST(f.low <= f.value);
+        BOOST_TEST(f.value <= f.high);
+        BOOST_TEST(f.high / f.low < 1.15);
+    }
+    BOOST_TEST(rate({20, 21, 23, 50, 100, 300}).withheld != "");
+    BOOST_TEST(rate({20, 20, 20, 20, 20, 20}).withheld != "");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -8,10 +8,13 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "experiments/lib/gemm_reference.hpp"
+#include "model/params.hpp"
+#include "unit/cells.hpp"
 #include "unit/study.hpp"
 
 BOOST_AUTO_TEST_SUITE(studies)
@@ -198,6 +201,28 @@ BOOST_AUTO_TEST_CASE(sums_of_products_stay_exact_in_float) {
 BOOST_AUTO_TEST_CASE(a_depth_of_zero_is_refused) {
     BOOST_TEST(says(refusal("gemm", "naive", {{"k", "0"}}), "k"));
     BOOST_TEST(says(unsupported("gemm", "naive", {{"m", "16Mi"}, {"k", "8Mi"}}), "elements of A"));
+}
+
+BOOST_AUTO_TEST_CASE(small_matrices_get_small_tiles_so_that_every_unit_has_one) {
+    model::Device device;
+    device.type = model::DeviceType::gpu;
+    device.max_group = 256;
+    device.max_group_promised = 1024;
+    device.max_alloc_bytes = device.global_bytes = 16ull << 30;
+    device.local_bytes = 48 << 10;
+    device.compute_units = 132;
+    const std::map<std::string, model::Loaded> files;
+    const auto tiles = [&](model::Implementation implementation, const char* m) {
+        device.implementation = implementation;
+        const auto cell = test::first_cell("gemm_pipelined", {{"m", m}});
+        const auto point = model::resolve(*cell.experiment, {*cell.variant, cell.point, device, 1, files, 1});
+        return point.text("tile") + " " + point.text("slices");
+    };
+    BOOST_TEST(tiles(Implementation::nvidia, "512") == "64x64 2");
+    BOOST_TEST(tiles(Implementation::nvidia, "1024") == "128x64 2");
+    BOOST_TEST(tiles(Implementation::nvidia, "2048") == "256x128 1");
+    // 128 sums a work-item are more than other register files are known to hold.
+    BOOST_TEST(tiles(Implementation::amd, "2048") == "128x128 1");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

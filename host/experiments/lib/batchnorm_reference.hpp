@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,7 @@
 namespace cllab::model::batchnorm {
 
 inline constexpr double epsilon = 1e-5, momentum = 0.1;
+inline constexpr std::size_t planes_of_a_piece = 64;  ///< that one thread takes
 
 struct Shape {
     std::size_t images = 0, channels = 0, plane = 0;  ///< plane: rows times columns
@@ -38,18 +40,23 @@ inline Statistics statistics(const Shape& s, std::span<const float> x, bool by_c
     const std::size_t sets = by_channel ? s.channels : s.pixels();
     const double count = static_cast<double>(s.images) * (by_channel ? static_cast<double>(s.plane) : 1.0);
     Statistics out{std::vector<double>(sets), std::vector<double>(sets)};
-    const auto visit = [&](auto add) {
-        std::size_t at = 0;
+    // Each set's values in the order of the images, whichever thread has the set: the sums do not depend on how many there are.
+    const auto each = [&](std::size_t begin, std::size_t end, auto add) {
         for (std::size_t n = 0; n < s.images; ++n) {
-            for (std::size_t c = 0; c < s.channels; ++c) {
-                for (std::size_t i = 0; i < s.plane; ++i, ++at) add(by_channel ? c : c * s.plane + i, static_cast<double>(x[at]));
-            }
+            const float* image = x.data() + n * s.pixels();
+            if (by_channel)
+                for (std::size_t c = begin; c < end; ++c)
+                    for (std::size_t i = 0; i < s.plane; ++i) add(c, static_cast<double>(image[c * s.plane + i]));
+            else
+                for (std::size_t i = begin; i < end; ++i) add(i, static_cast<double>(image[i]));
         }
     };
-    visit([&](std::size_t set, double v) { out.mean[set] += v; });
-    for (auto& v : out.mean) v /= count;
-    visit([&](std::size_t set, double v) { out.variance[set] += (v - out.mean[set]) * (v - out.mean[set]); });
-    for (auto& v : out.variance) v /= count;
+    in_parallel(sets, by_channel ? 1 : 256, [&](std::size_t begin, std::size_t end) {
+        each(begin, end, [&](std::size_t set, double v) { out.mean[set] += v; });
+        for (std::size_t set = begin; set < end; ++set) out.mean[set] /= count;
+        each(begin, end, [&](std::size_t set, double v) { out.variance[set] += (v - out.mean[set]) * (v - out.mean[set]); });
+        for (std::size_t set = begin; set < end; ++set) out.variance[set] /= count;
+    });
     return out;
 }
 
@@ -61,10 +68,12 @@ inline Data random_data(const Shape& s, std::uint64_t seed) {
     std::vector<float> centre(s.channels), width(s.channels);
     for (auto& f : centre) f = random.real(-4, 4);
     for (auto& f : width) f = random.real(0.5f, 2);
-    for (std::size_t plane = 0; plane < s.images * s.channels; ++plane) {
-        const std::size_t c = plane % s.channels;
-        for (std::size_t i = 0; i < s.plane; ++i) v[plane * s.plane + i] = centre[c] + width[c] * v[plane * s.plane + i];
-    }
+    in_parallel(s.images * s.channels, planes_of_a_piece, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t plane = begin; plane < end; ++plane) {
+            const std::size_t c = plane % s.channels;
+            for (std::size_t i = 0; i < s.plane; ++i) v[plane * s.plane + i] = centre[c] + width[c] * v[plane * s.plane + i];
+        }
+    });
     Data out{s, x, lib::random_floats(s.channels, seed + 2, 0.5f, 1.5f), lib::random_floats(s.channels, seed + 3, -1, 1),
              lib::random_floats(2 * s.channels, seed + 4, 0.5f, 1.5f), {}, {}};
     out.pixel = statistics(s, lib::view<float>(out.x), false);
@@ -73,8 +82,8 @@ inline Data random_data(const Shape& s, std::uint64_t seed) {
 }
 
 /// First difference of one float from `expected` by more than `allowed`, in words.
-inline std::optional<std::string> off(const Buffers& buffers, const char* buffer, std::size_t i, float found, double expected, double allowed) {
-    if (buffers.near_enough(found, static_cast<float>(expected))) return std::nullopt;
+inline std::optional<std::string> off(Errors* errors, const char* buffer, std::size_t i, float found, double expected, double allowed) {
+    if (errors && errors->takes(found, static_cast<float>(expected))) return std::nullopt;
     if (std::abs(static_cast<double>(found) - expected) <= allowed) return std::nullopt;  // false for NaN
     return lib::difference(buffer, i, found, static_cast<float>(expected));
 }
@@ -95,8 +104,8 @@ inline std::optional<std::string> check(const Data& d, bool by_channel, const Bu
         scale[i] = 1 / std::sqrt(variance + epsilon);
         mean_off[i] = 1e-5 * (std::abs(set.mean[i]) + deviation);
         scale_off[i] = scale[i] * (1e-4 + deviation * mean_off[i] / (variance + epsilon));
-        if (auto wrong = off(buffers, "means", i, means[i], set.mean[i], mean_off[i])) return wrong;
-        if (auto wrong = off(buffers, "scales", i, scales[i], scale[i], scale_off[i])) return wrong;
+        if (auto wrong = off(buffers.errors, "means", i, means[i], set.mean[i], mean_off[i])) return wrong;
+        if (auto wrong = off(buffers.errors, "scales", i, scales[i], scale[i], scale_off[i])) return wrong;
     }
     if (by_channel) {
         const auto running = buffers.as<float>("running");
@@ -105,26 +114,32 @@ inline std::optional<std::string> check(const Data& d, bool by_channel, const Bu
         const double kept = std::pow(1 - momentum, static_cast<double>(buffers.operations));
         for (std::size_t c = 0; c < s.channels; ++c) {
             const double old_mean = before[c], old_variance = before[s.channels + c], variance = set.variance[c] * unbiased;
-            if (auto wrong = off(buffers, "running", c, running[c], set.mean[c] + kept * (old_mean - set.mean[c]), 1e-6 + mean_off[c]))
+            if (auto wrong = off(buffers.errors, "running", c, running[c], set.mean[c] + kept * (old_mean - set.mean[c]), 1e-6 + mean_off[c]))
                 return wrong;
-            if (auto wrong = off(buffers, "running", s.channels + c, running[s.channels + c], variance + kept * (old_variance - variance),
+            if (auto wrong = off(buffers.errors, "running", s.channels + c, running[s.channels + c], variance + kept * (old_variance - variance),
                                  1e-6 + 1e-4 * variance))
                 return wrong;
         }
     }
-    std::size_t at = 0;
-    for (std::size_t n = 0; n < s.images; ++n) {
-        for (std::size_t c = 0; c < s.channels; ++c) {
+    std::mutex merging;
+    return lib::first_of_pieces(s.images * s.channels, planes_of_a_piece, [&](std::size_t begin, std::size_t end) -> std::optional<std::string> {
+        std::optional<Errors> errors;
+        if (buffers.errors) errors.emplace(buffers.errors->allowed());
+        for (std::size_t plane = begin; plane < end; ++plane) {
+            const std::size_t c = plane % s.channels;
             const double g = by_channel ? gamma[c] : 1.0, b = by_channel ? beta[c] : 0.0;
-            for (std::size_t i = 0; i < s.plane; ++i, ++at) {
-                const std::size_t k = by_channel ? c : c * s.plane + i;
+            for (std::size_t i = 0; i < s.plane; ++i) {
+                const std::size_t at = plane * s.plane + i, k = by_channel ? c : c * s.plane + i;
                 const double moved = x[at] - set.mean[k];
                 const double allowed = 1e-6 + g * (std::abs(moved) * scale_off[k] + scale[k] * mean_off[k]);
-                if (auto wrong = off(buffers, "y", at, y[at], moved * scale[k] * g + b, allowed)) return wrong;
+                if (auto wrong = off(errors ? &*errors : nullptr, "y", at, y[at], moved * scale[k] * g + b, allowed)) return wrong;
             }
         }
-    }
-    return std::nullopt;
+        if (!errors) return std::nullopt;
+        const std::lock_guard lock(merging);
+        buffers.errors->merge(*errors);
+        return std::nullopt;
+    });
 }
 
 }  // namespace cllab::model::batchnorm

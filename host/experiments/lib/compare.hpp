@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "core/parallel.hpp"
 #include "model/experiment.hpp"
@@ -72,6 +74,21 @@ std::optional<std::string> first_wrong(std::size_t count, Wrong wrong) {
         }
     });
     return first == count ? std::nullopt : wrong(first);
+}
+
+/// What `look(begin, end)` says of the first piece of 0 .. count of which it says something; called from several threads as in_parallel()
+/// does. It says what is wrong with the first of its piece.
+template <typename Look>
+std::optional<std::string> first_of_pieces(std::size_t count, std::size_t least_piece, Look look) {
+    std::map<std::size_t, std::string> found;
+    std::mutex adding;
+    in_parallel(count, least_piece, [&](std::size_t begin, std::size_t end) {
+        if (auto wrong = look(begin, end)) {
+            const std::lock_guard lock(adding);
+            found.emplace(begin, std::move(*wrong));
+        }
+    });
+    return found.empty() ? std::nullopt : std::optional(found.begin()->second);
 }
 
 /// The same as first_difference for expected words that are all there.

@@ -49,12 +49,14 @@ inline std::uint64_t word(float v) { return static_cast<std::uint64_t>(static_ca
 /// rows x columns times a vector, modulo 2^64.
 inline std::vector<std::uint64_t> times(std::span<const float> matrix, std::size_t rows, std::span<const std::uint64_t> x) {
     std::vector<std::uint64_t> out(rows);
-    for (std::size_t r = 0; r < rows; ++r) {
-        std::uint64_t sum = 0;
-        const float* row = matrix.data() + r * x.size();
-        for (std::size_t i = 0; i < x.size(); ++i) sum += word(row[i]) * x[i];
-        out[r] = sum;
-    }
+    in_parallel(rows, 64, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t r = begin; r < end; ++r) {
+            std::uint64_t sum = 0;
+            const float* row = matrix.data() + r * x.size();
+            for (std::size_t i = 0; i < x.size(); ++i) sum += word(row[i]) * x[i];
+            out[r] = sum;
+        }
+    });
     return out;
 }
 
@@ -80,11 +82,14 @@ inline std::optional<std::string> difference_in_row(const Matrices& in, std::spa
 /// The first difference of `found` (m x n) from C0 + `operations` A B in words, or nothing; one or two operations.
 inline std::optional<std::string> check(const Matrices& in, std::span<const float> found, std::uint64_t seed,
                                         std::uint64_t operations = 1) {
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        // Not a whole number below 2^24 in size (which includes NaN): the row's exact values say what it should be.
-        if (!(std::abs(found[i]) <= 0x1p24f) || found[i] != std::trunc(found[i]))
-            return difference_in_row(in, found, i / in.n, operations);
-    }
+    const auto odd = lib::first_of_pieces(found.size(), parallel_piece, [&](std::size_t begin, std::size_t end) -> std::optional<std::string> {
+        for (std::size_t i = begin; i < end; ++i) {
+            // Not a whole number below 2^24 in size (which includes NaN): the row's exact values say what it should be.
+            if (!(std::abs(found[i]) <= 0x1p24f) || found[i] != std::trunc(found[i])) return difference_in_row(in, found, i / in.n, operations);
+        }
+        return std::nullopt;
+    });
+    if (odd) return odd;
     std::vector<std::uint64_t> x(in.n);
     Random random(mix64(seed));
     for (auto& v : x) v = random();

@@ -134,11 +134,30 @@ private:
             const std::string name = device_.implementation == Implementation::nvidia && level == 3 ? "far L2" : "L" + std::to_string(level);
             latency(id, name, p);
             if (p.open || i >= reading_.knees.size()) continue;
+            if (device_.is_gpu() && reading_.knees[i].gradual() && size_of_random(id, name, i)) continue;
             const auto why = doubt(reading_.knees[i], chases_, others());
             if (why.empty()) size(id, name, reading_.knees[i]);
             else hold(id + ".size", name + " capacity", why);
         }
         if (reading_.plateaus.empty()) hold("l1.size", "L1 capacity", "the times scatter, so that no two footprints agree");
+    }
+
+    /// The level after which the time rises gradually, where the way up is that of random replacement in both orders.
+    bool size_of_random(const std::string& id, const std::string& name, std::size_t i) {
+        const auto capacity_in = [&](const Curve& curve) {
+            return capacity_of_random_replacement(xs(curve), steps(curve), reading_.plateaus[i].value.value, reading_.plateaus[i + 1].value.value);
+        };
+        const auto found = capacity_in(*chases_.main);
+        if (!found) return false;
+        if (chases_.other_order) {
+            const auto other = capacity_in(*chases_.other_order);
+            if (!other || other->low > found->high || other->high < found->low) return false;
+        }
+        out_.push_back({chases_.path + id + ".size", chases_.prefix + name + " capacity for one work-item", "byte", found->value, found->low, found->high,
+                        how_ + pages_text() + "; all fit to " + bytes_text(reading_.knees[i].at.low) +
+                            ", and a level of that size which replaces lines at random explains the times of those that do not; of a level in "
+                            "parts one work-item may see only the part near to it"});
+        return true;
     }
 
     void by_the_system() {
@@ -220,6 +239,20 @@ private:
 
 }  // namespace
 
+std::optional<Estimate> capacity_of_random_replacement(std::span<const double> footprints, std::span<const double> times, double hit, double miss) {
+    constexpr std::size_t enough = 3;
+    constexpr double few = 0.1, most = 0.9, apart = 1.3, margin = 1.1;
+    std::vector<double> found;
+    for (std::size_t i = 0; i < footprints.size() && i < times.size(); ++i) {
+        const double missing = (times[i] - hit) / (miss - hit);
+        if (missing > few && missing < most) found.push_back(footprints[i] * missing / -std::log1p(-missing));
+    }
+    if (found.size() < enough) return std::nullopt;
+    const auto [least, largest] = std::minmax_element(found.begin(), found.end());
+    if (*largest > apart * *least) return std::nullopt;
+    return Estimate{summarise(found).median, *least / margin, *largest * margin};
+}
+
 std::vector<Finding> levels(const Chases& chases, const Device& device) { return Levels(chases, device).find(); }
 
 std::vector<Finding> tlb(const Curve& scattered, const Curve& staying, const std::string& id, const std::string& name, const std::string& how) {
@@ -235,7 +268,10 @@ std::vector<Finding> tlb(const Curve& scattered, const Curve& staying, const std
     if (points.size() < 4) return hold("the two orders were not measured at the same footprints");
     const auto costs = [](const Point& p) { return p.more > p.least; };
     const auto first = std::find_if(points.begin(), points.end(), costs);
-    if (first == points.end()) return hold("loads to other pages take no longer than loads that stay, up to " + bytes_text(points.back().x));
+    // A single footprint or two that something disturbed are no reach: what lies behind it stays slow.
+    const auto slow = static_cast<std::size_t>(std::count_if(points.begin(), points.end(), costs));
+    if (first == points.end() || (slow <= points.size() / 8 && !costs(points.back())))
+        return hold("loads to other pages take no longer than loads that stay, up to " + bytes_text(points.back().x));
     const auto after = static_cast<std::size_t>(points.end() - first);
     const auto agree = static_cast<std::size_t>(std::count_if(first, points.end(), costs));
     if (first == points.begin() || after < 2 || agree < after - after / 8)

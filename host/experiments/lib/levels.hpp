@@ -6,12 +6,23 @@
 // CPU's caches, a figure that contradicts it is withheld, with both numbers.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "model/experiment.hpp"
+#include "model/fit.hpp"
+#include "model/params.hpp"
 
 namespace cllab::model::lib {
+
+/// The axis `pages` and what a cell's value of it means.
+inline Axis pages_axis(const char* usual) {
+    return {.name = "pages", .meaning = "pages of the host's memory that a CPU's buffer asks for; without meaning on a GPU",
+            .kind = Axis::Kind::choice, .values = {usual}, .choices = {"huge", "small"}};
+}
+inline Pages pages_of(Params& params) { return params.text("pages") == "huge" ? Pages::huge : Pages::small; }
 
 /// Chases through the same memory; the first is what figures are taken from, the others may be absent.
 struct Chases {
@@ -21,6 +32,13 @@ struct Chases {
     std::string path{}, prefix{};        ///< of identifiers and of names: "bypass.", "past-L1 "
     std::size_t first_level = 1;         ///< the level that the chase meets first
 };
+
+/// Capacity of a level that a curve leaves gradually, where every footprint on the way says the same one. `hit` and `miss`: time of a step
+/// that stays in it and of one that does not. A level that replaces any of its lines with equal chance keeps a line through a round of a
+/// footprint F in which a part m misses with probability exp(-m F / C): so m of a footprint gives C. Nothing where fewer than three
+/// footprints miss by a tenth to nine tenths, or theirs differ by more than 1.3 times. The interval is theirs and a tenth more either way,
+/// because no cache chooses quite at random.
+std::optional<Estimate> capacity_of_random_replacement(std::span<const double> footprints, std::span<const double> times, double hit, double miss);
 
 /// "l1.size", "l1.latency", "l2.size", …, "memory.latency": each a figure or withheld with the reason.
 std::vector<Finding> levels(const Chases& chases, const Device& device);

@@ -200,19 +200,19 @@ First family(string_view m) {
 /// Instructions that touch no register that is followed.
 bool touches_none(string_view m) { return starts_with_any(m, {"nop", "endbr", "mfence", "lfence", "sfence", "pause", "ud2", "hlt", "int3", "cld"}); }
 
-/// "xor eax, eax", "vpxor xmm0, xmm0, xmm0", "vpcmpeqd ymm1, ymm1, ymm1": the result does not depend on what the registers held.
+/// "xor eax, eax", "vpxor xmm0, xmm0, xmm0", "vpcmpeqd k1, ymm1, ymm1", "vpternlogd zmm0, zmm0, zmm0, 0xff": the result does not
+/// depend on what the registers held.
 bool needs_nothing(string_view m, const std::vector<Operand>& operands) {
     if (operands.size() < 2 || !operands[0].reg) return false;
+    if (m.starts_with("vpternlog")) return one_of(operands.back().text, {"0xff", "255", "-1", "0x0", "0"});
     const bool clears = one_of(m, {"xor",     "sub",     "sbb",     "pxor",     "xorps",    "xorpd",    "psubb",    "psubw",    "psubd",  "psubq",
                                    "pcmpeqb", "pcmpeqw", "pcmpeqd", "pcmpeqq",  "vpxor",    "vpxord",   "vpxorq",   "vxorps",   "vxorpd", "vpsubb",
                                    "vpsubw",  "vpsubd",  "vpsubq",  "vpcmpeqb", "vpcmpeqw", "vpcmpeqd", "vpcmpeqq", "kxorb",    "kxorw",  "kxord",
                                    "kxorq",   "kxnorb",  "kxnorw",  "kxnord",   "kxnorq",   "vpcmpgtb", "vpcmpgtw", "vpcmpgtd", "pcmpgtd"});
-    const bool all_ones = starts_with_any(m, {"vpternlog"}) && one_of(operands.back().text, {"0xff", "255", "-1", "0x0", "0"});
-    const auto last = operands.size() - (all_ones ? 1 : 0);
-    if (!clears && !all_ones) return false;
-    for (std::size_t k = clears && last > 2 ? 2 : 1; k < last; ++k) {
-        const auto& before = operands[clears && last > 2 ? k - 1 : 0];
-        if (all_ones) continue;
+    if (!clears) return false;
+    // Of two operands, source and destination are alike; of more, the sources.
+    for (std::size_t k = operands.size() > 2 ? 2 : 1; k < operands.size(); ++k) {
+        const auto& before = operands[k - 1];
         if (!operands[k].reg || !before.reg || operands[k].text != before.text) return false;
     }
     return true;
