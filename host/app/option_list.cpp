@@ -175,8 +175,8 @@ void add_run(Options& add) {
         "results against those captured.");
     add("vs", text("PATTERN"),
         "Compares one variant with this one over arrangements: each a fresh process with its own order, placement of buffers "
-        "and inputs, in which both take turns on the same memory. Prints a verdict with its interval and, as a control, the first "
-        "variant against itself; then registers, counts, and side by side the innermost loop of each that does the most work. "
+        "and inputs, in which both take turns on the same memory. Prints a verdict with its interval and, as a control, each "
+        "variant against itself, built once more; then registers, counts, and side by side the innermost loop of each that does the most work. "
         "What begins with '-' is build options, as in --vs=-cl-mad-enable: the variant as it is and built with them. With -x cuda, on "
         "NVIDIA, the text is compiled as CUDA C++ by NVRTC and run by OpenCL.");
     add("rebuild", count("N"),
