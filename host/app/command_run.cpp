@@ -284,7 +284,7 @@ int command_run(const Invocation& asked, Watched* watched) {
                                                     progress.note(report::comparison_progress(so_far));
                                                     if (watched && watched->superseded()) throw Superseded{};
                                                 },
-                                                {}, watched ? Control::right : Control::left);
+                                                {}, watched ? model::Control::right : model::Control::both);
             } catch (const Superseded&) {
                 progress.clear();
                 say("saved again, so " + pair.left.id + " is not compared to the end");

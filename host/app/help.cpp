@@ -74,9 +74,13 @@ const std::vector<HelpPage> pages{
      "again today and takes turns with today's text on the same memory, over arrangements as by `cllab run --vs`, so\n"
      "that a new driver, clock or neighbor affects both sides alike. A cell whose machine code is the same cannot fail\n"
      "and is not timed. PATTERN selects among the cells.\n\n"
-     "All cells together give a false alarm in at most 1 % of the runs (Holm's correction); their intervals hold\n"
-     "together. Exit status: 0 nothing is slower; 4 something is; 5 with --strict, something is undecided; 1 a cell is\n"
-     "wrong or fails, which goes before 4; 2 and 3 as for every command.",
+     "Each cell is looked at after --max-time or sooner. One that is undecided then gets more arrangements and is looked\n"
+     "at again, twice at most, in the time that the others left: those that are decided, and those of the same code. No\n"
+     "cell takes more than 12 times --max-time, and all of them take about --max-time each at most.\n\n"
+     "All cells together give a false alarm in at most 1 % of the runs (Holm's correction; the first look spends half of\n"
+     "that, the others a quarter each); their intervals hold together. Exit status: 0 nothing is slower; 4 something is;\n"
+     "5 with --strict, something is undecided; 1 a cell is wrong or fails, which goes before 4; 2 and 3 as for every\n"
+     "command.",
      "cllab regress base --junit regress.xml"},
     {"profile",
      "cllab profile [--device D] [--budget S] [--json]",

@@ -47,13 +47,20 @@ public:
             const auto share = share_ ? share_() : nullptr;
             worker->child = std::make_unique<Child>([&](int fd) {
                 Here here;
-                // An arrangement follows the one before at once: the timer is what it was, and the device as warm (method rules 3 and 4).
+                // An arrangement follows the one before at once: the timer is what it was, the device as warm (method rules 3 and 4), and the
+                // programs are those of the bytes that the first one's driver gave.
                 if (const auto known = standing_.find(selector); rest.settings.arrangement && known != standing_.end()) here.inherit(selector, known->second);
+                if (rest.settings.arrangement) here.keep_programs();
                 carry_out(here, rest, selector, finished, events.ready, *worker->position, fd, share.get());
             });
             Supervision supervision(std::move(worker), rest, selector, timeout_seconds_, events, finished);
             over = supervision.watch();
-            if (supervision.standing()) standing_[selector] = *supervision.standing();
+            if (const auto& now = supervision.standing()) {
+                auto& known = standing_[selector];
+                auto programs = std::move(known.programs);  // what was built from them is not told again
+                known = *now;
+                known.programs.merge(programs);
+            }
         }
     }
 

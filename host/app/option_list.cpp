@@ -175,8 +175,8 @@ void add_run(Options& add) {
         "results against those captured.");
     add("vs", text("PATTERN"),
         "Compares one variant with this one over arrangements: each a fresh process with its own order, placement of buffers "
-        "and inputs, in which both take turns on the same memory. Prints a verdict with its interval and, as a control, the first "
-        "variant against itself; then registers, counts, and side by side the innermost loop of each that does the most work. "
+        "and inputs, in which both take turns on the same memory. Prints a verdict with its interval and, as a control, each "
+        "variant against itself, built once more; then registers, counts, and side by side the innermost loop of each that does the most work. "
         "What begins with '-' is build options, as in --vs=-cl-mad-enable: the variant as it is and built with them. With -x cuda, on "
         "NVIDIA, the text is compiled as CUDA C++ by NVRTC and run by OpenCL.");
     add("rebuild", count("N"),
@@ -200,7 +200,7 @@ void add_regress(Options& add) {
     add("history", "Takes BASE and PATTERN as files of records instead, and prints where a cell's time changed its level from run to run. "
                    "`cllab report --html` draws it.");
     add("max-time", number("SECONDS", 10),
-        "Caps the arrangements of one cell; up to four times that when an interval needs more arrangements.");
+        "Caps the arrangements of one cell until it is first looked at; up to four times that when an interval needs more arrangements.");
     add("cl-dir", text("DIR"),
         "Reads today's text from DIR/<family>.cl. Default: where the baseline's command line reads it from.");
     add("build-options", text("TEXT"),

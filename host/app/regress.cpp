@@ -147,12 +147,14 @@ private:
                 to_time.push_back(item);
             }
         }
-        rules_for(to_time.size());
+        std::vector<Timed> timed;
         for (auto* item : to_time) {
             auto stored = *item->cell;
             stored.stored = item->stored;
-            time(*item, {*item->cell, stored}, *item->today, *item->rebuilt);
+            timed.push_back({*item, {*item->cell, stored}, *item->today, *item->rebuilt});
         }
+        // What is the same code needs no time, and leaves it to those that are not.
+        time(timed, items_that([](const Item& i) { return i.comparable(); }).size());
         share_shift();
     }
 
@@ -161,24 +163,56 @@ private:
         std::vector<Item*> usable;
         for (auto* item : items_that([](const Item& i) { return i.cell && !i.before.empty() && i.before.back()->time; }))
             if (fetch(*item)) usable.push_back(item);
-        rules_for(usable.size());
+        std::vector<Timed> timed;
         for (auto* item : usable) {
             auto left = *item->cell;
             left.stored = item->stored;
             auto right = left;
             right.options = "-DCLLAB_TWIN=1";
-            time(*item, {left, right}, *item->before.back(), *item->before.back());
+            timed.push_back({*item, {left, right}, *item->before.back(), *item->before.back()});
         }
+        time(timed, timed.size());
     }
 
-    void time(Item& item, const model::Group& pair, const Record& left, const Record& right) {
-        const auto comparison = compare_cells(
-            *runner_, item.asked->request.settings, item.out.device.selector, pair, left, right, invocation_.comparison_seconds,
-            [&](const model::Comparison& so_far) { progress_(report::comparison_progress(so_far)); }, rules_.of_cell());
-        item.out.arrangements = comparison.arrangements;
-        item.out.seconds = comparison.seconds;
+    /// A cell that is compared over arrangements.
+    struct Timed {
+        Item& item;
+        model::Group pair;
+        const Record& left;
+        const Record& right;
+        std::unique_ptr<Versus> versus{};
+    };
+
+    /// `cells`: how many could have taken the time that a cell may take.
+    void time(std::vector<Timed>& timed, std::size_t cells) {
+        rules_for(timed.size());
+        const auto most = compare::looks_at_a_cell(cells);
+        result_.regression.looks = static_cast<unsigned>(most);
+        compare::take_looks(timed.size(), cells, invocation_.comparison_seconds,
+                            {[&](std::size_t i, double seconds, std::size_t number) {
+                                 rules_.share = compare::share_of_look(number, most);
+                                 look(timed[i], seconds, number);
+                             },
+                             [&] { correct(); }, [&](std::size_t i) { return is_open(timed[i]); }, [&](std::size_t i) { return timed[i].item.out.seconds; }});
+    }
+
+    bool is_open(const Timed& one) const {
+        return one.item.out.test && one.item.out.reason.empty() && compare::change_of(*one.item.out.test, rules_) == CellChange::undecided;
+    }
+
+    void look(Timed& one, double seconds, std::size_t number) {
+        auto& out = one.item.out;
+        if (!one.versus)
+            one.versus = std::make_unique<Versus>(*runner_, one.item.asked->request.settings, out.device.selector, one.pair, one.left, one.right);
+        auto rules = rules_.of_cell();
+        rules.precise = compare::looks[number].precise;
+        one.versus->run(seconds, rules, [&](const model::Comparison& so_far) { progress_(report::comparison_progress(so_far)); });
+        const auto& comparison = one.versus->comparison();
+        out.arrangements = comparison.arrangements;
+        out.seconds = comparison.seconds;
+        out.looks = static_cast<unsigned>(number) + 1;
         if (!comparison.trouble.empty()) {
-            item.out.reason = comparison.trouble;
+            out.reason = comparison.trouble;
             return;
         }
         std::vector<double> ratios, controls;
@@ -186,7 +220,15 @@ private:
             ratios.push_back(a.log_ratio);
             controls.push_back(a.control);
         }
-        item.out.test = compare::test_cell(ratios, controls, rules_);
+        const auto test = compare::test_cell(ratios, controls, rules_);
+        out.test = out.test ? compare::looked_again(*out.test, test) : test;
+    }
+
+    void correct() {
+        std::vector<model::CellTest*> tests;
+        for (auto& item : cells_.items)
+            if (item.out.test) tests.push_back(&*item.out.test);
+        compare::correct(tests);
     }
 
     void share_shift() {
@@ -230,11 +272,8 @@ private:
     }
 
     void judge() {
-        std::vector<model::CellTest*> tests;
         std::vector<model::CellTest> kept;
-        for (auto& item : cells_.items)
-            if (item.out.test) tests.push_back(&*item.out.test);
-        compare::correct(tests);
+        correct();
         for (auto& item : cells_.items) {
             auto& out = item.out;
             if (out.test)

@@ -25,6 +25,8 @@ public:
     void build(const std::string& selector, const run::Settings& settings, const model::Cell& cell);
     /// The device need not be looked at again when it is opened.
     void inherit(const std::string& selector, const device::Standing& standing) { inherited_[selector] = standing; }
+    /// What is known of a device that is opened from now on includes the programs that were built on it.
+    void keep_programs() { keeps_programs_ = true; }
     /// What is known of it for another process; nothing where it was not used.
     std::optional<device::Standing> standing(const std::string& selector) const;
 
@@ -32,6 +34,7 @@ private:
     /// Throws Error(environment) when there is no such device.
     device::Session& open(const std::string& selector);
 
+    bool keeps_programs_ = false;
     std::map<std::string, device::Standing> inherited_;  ///< by selector, as the others
     std::map<std::string, device::Session> open_;
     std::map<std::string, run::Kept> kept_;  // they go before the sessions

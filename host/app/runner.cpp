@@ -135,6 +135,7 @@ device::Session& Here::open(const std::string& selector) {
         if (found.facts.selector == selector) {
             auto& session = open_.try_emplace(selector, found).first->second;
             if (const auto known = inherited_.find(selector); known != inherited_.end()) session.inherit(known->second);
+            if (keeps_programs_ && device::KnownPrograms::pay(session.facts())) session.programs().keep();
             return session;
         }
     throw Error(Blame::environment, "device " + selector + " was there a moment ago and is gone");

@@ -11,11 +11,32 @@ namespace cllab::device {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimerAudit, reported_step_ns, step_ns, launches, ordered, varied, empty_seconds, gap_seconds, event_over_host, tenfold,
                                    trusted, verdict)
 
+static std::string hex_of(const std::vector<std::byte>& bytes) {
+    constexpr char digits[] = "0123456789abcdef";
+    std::string out;
+    out.reserve(2 * bytes.size());
+    for (const auto byte : bytes) {
+        out += digits[static_cast<unsigned>(byte) >> 4];
+        out += digits[static_cast<unsigned>(byte) & 15];
+    }
+    return out;
+}
+
+static std::vector<std::byte> bytes_of(const std::string& hex) {
+    const auto value = [](char c) { return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10); };
+    std::vector<std::byte> out;
+    out.reserve(hex.size() / 2);
+    for (std::size_t i = 0; i + 1 < hex.size(); i += 2) out.push_back(static_cast<std::byte>(value(hex[i]) << 4 | value(hex[i + 1])));
+    return out;
+}
+
 static void to_json(nlohmann::json& j, const Standing& s) {
-    j = {{"audit", s.audit}, {"settled", s.settled}, {"last_use", s.last_use.time_since_epoch().count()}};
+    j = {{"audit", s.audit}, {"settled", s.settled}, {"last_use", s.last_use.time_since_epoch().count()}, {"programs", nlohmann::json::object()}};
+    for (const auto& [key, bytes] : s.programs) j["programs"][key] = hex_of(bytes);
 }
 static void from_json(const nlohmann::json& j, Standing& s) {
-    s = {j.at("audit").get<TimerAudit>(), j.at("settled").get<bool>(), Clock::time_point(Clock::duration(j.at("last_use").get<Clock::rep>()))};
+    s = {j.at("audit").get<TimerAudit>(), j.at("settled").get<bool>(), Clock::time_point(Clock::duration(j.at("last_use").get<Clock::rep>())), {}};
+    for (const auto& [key, hex] : j.at("programs").items()) s.programs.emplace(key, bytes_of(hex.get<std::string>()));
 }
 }  // namespace cllab::device
 

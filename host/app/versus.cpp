@@ -6,7 +6,6 @@
 
 #include "app/comparison.hpp"
 #include "core/clock.hpp"
-#include "core/random.hpp"
 #include "report/comparison.hpp"
 #include "run/conditions.hpp"
 
@@ -15,7 +14,7 @@ namespace {
 
 constexpr const char* control_option = "-DCLLAB_CONTROL=1";
 
-/// left, right, and one of them once more.
+/// left, right, and those of them that are built once more.
 using Records = std::vector<model::Record>;
 
 Records run_arrangement(Runner& runner, const run::RunRequest& request, const std::string& selector) {
@@ -43,70 +42,85 @@ model::Cell control_of(model::Cell cell) {
     return cell;
 }
 
-model::Comparison compare_cells(Runner& runner, const run::Settings& asked, const std::string& selector, const model::Group& pair, const model::Record& left,
-                                const model::Record& right, double seconds, const std::function<void(const model::Comparison&)>& progress,
-                                const compare::Rules& rules, Control side) {
-    model::Comparison out;
+Versus::Versus(Runner& runner, const run::Settings& settings, const std::string& selector, const model::Group& pair, const model::Record& left,
+               const model::Record& right, model::Control control)
+    : runner_(runner), request_{std::nullopt, {{pair.front(), pair.back()}}, settings}, selector_(selector),
+      same_code_(!left.code.fingerprint.empty() && left.code.fingerprint == right.code.fingerprint), seeds_(mix64(settings.seed) ^ 0x636f6d70617265) {
     const auto name = [&](const model::Cell& cell) {
         const auto axis = model::build_options_axis().name;
         return cell.id + (pair.front().id == pair.back().id && cell.point.has(axis) && cell.point.text(axis) != "none" ? " " + cell.point.text(axis) : "");
     };
-    out.left = name(pair.front());
-    out.right = name(pair.back());
-    out.point = left.point;
-    out.device = left.device;
-    out.right_is_control = side == Control::right;
-    out.cache = left.time ? left.time->cache : "";
-    for (const auto& condition : run::host_conditions()) out.conditions[condition.name] = condition.value;
-    const bool same_code = !left.code.fingerprint.empty() && left.code.fingerprint == right.code.fingerprint;
+    out_.left = name(pair.front());
+    out_.right = name(pair.back());
+    out_.point = left.point;
+    out_.device = left.device;
+    out_.control_of = control;
+    out_.cache = left.time ? left.time->cache : "";
+    for (const auto& condition : run::host_conditions()) out_.conditions[condition.name] = condition.value;
+    auto& cells = request_.comparisons.front();
+    if (control != model::Control::right) cells.push_back(control_of(pair.front()));
+    if (control != model::Control::left) cells.push_back(control_of(pair.back()));
+    request_.settings.arrangement = true;
+    request_.settings.dumps.reset();
+    request_.settings.pictures.clear();
+}
 
-    run::RunRequest arrangement{std::nullopt, {{pair.front(), pair.back(), control_of(out.right_is_control ? pair.back() : pair.front())}}, asked};
-    auto& settings = arrangement.settings;
-    settings.arrangement = true;
-    settings.dumps.reset();
-    settings.pictures.clear();
-    settings.sampling_seconds = seconds < 5 ? 0.02 : 0.05;  // whoever has little time wants to know how long an arrangement takes
-
-    constexpr double late = 3;  // times the time asked for, planned for where arrangements are slow; one more until it ends
-    Random seeds(mix64(asked.seed) ^ 0x636f6d70617265);
-    std::vector<double> ratios, controls;
-    const auto judge = [&] { out.judgement = compare::judge(ratios, controls, same_code, rules); };
-    auto start = Clock::now();
-    for (unsigned n = 0;; ++n) {
-        const auto seed = settings.seed = seeds() >> 1;  // JSON readers have 63 bits for sure
-        const auto begin = Clock::now();
-        const auto records = run_arrangement(runner, arrangement, selector);
-        const double took = seconds_since(begin);
-        if (n == 0) {
-            start = Clock::now();  // this one built the control
-        } else {
-            // As much sampling as everything else of an arrangement takes: less would waste the start, more a placement. Less still
-            // where a driver's start alone takes what there is for the fewest arrangements that can say anything (2 s on an H200).
-            const double overhead = took - 3 * settings.sampling_seconds, room = late * seconds / compare::Rules{}.least - overhead;
-            settings.sampling_seconds = std::clamp(std::min(overhead, room) / 3, 0.02, 0.5);
-        }
-        out.trouble = trouble_of(records);
-        if (!out.trouble.empty()) break;
-        const auto& l = records[0].samples;
-        const auto& built_twice = out.right_is_control ? records[1].samples : l;
-        model::Arrangement one{seed, compare::log_ratio(l, records[1].samples), compare::log_ratio(records[2].samples, built_twice),
-                               static_cast<unsigned>(std::min(l.size(), records[1].samples.size())),
-                               records[0].time->shared_memory || records[1].time->shared_memory};
-        if (std::isfinite(one.log_ratio) && std::isfinite(one.control)) {
-            out.arrangements.push_back(one);
-            ratios.push_back(one.log_ratio);
-            controls.push_back(one.control);
-        }
-        judge();
-        out.seconds = seconds_since(start);
-        progress(out);
-        // A verdict late is better than none: slow arrangements may take four times as long until there are enough of them, and longer
-        // where the interval needs more of them than that of a single pair.
-        const double limit = ratios.size() < rules.least ? (late + 1) * seconds * rules.least / compare::Rules{}.least : seconds;
-        if (compare::enough(ratios, rules) || (n > 0 && out.seconds + took > limit)) break;
+bool Versus::take_one() {
+    const auto seed = request_.settings.seed = seeds_() >> 1;  // JSON readers have 63 bits for sure
+    const auto records = run_arrangement(runner_, request_, selector_);
+    ++taken_;
+    out_.trouble = trouble_of(records);
+    if (!out_.trouble.empty()) return false;
+    const auto ratio = [&](std::size_t a, std::size_t b) { return compare::log_ratio(records[a].samples, records[b].samples); };
+    const auto rounds = std::min(records[0].samples.size(), records[1].samples.size());
+    model::Arrangement one{seed, ratio(0, 1), 0, static_cast<unsigned>(rounds), records[0].time->shared_memory || records[1].time->shared_memory};
+    if (out_.control_of == model::Control::both) {
+        one.log_ratio = (one.log_ratio + ratio(0, 3) + ratio(2, 1) + ratio(2, 3)) / 4;
+        one.control = (ratio(2, 0) + ratio(3, 1)) / 2;
+    } else {
+        one.control = ratio(2, out_.control_of == model::Control::right ? 1 : 0);
     }
-    judge();
-    return out;
+    if (std::isfinite(one.log_ratio) && std::isfinite(one.control)) {
+        out_.arrangements.push_back(one);
+        ratios_.push_back(one.log_ratio);
+        controls_.push_back(one.control);
+    }
+    return true;
+}
+
+void Versus::run(double seconds, const compare::Rules& rules, const std::function<void(const model::Comparison&)>& progress) {
+    const auto cells = static_cast<double>(request_.comparisons.front().size());
+    auto& sampling = request_.settings.sampling_seconds;
+    if (taken_ == 0) sampling = seconds < 5 ? 0.02 : 0.05;  // whoever has little time wants to know how long an arrangement takes
+    auto start = Clock::now();
+    const double before = out_.seconds;
+    for (;;) {
+        const auto begin = Clock::now();
+        const bool told = take_one();
+        const double took = seconds_since(begin);
+        const bool first = taken_ == 1;
+        if (first)
+            start = Clock::now();  // this one built what is built once more
+        else
+            sampling = std::clamp(compare::sampling_seconds(took - cells * sampling, seconds) / cells, 0.02, 0.5);
+        out_.seconds = before + seconds_since(start);
+        if (!told) break;
+        out_.judgement = compare::judge(ratios_, controls_, same_code_, rules);
+        progress(out_);
+        // A verdict late is better than none: slow arrangements may take longer until there are enough of them, and longer still where the
+        // interval needs more of them than that of a single pair.
+        const double limit = ratios_.size() < rules.least ? (compare::late + 1) * seconds * rules.least / compare::Rules{}.least : seconds;
+        if (compare::enough(ratios_, rules) || (!first && seconds_since(start) + took > limit)) break;
+    }
+    out_.judgement = compare::judge(ratios_, controls_, same_code_, rules);
+}
+
+model::Comparison compare_cells(Runner& runner, const run::Settings& settings, const std::string& selector, const model::Group& pair, const model::Record& left,
+                                const model::Record& right, double seconds, const std::function<void(const model::Comparison&)>& progress,
+                                const compare::Rules& rules, model::Control control) {
+    Versus versus(runner, settings, selector, pair, left, right, control);
+    versus.run(seconds, rules, progress);
+    return versus.comparison();
 }
 
 void print_pair(std::ostream& out, const Pair& pair, bool colour) {

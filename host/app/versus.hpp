@@ -7,21 +7,43 @@
 
 #include "app/runner.hpp"
 #include "compare/verdict.hpp"
+#include "core/random.hpp"
 #include "model/comparison.hpp"
 
 namespace cllab::app {
 
-/// Which side is built once more.
-enum class Control { left, right };
+/// Two cells held against each other, for as long as somebody wants to know more. `left` and `right`: records of the cells as they ran
+/// alone, ok and timed; what they say of the code tells whether it is the same.
+class Versus {
+public:
+    /// `runner` makes the processes, `settings` are those of the cells; both outlive this. With Control::both each side is built once more,
+    /// and four cells take turns: all of them are evidence. The others are for who waits for one more build.
+    Versus(Runner& runner, const run::Settings& settings, const std::string& selector, const model::Group& pair, const model::Record& left,
+           const model::Record& right, model::Control control = model::Control::both);
 
-/// `left` and `right`: records of the two cells as they ran alone, ok and timed; what they say of the code tells whether it is
-/// the same. Arrangements run until the ratio is known to within 0.5 %, at least as many as an interval needs, and for about
-/// `seconds` after the first, whose builds the driver keeps. A third cell, one side built once more, is the control.
-/// `runner` makes the processes, `settings` are those of the cells; `rules` say what the interval must cover and when it is
-/// enough. `progress` gets the comparison so far. Throws run::Interrupted, DeviceLost.
+    /// Takes arrangements until `rules`, which say what the interval must cover and when it is enough, are content: at least as many as an
+    /// interval needs, and for about `seconds`, without the first of all, whose builds the driver keeps. `progress` gets the comparison so
+    /// far. Throws run::Interrupted, DeviceLost.
+    void run(double seconds, const compare::Rules& rules, const std::function<void(const model::Comparison&)>& progress);
+    const model::Comparison& comparison() const { return out_; }
+
+private:
+    bool take_one();  ///< false: it says nothing, and why is in out_
+
+    Runner& runner_;
+    run::RunRequest request_;
+    std::string selector_;
+    model::Comparison out_;
+    bool same_code_;
+    Random seeds_;
+    std::vector<double> ratios_, controls_;
+    unsigned taken_ = 0;
+};
+
+/// Versus, run once.
 model::Comparison compare_cells(Runner& runner, const run::Settings& settings, const std::string& selector, const model::Group& pair, const model::Record& left,
                                 const model::Record& right, double seconds, const std::function<void(const model::Comparison&)>& progress,
-                                const compare::Rules& rules = {}, Control control = Control::left);
+                                const compare::Rules& rules = {}, model::Control control = model::Control::both);
 
 /// The same text and options but for a name nobody asks for: a program and machine code of its own, as another variant has.
 model::Cell control_of(model::Cell cell);

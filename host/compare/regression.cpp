@@ -68,7 +68,7 @@ double floor_of(const FamilyRules& rules, const RatioEstimate& control) {
 
 Rules FamilyRules::of_cell() const {
     Rules out;
-    out.coverage = 1 - family_rate / std::max(1u, cells);
+    out.coverage = 1 - share * family_rate / std::max(1u, cells);
     while (1 - 2 * signed_rank_below(out.least, 0) < out.coverage) ++out.least;
     return out;
 }
@@ -118,8 +118,39 @@ model::CellTest test_cell(std::span<const double> log_ratios, std::span<const do
     out.control = estimate(control, coverage);
     const double floor = floor_of(rules, out.control);
     out.floor = std::expm1(floor);
-    out.adjusted = out.p = signed_rank_p(log_ratios, floor);
+    out.adjusted = out.p = std::min(1.0, signed_rank_p(log_ratios, floor) / rules.share);
     return out;
+}
+
+model::CellTest looked_again(const model::CellTest& before, model::CellTest latest) {
+    latest.adjusted = latest.p = std::min(before.p, latest.p);
+    return latest;
+}
+
+double seconds_of_look(std::size_t number, double left, std::size_t undecided, double seconds) {
+    const double part = left / static_cast<double>(std::max<std::size_t>(1, undecided)) / (number + 1 < looks.size() ? 2 : 1);
+    return std::clamp(part, 0.0, looks[number].at_most * seconds);
+}
+
+std::size_t looks_at_a_cell(std::size_t cells) { return cells > 1 ? looks.size() : 1; }
+
+double share_of_look(std::size_t number, std::size_t most) { return most > 1 ? looks[number].share : 1; }
+
+void take_looks(std::size_t tested, std::size_t cells, double seconds, const LookSteps& steps) {
+    constexpr double worth_it = 0.25;  // of the time of a cell: less tells no more than is known
+    const auto most = looks_at_a_cell(cells);
+    for (std::size_t number = 0; number < most; ++number) {
+        std::vector<std::size_t> open;
+        double left = seconds * static_cast<double>(cells);
+        for (std::size_t cell = 0; cell < tested; ++cell) {
+            left -= steps.spent(cell);
+            if (number == 0 || steps.is_open(cell)) open.push_back(cell);
+        }
+        const double each = number == 0 ? seconds : seconds_of_look(number, left, open.size(), seconds);
+        if (open.empty() || each < worth_it * seconds) break;
+        for (const auto cell : open) steps.look(cell, each, number);
+        steps.correct();
+    }
 }
 
 model::CellTest test_recorded(std::span<const double> today, std::span<const double> before, double shift, const FamilyRules& rules) {

@@ -85,6 +85,11 @@ bool enough(std::span<const double> log_ratios, const Rules& rules) {
     return log_ratios.size() >= rules.least && estimate(log_ratios, rules.coverage).half_width() <= std::log1p(rules.precise);
 }
 
+double sampling_seconds(double overhead, double seconds) {
+    const double wanted = std::max(overhead, std::min(3 * overhead, seconds / 16 - overhead));
+    return std::min(wanted, late * seconds / Rules{}.least - overhead);
+}
+
 double log_ratio(std::span<const double> left, std::span<const double> right) {
     std::vector<double> logs;
     for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i)

@@ -44,6 +44,16 @@ Judgement judge(std::span<const double> log_ratios, std::span<const double> cont
 /// True when more arrangements would not change what is said: the interval is as narrow as asked for, on at least `least`.
 bool enough(std::span<const double> log_ratios, const Rules& rules = {});
 
+/// Times the time asked for, planned for where arrangements are slow; one more until a comparison ends.
+inline constexpr double late = 3;
+
+/// Seconds of sampling, of all its cells together, in an arrangement of a comparison that may take `seconds`, where all the rest of an
+/// arrangement takes `overhead`. On a busy machine arrangements of one kernel differ by what the rounds within one leave open, not by their
+/// placement (2026-11-22: 0.3 % either way): then what counts is the time spent in samples. So three times the rest, as long as 16
+/// arrangements fit, but as much as the rest in any case, since less would waste the start. Less still where a driver's start alone takes
+/// what there is for the fewest arrangements that can say anything (2 s on an H200).
+double sampling_seconds(double overhead, double seconds);
+
 /// The log ratio of one arrangement: the median over its rounds of log(left / right). `left` and `right`: seconds, sample i of both
 /// from round i; the longer one's rest is left out. Nothing usable: NaN.
 double log_ratio(std::span<const double> left, std::span<const double> right);

@@ -43,13 +43,14 @@ const cl::CommandQueue& Session::queue(unsigned number) {
 
 std::optional<Standing> Session::standing() const {
     if (!timer_ || !settled_) return std::nullopt;
-    return Standing{*timer_, *settled_, last_wait_};
+    return Standing{*timer_, *settled_, last_wait_, programs_.made()};
 }
 
 void Session::inherit(const Standing& standing) {
     timer_ = standing.audit;
     settled_ = standing.settled;
     note_use(standing.last_use);
+    programs_.add(standing.programs);
 }
 
 const TimerAudit& Session::timer() {

@@ -14,6 +14,7 @@
 #include "core/random.hpp"
 #include "device/cl.hpp"
 #include "device/clocks.hpp"
+#include "device/known_programs.hpp"
 #include "device/platforms.hpp"
 #include "device/timer.hpp"
 #include "model/experiment.hpp"
@@ -29,6 +30,7 @@ struct Standing {
     TimerAudit audit;
     bool settled = false;          ///< Session::settled()
     Clock::time_point last_use{};  ///< by the clock that the processes of a machine share
+    ProgramBytes programs;         ///< those that it built from text
 };
 
 class Session {
@@ -69,6 +71,8 @@ public:
     std::optional<Standing> standing() const;
     /// What another process has found out, as if this one had. The device is warm only as long as it is after this one's own use.
     void inherit(const Standing& standing);
+    /// Those that device::build() need not make of text; empty where that is as fast.
+    KnownPrograms& programs() { return programs_; }
     /// `bytes` of model::poison for `seed`: what stands in the guards. Kept for the next call.
     std::span<const std::byte> guard_pattern(std::uint64_t seed, std::size_t bytes);
     /// From now on buffers lie somewhere else in each process: each is displaced within its allocation, by up to a page, and
@@ -97,6 +101,7 @@ private:
     cl::CommandQueue queue_;
     std::vector<cl::CommandQueue> more_queues_;
     std::optional<TimerAudit> timer_;
+    KnownPrograms programs_;
     std::optional<std::unique_ptr<ClockReader>> clock_reader_;
     std::optional<bool> settled_;
     Clock::time_point last_wait_{};

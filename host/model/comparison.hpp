@@ -45,18 +45,21 @@ struct Judgement {
 /// One arrangement: a fresh process, fresh buffers, a random order of preparation and of turns.
 struct Arrangement {
     std::uint64_t seed = 0;    ///< of its order, placement and inputs
-    double log_ratio = 0;      ///< log of left's time over right's: the median over its rounds
-    double control = 0;        ///< likewise of the control, built once more, and its side
+    double log_ratio = 0;      ///< log of left's time over right's: the median over its rounds; with Control::both the mean of those of four pairs
+    double control = 0;        ///< likewise of what was built once more over its side, with Control::both the mean of two
     unsigned rounds = 0;
     bool same_memory = false;  ///< both sides took turns on the same buffers
 };
+
+/// Which side of a comparison is built once more and takes turns with itself.
+enum class Control { left, right, both };
 
 struct Comparison {
     std::string left, right;   ///< ids of the variants
     std::vector<std::pair<std::string, std::string>> point;  ///< left's, as resolved
     DeviceInfo device;
     std::string cache;         ///< "hot", "cold", "rotate"
-    bool right_is_control = false;  ///< the control is right built once more, not left
+    Control control_of = Control::left;
     std::vector<Arrangement> arrangements;
     Judgement judgement;
     double seconds = 0;        ///< that all arrangements took

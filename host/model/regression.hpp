@@ -34,7 +34,7 @@ struct CellTest {
     RatioEstimate ratio;    ///< today over baseline; its interval holds for all cells of the family together
     RatioEstimate control;  ///< today over today built once more; n = 0: none was taken
     double floor = 0;       ///< what had to be exceeded: the threshold, or the control's own distance from 1 where that is more
-    double p = 1;           ///< two-sided, of the ratio being within the floor
+    double p = 1;           ///< two-sided, of the ratio being within the floor; what looking more than once costs is in it
     double adjusted = 1;    ///< p corrected by Holm for the number of cells
 };
 
@@ -49,6 +49,7 @@ struct RegressionCell {
     std::optional<CellTest> test;
     std::vector<Arrangement> arrangements;  ///< left is today, right the baseline rebuilt
     double seconds = 0;            ///< that the arrangements took
+    unsigned looks = 0;            ///< how often its arrangements were judged
 };
 
 /// A/A over the same cells: what the run would have claimed of code that is equal.
@@ -63,6 +64,7 @@ struct Regression {
     std::vector<RegressionCell> cells;
     bool recorded = false;         ///< against the stored times instead of the stored text
     double threshold = 0.02, family_rate = 0.01;
+    unsigned looks = 1;            ///< at each cell, at most
     unsigned tested = 0;           ///< cells in the family that Holm's correction is for
     RatioEstimate shift;           ///< common to all tested cells; n: cells
     double seconds = 0;

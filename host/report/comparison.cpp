@@ -12,6 +12,7 @@
 namespace cllab::report {
 namespace {
 
+using model::Control;
 using model::RatioEstimate;
 using model::Verdict;
 using Json = nlohmann::ordered_json;
@@ -60,7 +61,10 @@ std::string comparison_text(const model::Comparison& c) {
     if (j.ratio.covered()) how = fmt::format("{:.3g} % interval over ", std::floor(1000 * j.ratio.coverage) / 10) + how;
     out += "  " + how + (same ? "; both took turns on the same memory\n" : "; each on memory of its own\n");
     if (j.control.n > 0)
-        out += fmt::format("  control: {} against itself {}; a winner had to differ by more than {}\n", c.right_is_control ? c.right : c.left,
+        out += fmt::format("  control: {} against itself {}; a winner had to differ by more than {}\n",
+                           c.control_of == Control::both    ? "each"
+                           : c.control_of == Control::right ? c.right
+                                                            : c.left,
                            interval(j.control), percent(j.floor));
     return out;
 }
@@ -85,7 +89,7 @@ std::string comparison_json(const model::Comparison& c) {
              {"floor", c.judgement.floor},
              {"seconds", c.seconds},
              {"arrangements", Json::array()}};
-    if (c.right_is_control) out["control_of"] = "right";
+    out["control_of"] = c.control_of == Control::both ? "both" : c.control_of == Control::right ? "right" : "left";
     if (!c.trouble.empty()) out["trouble"] = c.trouble;
     if (!c.conditions.empty()) out["conditions"] = c.conditions;
     for (const auto& a : c.arrangements)

@@ -132,7 +132,8 @@ void print_regression(std::ostream& out, const model::Regression& r, const Table
     const auto cells = worst_first(r.cells);
     std::string lead =
         fmt::format("{} cells against '{}'. Slower and faster: by more than {}, beyond the interval; ", r.cells.size(), r.baseline, percent(r.threshold));
-    lead += r.tested ? fmt::format("a false claim on any of the {} cells tested in at most {} of runs (Holm's correction).", r.tested, percent(r.family_rate))
+    lead += r.tested ? fmt::format("a false claim on any of the {} cells tested in at most {} of runs (Holm's correction{}).", r.tested, percent(r.family_rate),
+                                   r.looks > 1 ? ", shared out over up to " + std::to_string(r.looks) + " looks at each" : "")
                      : "no cell had to be timed.";
     if (r.recorded) lead += " Against stored times, the weaker claim: another clock, driver or neighbour than then is in every figure.";
     out << wrap(lead, "", width) << '\n';
@@ -202,6 +203,7 @@ std::vector<std::string> regression_json(const model::Regression& r) {
         }
         if (!cell->arrangements.empty()) {
             j["seconds"] = cell->seconds;
+            j["looks"] = cell->looks;
             j["arrangements"] = Json::array();
             for (const auto& a : cell->arrangements)
                 j["arrangements"].push_back(
@@ -210,7 +212,8 @@ std::vector<std::string> regression_json(const model::Regression& r) {
         out.push_back(dump(j));
     }
     Json whole{{"schema", model::schema_version}, {"record", "regression"}, {"baseline", r.baseline}, {"recorded", r.recorded},
-               {"threshold", r.threshold}, {"family_rate", r.family_rate}, {"tested", r.tested}, {"seconds", r.seconds}, {"changes", Json::object()}};
+               {"threshold", r.threshold}, {"family_rate", r.family_rate}, {"tested", r.tested}, {"looks", r.looks},
+               {"seconds", r.seconds}, {"changes", Json::object()}};
     for (const auto& cell : r.cells) {
         auto& count = whole["changes"][model::name(cell.change)];
         count = count.is_null() ? 1 : count.get<unsigned>() + 1;

@@ -159,7 +159,7 @@ class CommandLine(LabTest):
         self.assertLessEqual(ratio["ratio"], ratio["high"])
         self.assertLessEqual(ratio["high"], math.exp(max(logs)))
         self.assertIn(f"% interval over {len(arrangements)} arrangements (fresh process, buffers and order)", out)
-        self.assertIn("; both took turns on the same memory\n  control: pitch_short8 against itself ", out)
+        self.assertIn("; both took turns on the same memory\n  control: each against itself ", out)
         # The byte stores that vstore8 becomes on PoCL stand in one loop only.
         self.assertRegex(out, r"\nstore_8 +- +\d+\n")
         self.assertRegex(out, r"\n[<>~] ")

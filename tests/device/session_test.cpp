@@ -38,6 +38,41 @@ BOOST_AUTO_TEST_CASE(a_failed_build_is_an_answer_with_the_drivers_words) {
     BOOST_TEST(!built.log.empty());
 }
 
+// What an arrangement builds from: the bytes of the process before it, where the driver is the faster for it.
+BOOST_AUTO_TEST_CASE(a_program_whose_bytes_are_known_is_built_from_them_and_one_of_refused_bytes_from_its_text) {
+    if (!device::KnownPrograms::pay(session().facts())) return;
+    const std::string text = "kernel void k(global uint* out) { out[get_global_id(0)] = 28; }", other = "kernel void k(global uint* out) { out[0] = 29; }";
+    auto& known = session().programs();
+    device::build(session(), text, "");
+    BOOST_TEST(known.made().empty());  // nobody asked for it
+    known.keep();
+    device::build(session(), text, "");
+    const auto made = known.made();
+    BOOST_REQUIRE(made.size() == 1u);
+
+    const auto is_of_text = [&](const std::string& of, const std::string& options) {
+        const auto built = device::build(session(), of, options);
+        BOOST_REQUIRE(built.ok);
+        cl::Kernel kernel(built.program, "k");
+        cl::Buffer out(session().context(), CL_MEM_READ_WRITE, 4);
+        kernel.setArg(0, out);
+        session().queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(1), cl::NDRange(1));
+        cl_uint value = 0;
+        session().queue().enqueueReadBuffer(out, CL_TRUE, 0, 4, &value);
+        BOOST_TEST(value == (of == text ? 28u : 29u));
+        return !built.program.getInfo<CL_PROGRAM_SOURCE>().empty();
+    };
+    known.add(made);
+    BOOST_TEST(!is_of_text(text, ""));
+    BOOST_TEST(is_of_text(text, "-DOTHER=1"));
+    BOOST_TEST(is_of_text(other, ""));
+    const auto key = device::KnownPrograms::key_of(other, "");
+    known.add({{key, std::vector<std::byte>(64)}});
+    BOOST_TEST(is_of_text(other, ""));
+    BOOST_TEST(known.find(key) == nullptr);
+    BOOST_TEST(device::KnownPrograms::key_of("#  include \"a.h\"\n", "").empty());
+}
+
 BOOST_AUTO_TEST_CASE(the_audit_measures_order_step_and_agreement) {
     const auto& audit = session().timer();
     BOOST_TEST(audit.launches == 400u);

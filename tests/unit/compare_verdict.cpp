@@ -216,6 +216,15 @@ BOOST_AUTO_TEST_CASE(one_wild_arrangement_of_ten_moves_neither_estimate_nor_verd
     BOOST_TEST(j.ratio.ratio == 1.03, tolerance(0.003));
 }
 
+BOOST_AUTO_TEST_CASE(most_of_an_arrangement_is_samples_where_16_of_them_still_fit_and_at_least_half_where_8_do) {
+    BOOST_TEST(sampling_seconds(0.1, 10) == 0.3, tolerance(1e-9));
+    BOOST_TEST(sampling_seconds(0.2, 10) == 10.0 / 16 - 0.2, tolerance(1e-9));
+    BOOST_TEST(sampling_seconds(0.5, 10) == 0.5, tolerance(1e-9));
+    BOOST_TEST(sampling_seconds(0.1, 1) == 0.1, tolerance(1e-9));
+    // Eight of 3.75 s are the three times 10 s that a slow driver may take.
+    BOOST_TEST(sampling_seconds(2, 10) == 1.75, tolerance(1e-9));
+}
+
 BOOST_AUTO_TEST_CASE(an_arrangement_is_the_median_of_its_rounds_whatever_drift_they_share) {
     std::vector<double> left, right;
     for (int i = 0; i < 21; ++i) {

@@ -60,6 +60,10 @@ BOOST_AUTO_TEST_CASE(how_it_was_obtained_and_the_control_stand_beside_the_verdic
     BOOST_TEST(text.substr(text.find('\n') + 1) ==
                "  99.2 % interval over 12 arrangements (fresh process, buffers and order) in 8.2 s; both took turns on the same memory\n"
                "  control: pitch_loop against itself 1.0010 [0.9980, 1.0030]; a winner had to differ by more than 0.50 %\n");
+    auto four = of(Verdict::slower, 1.031, 1.025, 1.038);
+    four.control_of = model::Control::both;
+    BOOST_TEST(report::comparison_text(four).find("  control: each against itself 1.0010 [") != std::string::npos);
+    BOOST_TEST(report::comparison_json(four).find("\"control_of\":\"both\"") != std::string::npos);
     auto apart = of(Verdict::slower, 1.031, 1.025, 1.038);
     apart.arrangements.back().same_memory = false;
     BOOST_TEST(report::comparison_text(apart).find("each on memory of its own") != std::string::npos);

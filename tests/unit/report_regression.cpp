@@ -3,6 +3,7 @@
 #endif
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -75,8 +76,21 @@ BOOST_AUTO_TEST_CASE(the_table_is_worst_first_and_names_what_tells_cells_apart) 
     at(text, "+2.5 % to +3.8 %");
     at(text, "x2.5");
     at(text, "wrong_result: dst[17] is 3 < 4");
-    at(text, "any of the 2 cells tested in at most 1.0 % of runs");
+    at(text, "any of the 2 cells tested in at most 1.0 % of runs (Holm's correction).");
     at(text, "1 newly wrong, 2 slower, 1 same code; 12 s");
+}
+
+BOOST_AUTO_TEST_CASE(what_looking_more_than_once_costs_is_said_and_how_often_each_cell_was_looked_at) {
+    auto looked = example();
+    looked.looks = 3;
+    looked.cells[1].looks = 2;
+    looked.cells[1].arrangements.push_back({});
+    std::string text = printed(looked);
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    at(text, "(Holm's correction, shared out over up to 3 looks at each)");
+    const auto lines = report::regression_json(looked);
+    at(lines[2], "\"looks\":2");
+    at(lines[4], "\"looks\":3");
 }
 
 BOOST_AUTO_TEST_CASE(a_shift_that_all_cells_share_is_printed_apart_and_says_whose_it_can_be) {
