@@ -24,10 +24,11 @@ std::string loads_around_units(const Device& device) {
     return out;
 }
 
-/// Every load to another line anywhere, to the largest footprint; the rest confirms and tells the TLB apart.
+/// Every load to another line anywhere, to the largest footprint; the rest confirms and tells the TLB apart. 192 MiB: where the caches may hold
+/// 128 MiB, a sweep by powers of two has two footprints in memory, and it takes three that agree.
 std::vector<Part> chases_of_gpu() {
-    return {{"latency_global", {{"order", "paged"}, {"footprint", "4Ki:512Mi:*2"}}},
-            {"latency_global", {{"order", "random"}, {"footprint", "16Ki:512Mi:*2"}}},
+    return {{"latency_global", {{"order", "paged"}, {"footprint", "4Ki:512Mi:*2,192Mi"}}},
+            {"latency_global", {{"order", "random"}, {"footprint", "16Ki:512Mi:*2,192Mi"}}},
             {"latency_bypass", {{"footprint", "32Ki:128Mi:*4"}}},
             {"latency_scalar", {{"footprint", "1Ki:4Mi:*2"}}},
             {"latency_local"}};

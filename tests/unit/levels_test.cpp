@@ -188,6 +188,17 @@ BOOST_AUTO_TEST_CASE(a_level_that_is_left_as_random_replacement_leaves_it_has_a_
     BOOST_TEST(why(of_gpu(h200_ns, half), "l2.size") != "");
 }
 
+BOOST_AUTO_TEST_CASE(what_the_largest_footprints_do_not_agree_on_is_withheld_and_not_left_out) {
+    auto climbing = h200_ns;
+    climbing[19] = 290;
+    climbing[20] = 312;
+    climbing[21] = 345;
+    const auto all = of_gpu(climbing, climbing);
+    BOOST_TEST(why(all, "memory.latency").find("no three footprints") != std::string::npos);
+    BOOST_TEST(why(all, "l2.size").find("no three footprints") != std::string::npos);
+    BOOST_TEST(why(all, "l2.latency") == "");
+}
+
 BOOST_AUTO_TEST_CASE(random_replacement_is_told_from_other_ways_up) {
     const std::vector<double> sizes{8, 10, 12, 14, 16, 20, 24, 32, 64};
     const auto times = [&](const std::function<double(double)>& missing) {

@@ -122,24 +122,32 @@ private:
 
     /// A GPU, or a CPU whose system says nothing: plateaus are named in order.
     void by_the_curve() {
+        // Of a path that begins behind the first level nothing is asked but where it differs.
+        const bool whole = chases_.path.empty();
+        bool reached = false;
         std::size_t level = chases_.first_level - 1;
         for (std::size_t i = 0; i < reading_.plateaus.size(); ++i) {
             const auto& p = reading_.plateaus[i];
             const bool memory = p.open && p.capacity.value >= static_cast<double>(beyond_caches(device_)) / 2;
             if (memory) {
                 latency("memory", "memory", p);
+                reached = true;
                 continue;
             }
             const auto id = "l" + std::to_string(++level);
             // NVIDIA's second level is in two halves, and the one beyond the crossbar answers later.
             const std::string name = device_.implementation == Implementation::nvidia && level == 3 ? "far L2" : "L" + std::to_string(level);
             latency(id, name, p);
-            if (p.open || i >= reading_.knees.size()) continue;
+            if (p.open || i >= reading_.knees.size()) {
+                if (whole) hold(id + ".size", name + " capacity", "no three footprints beyond it agree, or the sweep ends within it");
+                continue;
+            }
             if (device_.is_gpu() && reading_.knees[i].gradual() && size_of_random(id, name, i)) continue;
             const auto why = doubt(reading_.knees[i], chases_, others());
             if (why.empty()) size(id, name, reading_.knees[i]);
             else hold(id + ".size", name + " capacity", why);
         }
+        if (whole && !reached) hold("memory.latency", "memory latency", "no three footprints beyond what caches may hold agree");
         if (reading_.plateaus.empty()) hold("l1.size", "L1 capacity", "the times scatter, so that no two footprints agree");
     }
 
