@@ -20,6 +20,7 @@ struct Change {
     model::Cell cell;
     model::ClaimTest test;
     enum class Kind { amount, place, groups, residency } kind = Kind::amount;
+    double apart = 1;                                       ///< as a prediction has it
     std::shared_ptr<const model::Experiment> experiment{};  ///< of a cell that is no experiment's of the lab
 };
 
@@ -44,7 +45,7 @@ std::vector<std::pair<std::string, double>> values_near(const model::Axis& axis,
     std::vector<std::pair<std::string, double>> out;
     if (axis.kind == model::Axis::Kind::integer) {
         const auto number = parse_integer(before);
-        for (const double factor : {2.0, 0.5, 8.0, 0.125}) {
+        for (const double factor : {2.0, 0.5, 8.0, 1.0 / 8, 1.0 / 32, 1.0 / 128, 1.0 / 512}) {
             const auto after = number ? static_cast<std::int64_t>(static_cast<double>(*number) * factor) : 0;
             if (number && *number >= 1 && after >= 1 && after != *number) out.emplace_back(std::to_string(after), factor);
         }
@@ -64,8 +65,14 @@ std::vector<std::pair<std::string, double>> values_near(const model::Axis& axis,
 std::vector<Change> changes(const run::Settings& settings, const model::Device& device, const model::Cell& cell, const model::Record& record,
                             const model::Explanation& claim, const model::Limits& limits) {
     constexpr double most_bytes = 1 << 30;  // of the larger cell: it is made anew for each arrangement
+    // The least change that tells the limiter from another is taken; where none does so clearly, the one that does so best.
+    constexpr double clearly = 1.3;
     std::vector<Change> out;
-    const auto lacks = [&](Change::Kind kind) { return std::none_of(out.begin(), out.end(), [&](const auto& c) { return c.kind == kind; }); };
+    const auto take = [&](Change change) {
+        const auto before = std::find_if(out.begin(), out.end(), [&](const auto& c) { return c.kind == change.kind; });
+        if (before == out.end()) out.push_back(std::move(change));
+        else if (before->apart < clearly && change.apart > before->apart) *before = std::move(change);
+    };
     for (const auto& axis : model::axes_of(*cell.experiment, *cell.variant)) {
         const auto before = value_of(record, axis.name);
         for (const auto& [after, factor] : values_near(axis, before)) {
@@ -82,11 +89,11 @@ std::vector<Change> changes(const run::Settings& settings, const model::Device& 
             // Groups of fewer than two waves leave a GPU idle, and narrow ones make a CPU's compiler write other code.
             if (!prediction || (prediction->divided && std::min(work->group, record.work.group) < (device.is_gpu() ? 128 : 32))) continue;
             change.kind = prediction->elsewhere ? Change::Kind::place : prediction->divided ? Change::Kind::groups : Change::Kind::amount;
-            if (!lacks(change.kind)) continue;
+            change.apart = prediction->apart;
             change.test.low = prediction->low;
             change.test.high = prediction->high;
             change.test.because = prediction->because;
-            out.push_back(std::move(change));
+            take(std::move(change));
         }
     }
     return out;
@@ -121,7 +128,7 @@ std::variant<Change, std::string> fewer_waves(Runner& runner, const run::Setting
     const auto ballasted = with_ballast(cell, setup, settings, device, residency.bytes);
     if (!ballasted) return "the kernel is not found in its text, or an operation is several launches";
     if (const auto trouble = trouble_of(runner, settings, device, ballasted->cell, record); !trouble.empty()) return trouble;
-    Change out{ballasted->cell, {"waves a unit", before, after}, Change::Kind::residency, ballasted->experiment};
+    Change out{ballasted->cell, {"waves a unit", before, after}, Change::Kind::residency, 1, ballasted->experiment};
     out.test.low = prediction->low;
     out.test.high = prediction->high;
     out.test.because = prediction->because + ", by " + std::to_string(residency.bytes) + " bytes of local memory that no group uses";

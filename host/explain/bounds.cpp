@@ -6,6 +6,7 @@
 #include "core/units.hpp"
 #include "explain/amounts.hpp"
 #include "explain/limiter.hpp"
+#include "explain/place.hpp"
 
 namespace cllab::explain {
 namespace {
@@ -15,51 +16,6 @@ using model::Explanation;
 using model::Figure;
 using model::Limits;
 using model::Record;
-
-std::string level_id(std::size_t level) { return "l" + std::to_string(level + 1); }
-std::string level_name(std::size_t level) { return "L" + std::to_string(level + 1); }
-
-/// Bytes that one instance of each level holds, as `family` found them; else by the operating system.
-std::vector<double> sizes_of(const Limits& limits, const std::string& family) {
-    std::vector<double> out;
-    if (limits.caches.empty()) {
-        while (const auto* size = limits.find(family + "." + level_id(out.size()) + ".size")) out.push_back(std::max(size->value, size->high));
-        // A level behind them that was seen, but not where it ends: what does not fit in those before it is at least as far away.
-        if (!out.empty() && limits.find(family + "." + level_id(out.size()) + (family == "latency" ? ".latency" : ".rate"))) out.push_back(out.back());
-    } else {
-        out.assign(limits.caches.begin(), limits.caches.end());
-    }
-    return out;
-}
-
-/// Where the data of a cell lies: the first level that holds all of it, and how much of it the level before may hold.
-struct Place {
-    std::size_t level = 0;
-    bool memory = false;  ///< behind all levels
-    double nearer = 0;    ///< 0.1: a tenth of it may be found in the level before
-};
-
-bool is_gpu(const Record& record) { return record.device.type == model::name(model::DeviceType::gpu); }
-
-/// `instances`: of each level but the last, which may hold another part of the data each, unless every group goes through all of it; of NVIDIA's
-/// levels only the first has several. Nothing when no size is known.
-std::optional<Place> place_of(const Record& record, const Limits& limits, std::vector<double> sizes, double instances) {
-    if (record.time->cache == "cold" || record.time->cache == "rotate") return Place{sizes.size(), true, 0};
-    const double last = static_cast<double>(std::max(limits.last_level_bytes, record.device.last_level_bytes));
-    if (sizes.empty() && last > 0) sizes.push_back(last);
-    if (sizes.empty()) return std::nullopt;
-    sizes.back() = std::max(sizes.back(), last);
-    if (record.work.shared) instances = 1;
-    const bool only_first = is_gpu(record) && record.device.platform == "NVIDIA CUDA";
-    double nearer = 0;
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-        const bool has_instances = i + 1 < sizes.size() && (i == 0 || !only_first);
-        const double holds = sizes[i] * (has_instances ? instances : 1);
-        if (record.work.footprint <= holds) return Place{i, false, nearer / std::max(1.0, record.work.footprint)};
-        nearer = holds;
-    }
-    return Place{sizes.size(), true, nearer / record.work.footprint};
-}
 
 /// What the level before may serve takes no time at all in this bound.
 Bound without_nearer(Bound bound, double nearer) {
@@ -87,7 +43,7 @@ const Figure* stream_like(const Record& record, const Limits& limits) {
     return like ? like : fastest({"copy", "batch", "read", "write", "triad", "memory.rate"});
 }
 
-void bound_memory(const Record& record, const Limits& limits, Explanation& out) {
+void bound_memory(const Record& record, const Limits& limits, Held held, Explanation& out) {
     const auto& work = record.work;
     const auto leave_out = [&](const std::string& why) { out.unbounded.emplace_back("memory traffic", why); };
     if (bound_counted_memory(record, stream_like(record, limits), out)) return;
@@ -96,8 +52,8 @@ void bound_memory(const Record& record, const Limits& limits, Explanation& out) 
         if (work.assumed) bound.how += ", every buffer once";
         out.bounds.push_back(std::move(bound));
     };
-    const auto sizes = sizes_of(limits, "bandwidth");
-    auto place = place_of(record, limits, sizes, limits.units);
+    const auto sizes = sizes_of(limits, "bandwidth", held);
+    auto place = place_of(record, limits, sizes, limits.units, held);
     if (const auto* streamed = limits.find("bandwidth.streamed"); streamed && work.footprint >= 0.99 * streamed->value) place = Place{sizes.size(), true, 0};
     if (!place) return leave_out("the profile does not say where the caches end");
     if (place->memory) {
@@ -175,9 +131,13 @@ void bound_arithmetic(const Record& record, const Limits& limits, Explanation& o
     out.bounds.push_back(std::move(bound));
 }
 
-/// The rate of one address; else the fastest that was seen with at most the number tried that is `spread` times `addresses` or more. `in_place`:
-/// the memory adds, and each address takes no more than one alone did. Where cores add, one address alone goes from core to core.
+/// The fastest rate that was seen with as few addresses as may be at least `addresses`, or fewer. Its high end is the fastest that was seen with
+/// `spread` times as many: how many parts of a cache share the work is a matter of where the addresses lie. 256 of them took 40 Gop/s in one
+/// buffer and 20 in another (H200, 2026-11-22). `in_place`: the memory adds, and as many addresses as were not tried take no more than as many
+/// times one alone did, or a quarter more: four words of local memory took 4.2 and 4.5 times as much (H200, 2026-11-21, 22). Where cores add,
+/// one address alone goes from core to core.
 std::optional<Figure> rate_of_atomics(const Limits& limits, const std::string& space, double addresses, double spread, bool in_place) {
+    constexpr double better_than_one = 1.25;
     const auto head = "atomic." + space + ".";
     std::vector<std::pair<double, const Figure*>> tried;
     for (const auto& f : limits.figures) {
@@ -187,19 +147,25 @@ std::optional<Figure> rate_of_atomics(const Limits& limits, const std::string& s
         if (number) tried.emplace_back(*number, &f);
     }
     std::sort(tried.begin(), tried.end());
-    const Figure* fastest = nullptr;
-    bool enough = std::isinf(addresses);
-    for (const auto& [number, figure] : tried) {
-        if (!fastest || figure->value > fastest->value) fastest = figure;
-        enough = enough || addresses <= 1 || number >= spread * addresses;
-        if (enough && !std::isinf(addresses)) break;
-    }
+    const auto fastest_of = [&](double least) {
+        const Figure* out = nullptr;
+        for (const auto& [number, figure] : tried) {
+            if (!out || figure->value > out->value) out = figure;
+            if (number >= least) return out;
+        }
+        return static_cast<const Figure*>(nullptr);  // as many addresses were not tried
+    };
+    const auto* fastest = fastest_of(addresses);
     std::optional<Figure> out;
-    if (fastest && enough) out = *fastest;  // else as many addresses were not tried
+    if (fastest) out = *fastest;
+    if (const auto* spread_out = addresses > 1 ? fastest_of(spread * addresses) : nullptr; out && spread_out)
+        out->high = std::max({out->high, spread_out->value, spread_out->high});
     const auto* one = limits.find(head + "one");
-    if (in_place && one && addresses > 1 && !std::isinf(addresses) && (!out || addresses * one->value < out->value)) {
+    const bool was_tried = std::any_of(tried.begin(), tried.end(), [&](const auto& t) { return t.first == addresses; });
+    if (in_place && one && !was_tried && addresses > 1 && !std::isinf(addresses) && (!out || addresses * one->value < out->value)) {
         out = *one;
         for (double* rate : {&out->value, &out->low, &out->high}) *rate *= addresses;
+        out->high = better_than_one * std::max(out->value, out->high);
         out->name = format_significant(addresses, 4) + " times " + one->name;
     }
     return out;
@@ -231,8 +197,6 @@ void bound_atomics(const Record& record, const Limits& limits, Explanation& out)
     // Of a chain of them the latency is the bound: one after the other they are no rate.
     if (record.work.atomics <= 0 || record.work.chain == "atomic") return;
     // There is room for no more addresses than the footprint has words; how the additions are shared out among them is not known.
-    // Where several addresses lie decides how many parts of a cache share the work: 256 of them took 40 Gop/s in one buffer and 20 in another
-    // (H200, 2026-11-22).
     const auto rate = rate_of_atomics(limits, "global", std::max(1.0, record.work.footprint / 4), 4, is_gpu(record));
     if (!rate) {
         out.unbounded.emplace_back("atomics", "the profile has no rate of them");
@@ -303,7 +267,7 @@ void bound_launch(const Record& record, const Limits& limits, Explanation& out) 
         out.bounds.push_back(with_last_load(at_rate("groups", "group dispatch", "groups", work.groups, "group", *rate), record, limits));
 }
 
-void bound_latency(const Record& record, const Limits& limits, Explanation& out) {
+void bound_latency(const Record& record, const Limits& limits, Held held, Explanation& out) {
     const auto& work = record.work;
     const auto leave_out = [&](const std::string& why) { out.unbounded.emplace_back("latency", why); };
     if (work.chain.empty()) return leave_out("what waits for what is not known");
@@ -311,7 +275,7 @@ void bound_latency(const Record& record, const Limits& limits, Explanation& out)
     double nearer = 0;
     std::optional<Place> place;
     if (work.chain == "load") {
-        place = place_of(record, limits, sizes_of(limits, "latency"), 1);
+        place = place_of(record, limits, sizes_of(limits, "latency", held), 1, held);
         if (!place) return leave_out("the profile does not say where the caches end");
         name = place->memory ? "memory" : level_name(place->level);
         figure = place->memory ? "memory" : level_id(place->level);
@@ -326,7 +290,7 @@ void bound_latency(const Record& record, const Limits& limits, Explanation& out)
     // No level is nearer than those before it, so that one of them will do, if not as well.
     std::string instead;
     if (work.chain == "load")
-        for (auto level = place->memory ? sizes_of(limits, "latency").size() : place->level; !latency && level-- > 0;) {
+        for (auto level = place->memory ? sizes_of(limits, "latency", held).size() : place->level; !latency && level-- > 0;) {
             latency = limits.find("latency." + level_id(level) + ".latency");
             instead = ", since the profile has no " + name + " latency";
         }
@@ -345,14 +309,14 @@ void bound_latency(const Record& record, const Limits& limits, Explanation& out)
 
 }  // namespace
 
-Explanation bounds_of(const Record& record, const Limits& limits) {
+Explanation bounds_of(const Record& record, const Limits& limits, Held held) {
     Explanation out;
     if (!record.time) return out;
-    bound_memory(record, limits, out);
+    bound_memory(record, limits, held, out);
     bound_arithmetic(record, limits, out);
     bound_atomics(record, limits, out);
     bound_launch(record, limits, out);
-    bound_latency(record, limits, out);
+    bound_latency(record, limits, held, out);
     bound_local(record, limits, out);
     bound_counted(record, limits, out);
     std::stable_sort(out.bounds.begin(), out.bounds.end(), [](const Bound& a, const Bound& b) { return a.seconds > b.seconds; });

@@ -10,6 +10,7 @@ namespace {
 using model::Bound;
 using model::WorkInfo;
 
+constexpr double still_faster = 0.95;  ///< by the byte than in the slower level
 constexpr double tolerance = 0.1;  ///< of peaks that are no more than bounds, and of work that is not quite proportional
 
 /// How many times the work there is, at the most of what is declared.
@@ -28,6 +29,14 @@ double together(const std::vector<Bound>& bounds, const model::Explanation& clai
     return launch + other;
 }
 
+/// The cell as it declares `changed`. What a profiler counted is of the cell as it was.
+model::Record record_of(const model::Record& record, const WorkInfo& changed) {
+    auto out = record;
+    out.work = changed;
+    out.counters.clear();
+    return out;
+}
+
 bool is_rate_of_memory(const Bound& bound) { return bound.id == "memory" || (bound.id.size() == 2 && bound.id.front() == 'l'); }
 
 }  // namespace
@@ -35,9 +44,7 @@ bool is_rate_of_memory(const Bound& bound) { return bound.id == "memory" || (bou
 std::optional<Prediction> predict(const model::Record& record, const model::Explanation& claim, const WorkInfo& changed, const model::Limits& limits) {
     const auto* limiter = claim.limiter();
     if (!limiter || !record.time) return std::nullopt;
-    auto after = record;
-    after.work = changed;
-    after.counters.clear();  // they are of the cell as it was
+    auto after = record_of(record, changed);
     const auto bounds = bounds_of(after, limits).bounds;
     if (bounds.empty()) return std::nullopt;
     const double time = record.time->median, rest = std::max(0.0, time - claim.seconds());
@@ -49,7 +56,10 @@ std::optional<Prediction> predict(const model::Record& record, const model::Expl
     // Another value of an axis may make other code: how wide its vectors are was seen in this code only, and they may be wider then.
     after.hot.reset();
     const auto of_any_code = bounds_of(after, limits).bounds;
-    const double least = of_any_code.empty() ? 0 : together(of_any_code, claim), here = together(bounds, claim);
+    // Where the data will lie is known as far as it is known where each level ends: no time is below the one, none above the other.
+    const auto farther = bounds_of(record_of(record, changed), limits, Held::least).bounds;
+    const double least = of_any_code.empty() ? 0 : together(of_any_code, claim);
+    const double here = std::max(together(bounds, claim), farther.empty() ? 0 : together(farther, claim));
     // The same work in more groups or fewer: what starts them, and waits at their barriers, has more or less to do.
     const double work = growth(record.work, changed), groups = record.work.groups > 0 ? changed.groups / record.work.groups : 1;
     const bool divided = work == 1 && (groups >= 2 || (groups > 0 && groups <= 0.5));
@@ -62,12 +72,16 @@ std::optional<Prediction> predict(const model::Record& record, const model::Expl
         // A time that stays tells something only where the work does not.
         const bool stays = out.low <= 1 && out.high >= 1;
         if (stays && (more < 1.5 || out.high > 0.9 * more)) return std::nullopt;
+        out.apart = stays ? more / out.high : out.low > 1 ? out.low : 1 / out.high;
         return out;
     }
     if (!is_rate_of_memory(*limiter) || !is_rate_of_memory(largest) || record.work.bytes <= 0) return std::nullopt;
     const double bytes = changed.bytes / record.work.bytes;
     if (largest.seconds / bytes > 0.8 * limiter->seconds) return std::nullopt;
-    out.high = 0.95 * bytes;
+    const bool surely = std::any_of(farther.begin(), farther.end(), [&](const auto& b) { return b.id == largest.id; });
+    if (!surely) return std::nullopt;
+    out.apart = 1 / still_faster;
+    out.high = still_faster * bytes;
     out.because = largest.name + " is higher than " + limiter->name;
     return out.low < out.high ? std::optional(out) : std::nullopt;
 }

@@ -19,6 +19,7 @@ struct Prediction {
     std::string because;
     bool elsewhere = false;    ///< another resource bounds the changed cell
     bool divided = false;      ///< the same work in at least twice or at most half as many groups
+    double apart = 1;          ///< from what is predicted to what other limiters may make of it: 1.3 is a third more time or less
 };
 
 /// What `claim`, whose limiter is named, predicts when the cell of `record` declares `changed` instead; nothing when that is no test.

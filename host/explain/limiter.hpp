@@ -6,6 +6,7 @@
 // peak that is not known is no bound, and says so.
 #pragma once
 
+#include "explain/place.hpp"
 #include "model/explanation.hpp"
 #include "model/limits.hpp"
 
@@ -15,7 +16,7 @@ constexpr double most_of_the_time = 0.8;  ///< a bound names the limiter from he
 constexpr double clear_of_the_next = 0.8; ///< and only when the next bound is at most this part of it
 
 /// The bounds of a record with a time, largest first, and what is not bounded. `limit` is left alone.
-model::Explanation bounds_of(const model::Record& record, const model::Limits& limits);
+model::Explanation bounds_of(const model::Record& record, const model::Limits& limits, Held held = Held::most);
 
 /// What the bounds say of the time. They are sorted already.
 model::Limit limit_of(const std::vector<model::Bound>& bounds, const model::Timing& time);

@@ -198,7 +198,12 @@ BOOST_AUTO_TEST_CASE(atomics_have_the_fastest_rate_of_as_many_addresses_as_there
     BOOST_TEST(rate(2) == 40e6, is_close);
     BOOST_TEST(rate(4) == 40e6, is_close);
     BOOST_TEST(rate(8) == 40e6, is_close);  // no more than four of them may be in use
-    BOOST_TEST(rate(9) == 100e6, is_close);  // they may lie better than those that were tried
+    BOOST_TEST(rate(9) == 40e6, is_close);
+    // More of them than were tried may be in other parts of a cache, which makes a bound that they may beat.
+    const auto interval = [&](double words) { return bound(explain::explain(record(1, {.atomics = 1e6, .footprint = 4 * words}), swept), "atomics"); };
+    BOOST_TEST(interval(9).low == 0.01 / 1.01, is_close);
+    BOOST_TEST(interval(8).low == 0.025 / 1.01, is_close);
+    BOOST_TEST(interval(1).low == 0.1 / 1.01, is_close);
     // Where the memory adds and not a core, an address takes no more than one alone.
     const auto in_place = [&](double words) {
         auto r = record(1, {.atomics = 1e6, .footprint = 4 * words});
@@ -225,6 +230,13 @@ BOOST_AUTO_TEST_CASE(atomics_on_local_memory_have_the_rate_of_as_many_addresses_
     BOOST_TEST(rate(2) == 2e9, is_close);
     BOOST_TEST(rate(4) == 3e9, is_close);
     BOOST_TEST(rate(5) == 5e9, is_close);
+    // Four words beat four times one: what was measured of as many stands, and of five nothing beyond doubt.
+    for (auto& f : swept.figures)
+        if (f.id == "atomic.local.4") f.value = f.low = f.high = 4.5e9;
+    BOOST_TEST(rate(4) == 4.5e9, is_close);
+    auto five = record(1, {.local_atomics = 1e6, .local_addresses = 5});
+    five.device.type = "gpu";
+    BOOST_TEST(bound(explain::explain(five, swept), "local_atomics").low == 1e6 / (1.25 * 1.01 * 5e9), is_close);
     BOOST_TEST(rate(30) == 9e9, is_close);
     BOOST_TEST(rate(1, 1024) == 1e9, is_close);  // an array may be larger than what of it is added to
     BOOST_TEST(rate(0, 16) == 3e9, is_close);

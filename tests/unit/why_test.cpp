@@ -204,12 +204,37 @@ BOOST_AUTO_TEST_CASE(data_in_a_faster_level_must_make_a_kernel_faster_that_the_s
     const auto claim = explain::explain(r, profile());
     BOOST_REQUIRE(claim.limiter());
     BOOST_TEST(claim.limiter()->id == "memory");
-    const model::WorkInfo small{.bytes = MiB, .read = MiB, .footprint = MiB, .launches = 1};
-    const auto predicted = explain::predict(r, claim, small, profile());
-    BOOST_REQUIRE(predicted);
-    BOOST_TEST(predicted->elsewhere);
-    BOOST_TEST(predicted->low == 0.9 * 15 / 16 * MiB / 50e9 / 9.2e-3, is_close);
-    BOOST_TEST(predicted->high == 0.95 / 100, is_close);
+    const auto predicted = [&](double bytes) {
+        return explain::predict(r, claim, {.bytes = bytes, .read = bytes, .footprint = bytes, .launches = 1}, profile());
+    };
+    const auto well_inside = predicted(MiB / 2);
+    BOOST_REQUIRE(well_inside);
+    BOOST_TEST(well_inside->elsewhere);
+    BOOST_TEST(well_inside->low == 0.9 * 7 / 8 * MiB / 2 / 50e9 / 9.2e-3, is_close);
+    BOOST_TEST(well_inside->high == 0.95 / 200, is_close);
+    BOOST_TEST(!predicted(MiB));  // it may not fit beside the rest
+}
+
+BOOST_AUTO_TEST_CASE(how_often_a_nearer_level_is_hit_is_predicted_only_well_inside_of_a_level) {
+    auto peaks = profile();  // 32 KiB and 1 MiB
+    peaks.figures.push_back(figure("latency.l2.latency", "L2 latency", "s", 10e-9));
+    auto r = record(10e-9, {.chain = "load", .footprint = 512 * KiB});
+    const auto claim = explain::explain(r, peaks);
+    BOOST_REQUIRE(claim.limiter());
+    const auto predicted = [&](double footprint) { return explain::predict(r, claim, {.chain = "load", .footprint = footprint}, peaks); };
+    // A quarter of 128 KiB may hit the first level, and all of it may not: any claim is right about that.
+    BOOST_TEST(!predicted(128 * KiB));
+    BOOST_TEST(!predicted(64 * KiB));
+    BOOST_TEST(!predicted(24 * KiB));  // the last lines may not fit
+    const auto inside = predicted(16 * KiB);
+    BOOST_REQUIRE(inside);
+    BOOST_TEST(inside->low == 0.9 * 0.2, is_close);
+    BOOST_TEST(inside->high < 0.35);
+    // Beyond the last level memory answers, but for what that level may hold.
+    const auto outside = predicted(64 * MiB);
+    BOOST_REQUIRE(outside);
+    BOOST_TEST(outside->low == 0.9 * 10 * 63 / 64, is_close);
+    BOOST_TEST(outside->high > 11);
 }
 
 BOOST_AUTO_TEST_CASE(a_claim_is_withdrawn_when_a_whole_interval_lies_beside_what_it_predicts) {
