@@ -138,9 +138,9 @@ std::variant<Change, std::string> fewer_waves(Runner& runner, const run::Setting
 }  // namespace
 
 void test_claim(Runner& runner, const run::Settings& settings, const model::Device& device, const model::Cell& cell, const model::Record& record,
-                model::Explanation& claim, const std::function<void(const std::string&)>& progress) {
+                const model::Limits& limits, model::Explanation& claim, const std::function<void(const std::string&)>& progress) {
     if (!claim.limiter()) return;
-    auto planned = changes(settings, device, cell, record, claim, settings.limits.at(device.selector));
+    auto planned = changes(settings, device, cell, record, claim, limits);
     auto fewer = fewer_waves(runner, settings, device, cell, record, claim);
     if (auto* change = std::get_if<Change>(&fewer)) planned.push_back(std::move(*change));
     const double seconds_of_a_test = std::min(4.0, seconds_of_all_tests / static_cast<double>(std::max<std::size_t>(1, planned.size())));

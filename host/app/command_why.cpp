@@ -7,6 +7,7 @@
 #include "app/claim_test.hpp"
 #include "app/commands.hpp"
 #include "app/outputs.hpp"
+#include "app/peaks.hpp"
 #include "app/profile_file.hpp"
 #include "app/request.hpp"
 #include "app/runner.hpp"
@@ -15,7 +16,6 @@
 #include "app/stdout_guard.hpp"
 #include "app/why_records.hpp"
 #include "core/text.hpp"
-#include "explain/limiter.hpp"
 #include "report/explanation.hpp"
 
 namespace cllab::app {
@@ -82,9 +82,10 @@ int command_why(const Invocation& asked) {
                              sink.take(record);
                          }});
             const auto& limits = request.settings.limits.at(device.selector);
+            Peaks peaks(*runner, request.settings, device);
             for (const auto& [cell, record] : done) {
-                auto explanation = explain::explain(record, limits);
-                if (invocation.test) test_claim(*runner, request.settings, device, *cell, record, explanation, show);
+                auto explanation = peaks.explain(*cell, record, show);
+                if (invocation.test) test_claim(*runner, request.settings, device, *cell, record, peaks.limits(), explanation, show);
                 clear();
                 sink.line(report::explanation_json(record, explanation));
                 failed = failed || model::is_failure(record.status);

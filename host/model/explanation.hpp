@@ -42,11 +42,21 @@ struct ClaimTest {
     std::string trouble;       ///< why nothing was found; empty otherwise
 };
 
+/// A peak of the profile that was measured again because a cell cast doubt on it.
+struct PeakAgain {
+    std::string figure, name, unit;  ///< of the profile
+    double before = 0;               ///< by the profile
+    double now = 0;                  ///< 0: not measured, and why is in `note`
+    bool used = false;               ///< the bounds rest on what was measured now
+    std::string note;                ///< why it was doubted, and why it is used or not
+};
+
 struct Explanation {
     std::vector<Bound> bounds;  ///< largest first
     std::vector<std::pair<std::string, std::string>> unbounded;  ///< what has no bound, and why
     Limit limit = Limit::unexplained;
     std::size_t second = 0;     ///< of a named limit: the bound that follows the first one in time instead of running beside it; 0: none
+    std::vector<PeakAgain> again;  ///< in the order measured
     std::vector<ClaimTest> tests;
     std::string untested;       ///< why a named limiter was not tested where that was asked for
 

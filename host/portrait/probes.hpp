@@ -35,6 +35,9 @@ struct Probe {
 };
 std::vector<Probe> probes_for(const model::Device& device);
 
+/// The few cells that a figure of the portrait, "fma.peak.float", is found from again; none where it takes a sweep, or more than some seconds.
+std::vector<Part> parts_of_figure(const std::string& id, const model::Device& device);
+
 /// At most `most` new points where the curves bend: in the middle (of the logarithms) of neighbours whose times differ by more than
 /// 15 % and that lie more than 12 % apart, greatest difference first. Ascending, multiples of `quantum`.
 std::vector<std::uint64_t> decisive_points(const std::vector<model::Curve>& curves, std::uint64_t quantum, std::size_t most);

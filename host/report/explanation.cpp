@@ -58,6 +58,16 @@ std::string test_text(const model::ClaimTest& t, std::size_t width) {
     return "  " + wrap_beside("test: ", out, width > 2 ? width - 2 : width);
 }
 
+std::string in_unit(double value, const std::string& unit) {
+    return unit == "s" ? format_seconds(value) : unit.ends_with("/s") ? format_rate(value, unit) : format_significant(value, 3) + " " + unit;
+}
+
+/// What the peak is now and was in the profile, and which of them the bounds rest on.
+std::string again_text(const model::PeakAgain& p) {
+    const auto before = in_unit(p.before, p.unit) + " in the profile";
+    return p.name + ": " + (p.now > 0 ? in_unit(p.now, p.unit) + " now, " + before : before) + "; " + p.note;
+}
+
 }  // namespace
 
 std::string explanation_heading(const model::Record& record, const std::string& profile_utc, const TableStyle& style) {
@@ -79,7 +89,8 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
         case Limit::impossible: {
             const auto most = std::max_element(e.bounds.begin(), e.bounds.end(), [](const auto& a, const auto& b) { return a.low < b.low; });
             return "cannot be: " + most->name + " alone takes at least " + format_seconds(most->low) +
-                   "; some of the declared work is not done, the clock is wrong, or the profile was disturbed";
+                   " by " + most->figure + " of the profile, " + format_significant(most->low / time.high, 3) +
+                   " times what it took; some of the declared work is not done, the clock is wrong, or the profile was disturbed";
         }
         case Limit::withdrawn:
             return "withdrawn: limited by " + first.name + (e.follower() ? " and " + e.follower()->name : "") + " does not stand its test";
@@ -117,6 +128,7 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
         out += grid.row(i) + "\n";
         if (below && !how.cells[i].empty()) out += wrap(how.cells[i], "           ", width);
     }
+    for (const auto& peak : e.again) out += "  " + wrap_beside("measured again: ", again_text(peak), width > 2 ? width - 2 : width);
     for (const auto& test : e.tests) out += test_text(test, width);
     if (!e.untested.empty()) out += "  " + wrap_beside("not tested: ", e.untested, width > 2 ? width - 2 : width);
     std::vector<std::string> reasons;
@@ -142,6 +154,10 @@ std::string explanation_json(const model::Record& record, const Explanation& e) 
         j["bounds"].push_back({{"id", b.id}, {"name", b.name}, {"seconds", b.seconds}, {"low", b.low}, {"high", b.high}, {"figure", b.figure}, {"how", b.how}});
     j["unbounded"] = Json::array();
     for (const auto& [what, why] : e.unbounded) j["unbounded"].push_back({{"what", what}, {"why", why}});
+    for (const auto& p : e.again) {
+        j["again"].push_back({{"figure", p.figure}, {"before", p.before}, {"used", p.used}, {"note", p.note}});
+        if (p.now > 0) j["again"].back()["now"] = p.now;
+    }
     for (const auto& t : e.tests) {
         Json test{{"axis", t.axis}, {"before", t.before}, {"after", t.after}, {"predicted", {{"low", t.low}, {"high", t.high}}}, {"because", t.because},
                   {"outcome", model::name(t.outcome)}};

@@ -230,13 +230,6 @@ BOOST_AUTO_TEST_CASE(atomics_on_local_memory_have_the_rate_of_as_many_addresses_
     BOOST_TEST(rate(2) == 2e9, is_close);
     BOOST_TEST(rate(4) == 3e9, is_close);
     BOOST_TEST(rate(5) == 5e9, is_close);
-    // Four words beat four times one: what was measured of as many stands, and of five nothing beyond doubt.
-    for (auto& f : swept.figures)
-        if (f.id == "atomic.local.4") f.value = f.low = f.high = 4.5e9;
-    BOOST_TEST(rate(4) == 4.5e9, is_close);
-    auto five = record(1, {.local_atomics = 1e6, .local_addresses = 5});
-    five.device.type = "gpu";
-    BOOST_TEST(bound(explain::explain(five, swept), "local_atomics").low == 1e6 / (1.25 * 1.01 * 5e9), is_close);
     BOOST_TEST(rate(30) == 9e9, is_close);
     BOOST_TEST(rate(1, 1024) == 1e9, is_close);  // an array may be larger than what of it is added to
     BOOST_TEST(rate(0, 16) == 3e9, is_close);
@@ -247,6 +240,13 @@ BOOST_AUTO_TEST_CASE(atomics_on_local_memory_have_the_rate_of_as_many_addresses_
     const auto four = model::work_of(test::set_up_cell("atomic_local", {{"counters", "4"}}, gpu));
     BOOST_TEST(four.local_addresses == 4);
     BOOST_TEST(four.local_atomics == 1);
+    // Four words beat four times one: what was measured of as many stands, and of five nothing beyond doubt.
+    for (auto& f : swept.figures)
+        if (f.id == "atomic.local.4") f.value = f.low = f.high = 4.5e9;
+    BOOST_TEST(rate(4) == 4.5e9, is_close);
+    auto five = record(1, {.local_atomics = 1e6, .local_addresses = 5});
+    five.device.type = "gpu";
+    BOOST_TEST(bound(explain::explain(five, swept), "local_atomics").low == 1e6 / (1.25 * 1.01 * 5e9), is_close);
 }
 
 BOOST_AUTO_TEST_CASE(of_nvidias_levels_only_the_first_has_an_instance_for_each_unit) {

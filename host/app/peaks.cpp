@@ -1,0 +1,107 @@
+#include "app/peaks.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "explain/doubt.hpp"
+#include "explain/limiter.hpp"
+#include "portrait/conclusion.hpp"
+#include "portrait/page.hpp"
+#include "portrait/probes.hpp"
+
+namespace cllab::app {
+namespace {
+
+/// How a probe's cells are measured: as the profile does, whatever the cell in doubt asked for.
+run::Settings probing(const run::Settings& of_cell) {
+    run::Settings out;
+    out.seed = of_cell.seed;
+    out.sampling_seconds = 0.1;
+    out.warm_seconds = 0.02;
+    out.argv = of_cell.argv;
+    out.run = of_cell.run;
+    out.builds_ahead = of_cell.builds_ahead;
+    return out;
+}
+
+}  // namespace
+
+Peaks::Peaks(Runner& runner, const run::Settings& settings, const model::Device& device)
+    : runner_(runner), settings_(settings), device_(device), limits_(settings.limits.at(device.selector)), used_(limits_) {}
+
+std::optional<model::Figure> Peaks::measured(const std::string& id, const std::function<void(const std::string&)>& progress) {
+    run::RunRequest request{std::nullopt, {}, probing(settings_)};
+    for (const auto& part : portrait::parts_of_figure(id, device_))
+        for (auto& group : model::make_plan(model::select(model::registry(), {part.pattern}), part.axes)) request.comparisons.push_back(std::move(group));
+    if (request.comparisons.empty()) return std::nullopt;
+    std::vector<model::Record> records;
+    runner_.run(request, device_.selector,
+                {[&](std::size_t, std::size_t, const model::Record& record, const char*) { progress("peak " + id + " again: " + record.id); },
+                 [&](std::size_t, std::size_t, const model::Record& record) { records.push_back(record); }});
+    for (const auto& conclusion : portrait::conclude(records, device_))
+        for (const auto& f : conclusion.findings)
+            if (f.withheld.empty() && f.value > 0 && portrait::id_of(conclusion, f) == id) return model::Figure{id, f.name, f.unit, f.value, f.low, f.high};
+    return std::nullopt;
+}
+
+std::optional<double> Peaks::once_more(const model::Cell& cell) {
+    run::RunRequest request{std::nullopt, {{cell}}, settings_};
+    request.settings.dumps.reset();
+    request.settings.pictures.clear();
+    request.settings.hot_seconds = 0;
+    request.settings.sampling_seconds = std::min(0.2, settings_.sampling_seconds);
+    std::optional<double> out;
+    runner_.run(request, device_.selector,
+                {[](std::size_t, std::size_t, const model::Record&, const char*) {},
+                 [&](std::size_t, std::size_t, const model::Record& record) {
+                     if (record.status == model::Status::ok && record.time) out = record.time->median;
+                 }});
+    return out;
+}
+
+model::Explanation Peaks::explain(const model::Cell& cell, const model::Record& record, const std::function<void(const std::string&)>& progress) {
+    constexpr std::size_t most = 3;  // of peaks that one cell has measured again
+    used_ = limits_;
+    auto out = explain::explain(record, used_);
+    std::vector<model::PeakAgain> again;
+    while (record.time && again.size() < most) {
+        const auto* doubted = explain::doubted(out, *record.time);
+        const auto* before = doubted ? used_.find(doubted->figure) : nullptr;
+        const auto is_known = [&](const auto& peak) { return peak.figure == doubted->figure; };
+        if (!before || std::any_of(again.begin(), again.end(), is_known)) break;
+        model::PeakAgain peak{before->id, before->name, before->unit, before->value, 0, false, ""};
+        const auto now = measured(before->id, progress);
+        if (!now) {
+            peak.note = "a few cells cannot measure it";
+            again.push_back(peak);
+            break;
+        }
+        peak.now = now->value;
+        const double gain = explain::gain(*before, *now);
+        if (gain > (out.limit == model::Limit::impossible ? 1 : explain::alike)) {
+            peak.used = true;
+            peak.note = "it was disturbed when the profile was made, so that what was measured beside this cell stands";
+            explain::replace(limits_, *now);
+            explain::replace(used_, *now);
+        } else if (out.limit == model::Limit::impossible) {
+            peak.note = "it is no faster now, so that this cell stays beyond it";
+        } else if (explain::is_slower(*before, *now)) {
+            const auto after = once_more(cell);
+            peak.used = after && explain::is_alike(record.time->median, *after);
+            peak.note = peak.used ? "something slows it now, and this cell with it, so that what was measured beside it stands for this cell"
+                                  : "something slowed it, but not this cell alike, so that the profile's stands";
+            if (peak.used) explain::replace(used_, *now);
+        } else {
+            peak.note = "the profile's stands";
+        }
+        again.push_back(peak);
+        if (!peak.used) break;
+        out = explain::explain(record, used_);
+    }
+    out.again = std::move(again);
+    return out;
+}
+
+}  // namespace cllab::app

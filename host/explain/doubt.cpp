@@ -1,0 +1,40 @@
+#include "explain/doubt.hpp"
+
+#include <algorithm>
+
+namespace cllab::explain {
+
+using model::Figure;
+using model::Limit;
+
+const model::Bound* doubted(const model::Explanation& e, const model::Timing& time) {
+    constexpr double half = 0.5;
+    if (e.bounds.empty()) return nullptr;
+    if (e.limit == Limit::impossible)
+        return &*std::max_element(e.bounds.begin(), e.bounds.end(), [](const auto& a, const auto& b) { return a.low < b.low; });
+    return e.limit == Limit::unexplained && e.bounds.front().seconds >= half * time.median ? &e.bounds.front() : nullptr;
+}
+
+double gain(const Figure& before, const Figure& now) {
+    if (!(before.value > 0) || !(now.value > 0)) return 0;
+    return now.unit.ends_with("/s") ? now.value / before.value : before.value / now.value;
+}
+
+bool is_slower(const Figure& before, const Figure& now) {
+    const bool rate = now.unit.ends_with("/s");
+    const bool apart = rate ? std::max(now.high, now.value) < std::min(before.low, before.value) : std::min(now.low, now.value) > std::max(before.high, before.value);
+    return apart && gain(before, now) * alike < 1;
+}
+
+bool is_alike(double seconds, double other) {
+    constexpr double tolerance = 1.1;
+    return other > 0 && seconds <= tolerance * other && other <= tolerance * seconds;
+}
+
+void replace(model::Limits& limits, Figure now) {
+    now.name += ", measured again beside it";
+    for (auto& figure : limits.figures)
+        if (figure.id == now.id) figure = now;
+}
+
+}  // namespace cllab::explain

@@ -1,0 +1,87 @@
+// Which cells of the probes one figure rests on: what it takes to measure that figure again and no other.
+#include <algorithm>
+#include <cmath>
+
+#include "core/text.hpp"
+#include "portrait/probes.hpp"
+
+namespace cllab::portrait {
+namespace {
+
+using model::Device;
+
+/// The sweeps of one variant among the probes.
+std::vector<Part> parts_of_variant(const std::string& id, const Device& device) {
+    std::vector<Part> out;
+    for (const auto& probe : probes_for(device))
+        for (const auto& part : probe.parts)
+            if (part.pattern == id || part.pattern + "_" == id.substr(0, part.pattern.size() + 1)) out.push_back(part);
+    for (auto& part : out) part.pattern = id;
+    return out;
+}
+
+/// `points` footprints within (from, to), none at an end.
+std::string between(double from, double to, int points) {
+    std::string out;
+    for (int i = 1; i <= points; ++i) {
+        const double bytes = from * std::pow(to / from, static_cast<double>(i) / (points + 1));
+        out += (out.empty() ? "" : ",") + std::to_string(static_cast<std::uint64_t>(bytes / 4096) * 4096);
+    }
+    return out;
+}
+
+/// "l2.rate" is of level 2: where it begins and ends by the operating system.
+std::optional<std::pair<double, double>> level_of(const std::string& figure, const Device& device) {
+    if (!device.is_cpu() || figure.size() < 2 || figure[0] != 'l') return std::nullopt;
+    const auto level = static_cast<std::size_t>(figure[1] - '1');
+    if (level >= device.host_cache_levels.size()) return std::nullopt;
+    return std::pair{level > 0 ? static_cast<double>(device.host_cache_levels[level - 1]) : 4096.0, static_cast<double>(device.host_cache_levels[level])};
+}
+
+}  // namespace
+
+std::vector<Part> parts_of_figure(const std::string& id, const Device& device) {
+    const auto dot = id.find('.');
+    const auto family = id.substr(0, dot), figure = dot == std::string::npos ? "" : id.substr(dot + 1);
+    const auto is = [&](const char* pattern) { return glob_match(pattern, id); };
+    if (is("fma.peak.*") || is("fma.latency.*")) {
+        const auto variant = figure.substr(0, figure.find('.')), rest = figure.substr(variant.size() + 1);
+        auto out = parts_of_variant(family + "_" + variant, device);
+        for (auto& part : out) part.axes.emplace_back("type", rest.substr(0, rest.find('.')));
+        return out;
+    }
+    if (is("bandwidth.l?.rate")) {
+        const auto level = level_of(figure, device);
+        constexpr double largest = 64 << 20;  // as in the portrait
+        if (!level || 2.4 * level->first > std::min(0.75 * level->second, largest)) return {};
+        return {{"bandwidth_reread", {{"width", "64"}, {"size", between(2 * level->first, std::min(0.75 * level->second, largest), 3)}}}};
+    }
+    if (is("bandwidth.copy") || is("bandwidth.batch") || is("bandwidth.read") || is("bandwidth.write") || is("bandwidth.triad")) {
+        auto out = parts_of_variant(family + "_" + figure, device);
+        // One copy alone is taken for the yardstick of another family.
+        if (figure == "copy" && !out.empty()) {
+            out.push_back(out.front());
+            out.back().pattern = "bandwidth_read";
+        }
+        return out;
+    }
+    if (is("latency.l?.latency")) {
+        constexpr double near = 1.34;  // footprints that differ by less may be of the same level
+        const auto level = level_of(figure, device);
+        if (!level || level->second > 64 << 20 || near * near * near * level->first > level->second) return {};
+        const auto footprints = between(near * level->first, level->second / near, 4);
+        return {{"latency_global", {{"order", "paged"}, {"pages", "huge"}, {"footprint", footprints}}},
+                {"latency_global", {{"order", "paged"}, {"pages", "small"}, {"footprint", footprints}}}};
+    }
+    if (is("latency.local.latency")) return {{"latency_local"}};
+    if (is("launch.*.item")) return {{"launch_item"}};
+    if (is("dispatch.group.time") && device.is_cpu()) return parts_of_variant("dispatch_1d", device);
+    if (is("atomic.latency")) return {{"atomic_chain"}};
+    if (is("atomic.*.one")) return {{"atomic_" + figure.substr(0, figure.find('.')), {{"counters", "1"}}}};
+    if (is("atomic.*.*")) return {{"atomic_" + figure.substr(0, figure.find('.'))}};
+    if (is("banks.rate")) return parts_of_variant("banks_rate", device);
+    if (is("barrier.*")) return {{"barrier_plain"}, {"barrier_none"}};
+    return {};
+}
+
+}  // namespace cllab::portrait

@@ -1,0 +1,101 @@
+// Which peak of the profile is measured again because of a cell.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+#include <nlohmann/json.hpp>
+
+#include "explain/doubt.hpp"
+#include "portrait/probes.hpp"
+#include "unit/probe_setup.hpp"
+#include "unit/why_cells.hpp"
+
+BOOST_AUTO_TEST_SUITE(why_doubt)
+
+using namespace cllab;
+using namespace test::why;
+
+BOOST_AUTO_TEST_CASE(the_peak_of_a_bound_above_the_time_is_in_doubt_and_that_of_half_the_time) {
+    const auto figure_of = [](double seconds, const model::WorkInfo& work) {
+        const auto r = record(seconds, work);
+        const auto e = explain::explain(r, profile());
+        const auto* bound = explain::doubted(e, *r.time);
+        return bound ? bound->figure : "";
+    };
+    BOOST_TEST(figure_of(5e-3, copying()) == "bandwidth.copy");
+    BOOST_TEST(figure_of(15e-3, copying()) == "bandwidth.copy");
+    BOOST_TEST(figure_of(10.6e-3, copying()) == "");  // it is named
+    BOOST_TEST(figure_of(25e-3, copying()) == "");
+    // Of two above the time the farther one.
+    BOOST_TEST(figure_of(1e-3, {.bytes = 100 * MiB, .read = 50 * MiB, .flops = 900e6, .type = "float", .footprint = 100 * MiB}) == "bandwidth.copy");
+    BOOST_TEST(figure_of(1e-3, {.bytes = 100 * MiB, .read = 50 * MiB, .flops = 1200e6, .type = "float", .footprint = 100 * MiB}) == "fma.peak.float");
+}
+
+BOOST_AUTO_TEST_CASE(a_peak_is_faster_or_slower_whether_it_is_a_rate_or_a_time) {
+    const auto rate = [](double value) { return figure("bandwidth.copy", "copy bandwidth", "B/s", value); };
+    const auto time = [](double value) { return figure("launch.empty.item", "empty kernel", "s", value); };
+    BOOST_TEST(explain::gain(rate(10e9), rate(12e9)) == 1.2, is_close);
+    BOOST_TEST(explain::gain(time(12e-6), time(10e-6)) == 1.2, is_close);
+    BOOST_TEST(explain::is_slower(rate(12e9), rate(10e9)));
+    BOOST_TEST(!explain::is_slower(rate(10e9), rate(12e9)));
+    BOOST_TEST(explain::is_slower(time(10e-6), time(12e-6)));
+    BOOST_TEST(!explain::is_slower(time(12e-6), time(10e-6)));
+    BOOST_TEST(!explain::is_slower(rate(10e9), rate(9.7e9)));  // the spread of a machine at rest
+    auto vague = rate(8e9);
+    vague.high = 11e9;
+    BOOST_TEST(!explain::is_slower(rate(10e9), vague));
+    BOOST_TEST(explain::is_alike(1, 1.09));
+    BOOST_TEST(explain::is_alike(1.09, 1));
+    BOOST_TEST(!explain::is_alike(1, 1.2));
+    BOOST_TEST(!explain::is_alike(1.2, 1));
+}
+
+BOOST_AUTO_TEST_CASE(what_was_measured_again_explains_a_cell_that_could_not_be_and_says_so) {
+    auto limits = profile();
+    const auto r = record(5e-3, copying());
+    BOOST_CHECK(explain::explain(r, limits).limit == Limit::impossible);
+    const auto sentence = said(r, limits);
+    BOOST_TEST(sentence.find(" by bandwidth.copy of the profile, 2.0") != std::string::npos, sentence);
+    explain::replace(limits, figure("bandwidth.copy", "copy bandwidth", "B/s", 22e9));
+    auto e = explain::explain(r, limits);
+    BOOST_CHECK(e.limit == Limit::named);
+    BOOST_TEST(e.bounds.front().how.find("(copy bandwidth, measured again beside it)") != std::string::npos, e.bounds.front().how);
+    e.again.push_back({"bandwidth.copy", "copy bandwidth", "B/s", 10e9, 22e9, true, "it was disturbed"});
+    const auto text = report::explanation_text(r, e, {});
+    BOOST_TEST(text.find("measured again: copy bandwidth: 22 GB/s now, 10 GB/s in the profile; it was disturbed") != std::string::npos, text);
+    const auto json = nlohmann::json::parse(report::explanation_json(r, e));
+    BOOST_TEST(json["again"][0]["figure"] == "bandwidth.copy");
+    BOOST_TEST(json["again"][0]["now"] == 22e9);
+    BOOST_TEST(json["again"][0]["used"] == true);
+}
+
+BOOST_AUTO_TEST_CASE(a_figure_is_measured_again_by_the_few_cells_that_it_rests_on) {
+    auto device = test::probe_cpu();
+    device.host_cache_levels = {48 << 10, 2 << 20, 32 << 20};
+    const auto parts = [&](const std::string& id) { return portrait::parts_of_figure(id, device); };
+    const auto value = [](const portrait::Part& part, const std::string& axis) {
+        for (const auto& [name, values] : part.axes)
+            if (name == axis) return values;
+        return std::string();
+    };
+    BOOST_TEST_REQUIRE(parts("fma.peak.float.256").size() == 1u);
+    BOOST_TEST(parts("fma.peak.float.256").front().pattern == "fma_peak");
+    BOOST_TEST(value(parts("fma.peak.float.256").front(), "type") == "float");
+    BOOST_TEST_REQUIRE(parts("bandwidth.copy").size() == 2u);
+    BOOST_TEST(parts("bandwidth.copy").front().pattern == "bandwidth_copy");
+    BOOST_TEST(value(parts("bandwidth.copy").front(), "width") == "64");
+    BOOST_TEST_REQUIRE(parts("bandwidth.l2.rate").size() == 1u);
+    BOOST_TEST(parts("bandwidth.l2.rate").front().pattern == "bandwidth_reread");
+    BOOST_TEST(parts("bandwidth.l5.rate").empty());  // there is no such level
+    BOOST_TEST(parts("latency.l2.latency").size() == 2u);
+    BOOST_TEST_REQUIRE(parts("launch.empty.item").size() == 1u);
+    BOOST_TEST(parts("launch.empty.item").front().pattern == "launch_item");
+    BOOST_TEST(value(parts("atomic.local.one").front(), "counters") == "1");
+    BOOST_TEST(parts("atomic.global.many").front().pattern == "atomic_global");
+    BOOST_TEST(parts("channels.load").empty());
+    BOOST_TEST(parts("fma.units").empty());
+    device.host_cache_levels.clear();
+    BOOST_TEST(parts("bandwidth.l2.rate").empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
