@@ -1,10 +1,9 @@
 #include "app/ballast.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
-#include "core/text.hpp"
+#include "app/kernel_text.hpp"
 #include "inspect/isa/nvidia.hpp"
 #include "model/params.hpp"
 #include "run/kernel_source.hpp"
@@ -13,27 +12,6 @@ namespace cllab::app {
 namespace {
 
 constexpr const char* parameter = "cllab_ballast";
-
-bool is_part_of_a_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
-/// Whether `word` stands in `text` as a word of its own.
-bool has_word(std::string_view text, std::string_view word) {
-    for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-        const auto end = at + word.size();
-        if ((at == 0 || !is_part_of_a_name(text[at - 1])) && (end == text.size() || !is_part_of_a_name(text[end]))) return true;
-    }
-    return false;
-}
-
-/// The place of the parenthesis that closes the one at `open`.
-std::optional<std::size_t> closing(const std::string& text, std::size_t open) {
-    int depth = 0;
-    for (auto i = open; i < text.size(); ++i) {
-        depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
-        if (depth == 0) return i;
-    }
-    return std::nullopt;
-}
 
 }  // namespace
 
@@ -45,27 +23,15 @@ std::size_t local_arguments(const model::Setup& setup) {
 }
 
 std::optional<std::string> with_local_parameter(const std::string& text, const std::vector<std::string>& names) {
-    std::string out;
-    std::size_t done = 0;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        if (at > 0 && is_part_of_a_name(text[at - 1])) continue;
-        const auto name = std::find_if(names.begin(), names.end(), [&](const auto& n) { return text.compare(at, n.size(), n) == 0; });
-        if (name == names.end()) continue;
-        const auto open = text.find_first_not_of(" \t\r\n", at + name->size());
-        if (open == std::string::npos || text[open] != '(') continue;
-        // What stands in front of it, back to the statement or function before, makes it a kernel and no call.
-        const auto before = text.find_last_of(";{}", at) + 1;  // of none: npos, and one more is 0
-        const auto head = std::string_view(text).substr(before, at - before), line = head.substr(head.rfind('\n') + 1);
-        if (line.find("//") != std::string_view::npos || (!has_word(head, "kernel") && !has_word(head, "__kernel"))) continue;
-        const auto close = closing(text, open);
-        if (!close) continue;
-        const auto own = trim(std::string_view(text).substr(open + 1, *close - open - 1));
-        const bool none = own.empty() || own == "void";
-        out += text.substr(done, (none ? open + 1 : *close) - done) + (none ? "" : ", ") + "__local uint* " + parameter;
-        done = *close;
-    }
-    if (done == 0) return std::nullopt;
-    return out + text.substr(done);
+    return with_parameters(text, names, std::string("__local uint* ") + parameter, "");
+}
+
+unsigned waves_of(const model::Record& record, const model::Device& device, std::size_t arguments, std::size_t ballast) {
+    if (device.compute_capability == 0 || !record.code.registers || record.work.group <= 0) return 0;
+    const inspect::KernelNeeds needs{*record.code.registers, 0, record.code.local_bytes.value_or(0) + static_cast<std::int64_t>(arguments + ballast), 32,
+                                     static_cast<std::size_t>(record.work.group)};
+    const auto found = inspect::nvidia_occupancy("sm_" + std::to_string(device.compute_capability), needs);
+    return found ? found->waves : 0;
 }
 
 std::variant<Residency, std::string> plan_ballast(const model::Record& record, const model::Device& device, std::size_t arguments) {
@@ -75,11 +41,7 @@ std::variant<Residency, std::string> plan_ballast(const model::Record& record, c
     const auto group = static_cast<std::size_t>(record.work.group);
     if (group == 0 || record.work.launches > 1) return "an operation is several launches, or its groups are the driver's choice";
     const auto local = record.code.local_bytes.value_or(0) + static_cast<std::int64_t>(arguments);
-    const auto waves = [&](std::size_t bytes) {
-        const inspect::KernelNeeds needs{*record.code.registers, 0, local + static_cast<std::int64_t>(bytes), 32, group};
-        const auto found = inspect::nvidia_occupancy("sm_" + std::to_string(device.compute_capability), needs);
-        return found ? found->waves : 0;
-    };
+    const auto waves = [&](std::size_t bytes) { return waves_of(record, device, arguments, bytes); };
     const auto before = waves(0);
     if (before == 0) return "how many groups a unit of this processor holds is not known";
     const double wave_of_group = std::max(1.0, std::ceil(record.work.group / 32));

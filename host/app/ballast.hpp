@@ -29,6 +29,9 @@ struct Residency {
 /// `arguments`: bytes of local memory that the kernel's own arguments ask for.
 std::variant<Residency, std::string> plan_ballast(const model::Record& record, const model::Device& device, std::size_t arguments);
 
+/// Waves of the record's kernel that a unit holds; 0: not known. `arguments` as above.
+unsigned waves_of(const model::Record& record, const model::Device& device, std::size_t arguments, std::size_t ballast = 0);
+
 /// A set-up with such a ballast. `cell` is of `experiment`, which must live as long.
 struct Ballasted {
     std::shared_ptr<const model::Experiment> experiment;

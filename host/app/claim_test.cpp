@@ -1,10 +1,14 @@
 #include "app/claim_test.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <variant>
 
 #include "app/ballast.hpp"
+#include "app/extra_arithmetic.hpp"
+#include "app/half_items.hpp"
 #include "app/versus.hpp"
+#include "core/text.hpp"
 #include "core/units.hpp"
 #include "explain/claim.hpp"
 #include "model/params.hpp"
@@ -19,7 +23,7 @@ constexpr double seconds_of_all_tests = 6;
 struct Change {
     model::Cell cell;
     model::ClaimTest test;
-    enum class Kind { amount, place, groups, residency } kind = Kind::amount;
+    enum class Kind { amount, place, groups, residency, items, arithmetic } kind = Kind::amount;
     double apart = 1;                                       ///< as a prediction has it
     std::shared_ptr<const model::Experiment> experiment{};  ///< of a cell that is no experiment's of the lab
 };
@@ -99,8 +103,8 @@ std::vector<Change> changes(const run::Settings& settings, const model::Device& 
     return out;
 }
 
-/// Why the cell with a ballast says nothing of fewer waves: it must have the registers that the cell has.
-std::string trouble_of(Runner& runner, const run::Settings& settings, const model::Device& device, const model::Cell& cell, const model::Record& record) {
+/// A changed cell as it runs alone.
+model::Record run_alone(Runner& runner, const run::Settings& settings, const model::Device& device, const model::Cell& cell) {
     run::RunRequest request{std::nullopt, {{cell}}, settings};
     request.settings.sampling_seconds = 0.02;
     request.settings.dumps.reset();
@@ -108,6 +112,12 @@ std::string trouble_of(Runner& runner, const run::Settings& settings, const mode
     model::Record found;
     runner.run(request, device.selector,
                {[](std::size_t, std::size_t, const model::Record&, const char*) {}, [&](std::size_t, std::size_t, const model::Record& r) { found = r; }});
+    return found;
+}
+
+/// Why the cell with a ballast says nothing of fewer waves: it must have the registers that the cell has.
+std::string trouble_of(Runner& runner, const run::Settings& settings, const model::Device& device, const model::Cell& cell, const model::Record& record) {
+    const auto found = run_alone(runner, settings, device, cell);
     const std::string with = "with local memory that it does not use the kernel ";
     if (found.status != model::Status::ok) return with + "is " + model::name(found.status) + ": " + found.reason;
     if (found.code.registers == record.code.registers && found.code.spills == record.code.spills) return "";
@@ -116,9 +126,8 @@ std::string trouble_of(Runner& runner, const run::Settings& settings, const mode
 
 /// The cell with fewer groups resident; else why there is none.
 std::variant<Change, std::string> fewer_waves(Runner& runner, const run::Settings& settings, const model::Device& device, const model::Cell& cell,
-                                              const model::Record& record, const model::Explanation& claim) {
+                                              const model::Setup& setup, const model::Record& record, const model::Explanation& claim) {
     if (!device.is_gpu()) return "a CPU runs one group a core at a time";
-    const auto setup = model::set_up(*cell.experiment, {*cell.variant, cell.point, device, settings.seed, settings.files, 1});
     const auto plan = plan_ballast(record, device, local_arguments(setup));
     if (const auto* why = std::get_if<std::string>(&plan)) return *why;
     const auto& residency = std::get<Residency>(plan);
@@ -135,14 +144,77 @@ std::variant<Change, std::string> fewer_waves(Runner& runner, const run::Setting
     return out;
 }
 
+/// The cell with half of its work-items; else why there is none.
+std::variant<Change, std::string> fewer_items(const run::Settings& settings, const model::Device& device, const model::Cell& cell, const model::Setup& setup,
+                                              const model::Record& record, const model::Explanation& claim, const model::Limits& limits) {
+    const auto halved = half_of_items(cell, setup, record, settings, device);
+    if (const auto* why = std::get_if<std::string>(&halved)) return *why;
+    const auto& half = std::get<HalfItems>(halved);
+    const auto prediction = explain::predict(record, claim, half.work, limits);
+    if (!prediction) return "any limiter may take as long for half of them";
+    const auto number = [](double items) { return std::to_string(static_cast<std::uint64_t>(items)); };
+    Change out{half.cell, {"work-items", number(half.before), number(half.after)}, Change::Kind::items, prediction->apart, half.experiment};
+    out.test.low = prediction->low;
+    out.test.high = prediction->high;
+    out.test.because = prediction->because;
+    return out;
+}
+
+/// The cell with multiply-adds that nothing needs; else why there is none.
+std::variant<Change, std::string> more_arithmetic(Runner& runner, const run::Settings& settings, const model::Device& device, const model::Cell& cell,
+                                                  const model::Setup& setup, const model::Record& record, const model::Explanation& claim,
+                                                  const model::Limits& limits) {
+    constexpr double part = 0.4;             // of the time that they are to take
+    constexpr unsigned few = 4, most = 512;  // of a work-item
+    const auto items = static_cast<double>(setup.global.count());
+    const auto units = static_cast<double>(std::max(1u, device.compute_units));
+    // What stands in front of a work-item's own work runs beside that of others, of which there must be many at a time.
+    if (device.is_gpu() && items < 8192 * units) return "so few work-items are there that nothing runs beside what stands in front of them";
+    if (!device.is_gpu() && record.time->median * units / items > 20e-9)
+        return "each work-item works so long that nothing runs beside what stands in front of it";
+    const auto is_sampled = [](const model::Record& r) { return r.hot && r.hot->evidence == model::Hot::sampled; };
+    if (!device.is_gpu() && !is_sampled(record)) return "which vectors its code has is not known";
+    const auto least = explain::arithmetic_of(record, few * items, limits);
+    if (!least) return "the profile has no float peak";
+    const double times = std::ceil(part * record.time->median / least->seconds);
+    if (least->seconds > 0.6 * record.time->median || few * times > most) return "no number of them is a fair part of its time";
+    const auto operations = few * static_cast<unsigned>(times);
+    const double seconds = least->seconds * times;
+    const auto prediction = explain::predict_more_arithmetic(record, claim, seconds);
+    if (!prediction) return "what they do under this limiter is not known";
+    const auto changed = with_arithmetic(cell, setup, settings, device, operations);
+    if (!changed) return "the kernel is not found in its text, an operation is several launches, or the time is of one step of a loop";
+    const auto found = run_alone(runner, settings, device, changed->cell);
+    if (found.status != model::Status::ok) return std::string("the kernel with them is ") + model::name(found.status) + ": " + found.reason;
+    if (found.code.spills.value_or(0) != record.code.spills.value_or(0)) return "the kernel with them spills registers";
+    if (device.is_gpu() && waves_of(found, device, local_arguments(setup)) != waves_of(record, device, local_arguments(setup)))
+        return "with them its registers leave a unit another number of waves";
+    const auto after = explain::arithmetic_of(found, few * items, limits);
+    if (!device.is_gpu() && (!is_sampled(found) || !after || after->seconds != least->seconds))
+        return "the kernel with them has other vectors, or they are not known";
+    Change out{changed->cell, {"multiply-adds", "none", std::to_string(operations) + " more"}, Change::Kind::arithmetic, prediction->apart,
+               changed->experiment};
+    out.test.low = prediction->low;
+    out.test.high = prediction->high;
+    out.test.because = prediction->because;
+    return out;
+}
+
 }  // namespace
 
 void test_claim(Runner& runner, const run::Settings& settings, const model::Device& device, const model::Cell& cell, const model::Record& record,
                 const model::Limits& limits, model::Explanation& claim, const std::function<void(const std::string&)>& progress) {
     if (!claim.limiter()) return;
     auto planned = changes(settings, device, cell, record, claim, limits);
-    auto fewer = fewer_waves(runner, settings, device, cell, record, claim);
-    if (auto* change = std::get_if<Change>(&fewer)) planned.push_back(std::move(*change));
+    const auto setup = model::set_up(*cell.experiment, {*cell.variant, cell.point, device, settings.seed, settings.files, 1});
+    std::vector<std::string> without;
+    const auto plan = [&](const char* what, std::variant<Change, std::string> found) {
+        if (auto* change = std::get_if<Change>(&found)) planned.push_back(std::move(*change));
+        else without.push_back(std::string(what) + ": " + std::get<std::string>(found));
+    };
+    plan("with fewer groups resident", fewer_waves(runner, settings, device, cell, setup, record, claim));
+    plan("with half of the work-items", fewer_items(settings, device, cell, setup, record, claim, limits));
+    plan("with more arithmetic", more_arithmetic(runner, settings, device, cell, setup, record, claim, limits));
     const double seconds_of_a_test = std::min(4.0, seconds_of_all_tests / static_cast<double>(std::max<std::size_t>(1, planned.size())));
     for (auto& change : planned) {
         auto& test = change.test;
@@ -157,8 +229,8 @@ void test_claim(Runner& runner, const run::Settings& settings, const model::Devi
         if (test.trouble.empty()) test.outcome = explain::judge(test.low, test.high, test.found);
         claim.tests.push_back(test);
     }
-    if (planned.empty()) claim.untested = "no axis of the cell changes its work so that this limiter predicts what no other one does";
-    if (const auto* why = std::get_if<std::string>(&fewer)) claim.untested += std::string(planned.empty() ? "; " : "") + "with fewer groups resident: " + *why;
+    if (planned.empty()) without.insert(without.begin(), "no axis of the cell changes its work so that this limiter predicts what no other one does");
+    claim.untested = join(without, "; ");
     explain::conclude(claim);
 }
 

@@ -18,7 +18,6 @@ namespace {
 run::Settings probing(const run::Settings& of_cell) {
     run::Settings out;
     out.seed = of_cell.seed;
-    out.sampling_seconds = 0.1;
     out.warm_seconds = 0.02;
     out.argv = of_cell.argv;
     out.run = of_cell.run;
@@ -32,7 +31,15 @@ Peaks::Peaks(Runner& runner, const run::Settings& settings, const model::Device&
     : runner_(runner), settings_(settings), device_(device), limits_(settings.limits.at(device.selector)), used_(limits_) {}
 
 std::optional<model::Figure> Peaks::measured(const std::string& id, const std::function<void(const std::string&)>& progress) {
+    // What others disturb so much that it is no figure is tried once more, for longer.
+    for (const double seconds : {0.1, 0.3})
+        if (auto found = measured_within(id, seconds, progress)) return found;
+    return std::nullopt;
+}
+
+std::optional<model::Figure> Peaks::measured_within(const std::string& id, double seconds, const std::function<void(const std::string&)>& progress) {
     run::RunRequest request{std::nullopt, {}, probing(settings_)};
+    request.settings.sampling_seconds = seconds;
     for (const auto& part : portrait::parts_of_figure(id, device_))
         for (auto& group : model::make_plan(model::select(model::registry(), {part.pattern}), part.axes)) request.comparisons.push_back(std::move(group));
     if (request.comparisons.empty()) return std::nullopt;
@@ -74,7 +81,7 @@ model::Explanation Peaks::explain(const model::Cell& cell, const model::Record& 
         model::PeakAgain peak{before->id, before->name, before->unit, before->value, 0, false, ""};
         const auto now = measured(before->id, progress);
         if (!now) {
-            peak.note = "a few cells cannot measure it";
+            peak.note = "a few cells cannot measure it, or others disturb them";
             again.push_back(peak);
             break;
         }

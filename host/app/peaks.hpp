@@ -29,6 +29,7 @@ public:
 
 private:
     std::optional<model::Figure> measured(const std::string& id, const std::function<void(const std::string&)>& progress);
+    std::optional<model::Figure> measured_within(const std::string& id, double seconds, const std::function<void(const std::string&)>& progress);
     std::optional<double> once_more(const model::Cell& cell);
 
     Runner& runner_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/units.hpp"
 #include "explain/limiter.hpp"
 
 namespace cllab::explain {
@@ -10,6 +11,8 @@ namespace {
 using model::Bound;
 using model::WorkInfo;
 
+constexpr double most_alike = 1.5;     ///< work of which as much more or less is no more of the same
+constexpr double least_apart = 1.1;    ///< predictions that differ by less are no test
 constexpr double still_faster = 0.95;  ///< by the byte than in the slower level
 constexpr double tolerance = 0.1;  ///< of peaks that are no more than bounds, and of work that is not quite proportional
 
@@ -69,11 +72,12 @@ std::optional<Prediction> predict(const model::Record& record, const model::Expl
         out.high = (1 + tolerance) * (here + rest * std::max(1.0, more)) / time;
         out.because = largest.name + " bounds it then";
         out.divided = divided;
-        // A time that stays tells something only where the work does not.
+        // A time that stays tells something only where the work does not: of other limiters it goes with that.
         const bool stays = out.low <= 1 && out.high >= 1;
-        if (stays && (more < 1.5 || out.high > 0.9 * more)) return std::nullopt;
-        out.apart = stays ? more / out.high : out.low > 1 ? out.low : 1 / out.high;
-        return out;
+        if (!stays) out.apart = out.low > 1 ? out.low : 1 / out.high;
+        else if (more >= most_alike) out.apart = more / out.high;
+        else if (more > 0 && more * most_alike <= 1) out.apart = out.low / more;
+        return stays && out.apart < least_apart ? std::nullopt : std::optional(out);
     }
     if (!is_rate_of_memory(*limiter) || !is_rate_of_memory(largest) || record.work.bytes <= 0) return std::nullopt;
     const double bytes = changed.bytes / record.work.bytes;
@@ -94,6 +98,41 @@ std::optional<Prediction> predict_fewer(const model::Record& record, const model
                    limiter->name + " is as busy with fewer waves"};
     if (out.high > 0.9 * longer) return std::nullopt;
     return out;
+}
+
+std::optional<Bound> arithmetic_of(const model::Record& record, double operations, const model::Limits& limits) {
+    auto added = record;
+    added.counters.clear();
+    added.work = {.flops = 2 * operations, .type = "float"};
+    for (const auto& bound : bounds_of(added, limits).bounds)
+        if (bound.id == "arithmetic") return bound;
+    return std::nullopt;
+}
+
+std::optional<Prediction> predict_more_arithmetic(const model::Record& record, const model::Explanation& claim, double seconds) {
+    const auto* limiter = claim.limiter();
+    if (!limiter || !record.time || !(seconds > 0)) return std::nullopt;
+    const double time = record.time->median, rest = std::max(0.0, time - claim.seconds());
+    Prediction out;
+    if (limiter->id == "arithmetic" && record.work.type == "float" && !claim.follower()) {
+        // Nothing makes room for them; what the rest is may do so.
+        out.low = (1 - tolerance) * (claim.seconds() + seconds) / time;
+        out.high = (1 + tolerance) * (claim.seconds() + rest + seconds) / time;
+        out.because = format_seconds(seconds) + " of multiply-adds more have to be done as well";
+        out.apart = out.low;
+        return out.apart < least_apart ? std::nullopt : std::optional(out);
+    }
+    if (!is_rate_of_memory(*limiter) && limiter->id != "groups" && limiter->id != "atomics") return std::nullopt;
+    constexpr double idle = 0.6;  // of the time that arithmetic may take and still leave room
+    double own = 0;
+    for (const auto& bound : claim.bounds)
+        if (bound.id == "arithmetic" || bound.id == "units") own = bound.seconds;
+    if (own + seconds > idle * time) return std::nullopt;
+    out.low = 1 - tolerance;
+    out.high = 1 + 1.5 * tolerance;
+    out.because = limiter->name + " leaves room for " + format_seconds(seconds) + " of multiply-adds more";
+    out.apart = (1 + seconds / time) / out.high;
+    return out.apart < least_apart ? std::nullopt : std::optional(out);
 }
 
 model::Outcome judge(double low, double high, const model::RatioEstimate& found) {

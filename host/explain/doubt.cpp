@@ -8,11 +8,11 @@ using model::Figure;
 using model::Limit;
 
 const model::Bound* doubted(const model::Explanation& e, const model::Timing& time) {
-    constexpr double half = 0.5;
+    constexpr double much = 0.4;
     if (e.bounds.empty()) return nullptr;
     if (e.limit == Limit::impossible)
         return &*std::max_element(e.bounds.begin(), e.bounds.end(), [](const auto& a, const auto& b) { return a.low < b.low; });
-    return e.limit == Limit::unexplained && e.bounds.front().seconds >= half * time.median ? &e.bounds.front() : nullptr;
+    return e.limit == Limit::unexplained && e.bounds.front().seconds >= much * time.median ? &e.bounds.front() : nullptr;
 }
 
 double gain(const Figure& before, const Figure& now) {
@@ -22,7 +22,8 @@ double gain(const Figure& before, const Figure& now) {
 
 bool is_slower(const Figure& before, const Figure& now) {
     const bool rate = now.unit.ends_with("/s");
-    const bool apart = rate ? std::max(now.high, now.value) < std::min(before.low, before.value) : std::min(now.low, now.value) > std::max(before.high, before.value);
+    const bool apart = rate ? std::max(now.high, now.value) < std::min(before.low, before.value)
+                            : std::min(now.low, now.value) > std::max(before.high, before.value);
     return apart && gain(before, now) * alike < 1;
 }
 

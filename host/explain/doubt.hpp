@@ -7,7 +7,7 @@
 namespace cllab::explain {
 
 /// The bound whose peak is to be measured again: the one farthest above the time, or of a time that is not explained the largest, where it is at
-/// least half of it. Nothing else is in doubt.
+/// least two fifths of it. Nothing else is in doubt.
 const model::Bound* doubted(const model::Explanation& explanation, const model::Timing& time);
 
 constexpr double alike = 1.05;  ///< times or rates of a machine at rest that differ by less are the same

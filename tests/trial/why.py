@@ -121,6 +121,15 @@ def profile_of(arguments):
     return json.loads(found[0].read_text()) if found else None
 
 
+def of_the_system():
+    """Bytes of each level of the first core's caches for data, as the system says them."""
+    sizes = {}
+    for cache in pathlib.Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"):
+        if (cache / "type").read_text().strip() != "Instruction":
+            sizes[int((cache / "level").read_text())] = int((cache / "size").read_text().strip().rstrip("K")) * 1024
+    return [sizes[level] for level in sorted(sizes)]
+
+
 def levels_of(profile, caches):
     """A footprint well inside of each level of the caches, by the profile or by the operating system."""
     sizes = []
@@ -128,7 +137,7 @@ def levels_of(profile, caches):
         by_level = {f["id"].split(".")[1]: f["value"] for f in profile["figures"] if f["id"].startswith(family + ".l") and f["id"].endswith(".size")}
         if len(by_level) > len(sizes):
             sizes = [by_level[level] for level in sorted(by_level)]
-    sizes = caches or sizes
+    sizes = caches or (of_the_system() if profile["device"]["type"] == "cpu" else []) or sizes
     out, below = [], 4096
     for size in sizes:
         if 6 * below < size:
