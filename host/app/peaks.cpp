@@ -25,32 +25,42 @@ run::Settings probing(const run::Settings& of_cell) {
     return out;
 }
 
+template <typename Rule>
+void replace_if(model::Limits& limits, const model::Figure& now, Rule rule) {
+    const auto* before = limits.find(now.id);
+    if (before && rule(*before, now)) explain::replace(limits, now);
+}
+
 }  // namespace
 
 Peaks::Peaks(Runner& runner, const run::Settings& settings, const model::Device& device)
     : runner_(runner), settings_(settings), device_(device), limits_(settings.limits.at(device.selector)), used_(limits_) {}
 
-std::optional<model::Figure> Peaks::measured(const std::string& id, const std::function<void(const std::string&)>& progress) {
+std::vector<model::Figure> Peaks::measured(const std::string& id, const std::function<void(const std::string&)>& progress) {
     // What others disturb so much that it is no figure is tried once more, for longer.
     for (const double seconds : {0.1, 0.3})
-        if (auto found = measured_within(id, seconds, progress)) return found;
-    return std::nullopt;
+        if (auto found = measured_within(id, seconds, progress); !found.empty()) return found;
+    return {};
 }
 
-std::optional<model::Figure> Peaks::measured_within(const std::string& id, double seconds, const std::function<void(const std::string&)>& progress) {
+std::vector<model::Figure> Peaks::measured_within(const std::string& id, double seconds, const std::function<void(const std::string&)>& progress) {
     run::RunRequest request{std::nullopt, {}, probing(settings_)};
     request.settings.sampling_seconds = seconds;
     for (const auto& part : portrait::parts_of_figure(id, device_))
         for (auto& group : model::make_plan(model::select(model::registry(), {part.pattern}), part.axes)) request.comparisons.push_back(std::move(group));
-    if (request.comparisons.empty()) return std::nullopt;
+    if (request.comparisons.empty()) return {};
     std::vector<model::Record> records;
     runner_.run(request, device_.selector,
                 {[&](std::size_t, std::size_t, const model::Record& record, const char*) { progress("peak " + id + " again: " + record.id); },
                  [&](std::size_t, std::size_t, const model::Record& record) { records.push_back(record); }});
+    std::vector<model::Figure> out;
     for (const auto& conclusion : portrait::conclude(records, device_))
         for (const auto& f : conclusion.findings)
-            if (f.withheld.empty() && f.value > 0 && portrait::id_of(conclusion, f) == id) return model::Figure{id, f.name, f.unit, f.value, f.low, f.high};
-    return std::nullopt;
+            if (f.withheld.empty() && f.value > 0 && f.unit != "byte") out.push_back({portrait::id_of(conclusion, f), f.name, f.unit, f.value, f.low, f.high});
+    const auto wanted = std::find_if(out.begin(), out.end(), [&](const auto& f) { return f.id == id; });
+    if (wanted == out.end()) return {};
+    std::iter_swap(out.begin(), wanted);
+    return out;
 }
 
 std::optional<double> Peaks::once_more(const model::Cell& cell) {
@@ -80,26 +90,30 @@ model::Explanation Peaks::explain(const model::Cell& cell, const model::Record& 
         if (!before || std::any_of(again.begin(), again.end(), is_known)) break;
         model::PeakAgain peak{before->id, before->name, before->unit, before->value, 0, false, ""};
         const auto now = measured(before->id, progress);
-        if (!now) {
+        if (now.empty()) {
             peak.note = "a few cells cannot measure it, or others disturb them";
             again.push_back(peak);
             break;
         }
-        peak.now = now->value;
-        const double gain = explain::gain(*before, *now);
+        peak.now = now.front().value;
+        const double gain = explain::gain(*before, now.front());
         if (gain > (out.limit == model::Limit::impossible ? 1 : explain::alike)) {
             peak.used = true;
             peak.note = "it was disturbed when the profile was made, so that what was measured beside this cell stands";
-            explain::replace(limits_, *now);
-            explain::replace(used_, *now);
+            for (auto* limits : {&limits_, &used_}) {
+                explain::replace(*limits, now.front());
+                for (const auto& other : now) replace_if(*limits, other, [](const auto& was, const auto& is) { return explain::gain(was, is) > explain::alike; });
+            }
         } else if (out.limit == model::Limit::impossible) {
             peak.note = "it is no faster now, so that this cell stays beyond it";
-        } else if (explain::is_slower(*before, *now)) {
+        } else if (explain::is_slower(*before, now.front())) {
             const auto after = once_more(cell);
             peak.used = after && explain::is_alike(record.time->median, *after);
             peak.note = peak.used ? "something slows it now, and this cell with it, so that what was measured beside it stands for this cell"
                                   : "something slowed it, but not this cell alike, so that the profile's stands";
-            if (peak.used) explain::replace(used_, *now);
+            // What the same cells say of other figures was slowed as they were.
+            if (peak.used)
+                for (const auto& figure : now) replace_if(used_, figure, explain::is_slower);
         } else {
             peak.note = "the profile's stands";
         }

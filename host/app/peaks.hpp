@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/runner.hpp"
 #include "model/explanation.hpp"
@@ -28,8 +29,9 @@ public:
     const model::Limits& limits() const { return used_; }
 
 private:
-    std::optional<model::Figure> measured(const std::string& id, const std::function<void(const std::string&)>& progress);
-    std::optional<model::Figure> measured_within(const std::string& id, double seconds, const std::function<void(const std::string&)>& progress);
+    std::vector<model::Figure> measured(const std::string& id, const std::function<void(const std::string&)>& progress);
+    /// The figure first, then others that the same cells say; empty where they do not say it.
+    std::vector<model::Figure> measured_within(const std::string& id, double seconds, const std::function<void(const std::string&)>& progress);
     std::optional<double> once_more(const model::Cell& cell);
 
     Runner& runner_;

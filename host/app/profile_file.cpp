@@ -1,5 +1,8 @@
 #include "app/profile_file.hpp"
 
+#include <algorithm>
+#include <map>
+
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "explain/limits.hpp"
@@ -30,6 +33,21 @@ model::Figure figure_of(const json& j) {
         if (found->is_number()) *to = found->get<double>();
     }
     return out;
+}
+
+/// The points of the chases through global memory in random order. What is no such curve is passed over.
+std::vector<std::pair<double, double>> scattered_of(const json& curves) {
+    std::map<double, double> out;
+    for (const auto& curve : curves) {
+        if (!curve.is_object() || curve.value("id", json()) != "latency_global") continue;
+        const auto fixed = curve.find("fixed"), samples = curve.find("samples");
+        if (fixed == curve.end() || !fixed->is_object() || fixed->value("order", json()) != "random" || samples == curve.end() || !samples->is_array()) continue;
+        for (const auto& s : *samples) {
+            const auto x = s.is_object() ? s.value("x", json()) : json(), y = s.is_object() ? s.value("step_time", json()) : json();
+            if (x.is_number() && y.is_number() && x.get<double>() > 0 && y.get<double>() > 0) out[x.get<double>()] = std::max(out[x.get<double>()], y.get<double>());
+        }
+    }
+    return {out.begin(), out.end()};
 }
 
 void require_same(const char* what, const std::string& found, const std::string& expected) {
@@ -63,7 +81,9 @@ model::Limits limits_from(const std::string& text, const model::Device& device) 
     std::vector<std::string> absent;
     if (const auto list = profile.find("absent"); list != profile.end() && list->is_array())
         for (const auto& j : *list) absent.push_back(text_of(j, "id"));
-    return explain::limits_of(figures, absent, text_of(profile, "utc"), device);
+    auto out = explain::limits_of(figures, absent, text_of(profile, "utc"), device);
+    if (const auto curves = profile.find("curves"); curves != profile.end() && curves->is_array()) out.scattered = scattered_of(*curves);
+    return out;
 }
 
 }  // namespace cllab::app

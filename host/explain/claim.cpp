@@ -58,7 +58,9 @@ std::optional<Prediction> predict(const model::Record& record, const model::Expl
     const bool same = is_there(limiter) && is_there(claim.follower());
     // Another value of an axis may make other code: how wide its vectors are was seen in this code only, and they may be wider then.
     after.hot.reset();
-    const auto of_any_code = bounds_of(after, limits).bounds;
+    auto of_any_code = bounds_of(after, limits).bounds;
+    for (auto& bound : of_any_code)
+        if (bound.id == "latency") bound.seconds = bound.low;  // in what order its loads come may change too
     // Where the data will lie is known as far as it is known where each level ends: no time is below the one, none above the other.
     const auto farther = bounds_of(record_of(record, changed), limits, Held::least).bounds;
     const double least = of_any_code.empty() ? 0 : together(of_any_code, claim);

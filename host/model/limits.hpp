@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cllab::model {
@@ -27,6 +29,21 @@ struct Limits {
     std::vector<Figure> figures;         ///< all of the profile
     std::vector<std::uint64_t> caches;   ///< bytes that one instance of each level of a CPU holds by the operating system, first level first
     unsigned units = 1;                  ///< that the driver reports
+    /// Bytes and seconds a load of the chases in random order, by ascending bytes; of two kinds of pages the slower one.
+    std::vector<std::pair<double, double>> scattered;
+
+    /// Seconds of a load of a chase in random order through so many bytes, between the two footprints around; 0 where there are none.
+    double scattered_load(double bytes) const {
+        for (std::size_t i = 0; i < scattered.size(); ++i) {
+            if (scattered[i].first == bytes) return scattered[i].second;
+            if (scattered[i].first < bytes) continue;
+            if (i == 0) break;
+            const auto &[x0, y0] = scattered[i - 1];
+            const auto &[x1, y1] = scattered[i];
+            return y0 * std::pow(y1 / y0, std::log(bytes / x0) / std::log(x1 / x0));
+        }
+        return 0;
+    }
 
     /// Nothing where the profile has no such figure, or none above zero.
     const Figure* find(const std::string& id) const {

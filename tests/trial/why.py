@@ -41,14 +41,25 @@ local 256
 options -DSTEPS={steps}
 work bytes=8*items flops=4*steps*items
 */
+#if STEPS < 4
+#define CHAINS 2
+#else
+#define CHAINS 8 // of two a long row would wait for itself, and not for the units
+#endif
 kernel void crossover(global const float* restrict x, global float* restrict y) {
     const size_t i = get_global_id(0);
-    float a = x[i], b = a + 1;
-    for (int k = 0; k < STEPS; ++k) {
-        a = fma(a, 0.999f, 0.001f);
-        b = fma(b, 0.998f, 0.002f);
+    float v[CHAINS];
+#pragma unroll
+    for (int c = 0; c < CHAINS; ++c) v[c] = x[i] + c;
+#pragma unroll
+    for (int k = 0; k < 2 * STEPS / CHAINS; ++k) {
+#pragma unroll
+        for (int c = 0; c < CHAINS; ++c) v[c] = fma(v[c], 0.999f, 0.001f);
     }
-    y[i] = a + b;
+    float sum = 0;
+#pragma unroll
+    for (int c = 0; c < CHAINS; ++c) sum += v[c];
+    y[i] = sum;
 }
 """
 # One work-item goes from line to line in random order; each load needs the one before, as 'chain' says.
