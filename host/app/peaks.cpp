@@ -46,7 +46,8 @@ std::vector<model::Figure> Peaks::measured(const std::string& id, const std::fun
 std::vector<model::Figure> Peaks::measured_within(const std::string& id, double seconds, const std::function<void(const std::string&)>& progress) {
     run::RunRequest request{std::nullopt, {}, probing(settings_)};
     request.settings.sampling_seconds = seconds;
-    for (const auto& part : portrait::parts_of_figure(id, device_))
+    const auto parts = portrait::parts_of_figure(id, device_);
+    for (const auto& part : parts)
         for (auto& group : model::make_plan(model::select(model::registry(), {part.pattern}), part.axes)) request.comparisons.push_back(std::move(group));
     if (request.comparisons.empty()) return {};
     std::vector<model::Record> records;
@@ -56,7 +57,9 @@ std::vector<model::Figure> Peaks::measured_within(const std::string& id, double 
     std::vector<model::Figure> out;
     for (const auto& conclusion : portrait::conclude(records, device_))
         for (const auto& f : conclusion.findings)
-            if (f.withheld.empty() && f.value > 0 && f.unit != "byte") out.push_back({portrait::id_of(conclusion, f), f.name, f.unit, f.value, f.low, f.high});
+            // Others rest on the same cells or on more.
+            if (f.withheld.empty() && f.value > 0 && portrait::parts_of_figure(portrait::id_of(conclusion, f), device_) == parts)
+                out.push_back({portrait::id_of(conclusion, f), f.name, f.unit, f.value, f.low, f.high});
     const auto wanted = std::find_if(out.begin(), out.end(), [&](const auto& f) { return f.id == id; });
     if (wanted == out.end()) return {};
     std::iter_swap(out.begin(), wanted);

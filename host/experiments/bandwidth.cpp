@@ -337,6 +337,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& all, const Device& devic
             {"streamed", "streamed", "byte", streamed, streamed, streamed, "all buffers of the largest of these streams: what moves as much is no faster"});
     for (const auto& curve : curves) {
         if (curve.variant == "reread" && !curve.samples.empty()) conclude_levels(curve, device, out);
+        if (curve.variant == "copy" && device.is_cpu() && curve.samples.size() > 1)
+            for (auto& f : copy_rates(curve, device, "elements of " + curve.fixed.text("width") + " bytes")) out.push_back(std::move(f));
     }
     for (auto& f : of_places) out.push_back(std::move(f));
     return out;

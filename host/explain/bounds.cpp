@@ -72,7 +72,12 @@ void bound_memory(const Record& record, const Limits& limits, Held held, Explana
         const auto* other = limits.find(behind == sizes.size() ? "bandwidth.read" : "bandwidth." + level_id(behind) + ".rate");
         if (other && other->value > rate->value) rate = other;
     }
-    take(without_nearer(at_rate(level_id(place->level), name + " bandwidth", name, *work.read, "B", *rate), place->nearer));
+    auto bound = at_rate(level_id(place->level), name + " bandwidth", name, *work.read, "B", *rate);
+    // Where as much is written as read, the copy in that level is the same stream.
+    const auto* copy = limits.find("bandwidth." + level_id(place->level) + ".copy");
+    if (copy && std::abs(*work.read / work.bytes - 0.5) < 0.03)
+        if (auto both = at_rate(bound.id, name + " bandwidth", name, work.bytes, "B", *copy); both.seconds > bound.seconds) bound = std::move(both);
+    take(without_nearer(std::move(bound), place->nearer));
 }
 
 /// Bits of the widest vectors in the code that was seen running; 0: not known, or some of it is elsewhere. `scalar_bits` where it has none, and

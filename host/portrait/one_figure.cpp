@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/text.hpp"
+#include "model/copied_levels.hpp"
 #include "portrait/probes.hpp"
 
 namespace cllab::portrait {
@@ -56,8 +57,16 @@ std::vector<Part> parts_of_figure(const std::string& id, const Device& device) {
         if (!level || 2.4 * level->first > std::min(0.75 * level->second, largest)) return {};
         return {{"bandwidth_reread", {{"width", "64"}, {"size", between(2 * level->first, std::min(0.75 * level->second, largest), 3)}}}};
     }
+    if (is("bandwidth.l?.copy")) {
+        const auto levels = model::copied_in_levels(device);
+        const auto level = static_cast<std::size_t>(figure[1] - '1');
+        constexpr double largest = 32 << 20;  // as in the portrait
+        if (!device.is_cpu() || level >= levels.size() || 1.2 * levels[level].first > std::min(levels[level].second, largest)) return {};
+        return {{"bandwidth_copy", {{"width", "64"}, {"size", between(levels[level].first / 2, std::min(levels[level].second, largest) / 2, 3)}}}};
+    }
     if (is("bandwidth.copy") || is("bandwidth.batch") || is("bandwidth.read") || is("bandwidth.write") || is("bandwidth.triad")) {
         auto out = parts_of_variant(family + "_" + figure, device);
+        if (out.size() > 1) out.resize(1);  // copies within the caches follow
         // One copy alone is taken for the yardstick of another family.
         if (figure == "copy" && !out.empty()) {
             out.push_back(out.front());

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <set>
 
+#include "model/copied_levels.hpp"
+
 namespace cllab::portrait {
 namespace {
 
@@ -73,6 +75,18 @@ std::vector<std::string> regions_of_cpu(const Device& device) {
     return out;
 }
 
+/// Buffers of copies that lie in one level each, the part of each core in its own caches: two of every level.
+std::vector<std::string> copies_of_cpu(const Device& device) {
+    std::vector<std::string> out;
+    for (const auto& [least, most] : model::copied_in_levels(device)) {
+        const double to = std::min(most, 32.0 * (1 << 20));
+        if (least * 1.2 >= to) continue;
+        for (const double bytes : {std::cbrt(least * least * to), std::cbrt(least * to * to)})
+            out.push_back(std::to_string(static_cast<std::uint64_t>(bytes / 2 / 4096) * 4096));
+    }
+    return out;
+}
+
 std::string joined(const std::vector<std::string>& values) {
     std::string out;
     for (const auto& value : values) out += (out.empty() ? "" : ",") + value;
@@ -104,6 +118,7 @@ std::vector<Part> streams_of(const Device& device) {
     for (const auto& [stream, buffers] : {std::pair{"bandwidth_copy", 2}, {"bandwidth_read", 1}, {"bandwidth_write", 1}, {"bandwidth_triad", 3}})
         out.push_back({stream, {{"size", std::to_string(stream_bytes(device, buffers))}, {"width", "64"}}});
     out.push_back({"bandwidth_reread", {{"size", joined(regions_of_cpu(device))}, {"width", "64"}}});
+    if (const auto copies = copies_of_cpu(device); !copies.empty()) out.push_back({"bandwidth_copy", {{"size", joined(copies)}, {"width", "64"}}});
     return out;
 }
 

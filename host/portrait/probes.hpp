@@ -15,6 +15,7 @@ namespace cllab::portrait {
 struct Part {
     std::string pattern;
     std::vector<std::pair<std::string, std::string>> axes{};
+    bool operator==(const Part&) const = default;
 };
 
 /// Points that are added between two neighbours of a sweep that differ.

@@ -60,11 +60,45 @@ class Why(LabTest):
         self.assertEqual({b["id"] for b in line["bounds"]}, {"launch", "arithmetic"})
         self.assertIn("memory traffic", {u["what"] for u in line["unbounded"]})
 
-    def test_a_bound_above_the_time_cannot_be(self):
+    def test_a_peak_that_cannot_be_is_measured_again_beside_the_cell(self):
         self.profile(SLOW)
         page, line = self.why()
-        self.assertIn("cannot be: launch alone takes at least 250 s", page)
+        peak, = line["again"]
+        self.assertEqual((peak["figure"], peak["before"], peak["used"]), ("launch.empty.item", 1e3, True))
+        self.assertLess(peak["now"], 1)
+        self.assertIn("measured again: empty kernel: ", page)
+        self.assertIn("1000 s in the profile; it was disturbed when the profile was made", page)
+        self.assertNotEqual(line["limit"], "impossible")
+        self.assertEqual(line["bounds"][0]["seconds"], peak["now"])
+
+    def test_a_bound_above_the_time_cannot_be_where_its_peak_is_not_measured_again(self):
+        self.profile([figure("bandwidth.memory.rate", "memory read bandwidth", "B/s", 1), figure("bandwidth.streamed", "streamed", "byte", 1)])
+        (self.folder / "k.cl").write_text("kernel void k(global const float* x, global float* y) { if (x[get_global_id(0)] == 3) y[0] = 1; }\n")
+        page, line = self.why(cell=["k.cl", "--device", "cpu", "--arg", "x=rand:65536", "--arg", "y=out:1", "--global", "65536", "--work", "bytes=4*65536",
+                                    "--max-time", "0.05"])
+        self.assertIn("cannot be: memory bandwidth alone takes at least 262144 s by bandwidth.memory.rate of the profile", page)
+        self.assertIn("a few cells cannot measure it", page)
         self.assertEqual(line["limit"], "impossible")
+        self.assertEqual([(peak["figure"], peak["used"]) for peak in line["again"]], [("bandwidth.memory.rate", False)])
+
+    @against_noise
+    def test_half_of_the_work_items_and_more_arithmetic_test_a_claim(self):
+        # A stream through memory, by a profile that knows its rate as it is here and says that arithmetic takes next to nothing.
+        (self.folder / "k.cl").write_text("kernel void twice(global const float* restrict x, global float* restrict y) { y[get_global_id(0)] = 2 * x[get_global_id(0)]; }\n")
+        cell = ["k.cl", "--device", "cpu", "--arg", "x=rand:8388608", "--arg", "y=out:8388608", "--global", "8388608", "--local", "256",
+                "--work", "bytes=8*8388608", "--max-time", "0.1"]
+        self.lab("run", *cell, "--no-dumps", "--no-yardstick", "--json", "r.jsonl")
+        record, = self.records()
+        rate = 8 * 8388608 / record["time"]["median"]
+        self.profile([figure("bandwidth.copy", "copy bandwidth", "B/s", 1.05 * rate, low=0.6 * rate, high=1.8 * rate),
+                      figure("bandwidth.streamed", "streamed", "byte", 1 << 20), figure("fma.peak.float", "float peak", "FLOP/s", 179e9),
+                      *(figure(f"fma.peak.float.{bits}", "float peak", "FLOP/s", 179e9 * bits / 512) for bits in (128, 256))])
+        page, line = self.why("--test", cell=cell)
+        tests = {test["axis"]: test for test in line["tests"]}
+        self.assertEqual((tests["work-items"]["before"], tests["work-items"]["after"]), ("8388608", "4194304"))
+        self.assertLess(tests["work-items"]["predicted"]["high"], 0.8)
+        self.assertIn("work-items=4194304 instead of 8388608: predicted", page)
+        self.assertTrue("multiply-adds" in tests or "with more arithmetic: " in page)
 
     @against_noise
     def test_a_claim_that_fails_its_test_is_withdrawn(self):

@@ -41,11 +41,8 @@ local 256
 options -DSTEPS={steps}
 work bytes=8*items flops=4*steps*items
 */
-#if STEPS < 4
-#define CHAINS 2
-#else
-#define CHAINS 8 // of two a long row would wait for itself, and not for the units
-#endif
+// A long row of two would wait for itself and not for the units; each one more costs two additions that are not counted.
+#define CHAINS (STEPS < 16 ? 2 : STEPS < 64 ? 4 : 8)
 kernel void crossover(global const float* restrict x, global float* restrict y) {
     const size_t i = get_global_id(0);
     float v[CHAINS];

@@ -124,6 +124,24 @@ BOOST_AUTO_TEST_CASE(a_figure_that_was_not_finite_is_no_limit) {
     BOOST_TEST(app::limits_from(profile.dump(), device()).float_peak == 0);
 }
 
+BOOST_AUTO_TEST_CASE(the_points_of_chases_in_random_order_are_read_and_of_two_kinds_of_pages_the_slower) {
+    auto profile = written();
+    const auto curve = [](const char* id, const char* order, const json& samples) {
+        return json{{"id", id}, {"fixed", {{"order", order}}}, {"samples", samples}};
+    };
+    profile["curves"] = {curve("latency_global", "random", {{{"x", 4096}, {"step_time", 2e-9}}, {{"x", 16384}, {"step_time", 4e-9}}}),
+                         curve("latency_global", "random", {{{"x", 16384}, {"step_time", 8e-9}}, {{"x", 1}}, 7}),
+                         curve("latency_global", "paged", {{{"x", 8192}, {"step_time", 1e-9}}}), curve("latency_local", "random", {{{"x", 8192}, {"step_time", 1e-9}}}), 3};
+    const auto limits = app::limits_from(profile.dump(), device());
+    BOOST_TEST_REQUIRE(limits.scattered.size() == 2u);
+    BOOST_TEST(limits.scattered_load(4096) == 2e-9);
+    BOOST_TEST(limits.scattered_load(16384) == 8e-9);
+    BOOST_TEST(limits.scattered_load(8192) == 4e-9, boost::test_tools::tolerance(1e-9));
+    BOOST_TEST(limits.scattered_load(2048) == 0);
+    BOOST_TEST(limits.scattered_load(32768) == 0);
+    BOOST_TEST(app::limits_from(written().dump(), device()).scattered.empty());
+}
+
 BOOST_AUTO_TEST_CASE(another_device_driver_or_platform_is_refused_with_both_names) {
     for (const auto member : {&model::Device::name, &model::Device::driver, &model::Device::platform}) {
         auto here = device();

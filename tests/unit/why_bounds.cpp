@@ -57,6 +57,20 @@ BOOST_AUTO_TEST_CASE(no_level_is_slower_than_what_lies_behind_it) {
     BOOST_TEST(explain::explain(record(1, {.bytes = MiB, .read = MiB, .footprint = MiB}), disturbed).bounds.front().figure == "bandwidth.read");
 }
 
+BOOST_AUTO_TEST_CASE(what_reads_and_writes_as_much_in_a_cache_is_bounded_by_a_copy_there) {
+    auto measured = profile();
+    measured.figures.push_back(figure("bandwidth.l2.copy", "L2 copy bandwidth", "B/s", 60e9));
+    auto work = model::WorkInfo{.bytes = 200 * KiB, .read = 100 * KiB, .footprint = 200 * KiB};
+    const auto seconds = [&] { return bound(explain::explain(record(1, work), measured), "l2").seconds; };
+    const double farther = 1 - 64.0 / 200;
+    BOOST_TEST(seconds() == farther * 200 * KiB / 60e9, is_close);
+    work.read = 150 * KiB;
+    BOOST_TEST(seconds() == farther * 150 * KiB / 50e9, is_close);
+    work.read = 100 * KiB;
+    measured.figures.back().value = 200e9;  // no faster than its reads
+    BOOST_TEST(seconds() == farther * 100 * KiB / 50e9, is_close);
+}
+
 BOOST_AUTO_TEST_CASE(of_a_cache_only_the_reads_are_bounded) {
     auto work = model::WorkInfo{.bytes = 200 * KiB, .read = 100 * KiB, .footprint = 200 * KiB};
     BOOST_TEST(bound(explain::explain(record(1, work), profile()), "l2").seconds == 68 * KiB / 50e9, is_close);
@@ -153,6 +167,26 @@ BOOST_AUTO_TEST_CASE(latency_is_bounded_only_where_a_chain_is_declared) {
     BOOST_TEST(bound(explain::explain(record(1, {.chain = "load", .footprint = 100 * MiB, .links = 1000}), profile()), "latency").seconds == 1000 * 99e-9,
                boost::test_tools::tolerance(0.001));
     BOOST_TEST(why_not(explain::explain(record(1, {}), profile()), "latency") == "what waits for what is not known");
+}
+
+BOOST_AUTO_TEST_CASE(a_chain_of_loads_of_which_each_may_go_to_another_page_takes_what_a_chase_in_random_order_took) {
+    auto measured = profile();
+    measured.scattered = {{16 * KiB, 2e-9}, {64 * KiB, 8e-9}};
+    const auto latency = [&](double footprint) { return bound(explain::explain(record(1, {.chain = "load", .footprint = footprint, .links = 10}), measured), "latency"); };
+    BOOST_TEST(latency(16 * KiB).seconds == 20e-9, is_close);
+    BOOST_TEST(latency(32 * KiB).seconds == 40e-9, is_close);
+    BOOST_TEST(latency(32 * KiB).high == 40e-9, is_close);
+    BOOST_TEST(latency(32 * KiB).low == 10 * 2e-9 * 0.99, is_close);  // where they stay in one page
+    BOOST_TEST(latency(32 * KiB).how.ends_with(" where each goes to another page"), latency(32 * KiB).how);
+    BOOST_TEST(latency(8 * KiB).seconds == 20e-9, is_close);  // no such chase was that small
+    BOOST_TEST(latency(100 * MiB).figure == "latency.memory.latency");
+    // What comes of another order of the loads is predicted from the nearest that they may be.
+    auto r = record(40e-9, {.chain = "load", .footprint = 32 * KiB, .links = 10});
+    auto twice = r.work;
+    twice.links = 20;
+    const auto e = explain::explain(r, measured);
+    BOOST_TEST_REQUIRE(e.limiter());
+    BOOST_TEST(!explain::predict(r, e, twice, measured));
 }
 
 BOOST_AUTO_TEST_CASE(what_does_not_fit_into_the_last_level_whose_end_is_known_is_at_least_in_the_next_one) {

@@ -8,6 +8,7 @@
 #include "core/units.hpp"
 #include "experiments/lib/findings.hpp"
 #include "experiments/lib/sizes.hpp"
+#include "model/copied_levels.hpp"
 #include "model/fit.hpp"
 
 namespace cllab::model::lib {
@@ -296,6 +297,33 @@ std::vector<Finding> tlb(const Curve& scattered, const Curve& staying, const std
              how + "; up to 16 times the reach"}};
 }
 
+namespace {
+
+/// What regions of one level move in a second; withheld where they do not agree.
+Finding rate_of_level(const std::string& id, const std::string& title, std::vector<double> rate, const std::string& how) {
+    std::sort(rate.begin(), rate.end());
+    const double low = rate.front(), high = rate.back();
+    if (high > 1.5 * low)
+        return withheld(id, title, "regions in it are moved at " + format_rate(low, "B/s") + " to " + format_rate(high, "B/s") + ": others use the level");
+    return {id, title, "B/s", quantile(rate, 0.5), low, high, how};
+}
+
+}  // namespace
+
+std::vector<Finding> copy_rates(const Curve& copy, const Device& device, const std::string& how) {
+    std::vector<Finding> out;
+    const auto levels = copied_in_levels(device);
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+        std::vector<double> rate;
+        for (const auto& s : copy.samples)
+            if (s.work.bytes > levels[i].first && s.work.bytes <= levels[i].second && s.seconds > 0) rate.push_back(s.work.bytes / s.seconds);
+        const auto level = std::to_string(i + 1);
+        if (!rate.empty())
+            out.push_back(rate_of_level("l" + level + ".copy", "L" + level + " copy bandwidth", rate, how + "; both buffers in this level, of all cores together"));
+    }
+    return out;
+}
+
 std::vector<Finding> rates(const Curve& reread, const Device& device, const std::string& how) {
     std::vector<Finding> out;
     const auto add = [&](const std::string& id, const std::string& name, double least, double most) {
@@ -304,13 +332,8 @@ std::vector<Finding> rates(const Curve& reread, const Device& device, const std:
             if (s.x > least && s.x <= most && s.per_step > 0) rate.push_back(1 / s.per_step);
         const auto title = name + " read bandwidth";
         if (rate.empty()) return out.push_back(withheld(id + ".rate", title, "the sweep has no region that lies in it alone"));
-        std::sort(rate.begin(), rate.end());
-        const double low = rate.front(), high = rate.back();
-        if (high > 1.5 * low)
-            return out.push_back(withheld(id + ".rate", title, "regions in it are read at " + format_rate(low, "B/s") + " to " + format_rate(high, "B/s") +
-                                                                   ": others use the level"));
-        out.push_back({id + ".rate", title, "B/s", quantile(rate, 0.5), low, high, how + "; regions of more than " + bytes_text(least) +
-                                                                                       (most < 1e18 ? ", at most " + bytes_text(most) : "")});
+        out.push_back(rate_of_level(id + ".rate", title, rate,
+                                    how + "; regions of more than " + bytes_text(least) + (most < 1e18 ? ", at most " + bytes_text(most) : "")));
     };
     double below = 0;
     for (std::size_t i = 0; i < device.host_cache_levels.size(); ++i) {
