@@ -57,6 +57,8 @@ const std::vector<HelpPage> pages{
      "cannot beat: what it is declared to execute, over the peak that `cllab profile` measured on the device. The largest\n"
      "bound is the limiter when it is at least 80 % of the time and clear of the next. What is not counted, or has no\n"
      "measured peak, has no bound and is listed. The launch adds to what runs in it, so these two may be named together.\n"
+     "A peak that a cell beats, or that explains only 40 to 80 % of its time, is measured again beside it where that takes\n"
+     "a second or two: the machine may have been busy when the profile was made, or be busy now. Both figures are printed.\n"
      "A FILE is a kernel file, as in my.cl:kernel, whose `work` says what it does; or a file of records, FILE.jsonl, which are\n"
      "explained as they are: what `cllab ncu` counted of a cell then takes the place of what it declares.",
      "cllab why saxpy_w128 --device cpu --test"},

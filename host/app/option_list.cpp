@@ -263,9 +263,9 @@ po::options_description options_of(const std::string& command) {
         add("max-time", number("SECONDS", 0.4),
             "Caps the sampling of one point; the comparison of the fastest with the default may take 25 times as long.");
     if (command == "why") {
-        add("test", "Tests each limiter that is named: changes one axis, or on NVIDIA lets fewer groups be resident at a time, predicts what that does "
-                    "to the time, and measures it against the cell as it was over arrangements, as --vs of `cllab run` does. A claim that fails is "
-                    "withdrawn.");
+        add("test", "Tests each limiter that is named: changes one axis, runs half of the work-items, adds multiply-adds that nothing needs, or on "
+                    "NVIDIA lets fewer groups be resident at a time, predicts what that does to the time, and measures it against the cell as it was "
+                    "over arrangements, as --vs of `cllab run` does. A claim that fails is withdrawn.");
         add("dumps", text("DIR", "dumps"), "Reads the profile from DIR/<device>/profile.json.");
         add("max-time", number("SECONDS", 0.4), "Caps the sampling of one cell, which ends earlier when the median is known within 1 %.");
     }

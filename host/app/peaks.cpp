@@ -105,7 +105,8 @@ model::Explanation Peaks::explain(const model::Cell& cell, const model::Record& 
             peak.note = "it was disturbed when the profile was made, so that what was measured beside this cell stands";
             for (auto* limits : {&limits_, &used_}) {
                 explain::replace(*limits, now.front());
-                for (const auto& other : now) replace_if(*limits, other, [](const auto& was, const auto& is) { return explain::gain(was, is) > explain::alike; });
+                for (const auto& other : now)
+                    replace_if(*limits, other, [](const auto& was, const auto& is) { return explain::gain(was, is) > explain::alike; });
             }
         } else if (out.limit == model::Limit::impossible) {
             peak.note = "it is no faster now, so that this cell stays beyond it";

@@ -41,10 +41,13 @@ std::vector<std::pair<double, double>> scattered_of(const json& curves) {
     for (const auto& curve : curves) {
         if (!curve.is_object() || curve.value("id", json()) != "latency_global") continue;
         const auto fixed = curve.find("fixed"), samples = curve.find("samples");
-        if (fixed == curve.end() || !fixed->is_object() || fixed->value("order", json()) != "random" || samples == curve.end() || !samples->is_array()) continue;
+        if (fixed == curve.end() || !fixed->is_object() || fixed->value("order", json()) != "random") continue;
+        if (samples == curve.end() || !samples->is_array()) continue;
         for (const auto& s : *samples) {
             const auto x = s.is_object() ? s.value("x", json()) : json(), y = s.is_object() ? s.value("step_time", json()) : json();
-            if (x.is_number() && y.is_number() && x.get<double>() > 0 && y.get<double>() > 0) out[x.get<double>()] = std::max(out[x.get<double>()], y.get<double>());
+            if (!x.is_number() || !y.is_number() || !(x.get<double>() > 0) || !(y.get<double>() > 0)) continue;
+            auto& slowest = out[x.get<double>()];
+            slowest = std::max(slowest, y.get<double>());
         }
     }
     return {out.begin(), out.end()};

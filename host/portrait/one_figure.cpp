@@ -61,7 +61,7 @@ std::vector<Part> parts_of_figure(const std::string& id, const Device& device) {
         const auto levels = model::copied_in_levels(device);
         const auto level = static_cast<std::size_t>(figure[1] - '1');
         constexpr double largest = 32 << 20;  // as in the portrait
-        if (!device.is_cpu() || level >= levels.size() || 1.2 * levels[level].first > std::min(levels[level].second, largest)) return {};
+        if (!device.is_cpu() || level >= levels.size() || 1.2 * levels[level].first >= std::min(levels[level].second, largest)) return {};
         return {{"bandwidth_copy", {{"width", "64"}, {"size", between(levels[level].first / 2, std::min(levels[level].second, largest) / 2, 3)}}}};
     }
     if (is("bandwidth.copy") || is("bandwidth.batch") || is("bandwidth.read") || is("bandwidth.write") || is("bandwidth.triad")) {

@@ -7,6 +7,7 @@
 #include "app/extra_arithmetic.hpp"
 #include "app/half_items.hpp"
 #include "app/kernel_text.hpp"
+#include "model/work.hpp"
 #include "unit/probe_setup.hpp"
 #include "unit/why_cells.hpp"
 
@@ -57,12 +58,12 @@ BOOST_AUTO_TEST_CASE(what_a_text_asks_for_is_seen_where_it_may_be_compiled) {
 
 BOOST_AUTO_TEST_CASE(half_of_the_work_items_do_half_of_the_work_and_have_the_kernels_text) {
     const auto gpu = test::probe_gpu();
-    const auto cell = cell_of("muladd_fma", {{"items", std::to_string(1 << 24)}});
+    const auto cell = cell_of("pitch_implicit", {{"width", "512"}, {"height", "512"}});
     const auto found = halved(cell, gpu);
     BOOST_TEST_REQUIRE(std::holds_alternative<app::HalfItems>(found), why(found));
     const auto& half = std::get<app::HalfItems>(found);
-    BOOST_TEST(half.before == 1 << 24);
-    BOOST_TEST(half.after == 1 << 23);
+    BOOST_TEST(half.before == 1 << 18);
+    BOOST_TEST(half.after == 1 << 17);
     const auto before = setup_of(cell, gpu), after = setup_of(half.cell, gpu);
     BOOST_TEST(after.global.count() * 2 == before.global.count());
     BOOST_TEST(after.args.size() == before.args.size());
@@ -77,7 +78,8 @@ BOOST_AUTO_TEST_CASE(half_of_the_work_items_do_half_of_the_work_and_have_the_ker
 
 BOOST_AUTO_TEST_CASE(where_half_of_the_work_items_do_not_do_half_of_the_work_the_reason_is_told) {
     const auto gpu = test::probe_gpu();
-    BOOST_TEST(why(halved(cell_of("muladd_fma", {{"items", "65536"}}), gpu)).find("leave units idle") != std::string::npos);
+    BOOST_TEST(why(halved(cell_of("pitch_implicit", {{"width", "128"}, {"height", "64"}}), gpu)).find("leave units idle") != std::string::npos);
+    BOOST_TEST(why(halved(cell_of("muladd_fma", {{"items", "65536"}}), gpu)) == "the groups are the driver's choice");
     BOOST_TEST(why(halved(cell_of("access_groups", {}), gpu)).find("asks how many work-items there are") != std::string::npos);
     BOOST_TEST(why(halved(cell_of("fma_peak", {{"type", "float"}, {"width", "4"}}), gpu)).find("of one step") != std::string::npos);
 }

@@ -261,4 +261,29 @@ BOOST_AUTO_TEST_CASE(the_mode_is_where_undisturbed_samples_agree_although_most_a
     BOOST_TEST(half_sample_mode({}).value == 0);
 }
 
+BOOST_AUTO_TEST_CASE(copies_are_of_the_level_that_all_cores_together_keep_them_in) {
+    model::Device cpu;
+    cpu.type = model::DeviceType::cpu;
+    cpu.compute_units = 2;
+    cpu.host_cache_levels = {48 << 10, 2 << 20, 32 << 20};
+    model::Curve copy;
+    const auto add = [&](double bytes, double rate) {
+        model::Curve::Sample s;
+        s.x = bytes / 2;
+        s.work.bytes = bytes;
+        s.seconds = bytes / rate;
+        copy.samples.push_back(s);
+    };
+    for (const auto& [bytes, rate] : {std::pair{64 * KiB, 30e9}, {1 * MiB, 60e9}, {2 * MiB, 66e9}, {4 * MiB, 40e9}, {16 * MiB, 20e9}, {20 * MiB, 40e9}, {256 * MiB, 10e9}})
+        add(bytes, rate);
+    const auto found = model::lib::copy_rates(copy, cpu, "how");
+    BOOST_TEST_REQUIRE(found.size() == 2u);  // none of the first level, and 4 MiB may lie in the second one or behind it
+    BOOST_TEST(found[0].id == "l2.copy");
+    BOOST_TEST(found[0].value == 63e9, boost::test_tools::tolerance(1e-9));
+    BOOST_TEST(found[1].id == "l3.copy");
+    BOOST_TEST(found[1].withheld.find("others use the level") != std::string::npos);
+    cpu.host_cache_levels.clear();
+    BOOST_TEST(model::lib::copy_rates(copy, cpu, "how").empty());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

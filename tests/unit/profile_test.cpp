@@ -121,6 +121,25 @@ BOOST_AUTO_TEST_CASE(every_figure_and_part_names_something_that_exists) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(streams_of_a_cpu_are_larger_than_its_last_level_where_they_can_be_made_in_time) {
+    for (const std::uint64_t last : {8u << 20, 32u << 20, 260u << 20}) {
+        auto device = probe_cpu();
+        device.host_cache_levels = {48 << 10, 2 << 20, last};
+        std::size_t streams = 0;
+        for (const auto& probe : portrait::probes_for(device))
+            for (const auto& part : probe.parts)
+                for (const auto& [pattern, buffers] : {std::pair{"bandwidth_copy", 2}, {"bandwidth_read", 1}, {"bandwidth_write", 1}, {"bandwidth_triad", 3}}) {
+                    const auto size = std::find_if(part.axes.begin(), part.axes.end(), [](const auto& axis) { return axis.first == "size"; });
+                    if (part.pattern != pattern || size->second.find(',') != std::string::npos) continue;
+                    ++streams;
+                    const auto bytes = static_cast<std::uint64_t>(buffers) * std::stoull(size->second);
+                    BOOST_TEST(bytes > last, part.pattern + " " + size->second);
+                    BOOST_TEST(bytes < 512u << 20, part.pattern + " " + size->second);
+                }
+        BOOST_TEST(streams == 4u);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(the_chain_without_a_call_is_measured_where_it_is_taken_off_only) {
     std::size_t latencies = 0, rates = 0;
     for (const auto& probe : portrait::probes_for(probe_gpu()))

@@ -89,6 +89,7 @@ BOOST_AUTO_TEST_CASE(a_figure_is_measured_again_by_the_few_cells_that_it_rests_o
     BOOST_TEST_REQUIRE(parts("bandwidth.l2.copy").size() == 1u);
     BOOST_TEST(parts("bandwidth.l2.copy").front().pattern == "bandwidth_copy");
     BOOST_TEST((parts("bandwidth.l2.copy") != parts("bandwidth.copy")));
+    BOOST_TEST(parts("bandwidth.l1.copy").empty());  // it is over before its launch is
     BOOST_TEST((parts("fma.peak.float") == parts("fma.peak.float.256")));
     BOOST_TEST(parts("bandwidth.l5.rate").empty());  // there is no such level
     BOOST_TEST(parts("latency.l2.latency").size() == 2u);

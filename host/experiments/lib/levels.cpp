@@ -319,7 +319,8 @@ std::vector<Finding> copy_rates(const Curve& copy, const Device& device, const s
             if (s.work.bytes > levels[i].first && s.work.bytes <= levels[i].second && s.seconds > 0) rate.push_back(s.work.bytes / s.seconds);
         const auto level = std::to_string(i + 1);
         if (!rate.empty())
-            out.push_back(rate_of_level("l" + level + ".copy", "L" + level + " copy bandwidth", rate, how + "; both buffers in this level, of all cores together"));
+            out.push_back(rate_of_level("l" + level + ".copy", "L" + level + " copy bandwidth", rate,
+                                        how + "; both buffers in this level, of all cores together"));
     }
     return out;
 }
