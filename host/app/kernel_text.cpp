@@ -71,10 +71,37 @@ bool asks_for(const std::string& text, const std::string& options, const std::ve
             if (const auto end = at + 2 + name.size(); end == options.size() || !is_part_of_a_name(options[end])) return true;
         return false;
     };
+    // defined(A), !defined(A) and what && and || make of them. What is in further parentheses is taken for true rather more often than it is.
+    const auto may_hold = [&](std::string_view condition) {
+        if (condition.find("!(") != std::string_view::npos) return true;
+        const auto term_may = [&](std::string_view term) {
+            const auto at = term.find("defined(");
+            const auto close = at == std::string_view::npos ? at : term.find(')', at);
+            if (close == std::string_view::npos) return true;
+            const std::string around = std::string(term.substr(0, at)) + std::string(term.substr(close + 1));
+            if (around.find_first_not_of(" ()!") != std::string::npos) return true;
+            return is_defined(term.substr(at + 8, close - at - 8)) != (around.find('!') != std::string::npos);
+        };
+        const auto parts_of = [](std::string_view rest, std::string_view by) {
+            std::vector<std::string_view> out;
+            for (auto at = rest.find(by); at != std::string_view::npos; at = rest.find(by)) {
+                out.push_back(rest.substr(0, at));
+                rest.remove_prefix(at + by.size());
+            }
+            out.push_back(rest);
+            return out;
+        };
+        const auto any = parts_of(condition, "||");
+        return std::any_of(any.begin(), any.end(), [&](auto part) {
+            const auto all = parts_of(part, "&&");
+            return std::all_of(all.begin(), all.end(), term_may);
+        });
+    };
     std::vector<bool> compiled;  // of each #if around a line; one whose condition is not understood is
     for (const auto line : inspect::lines_of(text)) {
         const auto words = trim(line);
         if (words.starts_with("#ifdef ")) compiled.push_back(is_defined(trim(words.substr(7))));
+        else if (words.starts_with("#if ")) compiled.push_back(may_hold(words.substr(4)));
         else if (words.starts_with("#if")) compiled.push_back(true);
         else if (words.starts_with("#el") && !compiled.empty()) compiled.back() = true;
         else if (words.starts_with("#endif") && !compiled.empty()) compiled.pop_back();

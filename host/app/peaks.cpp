@@ -92,7 +92,13 @@ model::Explanation Peaks::explain(const model::Cell& cell, const model::Record& 
         const auto is_known = [&](const auto& peak) { return peak.figure == doubted->figure; };
         if (!before || std::any_of(again.begin(), again.end(), is_known)) break;
         model::PeakAgain peak{before->id, before->name, before->unit, before->value, 0, false, ""};
-        const auto now = measured(before->id, progress);
+        auto now = measured(before->id, progress);
+        // What is better than the profile must be so twice.
+        if (!now.empty() && explain::gain(*before, now.front()) > 1) {
+            auto both = explain::slower_of(now, measured(before->id, progress));
+            if (both.empty() || both.front().id != before->id) both.clear();
+            now = std::move(both);
+        }
         if (now.empty()) {
             peak.note = "a few cells cannot measure it, or others disturb them";
             again.push_back(peak);
@@ -100,13 +106,12 @@ model::Explanation Peaks::explain(const model::Cell& cell, const model::Record& 
         }
         peak.now = now.front().value;
         const double gain = explain::gain(*before, now.front());
-        if (gain > (out.limit == model::Limit::impossible ? 1 : explain::alike)) {
+        if (out.limit == model::Limit::impossible ? gain > 1 : explain::is_faster(*before, now.front())) {
             peak.used = true;
             peak.note = "it was disturbed when the profile was made, so that what was measured beside this cell stands";
             for (auto* limits : {&limits_, &used_}) {
                 explain::replace(*limits, now.front());
-                for (const auto& other : now)
-                    replace_if(*limits, other, [](const auto& was, const auto& is) { return explain::gain(was, is) > explain::alike; });
+                for (const auto& other : now) replace_if(*limits, other, explain::is_faster);
             }
         } else if (out.limit == model::Limit::impossible) {
             peak.note = "it is no faster now, so that this cell stays beyond it";

@@ -20,6 +20,20 @@ double gain(const Figure& before, const Figure& now) {
     return now.unit.ends_with("/s") ? now.value / before.value : before.value / now.value;
 }
 
+std::vector<Figure> slower_of(const std::vector<Figure>& first, const std::vector<Figure>& second) {
+    std::vector<Figure> out;
+    for (const auto& a : first) {
+        const auto b = std::find_if(second.begin(), second.end(), [&](const auto& f) { return f.id == a.id; });
+        if (b != second.end()) out.push_back(gain(a, *b) < 1 ? *b : a);
+    }
+    return out;
+}
+
+bool is_faster(const Figure& before, const Figure& now) {
+    constexpr double widest = 0.5;
+    return gain(before, now) > alike && now.high - now.low <= widest * now.value;
+}
+
 bool is_slower(const Figure& before, const Figure& now) {
     const bool rate = now.unit.ends_with("/s");
     const bool apart = rate ? std::max(now.high, now.value) < std::min(before.low, before.value)

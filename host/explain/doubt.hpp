@@ -1,6 +1,8 @@
 // Which peak of a profile a cell casts doubt on, and what becomes of it when it is measured again.
 #pragma once
 
+#include <vector>
+
 #include "model/explanation.hpp"
 #include "model/limits.hpp"
 
@@ -14,6 +16,11 @@ constexpr double alike = 1.05;  ///< times or rates of a machine at rest that di
 
 /// How many times as fast the same peak is now: a rate over the one before, or a time under it.
 double gain(const model::Figure& before, const model::Figure& now);
+/// Each figure that both measurements have, as the slower one has it. A difference of two times that others disturb comes out too small as
+/// easily as too large: of two in a row a step took a hundredth of what it takes (two cores with five programs beside it, 2026-11-23).
+std::vector<model::Figure> slower_of(const std::vector<model::Figure>& first, const std::vector<model::Figure>& second);
+/// By more than the spread of a machine at rest, and known within a half.
+bool is_faster(const model::Figure& before, const model::Figure& now);
 /// By more than both intervals and the spread of a machine at rest.
 bool is_slower(const model::Figure& before, const model::Figure& now);
 /// Two times of one cell between which nothing changed.

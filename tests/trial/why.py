@@ -219,8 +219,8 @@ def crossovers(arguments, levels):
         footprints = [min(level, 16 << 20) for level in levels]  # a check of more takes longer than all else
         cells = explained(arguments, path, "--axis", "items=" + ",".join(str(size // 8 // 256 * 256) for size in footprints),
                           "--axis", "steps=" + ",".join(map(str, [*STEPS, 2 * STEPS[-1]])))
-    # The least of each: what others take of the machine makes a median longer, and the next one's not.
-    seconds = {(record["point"]["items"], record["point"]["steps"]): record["time"]["min"] for record, _ in cells if not is_disturbed(record)}
+    # The faster quarter of each: what others take of the machine makes a median longer, and the next one's not.
+    seconds = {(record["point"]["items"], record["point"]["steps"]): record["time"]["q1"] for record, _ in cells if not is_disturbed(record)}
     for record, why in cells:
         items, steps = record["point"]["items"], record["point"]["steps"]
         if (items, steps) not in seconds or (items, 2 * steps) not in seconds:

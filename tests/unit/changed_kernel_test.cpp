@@ -54,6 +54,17 @@ BOOST_AUTO_TEST_CASE(what_a_text_asks_for_is_seen_where_it_may_be_compiled) {
     BOOST_TEST(asks("#if N > 1\nget_global_size(0)\n#endif", ""));
     BOOST_TEST(asks("#ifdef cl_khr_fp64\nget_global_size(0)\n#endif", ""));
     BOOST_TEST(!asks("my_get_global_size(0)", ""));
+    const auto under = [&](const std::string& condition, const std::string& options) { return asks("#if " + condition + "\nget_global_size(0)\n#endif", options); };
+    BOOST_TEST(under("defined(A) || defined(B)", "-DB"));
+    BOOST_TEST(!under("defined(A) || defined(B)", "-DC"));
+    BOOST_TEST(!under("defined(A) && defined(B)", "-DB"));
+    BOOST_TEST(under("defined(A) && !defined(B)", "-DA"));
+    BOOST_TEST(!under("defined(A) && !defined(B)", "-DA -DB"));
+    BOOST_TEST(under("defined(A) || (defined(B) && !defined(C))", "-DB"));
+    BOOST_TEST(!under("defined(A) || (defined(B) && !defined(C))", "-DB -DC"));
+    BOOST_TEST(under("!(defined(A) && defined(B))", ""));
+    BOOST_TEST(under("defined(A) && N > 1", "-DA"));
+    BOOST_TEST(!under("defined(A) && N > 1", "-DB"));
 }
 
 BOOST_AUTO_TEST_CASE(half_of_the_work_items_do_half_of_the_work_and_have_the_kernels_text) {

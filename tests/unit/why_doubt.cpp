@@ -44,6 +44,16 @@ BOOST_AUTO_TEST_CASE(a_peak_is_faster_or_slower_whether_it_is_a_rate_or_a_time) 
     auto vague = rate(8e9);
     vague.high = 11e9;
     BOOST_TEST(!explain::is_slower(rate(10e9), vague));
+    BOOST_TEST(explain::is_faster(rate(10e9), rate(12e9)));
+    BOOST_TEST(!explain::is_faster(rate(10e9), rate(10.3e9)));
+    BOOST_TEST(!explain::is_faster(time(10e-6), time(12e-6)));
+    vague = rate(20e9);
+    vague.low = 5e9;
+    BOOST_TEST(!explain::is_faster(rate(10e9), vague));
+    const auto of_two = explain::slower_of({rate(10e9), time(3e-6), figure("x", "x", "s", 1)}, {time(5e-6), rate(12e9)});
+    BOOST_TEST_REQUIRE(of_two.size() == 2u);
+    BOOST_TEST(of_two[0].value == 10e9);
+    BOOST_TEST(of_two[1].value == 5e-6);
     BOOST_TEST(explain::is_alike(1, 1.09));
     BOOST_TEST(explain::is_alike(1.09, 1));
     BOOST_TEST(!explain::is_alike(1, 1.2));
