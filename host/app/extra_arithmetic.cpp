@@ -10,8 +10,8 @@ constexpr unsigned chains = 4;  // of which each multiply-add waits for the one 
 std::string arithmetic_parameters() { return "__global float* cllab_sink, float cllab_factor, float cllab_never"; }
 
 std::string arithmetic_statements(unsigned operations) {
-    // 0.5, 1.5, … of the factor's multiples: all stay positive, and the store would need a negative sum.
-    std::string out = " float cllab_0 = (float)(get_global_id(0) + get_global_id(1)) * cllab_factor";
+    // All stay positive, and the store would need a negative sum. A number of 64 bits would take vectors of twice the width to become a float.
+    std::string out = " float cllab_0 = (float)((int)get_global_id(0) & 0xffff) * cllab_factor";
     for (unsigned chain = 1; chain < chains; ++chain)
         out += ", cllab_" + std::to_string(chain) + " = cllab_0 + " + std::to_string(chain) + ".0f";
     out += ";";

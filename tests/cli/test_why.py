@@ -73,32 +73,35 @@ class Why(LabTest):
 
     def test_a_bound_above_the_time_cannot_be_where_its_peak_is_not_measured_again(self):
         self.profile([figure("bandwidth.memory.rate", "memory read bandwidth", "B/s", 1), figure("bandwidth.streamed", "streamed", "byte", 1)])
-        (self.folder / "k.cl").write_text("kernel void k(global const float* x, global float* y) { if (x[get_global_id(0)] == 3) y[0] = 1; }\n")
-        page, line = self.why(cell=["k.cl", "--device", "cpu", "--arg", "x=rand:65536", "--arg", "y=out:1", "--global", "65536", "--work", "bytes=4*65536",
+        (self.folder / "k.cl").write_text("kernel void k(global const float* x, global float* y) { y[get_global_id(0) & 15] = 1 + x[get_global_id(0)]; }\n")
+        page, line = self.why(cell=["k.cl", "--device", "cpu", "--arg", "x=rand:65536", "--arg", "y=out:16", "--global", "65536", "--local", "64", "--work", "bytes=4*65536",
                                     "--max-time", "0.05"])
         self.assertIn("cannot be: memory bandwidth alone takes at least 262144 s by bandwidth.memory.rate of the profile", page)
         self.assertIn("a few cells cannot measure it", page)
         self.assertEqual(line["limit"], "impossible")
         self.assertEqual([(peak["figure"], peak["used"]) for peak in line["again"]], [("bandwidth.memory.rate", False)])
 
-    @against_noise
     def test_half_of_the_work_items_and_more_arithmetic_test_a_claim(self):
-        # A stream through memory, by a profile that knows its rate as it is here and says that arithmetic takes next to nothing.
-        (self.folder / "k.cl").write_text("kernel void twice(global const float* restrict x, global float* restrict y) { y[get_global_id(0)] = 2 * x[get_global_id(0)]; }\n")
+        # A stream, by a rate that says little: whatever it takes, memory is named, and half of it must take longer than all.
+        (self.folder / "k.cl").write_text("kernel void twice(global const float* restrict x, global float* restrict y)\n"
+                                          "{ y[get_global_id(0)] = 2 * x[get_global_id(0)]; }\n")
         cell = ["k.cl", "--device", "cpu", "--arg", "x=rand:8388608", "--arg", "y=out:8388608", "--global", "8388608", "--local", "256",
                 "--work", "bytes=8*8388608", "--max-time", "0.1"]
-        self.lab("run", *cell, "--no-dumps", "--no-yardstick", "--json", "r.jsonl")
-        record, = self.records()
-        rate = 8 * 8388608 / record["time"]["median"]
-        self.profile([figure("bandwidth.copy", "copy bandwidth", "B/s", 1.05 * rate, low=0.6 * rate, high=1.8 * rate),
-                      figure("bandwidth.streamed", "streamed", "byte", 1 << 20), figure("fma.peak.float", "float peak", "FLOP/s", 179e9),
-                      *(figure(f"fma.peak.float.{bits}", "float peak", "FLOP/s", 179e9 * bits / 512) for bits in (128, 256))])
+        self.profile([figure("bandwidth.copy", "copy bandwidth", "B/s", 1e9, high=1e13), figure("bandwidth.streamed", "streamed", "byte", 1 << 20),
+                      *(figure(f"fma.peak.float{bits}", "float peak", "FLOP/s", 100e9) for bits in ("", ".128", ".256", ".512"))])
         page, line = self.why("--test", cell=cell)
         tests = {test["axis"]: test for test in line["tests"]}
-        self.assertEqual((tests["work-items"]["before"], tests["work-items"]["after"]), ("8388608", "4194304"))
-        self.assertLess(tests["work-items"]["predicted"]["high"], 0.8)
+        half = tests["work-items"]
+        self.assertEqual((half["before"], half["after"]), ("8388608", "4194304"))
+        self.assertGreater(half["predicted"]["low"], 1)
+        self.assertNotEqual(half["outcome"], "as predicted")
         self.assertIn("work-items=4194304 instead of 8388608: predicted", page)
-        self.assertTrue("multiply-adds" in tests or "with more arithmetic: " in page)
+        # Whether it is the same code but for the multiply-adds is a matter of the processor's vectors.
+        if "multiply-adds" in tests:
+            self.assertIn("leaves room for", tests["multiply-adds"]["because"])
+            self.assertNotIn("trouble", tests["multiply-adds"])
+        else:
+            self.assertIn("with more arithmetic: the kernel with them ", page)
 
     @against_noise
     def test_a_claim_that_fails_its_test_is_withdrawn(self):
@@ -133,9 +136,12 @@ class Why(LabTest):
         self.assertIn("withdrawn: limited by group dispatch does not stand its test", page)
 
     def test_a_chase_beside_one_of_another_footprint_keeps_its_own_place(self):
-        # Where a chase stopped is left in memory, and is no place of a shorter chain. By these figures any time is a latency's.
-        self.profile([figure("latency.l1.latency", "L1 latency", "s", 1e2, low=1e-12), figure("latency.l2.latency", "L2 latency", "s", 1e4, low=1e-12)])
-        _, line = self.why("--test", cell=["latency_global", "--device", "cpu", "--axis", "footprint=16384", "--max-time", "0.05"])
+        # Where a chase stopped is left in memory, and is no place of a shorter chain.
+        cell = ["latency_global", "--device", "cpu", "--axis", "footprint=16384", "--max-time", "0.05"]
+        self.lab("run", *cell, "--no-dumps", "--no-yardstick", "--json", "r.jsonl")
+        load = self.records()[0]["time"]["median"]
+        self.profile([figure("latency.l1.latency", "L1 latency", "s", load, low=load / 2, high=load), figure("latency.l2.latency", "L2 latency", "s", 9 * load)])
+        _, line = self.why("--test", cell=cell)
         if not line.get("tests"):
             self.skipTest("the system does not say where this processor's caches end")
         for test in line["tests"]:
