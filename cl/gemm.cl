@@ -12,6 +12,7 @@
 //   PAD          floats between two rows of naive and local: a leading dimension that is no power of two
 //   GEMM_ALIGNED 1 when k and n are multiples of four, so that rows can be read in 128-bit words
 //   GEMM_WHOLE   1 when m, n and k are multiples of the tile, so that no bound needs a test
+//   GEMM_PACKED  1: pipelined reads copies of A and B whose rows are aligned and which whole tiles fill
 
 #ifdef GEMM_NAIVE
 // One element per work-item, both rows and columns straight from memory.
@@ -75,6 +76,33 @@ kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void gemm_local(glob
 #else
 #define INSIDE(test) (test)
 #endif
+// How what the tiles are read from lies there: A and B, or their copies.
+#define FILLED (GEMM_WHOLE || GEMM_PACKED)
+#define ALIGNED (GEMM_ALIGNED || GEMM_PACKED)
+#define WHOLE(size, tile) (((size) + (tile) - 1) / (tile) * (tile))
+
+#if GEMM_PACKED
+// Copies of A and of B, as the NDRange's dimension 2 says, in which whole tiles lie: zeros right of the last column and below the
+// last row. A work-item makes PACK rows of a column.
+#define PACK 8
+kernel void gemm_pack(global const float* restrict a, global const float* restrict b, global float* restrict packed_a,
+                      global float* restrict packed_b, int m, int n, int k) {
+    const int x = get_global_id(0), top = get_global_id(1) * PACK;
+    const bool is_a = get_global_id(2) == 0;
+    global const float* from = is_a ? a : b;
+    global float* to = is_a ? packed_a : packed_b;
+    const int rows = is_a ? m : k, columns = is_a ? k : n;
+    const int wide = is_a ? WHOLE(k, DEPTH) : WHOLE(n, TILE_N), high = is_a ? WHOLE(m, TILE_M) : WHOLE(k, DEPTH);
+    if (x >= wide) return;
+    float column[PACK];
+#pragma unroll
+    for (int i = 0; i < PACK; ++i) column[i] = top + i < rows && x < columns ? from[(size_t)(top + i) * columns + x] : 0;
+#pragma unroll
+    for (int i = 0; i < PACK; ++i) {
+        if (top + i < high) to[(size_t)(top + i) * wide + x] = column[i];
+    }
+}
+#endif
 
 // Where a work-item fetches from. Rows of A and columns of B outside the matrix are those of the edge again: their products
 // go to elements of C that are not stored. What does not fill a tile of k comes first. So the loop needs no test for either.
@@ -88,7 +116,7 @@ INLINE void point_sources(source_t* s, global const float* a, global const float
     const int id = get_local_id(0);
     s->ka = id % WORDS_K * 4;
     s->kb = id / WORDS_N;
-    const int column = min(left + id % WORDS_N * 4, n - (GEMM_ALIGNED ? 4 : 1));
+    const int column = min(left + id % WORDS_N * 4, n - (ALIGNED ? 4 : 1));
 #pragma unroll
     for (int i = 0; i < 4; ++i) s->next[i] = min(i, n - 1 - column);
 #pragma unroll
@@ -102,7 +130,7 @@ INLINE void fetch_tiles(float4* fa, float4* fb, source_t* s, int n) {
 #pragma unroll
     for (int i = 0; i < FETCHES_A; ++i) {
         global const float* from = s->a[i];
-#if GEMM_ALIGNED
+#if ALIGNED
         fa[i] = *(global const float4*)from;
 #else
         fa[i] = (float4)(from[0], from[1], from[2], from[3]);
@@ -112,7 +140,7 @@ INLINE void fetch_tiles(float4* fa, float4* fb, source_t* s, int n) {
 #pragma unroll
     for (int i = 0; i < FETCHES_B; ++i) {
         global const float* from = s->b[i];
-#if GEMM_ALIGNED
+#if ALIGNED
         fb[i] = *(global const float4*)from;
 #else
         fb[i] = (float4)(from[0], from[s->next[1]], from[s->next[2]], from[s->next[3]]);
@@ -123,7 +151,7 @@ INLINE void fetch_tiles(float4* fa, float4* fb, source_t* s, int n) {
 
 // The words of the first tile, whose k is `depth` deep: zeros behind it. Returns how deep what is left is.
 INLINE int fetch_first_tiles(float4* fa, float4* fb, source_t* s, int n, int k) {
-#if GEMM_WHOLE
+#if FILLED
     fetch_tiles(fa, fb, s, n);
     return k - DEPTH;
 #else
@@ -270,13 +298,20 @@ kernel PROMISE void KERNEL(global const float* restrict a, global const float* r
     for (int i = 0; i < 8 * ITEM_N; ++i) acc[i / ITEM_N][i % ITEM_N] = 0;
     float4 fa[FETCHES_A], fb[FETCHES_B];
     source_t from;
-    point_sources(&from, a, b, top, left, m, n, k);
+#if GEMM_PACKED
+    // Of the copies.
+    k = WHOLE(k, DEPTH);
+    const int rows = WHOLE(m, TILE_M), pitch = WHOLE(n, TILE_N);
+#else
+    const int rows = m, pitch = n;
+#endif
+    point_sources(&from, a, b, top, left, rows, pitch, k);
 #if defined(GEMM_TILE8)
     local float pool[TILE_SIZE_A + TILE_SIZE_B] __attribute__((aligned(16)));
     local float *ta = pool, *tb = pool + TILE_SIZE_A;
     for (int left_k = k; left_k > 0; left_k -= DEPTH) {
-        if (!GEMM_WHOLE && left_k == k) fetch_first_tiles(fa, fb, &from, n, k);
-        else fetch_tiles(fa, fb, &from, n);
+        if (!FILLED && left_k == k) fetch_first_tiles(fa, fb, &from, pitch, k);
+        else fetch_tiles(fa, fb, &from, pitch);
         store_tiles(ta, tb, fa, fb);
         barrier(CLK_LOCAL_MEM_FENCE);
         multiply_tiles(acc, ta + at_a, tb + at_b);
@@ -286,7 +321,7 @@ kernel PROMISE void KERNEL(global const float* restrict a, global const float* r
     // Two tiles each: one is multiplied while the next is on its way from memory, and one barrier a tile is enough.
     local float pool[2 * (TILE_SIZE_A + TILE_SIZE_B)] __attribute__((aligned(16)));
     local float *ta = pool, *tb = pool + 2 * TILE_SIZE_A;
-    int left_k = fetch_first_tiles(fa, fb, &from, n, k);
+    int left_k = fetch_first_tiles(fa, fb, &from, pitch, k);
     store_tiles(ta, tb, fa, fb);
     barrier(CLK_LOCAL_MEM_FENCE);
     int now = 0;
@@ -302,7 +337,7 @@ kernel PROMISE void KERNEL(global const float* restrict a, global const float* r
     if (m > 0) read_values(av[0], bv[0], ta + at_a, tb + at_b);
 #endif
     for (; left_k > -DEPTH; left_k -= DEPTH) {
-        if (left_k > 0) fetch_tiles(fa, fb, &from, n);
+        if (left_k > 0) fetch_tiles(fa, fb, &from, pitch);
 #if PREFETCH
 #pragma unroll
         for (int i = 0; i < TILE_K; ++i) {
