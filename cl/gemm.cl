@@ -286,7 +286,13 @@ INLINE void add_slices(float (*acc)[ITEM_N], local float* pool, int team, int id
 #else
 #define PROMISE __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 #endif
-kernel PROMISE void KERNEL(global const float* restrict a, global const float* restrict b, global float* restrict c, int m, int n, int k) {
+// Of the copies: the rows of A and the floats of a row of B; k is theirs too.
+#if GEMM_PACKED
+#define SIZES_OF_COPIES , int rows, int pitch
+#else
+#define SIZES_OF_COPIES
+#endif
+kernel PROMISE void KERNEL(global const float* restrict a, global const float* restrict b, global float* restrict c, int m, int n, int k SIZES_OF_COPIES) {
     const int team = get_local_id(0) / TEAM, id = get_local_id(0) % TEAM, warp = id / 32, lane = id % 32;
     const int row = warp / WARPS_N * 32 + lane / 8 * 4;
     const int column = warp % WARPS_N * 8 * ITEM_N + lane % 8 * 4;
@@ -298,11 +304,7 @@ kernel PROMISE void KERNEL(global const float* restrict a, global const float* r
     for (int i = 0; i < 8 * ITEM_N; ++i) acc[i / ITEM_N][i % ITEM_N] = 0;
     float4 fa[FETCHES_A], fb[FETCHES_B];
     source_t from;
-#if GEMM_PACKED
-    // Of the copies.
-    k = WHOLE(k, DEPTH);
-    const int rows = WHOLE(m, TILE_M), pitch = WHOLE(n, TILE_N);
-#else
+#if !GEMM_PACKED
     const int rows = m, pitch = n;
 #endif
     point_sources(&from, a, b, top, left, rows, pitch, k);

@@ -82,8 +82,8 @@ public:
             std::pair<double, double> ratios{1, 1};
             trouble_ = slowed(alone_, beside_, ratios);
             if (!beside_.empty())
-                note_ = "side-by-side: other devices were measured at the same time; of " + beside_.front().id + " and " + beside_.back().id +
-                        " the time was " + format_significant(ratios.first, 3) + " to " + format_significant(ratios.second, 3) + " times that alone";
+                note_ = "side-by-side: other devices were measured at the same time; two cells, of the first and of the last comparison, took " +
+                        format_significant(ratios.first, 3) + " to " + format_significant(ratios.second, 3) + " times as long so as alone";
         }
         if (!trouble_) hand_on();
     }
@@ -169,8 +169,9 @@ std::optional<std::string> slowed(const std::vector<model::Record>& alone, const
             return a.device.selector == record.device.selector && a.id == record.id && a.point == record.point;
         });
         if (same == alone.end() || !same->time || !record.time) continue;
-        changes.push_back(record.time->median / same->time->median);
-        if (changes.back() > 1 + slowed_by && record.time->low > same->time->high)
+        const double before = same->time->median;
+        changes.push_back(record.time->median / before);
+        if (record.time->median > before * (1 + slowed_by) + slowed_by_seconds && record.time->low > same->time->high)
             return record.id + " took " + format_significant(changes.back(), 3) + " times as long on device " + record.device.selector +
                    " beside the others as alone";
     }

@@ -16,8 +16,9 @@ namespace cllab::app {
 /// comparisons for it to pay.
 std::vector<model::Device> may_work_at_once(const std::vector<model::Device>& devices, const run::RunRequest& request, const std::string& parallel);
 
-/// A cell that took this much longer beside others, beyond both intervals, was slowed by them.
-constexpr double slowed_by = 0.02;
+/// A cell that took longer beside others by more than this share and these seconds together, beyond both intervals, was slowed by them. The seconds:
+/// what launches of one kernel differ by from process to process (saxpy of 16 KiB on an H200: 6.1 to 6.8 us, 2026-11-23).
+constexpr double slowed_by = 0.02, slowed_by_seconds = 1e-6;
 
 /// Why the cells beside others do not stand for those alone; nothing where they do. `ratios` gets the least and the most that a median
 /// changed by.
