@@ -67,6 +67,9 @@ kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void gemm_local(glob
 #define PITCH_A (TILE_M + 4)
 #define TILE_SIZE_A (DEPTH * PITCH_A)
 #define TILE_SIZE_B (DEPTH * TILE_N)
+// Floats of local memory: at the end, unaligned sums of 16 rows and 32 columns go through it for each 32 items.
+#define SUMS (GEMM_ALIGNED ? 0 : TEAM / 32 * 16 * 32)
+#define POOL(tiles) ((tiles) > SUMS ? (tiles) : SUMS)
 
 // A function that is called and not inlined would have to keep its private arrays in memory.
 #define INLINE static inline __attribute__((always_inline))
@@ -230,6 +233,7 @@ INLINE void multiply_tiles(float (*acc)[ITEM_N], local const float* ta, local co
     }
 }
 
+#if GEMM_ALIGNED
 INLINE void add_to_c(float (*acc)[ITEM_N], global float* c, int row, int column, int m, int n) {
 #pragma unroll
     for (int y = 0; y < 8; ++y) {
@@ -238,20 +242,41 @@ INLINE void add_to_c(float (*acc)[ITEM_N], global float* c, int row, int column,
 #pragma unroll
             for (int h = 0; h < ITEM_N / 4; ++h) {
                 const int x = column + h * 32;
-                global float* p = c + (size_t)r * n + x;
-#if GEMM_ALIGNED
                 if (INSIDE(x < n))
-                    *(global float4*)p += (float4)(acc[y][4 * h], acc[y][4 * h + 1], acc[y][4 * h + 2], acc[y][4 * h + 3]);
-#else
-#pragma unroll
-                for (int j = 0; j < 4; ++j) {
-                    if (x + j < n) p[j] += acc[y][4 * h + j];
-                }
-#endif
+                    *(global float4*)(c + (size_t)r * n + x) += (float4)(acc[y][4 * h], acc[y][4 * h + 1], acc[y][4 * h + 2], acc[y][4 * h + 3]);
             }
         }
     }
 }
+#else
+// Where C cannot be read in 128-bit words, each item would add four neighbours one after the other, and 32 items would have a
+// quarter of each of their lines. So they hand the sums over in local memory, 16 rows of 32 columns at a time, and each takes a column.
+INLINE void add_over_local(float (*acc)[ITEM_N], local float* pool, global float* c, int top, int left, int lane, bool own, int m, int n) {
+    const int x = left + lane;
+#pragma unroll
+    for (int h = 0; h < ITEM_N / 4; ++h) {
+#pragma unroll
+        for (int half_of_rows = 0; half_of_rows < 2; ++half_of_rows) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (own) {
+#pragma unroll
+                for (int i = 0; i < 4; ++i) {
+                    const float* sums = acc[4 * half_of_rows + i] + 4 * h;
+                    *(local float4*)(pool + (lane / 8 * 4 + i) * 32 + lane % 8 * 4) = (float4)(sums[0], sums[1], sums[2], sums[3]);
+                }
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (own && x + 32 * h < n) {
+#pragma unroll
+                for (int i = 0; i < 16; ++i) {
+                    const int r = top + 16 * half_of_rows + i;
+                    if (r < m) c[(size_t)r * n + x + 32 * h] += pool[32 * i + lane];
+                }
+            }
+        }
+    }
+}
+#endif
 
 #if SLICES > 1
 // The sums of the upper half of the teams are added to those of the lower half, until the first team has all. The tiles, which
@@ -309,7 +334,7 @@ kernel PROMISE void KERNEL(global const float* restrict a, global const float* r
 #endif
     point_sources(&from, a, b, top, left, rows, pitch, k);
 #if defined(GEMM_TILE8)
-    local float pool[TILE_SIZE_A + TILE_SIZE_B] __attribute__((aligned(16)));
+    local float pool[POOL(TILE_SIZE_A + TILE_SIZE_B)] __attribute__((aligned(16)));
     local float *ta = pool, *tb = pool + TILE_SIZE_A;
     for (int left_k = k; left_k > 0; left_k -= DEPTH) {
         if (!FILLED && left_k == k) fetch_first_tiles(fa, fb, &from, pitch, k);
@@ -321,7 +346,7 @@ kernel PROMISE void KERNEL(global const float* restrict a, global const float* r
     }
 #else
     // Two tiles each: one is multiplied while the next is on its way from memory, and one barrier a tile is enough.
-    local float pool[2 * (TILE_SIZE_A + TILE_SIZE_B)] __attribute__((aligned(16)));
+    local float pool[POOL(2 * (TILE_SIZE_A + TILE_SIZE_B))] __attribute__((aligned(16)));
     local float *ta = pool, *tb = pool + 2 * TILE_SIZE_A;
     int left_k = fetch_first_tiles(fa, fb, &from, pitch, k);
     store_tiles(ta, tb, fa, fb);
@@ -364,10 +389,13 @@ kernel PROMISE void KERNEL(global const float* restrict a, global const float* r
 #if SLICES > 1
     barrier(CLK_LOCAL_MEM_FENCE);
     add_slices(acc, pool, team, id);
-    if (team > 0) return;
 #endif
 #endif
-    add_to_c(acc, c, top + row, left + column, m, n);
+#if GEMM_ALIGNED
+    if (team == 0) add_to_c(acc, c, top + row, left + column, m, n);
+#else
+    add_over_local(acc, pool + warp * 16 * 32, c, top + warp / WARPS_N * 32, left + warp % WARPS_N * 8 * ITEM_N, lane, team == 0, m, n);
+#endif
 }
 #endif
 
