@@ -67,9 +67,6 @@ kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void gemm_local(glob
 #define PITCH_A (TILE_M + 4)
 #define TILE_SIZE_A (DEPTH * PITCH_A)
 #define TILE_SIZE_B (DEPTH * TILE_N)
-// Floats of local memory: at the end, unaligned sums of 16 rows and 32 columns go through it for each 32 items.
-#define SUMS (GEMM_ALIGNED ? 0 : TEAM / 32 * 16 * 32)
-#define POOL(tiles) ((tiles) > SUMS ? (tiles) : SUMS)
 
 // A function that is called and not inlined would have to keep its private arrays in memory.
 #define INLINE static inline __attribute__((always_inline))
@@ -86,8 +83,10 @@ kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void gemm_local(glob
 
 #if GEMM_PACKED
 // Copies of A and of B, as the NDRange's dimension 2 says, in which whole tiles lie: zeros right of the last column and below the
-// last row. A work-item makes PACK rows of a column.
+// last row. A work-item makes PACK rows of a column. In 32 columns of B those 8 apart come to lie side by side: the sums of a word then
+// belong 8 apart, and those of 8 items to one sector of C, which they could not write as words.
 #define PACK 8
+#define SOURCE(x) ((x) / 32 * 32 + (x) % 4 * 8 + (x) % 32 / 4)
 kernel void gemm_pack(global const float* restrict a, global const float* restrict b, global float* restrict packed_a,
                       global float* restrict packed_b, int m, int n, int k) {
     const int x = get_global_id(0), top = get_global_id(1) * PACK;
@@ -97,9 +96,10 @@ kernel void gemm_pack(global const float* restrict a, global const float* restri
     const int rows = is_a ? m : k, columns = is_a ? k : n;
     const int wide = is_a ? WHOLE(k, DEPTH) : WHOLE(n, TILE_N), high = is_a ? WHOLE(m, TILE_M) : WHOLE(k, DEPTH);
     if (x >= wide) return;
+    const int source = is_a ? x : SOURCE(x);
     float column[PACK];
 #pragma unroll
-    for (int i = 0; i < PACK; ++i) column[i] = top + i < rows && x < columns ? from[(size_t)(top + i) * columns + x] : 0;
+    for (int i = 0; i < PACK; ++i) column[i] = top + i < rows && source < columns ? from[(size_t)(top + i) * columns + source] : 0;
 #pragma unroll
     for (int i = 0; i < PACK; ++i) {
         if (top + i < high) to[(size_t)(top + i) * wide + x] = column[i];
@@ -233,7 +233,6 @@ INLINE void multiply_tiles(float (*acc)[ITEM_N], local const float* ta, local co
     }
 }
 
-#if GEMM_ALIGNED
 INLINE void add_to_c(float (*acc)[ITEM_N], global float* c, int row, int column, int m, int n) {
 #pragma unroll
     for (int y = 0; y < 8; ++y) {
@@ -242,41 +241,26 @@ INLINE void add_to_c(float (*acc)[ITEM_N], global float* c, int row, int column,
 #pragma unroll
             for (int h = 0; h < ITEM_N / 4; ++h) {
                 const int x = column + h * 32;
+                global float* p = c + (size_t)r * n;
+#if GEMM_PACKED
+#pragma unroll
+                for (int j = 0; j < 4; ++j) {
+                    const int source = SOURCE(x + j);
+                    if (source < n) p[source] += acc[y][4 * h + j];
+                }
+#elif GEMM_ALIGNED
                 if (INSIDE(x < n))
-                    *(global float4*)(c + (size_t)r * n + x) += (float4)(acc[y][4 * h], acc[y][4 * h + 1], acc[y][4 * h + 2], acc[y][4 * h + 3]);
-            }
-        }
-    }
-}
+                    *(global float4*)(p + x) += (float4)(acc[y][4 * h], acc[y][4 * h + 1], acc[y][4 * h + 2], acc[y][4 * h + 3]);
 #else
-// Where C cannot be read in 128-bit words, each item would add four neighbours one after the other, and 32 items would have a
-// quarter of each of their lines. So they hand the sums over in local memory, 16 rows of 32 columns at a time, and each takes a column.
-INLINE void add_over_local(float (*acc)[ITEM_N], local float* pool, global float* c, int top, int left, int lane, bool own, int m, int n) {
-    const int x = left + lane;
 #pragma unroll
-    for (int h = 0; h < ITEM_N / 4; ++h) {
-#pragma unroll
-        for (int half_of_rows = 0; half_of_rows < 2; ++half_of_rows) {
-            barrier(CLK_LOCAL_MEM_FENCE);
-            if (own) {
-#pragma unroll
-                for (int i = 0; i < 4; ++i) {
-                    const float* sums = acc[4 * half_of_rows + i] + 4 * h;
-                    *(local float4*)(pool + (lane / 8 * 4 + i) * 32 + lane % 8 * 4) = (float4)(sums[0], sums[1], sums[2], sums[3]);
+                for (int j = 0; j < 4; ++j) {
+                    if (x + j < n) p[x + j] += acc[y][4 * h + j];
                 }
-            }
-            barrier(CLK_LOCAL_MEM_FENCE);
-            if (own && x + 32 * h < n) {
-#pragma unroll
-                for (int i = 0; i < 16; ++i) {
-                    const int r = top + 16 * half_of_rows + i;
-                    if (r < m) c[(size_t)r * n + x + 32 * h] += pool[32 * i + lane];
-                }
+#endif
             }
         }
     }
 }
-#endif
 
 #if SLICES > 1
 // The sums of the upper half of the teams are added to those of the lower half, until the first team has all. The tiles, which
@@ -334,7 +318,7 @@ kernel PROMISE void KERNEL(global const float* restrict a, global const float* r
 #endif
     point_sources(&from, a, b, top, left, rows, pitch, k);
 #if defined(GEMM_TILE8)
-    local float pool[POOL(TILE_SIZE_A + TILE_SIZE_B)] __attribute__((aligned(16)));
+    local float pool[TILE_SIZE_A + TILE_SIZE_B] __attribute__((aligned(16)));
     local float *ta = pool, *tb = pool + TILE_SIZE_A;
     for (int left_k = k; left_k > 0; left_k -= DEPTH) {
         if (!FILLED && left_k == k) fetch_first_tiles(fa, fb, &from, pitch, k);
@@ -346,7 +330,7 @@ kernel PROMISE void KERNEL(global const float* restrict a, global const float* r
     }
 #else
     // Two tiles each: one is multiplied while the next is on its way from memory, and one barrier a tile is enough.
-    local float pool[POOL(2 * (TILE_SIZE_A + TILE_SIZE_B))] __attribute__((aligned(16)));
+    local float pool[2 * (TILE_SIZE_A + TILE_SIZE_B)] __attribute__((aligned(16)));
     local float *ta = pool, *tb = pool + 2 * TILE_SIZE_A;
     int left_k = fetch_first_tiles(fa, fb, &from, pitch, k);
     store_tiles(ta, tb, fa, fb);
@@ -389,13 +373,10 @@ kernel PROMISE void KERNEL(global const float* restrict a, global const float* r
 #if SLICES > 1
     barrier(CLK_LOCAL_MEM_FENCE);
     add_slices(acc, pool, team, id);
+    if (team > 0) return;
 #endif
 #endif
-#if GEMM_ALIGNED
-    if (team == 0) add_to_c(acc, c, top + row, left + column, m, n);
-#else
-    add_over_local(acc, pool + warp * 16 * 32, c, top + warp / WARPS_N * 32, left + warp % WARPS_N * 8 * ITEM_N, lane, team == 0, m, n);
-#endif
+    add_to_c(acc, c, top + row, left + column, m, n);
 }
 #endif
 

@@ -87,8 +87,8 @@ Sizes sizes_of(const Request& request, Params& params) {
     Sizes out{static_cast<std::size_t>(m), static_cast<std::size_t>(n), static_cast<std::size_t>(k), tile_k, static_cast<std::size_t>(pad), {}, false};
     if (request.variant.name == "pipelined") {
         out.tiles = tiles_of(out.m, out.n, device, params);
-        // Smaller ones take about as long to copy as to multiply.
-        constexpr std::size_t least = 256;
+        // Below, the copies and one more launch take longer than they save (H200, 2026-11-23).
+        constexpr std::size_t least = 640;
         out.packed = params.text("pack", !out.aligned() && std::min({out.m, out.n, out.k}) >= least ? "1" : "0") == "1";
         if (out.packed) {
             require_room(device, "packed_a", 4 * out.whole_m() * out.whole_k());
@@ -250,7 +250,7 @@ Experiment describe_gemm() {
     };
     by_size("tile", "rows and columns of C that a work-group makes; auto by the size and the compute units",
             {"64x64", "64x128", "128x64", "128x128", "128x256", "256x128"});
-    by_size("pack", "1 copies A and B into rows that are aligned and whole tiles first, within the operation; auto where rows are not aligned, from 256 on",
+    by_size("pack", "1 copies A and B into rows that are aligned and whole tiles first, within the operation; auto where rows are not aligned, from 640 on",
             {"0", "1"});
     by_size("slices", "teams of a work-group that share the k of its tile; auto by the size and the compute units", {"1", "2", "4"});
     out.variants = {
