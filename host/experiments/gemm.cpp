@@ -130,7 +130,8 @@ void add_packing(Setup& out, const Sizes& sizes) {
     const auto m = sizes.whole_m(), n = sizes.whole_n(), k = sizes.whole_k();
     out.args.emplace_back(Scratch{"packed_a", m * k * sizeof(float), k * sizeof(float)});
     out.args.emplace_back(Scratch{"packed_b", k * n * sizeof(float), n * sizeof(float)});
-    for (const auto& [name, size] : {std::pair{"whole_m", m}, {"whole_n", n}, {"whole_k", k}}) out.args.emplace_back(value(name, static_cast<std::int32_t>(size)));
+    for (const auto& [name, size] : {std::pair{"whole_m", m}, {"whole_n", n}, {"whole_k", k}})
+        out.args.emplace_back(value(name, static_cast<std::int32_t>(size)));
     constexpr std::size_t rows_of_item = 8;
     out.steps.emplace_back(Launch{"gemm_pack", Extent(round_up(std::max(k, n), 32), round_up(divide_up(std::max(m, k), rows_of_item), 8), 2), Extent(32, 8, 1),
                                   {"a", "b", "packed_a", "packed_b", "m", "n", "k"}, {}, "pack"});
@@ -168,7 +169,8 @@ Setup setup(const Request& request, Params& params) {
         out.global = Extent(divide_up(n, tiles.n) * tiles.group(), divide_up(m, tiles.m));
         const bool whole = sizes.whole();
         for (const auto& [name, number] : std::initializer_list<std::pair<const char*, std::size_t>>{{"TILE_M", tiles.m}, {"TILE_N", tiles.n},
-                 {"TILE_K", tile_k}, {"ITEM_N", tiles.item_n}, {"SLICES", tiles.slices}, {"GEMM_ALIGNED", sizes.aligned()}, {"GEMM_WHOLE", whole}, {"GEMM_PACKED", packed}})
+                 {"TILE_K", tile_k}, {"ITEM_N", tiles.item_n}, {"SLICES", tiles.slices}, {"GEMM_ALIGNED", sizes.aligned()},
+                 {"GEMM_WHOLE", whole}, {"GEMM_PACKED", packed}})
             out.defines.push_back(name + ("=" + std::to_string(number)));
         if (variant == "pipelined") out.defines.push_back("PREFETCH=" + std::to_string(tiles.m * tiles.n >= 128 * 128));
         // At depth 16, and where edges are tested, ptxas takes 129 to 132 registers when left alone, and two groups of 256 share

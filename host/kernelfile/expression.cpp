@@ -53,7 +53,9 @@ private:
         ++at_;
         return true;
     }
-    Made make(NodeKind kind, std::size_t at, std::vector<Made> parts) { return std::make_shared<const Node>(Node{kind, 0, {}, place_.at(at), std::move(parts)}); }
+    Made make(NodeKind kind, std::size_t at, std::vector<Made> parts) {
+        return std::make_shared<const Node>(Node{kind, 0, {}, place_.at(at), std::move(parts)});
+    }
 
     Made sum() {
         if (++depth_ > deepest) refuse(place_.at(at_), "the expression is nested deeper than " + std::to_string(deepest) + " levels");
