@@ -51,7 +51,7 @@ public:
                 // programs are those of the bytes that the first one's driver gave.
                 if (const auto known = standing_.find(selector); rest.settings.arrangement && known != standing_.end()) here.inherit(selector, known->second);
                 if (rest.settings.arrangement) here.keep_programs();
-                carry_out(here, rest, selector, finished, events.ready, *worker->position, fd, share.get());
+                carry_out(here, rest, selector, finished, events.measures, *worker->position, fd, share.get());
             });
             Supervision supervision(std::move(worker), rest, selector, timeout_seconds_, events, finished);
             over = supervision.watch();
