@@ -10,7 +10,7 @@
 
 namespace cllab::app {
 
-/// Tests the named limiter of `claim` by changes of one thing each (the value of an axis, fewer groups resident, half of the work-items, more
+/// Tests the named limiter of `claim` by at most three changes of one thing each (the value of an axis, fewer groups resident, half of the work-items, more
 /// arithmetic) against the cell as it was, over arrangements; withdraws it when one comes out otherwise than it predicts. `record`: of `cell`, ok
 /// and timed; `limits`: what `claim` rests on. `runner` makes processes. `progress` gets what is
 /// being done. Throws run::Interrupted, DeviceLost.

@@ -59,10 +59,14 @@ std::optional<Prediction> predict(const model::Record& record, const model::Expl
     // Another value of an axis may make other code: how wide its vectors are was seen in this code only, and they may be wider then.
     after.hot.reset();
     auto of_any_code = bounds_of(after, limits).bounds;
+    // In what order loads come and where addresses lie may be other than before, and what was not measured lies anywhere in its interval.
+    const auto is_vague = [](const Bound& b) { return b.id == "latency" || b.id == "atomics" || b.id == "local_atomics"; };
     for (auto& bound : of_any_code)
-        if (bound.id == "latency") bound.seconds = bound.low;  // in what order its loads come may change too
+        if (is_vague(bound)) bound.seconds = bound.low;
     // Where the data will lie is known as far as it is known where each level ends: no time is below the one, none above the other.
-    const auto farther = bounds_of(record_of(record, changed), limits, Held::least).bounds;
+    auto farther = bounds_of(record_of(record, changed), limits, Held::least).bounds;
+    for (auto& bound : farther)
+        if (is_vague(bound)) bound.seconds = bound.high;
     const double least = of_any_code.empty() ? 0 : together(of_any_code, claim);
     const double here = std::max(together(bounds, claim), farther.empty() ? 0 : together(farther, claim));
     // The same work in more groups or fewer: what starts them, and waits at their barriers, has more or less to do.

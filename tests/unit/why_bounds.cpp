@@ -4,6 +4,8 @@
 #endif
 #include <boost/test/unit_test.hpp>
 
+#include <cmath>
+
 #include "model/work.hpp"
 #include "unit/probe_setup.hpp"
 #include "unit/why_cells.hpp"
@@ -265,10 +267,11 @@ BOOST_AUTO_TEST_CASE(atomics_on_local_memory_have_the_rate_of_as_many_addresses_
         return 1e6 / bound(explain::explain(r, swept), "local_atomics").seconds;
     };
     BOOST_TEST(rate(1) == 1e9, is_close);
-    BOOST_TEST(rate(2) == 2e9, is_close);
+    BOOST_TEST(rate(2) == 1e9 * std::sqrt(3), is_close);  // between those of one and of 4
     BOOST_TEST(rate(4) == 3e9, is_close);
-    BOOST_TEST(rate(5) == 5e9, is_close);
-    BOOST_TEST(rate(30) == 9e9, is_close);
+    BOOST_TEST(rate(5) == 3e9 * std::pow(3, std::log(5 / 4.0) / std::log(8)), is_close);
+    BOOST_TEST(rate(30) == 3e9 * std::pow(3, std::log(30 / 4.0) / std::log(8)), is_close);
+    BOOST_TEST(rate(32) == 9e9, is_close);
     BOOST_TEST(rate(1, 1024) == 1e9, is_close);  // an array may be larger than what of it is added to
     BOOST_TEST(rate(0, 16) == 3e9, is_close);
     BOOST_TEST(rate(0) == 20e9, is_close);       // neither is known
@@ -284,7 +287,22 @@ BOOST_AUTO_TEST_CASE(atomics_on_local_memory_have_the_rate_of_as_many_addresses_
     BOOST_TEST(rate(4) == 4.5e9, is_close);
     auto five = record(1, {.local_atomics = 1e6, .local_addresses = 5});
     five.device.type = "gpu";
-    BOOST_TEST(bound(explain::explain(five, swept), "local_atomics").low == 1e6 / (1.25 * 1.01 * 5e9), is_close);
+    const auto of_five = bound(explain::explain(five, swept), "local_atomics");
+    BOOST_TEST(of_five.low == 1e6 / (1.01 * 9e9), is_close);  // no faster than 32, no slower than 4
+    BOOST_TEST(of_five.high == 1e6 / 4.5e9, is_close);
+    // What a rate between two will be is predicted no closer than they are; that of a number that was tried is.
+    auto of_four = five;
+    of_four.work.local_addresses = 4;
+    of_four.time = record(1e6 / 4.5e9, {}).time;
+    const auto claim = explain::explain(of_four, swept);
+    BOOST_TEST_REQUIRE(claim.limiter());
+    auto changed = of_four.work;
+    changed.local_addresses = 8;
+    BOOST_TEST(!explain::predict(of_four, claim, changed, swept));
+    changed.local_addresses = 32;
+    const auto predicted = explain::predict(of_four, claim, changed, swept);
+    BOOST_TEST_REQUIRE(predicted.has_value());
+    BOOST_TEST(predicted->high < 0.6);
 }
 
 BOOST_AUTO_TEST_CASE(of_nvidias_levels_only_the_first_has_an_instance_for_each_unit) {
