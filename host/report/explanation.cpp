@@ -54,7 +54,8 @@ std::string test_text(const model::ClaimTest& t, std::size_t width) {
                       format_significant(t.high, 3) + " times as long (" + t.because + "), ";
     if (!t.trouble.empty()) out += "not found: " + t.trouble;
     else if (!t.found.covered()) out += "too few arrangements to say";
-    else out += fmt::format("found {:.3g} [{:.3g}, {:.3g}] in {} arrangements, {}", t.found.ratio, t.found.low, t.found.high, t.found.n, model::name(t.outcome));
+    else out += fmt::format("found {:.3g} [{:.3g}, {:.3g}] in {} arrangements, {}", t.found.ratio, t.found.low, t.found.high, t.found.n,
+                            model::name(t.outcome));
     return "  " + wrap_beside("test: ", out, width > 2 ? width - 2 : width);
 }
 
