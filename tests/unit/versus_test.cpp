@@ -27,7 +27,10 @@ public:
             record.id = cells[i].id;
             record.status = model::Status::ok;
             record.time.emplace();
-            for (int round = 0; round < 7; ++round) record.samples.push_back(seconds_.at(i) * (round % 3 == 1 ? 2 : 1));
+            for (unsigned round = 0; round < 7; ++round) {
+                record.samples.push_back(seconds_.at(i) * (round % 3 == 1 ? 2 : 1));
+                record.rounds.push_back(round);
+            }
             events.done(0, i, record);
         }
     }
