@@ -178,6 +178,23 @@ BOOST_AUTO_TEST_CASE(equal_kernels_get_a_winner_in_at_most_one_comparison_of_a_h
     BOOST_TEST(winners(500, 30, bimodal(0, 0.1, 0.002), normal(0, 0.002)) <= 0.01);
 }
 
+BOOST_AUTO_TEST_CASE(that_holds_for_every_number_of_arrangements_where_the_noise_is_many_times_the_margin) {
+    const auto named = [](unsigned n, const Draw& draw) {
+        constexpr unsigned trials = 3000;
+        Random random(n);
+        unsigned out = 0;
+        for (unsigned t = 0; t < trials; ++t) {
+            const auto verdict = judge(sample(random, n, draw), sample(random, n, draw), false).verdict;
+            out += verdict == Verdict::faster || verdict == Verdict::slower;
+        }
+        return static_cast<double>(out) / trials;
+    };
+    for (const unsigned n : {8u, 9u, 10u, 12u, 16u})
+        for (const auto& draw : {normal(0, 0.05), heavy(0, 0.05), bimodal(0, 0.06, 0.002)}) {
+            BOOST_TEST_CONTEXT("n = " << n) { BOOST_TEST(named(n, draw) <= 0.01); }
+        }
+}
+
 BOOST_AUTO_TEST_CASE(two_per_cent_are_found_in_95_of_100_and_five_in_99_where_an_arrangement_is_good_to_one) {
     BOOST_TEST(share_of(Verdict::slower, 400, 20, normal(std::log(1.02), 0.01), normal(0, 0.01)) >= 0.95);
     BOOST_TEST(share_of(Verdict::slower, 400, 20, normal(std::log(1.05), 0.02), normal(0, 0.02)) >= 0.99);
