@@ -12,6 +12,7 @@
 //   PAD          floats between two rows of naive and local: a leading dimension that is no power of two
 //   GEMM_ALIGNED 1 when k and n are multiples of four, so that rows can be read in 128-bit words
 //   GEMM_WHOLE   1 when m, n and k are multiples of the tile, so that no bound needs a test
+//   GEMM_PACKED  1: pipelined reads copies of A and B whose rows are aligned and which whole tiles fill
 
 #ifdef GEMM_NAIVE
 // One element per work-item, both rows and columns straight from memory.
@@ -75,6 +76,36 @@ kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void gemm_local(glob
 #else
 #define INSIDE(test) (test)
 #endif
+// How what the tiles are read from lies there: A and B, or their copies.
+#define FILLED (GEMM_WHOLE || GEMM_PACKED)
+#define ALIGNED (GEMM_ALIGNED || GEMM_PACKED)
+#define WHOLE(size, tile) (((size) + (tile) - 1) / (tile) * (tile))
+
+#if GEMM_PACKED
+// Copies of A and of B, as the NDRange's dimension 2 says, in which whole tiles lie: zeros right of the last column and below the
+// last row. A work-item makes PACK rows of a column. In 32 columns of B those 8 apart come to lie side by side: the sums of a word then
+// belong 8 apart, and those of 8 items to one sector of C, which they could not write as words.
+#define PACK 8
+#define SOURCE(x) ((x) / 32 * 32 + (x) % 4 * 8 + (x) % 32 / 4)
+kernel void gemm_pack(global const float* restrict a, global const float* restrict b, global float* restrict packed_a,
+                      global float* restrict packed_b, int m, int n, int k) {
+    const int x = get_global_id(0), top = get_global_id(1) * PACK;
+    const bool is_a = get_global_id(2) == 0;
+    global const float* from = is_a ? a : b;
+    global float* to = is_a ? packed_a : packed_b;
+    const int rows = is_a ? m : k, columns = is_a ? k : n;
+    const int wide = is_a ? WHOLE(k, DEPTH) : WHOLE(n, TILE_N), high = is_a ? WHOLE(m, TILE_M) : WHOLE(k, DEPTH);
+    if (x >= wide) return;
+    const int source = is_a ? x : SOURCE(x);
+    float column[PACK];
+#pragma unroll
+    for (int i = 0; i < PACK; ++i) column[i] = top + i < rows && source < columns ? from[(size_t)(top + i) * columns + source] : 0;
+#pragma unroll
+    for (int i = 0; i < PACK; ++i) {
+        if (top + i < high) to[(size_t)(top + i) * wide + x] = column[i];
+    }
+}
+#endif
 
 // Where a work-item fetches from. Rows of A and columns of B outside the matrix are those of the edge again: their products
 // go to elements of C that are not stored. What does not fill a tile of k comes first. So the loop needs no test for either.
@@ -88,7 +119,7 @@ INLINE void point_sources(source_t* s, global const float* a, global const float
     const int id = get_local_id(0);
     s->ka = id % WORDS_K * 4;
     s->kb = id / WORDS_N;
-    const int column = min(left + id % WORDS_N * 4, n - (GEMM_ALIGNED ? 4 : 1));
+    const int column = min(left + id % WORDS_N * 4, n - (ALIGNED ? 4 : 1));
 #pragma unroll
     for (int i = 0; i < 4; ++i) s->next[i] = min(i, n - 1 - column);
 #pragma unroll
@@ -102,7 +133,7 @@ INLINE void fetch_tiles(float4* fa, float4* fb, source_t* s, int n) {
 #pragma unroll
     for (int i = 0; i < FETCHES_A; ++i) {
         global const float* from = s->a[i];
-#if GEMM_ALIGNED
+#if ALIGNED
         fa[i] = *(global const float4*)from;
 #else
         fa[i] = (float4)(from[0], from[1], from[2], from[3]);
@@ -112,7 +143,7 @@ INLINE void fetch_tiles(float4* fa, float4* fb, source_t* s, int n) {
 #pragma unroll
     for (int i = 0; i < FETCHES_B; ++i) {
         global const float* from = s->b[i];
-#if GEMM_ALIGNED
+#if ALIGNED
         fb[i] = *(global const float4*)from;
 #else
         fb[i] = (float4)(from[0], from[s->next[1]], from[s->next[2]], from[s->next[3]]);
@@ -123,7 +154,7 @@ INLINE void fetch_tiles(float4* fa, float4* fb, source_t* s, int n) {
 
 // The words of the first tile, whose k is `depth` deep: zeros behind it. Returns how deep what is left is.
 INLINE int fetch_first_tiles(float4* fa, float4* fb, source_t* s, int n, int k) {
-#if GEMM_WHOLE
+#if FILLED
     fetch_tiles(fa, fb, s, n);
     return k - DEPTH;
 #else
@@ -210,14 +241,20 @@ INLINE void add_to_c(float (*acc)[ITEM_N], global float* c, int row, int column,
 #pragma unroll
             for (int h = 0; h < ITEM_N / 4; ++h) {
                 const int x = column + h * 32;
-                global float* p = c + (size_t)r * n + x;
-#if GEMM_ALIGNED
+                global float* p = c + (size_t)r * n;
+#if GEMM_PACKED
+#pragma unroll
+                for (int j = 0; j < 4; ++j) {
+                    const int source = SOURCE(x + j);
+                    if (source < n) p[source] += acc[y][4 * h + j];
+                }
+#elif GEMM_ALIGNED
                 if (INSIDE(x < n))
-                    *(global float4*)p += (float4)(acc[y][4 * h], acc[y][4 * h + 1], acc[y][4 * h + 2], acc[y][4 * h + 3]);
+                    *(global float4*)(p + x) += (float4)(acc[y][4 * h], acc[y][4 * h + 1], acc[y][4 * h + 2], acc[y][4 * h + 3]);
 #else
 #pragma unroll
                 for (int j = 0; j < 4; ++j) {
-                    if (x + j < n) p[j] += acc[y][4 * h + j];
+                    if (x + j < n) p[x + j] += acc[y][4 * h + j];
                 }
 #endif
             }
@@ -258,7 +295,13 @@ INLINE void add_slices(float (*acc)[ITEM_N], local float* pool, int team, int id
 #else
 #define PROMISE __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 #endif
-kernel PROMISE void KERNEL(global const float* restrict a, global const float* restrict b, global float* restrict c, int m, int n, int k) {
+// Of the copies: the rows of A and the floats of a row of B; k is theirs too.
+#if GEMM_PACKED
+#define SIZES_OF_COPIES , int rows, int pitch
+#else
+#define SIZES_OF_COPIES
+#endif
+kernel PROMISE void KERNEL(global const float* restrict a, global const float* restrict b, global float* restrict c, int m, int n, int k SIZES_OF_COPIES) {
     const int team = get_local_id(0) / TEAM, id = get_local_id(0) % TEAM, warp = id / 32, lane = id % 32;
     const int row = warp / WARPS_N * 32 + lane / 8 * 4;
     const int column = warp % WARPS_N * 8 * ITEM_N + lane % 8 * 4;
@@ -270,13 +313,16 @@ kernel PROMISE void KERNEL(global const float* restrict a, global const float* r
     for (int i = 0; i < 8 * ITEM_N; ++i) acc[i / ITEM_N][i % ITEM_N] = 0;
     float4 fa[FETCHES_A], fb[FETCHES_B];
     source_t from;
-    point_sources(&from, a, b, top, left, m, n, k);
+#if !GEMM_PACKED
+    const int rows = m, pitch = n;
+#endif
+    point_sources(&from, a, b, top, left, rows, pitch, k);
 #if defined(GEMM_TILE8)
     local float pool[TILE_SIZE_A + TILE_SIZE_B] __attribute__((aligned(16)));
     local float *ta = pool, *tb = pool + TILE_SIZE_A;
     for (int left_k = k; left_k > 0; left_k -= DEPTH) {
-        if (!GEMM_WHOLE && left_k == k) fetch_first_tiles(fa, fb, &from, n, k);
-        else fetch_tiles(fa, fb, &from, n);
+        if (!FILLED && left_k == k) fetch_first_tiles(fa, fb, &from, pitch, k);
+        else fetch_tiles(fa, fb, &from, pitch);
         store_tiles(ta, tb, fa, fb);
         barrier(CLK_LOCAL_MEM_FENCE);
         multiply_tiles(acc, ta + at_a, tb + at_b);
@@ -286,7 +332,7 @@ kernel PROMISE void KERNEL(global const float* restrict a, global const float* r
     // Two tiles each: one is multiplied while the next is on its way from memory, and one barrier a tile is enough.
     local float pool[2 * (TILE_SIZE_A + TILE_SIZE_B)] __attribute__((aligned(16)));
     local float *ta = pool, *tb = pool + 2 * TILE_SIZE_A;
-    int left_k = fetch_first_tiles(fa, fb, &from, n, k);
+    int left_k = fetch_first_tiles(fa, fb, &from, pitch, k);
     store_tiles(ta, tb, fa, fb);
     barrier(CLK_LOCAL_MEM_FENCE);
     int now = 0;
@@ -302,7 +348,7 @@ kernel PROMISE void KERNEL(global const float* restrict a, global const float* r
     if (m > 0) read_values(av[0], bv[0], ta + at_a, tb + at_b);
 #endif
     for (; left_k > -DEPTH; left_k -= DEPTH) {
-        if (left_k > 0) fetch_tiles(fa, fb, &from, n);
+        if (left_k > 0) fetch_tiles(fa, fb, &from, pitch);
 #if PREFETCH
 #pragma unroll
         for (int i = 0; i < TILE_K; ++i) {

@@ -332,7 +332,7 @@ int command_run(const Invocation& asked, Watched* watched) {
         for (const auto& device : devices)
             if (std::none_of(at_once.begin(), at_once.end(), [&](const auto& d) { return d.selector == device.selector; })) run_alone(device, {});
         if (!at_once.empty()) {
-            run_side_by_side(request, at_once, sink.records(), invocation.timeout_seconds, events, {run_alone, lose});
+            run_side_by_side(request, at_once, invocation.timeout_seconds, events, {run_alone, lose});
             sink.sort_by_plan();
         }
     } catch (const run::Interrupted&) {

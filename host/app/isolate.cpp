@@ -70,7 +70,7 @@ public:
                 // programs are those of the bytes that the first one's driver gave.
                 if (const auto known = standing_.find(selector); rest.settings.arrangement && known != standing_.end()) here.inherit(selector, known->second);
                 if (rest.settings.arrangement) here.keep_programs();
-                carry_out(here, rest, selector, finished, events.ready, *worker->position, fd, share.get());
+                carry_out(here, rest, selector, finished, events.measures, *worker->position, fd, share.get());
             });
             over = look_after(std::move(worker), rest, selector, events, finished);
         }

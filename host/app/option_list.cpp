@@ -156,10 +156,10 @@ void add_run(Options& add) {
         "because other memory of 4 times the last-level cache is read in between. rotate: nothing of the buffers either, because "
         "operations cycle through copies of them that total 4 times the last-level cache. The size of that cache is the "
         "profile's where `cllab profile` left one below --dumps.");
-    add("parallel", text("WHICH", "never"),
+    add("parallel", text("WHICH", "gpus"),
         "Which of several devices measure at the same time, each in a process of its own: never; gpus, those with memory of their own; "
-        "all. It may not be quicker: data and references are computed on the host's cores, which the devices share. The last comparison is "
-        "measured on each device alone and again beside the others; where that takes longer, the devices run one after the other.");
+        "all. From four comparisons on. The first cell of the first and of the last comparison are measured on each device alone and again "
+        "beside the others; where one takes longer by more than 2 %, the devices run one after the other.");
     add("hot", po::value<double>()->value_name("SECONDS"),
         "On CPU devices: after the timing, runs each cell for SECONDS and samples which instructions run, for isa.txt and the record. "
         "0 skips it. Default: 0.05 where dumps are written. Skips a cell whose operation takes three times as long.");

@@ -39,6 +39,9 @@ public:
         write_timing(whole);
         events_.done(g, i, whole);
     }
+    void measures(std::size_t g) override {
+        if (events_.measures) events_.measures(g);
+    }
     void picture(const std::string& path, std::size_t width, std::size_t height, const model::Bytes& grey) override {
         save_grey(path, width, height, grey);
     }
@@ -123,7 +126,6 @@ void Here::run(const run::RunRequest& request, const std::string& selector, cons
         const ChargedTo account(start);
         session.timer();
     }
-    if (events.ready) events.ready();
     EventObserver observer(events, std::move(start));
     run::execute(session, request, observer, finished, &kept_[selector], share);
 }

@@ -17,7 +17,7 @@ namespace cllab::app {
 struct Events {
     std::function<void(std::size_t, std::size_t, const model::Record&, const char*)> begin;
     std::function<void(std::size_t, std::size_t, const model::Record&)> done;
-    std::function<void()> ready{};  ///< in the process that calls OpenCL, when the device is open and nothing has been measured
+    std::function<void(std::size_t)> measures{};  ///< in the process that calls OpenCL, before the cells of a comparison are timed
 };
 
 class Runner {

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <chrono>
-#include <iterator>
+#include <cstdint>
 #include <list>
 #include <map>
 #include <thread>
@@ -19,34 +20,56 @@ namespace {
 
 using run::CellNumber;
 
-/// Where the devices wait for each other before they measure, so that they begin with the same comparison at the same time.
-struct Start {
-    std::atomic<std::size_t> ready{0}, expected{0};
+/// Of the request that each device works on: the witness alone, the witness beside the others, then the user's comparisons.
+constexpr std::size_t alone_comparison = 0, beside_comparison = 1, users_comparison = 2;
 
-    void wait(double seconds) {
-        constexpr std::chrono::milliseconds nap(1);
+/// Where the devices wait for each other: one after the other measures the witness alone, then all of them at the same time.
+struct Gate {
+    std::atomic<std::size_t> turn{0};      ///< number of the device that may measure alone
+    std::atomic<std::uint64_t> arrived{0}; ///< a bit for each device that is to measure beside the others, or is lost
+
+    static constexpr std::size_t most = 64;
+
+    void pass(std::size_t device, std::size_t comparison, std::size_t devices, double seconds) {
         const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-        ++ready;
-        while (ready < expected && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(nap);
+        const auto wait = [&](const auto& over) {
+            constexpr std::chrono::milliseconds nap(1);
+            while (!over() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(nap);
+        };
+        if (comparison == alone_comparison) return wait([&] { return turn >= device; });
+        leave(device);
+        if (comparison == beside_comparison) wait([&] { return std::popcount(arrived.load()) >= static_cast<int>(devices); });
+    }
+    /// The device measures alone no more.
+    void leave(std::size_t device) {
+        for (auto now = turn.load(); now <= device && !turn.compare_exchange_weak(now, device + 1);) continue;
+        arrived |= std::uint64_t{1} << device;
     }
 };
 
-/// What the devices tell of a request that begins with the witness, held back until it is known that they do not slow each other.
+/// The smallest and the largest of a sweep, say: launches suffer from a busy host, long streams from power and from shared memory.
+std::vector<model::Cell> witness_of(const run::RunRequest& request) {
+    return {request.comparisons.front().front(), request.comparisons.back().front()};
+}
+
+/// What the devices tell, held back until it is known that they do not slow each other.
 class Witness {
 public:
-    /// `alone`: has its cells on each device. `number`: of it in the request that `events` knows; there the others come before it.
-    Witness(const std::vector<model::Record>& alone, std::size_t number, std::size_t cells, const Events& events)
-        : alone_(alone), number_(number), cells_(cells), events_(events) {}
+    Witness(std::size_t cells, const Events& events) : cells_(cells), events_(events) {}
 
     Events listener() {
         return {
-            [this](std::size_t g, std::size_t i, const model::Record& record, const char* phase) { events_.begin(g == 0 ? number_ : g - 1, i, record, phase); },
+            [this](std::size_t g, std::size_t i, const model::Record& record, const char* phase) {
+                if (g >= users_comparison) events_.begin(g - users_comparison, i, record, phase);
+            },
             [this](std::size_t g, std::size_t i, const model::Record& record) {
-                if (g == 0) {
+                if (g == alone_comparison) {
+                    alone_.push_back(record);
+                } else if (g == beside_comparison) {
                     beside_.push_back(record);
                 } else {
-                    held_.emplace_back(CellNumber(g - 1, i), record);
-                    held_.back().second.run.order.comparison = g - 1;
+                    held_.emplace_back(CellNumber(g - users_comparison, i), record);
+                    held_.back().second.run.order.comparison = g - users_comparison;
                 }
             }};
     }
@@ -59,8 +82,8 @@ public:
             std::pair<double, double> ratios{1, 1};
             trouble_ = slowed(alone_, beside_, ratios);
             if (!beside_.empty())
-                note_ = "side-by-side: other devices were measured at the same time; of " + beside_.front().id + (cells_ > 1 ? " and its neighbors" : "") +
-                        " the time was " + format_significant(ratios.first, 3) + " to " + format_significant(ratios.second, 3) + " times that alone";
+                note_ = "side-by-side: other devices were measured at the same time; two cells, of the first and of the last comparison, took " +
+                        format_significant(ratios.first, 3) + " to " + format_significant(ratios.second, 3) + " times as long so as alone";
         }
         if (!trouble_) hand_on();
     }
@@ -75,10 +98,9 @@ public:
     }
 
 private:
-    const std::vector<model::Record>& alone_;
-    std::size_t number_, cells_;
+    std::size_t cells_;
     const Events& events_;
-    std::vector<model::Record> beside_;
+    std::vector<model::Record> alone_, beside_;
     std::vector<std::pair<CellNumber, model::Record>> held_;
     std::string note_ = "side-by-side: other devices were measured at the same time; the run ended before it was known whether that slows it";
     bool decided_ = false;
@@ -90,26 +112,30 @@ struct Done {
     std::map<std::string, std::string> lost;  ///< selector and sentence of devices whose driver failed
 };
 
-Done run_at_once(const run::RunRequest& request, const std::vector<model::Device>& devices, const std::vector<model::Record>& alone, double timeout_seconds,
-                 const Events& events) {
+Done run_at_once(const run::RunRequest& request, const std::vector<model::Device>& devices, double timeout_seconds, const Events& events) {
     Done out;
-    SharedPage<Start> start;
-    start->expected = devices.size();
-    std::list<Lane> lanes;
+    SharedPage<Gate> gate;
     auto witness_first = request;
-    std::rotate(witness_first.comparisons.begin(), std::prev(witness_first.comparisons.end()), witness_first.comparisons.end());
-    for (const auto& device : devices)
-        lanes.emplace_back(device.selector, [&, selector = device.selector](Events to_parent) {
-            to_parent.ready = [&] { start->wait(timeout_seconds / 2); };
-            in_child_processes(timeout_seconds)->run(witness_first, selector, to_parent);
+    const auto cells = witness_of(request);
+    witness_first.comparisons.insert(witness_first.comparisons.begin(), 2, cells);
+    std::list<Lane> lanes;
+    for (std::size_t number = 0; number < devices.size(); ++number)
+        lanes.emplace_back(devices[number].selector, [&, number](Events to_parent) {
+            to_parent.measures = [&, number](std::size_t comparison) { gate->pass(number, comparison, devices.size(), timeout_seconds / 2); };
+            in_child_processes(timeout_seconds)->run(witness_first, devices[number].selector, to_parent);
         });
-    Witness witness(alone, request.comparisons.size() - 1, request.comparisons.back().size(), events);
+    Witness witness(cells.size(), events);
     const auto listener = witness.listener();
     const auto working = [](const Lane& lane) { return !lane.over(); };
     while (std::any_of(lanes.begin(), lanes.end(), working) && !witness.trouble()) {
         receive_from(lanes, listener);
-        start->expected = static_cast<std::size_t>(std::count_if(lanes.begin(), lanes.end(), [](const auto& lane) { return lane.trouble().empty(); }));
-        witness.look(start->expected);
+        std::size_t number = 0, alive = 0;
+        for (const auto& lane : lanes) {
+            if (lane.over()) gate->leave(number);
+            alive += lane.trouble().empty();
+            ++number;
+        }
+        witness.look(alive);
     }
     for (const auto& lane : lanes)
         if (!lane.trouble().empty()) out.lost[lane.selector()] = lane.trouble();
@@ -130,7 +156,7 @@ std::vector<model::Device> may_work_at_once(const std::vector<model::Device>& de
     std::set<std::string> identities;
     for (const auto& device : devices) {
         const bool apart = device.is_gpu() && !device.unified_memory && !device.identity.empty() && identities.insert(device.identity).second;
-        if (apart || parallel == "all") out.push_back(device);
+        if ((apart || parallel == "all") && out.size() < Gate::most) out.push_back(device);
     }
     if (out.size() < 2) out.clear();
     return out;
@@ -143,8 +169,9 @@ std::optional<std::string> slowed(const std::vector<model::Record>& alone, const
             return a.device.selector == record.device.selector && a.id == record.id && a.point == record.point;
         });
         if (same == alone.end() || !same->time || !record.time) continue;
-        changes.push_back(record.time->median / same->time->median);
-        if (changes.back() > 1 + slowed_by && record.time->low > same->time->high)
+        const double before = same->time->median;
+        changes.push_back(record.time->median / before);
+        if (record.time->median > before * (1 + slowed_by) + slowed_by_seconds && record.time->low > same->time->high)
             return record.id + " took " + format_significant(changes.back(), 3) + " times as long on device " + record.device.selector +
                    " beside the others as alone";
     }
@@ -153,19 +180,12 @@ std::optional<std::string> slowed(const std::vector<model::Record>& alone, const
     return std::nullopt;
 }
 
-void run_side_by_side(const run::RunRequest& request, std::vector<model::Device> devices, const std::vector<model::Record>& records,
-                      double timeout_seconds, const Events& events, const Alone& alone) {
-    const auto witness = request.comparisons.size() - 1;  // of a sweep the largest
-    std::set<CellNumber> its_cells, others;
-    for (std::size_t g = 0; g < request.comparisons.size(); ++g)
-        for (std::size_t i = 0; i < request.comparisons[g].size(); ++i) (g == witness ? its_cells : others).insert({g, i});
-    std::erase_if(devices, [&](const auto& device) { return !alone.run(device, others); });
-    Done done;
-    if (devices.size() < 2) done.trouble = "only one of them works";
-    else done = run_at_once(request, devices, records, timeout_seconds, events);
+void run_side_by_side(const run::RunRequest& request, const std::vector<model::Device>& devices, double timeout_seconds, const Events& events,
+                      const Alone& alone) {
+    const auto done = run_at_once(request, devices, timeout_seconds, events);
     if (done.trouble) {
         say("the devices work one after the other: " + *done.trouble);
-        for (const auto& device : devices) alone.run(device, its_cells);
+        for (const auto& device : devices) alone.run(device, {});
         return;
     }
     for (const auto& device : devices)

@@ -54,7 +54,7 @@ void send_record(int fd, const char* what, CellNumber cell, const model::Record&
 }  // namespace
 
 void carry_out(Here& here, const run::RunRequest& request, const std::string& selector, const std::set<CellNumber>& finished,
-               const std::function<void()>& ready, Position& position, int fd, run::Share* share) {
+               const std::function<void(std::size_t)>& measures, Position& position, int fd, run::Share* share) {
     std::set<CellNumber> announced;
     const Events to_parent{
         [&](std::size_t g, std::size_t i, const model::Record& record, const char* phase) {
@@ -70,7 +70,7 @@ void carry_out(Here& here, const run::RunRequest& request, const std::string& se
             position.in_cell = false;
             ++position.beat;
         },
-        ready};
+        measures};
     here.run(request, selector, to_parent, finished, share);
     Message finish{{"finished", true}};
     if (const auto standing = here.standing(selector)) finish["standing"] = nlohmann::json(*standing);

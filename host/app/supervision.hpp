@@ -18,7 +18,7 @@ struct Worker {
 /// In the child: the cells of the request but for those `finished`. Where it is goes to `position`, what is worth a record to the parent's
 /// end `fd`. `share`: what it does of them; nothing: all.
 void carry_out(Here& here, const run::RunRequest& request, const std::string& selector, const std::set<run::CellNumber>& finished,
-               const std::function<void()>& ready, Position& position, int fd, run::Share* share = nullptr);
+               const std::function<void(std::size_t)>& measures, Position& position, int fd, run::Share* share = nullptr);
 
 class Supervision {
 public:

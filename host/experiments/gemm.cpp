@@ -25,6 +25,14 @@ struct Tiles {
 struct Sizes {
     std::size_t m = 0, n = 0, k = 0, tile_k = 0, pad = 0;
     Tiles tiles;
+    bool packed = false;
+
+    [[nodiscard]] bool aligned() const { return n % 4 == 0 && k % 4 == 0; }
+    // As whole tiles cover them.
+    [[nodiscard]] std::size_t whole_m() const { return round_up(m, tiles.m); }
+    [[nodiscard]] std::size_t whole_n() const { return round_up(n, tiles.n); }
+    [[nodiscard]] std::size_t whole_k() const { return round_up(k, tile_k * tiles.slices); }
+    [[nodiscard]] bool whole() const { return m == whole_m() && n == whole_n() && k == whole_k(); }
 };
 
 bool has_register_tiles(const Variant& variant) {
@@ -76,8 +84,17 @@ Sizes sizes_of(const Request& request, Params& params) {
     require_room(device, "c", 4 * product("the number of elements of C", {m, n + pad}, most));
     if ((tile_k > 0 || request.variant.name == "local") && device.max_group < 256)
         throw Unsupported("a tile takes a work-group of 256; the device takes at most " + std::to_string(device.max_group));
-    Sizes out{static_cast<std::size_t>(m), static_cast<std::size_t>(n), static_cast<std::size_t>(k), tile_k, static_cast<std::size_t>(pad), {}};
-    if (request.variant.name == "pipelined") out.tiles = tiles_of(out.m, out.n, device, params);
+    Sizes out{static_cast<std::size_t>(m), static_cast<std::size_t>(n), static_cast<std::size_t>(k), tile_k, static_cast<std::size_t>(pad), {}, false};
+    if (request.variant.name == "pipelined") {
+        out.tiles = tiles_of(out.m, out.n, device, params);
+        // Below, the copies and one more launch take longer than they save (H200, 2026-11-23).
+        constexpr std::size_t least = 640;
+        out.packed = params.text("pack", !out.aligned() && std::min({out.m, out.n, out.k}) >= least ? "1" : "0") == "1";
+        if (out.packed) {
+            require_room(device, "packed_a", 4 * out.whole_m() * out.whole_k());
+            require_room(device, "packed_b", 4 * out.whole_k() * out.whole_n());
+        }
+    }
     return out;
 }
 
@@ -108,8 +125,22 @@ std::optional<std::string> without_gaps(std::span<const float> found, std::size_
     return std::nullopt;
 }
 
+/// Copies A and B to where whole tiles fill them, and has the copies multiplied.
+void add_packing(Setup& out, const Sizes& sizes) {
+    const auto m = sizes.whole_m(), n = sizes.whole_n(), k = sizes.whole_k();
+    out.args.emplace_back(Scratch{"packed_a", m * k * sizeof(float), k * sizeof(float)});
+    out.args.emplace_back(Scratch{"packed_b", k * n * sizeof(float), n * sizeof(float)});
+    for (const auto& [name, size] : {std::pair{"whole_m", m}, {"whole_n", n}, {"whole_k", k}})
+        out.args.emplace_back(value(name, static_cast<std::int32_t>(size)));
+    constexpr std::size_t rows_of_item = 8;
+    out.steps.emplace_back(Launch{"gemm_pack", Extent(round_up(std::max(k, n), 32), round_up(divide_up(std::max(m, k), rows_of_item), 8), 2), Extent(32, 8, 1),
+                                  {"a", "b", "packed_a", "packed_b", "m", "n", "k"}, {}, "pack"});
+    out.steps.emplace_back(Launch{{}, out.global, out.local, {"packed_a", "packed_b", "c", "m", "n", "whole_k", "whole_m", "whole_n"}, {}, "multiply"});
+}
+
 Setup setup(const Request& request, Params& params) {
-    const auto [m, n, k, tile_k, pad, tiles] = sizes_of(request, params);
+    const auto sizes = sizes_of(request, params);
+    const auto [m, n, k, tile_k, pad, tiles, packed] = sizes;
     const auto& device = request.device;
     const auto& variant = request.variant.name;
     static Recent<std::tuple<std::size_t, std::size_t, std::size_t, std::uint64_t>, gemm::Matrices> recent;
@@ -136,16 +167,17 @@ Setup setup(const Request& request, Params& params) {
     } else {
         out.local = Extent(tiles.group(), 1);
         out.global = Extent(divide_up(n, tiles.n) * tiles.group(), divide_up(m, tiles.m));
-        const bool whole = m % tiles.m == 0 && n % tiles.n == 0 && k % (tile_k * tiles.slices) == 0;
-        const bool aligned = n % 4 == 0 && k % 4 == 0;
+        const bool whole = sizes.whole();
         for (const auto& [name, number] : std::initializer_list<std::pair<const char*, std::size_t>>{{"TILE_M", tiles.m}, {"TILE_N", tiles.n},
-                 {"TILE_K", tile_k}, {"ITEM_N", tiles.item_n}, {"SLICES", tiles.slices}, {"GEMM_ALIGNED", aligned}, {"GEMM_WHOLE", whole}})
+                 {"TILE_K", tile_k}, {"ITEM_N", tiles.item_n}, {"SLICES", tiles.slices}, {"GEMM_ALIGNED", sizes.aligned()},
+                 {"GEMM_WHOLE", whole}, {"GEMM_PACKED", packed}})
             out.defines.push_back(name + ("=" + std::to_string(number)));
         if (variant == "pipelined") out.defines.push_back("PREFETCH=" + std::to_string(tiles.m * tiles.n >= 128 * 128));
         // At depth 16, and where edges are tested, ptxas takes 129 to 132 registers when left alone, and two groups of 256 share
         // 65536: at 128 both are resident.
         if (device.implementation == Implementation::nvidia && (tile_k == 16 || !whole) && tiles.item_n == 8 && tiles.group() == 256)
             for (const auto* limit : {"GEMM_LIMITED=1", "-cl-nv-maxrregcount=128"}) out.defines.emplace_back(limit);
+        if (packed) add_packing(out, sizes);
     }
     const auto dm = static_cast<double>(m), dn = static_cast<double>(n), dk = static_cast<double>(k);
     out.work = {4 * (dm * dk + dk * dn + 2 * dm * dn), 2 * dm * dn * dk, 0};
@@ -220,6 +252,8 @@ Experiment describe_gemm() {
     };
     by_size("tile", "rows and columns of C that a work-group makes; auto by the size and the compute units",
             {"64x64", "64x128", "128x64", "128x128", "128x256", "256x128"});
+    by_size("pack", "1 copies A and B into rows that are aligned and whole tiles first, within the operation; auto where rows are not aligned, from 640 on",
+            {"0", "1"});
     by_size("slices", "teams of a work-group that share the k of its tile; auto by the size and the compute units", {"1", "2", "4"});
     out.variants = {
         {"naive", "One element of C per work-item, operands straight from memory."},

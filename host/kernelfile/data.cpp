@@ -17,7 +17,7 @@ namespace cllab::kernelfile {
 namespace {
 
 using model::ElementType;
-using Kind = ElementType::Kind;
+using ElementKind = ElementType::Kind;
 
 float half_to_float(std::uint16_t h) {
     const int exponent = h >> 10 & 31, fraction = h & 1023;
@@ -94,14 +94,14 @@ std::string header_value(const std::string& header, const std::string& key) {
 }  // namespace
 
 bool fits(const ElementType& type, std::int64_t value) {
-    if (type.kind == Kind::floating) return true;
+    if (type.kind == ElementKind::floating) return true;
     const auto bits = 8 * type.lane_bytes;
-    if (type.kind == Kind::unsigned_integer) return value >= 0 && (bits >= 63 || value < std::int64_t{1} << bits);
+    if (type.kind == ElementKind::unsigned_integer) return value >= 0 && (bits >= 63 || value < std::int64_t{1} << bits);
     return bits >= 64 || (value >= -(std::int64_t{1} << (bits - 1)) && value < std::int64_t{1} << (bits - 1));
 }
 
 void put_integer(std::byte* to, const ElementType& type, std::int64_t value) {
-    if (type.kind == Kind::floating) return put_real(to, type, static_cast<double>(value));
+    if (type.kind == ElementKind::floating) return put_real(to, type, static_cast<double>(value));
     switch (type.lane_bytes) {
         case 1: return store(to, static_cast<std::uint8_t>(value));
         case 2: return store(to, static_cast<std::uint16_t>(value));
@@ -111,21 +111,21 @@ void put_integer(std::byte* to, const ElementType& type, std::int64_t value) {
 }
 
 void put_real(std::byte* to, const ElementType& type, double value) {
-    if (type.kind != Kind::floating) return put_integer(to, type, static_cast<std::int64_t>(value));
+    if (type.kind != ElementKind::floating) return put_integer(to, type, static_cast<std::int64_t>(value));
     if (type.lane_bytes == 8) store(to, value);
     else if (type.lane_bytes == 4) store(to, static_cast<float>(value));
     else store(to, float_to_half(value));
 }
 
 double lane_value(const std::byte* from, const ElementType& type) {
-    if (type.kind == Kind::unsigned_integer) return static_cast<double>(unsigned_lane(from, type.lane_bytes));
-    if (type.kind != Kind::floating) return static_cast<double>(signed_lane(from, type.lane_bytes));
+    if (type.kind == ElementKind::unsigned_integer) return static_cast<double>(unsigned_lane(from, type.lane_bytes));
+    if (type.kind != ElementKind::floating) return static_cast<double>(signed_lane(from, type.lane_bytes));
     return type.lane_bytes == 8 ? load<double>(from) : type.lane_bytes == 4 ? load<float>(from) : half_to_float(load<std::uint16_t>(from));
 }
 
 std::string lane_text(const std::byte* from, const ElementType& type) {
-    if (type.kind == Kind::unsigned_integer) return std::to_string(unsigned_lane(from, type.lane_bytes));
-    if (type.kind == Kind::signed_integer) return std::to_string(signed_lane(from, type.lane_bytes));
+    if (type.kind == ElementKind::unsigned_integer) return std::to_string(unsigned_lane(from, type.lane_bytes));
+    if (type.kind == ElementKind::signed_integer) return std::to_string(signed_lane(from, type.lane_bytes));
     char out[40];
     std::snprintf(out, sizeof out, type.lane_bytes == 8 ? "%.17g" : type.lane_bytes == 4 ? "%.9g" : "%.5g", lane_value(from, type));
     return out;
@@ -138,7 +138,7 @@ double ulps_between(const std::byte* a, const std::byte* b, const ElementType& t
 model::SharedBytes random_data(const ElementType& type, std::size_t count, std::uint64_t seed, double low, double high) {
     ElementType lane = type;
     std::size_t lanes = count * type.bytes / std::max<std::size_t>(type.lane_bytes, 1);
-    if (type.kind == Kind::opaque) {
+    if (type.kind == ElementKind::opaque) {
         lane = *model::builtin_type("float");
         lanes = count * type.bytes / 4;
     }
@@ -149,7 +149,7 @@ model::SharedBytes random_data(const ElementType& type, std::size_t count, std::
                 const auto span = static_cast<std::uint64_t>(std::max(1.0, high - low + 1));
                 for (std::size_t i = 0; i < lanes; ++i) {
                     auto* to = out.data() + i * lane.lane_bytes;
-                    if (lane.kind == Kind::floating) put_real(to, lane, low + (high - low) * static_cast<double>(random() >> 40) * 0x1p-24);
+                    if (lane.kind == ElementKind::floating) put_real(to, lane, low + (high - low) * static_cast<double>(random() >> 40) * 0x1p-24);
                     else put_integer(to, lane, static_cast<std::int64_t>(low) + static_cast<std::int64_t>(random.below(span)));
                 }
                 return out;
@@ -227,9 +227,9 @@ Array read_npy(const model::Bytes& file, const std::string& name, const Place& p
 }
 
 bool fits(const Array& array, const model::ElementType& element) {
-    if (element.kind == Kind::opaque) return true;
+    if (element.kind == ElementKind::opaque) return true;
     const auto held = *model::builtin_type(array.type);
-    if (array.truth && element.kind != Kind::floating && element.lane_bytes == 1) return true;
+    if (array.truth && element.kind != ElementKind::floating && element.lane_bytes == 1) return true;
     return held.kind == element.kind && held.lane_bytes == element.lane_bytes;
 }
 

@@ -20,12 +20,11 @@ struct Node {
 
 namespace {
 
-using Kind = Node::Kind;
+using NodeKind = Node::Kind;
 using Made = std::shared_ptr<const Node>;
 using Lookup = std::function<std::int64_t(const std::string&, const Place&)>;
 
 bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
-bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 class Parser {
 public:
@@ -54,15 +53,17 @@ private:
         ++at_;
         return true;
     }
-    Made make(Kind kind, std::size_t at, std::vector<Made> parts) { return std::make_shared<const Node>(Node{kind, 0, {}, place_.at(at), std::move(parts)}); }
+    Made make(NodeKind kind, std::size_t at, std::vector<Made> parts) {
+        return std::make_shared<const Node>(Node{kind, 0, {}, place_.at(at), std::move(parts)});
+    }
 
     Made sum() {
         if (++depth_ > deepest) refuse(place_.at(at_), "the expression is nested deeper than " + std::to_string(deepest) + " levels");
         auto left = product();
         for (;;) {
             const auto at = skip();
-            if (take('+')) left = make(Kind::add, at, {left, product()});
-            else if (take('-')) left = make(Kind::subtract, at, {left, product()});
+            if (take('+')) left = make(NodeKind::add, at, {left, product()});
+            else if (take('-')) left = make(NodeKind::subtract, at, {left, product()});
             else break;
             if (++links_ > most_links) refuse(place_.at(at), "the expression has more than " + std::to_string(most_links) + " operators");
         }
@@ -73,9 +74,9 @@ private:
         auto left = factor();
         for (;;) {
             const auto at = skip();
-            if (take('*')) left = make(Kind::multiply, at, {left, factor()});
-            else if (take('/')) left = make(Kind::divide, at, {left, factor()});
-            else if (take('%')) left = make(Kind::remainder, at, {left, factor()});
+            if (take('*')) left = make(NodeKind::multiply, at, {left, factor()});
+            else if (take('/')) left = make(NodeKind::divide, at, {left, factor()});
+            else if (take('%')) left = make(NodeKind::remainder, at, {left, factor()});
             else return left;
             if (++links_ > most_links) refuse(place_.at(at), "the expression has more than " + std::to_string(most_links) + " operators");
         }
@@ -84,7 +85,7 @@ private:
         const auto at = skip();
         if (take('-')) {
             if (++depth_ > deepest) refuse(place_.at(at), "the expression is nested deeper than " + std::to_string(deepest) + " levels");
-            auto out = make(Kind::negate, at, {factor()});
+            auto out = make(NodeKind::negate, at, {factor()});
             --depth_;
             return out;
         }
@@ -99,9 +100,9 @@ private:
         if (!starts_name(word.front())) {
             const auto value = parse_integer(word);
             if (!value) refuse(place_.at(at), cllab::quoted(word) + " is no whole number, written as 4096, 4Ki or 1M");
-            return std::make_shared<const Node>(Node{Kind::number, *value, {}, place_.at(at)});
+            return std::make_shared<const Node>(Node{NodeKind::number, *value, {}, place_.at(at)});
         }
-        if (!take('(')) return std::make_shared<const Node>(Node{Kind::name, 0, std::string(word), place_.at(at)});
+        if (!take('(')) return std::make_shared<const Node>(Node{NodeKind::name, 0, std::string(word), place_.at(at)});
         return call(std::string(word), at);
     }
     Made call(const std::string& function, std::size_t at) {
@@ -110,14 +111,14 @@ private:
         while (take(','));
         if (!take(')')) refuse_here("',' or ')'");
         if (function == "ceil") {
-            if (parts.size() != 1 || parts.front()->kind != Kind::divide)
+            if (parts.size() != 1 || parts.front()->kind != NodeKind::divide)
                 refuse(place_.at(at), "ceil takes one quotient, as in ceil(n / 16): division rounds down elsewhere");
-            return make(Kind::ceiling, at, parts.front()->parts);
+            return make(NodeKind::ceiling, at, parts.front()->parts);
         }
         if (function != "min" && function != "max")
             refuse(place_.at(at), "there is no function " + cllab::quoted(function) + "; there are min, max and ceil");
         if (parts.size() < 2) refuse(place_.at(at), function + " takes two values or more");
-        return make(function == "min" ? Kind::minimum : Kind::maximum, at, std::move(parts));
+        return make(function == "min" ? NodeKind::minimum : NodeKind::maximum, at, std::move(parts));
     }
 
     static constexpr unsigned most_links = 1000;
@@ -127,31 +128,31 @@ private:
     unsigned depth_ = 0, links_ = 0;
 };
 
-std::int64_t divide(std::int64_t a, std::int64_t b, Kind kind, const Place& place) {
+std::int64_t divide(std::int64_t a, std::int64_t b, NodeKind kind, const Place& place) {
     if (b == 0) refuse(place, "this divides by zero");
     if (a == INT64_MIN && b == -1) refuse(place, "the value does not fit 63 bits");
-    if (kind == Kind::remainder) return a % b;
+    if (kind == NodeKind::remainder) return a % b;
     // Rounded down and up, also of negative values.
     const auto quotient = a / b;
     const bool exact = a % b == 0, positive = (a < 0) == (b < 0);
-    if (kind == Kind::ceiling) return quotient + (!exact && positive);
+    if (kind == NodeKind::ceiling) return quotient + (!exact && positive);
     return quotient - (!exact && !positive);
 }
 
 std::int64_t value_of(const Node& node, const Lookup& lookup) {
-    if (node.kind == Kind::number) return node.number;
-    if (node.kind == Kind::name) return lookup(node.name, node.place);
+    if (node.kind == NodeKind::number) return node.number;
+    if (node.kind == NodeKind::name) return lookup(node.name, node.place);
     std::vector<std::int64_t> v;
     for (const auto& part : node.parts) v.push_back(value_of(*part, lookup));
     std::int64_t out = 0;
     bool fits = true;
     switch (node.kind) {
-        case Kind::negate: fits = !__builtin_sub_overflow(std::int64_t{0}, v[0], &out); break;
-        case Kind::add: fits = !__builtin_add_overflow(v[0], v[1], &out); break;
-        case Kind::subtract: fits = !__builtin_sub_overflow(v[0], v[1], &out); break;
-        case Kind::multiply: fits = !__builtin_mul_overflow(v[0], v[1], &out); break;
-        case Kind::minimum: return *std::min_element(v.begin(), v.end());
-        case Kind::maximum: return *std::max_element(v.begin(), v.end());
+        case NodeKind::negate: fits = !__builtin_sub_overflow(std::int64_t{0}, v[0], &out); break;
+        case NodeKind::add: fits = !__builtin_add_overflow(v[0], v[1], &out); break;
+        case NodeKind::subtract: fits = !__builtin_sub_overflow(v[0], v[1], &out); break;
+        case NodeKind::multiply: fits = !__builtin_mul_overflow(v[0], v[1], &out); break;
+        case NodeKind::minimum: return *std::min_element(v.begin(), v.end());
+        case NodeKind::maximum: return *std::max_element(v.begin(), v.end());
         default: return divide(v[0], v[1], node.kind, node.place);
     }
     if (!fits) refuse(node.place, "the value does not fit 63 bits");

@@ -21,8 +21,6 @@ using Kind = ArgumentSpec::Kind;
 const std::vector<std::string> keywords{"axis",   "arg",     "global", "local",  "offset",    "options", "variant",
                                         "extends", "kernel", "work",   "expect", "reference", "tolerance"};
 
-bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
 bool is_name(const std::string& text) {
     return !text.empty() && std::all_of(text.begin(), text.end(), in_name) && !std::isdigit(static_cast<unsigned char>(text[0]));
 }

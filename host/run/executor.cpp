@@ -215,6 +215,7 @@ private:
     void measure(Cells& cells, double room) {
         Phases shared;
         const ChargedTo account(shared);
+        observer_.measures(number_);
         auto& yardsticks = instruments_.yardsticks();
         for (auto& cell : cells) {
             const auto bytes = yardstick_bytes(*cell.state);

@@ -22,6 +22,8 @@ public:
     /// A cell enters a phase ("build", "verify", "warm up", "sample", "dump"). `so_far` names the cell and device.
     virtual void begin(std::size_t group, std::size_t index, const model::Record& so_far, const char* phase) = 0;
     virtual void done(std::size_t group, std::size_t index, const model::Record& record) = 0;
+    /// Everything of the cells of a comparison is prepared and verified that can be before they are timed, which comes next.
+    virtual void measures(std::size_t group) { static_cast<void>(group); }
     /// What --output wants in the file `path`.
     virtual void picture(const std::string& path, std::size_t width, std::size_t height, const model::Bytes& grey) = 0;
     /// Asked between samples and cells; true ends the run with Interrupted.

@@ -179,7 +179,7 @@ class Dumps(FilesTest):
         self.assertEqual({r["status"] for r in records}, {"ok"})
         beside = [r for r in records if any(w.startswith("side-by-side: ") for w in r["warnings"])]
         refused = "cllab: the devices work one after the other: " in said
-        self.assertEqual(len(beside), 0 if refused else 8, "all but the comparison that was measured alone")
+        self.assertEqual(len(beside), 0 if refused else 10)
         for record in beside:
             self.assertIn("side-by-side: ", (self.folder / record["dump"] / "timing.json").read_text())
         for device in ("0:0", "0:1"):  # the table is in the plan's order, whatever was measured first

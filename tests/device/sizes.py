@@ -20,7 +20,7 @@ SIZES = {
     "divergence_*": {"tiny": [["items=64"]], "small": [["items=512"]]},
     "fma_*": {"tiny": [["type=float", "ahead=0,15"]], "small": []},
     "gemm_pipelined": {"tiny": [["m=5", "n=18", "k=7"], ["m=9", "n=20", "k=12"]],
-                       "small": [["m=130", "n=261", "k=37"], ["m=130", "n=261", "k=70", "tile=64x64", "slices=4"],
+                       "small": [["m=130", "n=261", "k=37", "pack=0,1"], ["m=130", "n=261", "k=70", "tile=64x64", "slices=4"],
                                  ["m=300", "n=268", "k=44", "tile=256x128"], ["m=256", "n=256", "k=64", "tile=128x64"]]},
     # Sizes that no tile divides, with rows that 128-bit words divide and that they do not.
     "gemm_*": {"tiny": [["m=5", "n=18", "k=7"], ["m=9", "n=20", "k=12"]],

@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(a_depth_of_zero_is_refused) {
     BOOST_TEST(says(unsupported("gemm", "naive", {{"m", "16Mi"}, {"k", "8Mi"}}), "elements of A"));
 }
 
-BOOST_AUTO_TEST_CASE(small_matrices_get_small_tiles_so_that_every_unit_has_one) {
+BOOST_AUTO_TEST_CASE(matrices_get_tiles_by_their_size_and_are_copied_where_their_rows_are_not_aligned) {
     model::Device device;
     device.type = model::DeviceType::gpu;
     device.max_group = 256;
@@ -221,6 +221,13 @@ BOOST_AUTO_TEST_CASE(small_matrices_get_small_tiles_so_that_every_unit_has_one) 
     BOOST_TEST(tiles(Implementation::nvidia, "512") == "64x64 2");
     BOOST_TEST(tiles(Implementation::nvidia, "1024") == "128x64 2");
     BOOST_TEST(tiles(Implementation::nvidia, "2048") == "256x128 1");
+    const auto packs = [&](const char* m) {
+        const auto cell = test::first_cell("gemm_pipelined", {{"m", m}});
+        return model::resolve(*cell.experiment, {*cell.variant, cell.point, device, 1, files, 1}).text("pack");
+    };
+    BOOST_TEST(packs("4097") == "1", "rows of an odd number of floats cannot be read in words of four");
+    BOOST_TEST(packs("4100") == "0");
+    BOOST_TEST(packs("301") == "0", "a second launch costs more than words save there");
     // 128 sums a work-item are more than other register files are known to hold.
     BOOST_TEST(tiles(Implementation::amd, "2048") == "128x128 1");
 }
