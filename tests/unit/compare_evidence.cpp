@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(arrangements_known_to_be_spoiled_cost_little) {
         });
     };
     BOOST_TEST(found(true) >= 0.9);
-    BOOST_TEST(found(false) <= 0.5);
+    BOOST_TEST(found(false) <= 0.65);
 }
 
 BOOST_AUTO_TEST_CASE(equal_kernels_beside_another_process_get_a_winner_in_at_most_one_comparison_of_a_hundred) {
