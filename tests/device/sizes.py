@@ -23,8 +23,9 @@ SIZES = {
                        "small": [["m=130", "n=261", "k=37", "pack=0,1"], ["m=130", "n=261", "k=70", "tile=64x64", "slices=4"],
                                  ["m=300", "n=268", "k=44", "tile=256x128"], ["m=256", "n=256", "k=64", "tile=128x64"]]},
     # Sizes that no tile divides, with rows that 128-bit words divide and that they do not.
+    "gemm_[nl]*": {"tiny": [["m=5", "n=18", "k=7"], ["m=9", "n=20", "k=12"]], "small": [["m=64", "n=32", "k=48", "pad=0,3"], ["m=130", "n=261", "k=17"]]},
     "gemm_*": {"tiny": [["m=5", "n=18", "k=7"], ["m=9", "n=20", "k=12"]],
-               "small": [["m=64", "n=32", "k=48", "pad=0,3"], ["m=130", "n=260,261", "k=20,17"], ["m=128", "n=256", "k=32", "tile_k=8,16"]]},
+               "small": [["m=130", "n=260,261", "k=20,17"], ["m=128", "n=256", "k=32", "tile_k=8,16"]]},
     "himeno_swap": {"tiny": [], "small": [["size=XXS"], ["size=XXS", "start=0,3", "order=kij,jki,ijk", "local=4x2x3"]]},
     "himeno_local": {"tiny": [], "small": [["size=XXS"], ["size=XXS", "local=16x4x4,32x1x2", "planes=3"]]},
     "himeno_schedule": {"tiny": [], "small": [["size=XXS", "planes=1,4"]]},
