@@ -1,9 +1,11 @@
 // Isolation by fork: the parent never calls OpenCL, so a child starts from a clean process and may crash or hang in a
 // driver without taking the run along. Child to parent: one JSON object a line for what is worth a record, and a page of
 // shared memory for where it is now, because a message before each sample would wake the parent and disturb the timing.
+#include <algorithm>
 #include <map>
 #include <set>
 
+#include "app/ahead.hpp"
 #include "app/supervision.hpp"
 #include "core/units.hpp"
 #include "json/read.hpp"
@@ -36,13 +38,30 @@ public:
             },
             "while the devices were listed (`cllab devices` names the driver)", timeout_seconds_, timeout_seconds_);
         if (troubles) troubles->assign(lines.begin() + 1, lines.end());
-        return nlohmann::json::parse(lines.at(0)).get<std::vector<model::Device>>();
+        return devices_ = nlohmann::json::parse(lines.at(0)).get<std::vector<model::Device>>();
+    }
+
+    void expect(const run::RunRequest& like, const std::string& selector, bool more) override {
+        const auto known = standing_.find(selector);
+        const auto device = std::find_if(devices_.begin(), devices_.end(), [&](const auto& d) { return d.selector == selector; });
+        if (!more || share_ || known == standing_.end() || device == devices_.end() || !Ahead::pays(*device)) return ahead_.reset();
+        if (!ahead_) ahead_.emplace(like, selector, known->second);
     }
 
     void run(const run::RunRequest& request, const std::string& selector, const Events& events, const std::set<run::CellNumber>& already) override {
         auto finished = already;
         auto rest = request;
         for (bool over = false; !over;) {
+            const bool waits = ahead_ && already.empty() && finished.empty() && request.settings.arrangement;
+            if (auto worker = waits ? ahead_->give(request, standing_.at(selector).last_use) : nullptr) {
+                try {
+                    over = look_after(std::move(worker), rest, selector, events, finished);
+                    continue;
+                } catch (const DeviceLost&) {
+                    if (!finished.empty()) throw;
+                    ahead_.reset();  // a process made now says what it was
+                }
+            }
             auto worker = std::make_unique<Worker>();
             const auto share = share_ ? share_() : nullptr;
             worker->child = std::make_unique<Child>([&](int fd) {
@@ -53,21 +72,30 @@ public:
                 if (rest.settings.arrangement) here.keep_programs();
                 carry_out(here, rest, selector, finished, events.measures, *worker->position, fd, share.get());
             });
-            Supervision supervision(std::move(worker), rest, selector, timeout_seconds_, events, finished);
-            over = supervision.watch();
-            if (const auto& now = supervision.standing()) {
-                auto& known = standing_[selector];
-                auto programs = std::move(known.programs);  // what was built from them is not told again
-                known = *now;
-                known.programs.merge(programs);
-            }
+            over = look_after(std::move(worker), rest, selector, events, finished);
         }
     }
 
 private:
+    /// As Supervision::watch, and keeps what the process knows of the device.
+    bool look_after(std::unique_ptr<Worker> worker, run::RunRequest& rest, const std::string& selector, const Events& events,
+                    std::set<run::CellNumber>& finished) {
+        Supervision supervision(std::move(worker), rest, selector, timeout_seconds_, events, finished);
+        const bool over = supervision.watch();
+        if (const auto& now = supervision.standing()) {
+            auto& known = standing_[selector];
+            auto programs = std::move(known.programs);  // what was built from them is not told again
+            known = *now;
+            known.programs.merge(programs);
+        }
+        return over;
+    }
+
     double timeout_seconds_;
     std::function<std::unique_ptr<run::Share>()> share_;
     std::map<std::string, device::Standing> standing_;  ///< by selector
+    std::vector<model::Device> devices_;  ///< those asked for last
+    std::optional<Ahead> ahead_;
 };
 
 }  // namespace

@@ -215,12 +215,7 @@ private:
             out.reason = comparison.trouble;
             return;
         }
-        std::vector<double> ratios, controls;
-        for (const auto& a : comparison.arrangements) {
-            ratios.push_back(a.log_ratio);
-            controls.push_back(a.control);
-        }
-        const auto test = compare::test_cell(ratios, controls, rules_);
+        const auto test = compare::test_cell(compare::ratios_of(comparison.arrangements), compare::controls_of(comparison.arrangements), rules_);
         out.test = out.test ? compare::looked_again(*out.test, test) : test;
     }
 

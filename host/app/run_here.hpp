@@ -19,6 +19,8 @@ public:
     /// As Runner::run, without the cells that are `finished`. `share`: as execute()'s.
     void run(const run::RunRequest& request, const std::string& selector, const Events& events, const std::set<run::CellNumber>& finished = {},
              run::Share* share = nullptr);
+    /// Opens the device and has it do nothing. Throws Error(environment) when there is no such device.
+    device::Session& open(const std::string& selector);
     /// Opens the device, and does what a run does before its first cell.
     device::Session& make_ready(const std::string& selector);
     /// Builds what the cell will be built from; a run on this device finds it. Throws as the driver and the cell's family do.
@@ -31,9 +33,6 @@ public:
     std::optional<device::Standing> standing(const std::string& selector) const;
 
 private:
-    /// Throws Error(environment) when there is no such device.
-    device::Session& open(const std::string& selector);
-
     bool keeps_programs_ = false;
     std::map<std::string, device::Standing> inherited_;  ///< by selector, as the others
     std::map<std::string, device::Session> open_;

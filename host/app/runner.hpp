@@ -29,6 +29,9 @@ public:
     /// The cells of the request, but for those that are `already` done, on the device "P:D". Resolves every point first.
     virtual void run(const run::RunRequest& request, const std::string& selector, const Events& events,
                      const std::set<run::CellNumber>& already = {}) = 0;
+    /// The next requests are arrangements `like` this one, which differ in seed and sampling time only, so processes for them may be begun now.
+    /// `more`: false when there are no more of them.
+    virtual void expect(const run::RunRequest& like, const std::string& selector, bool more) { (void)like, (void)selector, (void)more; }
 };
 
 std::unique_ptr<Runner> in_this_process();

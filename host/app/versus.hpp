@@ -36,7 +36,7 @@ private:
     model::Comparison out_;
     bool same_code_;
     Random seeds_;
-    std::vector<double> ratios_, controls_;
+    std::vector<double> sampled_;  ///< seconds of a cell's sampling, by arrangement
     unsigned taken_ = 0;
 };
 

@@ -62,6 +62,25 @@ model::Group cells_of(const model::Group& group, bool saved) {
 }  // namespace
 
 Waiting::Waiting(const std::string& selector, const Rebuild& rebuild, bool compiles) : compiles_(compiles) {
+    start(selector, rebuild, [&](Here& here) -> device::Session& {
+        auto& session = here.make_ready(selector);
+        if (compiles) warm_up_compiler(session);
+        return session;
+    });
+}
+
+Waiting::Waiting(const std::string& selector, const Rebuild& rebuild, const device::Standing& known, const run::RunRequest& builds) : compiles_(false) {
+    start(selector, rebuild, [&](Here& here) -> device::Session& {
+        here.inherit(selector, known);
+        here.keep_programs();
+        auto& session = here.open(selector);
+        for (const auto& group : builds.comparisons)
+            for (const auto& cell : group) here.build(selector, builds.settings, cell);
+        return session;
+    });
+}
+
+void Waiting::start(const std::string& selector, const Rebuild& rebuild, const Open& open) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         throw Error(Blame::environment, std::string("no socket for a child process: ") + std::strerror(errno));
@@ -70,17 +89,16 @@ Waiting::Waiting(const std::string& selector, const Rebuild& rebuild, bool compi
     auto& position = *worker_->position;
     worker_->child = std::make_unique<Child>([&, ends](int out) {
         close(ends[0]);
-        work(selector, rebuild, ends[1], out, position);
+        work(selector, rebuild, open, ends[1], out, position);
     });
     close(ends[1]);
 }
 
 Waiting::~Waiting() { close(job_); }
 
-void Waiting::work(const std::string& selector, const Rebuild& rebuild, int jobs, int out, Position& position) const {
+void Waiting::work(const std::string& selector, const Rebuild& rebuild, const Open& open, int jobs, int out, Position& position) {
     Here here;
-    auto& session = here.make_ready(selector);
-    if (compiles_) warm_up_compiler(session);
+    auto& session = open(here);
     send(out, Message{{"ready", true}});
     for (;;) {
         const auto job = read_job(jobs);
@@ -91,7 +109,9 @@ void Waiting::work(const std::string& selector, const Rebuild& rebuild, int jobs
         }
         if (job.contains("run")) {
             session.note_use(Clock::time_point(Clock::duration(job.at("last_use").get<Clock::rep>())));
-            return carry_out(here, apply(rebuild(job.at("run"), session.facts()), job.at("difference")), selector, {}, {}, position, out);
+            auto request = rebuild(job.at("run"), session.facts());
+            if (!job.at("difference").is_null()) request = apply(std::move(request), job.at("difference"));
+            return carry_out(here, request, selector, {}, {}, position, out);
         }
         const Hushed hushed;
         const bool builds = job.contains("build");

@@ -25,6 +25,8 @@ class Waiting {
 public:
     /// `compiles`: its driver's compiler is warm, which costs a second.
     Waiting(const std::string& selector, const Rebuild& rebuild, bool compiles);
+    /// It opens the device, builds what the cells of `builds` need, and lets the device do nothing. `known`: as Here::inherit.
+    Waiting(const std::string& selector, const Rebuild& rebuild, const device::Standing& known, const run::RunRequest& builds);
     ~Waiting();
     Waiting(const Waiting&) = delete;
     Waiting& operator=(const Waiting&) = delete;
@@ -46,11 +48,14 @@ public:
     void rehearse(const std::vector<Message>& requests);
     /// What the device says of the builds, nothing where it says nothing; then it ends.
     std::optional<std::vector<model::Introspection>> ask(const std::vector<AskedBuild>& builds, double seconds);
-    /// Gives it its last job. `last_use`: of the device, by whatever process. Nothing: nobody took it.
+    /// Gives it its last job. `difference`: null where the recipe says all. `last_use`: of the device, by whatever process. Nothing: nobody
+    /// took it.
     std::unique_ptr<Worker> run(const Message& recipe, const Message& difference, Clock::time_point last_use);
 
 private:
-    void work(const std::string& selector, const Rebuild& rebuild, int jobs, int out, Position& position) const;
+    using Open = std::function<device::Session&(Here&)>;
+    void start(const std::string& selector, const Rebuild& rebuild, const Open& open);
+    static void work(const std::string& selector, const Rebuild& rebuild, const Open& open, int jobs, int out, Position& position);
     bool tell(const Message& job);
     State receive(double seconds);
 

@@ -9,11 +9,11 @@
 namespace cllab::compare {
 namespace {
 
-/// One-sided: the chance of log ratios that lie as far above `centre` as these, or farther, when they are symmetric around it.
-double p_above(std::span<const double> log_ratios, double centre) {
+/// One-sided: the chance of log ratios that lie as far above `centre` as these by their errors, or farther, when they are symmetric around it.
+double p_above(const Evidence& evidence, double centre) {
     std::vector<double> off;
-    for (const double x : log_ratios)
-        if (x != centre) off.push_back(x - centre);
+    for (std::size_t i = 0; i < evidence.size(); ++i)
+        if (const double x = evidence.log_ratios[i]; x != centre) off.push_back((x - centre) / evidence.error(i));
     std::sort(off.begin(), off.end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
     unsigned below = 0;
     for (std::size_t i = 0; i < off.size(); ++i)
@@ -54,10 +54,9 @@ double p_above_between(std::span<const double> today, std::span<const double> be
     return std::min(1.0, std::accumulate(density.begin(), density.begin() + static_cast<std::ptrdiff_t>(at_most) + 1, 0.0));
 }
 
-std::vector<double> negated(std::span<const double> values) {
-    std::vector<double> out(values.begin(), values.end());
-    for (auto& value : out) value = -value;
-    return out;
+Evidence negated(Evidence evidence) {
+    for (auto& value : evidence.log_ratios) value = -value;
+    return evidence;
 }
 
 double floor_of(const FamilyRules& rules, const RatioEstimate& control) {
@@ -73,8 +72,8 @@ Rules FamilyRules::of_cell() const {
     return out;
 }
 
-double signed_rank_p(std::span<const double> log_ratios, double floor) {
-    return std::min(1.0, 2 * std::min(p_above(log_ratios, floor), p_above(negated(log_ratios), floor)));
+double signed_rank_p(const Evidence& evidence, double floor) {
+    return std::min(1.0, 2 * std::min(p_above(evidence, floor), p_above(negated(evidence), floor)));
 }
 
 double rank_sum_p(std::span<const double> today, std::span<const double> before, double floor) {
@@ -111,14 +110,14 @@ std::vector<double> holm(std::span<const double> p_values) {
     return out;
 }
 
-model::CellTest test_cell(std::span<const double> log_ratios, std::span<const double> control, const FamilyRules& rules) {
+model::CellTest test_cell(const Evidence& evidence, const Evidence& control, const FamilyRules& rules) {
     model::CellTest out;
     const double coverage = rules.of_cell().coverage;
-    out.ratio = estimate(log_ratios, coverage);
+    out.ratio = estimate(evidence, coverage);
     out.control = estimate(control, coverage);
     const double floor = floor_of(rules, out.control);
     out.floor = std::expm1(floor);
-    out.adjusted = out.p = std::min(1.0, signed_rank_p(log_ratios, floor) / rules.share);
+    out.adjusted = out.p = std::min(1.0, signed_rank_p(evidence, floor) / rules.share);
     return out;
 }
 

@@ -58,7 +58,7 @@ void take_looks(std::size_t tested, std::size_t cells, double seconds, const Loo
 
 /// Two-sided p-value of the log ratios being symmetric around a value within [-floor, floor]; Wilcoxon's signed rank test, exact.
 /// 1 for no log ratios.
-double signed_rank_p(std::span<const double> log_ratios, double floor);
+double signed_rank_p(const Evidence& evidence, double floor);
 
 /// The same for two sets of independent processes, logs of their times: Wilcoxon's rank sum test, exact.
 double rank_sum_p(std::span<const double> today, std::span<const double> before, double floor);
@@ -71,7 +71,7 @@ RatioEstimate estimate_between(std::span<const double> today, std::span<const do
 std::vector<double> holm(std::span<const double> p_values);
 
 /// One cell by its arrangements; the p-value is the look's, divided by its share.
-model::CellTest test_cell(std::span<const double> log_ratios, std::span<const double> control, const FamilyRules& rules);
+model::CellTest test_cell(const Evidence& evidence, const Evidence& control, const FamilyRules& rules);
 
 /// A cell by all of its looks: the latest with the least p-value.
 model::CellTest looked_again(const model::CellTest& before, model::CellTest latest);

@@ -5,17 +5,17 @@
 #include <limits>
 #include <numeric>
 
-#include "core/stats.hpp"
-
 namespace cllab::compare {
 namespace {
 
-/// (x[i] + x[j]) / 2 for i <= j, ascending: their median is the Hodges-Lehmann estimate, their quantiles its interval.
-std::vector<double> walsh_averages(std::span<const double> x) {
+/// Where i and j, i <= j, change places in the order of distances by their errors or one its sign, ascending: averages, each weighted with
+/// the other's error. Their median is the Hodges-Lehmann estimate, their quantiles its interval.
+std::vector<double> walsh_averages(const Evidence& x) {
     std::vector<double> out;
     out.reserve(x.size() * (x.size() + 1) / 2);
     for (std::size_t i = 0; i < x.size(); ++i)
-        for (std::size_t j = i; j < x.size(); ++j) out.push_back((x[i] + x[j]) / 2);
+        for (std::size_t j = i; j < x.size(); ++j)
+            out.push_back((x.log_ratios[i] * x.error(j) + x.log_ratios[j] * x.error(i)) / (x.error(i) + x.error(j)));
     std::sort(out.begin(), out.end());
     return out;
 }
@@ -40,11 +40,11 @@ double signed_rank_below(unsigned n, unsigned w) {
     return std::min(1.0, std::accumulate(density.begin(), density.begin() + static_cast<std::ptrdiff_t>(last) + 1, 0.0));
 }
 
-RatioEstimate estimate(std::span<const double> log_ratios, double coverage) {
+RatioEstimate estimate(const Evidence& evidence, double coverage) {
     RatioEstimate out;
-    out.n = static_cast<unsigned>(log_ratios.size());
-    if (log_ratios.empty()) return out;
-    const auto averages = walsh_averages(log_ratios);
+    out.n = static_cast<unsigned>(evidence.size());
+    if (out.n == 0) return out;
+    const auto averages = walsh_averages(evidence);
     const auto middle = averages.size() / 2;
     out.ratio = std::exp(averages.size() % 2 ? averages[middle] : (averages[middle - 1] + averages[middle]) / 2);
     // [average(k), average(last - k)] misses when the statistic is at most k, on either side.
@@ -59,9 +59,9 @@ RatioEstimate estimate(std::span<const double> log_ratios, double coverage) {
     return out;
 }
 
-Judgement judge(std::span<const double> log_ratios, std::span<const double> control, bool same_code, const Rules& rules) {
+Judgement judge(const Evidence& evidence, const Evidence& control, bool same_code, const Rules& rules) {
     Judgement out;
-    out.ratio = estimate(log_ratios, rules.coverage);
+    out.ratio = estimate(evidence, rules.coverage);
     out.control = estimate(control, rules.coverage);
     const double floor = std::max(std::log1p(rules.margin), out.control.n > 0 ? std::abs(std::log(out.control.ratio)) : 0.0);
     out.floor = std::expm1(floor);
@@ -81,22 +81,26 @@ Judgement judge(std::span<const double> log_ratios, std::span<const double> cont
     return out;
 }
 
-bool enough(std::span<const double> log_ratios, const Rules& rules) {
-    return log_ratios.size() >= rules.least && estimate(log_ratios, rules.coverage).half_width() <= std::log1p(rules.precise);
+bool enough(const Evidence& evidence, const Rules& rules) {
+    return evidence.size() >= rules.least && estimate(evidence, rules.coverage).half_width() <= std::log1p(rules.precise);
 }
 
 double sampling_seconds(double overhead, double seconds) {
-    const double wanted = std::max(overhead, std::min(3 * overhead, seconds / 16 - overhead));
+    constexpr double most = 16, few = 11;
+    double wanted = std::max(overhead, std::min(3 * overhead, seconds / most - overhead));
+    if (few * (overhead + wanted) > seconds) wanted = std::max(overhead / 2, seconds / few - overhead);
     return std::min(wanted, late * seconds / Rules{}.least - overhead);
 }
 
-double log_ratio(std::span<const double> left, std::span<const double> right) {
-    std::vector<double> logs;
-    for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i)
-        if (left[i] > 0 && right[i] > 0) logs.push_back(std::log(left[i] / right[i]));
-    if (logs.empty()) return std::numeric_limits<double>::quiet_NaN();
-    std::sort(logs.begin(), logs.end());
-    return quantile(logs, 0.5);
+double sampling_that_suffices(std::span<const model::Arrangement> arrangements, std::span<const double> seconds, const Rules& rules) {
+    // Eight of 0.6 times `precise` each have an interval of 1.4 times that; of it the rounds' part is the lesser.
+    constexpr double part = 0.3;
+    const double wanted = part * rules.precise;
+    std::vector<double> costs;
+    for (std::size_t i = 0; i < std::min(arrangements.size(), seconds.size()); ++i) costs.push_back(std::pow(arrangements[i].error, 2) * seconds[i]);
+    if (costs.size() < 2 || wanted <= 0) return std::numeric_limits<double>::infinity();
+    std::sort(costs.begin(), costs.end());
+    return costs[3 * (costs.size() - 1) / 4] / (wanted * wanted);  // one in four may be worse
 }
 
 }  // namespace cllab::compare

@@ -45,8 +45,10 @@ struct Judgement {
 /// One arrangement: a fresh process, fresh buffers, a random order of preparation and of turns.
 struct Arrangement {
     std::uint64_t seed = 0;    ///< of its order, placement and inputs
-    double log_ratio = 0;      ///< log of left's time over right's: the median over its rounds; with Control::both the mean of those of four pairs
-    double control = 0;        ///< likewise of what was built once more over its side, with Control::both the mean of two
+    double log_ratio = 0;      ///< log of left's time over right's: the median over samples of a pair of rounds, with Control::both of four cells
+    double error = 0;          ///< of log_ratio: its standard error by the rounds
+    double control = 0;        ///< as log_ratio, of what was built once more over its side
+    double control_error = 0;
     unsigned rounds = 0;
     bool same_memory = false;  ///< both sides took turns on the same buffers
 };

@@ -92,9 +92,7 @@ std::string comparison_json(const model::Comparison& c) {
     out["control_of"] = c.control_of == Control::both ? "both" : c.control_of == Control::right ? "right" : "left";
     if (!c.trouble.empty()) out["trouble"] = c.trouble;
     if (!c.conditions.empty()) out["conditions"] = c.conditions;
-    for (const auto& a : c.arrangements)
-        out["arrangements"].push_back(
-            {{"seed", a.seed}, {"log_ratio", a.log_ratio}, {"control", a.control}, {"rounds", a.rounds}, {"same_memory", a.same_memory}});
+    for (const auto& a : c.arrangements) out["arrangements"].push_back(to_json(a));
     return out.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

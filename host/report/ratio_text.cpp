@@ -16,4 +16,9 @@ nlohmann::ordered_json to_json(const model::RatioEstimate& e) {
     return out;
 }
 
+nlohmann::ordered_json to_json(const model::Arrangement& a) {
+    return {{"seed", a.seed}, {"log_ratio", a.log_ratio}, {"error", a.error}, {"control", a.control}, {"control_error", a.control_error},
+            {"rounds", a.rounds}, {"same_memory", a.same_memory}};
+}
+
 }  // namespace cllab::report

@@ -13,5 +13,6 @@ std::string percent(double part);
 
 /// The interval is left out where none is covered.
 nlohmann::ordered_json to_json(const model::RatioEstimate& estimate);
+nlohmann::ordered_json to_json(const model::Arrangement& arrangement);
 
 }  // namespace cllab::report

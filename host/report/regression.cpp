@@ -205,9 +205,7 @@ std::vector<std::string> regression_json(const model::Regression& r) {
             j["seconds"] = cell->seconds;
             j["looks"] = cell->looks;
             j["arrangements"] = Json::array();
-            for (const auto& a : cell->arrangements)
-                j["arrangements"].push_back(
-                    {{"seed", a.seed}, {"log_ratio", a.log_ratio}, {"control", a.control}, {"rounds", a.rounds}, {"same_memory", a.same_memory}});
+            for (const auto& a : cell->arrangements) j["arrangements"].push_back(to_json(a));
         }
         out.push_back(dump(j));
     }

@@ -185,7 +185,7 @@ void build_for_later(device::Session& session, Instruments& instruments, const C
     }
 }
 
-bool prepare(CellState& state, const CellState* beside) {
+bool prepare(CellState& state, const CellState* beside, const CellState* proved) {
     begin(state);
     if (state.record.status != Status::ok) return false;
     state.announce("build");
@@ -194,6 +194,7 @@ bool prepare(CellState& state, const CellState* beside) {
         return false;
     }
     state.announce("verify");
+    if (proved) state.subject->share_answer(*proved->subject);
     const bool right = state.guarded([&] { prove(state); });
     if (right && state.session.works_beside_host()) state.guarded([&] { begin_reading_code(state); });
     if (!right) state.guarded([&] { read_code(state); });  // the code of a wrong kernel is what its author wants to see

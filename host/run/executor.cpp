@@ -65,7 +65,11 @@ private:
         for (const auto i : turns) {
             cancel_point();
             auto cell = make_cell(i);
-            fine = prepare(*cell.state, cells.empty() ? nullptr : cells.front().state.get());
+            const auto same = std::find_if(cells.begin(), cells.end(), [&](const auto& other) {
+                const auto &one = group_[i], &two = group_[other.index];
+                return one.experiment == two.experiment && one.variant == two.variant && one.point == two.point;
+            });
+            fine = prepare(*cell.state, cells.empty() ? nullptr : cells.front().state.get(), same == cells.end() ? nullptr : same->state.get());
             if (fine) cell.sampling = std::make_unique<Sampling>(*cell.state);
             fine = fine && cell.sampling->warm_up();
             cells.push_back(std::move(cell));

@@ -69,11 +69,11 @@ void Subject::run_reference(const model::Setup& setup, std::uint64_t seed, unsig
     for (const auto& [name, bytes] : left.data) expected_.emplace(name, model::Bytes(bytes.begin(), bytes.end()));
 }
 
-bool Subject::is_the_answer() const {
-    if (buffers_.trips != answer_trips_ || (setup_->accumulates && buffers_.operations != answer_operations_)) return false;
-    return buffers_.data.size() == answer_.size() && std::all_of(answer_.begin(), answer_.end(), [&](const auto& known) {
-        const auto found = buffers_.data.find(known.first);
-        return found != buffers_.data.end() && equal_bytes(found->second, known.second);
+bool Subject::is_the_answer(const model::Buffers& found) const {
+    if (answer_.empty() || found.trips != answer_trips_ || (setup_->accumulates && found.operations != answer_operations_)) return false;
+    return found.data.size() == answer_.size() && std::all_of(answer_.begin(), answer_.end(), [&](const auto& known) {
+        const auto bytes = found.data.find(known.first);
+        return bytes != found.data.end() && equal_bytes(bytes->second, known.second);
     });
 }
 
@@ -81,7 +81,7 @@ Subject::Wrong Subject::check(Operation& set) {
     if (auto wrong = set.read_back(buffers_)) return wrong;
     // Most kernels leave the same bytes each time, and the host's reference takes longer than comparing them.
     const InPhase phase(Phase::host_reference);
-    if (is_the_answer()) return std::nullopt;
+    if (is_the_answer(buffers_) || (same_answer_ && same_answer_->is_the_answer(buffers_))) return std::nullopt;
     buffers_.expected = setup_->reference ? &expected_ : nullptr;
     buffers_.errors = setup_->errors.get();
     return setup_->check(buffers_);

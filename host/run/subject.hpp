@@ -22,6 +22,9 @@ public:
             const Subject* beside = nullptr);
     /// The program of Setup::reference; before verify().
     void set_reference(const device::Built& built) { reference_ = &built; }
+    /// What this one leaves is right where it is, byte by byte, what `other` left and its check has seen: one with the same setup and seed, whose
+    /// verify() was the last thing that it proved. A host's reference of a large cell takes longer than all the rest of an arrangement.
+    void share_answer(const Subject& other) { same_answer_ = &other; }
     /// Makes more sets until there are `count`; they are loaded by the next verify().
     void make_sets(std::size_t count);
 
@@ -68,12 +71,13 @@ private:
     Operation& upcoming() { return *sets_[turn_ % sets_.size()]; }
     Wrong check(Operation& set);
     void run_reference(const model::Setup& setup, std::uint64_t seed, unsigned operations);
-    bool is_the_answer() const;
+    bool is_the_answer(const model::Buffers& found) const;
 
     device::Session& session_;
     const device::Built& built_;
     std::string entry_;
     const Subject* beside_;
+    const Subject* same_answer_ = nullptr;
     const model::Setup* setup_;
     const device::Built* reference_ = nullptr;
     Operation::Contents expected_;    ///< what Setup::reference left

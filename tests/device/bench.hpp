@@ -71,12 +71,13 @@ inline unsigned checks = 0;
 
 /// Runs `variants` (entry points scratch_<name>) of a family whose kernels take (global const uint* src, global uint* dst,
 /// int n) and must write dst[i] = 2 * src[i] + 1. `adjust` may change what they must do, `where` the session. `apart`: each is a comparison.
+/// `twins`: each stands there once more, built with -DTWIN.
 inline std::vector<model::Record> run_scratch(const std::string& kernels, const std::vector<model::Variant>& variants,
                                               run::Settings settings = {}, Recorder* recorder = nullptr,
                                               const std::string& words = "1000",
                                               std::function<void(const model::Variant&, model::Setup&)> adjust = {},
                                               device::Session* where = nullptr, std::optional<model::Cell> yardstick = {}, bool apart = false,
-                                              run::Kept* kept = nullptr) {
+                                              run::Kept* kept = nullptr, bool twins = false) {
     static Folder folder;
     std::ofstream(folder.path / "scratch.cl") << kernels;
     model::Experiment experiment;
@@ -109,6 +110,7 @@ inline std::vector<model::Record> run_scratch(const std::string& kernels, const 
     for (const auto& variant : experiment.variants) {
         if (apart && !comparisons.back().empty()) comparisons.emplace_back();
         comparisons.back().push_back({&experiment, &variant, experiment.id(variant), point, ""});
+        if (twins) comparisons.back().push_back({&experiment, &variant, experiment.id(variant), point, "", "-DTWIN"});
     }
     settings.cl_dir = folder.path;
     settings.sampling_seconds = 0.05;

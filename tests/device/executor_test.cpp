@@ -268,6 +268,26 @@ BOOST_AUTO_TEST_CASE(a_wrong_kernel_has_no_time_in_an_arrangement_either) {
     for (const auto& r : records) BOOST_TEST(!r.time.has_value());
 }
 
+BOOST_AUTO_TEST_CASE(in_an_arrangement_the_host_checks_what_one_build_of_a_cell_leaves_and_the_other_must_leave_the_same_bytes) {
+    const auto text = body("right", "\n#if defined(TWIN) && defined(WRONG)\ndst[i] = 2 * src[i] + 1 + (i == 7);\n#else\ndst[i] = 2 * src[i] + 1;\n#endif\n");
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {  // either is prepared first
+        const auto run_twins = [&](const std::string& kernels) {
+            run::Settings settings;
+            settings.arrangement = true;
+            settings.seed = seed;
+            test::checks = 0;
+            return run_scratch(kernels, {{"right", ""}}, settings, nullptr, "1000", {}, nullptr, {}, false, nullptr, true);
+        };
+        const auto fine = run_twins(text);
+        BOOST_REQUIRE(fine.size() == 2u);
+        for (const auto& r : fine) BOOST_TEST((r.status == Status::ok && r.time), r.reason);
+        BOOST_TEST(test::checks == 1u);
+        const auto wrong = run_twins("#define WRONG\n" + text);
+        BOOST_TEST(std::count_if(wrong.begin(), wrong.end(), [](const auto& r) { return r.status == Status::wrong_result; }) == 1);
+        for (const auto& r : wrong) BOOST_TEST(!r.time.has_value());
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_missing_kernel_is_a_failed_launch_that_names_it) {
     const auto r = run_scratch(right, {{"absent", ""}}).front();
     BOOST_TEST((r.status == Status::launch_failed));

@@ -21,7 +21,7 @@ model::Comparison of(Verdict verdict, double ratio, double low, double high) {
     out.judgement.control = {1.001, 0.998, 1.003, 0.992, 12};
     out.judgement.within = 0.012;
     out.judgement.floor = 0.005;
-    out.arrangements.assign(12, {1, 0.0, 0.0, 9, true});
+    out.arrangements.assign(12, {1, 0.0, 0.001, 0.0, 0.002, 9, true});
     out.seconds = 8.25;
     return out;
 }
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(a_comparison_is_one_json_line_that_says_what_it_is) {
     BOOST_TEST(line.find('\n') == std::string::npos);
     BOOST_TEST(line.find("\"record\":\"comparison\"") != std::string::npos);
     BOOST_TEST(line.find("\"verdict\":\"same code\"") != std::string::npos);
-    BOOST_TEST(line.find("\"same_memory\":true") != std::string::npos);
+    BOOST_TEST(line.find("\"error\":0.001,\"control\":0.0,\"control_error\":0.002,\"rounds\":9,\"same_memory\":true") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

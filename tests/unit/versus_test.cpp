@@ -2,8 +2,11 @@
 #include <boost/test/unit_test.hpp>
 
 #include <cmath>
+#include <optional>
 #include <set>
+#include <thread>
 
+#include "app/ahead.hpp"
 #include "app/versus.hpp"
 
 BOOST_AUTO_TEST_SUITE(versus)
@@ -20,6 +23,8 @@ public:
     std::vector<model::Device> devices(const std::vector<std::string>&, std::vector<std::string>*) override { return {}; }
     void run(const run::RunRequest& request, const std::string&, const app::Events& events, const std::set<run::CellNumber>&) override {
         BOOST_TEST(request.settings.arrangement);
+        expected_when_run.push_back(expects);
+        if (fails_after && expected_when_run.size() > *fails_after) throw app::DeviceLost("gone");
         seeds.insert(request.settings.seed);
         cells = request.comparisons.front();
         for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -27,11 +32,19 @@ public:
             record.id = cells[i].id;
             record.status = model::Status::ok;
             record.time.emplace();
-            for (int round = 0; round < 7; ++round) record.samples.push_back(seconds_.at(i) * (round % 3 == 1 ? 2 : 1));
+            for (unsigned round = 0; round < 7; ++round) {
+                record.samples.push_back(seconds_.at(i) * (round % 3 == 1 ? 2 : 1));
+                record.rounds.push_back(round);
+            }
             events.done(0, i, record);
         }
     }
 
+    void expect(const run::RunRequest&, const std::string&, bool more) override { expects = more; }
+
+    bool expects = false;
+    std::optional<std::size_t> fails_after;
+    std::vector<bool> expected_when_run;
     model::Group cells;             ///< of the last arrangement
     std::set<std::uint64_t> seeds;  ///< of all
 
@@ -82,6 +95,31 @@ BOOST_AUTO_TEST_CASE(it_ends_when_enough_is_known_and_goes_on_where_it_was_when_
     BOOST_TEST(both.comparison().arrangements.size() == rules.least + 1);  // no time for another
     BOOST_TEST(runner.seeds.size() == rules.least + 1);
     BOOST_TEST(both.comparison().judgement.ratio.n == rules.least + 1);
+}
+
+BOOST_AUTO_TEST_CASE(processes_are_made_ahead_from_the_second_arrangement_on_and_none_is_left_at_its_end_however_it_ends) {
+    Told runner({1.0, 1.0, 1.0, 1.0});
+    app::compare_cells(runner, {}, "0:0", {cell("left"), cell("right")}, {}, {}, 60, nobody);
+    BOOST_REQUIRE(runner.expected_when_run.size() == 8u);
+    for (std::size_t i = 0; i < 8; ++i) BOOST_TEST(runner.expected_when_run[i] == (i > 0));  // the first finds out what the others need not
+    BOOST_TEST(!runner.expects);
+    Told lost({1.0, 1.0, 1.0, 1.0});
+    lost.fails_after = 3;
+    BOOST_CHECK_THROW(app::compare_cells(lost, {}, "0:0", {cell("left"), cell("right")}, {}, {}, 60, nobody), app::DeviceLost);
+    BOOST_TEST(lost.expected_when_run.size() == 4u);
+    BOOST_TEST(!lost.expects);
+}
+
+BOOST_AUTO_TEST_CASE(they_are_made_ahead_where_they_leave_alone_what_is_measured) {
+    model::Device device;
+    device.type = model::DeviceType::gpu;
+    device.unified_memory = false;
+    BOOST_TEST(app::Ahead::pays(device) == (std::thread::hardware_concurrency() > 4));
+    device.unified_memory = true;  // it shares the host's memory and power
+    BOOST_TEST(!app::Ahead::pays(device));
+    device.type = model::DeviceType::cpu;
+    device.unified_memory = false;
+    BOOST_TEST(!app::Ahead::pays(device));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,65 @@
+// What the arrangements of a comparison say: a log ratio each, and how far its rounds leave it open.
+//
+// On a busy host two cells that take turns within milliseconds often find the same machine, and as often not: the differences of their logs have a
+// narrow core, and beside it clusters as far off as a factor of two, where one cell had a neighbor on its core, or both of a driver's threads on
+// one core, and the other had not. The median lies in the core, but somewhere in it, by how many of the others are on either side. So from the
+// median on the middle of the core is looked for (Tukey's biweight), whose width is that of the closest quarter of the differences. All
+// differences within a pair of rounds are taken, not only those of a round. By rounds recorded on two machines under seven loads (2026-11-23)
+// that is closer than medians, than quartiles, and than anything made of processor time.
+//
+// Arrangements differ by several times in how far they are to be relied on, for another process comes and goes. An arrangement's own
+// differences say how far: by the width of their middle, which is the same when the sides change places.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "model/comparison.hpp"
+
+namespace cllab::compare {
+
+/// One log ratio per arrangement, finite, and the error of each, above 0, which counts only in proportion to those of the others. None given:
+/// all alike.
+struct Evidence {
+    std::vector<double> log_ratios, errors;
+
+    Evidence() = default;
+    Evidence(std::vector<double> all_log_ratios, std::vector<double> their_errors = {})
+        : log_ratios(std::move(all_log_ratios)), errors(std::move(their_errors)) {}
+    Evidence(std::span<const double> all_log_ratios) : log_ratios(all_log_ratios.begin(), all_log_ratios.end()) {}
+
+    std::size_t size() const { return log_ratios.size(); }
+    double error(std::size_t i) const { return errors.empty() ? 1 : errors[i]; }
+};
+
+/// What arrangements of one kernel differ by that their rounds do not say (2026-11-22 and 23, VM of two cores): those that are known
+/// far better than this count as if they were not.
+inline constexpr double between_arrangements = 0.003;
+
+Evidence ratios_of(std::span<const model::Arrangement> arrangements);
+Evidence controls_of(std::span<const model::Arrangement> arrangements);
+
+/// The samples of a cell in an arrangement: seconds, and the rounds they were taken in, ascending, or none where that is 0, 1, 2 and so on.
+struct Turns {
+    std::span<const double> seconds;
+    std::span<const unsigned> rounds;
+};
+
+/// Log ratios of samples that were taken within a pair of rounds (ABBA), each of a left cell with each of a right one.
+class Differences {
+public:
+    /// `left` and `right` may have several cells each, which took turns.
+    void add(std::span<const Turns> left, std::span<const Turns> right);
+
+    struct Told {
+        double log_ratio;  ///< the middle of their core; NaN: there is nothing usable
+        double error;      ///< its standard error, as far as rounds are independent of each other
+    };
+    Told told() const;
+
+private:
+    std::vector<double> logs_;
+    std::size_t rounds_ = 0;
+};
+
+}  // namespace cllab::compare
