@@ -83,10 +83,8 @@ kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void gemm_local(glob
 
 #if GEMM_PACKED
 // Copies of A and of B, as the NDRange's dimension 2 says, in which whole tiles lie: zeros right of the last column and below the
-// last row. A work-item makes PACK rows of a column. In 32 columns of B those 8 apart come to lie side by side: the sums of a word then
-// belong 8 apart, and those of 8 items to one sector of C, which they could not write as words.
+// last row. A work-item makes PACK rows of a column.
 #define PACK 8
-#define SOURCE(x) ((x) / 32 * 32 + (x) % 4 * 8 + (x) % 32 / 4)
 kernel void gemm_pack(global const float* restrict a, global const float* restrict b, global float* restrict packed_a,
                       global float* restrict packed_b, int m, int n, int k) {
     const int x = get_global_id(0), top = get_global_id(1) * PACK;
@@ -96,10 +94,9 @@ kernel void gemm_pack(global const float* restrict a, global const float* restri
     const int rows = is_a ? m : k, columns = is_a ? k : n;
     const int wide = is_a ? WHOLE(k, DEPTH) : WHOLE(n, TILE_N), high = is_a ? WHOLE(m, TILE_M) : WHOLE(k, DEPTH);
     if (x >= wide) return;
-    const int source = is_a ? x : SOURCE(x);
     float column[PACK];
 #pragma unroll
-    for (int i = 0; i < PACK; ++i) column[i] = top + i < rows && source < columns ? from[(size_t)(top + i) * columns + source] : 0;
+    for (int i = 0; i < PACK; ++i) column[i] = top + i < rows && x < columns ? from[(size_t)(top + i) * columns + x] : 0;
 #pragma unroll
     for (int i = 0; i < PACK; ++i) {
         if (top + i < high) to[(size_t)(top + i) * wide + x] = column[i];
@@ -241,20 +238,14 @@ INLINE void add_to_c(float (*acc)[ITEM_N], global float* c, int row, int column,
 #pragma unroll
             for (int h = 0; h < ITEM_N / 4; ++h) {
                 const int x = column + h * 32;
-                global float* p = c + (size_t)r * n;
-#if GEMM_PACKED
-#pragma unroll
-                for (int j = 0; j < 4; ++j) {
-                    const int source = SOURCE(x + j);
-                    if (source < n) p[source] += acc[y][4 * h + j];
-                }
-#elif GEMM_ALIGNED
+                global float* p = c + (size_t)r * n + x;
+#if GEMM_ALIGNED
                 if (INSIDE(x < n))
-                    *(global float4*)(p + x) += (float4)(acc[y][4 * h], acc[y][4 * h + 1], acc[y][4 * h + 2], acc[y][4 * h + 3]);
+                    *(global float4*)p += (float4)(acc[y][4 * h], acc[y][4 * h + 1], acc[y][4 * h + 2], acc[y][4 * h + 3]);
 #else
 #pragma unroll
                 for (int j = 0; j < 4; ++j) {
-                    if (x + j < n) p[x + j] += acc[y][4 * h + j];
+                    if (x + j < n) p[j] += acc[y][4 * h + j];
                 }
 #endif
             }
