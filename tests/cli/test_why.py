@@ -96,12 +96,12 @@ class Why(LabTest):
         self.assertGreater(half["predicted"]["low"], 1)
         self.assertNotEqual(half["outcome"], "as predicted")
         self.assertIn("work-items=4194304 instead of 8388608: predicted", page)
-        # Whether it is the same code but for the multiply-adds is a matter of the processor's vectors.
+        # Whether it is the same code but for the multiply-adds is a matter of the processor's vectors, and whether they are a fair part of the time of its load.
         if "multiply-adds" in tests:
             self.assertIn("leaves room for", tests["multiply-adds"]["because"])
             self.assertNotIn("trouble", tests["multiply-adds"])
         else:
-            self.assertIn("with more arithmetic: the kernel with them ", page)
+            self.assertIn("with more arithmetic: ", page)
 
     @against_noise
     def test_a_claim_that_fails_its_test_is_withdrawn(self):
