@@ -96,12 +96,14 @@ class Why(LabTest):
         self.assertGreater(half["predicted"]["low"], 1)
         self.assertNotEqual(half["outcome"], "as predicted")
         self.assertIn("work-items=4194304 instead of 8388608: predicted", page)
-        # Whether it is the same code but for the multiply-adds is a matter of the processor's vectors, and whether they are a fair part of the time of its load.
+        # Whether it is the same code but for the multiply-adds is a matter of the processor's vectors, and whether they are a fair part of
+        # the time of its load. The first test that fails is the last one.
         if "multiply-adds" in tests:
             self.assertIn("leaves room for", tests["multiply-adds"]["because"])
             self.assertNotIn("trouble", tests["multiply-adds"])
-        else:
-            self.assertIn("with more arithmetic: ", page)
+        elif "with more arithmetic: " not in page:
+            self.assertEqual(half["outcome"], "otherwise")
+            self.assertEqual(line["limit"], "withdrawn")
 
     @against_noise
     def test_a_claim_that_fails_its_test_is_withdrawn(self):
@@ -119,19 +121,26 @@ class Why(LabTest):
             self.assertEqual(test["outcome"], "otherwise")
 
     @against_noise
-    def test_twice_the_work_may_agree_with_a_claim_that_other_groups_refute(self):
-        # The time goes with the pixels, and so do the groups: only the same pixels in half as many groups tell.
-        cell = ["pitch_implicit", "--device", "cpu", "--axis", "width=512", "--axis", "height=512", "--axis", "local=64x4", "--max-time", "0.05"]
-        self.lab("run", *cell, "--no-dumps", "--no-yardstick", "--json", "r.jsonl")
+    def test_the_same_work_in_other_groups_refutes_a_claim_that_groups_take_the_time(self):
+        # Nothing else can be changed: it asks how many work-items there are, and the profile has no arithmetic.
+        (self.folder / "k.cl").write_text("kernel void k(global const float* x, global float* y)\n{ size_t i = get_global_id(0); float a = x[i];\n"
+                                          "for (int n = 0; n < 64 && i < get_global_size(0); ++n) a = a * 0.5f + 1; y[i] = a; }\n")
+        cell = ["k.cl", "--device", "cpu", "--arg", "x=rand:262144", "--arg", "y=out:262144", "--axis", "wide=64", "--global", "262144", "--local", "wide",
+                "--work", "bytes=8*262144", "--max-time", "0.1"]
+        self.lab("run", *cell, "--no-dumps", "--no-yardstick", "--json", "r.jsonl", "--force")
         record, = self.records()
         groups = record["work"]["groups"]
-        self.assertEqual(groups, 512 * 512 / 256)
-        self.profile([figure("dispatch.group.time", "time per group", "s", 1.1 * record["time"]["median"] / groups, low=1e-12, high=1),
+        self.assertEqual(groups, 262144 / 64)
+        # A quarter above what it took, which a busy machine may have shortened or will lengthen.
+        self.profile([figure("dispatch.group.time", "time per group", "s", 1.25 * record["time"]["median"] / groups, low=1e-12, high=1),
                       figure("launch.empty.item", "empty kernel", "s", 1e-12)])
         page, line = self.why("--test", cell=cell)
-        tests = {test["axis"]: test for test in line["tests"]}
-        self.assertEqual((tests["local"]["after"], tests["local"]["outcome"]), ("128x4", "otherwise"))
-        self.assertLess(tests["local"]["predicted"]["high"], 0.9)
+        test, = line["tests"]
+        self.assertEqual((test["axis"], test["outcome"]), ("wide", "otherwise"))
+        if int(test["after"]) > 64:
+            self.assertLess(test["predicted"]["high"], 0.9)
+        else:
+            self.assertGreater(test["predicted"]["low"], 1.1)
         self.assertEqual(line["limit"], "withdrawn")
         self.assertIn("withdrawn: limited by group dispatch does not stand its test", page)
 
