@@ -1,14 +1,13 @@
 #include "app/ahead.hpp"
 
 #include <algorithm>
-#include <thread>
 
 #include "core/random.hpp"
 
 namespace cllab::app {
 
-bool Ahead::pays(const model::Device& device) {
-    return device.is_gpu() && !device.unified_memory && std::thread::hardware_concurrency() > processes;
+bool Ahead::pays(const model::Device& device, unsigned cores) {
+    return device.is_gpu() && !device.unified_memory && cores > processes;
 }
 
 Ahead::Ahead(run::RunRequest like, const std::string& selector, const device::Standing& known)

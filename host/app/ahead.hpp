@@ -16,8 +16,9 @@ namespace cllab::app {
 
 class Ahead {
 public:
-    /// Whether what a process of this device does before it measures leaves what others measure alone: with memory of its own, and cores to spare.
-    static bool pays(const model::Device& device);
+    /// Whether what a process of this device does before it measures leaves what others measure alone: with memory of its own, and
+    /// `cores` of the host to spare.
+    static bool pays(const model::Device& device, unsigned cores);
 
     /// Begins the first. For arrangements like that one on the device "P:D", of which it is known what is `known`.
     Ahead(run::RunRequest like, const std::string& selector, const device::Standing& known);

@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/kernel_text.hpp"
 #include "inspect/isa/nvidia.hpp"
-#include "model/params.hpp"
-#include "run/kernel_source.hpp"
 
 namespace cllab::app {
 namespace {
@@ -22,9 +19,7 @@ std::size_t local_arguments(const model::Setup& setup) {
     return out;
 }
 
-std::optional<std::string> with_local_parameter(const std::string& text, const std::vector<std::string>& names) {
-    return with_parameters(text, names, std::string("__local uint* ") + parameter, "");
-}
+std::string ballast_parameter() { return std::string("__local uint* ") + parameter; }
 
 unsigned waves_of(const model::Record& record, const model::Device& device, std::size_t arguments, std::size_t ballast) {
     if (device.compute_capability == 0 || !record.code.registers || record.work.group <= 0) return 0;
@@ -54,24 +49,10 @@ std::variant<Residency, std::string> plan_ballast(const model::Record& record, c
     return "no local memory that a group may ask for leaves a unit fewer than " + std::to_string(before) + " waves";
 }
 
-std::optional<Ballasted> with_ballast(const model::Cell& cell, const model::Setup& setup, const run::Settings& settings, const model::Device& device,
-                                      std::size_t bytes) {
-    if (!setup.steps.empty() || local_arguments(setup) + bytes > device.local_bytes) return std::nullopt;
-    const auto built = run::build_text(cell, setup, device, settings.cl_dir, settings.build_options);
-    if (built.options.find("-x cuda") != std::string::npos) return std::nullopt;
-    const auto text = with_local_parameter(built.text, {cell.experiment->entry(*cell.variant), "KERNEL"});
-    if (!text) return std::nullopt;
-    const auto changed = std::make_shared<model::Experiment>(*cell.experiment);
-    changed->setup = [base = cell.experiment->setup, bytes](const model::Request& request, model::Params& params) {
-        auto out = base(request, params);
-        out.args.push_back(model::Local{parameter, bytes});
-        return out;
-    };
-    Ballasted out{changed, cell};
-    out.cell.experiment = changed.get();
-    out.cell.options.clear();  // they are among those that are stored
-    out.cell.stored = std::make_shared<const model::StoredBuild>(model::StoredBuild{*text, built.options});
-    return out;
+std::optional<ChangedCell> with_ballast(const model::Cell& cell, const model::Setup& setup, const run::Settings& settings, const model::Device& device,
+                                        std::size_t bytes) {
+    if (local_arguments(setup) + bytes > device.local_bytes) return std::nullopt;
+    return with_changed_text(cell, setup, settings, device, ballast_parameter(), "", [bytes](model::Setup& out) { out.args.push_back(model::Local{parameter, bytes}); });
 }
 
 }  // namespace cllab::app

@@ -10,13 +10,14 @@
 #include <variant>
 #include <vector>
 
+#include "app/kernel_text.hpp"
 #include "model/plan.hpp"
 #include "run/request.hpp"
 
 namespace cllab::app {
 
-/// `text` with one more parameter, of local memory, in each kernel of one of these names; nothing where there is no such kernel.
-std::optional<std::string> with_local_parameter(const std::string& text, const std::vector<std::string>& names);
+/// The parameter that a kernel gets for it.
+std::string ballast_parameter();
 
 /// How many waves one unit holds without a ballast and with it, and the bytes of it.
 struct Residency {
@@ -32,14 +33,9 @@ std::variant<Residency, std::string> plan_ballast(const model::Record& record, c
 /// Waves of the record's kernel that a unit holds; 0: not known. `arguments` as above.
 unsigned waves_of(const model::Record& record, const model::Device& device, std::size_t arguments, std::size_t ballast = 0);
 
-/// A set-up with such a ballast. `cell` is of `experiment`, which must live as long.
-struct Ballasted {
-    std::shared_ptr<const model::Experiment> experiment;
-    model::Cell cell;
-};
-/// Nothing where an operation is more than one launch, or the kernel is not found in its text. `setup` is the cell's.
-std::optional<Ballasted> with_ballast(const model::Cell& cell, const model::Setup& setup, const run::Settings& settings, const model::Device& device,
-                                      std::size_t bytes);
+/// The cell with so many bytes more. Nothing where a group cannot have them, and as with_changed_text.
+std::optional<ChangedCell> with_ballast(const model::Cell& cell, const model::Setup& setup, const run::Settings& settings, const model::Device& device,
+                                        std::size_t bytes);
 
 /// Bytes of local memory among the arguments of a set-up.
 std::size_t local_arguments(const model::Setup& setup);

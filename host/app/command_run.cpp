@@ -307,12 +307,12 @@ int command_run(const Invocation& asked, Watched* watched) {
         lost.push_back({{device.platform, device.name, device.vendor, device.driver, model::name(device.type),
                          device.selector, device.identity}, why});
     };
-    const OnOneDevice run_alone = [&](const model::Device& device, const std::set<run::CellNumber>& already) {
+    const OnOneDevice run_alone = [&](const model::Device& device) {
         try {
             if (paired) compared.resize(compared.size() + plan.size());
             const auto rest = [&](const std::set<run::CellNumber>& done) { runner->run(request, device.selector, events, done); };
             if (processes > 1) share_out(request, device, processes, invocation.timeout_seconds, events, rest);
-            else rest(already);
+            else rest({});
             if (watched && devices.size() == 1 && !sink.uses_stdout() && !(outputs.html() && outputs.html()->is_stdout())) {
                 progress.clear();
                 print_page(sink.records(), conclusions_of(sink, devices), lost, false, invocation.columns);
@@ -330,7 +330,7 @@ int command_run(const Invocation& asked, Watched* watched) {
     try {
         const auto at_once = !paired ? may_work_at_once(devices, request, invocation.parallel) : std::vector<model::Device>{};
         for (const auto& device : devices)
-            if (std::none_of(at_once.begin(), at_once.end(), [&](const auto& d) { return d.selector == device.selector; })) run_alone(device, {});
+            if (std::none_of(at_once.begin(), at_once.end(), [&](const auto& d) { return d.selector == device.selector; })) run_alone(device);
         if (!at_once.empty()) {
             run_side_by_side(request, at_once, invocation.timeout_seconds, events, {run_alone, lose});
             sink.sort_by_plan();

@@ -1,8 +1,5 @@
 #include "app/extra_arithmetic.hpp"
 
-#include "app/kernel_text.hpp"
-#include "run/kernel_source.hpp"
-
 namespace cllab::app {
 
 constexpr unsigned chains = 4;  // of which each multiply-add waits for the one before
@@ -22,30 +19,17 @@ std::string arithmetic_statements(unsigned operations) {
     return out + " if (cllab_0 + cllab_1 + cllab_2 + cllab_3 == cllab_never) cllab_sink[get_global_id(0)] = cllab_0;";
 }
 
-std::optional<ExtraArithmetic> with_arithmetic(const model::Cell& cell, const model::Setup& setup, const run::Settings& settings,
-                                               const model::Device& device, unsigned operations) {
-    if (!setup.steps.empty() || setup.slope) return std::nullopt;
-    const auto built = run::build_text(cell, setup, device, settings.cl_dir, settings.build_options);
-    if (built.options.find("-x cuda") != std::string::npos) return std::nullopt;
-    const auto entry = cell.experiment->entry(*cell.variant);
-    const auto text = with_parameters(built.text, {entry, "KERNEL"}, arithmetic_parameters(), arithmetic_statements(operations));
-    if (!text) return std::nullopt;
-    const auto changed = std::make_shared<model::Experiment>(*cell.experiment);
+std::optional<ChangedCell> with_arithmetic(const model::Cell& cell, const model::Setup& setup, const run::Settings& settings, const model::Device& device,
+                                           unsigned operations) {
+    if (setup.slope) return std::nullopt;
     const std::size_t bytes = sizeof(float) * setup.global.size[0];
-    changed->setup = [base = cell.experiment->setup, bytes, operations](const model::Request& request, model::Params& params) {
-        auto out = base(request, params);
+    return with_changed_text(cell, setup, settings, device, arithmetic_parameters(), arithmetic_statements(operations), [bytes, operations](model::Setup& out) {
         out.args.push_back(model::Scratch{"cllab_sink", bytes});
         out.args.push_back(model::value("cllab_factor", 0.75f));
         out.args.push_back(model::value("cllab_never", -1.0f));
         // That they stand in the machine code is looked at, and the cell collapsed where they do not.
         out.declared.push_back({model::Declared::What::multiply_add, static_cast<double>(operations), 32});
-        return out;
-    };
-    ExtraArithmetic out{changed, cell};
-    out.cell.experiment = changed.get();
-    out.cell.options.clear();  // they are among those that are stored
-    out.cell.stored = std::make_shared<const model::StoredBuild>(model::StoredBuild{*text, built.options});
-    return out;
+    });
 }
 
 }  // namespace cllab::app

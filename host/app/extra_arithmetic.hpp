@@ -5,24 +5,16 @@
 // what is equal for all is done once. What they lead to decides a store that never happens, by a value that no compiler knows.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 
-#include "model/plan.hpp"
-#include "run/request.hpp"
+#include "app/kernel_text.hpp"
 
 namespace cllab::app {
 
-struct ExtraArithmetic {
-    std::shared_ptr<const model::Experiment> experiment;
-    model::Cell cell;
-};
-
-/// `operations` multiply-adds more for each work-item, a multiple of 4. Nothing where an operation is more than one launch or its time is that of
-/// a step, or the kernel is not found in its text.
-std::optional<ExtraArithmetic> with_arithmetic(const model::Cell& cell, const model::Setup& setup, const run::Settings& settings,
-                                               const model::Device& device, unsigned operations);
+/// `operations` multiply-adds more for each work-item, a multiple of 4. Nothing where the time is that of a step, and as with_changed_text.
+std::optional<ChangedCell> with_arithmetic(const model::Cell& cell, const model::Setup& setup, const run::Settings& settings, const model::Device& device,
+                                           unsigned operations);
 
 /// The parameters and the statements of so many.
 std::string arithmetic_parameters();

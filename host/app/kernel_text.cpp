@@ -1,21 +1,19 @@
 #include "app/kernel_text.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include "core/text.hpp"
 #include "inspect/code.hpp"
+#include "run/kernel_source.hpp"
 
 namespace cllab::app {
 namespace {
-
-bool is_part_of_a_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 /// Whether `word` stands in `text` as a word of its own.
 bool has_word(std::string_view text, std::string_view word) {
     for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
         const auto end = at + word.size();
-        if ((at == 0 || !is_part_of_a_name(text[at - 1])) && (end == text.size() || !is_part_of_a_name(text[end]))) return true;
+        if ((at == 0 || !in_name(text[at - 1])) && (end == text.size() || !in_name(text[end]))) return true;
     }
     return false;
 }
@@ -37,7 +35,7 @@ std::optional<std::string> with_parameters(const std::string& text, const std::v
     std::string out;
     std::size_t done = 0;
     for (std::size_t at = 0; at < text.size(); ++at) {
-        if (at > 0 && is_part_of_a_name(text[at - 1])) continue;
+        if (at > 0 && in_name(text[at - 1])) continue;
         const auto name = std::find_if(names.begin(), names.end(), [&](const auto& n) { return text.compare(at, n.size(), n) == 0; });
         if (name == names.end()) continue;
         const auto open = text.find_first_not_of(" \t\r\n", at + name->size());
@@ -68,7 +66,7 @@ bool asks_for(const std::string& text, const std::string& options, const std::ve
         // The compiler has names of its own, and the text may define what it asks for.
         if (name.starts_with("cl_") || name.starts_with("__") || text.find("#define " + std::string(name)) != std::string::npos) return true;
         for (auto at = options.find("-D" + std::string(name)); at != std::string::npos; at = options.find("-D" + std::string(name), at + 1))
-            if (const auto end = at + 2 + name.size(); end == options.size() || !is_part_of_a_name(options[end])) return true;
+            if (const auto end = at + 2 + name.size(); end == options.size() || !in_name(options[end])) return true;
         return false;
     };
     // defined(A), !defined(A) and what && and || make of them. What is in further parentheses is taken for true rather more often than it is.
@@ -110,6 +108,26 @@ bool asks_for(const std::string& text, const std::string& options, const std::ve
             return true;
     }
     return false;
+}
+
+std::optional<ChangedCell> with_changed_text(const model::Cell& cell, const model::Setup& setup, const run::Settings& settings, const model::Device& device,
+                                             const std::string& parameters, const std::string& statements, const std::function<void(model::Setup&)>& add) {
+    if (!setup.steps.empty()) return std::nullopt;
+    const auto built = run::build_text(cell, setup, device, settings.cl_dir, settings.build_options);
+    if (built.options.find("-x cuda") != std::string::npos) return std::nullopt;
+    const auto text = with_parameters(built.text, {cell.experiment->entry(*cell.variant), "KERNEL"}, parameters, statements);
+    if (!text) return std::nullopt;
+    const auto changed = std::make_shared<model::Experiment>(*cell.experiment);
+    changed->setup = [base = cell.experiment->setup, add](const model::Request& request, model::Params& params) {
+        auto out = base(request, params);
+        add(out);
+        return out;
+    };
+    ChangedCell out{changed, cell};
+    out.cell.experiment = changed.get();
+    out.cell.options.clear();  // they are among those that are stored
+    out.cell.stored = std::make_shared<const model::StoredBuild>(model::StoredBuild{*text, built.options});
+    return out;
 }
 
 }  // namespace cllab::app

@@ -159,7 +159,7 @@ void add_run(Options& add) {
     add("parallel", text("WHICH", "gpus"),
         "Which of several devices measure at the same time, each in a process of its own: never; gpus, those with memory of their own; "
         "all. From four comparisons on. The first cell of the first and of the last comparison are measured on each device alone and again "
-        "beside the others; where one takes longer by more than 2 %, the devices run one after the other.");
+        "beside the others; where one takes longer by more than 2 % and a microsecond, the devices run one after the other.");
     add("hot", po::value<double>()->value_name("SECONDS"),
         "On CPU devices: after the timing, runs each cell for SECONDS and samples which instructions run, for isa.txt and the record. "
         "0 skips it. Default: 0.05 where dumps are written. Skips a cell whose operation takes three times as long.");

@@ -1,10 +1,7 @@
 #include "app/side_by_side.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <bit>
 #include <chrono>
-#include <cstdint>
 #include <list>
 #include <map>
 #include <thread>
@@ -20,32 +17,7 @@ namespace {
 
 using run::CellNumber;
 
-/// Of the request that each device works on: the witness alone, the witness beside the others, then the user's comparisons.
-constexpr std::size_t alone_comparison = 0, beside_comparison = 1, users_comparison = 2;
-
-/// Where the devices wait for each other: one after the other measures the witness alone, then all of them at the same time.
-struct Gate {
-    std::atomic<std::size_t> turn{0};      ///< number of the device that may measure alone
-    std::atomic<std::uint64_t> arrived{0}; ///< a bit for each device that is to measure beside the others, or is lost
-
-    static constexpr std::size_t most = 64;
-
-    void pass(std::size_t device, std::size_t comparison, std::size_t devices, double seconds) {
-        const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-        const auto wait = [&](const auto& over) {
-            constexpr std::chrono::milliseconds nap(1);
-            while (!over() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(nap);
-        };
-        if (comparison == alone_comparison) return wait([&] { return turn >= device; });
-        leave(device);
-        if (comparison == beside_comparison) wait([&] { return std::popcount(arrived.load()) >= static_cast<int>(devices); });
-    }
-    /// The device measures alone no more.
-    void leave(std::size_t device) {
-        for (auto now = turn.load(); now <= device && !turn.compare_exchange_weak(now, device + 1);) continue;
-        arrived |= std::uint64_t{1} << device;
-    }
-};
+constexpr std::size_t alone_comparison = Gate::alone, beside_comparison = Gate::beside, users_comparison = 2;
 
 /// The smallest and the largest of a sweep, say: launches suffer from a busy host, long streams from power and from shared memory.
 std::vector<model::Cell> witness_of(const run::RunRequest& request) {
@@ -75,8 +47,10 @@ public:
     }
 
     /// Decides as soon as each of the `working` devices has told of the witness, and from then on hands on what there is.
-    void look(std::size_t working) {
+    void look(std::size_t working, bool late) {
         if (!decided_) {
+            if (late) trouble_ = "one of them waited too long for its turn to measure alone";
+            if (trouble_) return;
             if (beside_.size() < working * cells_) return;
             decided_ = true;
             std::pair<double, double> ratios{1, 1};
@@ -135,7 +109,7 @@ Done run_at_once(const run::RunRequest& request, const std::vector<model::Device
             alive += lane.trouble().empty();
             ++number;
         }
-        witness.look(alive);
+        witness.look(alive, gate->is_late());
     }
     for (const auto& lane : lanes)
         if (!lane.trouble().empty()) out.lost[lane.selector()] = lane.trouble();
@@ -148,6 +122,26 @@ Done run_at_once(const run::RunRequest& request, const std::vector<model::Device
 }
 
 }  // namespace
+
+void Gate::pass(std::size_t device, std::size_t comparison, std::size_t devices, double seconds) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    const auto wait_for = [&](std::size_t first) {  // the devices below this number
+        constexpr std::chrono::milliseconds nap(1);
+        const auto all = first < most ? (std::uint64_t{1} << first) - 1 : ~std::uint64_t{0};
+        while ((done_alone_ & all) != all) {
+            if (std::chrono::steady_clock::now() >= until) {
+                late_ = true;
+                return;
+            }
+            std::this_thread::sleep_for(nap);
+        }
+    };
+    if (comparison == alone) return wait_for(device);
+    leave(device);
+    if (comparison == beside) wait_for(devices);
+}
+
+void Gate::leave(std::size_t device) { done_alone_ |= std::uint64_t{1} << device; }
 
 std::vector<model::Device> may_work_at_once(const std::vector<model::Device>& devices, const run::RunRequest& request, const std::string& parallel) {
     constexpr std::size_t least_comparisons = 4;
@@ -185,7 +179,7 @@ void run_side_by_side(const run::RunRequest& request, const std::vector<model::D
     const auto done = run_at_once(request, devices, timeout_seconds, events);
     if (done.trouble) {
         say("the devices work one after the other: " + *done.trouble);
-        for (const auto& device : devices) alone.run(device, {});
+        for (const auto& device : devices) alone.run(device);
         return;
     }
     for (const auto& device : devices)

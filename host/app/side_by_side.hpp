@@ -1,9 +1,10 @@
 // Several devices of one run at once, each in processes of its own, where neither slows the other.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,8 +25,27 @@ constexpr double slowed_by = 0.02, slowed_by_seconds = 1e-6;
 /// changed by.
 std::optional<std::string> slowed(const std::vector<model::Record>& alone, const std::vector<model::Record>& beside, std::pair<double, double>& ratios);
 
-/// The cells of the request, but for those that are `already` done, on one device. False when its driver failed, which has been said.
-using OnOneDevice = std::function<bool(const model::Device&, const std::set<run::CellNumber>& already)>;
+/// Where processes of several devices wait for each other, in memory that they share: one after the other measures the witness alone, in the order of
+/// their numbers, then all of them at the same time.
+class Gate {
+public:
+    static constexpr std::size_t most = 64;            ///< devices
+    static constexpr std::size_t alone = 0, beside = 1;  ///< the numbers of these comparisons
+
+    /// Returns when the device may measure this comparison, or after so many seconds, which makes it late.
+    void pass(std::size_t device, std::size_t comparison, std::size_t devices, double seconds);
+    /// The device measures alone no more: it has done so, or it is lost.
+    void leave(std::size_t device);
+    /// Somebody went on without having waited to the end.
+    bool is_late() const { return late_; }
+
+private:
+    std::atomic<std::uint64_t> done_alone_{0};  ///< a bit for each device
+    std::atomic<bool> late_{false};
+};
+
+/// The cells of the request on one device. False when its driver failed, which has been said.
+using OnOneDevice = std::function<bool(const model::Device&)>;
 
 struct Alone {
     const OnOneDevice& run;

@@ -32,7 +32,7 @@ double signed_rank_below(unsigned n, unsigned w);
 
 struct Rules {
     /// Of the interval. A winner must be beyond it, the margin and the control: together that names one in at most 0.7 % of comparisons of equal
-    /// code, whatever the noise (simulated for 8 to 20 arrangements, normal, with tails, in two clusters; 0.1 % with recorded ones).
+    /// code (simulated for 8 to 20 arrangements with noise that is normal, has heavy tails, or lies in two clusters).
     double coverage = 0.98;
     double margin = 0.005;    ///< a winner is faster by more than this, beyond its interval
     double same = 0.02;       ///< the largest difference that may be called the same

@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -111,6 +112,8 @@ std::string trim(std::string_view text) {
     while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
     return std::string(text);
 }
+
+bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 std::string lower(std::string_view text) {
     std::string out(text);

@@ -11,6 +11,8 @@ std::vector<std::string> split(std::string_view text, char separator);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 std::string trim(std::string_view text);
 std::string lower(std::string_view text);
+/// A letter, digit or underscore: what may stand in a name of OpenCL C, though a digit not first.
+bool in_name(char c);
 std::string one_line(std::string_view text);  ///< first non-empty line, trimmed, control characters removed
 
 /// The text as a terminal may show it, whoever wrote it: control characters (C0, DEL, C1), characters that break or reorder

@@ -132,7 +132,7 @@ void add_packing(Setup& out, const Sizes& sizes) {
     out.args.emplace_back(Scratch{"packed_b", k * n * sizeof(float), n * sizeof(float)});
     for (const auto& [name, size] : {std::pair{"whole_m", m}, {"whole_n", n}, {"whole_k", k}})
         out.args.emplace_back(value(name, static_cast<std::int32_t>(size)));
-    constexpr std::size_t rows_of_item = 8;
+    constexpr std::size_t rows_of_item = 8;  // PACK of the kernel
     out.steps.emplace_back(Launch{"gemm_pack", Extent(round_up(std::max(k, n), 32), round_up(divide_up(std::max(m, k), rows_of_item), 8), 2), Extent(32, 8, 1),
                                   {"a", "b", "packed_a", "packed_b", "m", "n", "k"}, {}, "pack"});
     out.steps.emplace_back(Launch{{}, out.global, out.local, {"packed_a", "packed_b", "c", "m", "n", "whole_k", "whole_m", "whole_n"}, {}, "multiply"});

@@ -1,7 +1,6 @@
 // Whole-number expressions over axes and scalar arguments: + - * / % ( ) min max ceil.
 #pragma once
 
-#include <cctype>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -25,9 +24,6 @@ struct Place {
 
 /// Throws Error(usage) "conv.cl:3:11: SENTENCE".
 [[noreturn]] void refuse(const Place& place, const std::string& sentence);
-
-/// Whether it may stand in a name, though perhaps not first.
-inline bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 struct Node;
 

@@ -16,7 +16,7 @@ using namespace test::why;
 
 namespace {
 
-std::string with(const std::string& text, const std::string& name = "k") { return app::with_local_parameter(text, {name, "KERNEL"}).value_or("none"); }
+std::string with(const std::string& text, const std::string& name = "k") { return app::with_parameters(text, {name, "KERNEL"}, app::ballast_parameter(), "").value_or("none"); }
 
 /// A cell of which a unit of sm_90 holds 64 waves: 8 groups of 256 work-items.
 model::Record resident() {
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(a_kernel_gets_a_parameter_behind_its_own_and_nothing_else_d
 BOOST_AUTO_TEST_CASE(the_kernel_of_every_family_takes_one) {
     for (const auto* id : {"pitch_wide", "bandwidth_copy", "fma_peak", "atomic_local", "saxpy_w128", "gemm_tile8", "himeno_wide", "reduce_onepass", "banks_rate"}) {
         const std::string name = id, family = name.substr(0, name.find('_'));
-        const auto text = app::with_local_parameter(std::string(model::embedded_kernel(family)), {name, "KERNEL"});
+        const auto text = app::with_parameters(std::string(model::embedded_kernel(family)), {name, "KERNEL"}, app::ballast_parameter(), "");
         BOOST_TEST_REQUIRE(text.has_value(), id);
         BOOST_TEST(text->find("__local uint* cllab_ballast)") != std::string::npos, id);
     }

@@ -1,6 +1,10 @@
 // Several devices of one run at once.
 #include <boost/test/unit_test.hpp>
 
+#include <chrono>
+#include <future>
+#include <utility>
+
 #include "app/side_by_side.hpp"
 
 BOOST_AUTO_TEST_SUITE(side_by_side)
@@ -69,6 +73,28 @@ BOOST_AUTO_TEST_CASE(a_device_is_slowed_by_others_when_its_time_is_longer_beyond
     BOOST_TEST(!app::slowed(alone, {timed("0:1", 210, 20)}, ratios), "intervals that overlap show nothing");
     BOOST_TEST(app::slowed(alone, {}, ratios).has_value(), "without a time nothing is known, which is no permission");
     BOOST_TEST(app::slowed(alone, {timed("0:7", 100, 1)}, ratios).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(devices_measure_alone_in_turn_and_beside_each_other_only_when_all_have_done_so) {
+    app::Gate gate;
+    const auto may = [&](std::size_t device, std::size_t comparison) {
+        auto asked = std::async(std::launch::async, [&] { gate.pass(device, comparison, 3, 60); });
+        return std::pair(asked.wait_for(std::chrono::milliseconds(30)) == std::future_status::ready, std::move(asked));
+    };
+    BOOST_TEST(may(0, app::Gate::alone).first);
+    auto last = may(2, app::Gate::alone);
+    BOOST_TEST(!last.first);
+    gate.leave(1);  // it is lost before its turn, which makes it nobody's turn while the first one measures
+    BOOST_TEST((last.second.wait_for(std::chrono::milliseconds(30)) == std::future_status::timeout));
+    auto first = may(0, app::Gate::beside);
+    BOOST_TEST(!first.first);
+    BOOST_TEST((last.second.wait_for(std::chrono::seconds(30)) == std::future_status::ready));
+    BOOST_TEST(may(2, app::Gate::beside).first);
+    BOOST_TEST((first.second.wait_for(std::chrono::seconds(30)) == std::future_status::ready));
+    BOOST_TEST(!gate.is_late());
+    app::Gate empty;
+    empty.pass(1, app::Gate::alone, 2, 0.01);
+    BOOST_TEST(empty.is_late(), "what it measures now is not alone");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

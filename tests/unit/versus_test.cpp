@@ -4,7 +4,6 @@
 #include <cmath>
 #include <optional>
 #include <set>
-#include <thread>
 
 #include "app/ahead.hpp"
 #include "app/versus.hpp"
@@ -114,12 +113,13 @@ BOOST_AUTO_TEST_CASE(they_are_made_ahead_where_they_leave_alone_what_is_measured
     model::Device device;
     device.type = model::DeviceType::gpu;
     device.unified_memory = false;
-    BOOST_TEST(app::Ahead::pays(device) == (std::thread::hardware_concurrency() > 4));
+    BOOST_TEST(app::Ahead::pays(device, 16));
+    BOOST_TEST(!app::Ahead::pays(device, 2), "they would take the cores of the one that measures");
     device.unified_memory = true;  // it shares the host's memory and power
-    BOOST_TEST(!app::Ahead::pays(device));
+    BOOST_TEST(!app::Ahead::pays(device, 16));
     device.type = model::DeviceType::cpu;
     device.unified_memory = false;
-    BOOST_TEST(!app::Ahead::pays(device));
+    BOOST_TEST(!app::Ahead::pays(device, 16));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
