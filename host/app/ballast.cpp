@@ -52,7 +52,8 @@ std::variant<Residency, std::string> plan_ballast(const model::Record& record, c
 std::optional<ChangedCell> with_ballast(const model::Cell& cell, const model::Setup& setup, const run::Settings& settings, const model::Device& device,
                                         std::size_t bytes) {
     if (local_arguments(setup) + bytes > device.local_bytes) return std::nullopt;
-    return with_changed_text(cell, setup, settings, device, ballast_parameter(), "", [bytes](model::Setup& out) { out.args.push_back(model::Local{parameter, bytes}); });
+    const auto add = [bytes](model::Setup& out) { out.args.push_back(model::Local{parameter, bytes}); };
+    return with_changed_text(cell, setup, settings, device, ballast_parameter(), "", add);
 }
 
 }  // namespace cllab::app

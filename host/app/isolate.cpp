@@ -45,7 +45,8 @@ public:
     void expect(const run::RunRequest& like, const std::string& selector, bool more) override {
         const auto known = standing_.find(selector);
         const auto device = std::find_if(devices_.begin(), devices_.end(), [&](const auto& d) { return d.selector == selector; });
-        if (!more || share_ || known == standing_.end() || device == devices_.end() || !Ahead::pays(*device, std::thread::hardware_concurrency())) return ahead_.reset();
+        const auto pays = [&] { return Ahead::pays(*device, std::thread::hardware_concurrency()); };
+        if (!more || share_ || known == standing_.end() || device == devices_.end() || !pays()) return ahead_.reset();
         if (!ahead_) ahead_.emplace(like, selector, known->second);
     }
 

@@ -16,7 +16,9 @@ using namespace test::why;
 
 namespace {
 
-std::string with(const std::string& text, const std::string& name = "k") { return app::with_parameters(text, {name, "KERNEL"}, app::ballast_parameter(), "").value_or("none"); }
+std::string with(const std::string& text, const std::string& name = "k") {
+    return app::with_parameters(text, {name, "KERNEL"}, app::ballast_parameter(), "").value_or("none");
+}
 
 /// A cell of which a unit of sm_90 holds 64 waves: 8 groups of 256 work-items.
 model::Record resident() {
