@@ -15,6 +15,7 @@
 #include "app/runner.hpp"
 #include "app/stdout_guard.hpp"
 #include "core/error.hpp"
+#include "device/driver_cache.hpp"
 
 namespace cllab::app {
 
@@ -53,6 +54,7 @@ Child::Child(const std::function<void(int)>& work) {
         for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGQUIT, SIGHUP}) std::signal(signal, SIG_DFL);
         std::signal(SIGPIPE, SIG_IGN);
         drop_stdout();
+        device::use_own_cache();
         try {
             work(ends[1]);
         } catch (const run::Interrupted&) {

@@ -15,7 +15,7 @@
 #include "app/stdout_guard.hpp"
 #include "app/streams.hpp"
 #include "core/version.hpp"
-#include "device/quirks.hpp"
+#include "device/driver_cache.hpp"
 #include "report/layout.hpp"
 #include "run/executor.hpp"
 
@@ -51,6 +51,12 @@ int dispatch(const cllab::app::Invocation& invocation) {
     return command_isa(invocation);
 }
 
+/// As long as drivers may be called, here and in child processes.
+struct OwnCaches {
+    OwnCaches() { cllab::device::use_own_cache(); }
+    ~OwnCaches() { cllab::device::remove_own_caches(); }
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -66,7 +72,7 @@ int main(int argc, char** argv) {
 #endif
         cllab::app::open_missing_streams();
         cllab::app::keep_stdout();
-        cllab::device::prepare_environment();
+        const OwnCaches caches;
         const int status = dispatch(cllab::app::parse(argc, argv));
         cllab::app::require_printed();
         return status;

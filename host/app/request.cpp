@@ -8,7 +8,7 @@
 #include "app/image_file.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
-#include "device/quirks.hpp"
+#include "device/driver_cache.hpp"
 #include "explain/limiter.hpp"
 #include "explain/limits.hpp"
 #include "kernelfile/description.hpp"

@@ -106,8 +106,8 @@ const std::vector<Quirk>& quirks() {
          [](const Device& d) { return is(d, Implementation::nvidia); }},
         {"nvidia-log-from-cache", Implementation::nvidia, "driver family unknown",
          "the build log, and the registers in it, is empty when the driver's compile cache answers",
-         Dealt::here, "prepare_environment sets CUDA_CACHE_DISABLE=1 before the first call unless the user set it",
-         "known issue of -cl-nv-verbose", "registers shown on a second run with CUDA_CACHE_DISABLE=0",
+         Dealt::everywhere, "each process has a cache of its own, new and empty, unless the user set CUDA_CACHE_DISABLE (device/driver_cache.cpp)",
+         "H200, driver 580.159.04, 2026-11-23", "registers shown on a second run with CUDA_CACHE_DISABLE=0",
          [](const Device& d) { return is(d, Implementation::nvidia); }},
         {"pocl-renames", Implementation::pocl, "3.1",
          "a kernel or an argument that has the name of a built-in function, such as step, max or length, is called _cl_step: the headers rename",
@@ -123,12 +123,14 @@ const std::vector<Quirk>& quirks() {
          [](const Device& d) { return is(d, Implementation::pocl); }},
         {"pocl-compile-cache", Implementation::pocl, "all seen, 3.1 to 7.1",
          "equal text and options are answered from the folder POCL_CACHE_DIR, across processes, so that a second build compiles nothing",
-         Dealt::here, "compile_cache_settings gives each build of --rebuild an empty folder; --rebuild checks that something was written there",
+         Dealt::everywhere, "compile_cache_settings (device/driver_cache.cpp) gives each build of --rebuild an empty folder; --rebuild checks that "
+         "something was written there",
          "PoCL 3.1 and 5.0", "a build leaves the folder POCL_CACHE_DIR empty",
          [](const Device& d) { return is(d, Implementation::pocl); }},
         {"nvidia-compile-cache", Implementation::nvidia, "580.159.04",
          "unless CUDA_CACHE_DISABLE is 1, equal text and options are answered from the folder CUDA_CACHE_PATH, across processes",
-         Dealt::here, "compile_cache_settings, as for pocl-compile-cache; for --rebuild the cache is switched on in that folder",
+         Dealt::everywhere, "compile_cache_settings (device/driver_cache.cpp), as for pocl-compile-cache; for --rebuild the cache is switched on in "
+         "that folder",
          "H200, driver 580.159.04", "a build with CUDA_CACHE_DISABLE=0 leaves the folder CUDA_CACHE_PATH empty",
          [](const Device& d) { return is(d, Implementation::nvidia); }},
         {"clover-binaries", Implementation::clover, "all",
@@ -154,29 +156,6 @@ bool has_quirk(const Device& device, const std::string& name) {
     }
     return false;
 }
-
-std::map<std::string, std::string> cache_settings() {
-    std::map<std::string, std::string> out;
-    for (const char* name : {"POCL_CACHE_DIR", "POCL_KERNEL_CACHE", "CUDA_CACHE_DISABLE", "CUDA_CACHE_PATH", "CUDA_CACHE_MAXSIZE",
-                             "AMD_OCL_CACHE", "cl_cache_dir", "MESA_SHADER_CACHE_DIR", "MESA_SHADER_CACHE_DISABLE"}) {
-        if (const char* value = std::getenv(name)) out[name] = value;
-    }
-    return out;
-}
-
-std::vector<std::string> compile_cache_settings(const Device& device, const std::string& folder) {
-    switch (device.implementation) {
-        case Implementation::pocl: return {"POCL_CACHE_DIR=" + folder, "POCL_KERNEL_CACHE=1"};
-        case Implementation::nvidia: return {"CUDA_CACHE_PATH=" + folder, "CUDA_CACHE_DISABLE=0"};
-        case Implementation::amd: return {"AMD_COMGR_CACHE_DIR=" + folder, "AMD_COMGR_CACHE=1"};
-        case Implementation::intel_gpu: return {"NEO_CACHE_DIR=" + folder, "NEO_CACHE_PERSISTENT=1", "cl_cache_dir=" + folder};
-        case Implementation::rusticl:
-        case Implementation::clover: return {"MESA_SHADER_CACHE_DIR=" + folder, "MESA_SHADER_CACHE_DISABLE=false"};
-        default: return {};
-    }
-}
-
-void prepare_environment() { setenv("CUDA_CACHE_DISABLE", "1", 0); }
 
 std::string extra_build_options(const Device& device) {
     return is(device, Implementation::nvidia) ? "-cl-nv-verbose" : "";

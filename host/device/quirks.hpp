@@ -34,17 +34,6 @@ const std::vector<Quirk>& quirks();
 std::vector<const Quirk*> quirks_of(const model::Device& device);
 bool has_quirk(const model::Device& device, const std::string& name);
 
-/// Environment settings that drivers read when they load; called once before the first OpenCL call. Leaves variables
-/// alone that the user has set.
-void prepare_environment();
-
-/// What the environment says of drivers' own caches of compiled kernels, by variable: they decide what a build costs.
-std::map<std::string, std::string> cache_settings();
-
-/// Environment settings, "NAME=value", with which the driver keeps what it compiles below `folder` and nowhere else; none where it has
-/// no cache across processes, or none that is known.
-std::vector<std::string> compile_cache_settings(const model::Device& device, const std::string& folder);
-
 /// Build options that only this implementation understands, e.g. -cl-nv-verbose; empty elsewhere, because PoCL and
 /// others refuse unknown options.
 std::string extra_build_options(const model::Device& device);

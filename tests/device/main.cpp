@@ -9,16 +9,18 @@
 #include <cstdio>
 
 #include "core/error.hpp"
+#include "device/driver_cache.hpp"
 #include "device/platforms.hpp"
-#include "device/quirks.hpp"
 
 int main(int argc, char** argv) {
-    cllab::device::prepare_environment();
+    cllab::device::use_own_cache();
     try {
         cllab::device::discover();
     } catch (const cllab::Error& e) {
         std::fprintf(stderr, "skipped: %s\n", e.what());
         return 77;
     }
-    return boost::unit_test::unit_test_main([] { return true; }, argc, argv);
+    const int status = boost::unit_test::unit_test_main([] { return true; }, argc, argv);
+    cllab::device::remove_own_caches();
+    return status;
 }

@@ -3,14 +3,17 @@
 #define BOOST_TEST_DYN_LINK
 #endif
 #include <boost/test/unit_test.hpp>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <set>
 
 #include "core/error.hpp"
+#include "device/driver_cache.hpp"
 #include "device/platforms.hpp"
 #include "device/quirks.hpp"
 #include "device/selectors.hpp"
@@ -137,6 +140,52 @@ BOOST_AUTO_TEST_CASE(events_that_disagree_with_the_host_or_do_not_grow_with_the_
     audit.tenfold = 1.1;
     device::judge(audit);
     BOOST_TEST(!audit.trusted);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(driver_cache)
+
+namespace {
+
+std::string setting(const char* name) {
+    const char* value = std::getenv(name);
+    return value ? value : "";
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(each_process_has_a_folder_of_its_own_until_all_have_ended) {
+    unsetenv("CUDA_CACHE_DISABLE");
+    device::use_own_cache();
+    const std::filesystem::path mine = setting("CUDA_CACHE_PATH");
+    BOOST_TEST(!std::filesystem::exists(mine), "a driver must find nothing there");
+    BOOST_TEST(device::cache_settings().at("CUDA_CACHE_PATH").find(mine.string()) == std::string::npos, "the name of a folder that is gone says nothing");
+    const auto child = fork();
+    if (child == 0) {
+        device::use_own_cache();
+        const std::filesystem::path its = setting("CUDA_CACHE_PATH");
+        std::filesystem::create_directories(its);
+        _exit(its != mine && its.parent_path() == mine.parent_path() ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    BOOST_TEST(status == 0);
+    BOOST_TEST(std::filesystem::exists(mine.parent_path()));
+    device::remove_own_caches();
+    BOOST_TEST(!std::filesystem::exists(mine.parent_path()));
+}
+
+BOOST_AUTO_TEST_CASE(a_user_who_has_said_whether_there_is_a_cache_is_obeyed) {
+    for (const char* said : {"0", "1"}) {
+        setenv("CUDA_CACHE_DISABLE", said, 1);
+        setenv("CUDA_CACHE_PATH", "/there", 1);
+        device::use_own_cache();
+        BOOST_TEST(setting("CUDA_CACHE_PATH") == "/there");
+        BOOST_TEST(setting("CUDA_CACHE_DISABLE") == said);
+    }
+    unsetenv("CUDA_CACHE_DISABLE");
+    unsetenv("CUDA_CACHE_PATH");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
