@@ -230,6 +230,8 @@ INLINE void multiply_tiles(float (*acc)[ITEM_N], local const float* ta, local co
     }
 }
 
+#if ITEM_N > 8 || (GEMM_ALIGNED && TILE_M * TILE_N >= 128 * 128)
+// Large tiles have no registers for more than a word of C at a time.
 INLINE void add_to_c(float (*acc)[ITEM_N], global float* c, int row, int column, int m, int n) {
 #pragma unroll
     for (int y = 0; y < 8; ++y) {
@@ -252,6 +254,45 @@ INLINE void add_to_c(float (*acc)[ITEM_N], global float* c, int row, int column,
         }
     }
 }
+#else
+// Words of C that are read before they are written: no read may pass a write to the same matrix, so that each would wait for the one before.
+#define WORDS_AT_ONCE (GEMM_ALIGNED ? 4 : 8)
+INLINE void add_to_c(float (*acc)[ITEM_N], global float* c, int row, int column, int m, int n) {
+#pragma unroll
+    for (int first = 0; first < 2 * ITEM_N; first += WORDS_AT_ONCE) {
+        float4 sums[WORDS_AT_ONCE];
+        global float* p[WORDS_AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < WORDS_AT_ONCE; ++i) {
+            const int word = first + i, y = word / (ITEM_N / 4), h = word % (ITEM_N / 4);
+            const int r = row + (y & 3) + (y >> 2) * 16, x = column + h * 32;
+            p[i] = c + (size_t)r * n + x;
+            sums[i] = (float4)(acc[y][4 * h], acc[y][4 * h + 1], acc[y][4 * h + 2], acc[y][4 * h + 3]);
+#if GEMM_ALIGNED
+            if (INSIDE(r < m && x < n)) sums[i] += *(global float4*)p[i];
+#else
+            if (r < m && x < n) sums[i].x += p[i][0];
+            if (r < m && x + 1 < n) sums[i].y += p[i][1];
+            if (r < m && x + 2 < n) sums[i].z += p[i][2];
+            if (r < m && x + 3 < n) sums[i].w += p[i][3];
+#endif
+        }
+#pragma unroll
+        for (int i = 0; i < WORDS_AT_ONCE; ++i) {
+            const int word = first + i, y = word / (ITEM_N / 4), h = word % (ITEM_N / 4);
+            const int r = row + (y & 3) + (y >> 2) * 16, x = column + h * 32;
+#if GEMM_ALIGNED
+            if (INSIDE(r < m && x < n)) *(global float4*)p[i] = sums[i];
+#else
+            if (r < m && x < n) p[i][0] = sums[i].x;
+            if (r < m && x + 1 < n) p[i][1] = sums[i].y;
+            if (r < m && x + 2 < n) p[i][2] = sums[i].z;
+            if (r < m && x + 3 < n) p[i][3] = sums[i].w;
+#endif
+        }
+    }
+}
+#endif
 
 #if SLICES > 1
 // The sums of the upper half of the teams are added to those of the lower half, until the first team has all. The tiles, which

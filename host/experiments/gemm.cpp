@@ -41,16 +41,16 @@ bool has_register_tiles(const Variant& variant) {
 
 /// The tiles of `pipelined`. Without a choice, those that take the busiest compute unit the least time: its groups, times the elements
 /// of C that each makes, over the rate of such tiles once all units are busy (relative; H200, 2026-11-22).
-Tiles tiles_of(std::size_t m, std::size_t n, const Device& device, Params& params) {
+Tiles tiles_of(const Sizes& sizes, const Device& device, Params& params) {
     struct Choice {
         std::size_t m, n, slices;
         double rate;
     };
     std::vector<Choice> choices{{128, 128, 1, 0.96}, {128, 64, 2, 0.79}, {64, 64, 2, 0.75}};
-    // 128 sums a work-item, which not every register file holds.
-    if (device.implementation == Implementation::nvidia) choices.insert(choices.begin(), {256, 128, 1, 1.0});
+    // 128 sums a work-item, which not every register file holds. Float by float they take longer to get to C than smaller tiles do.
+    if (device.implementation == Implementation::nvidia && sizes.aligned()) choices.insert(choices.begin(), {256, 128, 1, 1.0});
     const auto time = [&](const Choice& c) {
-        const auto groups = divide_up(m, c.m) * divide_up(n, c.n);
+        const auto groups = divide_up(sizes.m, c.m) * divide_up(sizes.n, c.n);
         return static_cast<double>(divide_up(groups, std::max<std::size_t>(1, device.compute_units)) * c.m * c.n) / c.rate;
     };
     const auto& best = *std::ranges::min_element(choices, {}, time);
@@ -86,7 +86,7 @@ Sizes sizes_of(const Request& request, Params& params) {
         throw Unsupported("a tile takes a work-group of 256; the device takes at most " + std::to_string(device.max_group));
     Sizes out{static_cast<std::size_t>(m), static_cast<std::size_t>(n), static_cast<std::size_t>(k), tile_k, static_cast<std::size_t>(pad), {}, false};
     if (request.variant.name == "pipelined") {
-        out.tiles = tiles_of(out.m, out.n, device, params);
+        out.tiles = tiles_of(out, device, params);
         // Below, the copies and one more launch take longer than they save (H200, 2026-11-23).
         constexpr std::size_t least = 640;
         out.packed = params.text("pack", !out.aligned() && std::min({out.m, out.n, out.k}) >= least ? "1" : "0") == "1";
@@ -174,8 +174,9 @@ Setup setup(const Request& request, Params& params) {
             out.defines.push_back(name + ("=" + std::to_string(number)));
         if (variant == "pipelined") out.defines.push_back("PREFETCH=" + std::to_string(tiles.m * tiles.n >= 128 * 128));
         // At depth 16, and where edges are tested, ptxas takes 129 to 132 registers when left alone, and two groups of 256 share
-        // 65536: at 128 both are resident.
-        if (device.implementation == Implementation::nvidia && (tile_k == 16 || !whole) && tiles.item_n == 8 && tiles.group() == 256)
+        // 65536: at 128 both are resident, where there are so many.
+        if (device.implementation == Implementation::nvidia && (tile_k == 16 || !whole) && tiles.item_n == 8 && tiles.group() == 256 &&
+            divide_up(m, tiles.m) * divide_up(n, tiles.n) > device.compute_units)
             for (const auto* limit : {"GEMM_LIMITED=1", "-cl-nv-maxrregcount=128"}) out.defines.emplace_back(limit);
         if (packed) add_packing(out, sizes);
     }
