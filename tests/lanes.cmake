@@ -105,7 +105,7 @@ endif()
 
 # The longest first, or the last one keeps one core busy while the others have nothing to do: seconds of a core with cold caches of
 # compiled kernels. After a first run CTest goes by what it measured itself.
-set(costs sanitized_build 510 device_rusticl 360 sanitized_unit 230 device_pocl 160 device_opt_disable 160 fuzz 150 cli_studies 150 isa 130
+set(costs sanitized_build 510 device_rusticl 80 device_pocl 230 sanitized_unit 150 device_opt_disable 110 fuzz 150 cli_studies 150 isa 130
   cli_kernel_files 130 cli_regress 120 sanitized_device 100 cli_faults 95 sanitized_faults 90 cllab_unit 60)
 while(costs)
   list(POP_FRONT costs name cost)
