@@ -77,6 +77,10 @@ WATCHED = ["muladd_*", "pitch_[!i]*", "pitch_implicit", "bandwidth_copy", "bandw
 
 # Sizes that replace both of the above in one lane.
 INSTEAD = {
+    # The longest straight lines, 8192 steps, are the pocl lane's: without optimisation PoCL compiles them for a minute, and code twice as long is
+    # the same code twice.
+    "opt-disable": {"fma_*": [["type=float", "ahead=0,15", "code=64,1024"]]},
+    "tiny": {"fma_*": [["type=float", "ahead=0,15", "code=64,1024"]]},
     "oclgrind": {"fma_*": [["type=float", "unroll=4", "code=64", "ahead=0,5"]], "himeno_*": [["size=XXS"]], "himeno_swap": [["size=XXS"]], "himeno_local": [["size=XXS", "local=8x4x2"]]},
     # llvmpipe compiles straight-line fma code for minutes, and each launch costs it milliseconds.
     "rusticl": {"divergence_*": [["items=8"]], "himeno_*": [["size=XXS", "sweeps=1"]],

@@ -101,12 +101,14 @@ class Kernels(Lane):
 
     def axes_of(self, pattern):
         sizes = SIZES.get(pattern, {"tiny": [], "small": []})
+        if pattern in INSTEAD.get(LANE, {}):
+            return INSTEAD[LANE][pattern]
         if LANE in ("pocl", "gpu"):
             return sizes["tiny"] + sizes["small"]
         # Code without optimisation is the same for all sizes; on the CPU beside a GPU it is the implementation that is asked.
         if LANE.endswith("opt-disable") or LANE == "cpu":
             return sizes["tiny"] or sizes["small"]
-        return INSTEAD.get(LANE, {}).get(pattern, sizes["tiny"])
+        return sizes["tiny"]
 
     def simulate(self, ids, axes):
         records = []
