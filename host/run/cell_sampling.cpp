@@ -11,15 +11,24 @@ Sampling::Sampling(CellState& state)
     : state_(state), rules_(rules_for(state.session.facts(), state.settings)), stop_(rules_), drift_(rules_.first_check),
       random_(mix64(state.settings.seed)) {}
 
+double Sampling::timed() {
+    auto& subject = *state_.subject;
+    const bool parts = !state_.setup.slope && state_.settings.steps && !subject.first().single_launch();
+    const double seconds = subject.timed(per_sample_, parts ? &parts_ : nullptr);
+    duration_ += seconds * per_sample_;
+    return seconds;
+}
+
 double Sampling::one_sample() {
     auto& subject = *state_.subject;
     if (state_.settings.cache == Cache::cold) state_.instruments.flush().run();
-    if (!state_.setup.slope) return subject.timed(per_sample_, state_.settings.steps && !subject.first().single_launch() ? &parts_ : nullptr);
+    duration_ = 0;
+    if (!state_.setup.slope) return timed();
     const auto& slope = *state_.setup.slope;
     subject.set_trips(slope.low);
-    const double low = subject.timed(per_sample_);
+    const double low = timed();
     subject.set_trips(slope.high);
-    const double high = subject.timed(per_sample_);
+    const double high = timed();
     return (high - low) / (static_cast<double>(slope.high - slope.low) * slope.steps_per_trip);
 }
 
@@ -67,7 +76,12 @@ bool Sampling::sample(unsigned round) {
 bool Sampling::sample_of_arrangement(unsigned round) {
     return state_.guarded([&] {
         const InPhase phase(Phase::sampling);
-        drift_.sample(one_sample(), round);
+        // Of a GPU the host's threads do not compute.
+        if (!cores_ && state_.session.facts().is_cpu()) cores_.emplace();
+        const auto before = cores_ ? cores_->now() : CoreTime{};
+        const double seconds = one_sample();
+        if (cores_ && cores_->is_known()) shared_.push_back({seconds, duration_, cores_->now() - before});
+        drift_.sample(seconds, round);
     });
 }
 
@@ -105,6 +119,9 @@ void Sampling::conclude() {
     timing.references = static_cast<unsigned>(drift_.references());
     timing.reference_spread = drift_.spread();
     timing.settled = settled_;
+    const auto cores = cores_had(shared_);
+    timing.cores = cores.had;
+    timing.waited = cores.waited;
     record.time = timing;
 }
 
