@@ -37,7 +37,7 @@ Bound on_cores_had(Bound bound, const Record& record, double parallel, double al
     const double share = had_share(record, parallel);
     if (already * share >= 1) return bound;
     for (double* seconds : {&bound.seconds, &bound.low, &bound.high}) *seconds /= already * share;
-    bound.how += ", on " + format_significant(share * parallel, 3) + " of " + format_significant(parallel, 3) + (parallel > 1 ? " cores" : " core") +
+    bound.how += ", on " + format_significant(share * parallel, 3) + " of " + format_exact(parallel) + (parallel > 1 ? " cores" : " core") +
                  ": others had the rest";
     return bound;
 }

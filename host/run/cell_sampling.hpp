@@ -45,7 +45,7 @@ public:
 
 private:
     double one_sample();
-    double timed();  ///< of an operation; what all of them took is added to duration_
+    double timed();  ///< of an operation; what all of them took, and had of cores, is added to this_sample_
     void look();  ///< at what the samples so far have left; then poisons it
 
     CellState& state_;
@@ -60,7 +60,7 @@ private:
     double spent_ = 0;
     std::optional<CoreClock> cores_;  ///< made at the first sample, when the driver's threads are there
     std::vector<SharedSample> shared_;
-    double duration_ = 0;  ///< of the sample's operations so far
+    SharedSample this_sample_;  ///< so far
 };
 
 }  // namespace cllab::run

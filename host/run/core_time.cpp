@@ -8,6 +8,7 @@
 
 #ifdef __linux__
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #endif
 
@@ -26,18 +27,27 @@ std::optional<CoreTime> parse_schedstat(std::string_view line) {
 
 CoresHad cores_had(const std::vector<SharedSample>& samples) {
     if (samples.size() < least_for_interval) return {};
-    std::vector<double> seconds;
-    for (const auto& s : samples) seconds.push_back(s.seconds);
+    std::vector<double> seconds, had;
+    for (const auto& s : samples) {
+        seconds.push_back(s.seconds);
+        had.push_back(s.had.others.had);
+    }
     const auto times = summarise(seconds);
     double duration = 0;
-    CoreTime sum;
+    CoreClock::Reading sum;
     for (const auto& s : samples) {
         if (s.seconds < times.q1 || s.seconds > times.q3) continue;
         duration += s.duration;
         sum = sum + s.cores;
     }
-    if (!(duration > 0) || !(sum.had > 0)) return {};
-    return {sum.had / duration, sum.waited / duration};
+    if (!(duration > 0) || !(times.median > 0)) return {};
+    double waited = sum.others.waited;
+    if (sum.others.had < 0.5 * duration) {
+        for (std::size_t i = 0; i < samples.size(); ++i) had[i] += samples[i].had.caller.had;
+        waited += sum.caller.waited;
+    }
+    const double by_one = median_of(had);
+    return by_one > 0 ? CoresHad{by_one / times.median, waited / duration} : CoresHad{};
 }
 
 #ifdef __linux__
@@ -52,31 +62,37 @@ std::optional<CoreTime> read_thread(int file) {
 
 }  // namespace
 
-CoreClock::CoreClock(const std::filesystem::path& tasks) {
+CoreClock::CoreClock() : CoreClock("/proc/self/task", std::to_string(::syscall(SYS_gettid))) {}
+
+CoreClock::CoreClock(const std::filesystem::path& tasks, const std::string& caller) {
     std::error_code code;
     for (std::filesystem::directory_iterator i(tasks, code), end; !code && i != end; i.increment(code)) {
         const int file = ::open((i->path() / "schedstat").c_str(), O_RDONLY | O_CLOEXEC);
         if (file < 0) continue;
-        if (read_thread(file)) files_.push_back(file);
+        if (read_thread(file)) files_.push_back({file, i->path().filename() == caller});
         else ::close(file);
     }
 }
 
 CoreClock::~CoreClock() {
-    for (const int file : files_) ::close(file);
+    for (const auto& file : files_) ::close(file.number);
 }
 
-CoreTime CoreClock::now() const {
-    CoreTime out;
-    for (const int file : files_) out = out + read_thread(file).value_or(CoreTime{});
+CoreClock::Reading CoreClock::now() const {
+    Reading out;
+    for (const auto& file : files_) {
+        auto& sum = file.of_caller ? out.caller : out.others;
+        sum = sum + read_thread(file.number).value_or(CoreTime{});
+    }
     return out;
 }
 
 #else
 
-CoreClock::CoreClock(const std::filesystem::path&) {}
+CoreClock::CoreClock() = default;
+CoreClock::CoreClock(const std::filesystem::path&, const std::string&) {}
 CoreClock::~CoreClock() = default;
-CoreTime CoreClock::now() const { return {}; }
+CoreClock::Reading CoreClock::now() const { return {}; }
 
 #endif
 

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,32 +25,47 @@ std::optional<CoreTime> parse_schedstat(std::string_view line);
 
 class CoreClock {
 public:
-    /// Of the threads below `tasks` that there are now. None where the system does not count it.
-    explicit CoreClock(const std::filesystem::path& tasks = "/proc/self/task");
+    /// Of the threads below `tasks` that there are now, of which `caller` asks. None where the system does not count it.
+    CoreClock();
+    CoreClock(const std::filesystem::path& tasks, const std::string& caller);
     ~CoreClock();
     CoreClock(const CoreClock&) = delete;
     CoreClock& operator=(const CoreClock&) = delete;
 
     bool is_known() const { return !files_.empty(); }
-    /// Since the threads began.
-    CoreTime now() const;
+    /// Since the threads began: of the one that asks, which is the one that enqueues, and of all others together.
+    struct Reading {
+        CoreTime caller, others;
+
+        Reading operator-(const Reading& before) const { return {caller - before.caller, others - before.others}; }
+        Reading operator/(double n) const { return {{caller.had / n, caller.waited / n}, {others.had / n, others.waited / n}}; }
+        Reading operator+(const Reading& more) const { return {caller + more.caller, others + more.others}; }
+    };
+    Reading now() const;
 
 private:
-    std::vector<int> files_;
+    struct File {
+        int number;
+        bool of_caller;
+    };
+    std::vector<File> files_;
 };
 
 /// One sample beside what its threads had meanwhile.
 struct SharedSample {
     double seconds = 0;   ///< as it counts for the time: of an operation or a step
     double duration = 0;  ///< of all its operations, by the clock that times them
-    CoreTime cores;
+    CoreClock::Reading cores;  ///< meanwhile, for all of them
+    CoreClock::Reading had;    ///< as `seconds` counts: of an operation, or the difference of two runs for a step
 };
 
 struct CoresHad {
     double had = 0, waited = 0;  ///< cores on average; zeros: not known
 };
 
-/// Of the samples from the first to the third quartile of their time: what the median is made of.
+/// What is had is that of the median sample over the median time. The thread that enqueues counts only where the others do not do the work: what it
+/// does between two launches is no part of their time. Waits come in bursts: they are those of the samples
+/// from the first to the third quartile of the time.
 CoresHad cores_had(const std::vector<SharedSample>& samples);
 
 }  // namespace cllab::run

@@ -314,9 +314,11 @@ std::vector<Finding> copy_rates(const Curve& copy, const Device& device, const s
     std::vector<Finding> out;
     const auto levels = copied_in_levels(device);
     for (std::size_t i = 0; i < levels.size(); ++i) {
+        const bool own = i + 1 < device.host_cache_levels.size();
         std::vector<double> rate;
         for (const auto& s : copy.samples)
-            if (s.work.bytes > levels[i].first && s.work.bytes <= levels[i].second && s.seconds > 0) rate.push_back(s.work.bytes / s.seconds);
+            if (s.work.bytes > levels[i].first && s.work.bytes <= levels[i].second && s.seconds > 0)
+                rate.push_back(s.work.bytes / s.seconds / (own ? share_of_cores(s, device) : 1));
         const auto level = std::to_string(i + 1);
         if (!rate.empty())
             out.push_back(rate_of_level("l" + level + ".copy", "L" + level + " copy bandwidth", rate,
