@@ -8,8 +8,7 @@ using model::Figure;
 using model::Limit;
 
 const model::Bound* doubted(const model::Explanation& e, const model::Timing& time) {
-    // What a launch takes differs eightfold between two processes on one machine; the rates of a profile do not.
-    const double much = !e.bounds.empty() && e.bounds.front().id == "launch" ? 0.125 : 0.4;
+    constexpr double much = 0.4;
     if (e.bounds.empty()) return nullptr;
     if (e.limit == Limit::impossible)
         return &*std::max_element(e.bounds.begin(), e.bounds.end(), [](const auto& a, const auto& b) { return a.low < b.low; });
