@@ -9,6 +9,7 @@
 #include <random>
 
 #include "experiments/lib/fma_findings.hpp"
+#include "experiments/lib/levels.hpp"
 #include "run/core_time.hpp"
 #include "unit/why_cells.hpp"
 
@@ -161,6 +162,32 @@ BOOST_AUTO_TEST_CASE(a_peak_that_was_measured_on_one_of_two_cores_is_told_of_bot
     BOOST_TEST(peak(2, 0) == 50e9, is_close);
     BOOST_TEST(peak(1, 1) == 100e9, is_close);
     BOOST_TEST(peak(1, 0) == 50e9, is_close);  // nobody had the other one
+}
+
+BOOST_AUTO_TEST_CASE(the_rate_of_a_cores_own_level_is_told_of_all_cores_and_that_of_a_shared_one_as_it_was) {
+    model::Device cpu;
+    cpu.type = model::DeviceType::cpu;
+    cpu.compute_units = 2;
+    cpu.host_cache_levels = {32 << 10, 1 << 20, 64 << 20};
+    const auto rate = [&](const std::string& id, double bytes, double cores, double waited) {
+        model::Curve curve;
+        model::Curve::Sample sample{.x = bytes, .seconds = 1e-6, .low = 1e-6, .high = 1e-6, .work = {.bytes = bytes}, .per_step = 1e-11};
+        sample.metrics = {{"cores", cores}, {"cores_waited", waited}};
+        curve.samples = {sample};
+        auto found = model::lib::rates(curve, cpu, "");
+        for (auto& f : model::lib::copy_rates(curve, cpu, "")) found.push_back(f);
+        for (const auto& f : found)
+            if (f.id == id) return f.value;
+        return 0.0;
+    };
+    BOOST_TEST(rate("l1.rate", 16 << 10, 2, 0) == 1e11, is_close);
+    BOOST_TEST(rate("l1.rate", 16 << 10, 1, 1) == 2e11, is_close);
+    BOOST_TEST(rate("l3.rate", 32 << 20, 1, 1) == 1e11, is_close);
+    const double l2 = 600 << 10, l3 = 16 << 20;
+    BOOST_TEST_REQUIRE(rate("l2.copy", l2, 2, 0) > 0);
+    BOOST_TEST(rate("l2.copy", l2, 1, 1) == 2 * rate("l2.copy", l2, 2, 0), is_close);
+    BOOST_TEST_REQUIRE(rate("l3.copy", l3, 2, 0) > 0);
+    BOOST_TEST(rate("l3.copy", l3, 1, 1) == rate("l3.copy", l3, 2, 0), is_close);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
