@@ -24,6 +24,29 @@ Bound without_nearer(Bound bound, double nearer) {
     return bound;
 }
 
+/// Part of the cores that the work has use for; all where nearly all were had.
+double had_share(const Record& record, double parallel) {
+    constexpr double nearly_all = 0.95;
+    const double share = is_gpu(record) ? 1 : record.time->share_of(parallel);
+    return share < nearly_all ? share : 1;
+}
+
+/// A core does what it does alone: with fewer of them than the peak had, all of it takes longer. `parallel`: cores that the work has use for.
+/// `already`: how many times as long the bound has become because not all have work.
+Bound on_cores_had(Bound bound, const Record& record, double parallel, double already = 1) {
+    const double share = had_share(record, parallel);
+    if (already * share >= 1) return bound;
+    for (double* seconds : {&bound.seconds, &bound.low, &bound.high}) *seconds /= already * share;
+    bound.how += ", on " + format_significant(share * parallel, 3) + " of " + format_exact(parallel) + (parallel > 1 ? " cores" : " core") +
+                 ": others had the rest";
+    return bound;
+}
+
+/// Cores that so many groups have use for; where their number is not known, all.
+double parallel_of(const Record& record, const Limits& limits) {
+    return record.work.groups > 0 ? std::min<double>(limits.units, record.work.groups) : limits.units;
+}
+
 /// The fastest of the streams that read and write in the proportion of the cell; of all of them where none does.
 const Figure* stream_like(const Record& record, const Limits& limits) {
     const auto fastest = [&](std::initializer_list<const char*> ids) {
@@ -77,6 +100,8 @@ void bound_memory(const Record& record, const Limits& limits, Held held, Explana
     const auto* copy = limits.find("bandwidth." + level_id(place->level) + ".copy");
     if (copy && std::abs(*work.read / work.bytes - 0.5) < 0.03)
         if (auto both = at_rate(bound.id, name + " bandwidth", name, work.bytes, "B", *copy); both.seconds > bound.seconds) bound = std::move(both);
+    // The last level is one for all, and how much of it a core alone can use is not known.
+    if (place->level + 1 < sizes.size()) bound = on_cores_had(std::move(bound), record, parallel_of(record, limits));
     take(without_nearer(std::move(bound), place->nearer));
 }
 
@@ -133,7 +158,8 @@ void bound_arithmetic(const Record& record, const Limits& limits, Explanation& o
         bound = {"units", name + " of " + busy, work.type + "/units", bound.seconds * rounds, bound.low * rounds, bound.high * rounds,
                  bound.how + ", " + format_significant(rounds, 3) + " times as long by " + busy, peak->id};
     }
-    out.bounds.push_back(std::move(bound));
+    const double parallel = parallel_of(record, limits);
+    out.bounds.push_back(on_cores_had(std::move(bound), record, parallel, std::max(1.0, rounds * parallel / limits.units)));
 }
 
 /// The fastest rate that was seen with as few addresses as may be at least `addresses`, or fewer. Its high end is the fastest that was seen with
@@ -190,7 +216,9 @@ void bound_barriers(const Record& record, const Limits& limits, Explanation& out
     if (const auto* item = limits.find("barrier.item")) {
         // A CPU's thread walks through the work-items of a group, and the groups share the threads.
         const double rounds = std::ceil(std::max(1.0, work.groups) / std::max(1u, limits.units));
-        if (work.group > 0) out.bounds.push_back(at_time("barriers", "barriers", "barriers", work.barriers * work.group * rounds, *item));
+        if (work.group > 0)
+            out.bounds.push_back(on_cores_had(at_time("barriers", "barriers", "barriers", work.barriers * work.group * rounds, *item), record,
+                                              parallel_of(record, limits), rounds * limits.units / std::max<double>(work.groups, limits.units)));
         else out.unbounded.emplace_back("barriers", "the size of its groups is the driver's choice");
         return;
     }
@@ -215,7 +243,11 @@ void bound_atomics(const Record& record, const Limits& limits, Explanation& out)
         out.unbounded.emplace_back("atomics", "the profile has no rate of them");
         return;
     }
-    out.bounds.push_back(at_rate("atomics", "atomics", "atomics", record.work.atomics, "op", *rate));
+    auto bound = at_rate("atomics", "atomics", "atomics", record.work.atomics, "op", *rate);
+    // Cores hand an address to each other, which one that is alone need not wait for: it is as fast as they are with an address each at the most.
+    if (const auto fastest = rate_of_atomics(limits, "global", INFINITY, 1, false); fastest && had_share(record, parallel_of(record, limits)) < 1)
+        bound.low = std::min(bound.low, record.work.atomics / std::max(fastest->value, fastest->high));
+    out.bounds.push_back(std::move(bound));
 }
 
 void bound_local(const Record& record, const Limits& limits, Explanation& out) {
@@ -318,6 +350,7 @@ void bound_latency(const Record& record, const Limits& limits, Held held, Explan
         bound.seconds = scattered;
         bound.high = std::max(bound.high, scattered);
     }
+    bound = on_cores_had(std::move(bound), record, 1);
     // How far away an address is makes an atomic twice as slow as another (H200, 150 to 268 ns by the buffer), and a profile meets only a few.
     // None is nearer than the level behind the first, which its loads came to.
     if (work.chain == "atomic") {

@@ -1,6 +1,7 @@
 // The record of a cell: what a run leaves behind. JSON form in report/json.hpp.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -42,10 +43,18 @@ struct Timing {
     unsigned batch = 1;         ///< cells of one comparison that have the same were sampled in turns
     unsigned references = 0;    ///< timings of the reference kernel around and between the samples
     double reference_spread = 0;  ///< slowest less fastest of them over their median
+    double cores = 0;           ///< of a CPU that its threads had on average; 0: not known
+    double waited = 0;          ///< more that they could have used and others had
     bool settled = false;       ///< warm-up ended because two windows agreed
     bool shared_memory = false; ///< its buffers are those of the cell it takes turns with
 
     bool has_interval() const { return n >= least_for_interval; }
+    /// Part of so many cores that its threads had. Of what they did not have only that counts for which they waited: work that is shared out
+    /// unevenly leaves cores idle. 1 where it is not known.
+    double share_of(double parallel) const {
+        const double lacked = cores > 0 && parallel > 0 ? std::clamp(parallel - cores, 0.0, std::max(0.0, waited)) : 0;
+        return lacked > 0 ? 1 - lacked / parallel : 1;
+    }
 };
 
 /// The copy that a cell is held against: of as many bytes as the cell's own data, in the same state of the caches.

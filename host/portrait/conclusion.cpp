@@ -79,6 +79,10 @@ Curve::Sample sample_of(const Record& record, double x) {
         out.metrics["mode"] = mode.value;
         out.metrics["mode_share"] = mode.share;
     }
+    if (t.cores > 0) {
+        out.metrics["cores"] = t.cores;
+        out.metrics["cores_waited"] = t.waited;
+    }
     if (record.code.registers) out.metrics["registers"] = static_cast<double>(*record.code.registers);
     for (const auto& [what, count] : record.code.loop) out.metrics["loop_" + what] = static_cast<double>(count);
     if (record.code.spills) out.metrics["spills"] = static_cast<double>(*record.code.spills);

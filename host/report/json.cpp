@@ -62,6 +62,10 @@ Json to_json(const model::Timing& t) {
     j["batch"] = t.batch;
     j["references"] = t.references;
     put(j, "reference_spread", t.reference_spread);
+    if (t.cores > 0) {
+        put(j, "cores", t.cores);
+        put(j, "waited", t.waited);
+    }
     j["settled"] = t.settled;
     if (t.shared_memory) j["shared_memory"] = true;
     return j;

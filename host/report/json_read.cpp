@@ -125,6 +125,8 @@ model::Timing read_timing(const Reader& r) {
     r.read("batch", t.batch);
     r.read("references", t.references);
     r.read("reference_spread", t.reference_spread);
+    r.read("cores", t.cores);
+    r.read("waited", t.waited);
     r.read("settled", t.settled);
     r.read("shared_memory", t.shared_memory);
     return t;

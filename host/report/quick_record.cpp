@@ -129,6 +129,8 @@ model::Timing timing(od::value v) {
                           {"batch", &t.batch},
                           {"references", &t.references},
                           {"reference_spread", &t.reference_spread},
+                          {"cores", &t.cores},
+                          {"waited", &t.waited},
                           {"settled", &t.settled},
                           {"shared_memory", &t.shared_memory}});
     for (double* value : {&t.low, &t.high, &t.min, &t.q1, &t.q3})

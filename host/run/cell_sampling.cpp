@@ -11,16 +11,32 @@ Sampling::Sampling(CellState& state)
     : state_(state), rules_(rules_for(state.session.facts(), state.settings)), stop_(rules_), drift_(rules_.first_check),
       random_(mix64(state.settings.seed)) {}
 
+double Sampling::timed() {
+    auto& subject = *state_.subject;
+    const bool parts = !state_.setup.slope && state_.settings.steps && !subject.first().single_launch();
+    const auto before = cores_ ? cores_->now() : CoreClock::Reading{};
+    const double seconds = subject.timed(per_sample_, parts ? &parts_ : nullptr);
+    const auto cores = cores_ ? cores_->now() - before : CoreClock::Reading{};
+    // Of a step the second run counts less the first, as its time does.
+    this_sample_.had = cores / per_sample_ - this_sample_.had;
+    this_sample_.duration += seconds * per_sample_;
+    this_sample_.cores = this_sample_.cores + cores;
+    return seconds;
+}
+
 double Sampling::one_sample() {
     auto& subject = *state_.subject;
     if (state_.settings.cache == Cache::cold) state_.instruments.flush().run();
-    if (!state_.setup.slope) return subject.timed(per_sample_, state_.settings.steps && !subject.first().single_launch() ? &parts_ : nullptr);
+    this_sample_ = {};
+    if (!state_.setup.slope) return timed();
     const auto& slope = *state_.setup.slope;
     subject.set_trips(slope.low);
-    const double low = subject.timed(per_sample_);
+    const double low = timed();
     subject.set_trips(slope.high);
-    const double high = subject.timed(per_sample_);
-    return (high - low) / (static_cast<double>(slope.high - slope.low) * slope.steps_per_trip);
+    const double high = timed();
+    const double steps = static_cast<double>(slope.high - slope.low) * slope.steps_per_trip;
+    this_sample_.had = this_sample_.had / steps;
+    return (high - low) / steps;
 }
 
 bool Sampling::warm_up() {
@@ -67,7 +83,12 @@ bool Sampling::sample(unsigned round) {
 bool Sampling::sample_of_arrangement(unsigned round) {
     return state_.guarded([&] {
         const InPhase phase(Phase::sampling);
-        drift_.sample(one_sample(), round);
+        // Of a GPU the host's threads do not compute, and of a native loop the one that asks does too.
+        if (!cores_ && state_.session.facts().is_cpu() && !state_.record.native) cores_.emplace();
+        const double seconds = one_sample();
+        this_sample_.seconds = seconds;
+        if (cores_ && cores_->is_known()) shared_.push_back(this_sample_);
+        drift_.sample(seconds, round);
     });
 }
 
@@ -105,6 +126,9 @@ void Sampling::conclude() {
     timing.references = static_cast<unsigned>(drift_.references());
     timing.reference_spread = drift_.spread();
     timing.settled = settled_;
+    const auto cores = cores_had(shared_);
+    timing.cores = cores.had;
+    timing.waited = cores.waited;
     record.time = timing;
 }
 

@@ -1,10 +1,13 @@
 // The samples of a prepared cell: how many operations each has, which of them count, and when there are enough.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "core/random.hpp"
 #include "run/cell_state.hpp"
+#include "run/core_time.hpp"
 #include "run/drift.hpp"
 #include "run/measure.hpp"
 
@@ -42,6 +45,7 @@ public:
 
 private:
     double one_sample();
+    double timed();  ///< of an operation; what all of them took, and had of cores, is added to this_sample_
     void look();  ///< at what the samples so far have left; then poisons it
 
     CellState& state_;
@@ -54,6 +58,9 @@ private:
     unsigned samples_ = 0, look_at_ = 0, look_before_ = 1;  ///< taken so far; when what they left is looked at, which is before …
     Random random_;
     double spent_ = 0;
+    std::optional<CoreClock> cores_;  ///< made at the first sample, when the driver's threads are there
+    std::vector<SharedSample> shared_;
+    SharedSample this_sample_;  ///< so far
 };
 
 }  // namespace cllab::run

@@ -36,6 +36,8 @@ model::Record full() {
     r.time->batch = 2;
     r.time->references = 3;
     r.time->reference_spread = 0.02;
+    r.time->cores = 1.5;
+    r.time->waited = 0.4;
     r.clocks = {.core_mhz_low = 1905, .core_mhz_high = 1980, .limits = {"power cap"}, .source = "NVML"};
     r.yardstick = {.bytes = 32 << 20, .bandwidth = 2.5e12, .cache = "rotate", .n = 20};
     r.device.last_level_bytes = 50 << 20;

@@ -7,13 +7,16 @@
 #include <string>
 
 #include "core/units.hpp"
-#include "experiments/lib/findings.hpp"
+#include "experiments/lib/cores.hpp"
 #include "model/fit.hpp"
 
 namespace cllab::model::lib {
 namespace {
 
 double rate_of_sample(const Curve::Sample& s) { return metric(s, "flops").value_or(metric(s, "ops").value_or(0)); }
+
+/// Of all cores together, by what those did that the sample had.
+double rate_of_all_cores(const Curve::Sample& s, const Device& device) { return rate_of_sample(s) / share_of_cores(s, device); }
 
 /// Every sample of a variant with the whole point it was taken at.
 struct Row {
@@ -61,18 +64,18 @@ void conclude_latency(const std::vector<Curve>& curves, const Device& device, st
 }
 
 /// A CPU computes elements of so many bits with vectors of as many: the rate of a kernel whose code has no wider ones.
-void conclude_widths(const std::vector<Curve>& curves, std::vector<Finding>& out) {
+void conclude_widths(const std::vector<Curve>& curves, const Device& device, std::vector<Finding>& out) {
     std::map<std::pair<std::string, unsigned>, Row> best;  // by type and bits
     for (const auto& row : rows_of(curves, "peak")) {
         const auto type = row.curve->fixed.text("type");
         const auto bits = static_cast<unsigned>(row.sample->x) * (type == "double" ? 64 : type == "half" ? 16 : 32);
         if (bits != 128 && bits != 256) continue;
         const auto [known, fresh] = best.emplace(std::pair(type, bits), row);
-        if (!fresh && rate_of_sample(*row.sample) > rate_of_sample(*known->second.sample)) known->second = row;
+        if (!fresh && rate_of_all_cores(*row.sample, device) > rate_of_all_cores(*known->second.sample, device)) known->second = row;
     }
     for (const auto& [key, row] : best) {
         const auto& [type, bits] = key;
-        const double rate = rate_of_sample(*row.sample);
+        const double rate = rate_of_all_cores(*row.sample, device);
         const auto width = std::to_string(bits);
         if (rate > 0)
             out.push_back(rate_finding("peak." + type + "." + width, type + " peak in vectors of " + width + " bits", type == "uint" ? "op/s" : "FLOP/s",
@@ -80,14 +83,14 @@ void conclude_widths(const std::vector<Curve>& curves, std::vector<Finding>& out
     }
 }
 
-void conclude_rates(const std::vector<Curve>& curves, std::vector<Finding>& out) {
+void conclude_rates(const std::vector<Curve>& curves, const Device& device, std::vector<Finding>& out) {
     std::map<std::string, Row> best;
     for (const auto& row : rows_of(curves, "peak")) {
         const auto [known, fresh] = best.emplace(row.curve->fixed.text("type"), row);
-        if (!fresh && rate_of_sample(*row.sample) > rate_of_sample(*known->second.sample)) known->second = row;
+        if (!fresh && rate_of_all_cores(*row.sample, device) > rate_of_all_cores(*known->second.sample, device)) known->second = row;
     }
     for (const auto& [type, row] : best) {
-        const double rate = rate_of_sample(*row.sample);
+        const double rate = rate_of_all_cores(*row.sample, device);
         if (rate > 0)
             out.push_back(rate_finding("peak." + type, type + " peak", type == "uint" ? "op/s" : "FLOP/s", *row.sample, rate * row.sample->per_step,
                                        "best of the vector widths and chains, here " + text_of(row.sample->x) + " and " + row.curve->fixed.text("ilp") +
@@ -208,8 +211,8 @@ std::vector<Finding> fma_findings(const std::vector<Curve>& curves, const Device
     std::vector<Finding> out;
     conclude_alignment(curves, out);
     conclude_latency(curves, device, out);
-    conclude_rates(curves, out);
-    if (device.is_cpu()) conclude_widths(curves, out);
+    conclude_rates(curves, device, out);
+    if (device.is_cpu()) conclude_widths(curves, device, out);
     conclude_code(curves, out);
     conclude_units(curves, device, out);
     return out;

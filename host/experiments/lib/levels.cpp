@@ -6,7 +6,7 @@
 
 #include "core/stats.hpp"
 #include "core/units.hpp"
-#include "experiments/lib/findings.hpp"
+#include "experiments/lib/cores.hpp"
 #include "experiments/lib/sizes.hpp"
 #include "model/copied_levels.hpp"
 #include "model/fit.hpp"
@@ -314,9 +314,11 @@ std::vector<Finding> copy_rates(const Curve& copy, const Device& device, const s
     std::vector<Finding> out;
     const auto levels = copied_in_levels(device);
     for (std::size_t i = 0; i < levels.size(); ++i) {
+        const bool own = i + 1 < device.host_cache_levels.size();
         std::vector<double> rate;
         for (const auto& s : copy.samples)
-            if (s.work.bytes > levels[i].first && s.work.bytes <= levels[i].second && s.seconds > 0) rate.push_back(s.work.bytes / s.seconds);
+            if (s.work.bytes > levels[i].first && s.work.bytes <= levels[i].second && s.seconds > 0)
+                rate.push_back(s.work.bytes / s.seconds / (own ? share_of_cores(s, device) : 1));
         const auto level = std::to_string(i + 1);
         if (!rate.empty())
             out.push_back(rate_of_level("l" + level + ".copy", "L" + level + " copy bandwidth", rate,
@@ -327,10 +329,11 @@ std::vector<Finding> copy_rates(const Curve& copy, const Device& device, const s
 
 std::vector<Finding> rates(const Curve& reread, const Device& device, const std::string& how) {
     std::vector<Finding> out;
-    const auto add = [&](const std::string& id, const std::string& name, double least, double most) {
+    // `own`: each core has its own, and those that others had moved nothing.
+    const auto add = [&](const std::string& id, const std::string& name, double least, double most, bool own) {
         std::vector<double> rate;
         for (const auto& s : reread.samples)
-            if (s.x > least && s.x <= most && s.per_step > 0) rate.push_back(1 / s.per_step);
+            if (s.x > least && s.x <= most && s.per_step > 0) rate.push_back(1 / s.per_step / (own ? share_of_cores(s, device) : 1));
         const auto title = name + " read bandwidth";
         if (rate.empty()) return out.push_back(withheld(id + ".rate", title, "the sweep has no region that lies in it alone"));
         out.push_back(rate_of_level(id + ".rate", title, rate,
@@ -340,10 +343,10 @@ std::vector<Finding> rates(const Curve& reread, const Device& device, const std:
     for (std::size_t i = 0; i < device.host_cache_levels.size(); ++i) {
         const auto here = static_cast<double>(device.host_cache_levels[i]);
         // A region just larger than the level before may half lie in it; one just smaller than the level may not fit beside the rest.
-        add("l" + std::to_string(i + 1), "L" + std::to_string(i + 1), 2 * below, 0.75 * here);
+        add("l" + std::to_string(i + 1), "L" + std::to_string(i + 1), 2 * below, 0.75 * here, i + 1 < device.host_cache_levels.size());
         below = here;
     }
-    add("memory", "memory", 2 * below, 1e18);
+    add("memory", "memory", 2 * below, 1e18, false);
     return out;
 }
 

@@ -1,0 +1,18 @@
+// What a sample says of all cores of a CPU, where others had some of them meanwhile.
+#pragma once
+
+#include "experiments/lib/findings.hpp"
+#include "model/result.hpp"
+
+namespace cllab::model::lib {
+
+/// Part of the device's cores that the sample had; 1 where that is not known, and of all that is no CPU.
+inline double share_of_cores(const Curve::Sample& s, const Device& device) {
+    if (!device.is_cpu()) return 1;
+    Timing time;
+    time.cores = metric(s, "cores").value_or(0);
+    time.waited = metric(s, "cores_waited").value_or(0);
+    return time.share_of(device.compute_units);
+}
+
+}  // namespace cllab::model::lib
