@@ -58,7 +58,7 @@ else()
 endif()
 
 # A short run of the fuzzer over every parser of binaries and disassembly; longer ones by hand.
-add_test(NAME fuzz COMMAND ${CMAKE_SOURCE_DIR}/tests/fuzz/run 2500 ${CMAKE_BINARY_DIR}/fuzz)
+add_test(NAME fuzz COMMAND ${CMAKE_SOURCE_DIR}/tests/fuzz/run 5000 ${CMAKE_BINARY_DIR}/fuzz)
 set_tests_properties(fuzz PROPERTIES LABELS fuzz TIMEOUT 900 SKIP_RETURN_CODE 77)
 
 # AddressSanitizer and UBSan: a second build below this one, made by a test of its own so that plain builds stay quick.

@@ -2,6 +2,7 @@
 import copy
 import csv
 import json
+import os
 import pathlib
 import re
 import statistics
@@ -35,6 +36,15 @@ class Timings(LabTest):
             self.assertGreater(wall, 0.5 * outside, how)
             for name in "driver start", "build", "verify", "host reference", "warm up", "yardstick", "sampling":
                 self.assertGreater(phases.get(name, 0), 0, f"{name} of {how}")
+
+    @unittest.skipUnless(pathlib.Path("/proc/self/schedstat").exists(), "the system does not count what a thread ran")
+    def test_a_record_of_a_cpu_says_how_many_cores_its_threads_had(self):
+        self.lab("run", "fma_peak", "--device", "cpu", "--points", "first", "--no-dumps", "--no-yardstick", "--json", "r.jsonl")
+        record = self.records()[0]
+        self.assertGreater(record["time"]["cores"], 0.1)
+        # Nobody has more of them than there are; a thread that begins or ends in a sample adds little.
+        self.assertLess(record["time"]["cores"], 1.1 * os.cpu_count() + 1)
+        self.assertGreaterEqual(record["time"]["waited"], 0)
 
     @against_noise
     def test_each_record_keeps_its_own_phases_and_the_rounds_of_its_samples(self):
