@@ -1,7 +1,9 @@
 // gemm: C += A B from one element per work-item to double-buffered register tiles. The register-reuse lesson is from
 // Citadel's study of Turing (2019), where the order of the multiply-adds was worth 12 %.
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -39,19 +41,37 @@ bool has_register_tiles(const Variant& variant) {
     return variant.name == "tile8" || variant.name == "buffered" || variant.name == "serpentine" || variant.name == "pipelined";
 }
 
-/// The tiles of `pipelined`. Without a choice, those that take the busiest compute unit the least time: its groups, times the elements
-/// of C that each makes, over the rate of such tiles once all units are busy (relative; H200, 2026-11-22).
+/// Tiles that `auto` may choose for `pipelined`, and how fast they are: C's elements a second and compute unit over the peak's, by the rounds of
+/// groups that the units do (1, 2, 3, more). Where edges are tested or copies read, more rounds than one have that part of it. Measured at 40
+/// sizes from 256 to 4100 (H200, 2026-11-23), where the choice takes at most 2.5 % longer than the best of all tiles.
+struct Choice {
+    std::size_t m, n, slices;
+    std::array<double, 4> rate;
+    double edges, packed;
+};
+constexpr std::array<Choice, 7> choices{{{256, 128, 1, {0.755, 0.775, 0.782, 0.782}, 0.95, 0.95},
+                                         {128, 128, 1, {0.660, 0.740, 0.745, 0.768}, 1.00, 1.00},
+                                         {128, 128, 2, {0.715, 0.700, 0.700, 0.715}, 1.00, 1.01},
+                                         {64, 128, 1, {0.540, 0.675, 0.708, 0.735}, 0.95, 0.98},
+                                         {64, 128, 2, {0.605, 0.705, 0.710, 0.745}, 0.92, 0.92},
+                                         {64, 64, 2, {0.410, 0.600, 0.650, 0.680}, 0.97, 0.97},
+                                         {64, 64, 4, {0.440, 0.585, 0.610, 0.650}, 0.96, 1.00}}};
+
+/// Relative: the time of the unit with the most groups.
+double time_of(const Choice& c, const Sizes& sizes, const Device& device) {
+    const auto groups = divide_up(sizes.m, c.m) * divide_up(sizes.n, c.n);
+    const auto rounds = divide_up(groups, std::max<std::size_t>(1, device.compute_units));
+    const bool whole = sizes.m % c.m == 0 && sizes.n % c.n == 0;
+    const double slower = rounds == 1 ? 1 : sizes.packed ? c.packed : whole ? 1 : c.edges;
+    return static_cast<double>(rounds * c.m * c.n) / (c.rate[std::min<std::size_t>(rounds, c.rate.size()) - 1] * slower);
+}
+
+/// The tiles of `pipelined`; without a choice, those that take the busiest compute unit the least time.
 Tiles tiles_of(const Sizes& sizes, const Device& device, Params& params) {
-    struct Choice {
-        std::size_t m, n, slices;
-        double rate;
-    };
-    std::vector<Choice> choices{{128, 128, 1, 0.96}, {128, 64, 2, 0.79}, {64, 64, 2, 0.75}};
-    // 128 sums a work-item, which not every register file holds. Float by float they take longer to get to C than smaller tiles do.
-    if (device.implementation == Implementation::nvidia && sizes.aligned()) choices.insert(choices.begin(), {256, 128, 1, 1.0});
     const auto time = [&](const Choice& c) {
-        const auto groups = divide_up(sizes.m, c.m) * divide_up(sizes.n, c.n);
-        return static_cast<double>(divide_up(groups, std::max<std::size_t>(1, device.compute_units)) * c.m * c.n) / c.rate;
+        // 128 sums a work-item, which not every register file holds. Float by float they take longer to get to C than smaller tiles do.
+        const bool fits = c.m * c.n <= 128 * 128 || (device.implementation == Implementation::nvidia && sizes.aligned());
+        return fits && c.m * c.n / 64 * c.slices <= device.max_group_promised ? time_of(c, sizes, device) : INFINITY;
     };
     const auto& best = *std::ranges::min_element(choices, {}, time);
     const auto tile = params.text("tile", std::to_string(best.m) + "x" + std::to_string(best.n));
@@ -86,10 +106,10 @@ Sizes sizes_of(const Request& request, Params& params) {
         throw Unsupported("a tile takes a work-group of 256; the device takes at most " + std::to_string(device.max_group));
     Sizes out{static_cast<std::size_t>(m), static_cast<std::size_t>(n), static_cast<std::size_t>(k), tile_k, static_cast<std::size_t>(pad), {}, false};
     if (request.variant.name == "pipelined") {
-        out.tiles = tiles_of(out, device, params);
         // Below, the copies and one more launch take longer than they save (H200, 2026-11-23).
-        constexpr std::size_t least = 640;
+        constexpr std::size_t least = 800;
         out.packed = params.text("pack", !out.aligned() && std::min({out.m, out.n, out.k}) >= least ? "1" : "0") == "1";
+        out.tiles = tiles_of(out, device, params);
         if (out.packed) {
             require_room(device, "packed_a", 4 * out.whole_m() * out.whole_k());
             require_room(device, "packed_b", 4 * out.whole_k() * out.whole_n());
@@ -173,10 +193,13 @@ Setup setup(const Request& request, Params& params) {
                  {"GEMM_WHOLE", whole}, {"GEMM_PACKED", packed}})
             out.defines.push_back(name + ("=" + std::to_string(number)));
         if (variant == "pipelined") out.defines.push_back("PREFETCH=" + std::to_string(tiles.m * tiles.n >= 128 * 128));
-        // At depth 16, and where edges are tested, ptxas takes 129 to 132 registers when left alone, and two groups of 256 share
-        // 65536: at 128 both are resident, where there are so many.
-        if (device.implementation == Implementation::nvidia && (tile_k == 16 || !whole) && tiles.item_n == 8 && tiles.group() == 256 &&
-            divide_up(m, tiles.m) * divide_up(n, tiles.n) > device.compute_units)
+        // Left alone, ptxas takes 129 to 146 registers. At 128 one group more is resident, where there are so many; else the units' groups end in
+        // bunches, and a unit that takes a bunch more is the last by far (1500 cubed: 233 us, with the limit 195). Of small tiles of copies
+        // the groups begin one after the other, and the limit costs 5 % (H200, 2026-11-23).
+        const std::size_t elements = tiles.m * tiles.n;
+        const bool many = divide_up(m, tiles.m) * divide_up(n, tiles.n) > device.compute_units * (65536 / 136 / tiles.group());
+        const bool more = elements <= 64 * 64 ? !packed : elements < 128 * 128 || tile_k == 16 || !whole;
+        if (device.implementation == Implementation::nvidia && tiles.item_n == 8 && many && more)
             for (const auto* limit : {"GEMM_LIMITED=1", "-cl-nv-maxrregcount=128"}) out.defines.emplace_back(limit);
         if (packed) add_packing(out, sizes);
     }
@@ -253,7 +276,7 @@ Experiment describe_gemm() {
     };
     by_size("tile", "rows and columns of C that a work-group makes; auto by the size and the compute units",
             {"64x64", "64x128", "128x64", "128x128", "128x256", "256x128"});
-    by_size("pack", "1 copies A and B into rows that are aligned and whole tiles first, within the operation; auto where rows are not aligned, from 640 on",
+    by_size("pack", "1 copies A and B into rows that are aligned and whole tiles first, within the operation; auto where rows are not aligned, from 800 on",
             {"0", "1"});
     by_size("slices", "teams of a work-group that share the k of its tile; auto by the size and the compute units", {"1", "2", "4"});
     out.variants = {

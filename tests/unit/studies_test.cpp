@@ -218,8 +218,9 @@ BOOST_AUTO_TEST_CASE(matrices_get_tiles_by_their_size_and_are_copied_where_their
         const auto point = model::resolve(*cell.experiment, {*cell.variant, cell.point, device, 1, files, 1});
         return point.text("tile") + " " + point.text("slices");
     };
-    BOOST_TEST(tiles(Implementation::nvidia, "512") == "64x64 2");
-    BOOST_TEST(tiles(Implementation::nvidia, "1024") == "128x64 2");
+    BOOST_TEST(tiles(Implementation::nvidia, "512") == "64x64 4", "one group a unit: the smallest have most of them busy, and teams hide its waiting");
+    BOOST_TEST(tiles(Implementation::nvidia, "1024") == "64x128 2");
+    BOOST_TEST(tiles(Implementation::nvidia, "1500") == "64x64 2");
     BOOST_TEST(tiles(Implementation::nvidia, "2048") == "256x128 1");
     const auto packs = [&](const char* m) {
         const auto cell = test::first_cell("gemm_pipelined", {{"m", m}});
@@ -229,7 +230,7 @@ BOOST_AUTO_TEST_CASE(matrices_get_tiles_by_their_size_and_are_copied_where_their
     BOOST_TEST(packs("4100") == "0");
     BOOST_TEST(packs("301") == "0", "a second launch costs more than words save there");
     // 128 sums a work-item are more than other register files are known to hold.
-    BOOST_TEST(tiles(Implementation::amd, "2048") == "128x128 1");
+    BOOST_TEST(!tiles(Implementation::amd, "2048").starts_with("256"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
