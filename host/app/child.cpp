@@ -15,7 +15,7 @@
 #include "app/runner.hpp"
 #include "app/stdout_guard.hpp"
 #include "core/error.hpp"
-#include "device/driver_cache.hpp"
+#include "device/driver_settings.hpp"
 
 namespace cllab::app {
 

@@ -15,7 +15,7 @@
 #include "app/stdout_guard.hpp"
 #include "app/streams.hpp"
 #include "core/version.hpp"
-#include "device/driver_cache.hpp"
+#include "device/driver_settings.hpp"
 #include "report/layout.hpp"
 #include "run/executor.hpp"
 
@@ -52,9 +52,12 @@ int dispatch(const cllab::app::Invocation& invocation) {
 }
 
 /// As long as drivers may be called, here and in child processes.
-struct OwnCaches {
-    OwnCaches() { cllab::device::use_own_cache(); }
-    ~OwnCaches() { cllab::device::remove_own_caches(); }
+struct DriverSettings {
+    DriverSettings() {
+        cllab::device::use_own_cache();
+        cllab::device::pin_threads();
+    }
+    ~DriverSettings() { cllab::device::remove_own_caches(); }
 };
 
 }  // namespace
@@ -72,7 +75,7 @@ int main(int argc, char** argv) {
 #endif
         cllab::app::open_missing_streams();
         cllab::app::keep_stdout();
-        const OwnCaches caches;
+        const DriverSettings caches;
         const int status = dispatch(cllab::app::parse(argc, argv));
         cllab::app::require_printed();
         return status;

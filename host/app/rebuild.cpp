@@ -22,7 +22,7 @@
 #include "compare/regression.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "device/driver_cache.hpp"
+#include "device/driver_settings.hpp"
 #include "inspect/tool.hpp"
 #include "model/registry.hpp"
 #include "report/json.hpp"

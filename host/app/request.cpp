@@ -8,7 +8,7 @@
 #include "app/image_file.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
-#include "device/driver_cache.hpp"
+#include "device/driver_settings.hpp"
 #include "explain/limiter.hpp"
 #include "explain/limits.hpp"
 #include "kernelfile/description.hpp"
@@ -28,7 +28,7 @@ model::RunInfo run_info(const Invocation& invocation) {
     model::RunInfo out;
     out.id = id;
     out.label = invocation.label;
-    out.driver_caches = device::cache_settings();
+    out.driver_caches = device::driver_settings();
     return out;
 }
 

@@ -106,7 +106,7 @@ const std::vector<Quirk>& quirks() {
          [](const Device& d) { return is(d, Implementation::nvidia); }},
         {"nvidia-log-from-cache", Implementation::nvidia, "driver family unknown",
          "the build log, and the registers in it, is empty when the driver's compile cache answers",
-         Dealt::everywhere, "each process has a cache of its own, new and empty, unless the user set CUDA_CACHE_DISABLE (device/driver_cache.cpp)",
+         Dealt::everywhere, "each process has a cache of its own, new and empty, unless the user set CUDA_CACHE_DISABLE (device/driver_settings.cpp)",
          "H200, driver 580.159.04, 2026-11-23", "registers shown on a second run with CUDA_CACHE_DISABLE=0",
          [](const Device& d) { return is(d, Implementation::nvidia); }},
         {"pocl-renames", Implementation::pocl, "3.1",
@@ -123,13 +123,19 @@ const std::vector<Quirk>& quirks() {
          [](const Device& d) { return is(d, Implementation::pocl); }},
         {"pocl-compile-cache", Implementation::pocl, "all seen, 3.1 to 7.1",
          "equal text and options are answered from the folder POCL_CACHE_DIR, across processes, so that a second build compiles nothing",
-         Dealt::everywhere, "compile_cache_settings (device/driver_cache.cpp) gives each build of --rebuild an empty folder; --rebuild checks that "
+         Dealt::everywhere, "compile_cache_settings (device/driver_settings.cpp) gives each build of --rebuild an empty folder; --rebuild checks that "
          "something was written there",
          "PoCL 3.1 and 5.0", "a build leaves the folder POCL_CACHE_DIR empty",
          [](const Device& d) { return is(d, Implementation::pocl); }},
+        {"pocl-threads-move", Implementation::pocl, "3.1 and 5.0",
+         "its threads are not tied to cores, and Linux runs two of them on one core while another is idle: times that double for a launch or for a second",
+         Dealt::everywhere, "pin_threads (device/driver_settings.cpp) sets POCL_AFFINITY, unless the user has, others run, or the process may not use all "
+         "cores",
+         "PoCL 3.1 on two idle cores of an EPYC VM, 2026-11-23", "with POCL_AFFINITY=0 the times of `cllab run muladd_fma --device cpu` are those with 1",
+         [](const Device& d) { return is(d, Implementation::pocl); }},
         {"nvidia-compile-cache", Implementation::nvidia, "580.159.04",
          "unless CUDA_CACHE_DISABLE is 1, equal text and options are answered from the folder CUDA_CACHE_PATH, across processes",
-         Dealt::everywhere, "compile_cache_settings (device/driver_cache.cpp), as for pocl-compile-cache; for --rebuild the cache is switched on in "
+         Dealt::everywhere, "compile_cache_settings (device/driver_settings.cpp), as for pocl-compile-cache; for --rebuild the cache is switched on in "
          "that folder",
          "H200, driver 580.159.04", "a build with CUDA_CACHE_DISABLE=0 leaves the folder CUDA_CACHE_PATH empty",
          [](const Device& d) { return is(d, Implementation::nvidia); }},

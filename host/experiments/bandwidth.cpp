@@ -210,8 +210,9 @@ void set_up_reread(const Request& request, const Shape& s, Setup& out) {
                 value("trips", std::int32_t{0})};
     out.defines = {"LANES=" + std::to_string(s.lanes), "DEPTH=" + std::to_string(s.depth)};
     const double bytes_per_trip = static_cast<double>(s.items * s.depth * s.width);
-    const std::int32_t low = s.runs ? 256 : 64;
-    out.slope = slope(request.device, low, 5 * low, bytes_per_trip);
+    // All groups together go round the region once at the least: what a launch does not come to stays in a nearer level from launch to launch.
+    const auto least = s.runs ? std::max<std::uint64_t>(256, s.blocks() / s.groups()) : 64;
+    out.slope = slope(request.device, static_cast<std::int64_t>(least), static_cast<std::int64_t>(least > 256 ? 3 * least : 5 * least), bytes_per_trip);
     out.work.bytes = 1;  // a step is a byte
     out.shared = true;
     out.check = [s, src](const Buffers& buffers) {

@@ -146,7 +146,7 @@ struct RunInfo {
     std::string label;                  ///< --label
     std::optional<std::uint64_t> seed;  ///< of the first verification's inputs; absent in schema 1
     Order order;
-    std::map<std::string, std::string> driver_caches;  ///< environment variables that set drivers' caches of compiled kernels
+    std::map<std::string, std::string> driver_caches;  ///< environment variables that set drivers' caches of compiled kernels and PoCL's threads
 };
 
 /// The bright pixels of a picture that a cell makes, e.g. the defects of an image comparison.

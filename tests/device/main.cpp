@@ -9,11 +9,12 @@
 #include <cstdio>
 
 #include "core/error.hpp"
-#include "device/driver_cache.hpp"
+#include "device/driver_settings.hpp"
 #include "device/platforms.hpp"
 
 int main(int argc, char** argv) {
     cllab::device::use_own_cache();
+    cllab::device::pin_threads();
     try {
         cllab::device::discover();
     } catch (const cllab::Error& e) {

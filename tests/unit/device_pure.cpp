@@ -3,6 +3,7 @@
 #define BOOST_TEST_DYN_LINK
 #endif
 #include <boost/test/unit_test.hpp>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,7 +14,7 @@
 #include <set>
 
 #include "core/error.hpp"
-#include "device/driver_cache.hpp"
+#include "device/driver_settings.hpp"
 #include "device/platforms.hpp"
 #include "device/quirks.hpp"
 #include "device/selectors.hpp"
@@ -144,7 +145,7 @@ BOOST_AUTO_TEST_CASE(events_that_disagree_with_the_host_or_do_not_grow_with_the_
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_AUTO_TEST_SUITE(driver_cache)
+BOOST_AUTO_TEST_SUITE(driver_settings)
 
 namespace {
 
@@ -160,7 +161,7 @@ BOOST_AUTO_TEST_CASE(each_process_has_a_folder_of_its_own_until_all_have_ended) 
     device::use_own_cache();
     const std::filesystem::path mine = setting("CUDA_CACHE_PATH");
     BOOST_TEST(!std::filesystem::exists(mine), "a driver must find nothing there");
-    BOOST_TEST(device::cache_settings().at("CUDA_CACHE_PATH").find(mine.string()) == std::string::npos, "the name of a folder that is gone says nothing");
+    BOOST_TEST(device::driver_settings().at("CUDA_CACHE_PATH").find(mine.string()) == std::string::npos, "the name of a folder that is gone says nothing");
     const auto child = fork();
     if (child == 0) {
         device::use_own_cache();
@@ -186,6 +187,37 @@ BOOST_AUTO_TEST_CASE(a_user_who_has_said_whether_there_is_a_cache_is_obeyed) {
     }
     unsetenv("CUDA_CACHE_DISABLE");
     unsetenv("CUDA_CACHE_PATH");
+}
+
+BOOST_AUTO_TEST_CASE(threads_are_pinned_on_an_idle_machine_where_the_process_may_use_all_cores_and_the_user_has_not_said_otherwise) {
+    cpu_set_t all;
+    BOOST_TEST_REQUIRE(sched_getaffinity(0, sizeof all, &all) == 0);
+    if (CPU_COUNT(&all) != sysconf(_SC_NPROCESSORS_ONLN)) {
+        BOOST_TEST_MESSAGE("skipped: this process may not use all cores");
+        return;
+    }
+    const auto pinned = [](int (*running)() = [] { return 1; }) {
+        device::pin_threads(running);
+        const auto out = setting("POCL_AFFINITY");
+        unsetenv("POCL_AFFINITY");
+        return out;
+    };
+    unsetenv("POCL_AFFINITY");
+    unsetenv("POCL_MAX_PTHREAD_COUNT");
+    BOOST_TEST(pinned() == "1");
+    BOOST_TEST(pinned([] { return 2; }) == "", "what shares its core with another process had better move");
+    BOOST_TEST(device::threads_that_run() >= 1);
+    setenv("POCL_AFFINITY", "0", 1);
+    BOOST_TEST(pinned() == "0");
+    setenv("POCL_MAX_PTHREAD_COUNT", "1", 1);
+    BOOST_TEST(pinned() == "");
+    unsetenv("POCL_MAX_PTHREAD_COUNT");
+    if (CPU_COUNT(&all) < 2) return;
+    cpu_set_t fewer = all;
+    CPU_CLR(0, &fewer);
+    BOOST_TEST_REQUIRE(sched_setaffinity(0, sizeof fewer, &fewer) == 0);
+    BOOST_TEST(pinned() == "", "PoCL would run on the core that this process may not use");
+    sched_setaffinity(0, sizeof all, &all);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,10 +1,16 @@
-#include "device/driver_cache.hpp"
+#include "device/driver_settings.hpp"
 
 #include <unistd.h>
+#ifdef __linux__
+#include <sched.h>
+#endif
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <random>
+#include <thread>
 
 namespace cllab::device {
 namespace {
@@ -12,6 +18,32 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char *folder_variable = "CUDA_CACHE_PATH", *off_variable = "CUDA_CACHE_DISABLE";
+
+constexpr const char* affinity_variable = "POCL_AFFINITY";
+
+bool may_use_all_cores() {
+#ifdef __linux__
+    cpu_set_t cores;
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    if (online <= 0 || sched_getaffinity(0, sizeof cores, &cores) != 0 || CPU_COUNT(&cores) != online) return false;
+    for (long core = 0; core < online; ++core)
+        if (!CPU_ISSET(static_cast<std::size_t>(core), &cores)) return false;
+    return true;
+#else
+    return false;
+#endif
+}
+
+/// More often than not: a thread of the system runs now and then on an idle machine too.
+bool others_run(int (*running)()) {
+    constexpr int looks = 3;
+    int busy = 0;
+    for (int i = 0; i < looks; ++i) {
+        if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        if (running() > 1) ++busy;
+    }
+    return 2 * busy > looks;
+}
 
 /// The folder of the first process, in which those of its children are; empty: none of them has one. The driver makes it.
 fs::path& own_folder() {
@@ -34,15 +66,28 @@ void use_own_cache() {
     setenv(folder_variable, (folder / std::to_string(getpid())).c_str(), 1);
 }
 
+int threads_that_run() {
+    std::ifstream in("/proc/loadavg");
+    std::string one, five, fifteen;
+    int out = 1;
+    return in >> one >> five >> fifteen >> out ? out : 1;  // "0.20 0.18 0.12 1/80 11206"
+}
+
+void pin_threads(int (*running)()) {
+    for (const char* count : {"POCL_MAX_PTHREAD_COUNT", "POCL_CPU_MAX_CU_COUNT"})
+        if (std::getenv(count)) return;
+    if (!std::getenv(affinity_variable) && may_use_all_cores() && !others_run(running)) setenv(affinity_variable, "1", 1);
+}
+
 void remove_own_caches() {
     std::error_code ignored;
     if (!own_folder().empty()) fs::remove_all(own_folder(), ignored);
 }
 
-std::map<std::string, std::string> cache_settings() {
+std::map<std::string, std::string> driver_settings() {
     std::map<std::string, std::string> out;
     for (const char* name : {"POCL_CACHE_DIR", "POCL_KERNEL_CACHE", off_variable, folder_variable, "CUDA_CACHE_MAXSIZE",
-                             "AMD_OCL_CACHE", "cl_cache_dir", "MESA_SHADER_CACHE_DIR", "MESA_SHADER_CACHE_DISABLE"}) {
+                             "AMD_OCL_CACHE", "cl_cache_dir", "MESA_SHADER_CACHE_DIR", "MESA_SHADER_CACHE_DISABLE", affinity_variable}) {
         if (const char* value = std::getenv(name)) out[name] = value;
     }
     if (!own_folder().empty()) out[folder_variable] = "a new folder for each process";
