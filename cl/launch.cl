@@ -18,3 +18,12 @@ kernel void KERNEL(global uint* restrict out, uint slot, uint token, uint a0, ui
                                     a15 + a16 + a17 + a18 + a19 + a20 + a21 + a22 + a23);
 }
 #endif
+
+#ifdef LAUNCH_SPREAD
+// A work-group is one work-item, and each step of it needs the one before: so much work for whichever unit takes it.
+kernel void launch_spread(global uint* restrict out, uint token, int steps) {
+    uint v = token ^ (uint)get_group_id(0);
+    for (int i = 0; i < steps; ++i) v = v * 1664525u + 1013904223u;
+    out[get_group_id(0)] = v;
+}
+#endif

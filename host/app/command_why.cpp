@@ -85,13 +85,20 @@ int command_why(const Invocation& asked) {
             Peaks peaks(*runner, request.settings, device);
             for (const auto& [cell, record] : done) {
                 auto explanation = peaks.explain(*cell, record, show);
-                if (invocation.test) test_claim(*runner, request.settings, device, *cell, record, peaks.limits(), explanation, show);
+                const auto second = peaks.second_time(*cell, record, explanation.limit);
+                const auto& explained = second ? *second : record;
+                if (second) {
+                    sink.take(*second);
+                    explanation = peaks.explain(*cell, *second, show);
+                    explanation.first_seconds = record.time->median;
+                }
+                if (invocation.test) test_claim(*runner, request.settings, device, *cell, explained, peaks.limits(), explanation, show);
                 clear();
-                sink.line(report::explanation_json(record, explanation));
+                sink.line(report::explanation_json(explained, explanation));
                 failed = failed || model::is_failure(record.status);
                 if (sink.uses_stdout()) continue;
                 if (&record == &done.front().record) results() << report::explanation_heading(record, limits.utc, style);
-                results() << '\n' << report::explanation_text(record, explanation, style);
+                results() << '\n' << report::explanation_text(explained, explanation, style);
                 results().flush();
             }
         }

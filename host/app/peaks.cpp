@@ -66,17 +66,17 @@ std::vector<model::Figure> Peaks::measured_within(const std::string& id, double 
     return out;
 }
 
-std::optional<double> Peaks::once_more(const model::Cell& cell) {
+std::optional<model::Record> Peaks::once_more(const model::Cell& cell) {
     run::RunRequest request{std::nullopt, {{cell}}, settings_};
     request.settings.dumps.reset();
     request.settings.pictures.clear();
     request.settings.hot_seconds = 0;
     request.settings.sampling_seconds = std::min(0.2, settings_.sampling_seconds);
-    std::optional<double> out;
+    std::optional<model::Record> out;
     runner_.run(request, device_.selector,
                 {[](std::size_t, std::size_t, const model::Record&, const char*) {},
                  [&](std::size_t, std::size_t, const model::Record& record) {
-                     if (record.status == model::Status::ok && record.time) out = record.time->median;
+                     if (record.status == model::Status::ok && record.time) out = record;
                  }});
     return out;
 }
@@ -117,7 +117,7 @@ model::Explanation Peaks::explain(const model::Cell& cell, const model::Record& 
             peak.note = "it is no faster now, so that this cell stays beyond it";
         } else if (explain::is_slower(*before, now.front())) {
             const auto after = once_more(cell);
-            peak.used = after && explain::is_alike(record.time->median, *after);
+            peak.used = after && explain::is_alike(record.time->median, after->time->median);
             peak.note = peak.used ? "something slows it now, and this cell with it, so that what was measured beside it stands for this cell"
                                   : "something slowed it, but not this cell alike, so that the profile's stands";
             // What the same cells say of other figures was slowed as they were.
@@ -131,6 +131,16 @@ model::Explanation Peaks::explain(const model::Cell& cell, const model::Record& 
         out = explain::explain(record, used_);
     }
     out.again = std::move(again);
+    return out;
+}
+
+std::optional<model::Record> Peaks::second_time(const model::Cell& cell, const model::Record& record, model::Limit limit) {
+    if (!record.time || (limit != model::Limit::unexplained && limit != model::Limit::impossible)) return std::nullopt;
+    auto out = once_more(cell);
+    if (!out || explain::is_alike(out->time->median, record.time->median)) return std::nullopt;
+    if ((out->time->median < record.time->median) != (limit == model::Limit::unexplained)) return std::nullopt;
+    out->hot = record.hot;
+    out->work = record.work;
     return out;
 }
 

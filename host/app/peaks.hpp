@@ -25,6 +25,10 @@ public:
 
     /// What limits the cell of this record. Throws run::Interrupted, DeviceLost.
     model::Explanation explain(const model::Cell& cell, const model::Record& record, const std::function<void(const std::string&)>& progress);
+    /// The cell measured a second time, where it takes notably less than a time that no bound explains, or more than one that a bound exceeds: a
+    /// core, or the memory, that others had for a while, then or when the peak was measured. Which code ran is known of the first time. Throws
+    /// like explain.
+    std::optional<model::Record> second_time(const model::Cell& cell, const model::Record& record, model::Limit limit);
     /// Those that the last explanation rests on.
     const model::Limits& limits() const { return used_; }
 
@@ -32,7 +36,7 @@ private:
     std::vector<model::Figure> measured(const std::string& id, const std::function<void(const std::string&)>& progress);
     /// The figure first, then others that the same cells say; empty where they do not say it.
     std::vector<model::Figure> measured_within(const std::string& id, double seconds, const std::function<void(const std::string&)>& progress);
-    std::optional<double> once_more(const model::Cell& cell);
+    std::optional<model::Record> once_more(const model::Cell& cell);
 
     Runner& runner_;
     const run::Settings& settings_;

@@ -1,15 +1,40 @@
-// launch: what starting a kernel costs, alone and in a row. A series of n launches takes first + (n - 1) * next, so the
+// launch: what starting a kernel costs, alone, in a row and on all units. A series of n launches takes first + (n - 1) * next, so the
 // slope over n is the price of one more launch in a busy queue and a series of one is the kernel's own START to END.
 #include "core/random.hpp"
 #include "core/stats.hpp"
+#include "experiments/lib/findings.hpp"
 #include "model/params.hpp"
 
 namespace cllab::model {
 namespace {
 
+using namespace lib;
+
 constexpr std::uint32_t extra_arguments = 24;
 
+/// So much work that each unit of a CPU comes to some of it: 2000 steps take one core about 2 us.
+Setup set_up_spread(const Request& request, Params& params) {
+    constexpr std::uint32_t steps = 2000;
+    const auto groups = params.count("groups") * request.device.compute_units;
+    const auto token = static_cast<std::uint32_t>(Random(request.seed)());
+    Setup out;
+    out.args = {Output{"out", groups * sizeof(std::uint32_t)}, value("token", token), value("steps", static_cast<std::int32_t>(steps))};
+    out.local = Extent(1);
+    out.global = Extent(groups);
+    out.check = [=](const Buffers& buffers) -> std::optional<std::string> {
+        const auto found = buffers.as<std::uint32_t>("out");
+        for (std::uint32_t i = 0; i < found.size(); ++i) {
+            std::uint32_t v = token ^ i;
+            for (std::uint32_t k = 0; k < steps; ++k) v = v * 1664525u + 1013904223u;
+            if (found[i] != v) return "work-group " + std::to_string(i) + " left " + std::to_string(found[i]) + ", expected " + std::to_string(v);
+        }
+        return std::nullopt;
+    };
+    return out;
+}
+
 Setup setup(const Request& request, Params& params) {
+    if (request.variant.name == "spread") return set_up_spread(request, params);
     const auto launches = static_cast<std::uint32_t>(params.integer("launches"));
     const auto& device = request.device;
     const bool with_arguments = request.variant.name == "arguments";
@@ -49,9 +74,31 @@ Setup setup(const Request& request, Params& params) {
     return out;
 }
 
+/// What is left of the time without work, by each two numbers of work-groups that are far apart: the time that the units lose until all of them work.
+void conclude_spread(const Curve& curve, std::vector<Finding>& out) {
+    std::vector<double> lost;
+    for (std::size_t i = 0; i < curve.samples.size(); ++i)
+        for (std::size_t k = i + 1; k < curve.samples.size(); ++k) {
+            const auto &a = curve.samples[i], &b = curve.samples[k];
+            if (b.x >= 4 * a.x) lost.push_back(a.seconds - (b.seconds - a.seconds) / (b.x - a.x) * a.x);
+        }
+    if (lost.size() < least_for_interval) return;
+    const auto found = summarise(lost);
+    if (found.q1 > 0)
+        out.push_back({"spread", "launch to all units", "s", found.median, found.q1, found.q3,
+                       "START to END over the number of work-groups, 2000 dependent steps each, less the time of the groups: until all units work, as the "
+                       "time that is lost; median and middle half"});
+    else
+        out.push_back(withheld("spread", "launch to all units", "it is lost in what the times of few and of many work-groups differ by"));
+}
+
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
     std::vector<Finding> out;
     for (const auto& curve : curves) {
+        if (curve.variant == "spread") {
+            conclude_spread(curve, out);
+            continue;
+        }
         const std::string what = curve.variant == "item"     ? ""
                                  : curve.variant == "device" ? " of a group a unit"
                                                              : " with 24 arguments more";
@@ -70,6 +117,10 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
             for (std::size_t k = i + 1; k < n.size(); ++k)
                 if (n[k] > n[i]) slopes.push_back((t[k] - t[i]) / (n[k] - n[i]));
         if (slopes.size() < least_for_interval) continue;
+        const auto *one = sample_at(curve, 1), *two = sample_at(curve, 2);
+        if (one && two && two->seconds > one->seconds)
+            out.push_back({"second." + curve.variant, "second launch" + what, "s", two->seconds - one->seconds, std::max(0.0, two->low - one->high),
+                           two->high - one->low, "first START to last END of two launches, less that of one"});
         const auto slope = summarise(slopes);
         out.push_back({"next." + curve.variant, "launch to launch" + what, "s", slope.median, slope.q1, slope.q3,
                        "slope of first START to last END over the number of launches: median and middle half of those between any two numbers"});
@@ -87,11 +138,19 @@ Experiment describe_launch() {
                  .meaning = "launches in a row without waiting",
                  .values = {"1", "2", "8", "32", "128"},
                  .least = 1,
-                 .most = 1024}};
+                 .most = 1024,
+                 .only = {"item", "device", "arguments"}},
+                {.name = "groups",
+                 .meaning = "work-groups per compute unit",
+                 .values = {"4", "8", "16", "32", "64"},
+                 .least = 1,
+                 .most = 1024,
+                 .only = {"spread"}}};
     out.variants = {
         {.name = "item", .meaning = "One work-item."},
         {.name = "device", .meaning = "One work-group per compute unit."},
         {.name = "arguments", .meaning = "One work-item and 24 more arguments."},
+        {.name = "spread", .meaning = "Some work for every unit: when do all of them work?", .needs = {"cpu"}, .curve_over = "groups"},
     };
     out.setup = setup;
     out.curve_over = "launches";

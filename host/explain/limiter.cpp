@@ -40,7 +40,7 @@ model::Explanation explain(const model::Record& record, const model::Limits& lim
     auto out = bounds_of(record, limits);
     if (!record.time) return out;
     out.limit = limit_of(out.bounds, *record.time);
-    if (out.limit == Limit::unexplained && record.work.launches == 1) out.second = after_launch(out.bounds, *record.time);
+    if ((out.limit == Limit::unexplained || out.limit == Limit::named) && record.work.launches == 1) out.second = after_launch(out.bounds, *record.time);
     if (out.second > 0) out.limit = Limit::named;
     return out;
 }

@@ -57,6 +57,7 @@ struct Explanation {
     Limit limit = Limit::unexplained;
     std::size_t second = 0;     ///< of a named limit: the bound that follows the first one in time instead of running beside it; 0: none
     std::vector<PeakAgain> again;  ///< in the order measured
+    double first_seconds = 0;   ///< what the cell took when it was first measured, where it was measured a second time; 0: it was not
     std::vector<ClaimTest> tests;
     std::string untested;       ///< why a named limiter was not tested where that was asked for
 

@@ -77,7 +77,9 @@ const std::vector<Figure>& figures() {
         {"Local memory and atomics", "atomics", "atomic.*", rate, {}, "global"},
 
         {"Launching", "empty kernel", "launch.empty.*", no, {}, "item"},
+        {"Launching", "second launch", "launch.second.*", no, {}, "item"},
         {"Launching", "launch to launch", "launch.next.*", no, {}, "item"},
+        {"Launching", "launch to all units", "launch.spread", no, {}, "spread"},
         {"Launching", "time per group", "dispatch.group.time", cycles, {}, "1d"},
         {"Launching", "group and wave rate", "dispatch.*.rate", rate, {}, "1d"},
     };

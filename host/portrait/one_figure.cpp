@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/text.hpp"
-#include "model/copied_levels.hpp"
+#include "model/copied_level.hpp"
 #include "portrait/probes.hpp"
 
 namespace cllab::portrait {
@@ -58,11 +58,11 @@ std::vector<Part> parts_of_figure(const std::string& id, const Device& device) {
         return {{"bandwidth_reread", {{"width", "64"}, {"size", between(2 * level->first, std::min(0.75 * level->second, largest), 3)}}}};
     }
     if (is("bandwidth.l?.copy")) {
-        const auto levels = model::copied_in_levels(device);
-        const auto level = static_cast<std::size_t>(figure[1] - '1');
+        const auto level = model::copied_in_last_level(device);
         constexpr double largest = 32 << 20;  // as in the portrait
-        if (!device.is_cpu() || level >= levels.size() || 1.2 * levels[level].first >= std::min(levels[level].second, largest)) return {};
-        return {{"bandwidth_copy", {{"width", "64"}, {"size", between(levels[level].first / 2, std::min(levels[level].second, largest) / 2, 3)}}}};
+        const bool is_last = figure.substr(0, 2) == "l" + std::to_string(device.host_cache_levels.size());
+        if (!device.is_cpu() || !is_last || !level || 1.2 * level->first >= std::min(level->second, largest)) return {};
+        return {{"bandwidth_copy", {{"width", "64"}, {"size", between(level->first / 2, std::min(level->second, largest) / 2, 3)}}}};
     }
     if (is("bandwidth.copy") || is("bandwidth.batch") || is("bandwidth.read") || is("bandwidth.write") || is("bandwidth.triad")) {
         auto out = parts_of_variant(family + "_" + figure, device);
@@ -84,6 +84,8 @@ std::vector<Part> parts_of_figure(const std::string& id, const Device& device) {
     }
     if (is("latency.local.latency")) return {{"latency_local"}};
     if (is("launch.*.item")) return {{"launch_item"}};
+    if (is("launch.*.device")) return {{"launch_device"}};
+    if (is("launch.spread")) return {{"launch_spread"}};
     if (is("dispatch.group.time") && device.is_cpu()) return parts_of_variant("dispatch_1d", device);
     if (is("atomic.latency")) return {{"atomic_chain"}};
     if (is("atomic.*.one")) return {{"atomic_" + figure.substr(0, figure.find('.')), {{"counters", "1"}}}};

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "model/copied_levels.hpp"
+#include "model/copied_level.hpp"
 
 namespace cllab::portrait {
 namespace {
@@ -75,15 +75,14 @@ std::vector<std::string> regions_of_cpu(const Device& device) {
     return out;
 }
 
-/// Buffers of copies that lie in one level each, the part of each core in its own caches: two of every level.
+/// Buffers of two copies that lie in the last level.
 std::vector<std::string> copies_of_cpu(const Device& device) {
     std::vector<std::string> out;
-    for (const auto& [least, most] : model::copied_in_levels(device)) {
-        const double to = std::min(most, 32.0 * (1 << 20));
-        if (least * 1.2 >= to) continue;
-        for (const double bytes : {std::cbrt(least * least * to), std::cbrt(least * to * to)})
-            out.push_back(std::to_string(static_cast<std::uint64_t>(bytes / 2 / 4096) * 4096));
-    }
+    const auto level = model::copied_in_last_level(device);
+    const double to = level ? std::min(level->second, 32.0 * (1 << 20)) : 0;
+    if (!level || level->first * 1.2 >= to) return out;
+    for (const double bytes : {std::cbrt(level->first * level->first * to), std::cbrt(level->first * to * to)})
+        out.push_back(std::to_string(static_cast<std::uint64_t>(bytes / 2 / 4096) * 4096));
     return out;
 }
 
@@ -141,7 +140,7 @@ std::vector<Probe> probes_for(const Device& device) {
                     {"fma_loop"},
                     {"fma_nested"},
                     {"fma_code", {{"code", gpu ? "256:16384:*2" : "256:4096:*2"}}}}});
-    out.push_back({"launch", {{"launch_item"}, {"launch_device"}}});
+    out.push_back({"launch", either({{"launch_item"}, {"launch_device"}}, {{"launch_item"}, {"launch_device"}, {"launch_spread"}})});
     out.push_back({"divergence",
                    {{"divergence_width", {{"fill", "full"}}},
                     {"divergence_paths"},

@@ -129,6 +129,10 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
         out += grid.row(i) + "\n";
         if (below && !how.cells[i].empty()) out += wrap(how.cells[i], "           ", width);
     }
+    if (e.first_seconds > 0)
+        out += "  " + wrap_beside("measured twice: ",
+                                  format_seconds(e.first_seconds) + " the first time, which no bound explained or one exceeded; the second time stands",
+                                  width > 2 ? width - 2 : width);
     for (const auto& peak : e.again) out += "  " + wrap_beside("measured again: ", again_text(peak), width > 2 ? width - 2 : width);
     for (const auto& test : e.tests) out += test_text(test, width);
     if (!e.untested.empty()) out += "  " + wrap_beside("not tested: ", e.untested, width > 2 ? width - 2 : width);
@@ -150,6 +154,7 @@ std::string explanation_json(const model::Record& record, const Explanation& e) 
         j["sentence"] = limit_sentence(e, *record.time);
         j["unexplained"] = 1 - explained(e, *record.time);
     }
+    if (e.first_seconds > 0) j["first_seconds"] = e.first_seconds;
     j["bounds"] = Json::array();
     for (const auto& b : e.bounds)
         j["bounds"].push_back({{"id", b.id}, {"name", b.name}, {"seconds", b.seconds}, {"low", b.low}, {"high", b.high}, {"figure", b.figure}, {"how", b.how}});

@@ -49,6 +49,25 @@ BOOST_AUTO_TEST_CASE(the_slope_over_launches_is_the_price_of_one_more) {
     BOOST_TEST(disturbed.high - disturbed.low < disturbed.value);
 }
 
+BOOST_AUTO_TEST_CASE(what_is_left_of_the_time_without_work_is_what_the_units_lose_until_all_of_them_work) {
+    const auto setup = probe_setup("launch_spread", {{"groups", "2"}}, probe_cpu());
+    const auto token = contents<std::uint32_t>(setup, "token").front();
+    std::vector<std::uint32_t> out;
+    for (std::uint32_t i = 0; i < output_bytes(setup, "out") / 4; ++i) {
+        out.push_back(token ^ i);
+        for (int k = 0; k < 2000; ++k) out.back() = out.back() * 1664525u + 1013904223u;
+    }
+    BOOST_TEST(verdict<std::uint32_t>(setup, {{"out", out}}) == "");
+    out.front() += 1;
+    BOOST_TEST(verdict<std::uint32_t>(setup, {{"out", out}}).find("work-group 0 left") == 0u);
+    Curve curve;
+    curve.variant = "spread";
+    for (const double n : {4.0, 8.0, 16.0, 32.0, 64.0}) curve.samples.push_back({n, 8e-6 + n * 2e-6, 0, 0, {}, 0, {}});
+    BOOST_TEST(found(family("launch").conclude({curve}, probe_cpu()), "launch to all units")->value == 8e-6, boost::test_tools::tolerance(1e-6));
+    for (auto& sample : curve.samples) sample.seconds -= 9e-6;
+    BOOST_TEST(found(family("launch").conclude({curve}, probe_cpu()), "launch to all units")->value == 0);
+}
+
 BOOST_AUTO_TEST_CASE(a_work_item_that_did_not_run_is_found_in_every_dimension) {
     for (const std::string id : {"dispatch_1d", "dispatch_2d", "dispatch_3d"}) {
         const auto setup = probe_setup(id, {{"side", "4"}}, probe_cpu());

@@ -140,9 +140,41 @@ BOOST_AUTO_TEST_CASE(groups_that_leave_units_idle_take_longer_where_the_units_we
     BOOST_TEST(explain::explain(record(1, work), counted).bounds.front().id == "arithmetic");
 }
 
+BOOST_AUTO_TEST_CASE(what_is_short_is_done_by_one_core_and_of_what_is_longer_cores_lose_the_time_until_they_have_come) {
+    auto measured = profile();
+    measured.figures.push_back(figure("launch.spread", "launch to all units", "s", 8e-6));
+    model::WorkInfo work{.flops = 400e3, .type = "float", .groups = 8};
+    work.launches = 1;
+    const auto at = [&](double flops, const char* id) {
+        work.flops = flops;
+        return bound(explain::explain(record(1, work), measured), id);
+    };
+    BOOST_TEST(at(400e3, "arithmetic").seconds == 8e-6, is_close);
+    BOOST_TEST(at(40e3, "arithmetic").seconds == 0.4e-6, is_close);  // with the launch
+    BOOST_TEST(bound(explain::explain(record(5e-6, [&] { work.flops = 400e3; return work; }()), measured), "arithmetic").seconds == 4e-6, is_close);
+    BOOST_TEST(at(400e3, "arithmetic").low == 4e-6 * 0.99, boost::test_tools::tolerance(0.01));
+    BOOST_TEST(at(400e3, "launch").seconds == 1e-6, is_close);
+    BOOST_TEST(at(2000e3, "arithmetic").seconds == 20e-6, is_close);
+    BOOST_TEST(at(2000e3, "launch").seconds == 8e-6, is_close);
+    BOOST_TEST(said(record(27e-6, work), measured) == "limited by float arithmetic and, not at the same time, launch: 74 % and 30 % of the time");
+    work.groups = 1;
+    BOOST_TEST(at(400e3, "arithmetic").seconds == 4e-6, is_close);
+    measured.figures.push_back(figure("launch.empty.device", "empty kernel of a group a unit", "s", 3e-6));
+    BOOST_TEST(at(400e3, "launch").seconds == 1e-6, is_close);
+    work.groups = 8;
+    BOOST_TEST(at(400e3, "launch").seconds == 3e-6, is_close);
+    work.launches = 0;
+    BOOST_TEST(at(400e3, "arithmetic").seconds == 4e-6, is_close);  // of a slope what a launch costs cancels
+}
+
 BOOST_AUTO_TEST_CASE(launches_in_a_row_are_bounded_by_the_first_and_what_each_more_takes) {
     BOOST_TEST(bound(explain::explain(record(1, {.launches = 1}), profile()), "launch").seconds == 1e-6, is_close);
     BOOST_TEST(bound(explain::explain(record(1, {.launches = 5}), profile()), "launch").seconds == 9e-6, is_close);
+    auto asleep = profile();
+    asleep.figures.push_back(figure("launch.second.item", "second launch", "s", 5e-6));
+    BOOST_TEST(bound(explain::explain(record(1, {.launches = 1}), asleep), "launch").seconds == 1e-6, is_close);
+    BOOST_TEST(bound(explain::explain(record(1, {.launches = 2}), asleep), "launch").seconds == 6e-6, is_close);
+    BOOST_TEST(bound(explain::explain(record(1, {.launches = 5}), asleep), "launch").seconds == 12e-6, is_close);
     BOOST_TEST(explain::explain(record(1, {}), profile()).bounds.empty());  // of a slope, launching cancels
     // What a launch takes changes by more than a rate does.
     BOOST_TEST(said(record(0.6e-6, {.launches = 1})) == "limited by launch: 100 % of the time");
@@ -239,11 +271,13 @@ BOOST_AUTO_TEST_CASE(atomics_have_the_fastest_rate_of_as_many_addresses_as_there
     BOOST_TEST(rate(4) == 40e6, is_close);
     BOOST_TEST(rate(8) == 40e6, is_close);  // no more than four of them may be in use
     BOOST_TEST(rate(9) == 40e6, is_close);
+    BOOST_TEST(rate(32) == 30e6, is_close);  // as it was tried, though fewer were faster
     // More of them than were tried may be in other parts of a cache, which makes a bound that they may beat.
     const auto interval = [&](double words) { return bound(explain::explain(record(1, {.atomics = 1e6, .footprint = 4 * words}), swept), "atomics"); };
     BOOST_TEST(interval(9).low == 0.01 / 1.01, is_close);
     BOOST_TEST(interval(8).low == 0.025 / 1.01, is_close);
     BOOST_TEST(interval(1).low == 0.1 / 1.01, is_close);
+    BOOST_TEST(interval(32).low == 0.01 / 1.01, is_close);  // 128 may be in other parts of it
     // Where the memory adds and not a core, an address takes no more than one alone.
     const auto in_place = [&](double words) {
         auto r = record(1, {.atomics = 1e6, .footprint = 4 * words});

@@ -8,7 +8,7 @@
 #include "core/units.hpp"
 #include "experiments/lib/cores.hpp"
 #include "experiments/lib/sizes.hpp"
-#include "model/copied_levels.hpp"
+#include "model/copied_level.hpp"
 #include "model/fit.hpp"
 
 namespace cllab::model::lib {
@@ -311,20 +311,13 @@ Finding rate_of_level(const std::string& id, const std::string& title, std::vect
 }  // namespace
 
 std::vector<Finding> copy_rates(const Curve& copy, const Device& device, const std::string& how) {
-    std::vector<Finding> out;
-    const auto levels = copied_in_levels(device);
-    for (std::size_t i = 0; i < levels.size(); ++i) {
-        const bool own = i + 1 < device.host_cache_levels.size();
-        std::vector<double> rate;
-        for (const auto& s : copy.samples)
-            if (s.work.bytes > levels[i].first && s.work.bytes <= levels[i].second && s.seconds > 0)
-                rate.push_back(s.work.bytes / s.seconds / (own ? share_of_cores(s, device) : 1));
-        const auto level = std::to_string(i + 1);
-        if (!rate.empty())
-            out.push_back(rate_of_level("l" + level + ".copy", "L" + level + " copy bandwidth", rate,
-                                        how + "; both buffers in this level, of all cores together"));
-    }
-    return out;
+    const auto level = copied_in_last_level(device);
+    std::vector<double> rate;
+    for (const auto& s : copy.samples)
+        if (level && s.work.bytes > level->first && s.work.bytes <= level->second && s.seconds > 0) rate.push_back(s.work.bytes / s.seconds);
+    if (rate.empty()) return {};
+    const auto number = std::to_string(device.host_cache_levels.size());
+    return {rate_of_level("l" + number + ".copy", "L" + number + " copy bandwidth", rate, how + "; both buffers in this level, of all cores together")};
 }
 
 std::vector<Finding> rates(const Curve& reread, const Device& device, const std::string& how) {

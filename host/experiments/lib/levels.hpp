@@ -53,8 +53,7 @@ std::vector<Finding> tlb(const Curve& scattered, const Curve& staying, const std
 /// fit in one level only.
 std::vector<Finding> rates(const Curve& reread, const Device& device, const std::string& how);
 
-/// "l1.copy", "l2.copy", …: likewise of copies, read and written, of which each core has its part in its own caches. Levels that no copy of the
-/// sweep lies in are left out.
+/// "l3.copy": likewise of copies, read and written, in the last level. Empty where no copy of the sweep lies in it.
 std::vector<Finding> copy_rates(const Curve& copy, const Device& device, const std::string& how);
 
 }  // namespace cllab::model::lib
