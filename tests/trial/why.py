@@ -11,6 +11,7 @@ launches, empty groups. Kernel files: a chain of loads and a row of barriers tha
 those is not known beforehand but found: with twice the multiply-adds a cell that arithmetic limits takes nearly twice as long, and one that
 it does not limit takes nearly as long as before.
 
+Where half the multiply-adds say another thing of it than twice do, as at a kink of the time, either is true.
 A cell is right when the limiter named is one that is true of it, wrong when another one is named, and open when none is. Where the launch and
 something behind it are named together, the larger must be true. A cell is set aside whose time is not known within 10 %, because the machine has
 other work, or whose registers spill: what is true of it is not known. For the same reason arithmetic is left out that twice as many chains do 15 %
@@ -111,8 +112,19 @@ def explained(arguments, *args):
         lines = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
         if done.returncode not in (0, 1) or not lines:
             print(f"{' '.join(map(str, args))}: exit status {done.returncode}: {done.stderr.strip()}", flush=True)
-    records = [line for line in lines if "record" not in line]
-    return [pair for pair in zip(records, [line for line in lines if line.get("record") == "why"]) if pair[0]["status"] == "ok"]
+    # A cell that was measured a second time has two records, and what is said of it is of the second one.
+    records = {(line["id"], json.dumps(line["point"])): line for line in lines if "record" not in line}
+    pairs = [(records[why["id"], json.dumps(why["point"])], why) for why in lines if why.get("record") == "why"]
+    return [pair for pair in pairs if pair[0]["status"] == "ok"]
+
+
+def measured(arguments, *args):
+    """Records of the cells that ran, without a word on what limits them."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "run.jsonl"
+        lab(arguments, "run", *args, "--max-time", arguments.max_time, "--json", out)
+        records = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
+    return [r for r in records if r["status"] == "ok"]
 
 
 def is_disturbed(record):
@@ -224,17 +236,25 @@ def crossovers(arguments, levels):
         # Where the driver chose the groups, nobody would know how many there are.
         path.write_text(CROSSOVER.replace("local 256\n", "" if arguments.cpu else "local 256\n"))
         footprints = [min(level, 16 << 20) for level in levels]  # a check of more takes longer than all else
-        cells = explained(arguments, path, "--axis", "items=" + ",".join(str(size // 8 // 256 * 256) for size in footprints),
-                          "--axis", "steps=" + ",".join(map(str, [*STEPS, 2 * STEPS[-1]])))
-    times = {(record["point"]["items"], record["point"]["steps"]): record["time"] for record, _ in cells if not is_disturbed(record)}
+        axes = ["--axis", "items=" + ",".join(str(size // 8 // 256 * 256) for size in footprints),
+                "--axis", "steps=" + ",".join(map(str, [*STEPS, 2 * STEPS[-1]]))]
+        cells = explained(arguments, path, *axes)
+        again = measured(arguments, path, *axes)
+    # An interval knows nothing of what makes a whole cell of a microsecond take twice as long as the next time, so two runs must say the same.
+    runs = [{(r["point"]["items"], r["point"]["steps"]): r["time"] for r in records if not is_disturbed(r)} for records in ([r for r, _ in cells], again)]
+
+    def truth_between(items, steps):
+        """By the times of so many steps and of twice as many; nothing where these are not known or disturbed."""
+        if any((items, n) not in times for times in runs for n in (steps, 2 * steps)):
+            return None
+        # What others take of the machine makes one time longer and the next not: what a median says, the faster quarter must say too.
+        truths = {truth_of(times[items, 2 * steps][which] / times[items, steps][which]) for times in runs for which in ("median", "q1")}
+        return truths.pop() if len(truths) == 1 else None
     for record, why in cells:
         items, steps = record["point"]["items"], record["point"]["steps"]
-        if (items, steps) not in times or (items, 2 * steps) not in times:
-            continue
-        # What others take of the machine makes one time longer and the next not: what a median says, the faster quarter must say too.
-        truths = {truth_of(times[items, 2 * steps][which] / times[items, steps][which]) for which in ("median", "q1")}
-        if len(truths) == 1 and None not in truths:
-            yield record, why, set(truths.pop())
+        truth, below = truth_between(items, steps), truth_between(items, steps // 2) if steps > 1 else None
+        if truth is not None:
+            yield record, why, [set(t) for t in ([truth] if below in (None, truth) else [truth, below])]
 
 
 def waits_for_its_chains(record, cells):
@@ -272,17 +292,17 @@ def main():
     arguments.cpu = profile["device"]["type"] == "cpu"
     counts, matrix = collections.Counter(), collections.Counter()
     with open(arguments.out, "w") as out:
-        def take(record, why, true):
+        def take(record, why, true, *or_true):
             said = why.get("limiter")
             both = {said, why.get("follower")}
-            verdict = "aside" if is_disturbed(record) or record["code"].get("spills") else "open" if not said else "right" if is_true(both, said, true) else "wrong"
+            verdict = "aside" if is_disturbed(record) or record["code"].get("spills") else "open" if not said else "right" if any(is_true(both, said, t) for t in (true, *or_true)) else "wrong"
             said = said and "+".join(filter(None, (said, why.get("follower"))))
             counts[verdict] += 1
             if verdict != "aside":
                 matrix["/".join(sorted(true)) or "between", said or why["limit"]] += 1
             share = max([b["seconds"] / why["seconds"] for b in why["bounds"]], default=0)
-            out.write(json.dumps({"id": record["id"], "point": record["point"], "options": record["build"]["options"], "true": sorted(true), "said": said,
-                                  "limit": why["limit"], "share": round(share, 3), "verdict": verdict, "seconds": why["seconds"],
+            out.write(json.dumps({"id": record["id"], "point": record["point"], "options": record["build"]["options"], "true": sorted(true), "or_true": [sorted(t) for t in or_true], "said": said,
+                                  "limit": why["limit"], "share": round(share, 3), "verdict": verdict, "seconds": why["seconds"], "cores": record["time"].get("cores"), "waited": record["time"].get("waited"),
                                   "bounds": {b["id"]: round(b["seconds"] / why["seconds"], 3) for b in why["bounds"]}}) + "\n")
             out.flush()
             print(f"{verdict:6} {record['id']} {record['point']} {said or why['limit']} {share:.2f}", flush=True)
@@ -293,8 +313,8 @@ def main():
                 path.write_text(text.replace("RING", str(path.parent / "ring")))
                 for record, why in explained(arguments, path, *args):
                     take(record, why, true)
-        for record, why, true in crossovers(arguments, levels):
-            take(record, why, true)
+        for record, why, truths in crossovers(arguments, levels):
+            take(record, why, *truths)
         for args, true_of in probes(profile, levels):
             cells = explained(arguments, *args)
             for record, why in cells:
