@@ -6,15 +6,28 @@
 // when state[1] still holds the address it was linked for. It writes in visiting order: what its writes leave in a cache
 // is then what the chase comes to last. The chase goes on where the last launch stopped; from a fixed start a short one
 // would meet lines that the launch before had just brought in.
-#if defined(LATENCY_GLOBAL) || defined(LATENCY_BYPASS) || defined(LATENCY_SCALAR)
+#if defined(LATENCY_GLOBAL) || defined(LATENCY_BYPASS) || defined(LATENCY_SCALAR) || defined(LATENCY_INDEXED)
+#ifdef LATENCY_INDEXED
+#define WORD(i) (ulong)(i)
+#define FROM_BYTES(start) ((start) / sizeof(ulong))
+#define TO_BYTES(p) ((p) * sizeof(ulong))
+#else
+#define WORD(i) (ulong)(size_t)(chain + (i))
+#define FROM_BYTES(start) ((ulong)(size_t)chain + (start))
+#define TO_BYTES(p) ((p) - (ulong)(size_t)chain)
+#endif
 kernel void latency_link(global const uint* restrict slot, global ulong* restrict chain, global const ulong* restrict state,
                          uint count) {
     if (state[1] == (ulong)(size_t)chain) return;
     for (size_t i = get_global_id(0); i < count; i += get_global_size(0))
-        chain[slot[i]] = (ulong)(size_t)(chain + slot[i + 1 == count ? 0 : i + 1]);
+        chain[slot[i]] = WORD(slot[i + 1 == count ? 0 : i + 1]);
 }
 
-#if defined(LATENCY_BYPASS)
+#if defined(LATENCY_INDEXED)
+// What an address of two parts adds: a shift and an add, or a clock more of the load itself.
+#define LOAD p = chain[p];
+#define LANE get_global_id(0)
+#elif defined(LATENCY_BYPASS)
 // Cached at the second level only.
 #define LOAD asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(p) : "l"(p) : "memory");
 #define LANE 0
@@ -30,11 +43,11 @@ kernel void latency_link(global const uint* restrict slot, global ulong* restric
 #define LOAD_4 LOAD LOAD LOAD LOAD
 
 kernel void KERNEL(global ulong* chain, global ulong* state, int trips) {
-    ulong p = (ulong)(size_t)chain + state[LANE];
+    ulong p = FROM_BYTES(state[LANE]);
     for (int i = 0; i < trips; ++i) {
         LOAD_4 LOAD_4 LOAD_4 LOAD_4
     }
-    state[LANE] = p - (ulong)(size_t)chain;
+    state[LANE] = TO_BYTES(p);
     state[1] = (ulong)(size_t)chain;
 }
 #endif

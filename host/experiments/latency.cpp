@@ -15,6 +15,7 @@ namespace {
 using namespace lib;
 
 constexpr std::int32_t loads_per_trip = 16;
+constexpr double smallest_first_level = 16 << 10;
 
 std::vector<std::string> footprints() {
     std::vector<std::string> out;
@@ -175,6 +176,10 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     conclude_chase(curves, device, "global", "", "", 1, out);
     conclude_chase(curves, device, "bypass", "bypass.", "past-L1 ", 2, out);
     conclude_chase(curves, device, "scalar", "scalar.", "scalar ", 1, out);
+    // Behind the first level an index adds as much, but to more, and more uncertain, time.
+    if (const auto* c = curve_of(curves, "indexed"); c && !c->samples.empty() && c->samples.front().x <= smallest_first_level)
+        out.push_back(step_finding("l1.indexed", "L1 latency by an index", c->samples.front(),
+                                   "random chase through " + format_bytes(static_cast<std::uint64_t>(c->samples.front().x)) + ", stored indices"));
     if (const auto* c = curve_of(curves, "local"); c && !c->samples.empty())
         out.push_back(step_finding("local.latency", "local memory latency", c->samples.back(),
                                    "random chase through " + format_bytes(static_cast<std::uint64_t>(c->samples.back().x)) +
@@ -191,7 +196,7 @@ Experiment describe_latency() {
     out.axes = {{"footprint", "byte", "size of the memory the chase goes through, whole lines of it", Axis::Kind::integer, footprints(), {}, 64, 1e12},
                 {"line", "byte", "distance between the words visited; auto is the line the device reports, 4096 shows pages and sets",
                  Axis::Kind::integer, {"auto"}, {}, 8, 1e9, true}};
-    out.axes.back().only = {"global", "bypass", "scalar"};
+    out.axes.back().only = {"global", "indexed", "bypass", "scalar"};
     out.axes.back().multiple_of = 8;
     out.axes.push_back({.name = "order",
                         .meaning = "random: each load goes to another line anywhere; paged: to another line of one page (4 KiB, on a GPU "
@@ -199,11 +204,12 @@ Experiment describe_latency() {
                         .kind = Axis::Kind::choice,
                         .values = {"random"},
                         .choices = {"random", "paged"},
-                        .only = {"global", "bypass", "scalar"}});
+                        .only = {"global", "indexed", "bypass", "scalar"}});
     out.axes.push_back(pages_axis("huge"));
     out.axes.back().only = {"global"};
     out.variants = {
         {"global", "One work-item chases stored addresses through global memory on the vector path."},
+        {"indexed", "The same by indices that are added to an address, as in at = x[at]."},
         {"bypass", "The same past the first level (ld.global.cg), so that the second level shows from the smallest size.", {}, {"nvidia"}},
         {"scalar", "The same through wave-uniform addresses: AMD's scalar cache.", {}, {"amd"}},
         {"local", "One work-item chases stored addresses through local memory."}};

@@ -17,10 +17,15 @@ using model::Figure;
 using model::Limits;
 using model::Record;
 
-/// What the level before may serve takes no time at all in this bound.
-Bound without_nearer(Bound bound, double nearer) {
-    for (double* seconds : {&bound.seconds, &bound.low, &bound.high}) *seconds *= 1 - nearer;
-    if (nearer >= 0.005) bound.how += ", less " + format_significant(100 * nearer, 2) + " % that may lie nearer";
+/// What the level before may serve takes no time at all in the low end of this bound. `takes`: of the time that it takes behind that level, where
+/// what serves one after the other is known; 0: no time.
+Bound without_nearer(Bound bound, double nearer, double takes = 0) {
+    bound.low *= 1 - nearer;
+    for (double* seconds : {&bound.seconds, &bound.high}) *seconds *= 1 - nearer * (1 - takes);
+    if (nearer < 0.005) return bound;
+    const auto part = format_significant(100 * nearer, 2) + " % ";
+    if (takes > 0) bound.how += ", of which " + part + "may lie nearer, where it takes " + format_significant(100 * takes, 2) + " % of that";
+    else bound.how += ", less " + part + "that may lie nearer";
     return bound;
 }
 
@@ -102,7 +107,9 @@ void bound_memory(const Record& record, const Limits& limits, Held held, Explana
         if (auto both = at_rate(bound.id, name + " bandwidth", name, work.bytes, "B", *copy); both.seconds > bound.seconds) bound = std::move(both);
     // The last level is one for all, and how much of it a core alone can use is not known.
     if (place->level + 1 < sizes.size()) bound = on_cores_had(std::move(bound), record, parallel_of(record, limits));
-    take(without_nearer(std::move(bound), place->nearer));
+    // A core that goes through more than a level holds again and again may hit it never, and what does hit it takes its time all the same.
+    const auto* nearer = place->level > 0 && record.work.shared && !is_gpu(record) ? limits.find("bandwidth." + level_id(place->level - 1) + ".rate") : nullptr;
+    take(without_nearer(std::move(bound), place->nearer, nearer ? std::min(1.0, rate->value / nearer->value) : 0));
 }
 
 /// Bits of the widest vectors in the code that was seen running; 0: not known, or some of it is elsewhere. `scalar_bits` where it has none, and
@@ -326,6 +333,15 @@ void bound_launch(const Record& record, const Limits& limits, Explanation& out) 
         out.bounds.push_back(with_last_load(at_rate("groups", "group dispatch", "groups", work.groups, "group", *rate), record, limits));
 }
 
+/// Whether most of the samples lie in code whose loads replace their own index.
+bool chases_by_index(const Record& record) {
+    if (!record.hot || record.hot->evidence != model::Hot::sampled) return false;
+    double share = 0;
+    for (const auto& block : record.hot->blocks)
+        if (block.memory.contains(model::HotBlock::index_chain)) share += block.share;
+    return share > 0.5;
+}
+
 void bound_latency(const Record& record, const Limits& limits, Held held, Explanation& out) {
     const auto& work = record.work;
     const auto leave_out = [&](const std::string& why) { out.unbounded.emplace_back("latency", why); };
@@ -346,6 +362,8 @@ void bound_latency(const Record& record, const Limits& limits, Held held, Explan
     }
     const auto* latency = limits.find(work.chain == "multiply_add" ? "fma.latency." + figure : work.chain == "atomic" ? "atomic.latency"
                                       : work.chain == "load" ? "latency." + figure + ".latency" : "latency.local.latency");
+    const auto* by_index = work.chain == "load" && chases_by_index(record) ? limits.find("latency.l1.indexed") : nullptr;
+    if (!latency && figure == "l1") latency = by_index;
     // No level is nearer than those before it, so that one of them will do, if not as well.
     std::string instead;
     if (work.chain == "load")
@@ -363,10 +381,18 @@ void bound_latency(const Record& record, const Limits& limits, Held held, Explan
         bound.seconds = scattered;
         bound.high = std::max(bound.high, scattered);
     }
+    // An index costs a load a clock or more, and where the code has such loads, they are its chain most likely.
+    const auto* by_address = limits.find("latency.l1.latency");
+    if (by_index && by_address && by_index->value > by_address->value && latency != by_index) {
+        const double more = std::max(1.0, work.links) * (by_index->value - by_address->value);
+        bound.how += ", " + format_seconds(more / std::max(1.0, work.links)) + " more of each by an index";
+        bound.seconds += more;
+        bound.high += more;
+    }
     bound = on_cores_had(std::move(bound), record, 1);
     // How far away an address is makes an atomic twice as slow as another (H200, 150 to 268 ns by the buffer), and a profile meets only a few.
-    // None is nearer than the level behind the first, which its loads came to.
-    if (work.chain == "atomic") {
+    // None is nearer than the level behind the first, which its loads came to. A CPU's core adds in its own first level.
+    if (work.chain == "atomic" && is_gpu(record)) {
         const auto* level = limits.find("latency.l2.latency");
         if (!level) return leave_out("how near an atomic can be is not known without the latency of L2");
         bound.low = std::min(bound.low, std::max(1.0, work.links) * level->low);

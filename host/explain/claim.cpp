@@ -40,7 +40,9 @@ model::Record record_of(const model::Record& record, const WorkInfo& changed) {
     return out;
 }
 
-bool is_rate_of_memory(const Bound& bound) { return bound.id == "memory" || (bound.id.size() == 2 && bound.id.front() == 'l'); }
+bool is_rate_of_cache(const Bound& bound) { return bound.id.size() == 2 && bound.id.front() == 'l'; }
+
+bool is_rate_of_memory(const Bound& bound) { return bound.id == "memory" || is_rate_of_cache(bound); }
 
 }  // namespace
 
@@ -59,8 +61,9 @@ std::optional<Prediction> predict(const model::Record& record, const model::Expl
     // Another value of an axis may make other code: how wide its vectors are was seen in this code only, and they may be wider then.
     after.hot.reset();
     auto of_any_code = bounds_of(after, limits).bounds;
-    // In what order loads come and where addresses lie may be other than before, and what was not measured lies anywhere in its interval.
-    const auto is_vague = [](const Bound& b) { return b.id == "latency" || b.id == "atomics" || b.id == "local_atomics"; };
+    // In what order loads come, how many hit a nearer level and where addresses lie may be other than before, and what was not measured lies
+    // anywhere in its interval.
+    const auto is_vague = [](const Bound& b) { return b.id == "latency" || b.id == "atomics" || b.id == "local_atomics" || is_rate_of_cache(b); };
     for (auto& bound : of_any_code)
         if (is_vague(bound)) bound.seconds = bound.low;
     // Where the data will lie is known as far as it is known where each level ends: no time is below the one, none above the other.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/text.hpp"
+#include "inspect/cfg.hpp"
 #include "inspect/elf.hpp"
 #include "inspect/intel_cpu_code.hpp"
 #include "inspect/isa/list.hpp"
@@ -18,6 +19,17 @@ Disassembly only(Listing listing) {
     return out;
 }
 
+/// The function that has the kernel's own code: of a kernel that asks for no id PoCL's work-group function is a call of it and no more.
+std::string own_function(const Listing& listing, const std::string& kernel) {
+    const std::string function = "_pocl_kernel_" + kernel;
+    if (!listing.isa || !listing.isa->parse) return listing.function;
+    const auto functions = listing.isa->parse(listing.text);
+    const auto named = [&](const std::string& name) { return std::find_if(functions.begin(), functions.end(), [&](const auto& f) { return f.name == name; }); };
+    const auto group = named(listing.function);
+    const bool calls = named(function) != functions.end() && group != functions.end();
+    return calls && analyse_flow(*group).loops.empty() ? function : listing.function;
+}
+
 Disassembly disassemble_pocl(ByteSpan binary, const std::string& entry, const LaunchSize& launch, const std::string& ran) {
     const auto loaded = loaded_objects();
     const PoclContainer container = with_loaded(read_poclbin(binary), loaded);
@@ -31,12 +43,14 @@ Disassembly disassemble_pocl(ByteSpan binary, const std::string& entry, const La
         return only(std::move(none));
     }
     Listing listing = disassemble_host_elf(code.content, code.symbol);
+    listing.function = own_function(listing, entry);
     listing.title = code.label;
+    if (listing.function != code.symbol) listing.title += ", which calls " + listing.function;
     if (!code.others.empty()) listing.title += "; also in the container: " + join(code.others, ", ");
     if (!container.complete) listing.title += "; the container is damaged or truncated";
     Disassembly out = only(std::move(listing));
     out.parts.push_back({"program.so", std::string(as_text(code.content))});
-    out.code_bytes = symbol_size(code.content, code.symbol);
+    out.code_bytes = symbol_size(code.content, out.listings.front().function);
     return out;
 }
 

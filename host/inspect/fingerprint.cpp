@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 
 #include "core/hash.hpp"
 #include "core/text.hpp"
@@ -79,11 +80,33 @@ std::string normalised_ptx(std::string_view text, const std::string& entry) {
     return out;
 }
 
+std::string normalised_with_callees(const InstructionSet& set, std::string_view text, const Function& function, const std::string& entry) {
+    const auto functions = set.parse(text);
+    std::set<std::string_view> seen{function.name};
+    std::vector<const Function*> todo{&function};
+    std::string out;
+    while (!todo.empty()) {
+        const auto* next = todo.back();
+        todo.pop_back();
+        out += normalised(set, *next, entry);
+        for (const auto& instruction : next->instructions) {
+            const std::string_view operands = instruction.operands;
+            const auto open = operands.rfind('<'), close = operands.find_first_of("+>", open);
+            if (open == std::string_view::npos || close == std::string_view::npos) continue;
+            const auto name = behind_plt(operands.substr(open + 1, close - open - 1));
+            const auto found = std::find_if(functions.begin(), functions.end(), [&](const auto& f) { return f.name == name; });
+            if (found != functions.end() && seen.insert(found->name).second) todo.push_back(&*found);
+        }
+    }
+    return out;
+}
+
 std::string fingerprint(const Analysis& analysis, ByteSpan binary, const std::string& entry) {
     if (analysis.kind == Kind::ptx) return sha256_hex(normalised_ptx(ptx_text(binary), entry));
     const auto* best = analysis.best();
     if (!best) return {};
-    auto text = std::string(best->isa->name) + "\n" + normalised(*best->isa, best->code, entry) + constants_of(binary);
+    const auto& listing = analysis.disassembly.listings[static_cast<std::size_t>(best - analysis.counts.data())];
+    auto text = std::string(best->isa->name) + "\n" + normalised_with_callees(*best->isa, listing.text, best->code, entry) + constants_of(binary);
     for (const auto& part : analysis.disassembly.parts) text += constants_of(as_bytes(part.bytes));
     return sha256_hex(text);
 }

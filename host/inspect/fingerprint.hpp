@@ -16,6 +16,8 @@ std::string fingerprint(const Analysis& analysis, ByteSpan binary, const std::st
 
 /// The text that is hashed for one function; for tests and for looking at a difference.
 std::string normalised(const InstructionSet& set, const Function& function, const std::string& entry);
+/// The same followed by that of each function of `text` that it calls by name, and so on: a kernel may be no more than a call.
+std::string normalised_with_callees(const InstructionSet& set, std::string_view text, const Function& function, const std::string& entry);
 /// The same of a program in PTX: without comments, blank lines and the kernel's name.
 std::string normalised_ptx(std::string_view text, const std::string& entry);
 

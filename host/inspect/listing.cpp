@@ -26,6 +26,8 @@ struct FunctionText {
 
 }  // namespace
 
+std::string_view behind_plt(std::string_view name) { return name.ends_with("@plt") ? name.substr(0, name.size() - 4) : name; }
+
 std::string cut_function(const std::string& listing, const std::string& function) {
     std::vector<FunctionText> blocks;
     std::map<std::string_view, std::size_t> index;
@@ -45,8 +47,11 @@ std::string cut_function(const std::string& listing, const std::string& function
         const FunctionText& block = blocks[todo.back()];
         todo.pop_back();
         for (const auto line : block.lines) {
-            const auto found = index.find(callee(line));
-            if (found != index.end() && wanted.insert(found->second).second) todo.push_back(found->second);
+            const auto called = callee(line);
+            for (const auto name : {called, behind_plt(called)}) {
+                const auto found = index.find(name);
+                if (found != index.end() && wanted.insert(found->second).second) todo.push_back(found->second);
+            }
         }
     }
     std::string text;

@@ -10,6 +10,9 @@ namespace cllab::model {
 
 /// A basic block that was seen running. Addresses are those of isa.txt.
 struct HotBlock {
+    /// In `memory` on x86: loads whose result is the index of the next such load.
+    static constexpr const char* index_chain = "index_chain";
+
     std::string function;
     std::uint64_t begin = 0, end = 0;  ///< end: the first address behind it
     unsigned samples = 0;

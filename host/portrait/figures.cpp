@@ -58,6 +58,7 @@ const std::vector<Figure>& figures() {
         {"Caches and memory", "capacity", "latency.*.size", no, {}, "global"},
         {"Caches and memory", "local memory latency", "latency.local.latency", cycles, local_claim, "local"},
         {"Caches and memory", "latency", "latency.*.latency", cycles, {}, "global"},
+        {"Caches and memory", "latency by an index", "latency.l1.indexed", cycles, {}, "indexed"},
         {"Caches and memory", "TLB", "latency.*tlb*.reach", no, {}, "global"},
         {"Caches and memory", "TLB", "latency.*tlb*.cost", cycles, {}, "global"},
         {"Caches and memory", "line", "cacheline.*", no, line_claim, "pair"},

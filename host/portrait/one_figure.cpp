@@ -82,6 +82,7 @@ std::vector<Part> parts_of_figure(const std::string& id, const Device& device) {
         return {{"latency_global", {{"order", "paged"}, {"pages", "huge"}, {"footprint", footprints}}},
                 {"latency_global", {{"order", "paged"}, {"pages", "small"}, {"footprint", footprints}}}};
     }
+    if (is("latency.l1.indexed")) return {{"latency_indexed", {{"footprint", "8Ki"}}}};
     if (is("latency.local.latency")) return {{"latency_local"}};
     if (is("launch.*.item")) return {{"launch_item"}};
     if (is("launch.*.device")) return {{"launch_device"}};

@@ -33,6 +33,7 @@ std::vector<Part> chases_of_gpu() {
             {"latency_global", {{"order", "random"}, {"footprint", "16Ki:512Mi:*2,192Mi"}}},
             {"latency_bypass", {{"footprint", "32Ki:128Mi:*4"}}},
             {"latency_scalar", {{"footprint", "1Ki:4Mi:*2"}}},
+            {"latency_indexed", {{"footprint", "8Ki"}}},
             {"latency_local"}};
 }
 
@@ -54,6 +55,7 @@ std::vector<Part> chases_of_cpu(const Device& device) {
             {"latency_global", {{"order", "paged"}, {"pages", "small"}, {"footprint", "16Ki:32Mi:*2"}}},
             {"latency_global", {{"order", "random"}, {"pages", "huge"}, {"footprint", scattered}}},
             {"latency_global", {{"order", "random"}, {"pages", "small"}, {"footprint", "128Ki:32Mi:*2"}}},
+            {"latency_indexed", {{"footprint", "8Ki"}}},
             {"latency_local"}};
 }
 

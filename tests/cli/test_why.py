@@ -27,12 +27,16 @@ class Why(LabTest):
         path = (self.folder / record["dump"]).parent / "profile.json"
         path.write_text(json.dumps({"schema": 2, "device": record["device"], "utc": "2026-01-01T00:00:00Z", "figures": figures}))
 
+    def explained(self):
+        """The record that was explained, and its explanation: one that no bound explains may have been measured a second time before."""
+        return self.records("w.jsonl")[-2:]
+
     def why(self, *more, cell=CELL, **changes):
         """The page on one line, and the line of JSON behind the record."""
         (self.folder / "w.jsonl").unlink(missing_ok=True)
         out, err = self.lab("why", *cell, "--json", "w.jsonl", *more, **changes)
         self.assertEqual(err, "")
-        record, line = self.records("w.jsonl")
+        record, line = self.explained()
         self.assertEqual((line["record"], line["id"], line["point"]), ("why", record["id"], record["point"]))
         return words(out), line
 
@@ -162,7 +166,7 @@ class Why(LabTest):
         (self.folder / "w.jsonl").unlink(missing_ok=True)
         self.lab("why", "k.cl", "--device", "cpu", "--arg", "x=rand:65536", "--global", "65536", "--work", "bytes=8*65536 flops=65536", "--max-time", "0.05",
                  "--json", "w.jsonl")
-        record, line = self.records("w.jsonl")
+        record, line = self.explained()
         self.assertEqual((record["work"]["bytes"], record["work"]["flops"]), (8 * 65536, 65536))
         self.assertEqual(line["limit"], "not explained")
 
@@ -198,7 +202,7 @@ class Why(LabTest):
         (self.folder / "k.cl").write_text("kernel void twice(global float* x) { x[get_global_id(0)] *= 2; }\n")
         self.lab("why", "k.cl", "--device", "cpu", "--arg", "x=rand:65536", "--global", "65536", "--local", "64",
                  "--work", "bytes=8*65536 atomics=3*100 barriers=7 chain=5", "--max-time", "0.05", "--json", "w.jsonl")
-        record, line = self.records("w.jsonl")
+        record, line = self.explained()
         work = record["work"]
         self.assertEqual((work["bytes"], work["atomics"], work["barriers"], work["links"], work["chain"]), (8 * 65536, 300, 7, 5, "load"))
         self.assertEqual((work["groups"], work["group"]), (1024, 64))
@@ -208,7 +212,7 @@ class Why(LabTest):
         self.profile(FAST)
         self.why()
         out, _ = self.lab("merge", "w.jsonl")
-        self.assertEqual([json.loads(text).get("record") for text in out.splitlines()], [None, "why"])
+        self.assertEqual([json.loads(text).get("record") for text in out.splitlines()][-2:], [None, "why"])
 
     def test_a_run_with_a_profile_has_the_limiter_in_a_column(self):
         page, _ = self.lab("run", *CELL, "--no-dumps", "--no-yardstick", "--json", "r.jsonl")

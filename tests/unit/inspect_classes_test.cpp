@@ -105,6 +105,18 @@ BOOST_AUTO_TEST_CASE(x86_string_moves_and_doubles_share_the_name_movsd) {
     BOOST_TEST(x86("pop", "qword ptr [rdi]") == "scalar_move stack_load_64 store_64");
 }
 
+BOOST_AUTO_TEST_CASE(x86_loads_that_replace_their_own_index_are_marked_in_the_words_of_both_disassemblers) {
+    BOOST_TEST(x86("mov", "eax, dword ptr [rdi + 4*rax]") == "scalar_move load_32 index_chain");
+    BOOST_TEST(x86("mov", "eax,DWORD PTR [rdi+rax*4]") == "scalar_move load_32 index_chain");
+    BOOST_TEST(x86("mov", "r8d, dword ptr [rdi + 4*r8 + 0x40]") == "scalar_move load_32 index_chain");
+    BOOST_TEST(x86("movsxd", "rcx,DWORD PTR [rdi+rcx*4]") == "scalar_move load_32 index_chain");
+    BOOST_TEST(x86("mov", "rax, qword ptr [rdi + 8*rcx]") == "scalar_move load_64");
+    BOOST_TEST(x86("mov", "rax, qword ptr [rax]") == "scalar_move load_64");
+    BOOST_TEST(x86("mov", "rax, qword ptr [rax + 8*rcx]") == "scalar_move load_64", "its base is no index");
+    BOOST_TEST(x86("mov", "dword ptr [rdi + 4*rax], eax") == "scalar_move store_32");
+    BOOST_TEST(x86("add", "rax, qword ptr [rdi + 8*rax]") == "scalar_integer load_64");
+}
+
 BOOST_AUTO_TEST_CASE(x86_prefetches_that_gather_move_nothing) {
     BOOST_TEST(x86("vgatherpf0dps", "{k1}, zmmword ptr [rdi + 4*zmm2]") == "other");
     BOOST_TEST(x86("vscatterpf1qpd", "{k1}, zmmword ptr [rdi + 8*zmm2]") == "other");

@@ -71,6 +71,25 @@ BOOST_AUTO_TEST_CASE(a_tool_gets_its_arguments_unchanged_and_gives_its_output_an
     BOOST_TEST(run_tool("/no/such/program", {}).failure() == "could not be started: No such file or directory");
 }
 
+BOOST_AUTO_TEST_CASE(of_a_work_group_function_that_only_calls_the_kernel_the_kernel_is_shown) {
+    const auto shown = [](const std::string& group) {
+        const std::string object = build::x86_object({{"_pocl_kernel_vadd_workgroup", group}, {"_pocl_kernel_vadd", "\x0f\xa2\x90\x0f\xa2\xc3"s}, {"other", "\xf4\xc3"s}});
+        const TempFolder temp;
+        const auto binary = build::PoclFile{.kernels = {{"vadd", {{"/vadd/0-0-0/vadd.so", object}}}}}.bytes();
+        return read_code(request(temp.path() / "d", binary));
+    };
+    const auto call = shown("\xe8\x01\0\0\0\xc3"s);  // to what follows
+    BOOST_TEST_REQUIRE(call.best() != nullptr);
+    BOOST_TEST(call.best()->code.name == "_pocl_kernel_vadd");
+    BOOST_TEST(call.info.code_bytes.value_or(0) == 6);
+    BOOST_TEST(call.disassembly.listings.front().title.find(", which calls _pocl_kernel_vadd") != std::string::npos);
+    BOOST_TEST(call.disassembly.listings.front().text.find("hlt") == std::string::npos);
+    const auto none = shown("\x90\xc3"s);
+    BOOST_TEST(none.best()->code.name == "_pocl_kernel_vadd_workgroup");
+    const auto loop = shown("\xe8\x03\0\0\0\xeb\xf9\xc3"s);  // calls it again and again
+    BOOST_TEST(loop.best()->code.name == "_pocl_kernel_vadd_workgroup");
+}
+
 BOOST_AUTO_TEST_CASE(a_tool_that_does_not_end_is_killed_at_its_limit) {
     const auto begin = std::chrono::steady_clock::now();
     const auto result = run_tool(*find_tool({"sleep"}), {"30"}, std::chrono::milliseconds(100));

@@ -40,6 +40,19 @@ BOOST_AUTO_TEST_CASE(the_global_chase_ends_on_the_word_that_its_loads_lead_to) {
     require_chase(set_up("latency", "global", gpu(), {{"footprint", "3072"}}), 8);
 }
 
+BOOST_AUTO_TEST_CASE(the_chase_by_indices_ends_on_the_word_that_its_loads_lead_to) {
+    require_chase(set_up("latency", "indexed", gpu(), {{"footprint", "3072"}}), 8);
+}
+
+BOOST_AUTO_TEST_CASE(what_an_index_adds_is_told_of_the_first_level_alone) {
+    const auto indexed = [](double footprint) {
+        const auto found = family("latency").conclude({curve("indexed", {{footprint, 1.4e-9}})}, gpu());
+        return found.empty() ? 0 : found.front().value;
+    };
+    BOOST_TEST(indexed(8192) == 1.4e-9, boost::test_tools::tolerance(1e-6));
+    BOOST_TEST(indexed(1 << 20) == 0);
+}
+
 BOOST_AUTO_TEST_CASE(the_local_chase_ends_on_the_word_that_its_loads_lead_to) {
     require_chase(set_up("latency", "local", gpu(), {{"footprint", "2048"}}), 4);
 }

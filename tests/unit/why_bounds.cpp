@@ -44,6 +44,9 @@ BOOST_AUTO_TEST_CASE(a_footprint_lies_in_the_first_level_that_holds_it_less_what
     BOOST_TEST(reads(60 * KiB).seconds == 60 * KiB / 200e9, is_close);
     BOOST_TEST(reads(128 * KiB).id == "l2");
     BOOST_TEST(reads(128 * KiB).seconds == 64 * KiB / 50e9, is_close);
+    const auto again = explain::explain(record(1, {.bytes = 1, .read = 1, .footprint = 128 * KiB, .shared = true}), profile()).bounds.front();
+    BOOST_TEST(again.seconds == 0.75 / 50e9 + 0.25 / 200e9, is_close);  // of each core's 32 KiB, if any of it hits them
+    BOOST_TEST(again.low == 0.75 / 50.5e9, is_close);
     BOOST_TEST(reads(1024 * KiB).id == "l2");
     BOOST_TEST(reads(4 * MiB).id == "memory");
     BOOST_TEST(reads(4 * MiB).seconds == 3 * MiB / 12e9, is_close);
@@ -205,6 +208,26 @@ BOOST_AUTO_TEST_CASE(latency_is_bounded_only_where_a_chain_is_declared) {
     BOOST_TEST(bound(explain::explain(record(1, {.chain = "load", .footprint = 100 * MiB, .links = 1000}), profile()), "latency").seconds == 1000 * 99e-9,
                boost::test_tools::tolerance(0.001));
     BOOST_TEST(why_not(explain::explain(record(1, {}), profile()), "latency") == "what waits for what is not known");
+}
+
+BOOST_AUTO_TEST_CASE(a_chain_of_indices_waits_for_the_index_too_where_the_code_that_ran_has_one) {
+    auto measured = profile();
+    measured.figures.push_back(figure("latency.l1.indexed", "L1 latency by an index", "s", 2.5e-9));
+    auto r = record(2.6e-9, {.chain = "load", .footprint = 16 * KiB});
+    const auto latency = [&] { return bound(explain::explain(r, measured), "latency"); };
+    BOOST_TEST(latency().seconds == 2e-9, is_close);
+    auto& hot = r.hot.emplace();
+    hot.evidence = model::Hot::sampled;
+    hot.blocks.push_back({"chase", 0, 8, 60, 0.6, 2, {}, {{"load_32", 1}, {model::HotBlock::index_chain, 1}}, {}});
+    BOOST_TEST(latency().seconds == 2.5e-9, is_close);
+    BOOST_TEST(latency().low == 2e-9 * 0.99, boost::test_tools::tolerance(0.011));
+    BOOST_TEST(said(r, measured) == "limited by L1 latency: 96 % of the time");
+    auto withheld = measured;
+    std::erase_if(withheld.figures, [](const auto& f) { return f.id == "latency.l1.latency"; });
+    BOOST_TEST(bound(explain::explain(r, withheld), "latency").seconds == 2.5e-9, is_close);
+    hot.blocks.front().share = 0.4;
+    BOOST_TEST(latency().seconds == 2e-9, is_close);
+    BOOST_TEST(why_not(explain::explain(r, withheld), "latency") == "the profile has no L1 latency");
 }
 
 BOOST_AUTO_TEST_CASE(a_chain_of_loads_of_which_each_may_go_to_another_page_takes_what_a_chase_in_random_order_took) {
@@ -379,11 +402,18 @@ BOOST_AUTO_TEST_CASE(the_last_group_that_a_gpu_begins_waits_for_its_load) {
 BOOST_AUTO_TEST_CASE(an_atomic_may_be_as_near_as_the_level_behind_the_first) {
     auto measured = profile();
     measured.figures.push_back(figure("atomic.latency", "atomic latency", "s", 220e-9));
-    const auto chain = record(150e-9, {.chain = "atomic"});
+    const auto taking = [](double seconds, const char* type) {
+        auto out = record(seconds, {.chain = "atomic"});
+        out.device.type = type;
+        return out;
+    };
+    const auto chain = taking(150e-9, "gpu");
     BOOST_TEST(why_not(explain::explain(chain, measured), "latency") == "how near an atomic can be is not known without the latency of L2");
+    // A core adds in its own cache.
+    BOOST_TEST(bound(explain::explain(taking(150e-9, "cpu"), measured), "latency").low > 150e-9);
     measured.figures.push_back(figure("latency.l2.latency", "L2 latency", "s", 140e-9));
     BOOST_CHECK(explain::explain(chain, measured).limit == Limit::named);
-    BOOST_CHECK(explain::explain(record(100e-9, {.chain = "atomic"}), measured).limit == Limit::impossible);
+    BOOST_CHECK(explain::explain(taking(100e-9, "gpu"), measured).limit == Limit::impossible);
 }
 
 BOOST_AUTO_TEST_CASE(barriers_are_bounded_by_the_largest_group_that_was_timed_and_is_no_larger) {

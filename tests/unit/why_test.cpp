@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(data_in_a_faster_level_must_make_a_kernel_faster_that_the_s
     const auto well_inside = predicted(MiB / 2);
     BOOST_REQUIRE(well_inside);
     BOOST_TEST(well_inside->elsewhere);
-    BOOST_TEST(well_inside->low == 0.9 * 7 / 8 * MiB / 2 / 50e9 / 9.2e-3, is_close);
+    BOOST_TEST(well_inside->low == 0.9 * 7 / 8 * MiB / 2 / 50.5e9 / 9.2e-3, is_close);
     BOOST_TEST(well_inside->high == 0.95 / 200, is_close);
     BOOST_TEST(!predicted(MiB));  // it may not fit beside the rest
 }
