@@ -107,7 +107,7 @@ Sizes sizes_of(const Request& request, Params& params) {
     Sizes out{static_cast<std::size_t>(m), static_cast<std::size_t>(n), static_cast<std::size_t>(k), tile_k, static_cast<std::size_t>(pad), {}, false};
     if (request.variant.name == "pipelined") {
         // Below, the copies and one more launch take longer than they save (H200, 2026-11-23).
-        constexpr std::size_t least = 800;
+        constexpr std::size_t least = 760;
         out.packed = params.text("pack", !out.aligned() && std::min({out.m, out.n, out.k}) >= least ? "1" : "0") == "1";
         out.tiles = tiles_of(out, device, params);
         if (out.packed) {
