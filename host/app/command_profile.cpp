@@ -75,6 +75,7 @@ public:
     double least(std::size_t cells) const { return static_cast<double>(cells) * (overhead() + least_sampling); }
     /// True when nothing still to come would be cut short by so many more cells.
     bool affords(std::size_t cells) const { return left() >= least(cells + cells_); }
+    void expect(std::size_t cells) { cells_ += cells; }
     void forget(std::size_t cells) { cells_ -= std::min(cells, cells_); }
     /// So many cells were run in `seconds`, each sampling for `sampling`.
     void done(std::size_t cells, double seconds, double sampling) {
@@ -118,6 +119,7 @@ public:
             finished = run_probes(std::span(probes).subspan(i, end - i), std::span(probes).subspan(end), budget);
             i = end;
         }
+        if (finished) finished = caches_again(budget);
         if (takes_escapes(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
         profile_.seconds = budget.spent();
         profile_.conclusions = portrait::conclude(profile_.records, profile_.device);
@@ -233,6 +235,20 @@ private:
                 (run::is_below_noise(records[which[i]]) || uncertainty(repeated[i]) < uncertainty(records[which[i]])))
                 records[which[i]] = std::move(repeated[i]);
         return true;
+    }
+
+    /// Once more what told nothing of the caches, where there is time for it.
+    bool caches_again(Budget& budget) {
+        const auto plan = plan_of(portrait::sweeps_to_repeat(portrait::conclude(profile_.records, profile_.device), profile_.device), false);
+        const auto cells = cells_in(plan);
+        if (cells == 0 || !budget.affords(cells)) return true;
+        total_ += cells;
+        budget.expect(cells);
+        Records repeated;
+        const bool finished = run_plan(plan, budget, repeated);
+        budget.forget(cells);
+        portrait::keep_shorter(profile_.records, std::move(repeated));
+        return finished;
     }
 
     /// Records in the plan's order. `upcoming`: what the run after this one is likely to measure. Returns false when interrupted.

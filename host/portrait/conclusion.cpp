@@ -143,6 +143,14 @@ std::vector<Conclusion> curves_of_device(const Rows& records, const std::string&
     return out;
 }
 
+void keep_shorter(std::vector<Record>& records, std::vector<Record> again) {
+    for (auto& second : again) {
+        if (second.status != Status::ok || !second.time) continue;
+        const auto first = std::find_if(records.begin(), records.end(), [&](const Record& r) { return r.id == second.id && r.point == second.point; });
+        if (first != records.end() && first->time && second.time->median < first->time->median) *first = std::move(second);
+    }
+}
+
 std::vector<Conclusion> conclude(const std::vector<Record>& records, const Device& device) {
     const auto own = rows_of(records, [&](const auto& r) { return r.device.selector == device.selector; });
     auto out = curves_of_device(own, device.name + " (" + device.selector + ")");

@@ -23,7 +23,10 @@ struct Conclusion {
 /// take part, and only those of `device`.
 std::vector<Conclusion> conclude(const std::vector<model::Record>& records, const model::Device& device);
 
-/// The same from records of one device that may be elsewhere: curves without findings, which need the device's own facts.
+/// Of cells that were measured twice the record with the shorter time stays, in its place among `records`.
+void keep_shorter(std::vector<model::Record>& records, std::vector<model::Record> again);
+
+/// Conclusions from records of one device that may be elsewhere: curves without findings, which need the device's own facts.
 std::vector<Conclusion> curves_of_device(const model::Rows& records, const std::string& device);
 
 /// Where a record stands in the conclusions: the curve it is a point of, and its place on the axis.

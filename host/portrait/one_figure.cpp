@@ -1,6 +1,7 @@
 // Which cells of the probes one figure rests on: what it takes to measure that figure again and no other.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "core/text.hpp"
 #include "model/copied_level.hpp"
@@ -94,6 +95,23 @@ std::vector<Part> parts_of_figure(const std::string& id, const Device& device) {
     if (is("banks.rate")) return parts_of_variant("banks_rate", device);
     if (is("barrier.*")) return {{"barrier_plain"}, {"barrier_none"}};
     return {};
+}
+
+std::vector<Part> sweeps_to_repeat(const std::vector<Conclusion>& conclusions, const Device& device) {
+    std::set<std::string> patterns;
+    for (const auto& conclusion : conclusions)
+        for (const auto& finding : conclusion.findings) {
+            const auto is = [&](const char* id) { return !finding.withheld.empty() && glob_match(id, conclusion.experiment->family + "." + finding.id); };
+            if (is("latency.l?.latency")) patterns.insert("latency_global");
+            if (is("bandwidth.l?.rate")) patterns.insert("bandwidth_reread");
+        }
+    std::vector<Part> out;
+    if (!device.is_cpu()) return out;
+    for (const auto& probe : probes_for(device))
+        for (const auto& part : probe.parts)
+            if (patterns.contains(part.pattern) && std::ranges::find(part.axes, std::pair<std::string, std::string>{"order", "random"}) == part.axes.end())
+                out.push_back(part);
+    return out;
 }
 
 }  // namespace cllab::portrait

@@ -253,7 +253,8 @@ def crossovers(arguments, levels):
     for record, why in cells:
         items, steps = record["point"]["items"], record["point"]["steps"]
         truth, below = truth_between(items, steps), truth_between(items, steps // 2) if steps > 1 else None
-        if truth is not None:
+        # Between two limiters by twice of them, and half of them not known: it may be such a kink.
+        if truth is not None and not (truth == () and steps > 1 and below is None):
             yield record, why, [set(t) for t in ([truth] if below in (None, truth) else [truth, below])]
 
 

@@ -52,6 +52,44 @@ const portrait::PageLine* line(const std::vector<portrait::PageLine>& page, cons
 
 }  // namespace
 
+BOOST_AUTO_TEST_CASE(what_told_nothing_of_a_cpus_caches_is_swept_once_more_and_the_shorter_times_stay) {
+    auto cpu = probe_cpu();
+    cpu.host_cache_levels = {32 << 10, 1 << 20, 32 << 20};
+    const auto sweeps = [&](const std::string& id, const std::string& withheld, const Device& device) {
+        std::vector<portrait::Conclusion> conclusions(1);
+        conclusions.front().experiment = &family(id.substr(0, id.find('.')));
+        conclusions.front().findings = {{id.substr(id.find('.') + 1), "L1", "s", 0, 0, 0, "", withheld}};
+        std::set<std::string> patterns;
+        for (const auto& part : portrait::sweeps_to_repeat(conclusions, device)) {
+            patterns.insert(part.pattern);
+            for (const auto& [axis, value] : part.axes) BOOST_TEST(value != "random");
+        }
+        return patterns;
+    };
+    BOOST_TEST((sweeps("latency.l1.latency", "they scatter", cpu) == std::set<std::string>{"latency_global"}));
+    BOOST_TEST((sweeps("bandwidth.l3.rate", "they scatter", cpu) == std::set<std::string>{"bandwidth_reread"}));
+    BOOST_TEST(sweeps("latency.l1.latency", "", cpu).empty());
+    BOOST_TEST(sweeps("latency.l1.size", "no knee", cpu).empty());
+    BOOST_TEST(sweeps("latency.l1.latency", "they scatter", probe_gpu()).empty());
+
+    std::vector<Record> records(3);
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        records[i].id = "latency_global";
+        records[i].status = Status::ok;
+        records[i].point = {{"footprint", std::to_string(4096 << i)}};
+        records[i].time.emplace().median = 2;
+    }
+    auto again = records;
+    again[0].time->median = 1;
+    again[1].time->median = 3;
+    again[2].time->median = 1;
+    again[2].status = Status::timed_out;
+    portrait::keep_shorter(records, again);
+    BOOST_TEST(records[0].time->median == 1);
+    BOOST_TEST(records[1].time->median == 2);
+    BOOST_TEST(records[2].time->median == 2);
+}
+
 BOOST_AUTO_TEST_CASE(a_time_is_shown_in_cycles_and_a_peak_per_unit_once_the_clock_is_known) {
     const auto page = portrait::page_of(example());
     BOOST_REQUIRE(line(page, "float latency"));
