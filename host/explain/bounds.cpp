@@ -5,6 +5,8 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "explain/amounts.hpp"
+#include "explain/atomics.hpp"
+#include "explain/cores.hpp"
 #include "explain/limiter.hpp"
 #include "explain/place.hpp"
 
@@ -27,29 +29,6 @@ Bound without_nearer(Bound bound, double nearer, double takes = 0) {
     if (takes > 0) bound.how += ", of which " + part + "may lie nearer, where it takes " + format_significant(100 * takes, 2) + " % of that";
     else bound.how += ", less " + part + "that may lie nearer";
     return bound;
-}
-
-/// Part of the cores that the work has use for; all where nearly all were had.
-double had_share(const Record& record, double parallel) {
-    constexpr double nearly_all = 0.95;
-    const double share = is_gpu(record) ? 1 : record.time->share_of(parallel);
-    return share < nearly_all ? share : 1;
-}
-
-/// A core does what it does alone: with fewer of them than the peak had, all of it takes longer. `parallel`: cores that the work has use for.
-/// `already`: how many times as long the bound has become because not all have work.
-Bound on_cores_had(Bound bound, const Record& record, double parallel, double already = 1) {
-    const double share = had_share(record, parallel);
-    if (already * share >= 1) return bound;
-    for (double* seconds : {&bound.seconds, &bound.low, &bound.high}) *seconds /= already * share;
-    bound.how += ", on " + format_significant(share * parallel, 3) + " of " + format_exact(parallel) + (parallel > 1 ? " cores" : " core") +
-                 ": others had the rest";
-    return bound;
-}
-
-/// Cores that so many groups have use for; where their number is not known, all.
-double parallel_of(const Record& record, const Limits& limits) {
-    return record.work.groups > 0 ? std::min<double>(limits.units, record.work.groups) : limits.units;
 }
 
 /// The fastest of the streams that read and write in the proportion of the cell; of all of them where none does.
@@ -169,121 +148,6 @@ void bound_arithmetic(const Record& record, const Limits& limits, Explanation& o
     out.bounds.push_back(on_cores_had(std::move(bound), record, parallel, std::max(1.0, rounds * parallel / limits.units)));
 }
 
-/// The fastest rate that was seen with as few addresses as may be at least `addresses`, or fewer. Its high end is the fastest that was seen with
-/// `spread` times as many: how many parts of a cache share the work is a matter of where the addresses lie. 256 of them took 40 Gop/s in one
-/// buffer and 20 in another (H200, 2026-11-22). `in_place`: the memory adds, and a number of addresses between two that were tried has a rate
-/// between theirs: 1.15 Top/s of 4 words of local memory, 2.6 of 8, 5.8 of 32 (H200, 2026-11-23). Where cores add, one address alone goes from
-/// core to core, and no number of them stands for another.
-std::optional<Figure> rate_of_atomics(const Limits& limits, const std::string& space, double addresses, double spread, bool in_place) {
-    const auto head = "atomic." + space + ".";
-    std::vector<std::pair<double, const Figure*>> tried;
-    for (const auto& f : limits.figures) {
-        if (!f.id.starts_with(head) || !(f.value > 0)) continue;
-        const auto name = f.id.substr(head.size());
-        const auto number = name == "one" ? std::optional(1.0) : name == "many" ? std::optional(static_cast<double>(INFINITY)) : parse_real(name);
-        if (number) tried.emplace_back(*number, &f);
-    }
-    std::sort(tried.begin(), tried.end());
-    const auto fastest_of = [&](double least) {
-        const Figure* out = nullptr;
-        for (const auto& [number, figure] : tried) {
-            if (!out || figure->value > out->value) out = figure;
-            if (number >= least) return out;
-        }
-        return static_cast<const Figure*>(nullptr);  // as many addresses were not tried
-    };
-    const auto* fastest = fastest_of(addresses);
-    std::optional<Figure> out;
-    if (fastest) out = *fastest;
-    if (const auto* spread_out = addresses > 1 ? fastest_of(spread * addresses) : nullptr; out && spread_out)
-        out->high = std::max({out->high, spread_out->value, spread_out->high});
-    const auto above = std::find_if(tried.begin(), tried.end(), [&](const auto& t) { return t.first >= addresses; });
-    const bool was_tried = above != tried.end() && above->first == addresses;
-    // One core that is alone with few addresses is faster than all of them are, but it is not what is usual.
-    if (!in_place && was_tried && out) {
-        const double fastest_seen = std::max(out->value, out->high);
-        out = *above->second;
-        out->high = std::max(out->high, fastest_seen);
-    }
-    if (!in_place || was_tried || above == tried.begin() || std::isinf(addresses)) return out;
-    const auto& [fewer, slower] = *(above - 1);
-    if (out && !std::isinf(above->first)) {
-        const double most = std::max(out->value, slower->value);
-        out->value = slower->value * std::pow(most / slower->value, std::log(addresses / fewer) / std::log(above->first / fewer));
-        out->low = std::min({out->value, slower->value, slower->low > 0 ? slower->low : slower->value});
-        out->name = "between " + slower->name + " and " + format_significant(above->first, 4);
-    } else if (const double each = slower->value / fewer * addresses; !out || each < out->value) {
-        // More than all that were tried but the most: each takes no more than one of those did.
-        const double high = out ? std::max(out->value, out->high) : INFINITY;
-        out = *slower;
-        for (double* rate : {&out->value, &out->low, &out->high}) *rate *= addresses / fewer;
-        out->high = std::isinf(high) ? out->high : high;
-        out->name = format_significant(addresses / fewer, 4) + " times " + slower->name;
-    }
-    return out;
-}
-
-/// A work-item passes one barrier after the other, and each takes at least what it takes a group that has its unit for itself.
-void bound_barriers(const Record& record, const Limits& limits, Explanation& out) {
-    const auto& work = record.work;
-    if (const auto* item = limits.find("barrier.item")) {
-        // A CPU's thread walks through the work-items of a group, and the groups share the threads.
-        const double rounds = std::ceil(std::max(1.0, work.groups) / std::max(1u, limits.units));
-        if (work.group > 0)
-            out.bounds.push_back(on_cores_had(at_time("barriers", "barriers", "barriers", work.barriers * work.group * rounds, *item), record,
-                                              parallel_of(record, limits), rounds * limits.units / std::max<double>(work.groups, limits.units)));
-        else out.unbounded.emplace_back("barriers", "the size of its groups is the driver's choice");
-        return;
-    }
-    const Figure* found = nullptr;
-    double largest = 0;
-    for (const auto& f : limits.figures) {
-        const auto size = f.id.starts_with("barrier.plain.") ? parse_real(f.id.substr(std::string_view("barrier.plain.").size())) : std::nullopt;
-        if (!size || *size > std::max(1.0, work.group) || *size < largest || !(f.value > 0)) continue;
-        found = &f;
-        largest = *size;
-    }
-    if (!found) out.unbounded.emplace_back("barriers", "the profile has no time of a barrier of so few work-items");
-    else out.bounds.push_back(at_time("barriers", "barriers", "barriers", work.barriers, *found));
-}
-
-void bound_atomics(const Record& record, const Limits& limits, Explanation& out) {
-    // Of a chain of them the latency is the bound: one after the other they are no rate.
-    if (record.work.atomics <= 0 || record.work.chain == "atomic") return;
-    // There is room for no more addresses than the footprint has words; how the additions are shared out among them is not known.
-    const auto rate = rate_of_atomics(limits, "global", std::max(1.0, record.work.footprint / 4), 4, is_gpu(record));
-    if (!rate) {
-        out.unbounded.emplace_back("atomics", "the profile has no rate of them");
-        return;
-    }
-    auto bound = at_rate("atomics", "atomics", "atomics", record.work.atomics, "op", *rate);
-    // Cores hand an address to each other, which one that is alone need not wait for: it is as fast as they are with an address each at the most.
-    if (const auto fastest = rate_of_atomics(limits, "global", INFINITY, 1, false); fastest && had_share(record, parallel_of(record, limits)) < 1)
-        bound.low = std::min(bound.low, record.work.atomics / std::max(fastest->value, fastest->high));
-    out.bounds.push_back(std::move(bound));
-}
-
-void bound_local(const Record& record, const Limits& limits, Explanation& out) {
-    const auto& work = record.work;
-    if (work.local_atomics > 0) {
-        // An array of that size has room for no more addresses. A unit's local memory is one memory, so that no word of it is better than another.
-        const double room = record.code.local_bytes.value_or(0) > 0 ? std::max(1.0, static_cast<double>(*record.code.local_bytes) / 4) : INFINITY;
-        if (const auto rate = rate_of_atomics(limits, "local", work.local_addresses > 0 ? work.local_addresses : room, 1, is_gpu(record)))
-            out.bounds.push_back(at_rate("local_atomics", "atomics on local memory", "local atomics", work.local_atomics, "op", *rate));
-        else
-            out.unbounded.emplace_back("atomics on local memory", "the profile has no rate of them");
-    }
-    if (work.local_bytes > 0 && work.chain != "local_load") {
-        if (const auto* rate = limits.find("banks.rate"))
-            out.bounds.push_back(at_rate("local", "local memory bandwidth", "local", work.local_bytes, "B", *rate));
-        else
-            out.unbounded.emplace_back("local memory", "the profile has no bandwidth of it");
-    }
-    if (work.barriers > 0) bound_barriers(record, limits, out);
-    const bool known = work.local_bytes > 0 || work.local_atomics > 0 || work.barriers > 0;
-    if (!known && record.code.local_bytes.value_or(0) > 0) out.unbounded.emplace_back("local memory and barriers", "how often they are used is not counted");
-}
-
 /// The last group begins when all others have, and waits for what it loads. A GPU's first level holds nothing of the launch before: 2048 loads of
 /// which each needs the one before, through 64 KiB again and again, took 108 us, as 512 of the second level and 1536 of the first do (H200,
 /// 2026-11-22). So what is moved once comes from the second level at the nearest.
@@ -398,39 +262,6 @@ void bound_latency(const Record& record, const Limits& limits, Held held, Explan
         bound.low = std::min(bound.low, std::max(1.0, work.links) * level->low);
     }
     out.bounds.push_back(std::move(bound));
-}
-
-/// Whether a core does the work of this bound alone, so that fewer of them take longer for all of it.
-bool is_of_a_core(const Bound& bound, const Limits& limits) {
-    if (bound.id == "arithmetic") return true;
-    for (std::size_t level = 0; level + 1 < limits.caches.size(); ++level)
-        if (bound.id == level_id(level)) return true;
-    return false;
-}
-
-/// A CPU's other cores come to a launch some time after the first, which has done a short one by then: groups of 9.1 us took 17, 26, 44 and 80 us when
-/// there were 2, 4, 8 and 16 of them, as two cores do of which the other comes 16 us later (EPYC VM, PoCL 3.1, 2026-11-23). They may be there at
-/// once too, so the low end stays; and of a longer one what the cores lose is the launch's.
-void let_cores_come(const Record& record, const Limits& limits, Explanation& out) {
-    const auto* spread = limits.find("launch.spread");
-    const double n = limits.units;
-    if (!spread || is_gpu(record) || n < 2 || record.work.launches != 1 || record.work.groups < n || had_share(record, n) < 1) return;
-    const auto launch = std::find_if(out.bounds.begin(), out.bounds.end(), [](const Bound& b) { return b.id == "launch"; });
-    double most = 0;
-    for (auto& bound : out.bounds) {
-        if (bound.id != "launch" && bound.id != "groups") most = std::max(most, bound.seconds);
-        if (!is_of_a_core(bound, limits) || (n - 1) * bound.seconds > spread->value) continue;
-        // Where that would have taken longer than it took, they were there earlier, and where it takes no longer than the launch, they come with it.
-        if (n * bound.seconds > 1.1 * record.time->median || (launch != out.bounds.end() && n * bound.seconds < launch->seconds)) continue;
-        bound.seconds *= n;
-        bound.high *= n;
-        bound.how += ", on one core: the others come to a launch when it is over";
-    }
-    if (launch == out.bounds.end() || (n - 1) * most <= spread->value || launch->seconds >= spread->value) return;
-    launch->how += ", on all cores " + format_seconds(spread->value);
-    launch->seconds = spread->value;
-    launch->low = std::max(launch->low, spread->low / 2);
-    launch->high = std::max(launch->high, spread->high);
 }
 
 }  // namespace
