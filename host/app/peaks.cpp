@@ -115,7 +115,7 @@ model::Explanation Peaks::explain(const model::Cell& cell, const model::Record& 
             }
         } else if (out.limit == model::Limit::impossible) {
             peak.note = "it is no faster now, so that this cell stays beyond it";
-        } else if (explain::is_slower(*before, now.front())) {
+        } else if (out.limit == model::Limit::unexplained && explain::is_slower(*before, now.front())) {
             const auto after = once_more(cell);
             peak.used = after && explain::is_alike(record.time->median, after->time->median);
             peak.note = peak.used ? "something slows it now, and this cell with it, so that what was measured beside it stands for this cell"

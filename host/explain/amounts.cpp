@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "core/units.hpp"
+#include "explain/cores.hpp"
 #include "explain/counters.hpp"
 
 namespace cllab::explain {
@@ -47,6 +48,16 @@ void bound_issue(const Record& record, const Limits& limits, Explanation& out) {
                           peak->id});
 }
 
+/// Instructions of a CPU that were counted in the block that nearly all samples lie in.
+void bound_sampled_issue(const Record& record, const Limits& limits, const Figure& rate, Explanation& out) {
+    auto bound = at_rate("issue", "instruction issue", "issue", record.work.instructions, "instr", rate);
+    bound.how += ", executed by sampled addresses and the declared bytes";
+    // A compare and the branch behind it are one to a processor, and some moves none.
+    constexpr double fused = 0.8;
+    bound.low *= fused;
+    out.bounds.push_back(on_cores_had(std::move(bound), record, parallel_of(record, limits)));
+}
+
 }  // namespace
 
 Bound at_rate(std::string id, std::string name, std::string brief, double count, const std::string& unit, const Figure& figure) {
@@ -78,9 +89,11 @@ bool bound_counted_memory(const Record& record, const Figure* stream, Explanatio
 void bound_counted(const Record& record, const Limits& limits, Explanation& out) {
     if (!are_counted(record)) {
         std::string why = "executed instructions are not counted";
-        if (record.work.instructions > 0)
+        if (record.work.instructions > 0 && record.counters.empty()) {
+            if (const auto* rate = limits.find("issue.rate")) return bound_sampled_issue(record, limits, *rate, out);
             why = format_significant(record.work.instructions, 3) +
                   " are executed, by sampled addresses and the declared bytes; the profile has no peak of them";
+        }
         if (!record.counters.empty()) why = "the counters are of a whole launch, and the time is of one step or of several launches";
         out.unbounded.emplace_back("instruction issue", why);
         return;

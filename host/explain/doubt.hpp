@@ -9,7 +9,7 @@
 namespace cllab::explain {
 
 /// The bound whose peak is to be measured again: the one farthest above the time, or of a time that is not explained the largest, where it is at
-/// least two fifths of it. Nothing else is in doubt.
+/// least two fifths of it, or that of a CPU's instructions where they are the limiter. Nothing else is in doubt.
 const model::Bound* doubted(const model::Explanation& explanation, const model::Timing& time);
 
 constexpr double alike = 1.05;  ///< times or rates of a machine at rest that differ by less are the same

@@ -85,6 +85,7 @@ std::vector<Part> parts_of_figure(const std::string& id, const Device& device) {
     }
     if (is("latency.l1.indexed")) return {{"latency_indexed", {{"footprint", "8Ki"}}}};
     if (is("latency.local.latency")) return {{"latency_local"}};
+    if (is("issue.rate")) return {{"issue_mixed", {{"chains", "8"}}}, {"issue_vector", {{"chains", "8"}}}};
     if (is("launch.*.item")) return {{"launch_item"}};
     if (is("launch.*.device")) return {{"launch_device"}};
     if (is("launch.spread")) return {{"launch_spread"}};

@@ -22,6 +22,8 @@ std::optional<std::string> missing_need(const model::Variant& variant, const mod
             has = d.is_cpu(), what = "CPU";
         else if (need == "nvidia")
             has = d.implementation == Implementation::nvidia, what = "NVIDIA driver";
+        else if (need == "pocl")
+            has = d.implementation == Implementation::pocl, what = "PoCL driver";
         else if (need == "amd")
             has = d.implementation == Implementation::amd, what = "AMD driver";
         else if (need == "subgroups")

@@ -48,6 +48,23 @@ class Hot(LabTest):
             self.assertIn("specialised for local size %dx1x1 " % work["group"], record["hot"]["code"])
         self.assertNotEqual(*groups)
 
+    @against_noise
+    def test_kernels_that_ask_for_no_id_are_told_apart_and_sampled_although_pocl_only_calls_them(self):
+        loop = "    uint v = x[0];\n    for (uint k = 0; k < 1000000; ++k) v = %s;\n    y[0] = v;\n}\n"
+        text = "/*cllab\narg x = rand:1\narg y = out:1\nglobal 1\nlocal 1\n*/\n"
+        for name, step in ("one", "v * 3u + (v >> 3)"), ("two", "(v ^ (v >> 9)) * 5u + (v >> 3)"):
+            text += f"kernel void {name}(global const uint* restrict x, global uint* restrict y) {{\n" + loop % step
+        (self.folder / "k.cl").write_text(text)
+        prints = []
+        for name in "one", "two":
+            self.lab("run", f"k.cl:{name}", "--device", "cpu", "--json", "r.jsonl", "--force", "--hot", "0.3", "--no-yardstick")
+            record, = self.records()
+            prints.append(record["code"]["fingerprint"])
+            self.assertEqual(record["hot"]["evidence"], "sampled", record["hot"])
+            self.assertTrue(record["hot"]["blocks"][0]["function"].startswith(f"_pocl_kernel_{name}"), record["hot"])
+            self.assertTrue(record["hot"]["blocks"][0]["loops"])
+        self.assertNotEqual(*prints)
+
     def test_nothing_is_sampled_without_dumps_with_zero_or_when_only_verified(self):
         for how in ["--no-dumps"], ["--hot", "0"], ["--verify"]:
             self.lab("run", "pitch_loop", *self.SMALL, "--json", "r.jsonl", "--force", "--no-yardstick", *how)

@@ -31,6 +31,7 @@ SIZES = {
     "himeno_schedule": {"tiny": [], "small": [["size=XXS", "planes=1,4"]]},
     "himeno_*": {"tiny": [], "small": [["size=XXS", "sweeps=1"]]},
     "latency_*": {"tiny": [["footprint=2048", "line=64"]], "small": [["footprint=65536", "line=auto"]]},
+    "issue_*": {"tiny": [["chains=1,8"]], "small": []},
     "launch_spread": {"tiny": [["groups=2"]], "small": []},
     "launch_*": {"tiny": [["launches=2"]], "small": []},
     "math_latency*": {"tiny": [["function=sqrt"]], "small": [["function=exp,exp_by_exp2,sqrt_by_rsqrt,asin_by_atan2,fmax,fmin"]]},

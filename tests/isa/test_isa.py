@@ -18,7 +18,7 @@ from lab import LabTest, main  # noqa: E402
 HERE = pathlib.Path(__file__).parent
 
 # Variants a target cannot have, or whose refusal by the compiler is the answer they look for.
-CPU_ONLY = {"divergence_straight", "divergence_looped", "gemm_vector", "launch_spread"}
+CPU_ONLY = {"divergence_straight", "divergence_looped", "gemm_vector", "issue_integer", "issue_vector", "issue_mixed", "launch_spread"}
 NO_AMD = CPU_ONLY | {"latency_bypass", "registers_v256"}
 NO_NVIDIA = CPU_ONLY | {"latency_scalar", "registers_v255", "registers_v256", "registers_s101", "registers_s102"}
 NO_XE = CPU_ONLY | {"fma_clock", "latency_bypass", "latency_scalar", "math_latency_double", "math_rate_double", "registers_s101",

@@ -210,6 +210,23 @@ BOOST_AUTO_TEST_CASE(latency_is_bounded_only_where_a_chain_is_declared) {
     BOOST_TEST(why_not(explain::explain(record(1, {}), profile()), "latency") == "what waits for what is not known");
 }
 
+BOOST_AUTO_TEST_CASE(executed_instructions_are_held_against_the_most_that_cores_take) {
+    auto measured = profile();
+    auto r = record(1.05e-3, {.groups = 4});
+    r.work.instructions = 20e6;
+    BOOST_TEST(why_not(explain::explain(r, measured), "instruction issue").find("the profile has no peak of them") != std::string::npos);
+    measured.figures.push_back(figure("issue.rate", "instruction rate", "instr/s", 20e9));
+    const auto issue = bound(explain::explain(r, measured), "issue");
+    BOOST_TEST(issue.seconds == 1e-3, is_close);
+    BOOST_TEST(issue.low == 0.8e-3 / 1.01, is_close);  // a compare and its branch may be one
+    BOOST_TEST(said(r, measured) == "limited by instruction issue: 95 % of the time");
+    r.time->cores = 1;
+    r.time->waited = 1;
+    BOOST_TEST(bound(explain::explain(r, measured), "issue").seconds > 1.5e-3);
+    r.work.instructions = 0;
+    BOOST_TEST(why_not(explain::explain(r, measured), "instruction issue") == "executed instructions are not counted");
+}
+
 BOOST_AUTO_TEST_CASE(a_chain_of_indices_waits_for_the_index_too_where_the_code_that_ran_has_one) {
     auto measured = profile();
     measured.figures.push_back(figure("latency.l1.indexed", "L1 latency by an index", "s", 2.5e-9));

@@ -31,6 +31,16 @@ BOOST_AUTO_TEST_CASE(the_peak_of_a_bound_above_the_time_is_in_doubt_and_that_of_
     BOOST_TEST(figure_of(1e-3, {.bytes = 100 * MiB, .flops = 1200e6, .read = 50 * MiB, .type = "float", .footprint = 100 * MiB}) == "fma.peak.float");
 }
 
+BOOST_AUTO_TEST_CASE(the_rate_of_instructions_is_in_doubt_where_it_is_the_limiter) {
+    auto measured = profile();
+    measured.figures.push_back(figure("issue.rate", "instruction rate", "instr/s", 20e9));
+    auto r = record(1.05e-3, {.groups = 4});
+    r.work.instructions = 20e6;
+    const auto e = explain::explain(r, measured);
+    BOOST_TEST_REQUIRE(explain::doubted(e, *r.time) != nullptr);
+    BOOST_TEST(explain::doubted(e, *r.time)->figure == "issue.rate");
+}
+
 BOOST_AUTO_TEST_CASE(a_peak_is_faster_or_slower_whether_it_is_a_rate_or_a_time) {
     const auto rate = [](double value) { return figure("bandwidth.copy", "copy bandwidth", "B/s", value); };
     const auto time = [](double value) { return figure("launch.empty.item", "empty kernel", "s", value); };

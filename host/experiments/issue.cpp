@@ -1,0 +1,97 @@
+// issue: the most instructions that the cores of a CPU take in a second, to hold against those that a kernel executes.
+#include "core/random.hpp"
+#include "experiments/lib/compare.hpp"
+#include "experiments/lib/cores.hpp"
+#include "experiments/lib/data.hpp"
+#include "experiments/lib/findings.hpp"
+#include "experiments/lib/sizes.hpp"
+
+namespace cllab::model {
+namespace {
+
+using namespace lib;
+
+constexpr std::size_t rounds = 16;  // of all chains between two branches
+
+struct Shape {
+    std::size_t chains = 1, kinds = 1, groups = 1;
+
+    [[nodiscard]] std::size_t instructions() const { return chains * kinds; }  ///< of one work-item in one round
+};
+
+Shape shape_of(const Request& request, Params& params) {
+#if !defined(__x86_64__)
+    throw Unsupported("its instructions are those of x86");
+#endif
+    return {params.count("chains"), request.variant.name == "mixed" ? 2u : 1u, request.device.compute_units * 4ull};
+}
+
+Setup setup(const Request& request, Params& params) {
+    const auto s = shape_of(request, params);
+    const auto& variant = request.variant.name;
+    const auto bytes = random_bytes(4 * 21, request.seed);
+    Setup out;
+    out.args = {Input{"start", bytes}, Output{"out", 4 * s.groups}, value("trips", std::int32_t{0})};
+    out.local = Extent(1);
+    out.global = Extent(s.groups);
+    out.slope = slope(request.device, 256, 3 * 256, rounds);
+    out.defines = {"CHAINS=" + std::to_string(s.chains)};
+    out.work.steps = static_cast<double>(s.instructions() * s.groups);
+    out.check = [=](const Buffers& buffers) {
+        const auto start = view<std::uint32_t>(bytes);
+        const auto times = static_cast<std::uint32_t>(rounds * static_cast<std::size_t>(buffers.trips));
+        const std::uint32_t integer = variant == "vector" ? 0 : times * start[19], vector = variant == "integer" ? 0 : times * start[20];
+        std::uint32_t sum = 0;
+        for (std::size_t j = 0; j < s.chains; ++j) {
+            sum += start[j] + integer;
+            for (std::uint32_t lane = 0; lane < 4; ++lane) sum += (start[8 + j + lane] + vector) * (2 * lane + 1);
+        }
+        return first_difference<std::uint32_t>(buffers, "out", [&](std::size_t) { return sum; });
+    };
+    return out;
+}
+
+std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
+    const Curve::Sample* best = nullptr;
+    std::string where;
+    const auto rate = [&](const Curve::Sample& s) {
+        const double had = share_of_cores(s, device);
+        return had > 0 ? metric(s, "instruction_rate").value_or(0) / had : 0;
+    };
+    for (const auto& curve : curves)
+        for (const auto& sample : curve.samples)
+            if (!best || rate(sample) > rate(*best)) {
+                best = &sample;
+                where = curve.variant + ", " + format_exact(sample.x);
+            }
+    if (!best || rate(*best) <= 0) return {};
+    return {rate_finding("rate", "instruction rate", "instr/s", *best, rate(*best) * best->per_step,
+                         "best of the kinds of additions and chains, here " + where + "; of all cores")};
+}
+
+}  // namespace
+
+Experiment describe_issue() {
+    Experiment out;
+    out.family = "issue";
+    out.question = "How many instructions does a core take, whatever they are?";
+    out.axes = {{.name = "chains",
+                 .meaning = "additions of each kind that do not wait for each other",
+                 .values = {"1", "2", "4", "8"},
+                 .least = 1,
+                 .most = 8,
+                 .power_of_two = true}};
+    out.variants = {{.name = "integer", .meaning = "Additions in general registers.", .needs = {"cpu", "pocl"}},
+                    {.name = "vector", .meaning = "Additions in vector registers.", .needs = {"cpu", "pocl"}},
+                    {.name = "mixed",
+                     .meaning = "Both by turns: what the units for each kind do not limit, decoding and renaming do.",
+                     .needs = {"cpu", "pocl"}}};
+    out.setup = setup;
+    out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
+    out.metrics = {{"instruction_rate", "instr/s", Better::higher, [](const Setup& s, double seconds) { return s.work.steps / seconds; }}};
+    out.curve_over = "chains";
+    out.conclude = conclude;
+    return out;
+}
+
+}  // namespace cllab::model
