@@ -158,7 +158,7 @@ std::vector<Probe> probes_for(const Device& device) {
                    true,
                    {"live", "live", 8, 5}});
     out.push_back({"dispatch", either({{"dispatch"}}, {{"dispatch_1d", {{"side", "1"}}}})});
-    if (device.is_cpu()) out.push_back({"issue", {{"issue", {{"chains", "4,8"}}}}, false});
+    out.push_back({"issue", {{"issue", {{"chains", "4,8"}}}}, false});
     out.push_back({"banks", {{"banks_word"}, {"banks_rate", {{"stride", "1,2,32"}}}}, false});
     out.push_back({"barrier", {{"barrier_plain"}, {"barrier_none"}}, false});
     out.push_back({"atomic", {{"atomic"}}, false});
