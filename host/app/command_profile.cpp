@@ -94,11 +94,7 @@ private:
     std::size_t cells_;
 };
 
-/// Half the width of a time's interval over its median; 1 where there are too few samples for one.
-double uncertainty(const model::Record& record) {
-    if (!record.time || !record.time->has_interval() || !(record.time->median > 0)) return 1;
-    return std::max(record.time->high - record.time->median, record.time->median - record.time->low) / record.time->median;
-}
+double uncertainty(const model::Record& record) { return record.time ? record.time->uncertainty() : 1; }
 
 class Profiler {
 public:

@@ -54,10 +54,7 @@ Setup setup(const Request& request, Params& params) {
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
     const Curve::Sample* best = nullptr;
     std::string where;
-    const auto rate = [&](const Curve::Sample& s) {
-        const double had = share_of_cores(s, device);
-        return had > 0 ? metric(s, "instruction_rate").value_or(0) / had : 0;
-    };
+    const auto rate = [&](const Curve::Sample& s) { return rate_of_all_cores(metric(s, "instruction_rate").value_or(0), s, device); };
     for (const auto& curve : curves)
         for (const auto& sample : curve.samples)
             if (!best || rate(sample) > rate(*best)) {

@@ -102,7 +102,7 @@ unsigned widest_vector(const Record& record, unsigned scalar_bits) {
         share += block.share;
         for (const auto& [name, count] : block.classes) {
             if (name == "scalar_float" && count > 0) out = std::max(out, scalar_bits);
-            // Where a call leads to is no part of the listing.
+            // Where a call leads to may be no part of the listing.
             if (name == "call" && count > 0) return 0;
             const auto bits = name.starts_with("vector_") ? parse_integer(name.substr(std::string_view("vector_").size())) : std::nullopt;
             if (bits && count > 0) out = std::max(out, static_cast<unsigned>(*bits));

@@ -12,7 +12,7 @@ const model::Bound* doubted(const model::Explanation& e, const model::Timing& ti
     if (e.bounds.empty()) return nullptr;
     if (e.limit == Limit::impossible)
         return &*std::max_element(e.bounds.begin(), e.bounds.end(), [](const auto& a, const auto& b) { return a.low < b.low; });
-    // Who shares a core takes half of the instructions that it issues, for seconds: 20 to 41 G/s in six looks (EPYC VM, 2026-11-23).
+    // It changes within seconds: 20 to 41 G/s in six looks at two idle cores (EPYC VM, 2026-11-23).
     if (const auto* limiter = e.limit == Limit::named ? e.limiter() : nullptr; limiter && limiter->figure == "issue.rate") return limiter;
     return e.limit == Limit::unexplained && e.bounds.front().seconds >= much * time.median ? &e.bounds.front() : nullptr;
 }

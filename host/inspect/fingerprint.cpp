@@ -90,10 +90,7 @@ std::string normalised_with_callees(const InstructionSet& set, std::string_view 
         todo.pop_back();
         out += normalised(set, *next, entry);
         for (const auto& instruction : next->instructions) {
-            const std::string_view operands = instruction.operands;
-            const auto open = operands.rfind('<'), close = operands.find_first_of("+>", open);
-            if (open == std::string_view::npos || close == std::string_view::npos) continue;
-            const auto name = behind_plt(operands.substr(open + 1, close - open - 1));
+            const auto name = behind_plt(named_target(instruction.operands));
             const auto found = std::find_if(functions.begin(), functions.end(), [&](const auto& f) { return f.name == name; });
             if (found != functions.end() && seen.insert(found->name).second) todo.push_back(&*found);
         }

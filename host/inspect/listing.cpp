@@ -9,14 +9,10 @@
 namespace cllab::inspect {
 namespace {
 
-/// The function called or jumped to in "call 1000 <foo>" or "jmp 0x1000 <foo@plt>"; a target inside a function
-/// ("<foo+0x20>") names foo too.
+/// The function called or jumped to; a target inside a function names it too.
 std::string_view callee(std::string_view line) {
-    const auto instruction = line.find("call") != std::string_view::npos || line.find("jmp") != std::string_view::npos;
-    const auto open = line.rfind('<'), close = line.rfind('>');
-    if (!instruction || open == std::string_view::npos || close == std::string_view::npos || close < open) return {};
-    const auto target = line.substr(open + 1, close - open - 1);
-    return target.substr(0, target.find_first_of("+-"));
+    const bool instruction = line.find("call") != std::string_view::npos || line.find("jmp") != std::string_view::npos;
+    return instruction ? named_target(line) : std::string_view{};
 }
 
 struct FunctionText {
@@ -25,6 +21,13 @@ struct FunctionText {
 };
 
 }  // namespace
+
+std::string_view named_target(std::string_view text) {
+    const auto open = text.rfind('<'), close = text.rfind('>');
+    if (open == std::string_view::npos || close == std::string_view::npos || close < open) return {};
+    const auto target = text.substr(open + 1, close - open - 1);
+    return target.substr(0, target.find_first_of("+-"));
+}
 
 std::string_view behind_plt(std::string_view name) { return name.ends_with("@plt") ? name.substr(0, name.size() - 4) : name; }
 

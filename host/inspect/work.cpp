@@ -98,10 +98,11 @@ public:
 
     /// Nothing when a function that cannot be followed is called. Of built-in functions such a call may be what was
     /// looked for, or the whole kernel behind a linker's table: enough calls prove the work, too few prove nothing.
-    std::optional<double> total(const std::string& name) {
+    std::optional<double> total(const std::string& called) {
+        const std::string name(behind_plt(called));
         const auto found = functions_.find(name);
-        // Through the linker's table the code is in another file. A recursion has no fixed number of operations.
-        if (found == functions_.end() || name.ends_with("@plt") || !open_.insert(name).second) return std::nullopt;
+        // Through the linker's table the code may be in another file. A recursion has no fixed number of operations.
+        if (found == functions_.end() || !open_.insert(name).second) return std::nullopt;
         std::optional<double> sum = 0;
         for (const auto& i : found->second.instructions) {
             if (!sum) break;

@@ -144,8 +144,9 @@ std::vector<Conclusion> curves_of_device(const Rows& records, const std::string&
 }
 
 void keep_shorter(std::vector<Record>& records, std::vector<Record> again) {
+    constexpr double disturbed = 0.1;
     for (auto& second : again) {
-        if (second.status != Status::ok || !second.time) continue;
+        if (second.status != Status::ok || !second.time || second.time->uncertainty() > disturbed) continue;
         const auto first = std::find_if(records.begin(), records.end(), [&](const Record& r) { return r.id == second.id && r.point == second.point; });
         if (first != records.end() && first->time && second.time->median < first->time->median) *first = std::move(second);
     }

@@ -23,7 +23,8 @@ struct Conclusion {
 /// take part, and only those of `device`.
 std::vector<Conclusion> conclude(const std::vector<model::Record>& records, const model::Device& device);
 
-/// Of cells that were measured twice the record with the shorter time stays, in its place among `records`.
+/// Of cells that were measured twice the record with the shorter time stays, in its place among `records`, unless that time is not known within 10 %:
+/// a difference of two times that others disturb may come out too small.
 void keep_shorter(std::vector<model::Record>& records, std::vector<model::Record> again);
 
 /// Conclusions from records of one device that may be elsewhere: curves without findings, which need the device's own facts.

@@ -41,7 +41,7 @@ const std::vector<Figure>& figures() {
         {"Arithmetic", "FMA latency in cycles", "fma.cycles.*", no, {}, "clock"},
         {"Arithmetic", "peak rate", "fma.peak.*", rate_of_unit, {}, "peak"},
         {"Arithmetic", "rate of one group", "fma.group.rate", rate, {}, "ilp"},
-        {"Arithmetic", "instructions", "issue.rate", rate_of_unit, {}, "mixed"},
+        {"Arithmetic", "instruction rate", "issue.rate", rate_of_unit, {}, "mixed"},
         {"Arithmetic", "loop cost", "fma.loop.cost", cycles, {}, "loop"},
         {"Arithmetic", "rolled loop", "fma.loop.rolled", no, {}, "nested"},
         {"Arithmetic", "code knee", "fma.code.knee", no, {}, "code"},

@@ -11,7 +11,8 @@ launches, empty groups. Kernel files: a chain of loads and a row of barriers tha
 those is not known beforehand but found: with twice the multiply-adds a cell that arithmetic limits takes nearly twice as long, and one that
 it does not limit takes nearly as long as before.
 
-Where half the multiply-adds say another thing of it than twice do, as at a kink of the time, either is true.
+Where half the multiply-adds say another thing of it than twice do, as at a kink of the time, either is true; where twice say that it is between
+two limiters and half say nothing, as these are disturbed, the cell is left out.
 A cell is right when the limiter named is one that is true of it, wrong when another one is named, and open when none is. Where the launch and
 something behind it are named together, the larger must be true. A cell is set aside whose time is not known within 10 %, because the machine has
 other work, or whose registers spill: what is true of it is not known. For the same reason arithmetic is left out that twice as many chains do 15 %

@@ -72,19 +72,22 @@ BOOST_AUTO_TEST_CASE(what_told_nothing_of_a_cpus_caches_is_swept_once_more_and_t
     BOOST_TEST(sweeps("latency.l1.size", "no knee", cpu).empty());
     BOOST_TEST(sweeps("latency.l1.latency", "they scatter", probe_gpu()).empty());
 
-    std::vector<Record> records(3);
+    std::vector<Record> records(4);
     for (std::size_t i = 0; i < records.size(); ++i) {
         records[i].id = "latency_global";
         records[i].status = Status::ok;
         records[i].point = {{"footprint", std::to_string(4096 << i)}};
-        records[i].time.emplace().median = 2;
+        auto& time = records[i].time.emplace();
+        time.median = time.low = time.high = 2;
+        time.n = 20;
     }
     auto again = records;
-    again[0].time->median = 1;
-    again[1].time->median = 3;
-    again[2].time->median = 1;
+    const double seconds[] = {1, 3, 1, 1};
+    for (std::size_t i = 0; i < again.size(); ++i) again[i].time->median = again[i].time->low = again[i].time->high = seconds[i];
     again[2].status = Status::timed_out;
+    again[3].time->high = 1.5;
     portrait::keep_shorter(records, again);
+    BOOST_TEST(records[3].time->median == 2, "what is not known within 10 % replaces nothing");
     BOOST_TEST(records[0].time->median == 1);
     BOOST_TEST(records[1].time->median == 2);
     BOOST_TEST(records[2].time->median == 2);

@@ -188,12 +188,6 @@ BOOST_AUTO_TEST_CASE(launches_in_a_row_are_bounded_by_the_first_and_what_each_mo
     BOOST_TEST(said(record(0.1e-6, {.launches = 1})).rfind("cannot be: launch alone takes at least 125 ns", 0) == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(atomics_on_one_word_are_bounded_by_the_rate_of_one_address_and_others_by_the_fastest) {
-    BOOST_TEST(bound(explain::explain(record(1, {.atomics = 1e6, .footprint = 4}), profile()), "atomics").seconds == 0.1, is_close);
-    BOOST_TEST(bound(explain::explain(record(1, {.atomics = 1e6, .footprint = 4096}), profile()), "atomics").seconds == 0.01, is_close);
-    BOOST_TEST(explain::explain(record(1, {.chain = "atomic", .atomics = 1}), profile()).bounds.empty());  // a chain is a matter of latency
-}
-
 BOOST_AUTO_TEST_CASE(latency_is_bounded_only_where_a_chain_is_declared) {
     BOOST_TEST(said(record(2.1e-9, {.chain = "load", .footprint = 16 * KiB})) == "limited by L1 latency: 95 % of the time");
     BOOST_TEST(said(record(104.2e-9, {.chain = "load", .footprint = 100 * MiB})) == "limited by memory latency: 95 % of the time");
@@ -301,84 +295,6 @@ BOOST_AUTO_TEST_CASE(the_units_of_a_device_that_is_elsewhere_are_those_that_were
     BOOST_TEST(explain::limits_of({figure("fma.units", "compute units", "", 132, 0)}, {}, "", elsewhere).units == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(atomics_have_the_fastest_rate_of_as_many_addresses_as_there_is_room_for) {
-    auto swept = profile();
-    swept.figures.push_back(figure("atomic.global.32", "atomics, 32 addresses", "op/s", 30e6));
-    swept.figures.push_back(figure("atomic.global.4", "atomics, 4 addresses", "op/s", 40e6));
-    const auto rate = [&](double words) { return 1e6 / bound(explain::explain(record(1, {.atomics = 1e6, .footprint = 4 * words}), swept), "atomics").seconds; };
-    BOOST_TEST(rate(1) == 10e6, is_close);
-    BOOST_TEST(rate(2) == 40e6, is_close);
-    BOOST_TEST(rate(4) == 40e6, is_close);
-    BOOST_TEST(rate(8) == 40e6, is_close);  // no more than four of them may be in use
-    BOOST_TEST(rate(9) == 40e6, is_close);
-    BOOST_TEST(rate(32) == 30e6, is_close);  // as it was tried, though fewer were faster
-    // More of them than were tried may be in other parts of a cache, which makes a bound that they may beat.
-    const auto interval = [&](double words) { return bound(explain::explain(record(1, {.atomics = 1e6, .footprint = 4 * words}), swept), "atomics"); };
-    BOOST_TEST(interval(9).low == 0.01 / 1.01, is_close);
-    BOOST_TEST(interval(8).low == 0.025 / 1.01, is_close);
-    BOOST_TEST(interval(1).low == 0.1 / 1.01, is_close);
-    BOOST_TEST(interval(32).low == 0.01 / 1.01, is_close);  // 128 may be in other parts of it
-    // Where the memory adds and not a core, an address takes no more than one alone.
-    const auto in_place = [&](double words) {
-        auto r = record(1, {.atomics = 1e6, .footprint = 4 * words});
-        r.device.type = "gpu";
-        return 1e6 / bound(explain::explain(r, swept), "atomics").seconds;
-    };
-    BOOST_TEST(in_place(1) == 10e6, is_close);
-    BOOST_TEST(in_place(2) == 20e6, is_close);
-    BOOST_TEST(in_place(8) == 40e6, is_close);
-    BOOST_TEST(in_place(1000) == 100e6, is_close);
-}
-
-BOOST_AUTO_TEST_CASE(atomics_on_local_memory_have_the_rate_of_as_many_addresses_as_are_declared) {
-    auto swept = profile();
-    for (const auto& [number, rate] : {std::pair{"one", 1e9}, {"4", 3e9}, {"32", 9e9}, {"many", 20e9}})
-        swept.figures.push_back(figure(std::string("atomic.local.") + number, "local atomics", "op/s", rate));
-    const auto rate = [&](double addresses, std::optional<std::int64_t> bytes = {}) {
-        auto r = record(1, {.local_atomics = 1e6, .local_addresses = addresses});
-        r.device.type = "gpu";
-        r.code.local_bytes = bytes;
-        return 1e6 / bound(explain::explain(r, swept), "local_atomics").seconds;
-    };
-    BOOST_TEST(rate(1) == 1e9, is_close);
-    BOOST_TEST(rate(2) == 1e9 * std::sqrt(3), is_close);  // between those of one and of 4
-    BOOST_TEST(rate(4) == 3e9, is_close);
-    BOOST_TEST(rate(5) == 3e9 * std::pow(3, std::log(5 / 4.0) / std::log(8)), is_close);
-    BOOST_TEST(rate(30) == 3e9 * std::pow(3, std::log(30 / 4.0) / std::log(8)), is_close);
-    BOOST_TEST(rate(32) == 9e9, is_close);
-    BOOST_TEST(rate(1, 1024) == 1e9, is_close);  // an array may be larger than what of it is added to
-    BOOST_TEST(rate(0, 16) == 3e9, is_close);
-    BOOST_TEST(rate(0) == 20e9, is_close);       // neither is known
-    auto gpu = test::probe_gpu();
-    gpu.max_group = 256;
-    gpu.local_bytes = 48 << 10;
-    const auto four = model::work_of(test::set_up_cell("atomic_local", {{"counters", "4"}}, gpu));
-    BOOST_TEST(four.local_addresses == 4);
-    BOOST_TEST(four.local_atomics == 1);
-    // Four words beat four times one: what was measured of as many stands, and of five nothing beyond doubt.
-    for (auto& f : swept.figures)
-        if (f.id == "atomic.local.4") f.value = f.low = f.high = 4.5e9;
-    BOOST_TEST(rate(4) == 4.5e9, is_close);
-    auto five = record(1, {.local_atomics = 1e6, .local_addresses = 5});
-    five.device.type = "gpu";
-    const auto of_five = bound(explain::explain(five, swept), "local_atomics");
-    BOOST_TEST(of_five.low == 1e6 / (1.01 * 9e9), is_close);  // no faster than 32, no slower than 4
-    BOOST_TEST(of_five.high == 1e6 / 4.5e9, is_close);
-    // What a rate between two will be is predicted no closer than they are; that of a number that was tried is.
-    auto of_four = five;
-    of_four.work.local_addresses = 4;
-    of_four.time = record(1e6 / 4.5e9, {}).time;
-    const auto claim = explain::explain(of_four, swept);
-    BOOST_TEST_REQUIRE(claim.limiter());
-    auto changed = of_four.work;
-    changed.local_addresses = 8;
-    BOOST_TEST(!explain::predict(of_four, claim, changed, swept));
-    changed.local_addresses = 32;
-    const auto predicted = explain::predict(of_four, claim, changed, swept);
-    BOOST_TEST_REQUIRE(predicted.has_value());
-    BOOST_TEST(predicted->high < 0.6);
-}
-
 BOOST_AUTO_TEST_CASE(of_nvidias_levels_only_the_first_has_an_instance_for_each_unit) {
     auto peaks = profile();
     peaks.caches.clear();
@@ -414,38 +330,6 @@ BOOST_AUTO_TEST_CASE(the_last_group_that_a_gpu_begins_waits_for_its_load) {
     BOOST_TEST(seconds("gpu", 2 * MiB) == 1e-6, is_close);  // it may be in the first level by then
     BOOST_TEST(seconds("gpu", 0) == 1e-6, is_close);
     BOOST_TEST(seconds("cpu", MiB) == 1e-6, is_close);
-}
-
-BOOST_AUTO_TEST_CASE(an_atomic_may_be_as_near_as_the_level_behind_the_first) {
-    auto measured = profile();
-    measured.figures.push_back(figure("atomic.latency", "atomic latency", "s", 220e-9));
-    const auto taking = [](double seconds, const char* type) {
-        auto out = record(seconds, {.chain = "atomic"});
-        out.device.type = type;
-        return out;
-    };
-    const auto chain = taking(150e-9, "gpu");
-    BOOST_TEST(why_not(explain::explain(chain, measured), "latency") == "how near an atomic can be is not known without the latency of L2");
-    // A core adds in its own cache.
-    BOOST_TEST(bound(explain::explain(taking(150e-9, "cpu"), measured), "latency").low > 150e-9);
-    measured.figures.push_back(figure("latency.l2.latency", "L2 latency", "s", 140e-9));
-    BOOST_CHECK(explain::explain(chain, measured).limit == Limit::named);
-    BOOST_CHECK(explain::explain(taking(100e-9, "gpu"), measured).limit == Limit::impossible);
-}
-
-BOOST_AUTO_TEST_CASE(barriers_are_bounded_by_the_largest_group_that_was_timed_and_is_no_larger) {
-    auto timed = profile();
-    timed.figures.push_back(figure("barrier.plain.64", "barrier of 64", "s", 10e-9));
-    timed.figures.push_back(figure("barrier.plain.1024", "barrier of 1024", "s", 40e-9));
-    const auto of = [&](double group) { return explain::explain(record(1, {.group = group, .barriers = 1000}), timed); };
-    BOOST_TEST(bound(of(64), "barriers").seconds == 10e-6, is_close);
-    BOOST_TEST(bound(of(1000), "barriers").seconds == 10e-6, is_close);
-    BOOST_TEST(bound(of(1024), "barriers").seconds == 40e-6, is_close);
-    BOOST_TEST(why_not(of(32), "barriers") == "the profile has no time of a barrier of so few work-items");
-    auto cpu = profile();
-    cpu.figures.push_back(figure("barrier.item", "barrier a work-item", "s", 1e-9));
-    const model::WorkInfo work{.groups = 3, .group = 64, .barriers = 1000};  // two units go through three groups
-    BOOST_TEST(bound(explain::explain(record(1, work), cpu), "barriers").seconds == 1e-9 * 1000 * 64 * 2, is_close);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -15,4 +15,7 @@ inline double share_of_cores(const Curve::Sample& s, const Device& device) {
     return time.share_of(device.compute_units);
 }
 
+/// `rate` of the sample, per second, as that of all cores: by what those did that the sample had.
+inline double rate_of_all_cores(double rate, const Curve::Sample& s, const Device& device) { return rate / share_of_cores(s, device); }
+
 }  // namespace cllab::model::lib

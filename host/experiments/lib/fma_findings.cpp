@@ -15,8 +15,7 @@ namespace {
 
 double rate_of_sample(const Curve::Sample& s) { return metric(s, "flops").value_or(metric(s, "ops").value_or(0)); }
 
-/// Of all cores together, by what those did that the sample had.
-double rate_of_all_cores(const Curve::Sample& s, const Device& device) { return rate_of_sample(s) / share_of_cores(s, device); }
+double rate_of_all_cores(const Curve::Sample& s, const Device& device) { return lib::rate_of_all_cores(rate_of_sample(s), s, device); }
 
 /// Every sample of a variant with the whole point it was taken at.
 struct Row {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "inspect/code.hpp"
 #include "inspect/roles.hpp"
@@ -16,6 +17,9 @@ std::optional<Roles> gcn_roles(const Instruction& instruction);
 std::optional<Roles> sass_roles(const Instruction& instruction);
 std::optional<Roles> ptx_roles(const Instruction& instruction);
 std::optional<Roles> x86_roles(const Instruction& instruction);
+
+/// Whether two names are of the same register, as "eax" and "rax" are; in lower case.
+bool is_same_x86_register(std::string_view one, std::string_view other);
 
 /// Whether every BSYNC goes on where its BSSY says that the work-items meet.
 bool sass_jumps_are_seen(const Function& function);

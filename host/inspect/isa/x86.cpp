@@ -221,13 +221,6 @@ bool is_cache_control(string_view m) {
     return starts_with_any(m, {"prefetch", "clflush", "clwb", "cldemote", "vgatherpf", "vscatterpf"});
 }
 
-/// The register of 64 bits whose lower half a name may be of: "rax" of "eax", "r8" of "r8d", else the name itself.
-std::string whole_register(string_view name) {
-    if (name.starts_with('e')) return "r" + std::string(name.substr(1));
-    const bool numbered = name.size() > 2 && name.front() == 'r' && std::isdigit(static_cast<unsigned char>(name[1]));
-    return std::string(numbered && name.ends_with('d') ? name.substr(0, name.size() - 1) : name);
-}
-
 /// Whether what it loads is the index of the place that it loads from, as in at = x[at]: "eax, dword ptr [rdi + 4*rax]".
 bool replaces_its_index(string_view operands) {
     const auto comma = operands.find(','), bracket = operands.find('['), times = operands.find('*');
@@ -237,7 +230,7 @@ bool replaces_its_index(string_view operands) {
     while (is_name(operands[begin - 1])) --begin;
     while (end < operands.size() && is_name(operands[end])) ++end;
     const auto before = operands.substr(begin, times - begin), behind = operands.substr(times + 1, end - times - 1);
-    return whole_register(operands.substr(0, comma)) == (before.size() > behind.size() ? before : behind);
+    return is_same_x86_register(operands.substr(0, comma), before.size() > behind.size() ? before : behind);
 }
 
 std::string base_class(const Instruction& i, string_view operands, string_view registers) {

@@ -220,6 +220,11 @@ bool needs_nothing(string_view m, const std::vector<Operand>& operands) {
 
 }  // namespace
 
+bool is_same_x86_register(string_view one, string_view other) {
+    const auto a = register_named(one), b = register_named(other);
+    return a && b && a->kind == b->kind && a->number == b->number;
+}
+
 const std::span<const RegisterKind> x86_register_kinds(kinds);
 
 std::optional<Roles> x86_roles(const Instruction& i) {
