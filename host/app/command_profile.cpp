@@ -253,6 +253,7 @@ private:
         auto& settings = request.settings;
         settings.keep_builds = invocation_.cl_dir.empty();  // points added to a sweep have its text
         // The device is warm from the cell before.
+        settings.goes_on = true;
         settings.sampling_seconds = budget.sampling();
         settings.warm_seconds = std::clamp(0.2 * settings.sampling_seconds, 0.005, 0.25);
         const auto start = Clock::now();
@@ -300,18 +301,21 @@ int command_profile(const Invocation& asked) {
     const auto start = Clock::now();
     Phases own;
     const ChargedTo account(own);
-    auto invocation = asked;
+    const auto& invocation = asked;
     report::require_known_columns(invocation.columns, report::columns_of_command("profile"));
-    // Text that is not the lab's own may write anywhere and never end.
-    invocation.isolate = asked.isolate || !asked.cl_dir.empty();
     catch_interrupts();
     catch_driver_crashes();
-    const auto runner = invocation.isolate ? in_child_processes(invocation.timeout_seconds) : in_this_process();
+    auto runner = in_child_processes(invocation.timeout_seconds);
     bool failed = false;
     const auto devices = [&] {
         const InPhase phase(Phase::driver_start);
         return runner->devices(invocation.devices);
     }();
+    // Text that is not the lab's own may write anywhere and never end, and a CPU's driver compiles in the process that calls it, where an assertion
+    // of its compiler would end a whole profile. A GPU's takes too long to start for a process a probe: 42 s became 57 (H200, 2026-11-23).
+    const bool apart = invocation.isolate || !invocation.cl_dir.empty() ||
+                       std::none_of(devices.begin(), devices.end(), [](const auto& device) { return device.is_gpu(); });
+    if (!apart) runner = in_this_process();
     std::vector<model::Record> measured;
     for (const auto& device : devices) {
         std::ofstream file;

@@ -68,9 +68,9 @@ public:
             const auto share = share_ ? share_() : nullptr;
             worker->child = std::make_unique<Child>([&](int fd) {
                 Here here;
-                // An arrangement follows the one before at once: the timer is what it was, the device as warm (method rules 3 and 4), and the
-                // programs are those of the bytes that the first one's driver gave.
-                if (const auto known = standing_.find(selector); rest.settings.arrangement && known != standing_.end()) here.inherit(selector, known->second);
+                // The timer is what it was and the device as warm (method rules 3 and 4); an arrangement's programs are of the bytes that the first
+                // one's driver gave.
+                if (const auto known = standing_.find(selector); rest.settings.goes_on && known != standing_.end()) here.inherit(selector, known->second);
                 if (rest.settings.arrangement) here.keep_programs();
                 carry_out(here, rest, selector, finished, events.measures, *worker->position, fd, share.get());
             });

@@ -223,10 +223,10 @@ void add_profile(Options& add) {
     add("no-dumps", "Writes no file.");
     add("cl-dir", text("DIR"), "Reads the kernel text from DIR/<family>.cl.");
     add("build-options", text("TEXT"), "Appends TEXT to the build options of every kernel.");
-    add("isolate", "Runs each probe in a child process: a driver that crashes or hangs costs one cell.");
+    add("isolate", "Runs each probe in a child process: a driver that crashes or hangs costs one cell. Default where no device is a GPU.");
     add("timings", "Prints on standard error where the time of the command went, by phase and by cell.");
     add("timeout", number("SECONDS", 60),
-        "With --isolate, ends a cell that shows no progress for SECONDS.");
+        "In a child process, ends a cell that shows no progress for SECONDS.");
     add("seed", text("N"), "Seeds the random inputs. Default: a fresh one each run.");
     add("json", "Prints JSON instead of the page, every curve included.");
     add("columns", text("LIST"), about_columns_of(report::columns_of_command("profile")).c_str());

@@ -135,10 +135,10 @@ model::Explanation Peaks::explain(const model::Cell& cell, const model::Record& 
 }
 
 std::optional<model::Record> Peaks::second_time(const model::Cell& cell, const model::Record& record, model::Limit limit) {
-    if (!record.time || (limit != model::Limit::unexplained && limit != model::Limit::impossible)) return std::nullopt;
+    using model::Limit;
+    if (!record.time || (limit != Limit::unexplained && limit != Limit::impossible && limit != Limit::unsteady)) return std::nullopt;
     auto out = once_more(cell);
-    if (!out || explain::is_alike(out->time->median, record.time->median)) return std::nullopt;
-    if ((out->time->median < record.time->median) != (limit == model::Limit::unexplained)) return std::nullopt;
+    if (!out || !explain::second_stands(*record.time, *out->time, limit)) return std::nullopt;
     out->hot = record.hot;
     out->work = record.work;
     return out;

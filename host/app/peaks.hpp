@@ -25,9 +25,8 @@ public:
 
     /// What limits the cell of this record. Throws run::Interrupted, DeviceLost.
     model::Explanation explain(const model::Cell& cell, const model::Record& record, const std::function<void(const std::string&)>& progress);
-    /// The cell measured a second time, where it takes notably less than a time that no bound explains, or more than one that a bound exceeds: a
-    /// core, or the memory, that others had for a while, then or when the peak was measured. Which code ran is known of the first time. Throws
-    /// like explain.
+    /// The cell measured a second time, where its first time names no limiter and the second one stands instead (explain::second_stands). Which
+    /// code ran is known of the first time. Throws like explain.
     std::optional<model::Record> second_time(const model::Cell& cell, const model::Record& record, model::Limit limit);
     /// Those that the last explanation rests on.
     const model::Limits& limits() const { return used_; }

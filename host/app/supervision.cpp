@@ -1,5 +1,8 @@
 #include "app/supervision.hpp"
 
+#include <sys/wait.h>
+
+#include <csignal>
 #include <utility>
 
 #include "core/text.hpp"
@@ -101,9 +104,14 @@ bool Supervision::watch() {
                      "no progress for " + format_significant(timeout_seconds_, 3) + " s (--timeout)",
                      "an endless loop, or a write outside of a buffer");
                 return false;
-            case Child::Event::ended:
-                lost(model::Status::launch_failed, death(worker_->child->reap()), "a write or read outside of a buffer");
+            case Child::Event::ended: {
+                const int status = worker_->child->reap();
+                const bool aborted = WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+                lost(model::Status::launch_failed, death(status),
+                     aborted ? "an assertion of the driver, printed on standard error, or a write outside of a buffer"
+                             : "a write or read outside of a buffer");
                 return false;
+            }
         }
     }
 }

@@ -61,7 +61,7 @@ Versus::Versus(Runner& runner, const run::Settings& settings, const std::string&
     auto& cells = request_.comparisons.front();
     if (control != model::Control::right) cells.push_back(control_of(pair.front()));
     if (control != model::Control::left) cells.push_back(control_of(pair.back()));
-    request_.settings.arrangement = true;
+    request_.settings.arrangement = request_.settings.goes_on = true;
     request_.settings.dumps.reset();
     request_.settings.pictures.clear();
 }

@@ -157,6 +157,21 @@ const Curve* chase(const std::vector<Curve>& curves, const std::string& variant,
     return best;
 }
 
+/// What loads to other pages take more, on a CPU only where it can be the TLB: not within one page, and not from where the first level ends, since
+/// prefetchers follow the loads that stay there. On an EPYC both orders part at 32 KiB, its first level, in pages of 2 MiB (2026-11-24).
+std::vector<Finding> tlb_of(const Curve& scattered, const Curve& staying, const Device& device, const std::string& id, const std::string& name,
+                            double page) {
+    const auto found = tlb(scattered, staying, id, name);
+    if (!device.is_cpu() || !found.front().withheld.empty()) return found;
+    const double from = found.front().high, level = device.host_cache_levels.empty() ? 0 : static_cast<double>(device.host_cache_levels.front());
+    const auto refuse = [&](const std::string& why) {
+        return std::vector{withheld(id + ".reach", name + " reach", "loads to other pages take longer from " + format_bytes(from) + " on, " + why)};
+    };
+    if (from <= page) return refuse("within one page of " + format_bytes(page) + ", so it is not the TLB");
+    if (from <= 2 * level) return refuse("where the first level ends, so it may be prefetchers, which follow loads that stay");
+    return found;
+}
+
 void conclude_chase(const std::vector<Curve>& curves, const Device& device, const std::string& variant, const std::string& path,
                     const std::string& prefix, std::size_t first_level, std::vector<Finding>& out) {
     const auto* paged = chase(curves, variant, "paged", "huge");
@@ -166,9 +181,9 @@ void conclude_chase(const std::vector<Curve>& curves, const Device& device, cons
     if (!main) return;
     const auto add = [&](std::vector<Finding> more) { out.insert(out.end(), more.begin(), more.end()); };
     add(levels({main, main == random ? nullptr : random, device.is_cpu() && main != small ? small : nullptr, path, prefix, first_level}, device));
-    if (paged && random) add(tlb(*random, *paged, path + "tlb.huge", prefix + (device.is_cpu() ? "TLB with huge pages" : "TLB")));
+    if (paged && random) add(tlb_of(*random, *paged, device, path + "tlb.huge", prefix + (device.is_cpu() ? "TLB with huge pages" : "TLB"), 2 << 20));
     const auto* scattered = chase(curves, variant, "random", "small");
-    if (device.is_cpu() && small && scattered) add(tlb(*scattered, *small, path + "tlb.small", prefix + "TLB with small pages"));
+    if (device.is_cpu() && small && scattered) add(tlb_of(*scattered, *small, device, path + "tlb.small", prefix + "TLB with small pages", 4096));
 }
 
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {

@@ -92,7 +92,7 @@ void conclude_spread(const Curve& curve, std::vector<Finding>& out) {
         out.push_back(withheld("spread", "launch to all units", "it is lost in what the times of few and of many work-groups differ by"));
 }
 
-std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
+std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
     std::vector<Finding> out;
     for (const auto& curve : curves) {
         if (curve.variant == "spread") {
@@ -124,6 +124,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         const auto slope = summarise(slopes);
         out.push_back({"next." + curve.variant, "launch to launch" + what, "s", slope.median, slope.q1, slope.q3,
                        "slope of first START to last END over the number of launches: median and middle half of those between any two numbers"});
+        if (curve.variant == "device" && device.is_gpu())
+            out.push_back(withheld("spread", "launch to all units", "on a GPU the empty kernel of a group a unit says it"));
     }
     return out;
 }

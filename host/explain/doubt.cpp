@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "explain/limiter.hpp"
+
 namespace cllab::explain {
 
 using model::Figure;
@@ -46,6 +48,11 @@ bool is_slower(const Figure& before, const Figure& now) {
 bool is_alike(double seconds, double other) {
     constexpr double tolerance = 1.1;
     return other > 0 && seconds <= tolerance * other && other <= tolerance * seconds;
+}
+
+bool second_stands(const model::Timing& first, const model::Timing& second, Limit limit) {
+    if (limit == Limit::unsteady) return second.spread() <= widest_spread;
+    return !is_alike(second.median, first.median) && (second.median < first.median) == (limit == Limit::unexplained);
 }
 
 void replace(model::Limits& limits, Figure now) {

@@ -26,6 +26,11 @@ bool is_slower(const model::Figure& before, const model::Figure& now);
 /// Two times of one cell between which nothing changed.
 bool is_alike(double seconds, double other);
 
+/// Whether a cell's second time is held against the bounds and not the first: it is notably less than one that no bound explains, or more than
+/// one that a bound exceeds (a core, or the memory, that others had for a while, then or when the peak was measured), or it is known where the
+/// first one was not.
+bool second_stands(const model::Timing& first, const model::Timing& second, model::Limit limit);
+
 /// Puts `now` in the place of the figure of its identifier, with a name that says so.
 void replace(model::Limits& limits, model::Figure now);
 

@@ -42,6 +42,7 @@ model::Explanation explain(const model::Record& record, const model::Limits& lim
     out.limit = limit_of(out.bounds, *record.time);
     if ((out.limit == Limit::unexplained || out.limit == Limit::named) && record.work.launches == 1) out.second = after_launch(out.bounds, *record.time);
     if (out.second > 0) out.limit = Limit::named;
+    if (out.limit == Limit::named && record.time->spread() > widest_spread) out.limit = Limit::unsteady;
     return out;
 }
 

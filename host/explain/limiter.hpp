@@ -14,6 +14,8 @@ namespace cllab::explain {
 
 constexpr double most_of_the_time = 0.8;  ///< a bound names the limiter from here on
 constexpr double clear_of_the_next = 0.75; ///< and only when the next bound is at most this part of it
+/// And only of a time that spreads no further: the median may else be that of another state of the machine than the one the peaks are of.
+constexpr double widest_spread = 0.1;
 
 /// The bounds of a record with a time, largest first, and what is not bounded. `limit` is left alone.
 model::Explanation bounds_of(const model::Record& record, const model::Limits& limits, Held held = Held::most);

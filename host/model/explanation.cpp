@@ -8,6 +8,7 @@ const char* name(Limit limit) {
         case Limit::close: return "close";
         case Limit::unexplained: return "not explained";
         case Limit::withdrawn: return "withdrawn";
+        case Limit::unsteady: return "unsteady";
         case Limit::impossible: break;
     }
     return "impossible";

@@ -25,6 +25,7 @@ enum class Limit {
     close,        ///< the largest bound is most of the time, and so nearly is the next
     unexplained,  ///< no bound comes near the time
     impossible,   ///< a bound is above the time
+    unsteady,     ///< one would be named, but the time itself is not known well enough
     withdrawn,    ///< it was named, and did not stand a test
 };
 const char* name(Limit limit);  ///< "named", "not explained": the JSON value

@@ -49,8 +49,10 @@ struct Timing {
     bool shared_memory = false; ///< its buffers are those of the cell it takes turns with
 
     bool has_interval() const { return n >= least_for_interval; }
-    /// Half the width of the interval over the median; 1 where there are too few samples for one.
-    double uncertainty() const { return has_interval() && median > 0 ? std::max(high - median, median - low) / median : 1; }
+    /// The wider side of the interval over the median; of too few samples for an interval, the farthest of them from the median.
+    double spread() const { return median > 0 ? std::max(high - median, median - low) / median : 1; }
+    /// The same; 1 where there are too few samples for an interval.
+    double uncertainty() const { return has_interval() ? spread() : 1; }
     /// Part of so many cores that its threads had. Of what they did not have only that counts for which they waited: work that is shared out
     /// unevenly leaves cores idle. 1 where it is not known.
     double share_of(double parallel) const {

@@ -93,6 +93,9 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
                    " by " + most->figure + " of the profile, " + format_significant(most->low / time.high, 3) +
                    " times what it took; some of the declared work is not done, the clock is wrong, or the profile was disturbed";
         }
+        case Limit::unsteady:
+            return "not told: its time is known within " + whole_percent(time.spread()) + " only; " + first.name + " is " +
+                   whole_percent(first.seconds / time.median) + " of it";
         case Limit::withdrawn:
             return "withdrawn: limited by " + first.name + (e.follower() ? " and " + e.follower()->name : "") + " does not stand its test";
         case Limit::unexplained: break;
@@ -131,7 +134,7 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
     }
     if (e.first_seconds > 0)
         out += "  " + wrap_beside("measured twice: ",
-                                  format_seconds(e.first_seconds) + " the first time, which no bound explained or one exceeded; the second time stands",
+                                  format_seconds(e.first_seconds) + " the first time, which named nothing or spread; the second time stands",
                                   width > 2 ? width - 2 : width);
     for (const auto& peak : e.again) out += "  " + wrap_beside("measured again: ", again_text(peak), width > 2 ? width - 2 : width);
     for (const auto& test : e.tests) out += test_text(test, width);

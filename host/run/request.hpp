@@ -33,6 +33,8 @@ struct Settings {
     /// The request is one arrangement of a comparison (method rule 15): order of preparation, turns and placement are drawn
     /// from `seed`, alike buffers are shared, each cell is proved once and sampled in whole rounds for about sampling_seconds.
     bool arrangement = false;
+    /// The run begins where another one on the device ended: what was found of its timer holds, and it is as warm (method rules 3 and 4).
+    bool goes_on = false;
     double hot_seconds = 0;               ///< of the launches in which it is sampled which code runs; 0: none
     double tool_seconds = 30;             ///< of all disassemblers of a cell together
     bool guards = true;                   ///< false: a simulator sees writes outside, and guards would be inside

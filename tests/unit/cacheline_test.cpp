@@ -82,6 +82,18 @@ BOOST_AUTO_TEST_CASE(on_a_cpu_the_first_jump_is_the_line_and_what_comes_along_be
         if (finding.name == "lone miss") BOOST_TEST(finding.how.find("in 128 MiB") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(where_no_distance_costs_more_there_is_a_reason_instead_of_a_line) {
+    // Nanoseconds of an EPYC beside a neighbour.
+    const Settings fixed{{"offset", "0"}, {"footprint", "67108864"}};
+    const auto found = family("cacheline")
+                           .conclude({curve("pair", {{8, 206e-9}, {24, 194e-9}, {40, 189e-9}, {72, 186e-9}, {136, 191e-9}, {264, 192e-9}}, fixed),
+                                      curve("lone", {{8, 180e-9}, {24, 180e-9}, {40, 174e-9}, {72, 175e-9}, {136, 172e-9}, {264, 170e-9}}, fixed)},
+                                     cpu());
+    BOOST_TEST(found.size() == 2u);
+    BOOST_TEST(found.back().id == "line");
+    BOOST_TEST(found.back().withheld.find("a second load costs no more") == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(distances_that_meet_other_pairs_are_refused) {
     BOOST_CHECK_THROW(set_up("cacheline", "pair", gpu(), {{"distance", "256"}}), Error);
     BOOST_CHECK_THROW(set_up("cacheline", "pair", gpu(), {{"distance", "12"}}), Error);

@@ -66,6 +66,10 @@ BOOST_AUTO_TEST_CASE(what_is_left_of_the_time_without_work_is_what_the_units_los
     BOOST_TEST(found(family("launch").conclude({curve}, probe_cpu()), "launch to all units")->value == 8e-6, boost::test_tools::tolerance(1e-6));
     for (auto& sample : curve.samples) sample.seconds -= 9e-6;
     BOOST_TEST(found(family("launch").conclude({curve}, probe_cpu()), "launch to all units")->value == 0);
+    // It is not measured on a GPU, and its page says why.
+    curve.variant = "device";
+    BOOST_TEST(!found(family("launch").conclude({curve}, probe_gpu()), "launch to all units")->withheld.empty());
+    BOOST_TEST(!found(family("launch").conclude({curve}, probe_cpu()), "launch to all units"));
 }
 
 BOOST_AUTO_TEST_CASE(a_work_item_that_did_not_run_is_found_in_every_dimension) {

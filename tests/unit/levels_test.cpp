@@ -91,6 +91,16 @@ BOOST_AUTO_TEST_CASE(the_tlb_is_told_from_the_caches_and_makes_no_level_of_its_o
     for (const auto& f : all) BOOST_TEST((f.unit != "byte" || !f.withheld.empty() || f.id == "tlb.small.reach" || f.value != 8 * MiB), f.id);
 }
 
+BOOST_AUTO_TEST_CASE(what_parts_within_a_page_or_at_the_end_of_the_first_level_is_not_the_tlb) {
+    // Nanoseconds of an EPYC: loads that stay in a page are followed by prefetchers from the first level's end on.
+    const auto epyc = machine({32 << 10, 1 << 20, 32 << 20});
+    const Time staying = stairs({{32 * KiB, 1.1}, {1 * MiB, 2.7}, {32 * MiB, 9}}, 90), scattered = stairs({{32 * KiB, 1.1}, {1 * MiB, 4}, {32 * MiB, 18}}, 160);
+    const auto all = found(epyc, staying, scattered, staying, scattered);
+    BOOST_TEST(why(all, "tlb.huge.reach").find("within one page of 2 MiB, so it is not the TLB") != std::string::npos);
+    BOOST_TEST(why(all, "tlb.small.reach").find("where the first level ends") != std::string::npos);
+    for (const auto& f : all) BOOST_TEST(f.id.find("tlb.huge.cost") == std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(a_level_that_a_neighbour_shares_is_withheld_with_both_sizes) {
     // The Xeon of the facts: huge pages, a neighbour on the core; flat to 384 KiB, then ever slower.
     const Time shared = [](double x) {

@@ -89,6 +89,18 @@ BOOST_AUTO_TEST_CASE(what_was_measured_again_explains_a_cell_that_could_not_be_a
     BOOST_TEST(json["again"][0]["used"] == true);
 }
 
+BOOST_AUTO_TEST_CASE(a_second_time_stands_where_it_is_nearer_to_a_bound_or_is_known_where_the_first_was_not) {
+    const auto time = [](double median, double spread) { return model::Timing{.median = median, .low = (1 - spread) * median, .high = (1 + spread) * median, .n = 20}; };
+    const auto steady = time(1, 0.01);
+    BOOST_TEST(explain::second_stands(steady, time(0.7, 0.01), Limit::unexplained));
+    BOOST_TEST(!explain::second_stands(steady, time(1.3, 0.01), Limit::unexplained));
+    BOOST_TEST(!explain::second_stands(steady, time(0.95, 0.01), Limit::unexplained));
+    BOOST_TEST(explain::second_stands(steady, time(1.3, 0.01), Limit::impossible));
+    BOOST_TEST(!explain::second_stands(steady, time(0.7, 0.01), Limit::impossible));
+    BOOST_TEST(explain::second_stands(time(1, 0.2), time(1, 0.05), Limit::unsteady));
+    BOOST_TEST(!explain::second_stands(time(1, 0.2), time(0.7, 0.15), Limit::unsteady));
+}
+
 BOOST_AUTO_TEST_CASE(a_figure_is_measured_again_by_the_few_cells_that_it_rests_on) {
     auto device = test::probe_cpu();
     device.host_cache_levels = {48 << 10, 2 << 20, 32 << 20};

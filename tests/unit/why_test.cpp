@@ -37,6 +37,34 @@ BOOST_AUTO_TEST_CASE(a_bound_above_the_time_cannot_be_and_names_nothing) {
     BOOST_TEST(sentence.rfind("cannot be: memory bandwidth alone takes at least ", 0) == 0u, sentence);
 }
 
+BOOST_AUTO_TEST_CASE(of_a_time_that_is_not_known_within_a_tenth_nothing_is_named) {
+    const auto spreading = [](double low, double high, unsigned n = 20) {
+        auto out = record(11e-3, copying());
+        out.time->low = low;
+        out.time->high = high;
+        out.time->n = n;
+        return out;
+    };
+    BOOST_CHECK(explain::explain(spreading(10.5e-3, 11.9e-3), profile()).limit == Limit::named);
+    const auto wide = spreading(10.5e-3, 13e-3);
+    const auto e = explain::explain(wide, profile());
+    BOOST_CHECK(e.limit == Limit::unsteady);
+    BOOST_TEST(!e.limiter());
+    BOOST_TEST(report::limit_sentence(e, *wide.time) == "not told: its time is known within 18 % only; memory bandwidth is 95 % of it");
+    BOOST_TEST(explain::limit_in_a_word(wide, profile()) == "-");
+    BOOST_TEST(nlohmann::json::parse(report::explanation_json(wide, e))["limit"] == "unsteady");
+    BOOST_CHECK(explain::explain(spreading(9e-3, 11e-3), profile()).limit == Limit::unsteady);  // to either side
+    BOOST_CHECK(explain::explain(spreading(10.9e-3, 11.2e-3, 3), profile()).limit == Limit::named);  // few, but alike
+    // What follows the launch is no better known.
+    auto launch = record(1.6e-6, {.flops = 50e3, .type = "float", .launches = 1});
+    launch.time->high = 2e-6;
+    BOOST_CHECK(explain::explain(launch, profile()).limit == Limit::unsteady);
+    // What nothing explains is so at any spread.
+    auto slow = record(30e-3, copying());
+    slow.time->high = 40e-3;
+    BOOST_CHECK(explain::explain(slow, profile()).limit == Limit::unexplained);
+}
+
 BOOST_AUTO_TEST_CASE(what_a_launch_takes_adds_to_the_rest_and_both_are_named_where_together_they_are_the_time) {
     const auto judged_after = [](double launch, const std::vector<double>& parts, double time = 1) {
         std::vector<model::Bound> bounds{{"launch", "launch", "launch", launch, launch / 4, launch, "", ""}};
