@@ -26,6 +26,7 @@
 #include "core/units.hpp"
 #include "inspect/dump_folder.hpp"
 #include "model/registry.hpp"
+#include "portrait/budget.hpp"
 #include "portrait/probes.hpp"
 #include "report/columns.hpp"
 #include "report/timings.hpp"
@@ -33,6 +34,8 @@
 
 namespace cllab::app {
 namespace {
+
+using portrait::Budget;
 
 /// The cells of some sweeps. Interleaved: one group per variant, so that the samples of its points alternate.
 std::vector<model::Group> plan_of(const std::vector<portrait::Part>& parts, bool interleave) {
@@ -54,46 +57,6 @@ std::vector<model::Group> plan_of(const std::vector<portrait::Part>& parts, bool
     return plan;
 }
 
-std::size_t cells_in(const std::vector<model::Group>& plan) {
-    std::size_t n = 0;
-    for (const auto& group : plan) n += group.size();
-    return n;
-}
-
-/// What is left for the cells still to come. A slow driver shortens the sampling of later cells before it costs a figure.
-class Budget {
-public:
-    Budget(double seconds, std::size_t cells) : seconds_(seconds), cells_(cells) {}
-    double spent() const { return seconds_since(start_); }
-    double left() const { return seconds_ - spent(); }
-    /// Seconds of sampling for each cell.
-    double sampling() const {
-        const double of_a_cell = left() / static_cast<double>(std::max<std::size_t>(1, cells_));
-        return std::clamp(0.7 * (of_a_cell - overhead()), least_sampling, 0.5);
-    }
-    /// The least that so many cells take, by what cells took so far.
-    double least(std::size_t cells) const { return static_cast<double>(cells) * (overhead() + least_sampling); }
-    /// True when nothing still to come would be cut short by so many more cells.
-    bool affords(std::size_t cells) const { return left() >= least(cells + cells_); }
-    void expect(std::size_t cells) { cells_ += cells; }
-    void forget(std::size_t cells) { cells_ -= std::min(cells, cells_); }
-    /// So many cells were run in `seconds`, each sampling for `sampling`.
-    void done(std::size_t cells, double seconds, double sampling) {
-        if (cells > 0) overheads_.push_back(std::max(0.0, seconds / static_cast<double>(cells) - sampling));
-    }
-
-    static constexpr double least_sampling = 0.02;
-
-private:
-    /// Of a cell, beside its sampling. A few plans, of large data, take far longer than the rest: the median tells what is usual.
-    double overhead() const { return overheads_.empty() ? 0.05 : summarise(overheads_).median; }
-
-    Clock::time_point start_ = Clock::now();
-    double seconds_;
-    std::vector<double> overheads_;  ///< of the plans run so far
-    std::size_t cells_;
-};
-
 double uncertainty(const model::Record& record) { return record.time ? record.time->uncertainty() : 1; }
 
 class Profiler {
@@ -107,8 +70,10 @@ public:
     /// Runs what the budget has room for. Returns false when interrupted.
     bool run() {
         const auto probes = portrait::probes_for(profile_.device);
-        for (const auto& probe : probes) total_ += cells_in(plan_of(probe.parts, probe.interleave)) + refined_cells(probe);
-        Budget budget(invocation_.budget_seconds, total_);
+        portrait::Amount all;
+        for (const auto& probe : probes) all = all + amount(probe) + refined(probe);
+        total_ = all.cells;
+        Budget budget(invocation_.budget_seconds, all);
         bool finished = true;
         for (std::size_t i = 0; finished && i < probes.size();) {
             const auto end = together(probes, i, budget);
@@ -138,54 +103,59 @@ private:
         }
         return out;
     }
-    static std::size_t refined_cells(const portrait::Probe& probe) {
-        return probe.refine.most * refined_parts(probe, "1").size();
+    static portrait::Amount refined(const portrait::Probe& probe, std::size_t points) {
+        const auto cells = points * refined_parts(probe, "1").size();
+        const bool data = std::find(probe.data.begin(), probe.data.end(), probe.refine.axis) != probe.data.end();
+        return {cells, data ? 0 : cells};
     }
+    static portrait::Amount refined(const portrait::Probe& probe) { return refined(probe, probe.refine.most); }
+    static portrait::Amount amount(const portrait::Probe& probe) { return portrait::amount_of(plan_of(probe.parts, false), probe.data); }
 
     /// The end of those that share a run with probe `i`. A GPU's driver and tools work on the code of one while the next is measured; what is
     /// added to a sweep needs its results, and on a CPU, where nothing goes on beside a measurement, the budget is looked at before each.
     std::size_t together(const std::vector<portrait::Probe>& probes, std::size_t i, const Budget& budget) const {
-        std::size_t end = i + 1, cells = 0;
+        std::size_t end = i + 1;
         if (!profile_.device.is_gpu() || probes[i].refine.most > 0) return end;
-        for (cells = cells_in(plan_of(probes[i].parts, false)); end < probes.size() && probes[end].refine.most == 0; ++end) {
-            cells += cells_in(plan_of(probes[end].parts, false));
-            if (budget.least(cells) > budget.left() / 2) break;
+        for (auto all = amount(probes[i]); end < probes.size() && probes[end].refine.most == 0; ++end) {
+            all = all + amount(probes[end]);
+            if (budget.least(all) > budget.left() / 2) break;
         }
         return end;
     }
 
     bool run_probes(std::span<const portrait::Probe> probes, std::span<const portrait::Probe> later, Budget& budget) {
         std::vector<model::Group> plan;
-        std::size_t cells = 0;
+        portrait::Amount all;
         for (const auto& probe : probes) {
             auto own = plan_of(probe.parts, probe.interleave);
-            const auto count = cells_in(own);
-            if (const double left = budget.left() - budget.least(cells), least = budget.least(count); least > left) {
-                budget.forget(count + refined_cells(probe));
+            const auto needed = amount(probe);
+            const auto count = needed.cells;
+            if (const double left = budget.left() - budget.least(all), least = budget.least(needed); least > left) {
+                budget.forget(needed + refined(probe));
                 profile_.skipped[probe.family] = "not measured: its " + std::to_string(count) + (count == 1 ? " cell needs about " : " cells need about ") +
                                                  format_seconds(least) + ", and " + format_seconds(std::max(0.0, left)) + " of the budget of " +
                                                  format_seconds(profile_.budget_seconds) + " are left";
                 continue;
             }
-            cells += count;
+            all = all + needed;
             std::move(own.begin(), own.end(), std::back_inserter(plan));
         }
         if (plan.empty()) return true;
         std::vector<model::Group> upcoming;
         if (!later.empty()) upcoming = plan_of(later.front().parts, later.front().interleave);
         Records records;
-        if (!run_plan(plan, budget, records, std::move(upcoming))) return keep(std::move(records), false);
-        budget.forget(cells);
+        if (!run_plan(plan, all, budget, records, std::move(upcoming))) return keep(std::move(records), false);
+        budget.forget(all);
         if (!again(plan, budget, records)) return keep(std::move(records), false);
         const auto& probe = probes.front();
-        const auto parts = refined_parts(probe, "1").size();
-        budget.forget(refined_cells(probe));
+        budget.forget(refined(probe));
         for (std::size_t left = probe.refine.most; left > 0;) {
             const auto points = portrait::decisive_points(curves(probe, records), probe.refine.quantum, std::min(left, (probe.refine.most + 1) / 2));
-            if (points.empty() || !budget.affords(points.size() * parts)) break;
+            const auto more = refined(probe, points.size());
+            if (points.empty() || !budget.affords(more)) break;
             std::string values;
             for (const auto point : points) values += (values.empty() ? "" : ",") + std::to_string(point);
-            if (!run_plan(plan_of(refined_parts(probe, values), probe.interleave), budget, records)) return keep(std::move(records), false);
+            if (!run_plan(plan_of(refined_parts(probe, values), probe.interleave), more, budget, records)) return keep(std::move(records), false);
             left -= points.size();
         }
         return keep(std::move(records), true);
@@ -223,9 +193,10 @@ private:
             }
             if (!some.empty()) plan_again.push_back(std::move(some));
         }
-        if (which.empty() || !budget.affords(which.size())) return true;
+        const portrait::Amount repeats{which.size(), 0};  // of programs that are built
+        if (which.empty() || !budget.affords(repeats)) return true;
         Records repeated;
-        if (!run_plan(plan_again, budget, repeated)) return false;
+        if (!run_plan(plan_again, repeats, budget, repeated)) return false;
         for (std::size_t i = 0; i < repeated.size() && i < which.size(); ++i)
             if (repeated[i].status == model::Status::ok &&
                 (run::is_below_noise(records[which[i]]) || uncertainty(repeated[i]) < uncertainty(records[which[i]])))
@@ -236,24 +207,27 @@ private:
     /// Once more what told nothing of the caches, where there is time for it.
     bool caches_again(Budget& budget) {
         const auto plan = plan_of(portrait::sweeps_to_repeat(portrait::conclude(profile_.records, profile_.device), profile_.device), false);
-        const auto cells = cells_in(plan);
-        if (cells == 0 || !budget.affords(cells)) return true;
-        total_ += cells;
-        budget.expect(cells);
+        const portrait::Amount repeats{portrait::amount_of(plan, {}).cells, 0};
+        if (repeats.cells == 0 || !budget.affords(repeats)) return true;
+        total_ += repeats.cells;
+        budget.expect(repeats);
         Records repeated;
-        const bool finished = run_plan(plan, budget, repeated);
-        budget.forget(cells);
+        const bool finished = run_plan(plan, repeats, budget, repeated);
+        budget.forget(repeats);
         portrait::keep_shorter(profile_.records, std::move(repeated));
         return finished;
     }
 
-    /// Records in the plan's order. `upcoming`: what the run after this one is likely to measure. Returns false when interrupted.
-    bool run_plan(const std::vector<model::Group>& plan, Budget& budget, Records& records, std::vector<model::Group> upcoming = {}) {
+    /// Records in the plan's order. `amount`: of the plan. `upcoming`: what the run after this one is likely to measure. Returns false when interrupted.
+    bool run_plan(const std::vector<model::Group>& plan, const portrait::Amount& amount, Budget& budget, Records& records,
+                  std::vector<model::Group> upcoming = {}) {
         run::RunRequest request{std::nullopt, plan, settings_of(invocation_), std::move(upcoming)};
         auto& settings = request.settings;
         settings.keep_builds = invocation_.cl_dir.empty();  // points added to a sweep have its text
         // The device is warm from the cell before.
         settings.goes_on = true;
+        // What a GPU's compiler says of registers and spills is a figure. A CPU's code takes as long to read as to measure.
+        settings.read_code = profile_.device.is_gpu();
         settings.sampling_seconds = budget.sampling();
         settings.warm_seconds = std::clamp(0.2 * settings.sampling_seconds, 0.005, 0.25);
         const auto start = Clock::now();
@@ -268,7 +242,7 @@ private:
         } catch (const run::Interrupted&) {
             finished = false;
         }
-        budget.done(done.size(), seconds_since(start), settings.sampling_seconds + settings.warm_seconds);
+        if (finished) budget.done(amount, seconds_since(start), settings.sampling_seconds + settings.warm_seconds);
         for (auto& [at, record] : done) records.push_back(std::move(record));
         return finished;
     }

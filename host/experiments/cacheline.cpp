@@ -87,8 +87,14 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
         out.push_back(step_finding("miss", "lone miss", *miss, "random chase, one load per block of 128 bytes, " + where));
         // Where the intervals are narrow, a twenty-fifth of a miss is still less than what sets levels of memory apart.
         const auto found = cacheline::granules(distance, second, std::max(0.04 * miss->per_step, summarise(noise).median));
+        const auto said = static_cast<double>(device.cacheline_bytes);
         if (found.empty())
             out.push_back(withheld("line", "line", "a second load costs no more from any distance on: prefetchers bring it, or others use the memory"));
+        else if (const auto first = static_cast<double>(found.front().bytes); device.is_cpu() && said > 0 && first != said) {
+            out.push_back(withheld("line", "line", "a second load costs more from " + format_bytes(first) + " on, and the driver says " +
+                                                       format_bytes(said) + ": prefetchers bring what lies between, or others use the memory"));
+            continue;
+        }
         for (std::size_t i = 0; i < found.size(); ++i) {
             const auto& g = found[i];
             const auto name = name_of_granule(i, found.size(), device.is_gpu());

@@ -142,15 +142,26 @@ std::vector<Probe> probes_for(const Device& device) {
                     {"fma_ilp"},
                     {"fma_loop"},
                     {"fma_nested"},
-                    {"fma_code", {{"code", gpu ? "256:16384:*2" : "256:4096:*2"}}}}});
-    out.push_back({"launch", either({{"launch_item"}, {"launch_device"}}, {{"launch_item"}, {"launch_device"}, {"launch_spread"}})});
+                    {"fma_code", {{"code", gpu ? "256:16384:*2" : "256:4096:*2"}}}},
+                   true,
+                   {},
+                   {"load"}});
+    out.push_back({"launch",
+                   either({{"launch_item"}, {"launch_device"}}, {{"launch_item"}, {"launch_device"}, {"launch_spread"}}),
+                   true,
+                   {},
+                   {"launches", "groups"}});
     out.push_back({"dispatch", either({{"dispatch"}}, {{"dispatch_1d", {{"side", "1"}}}})});
     out.push_back({"issue", {{"issue", {{"chains", "4,8"}}}}, false});
     out.push_back({"banks", {{"banks_word"}, {"banks_rate", {{"stride", "1,2,32"}}}}, false});
     out.push_back({"barrier", {{"barrier_plain"}, {"barrier_none"}}, false});
-    out.push_back({"atomic", {{"atomic"}}, false});
-    out.push_back({"latency", gpu ? chases_of_gpu() : chases_of_cpu(device), false, {"global", "footprint", 1 << 10, gpu ? 8u : 4u}});
-    out.push_back({"bandwidth", streams_of(device), false, {"reread", "size", 16 << 10, gpu ? 4u : 0u}});
+    out.push_back({"atomic", {{"atomic"}}, false, {}, {"counters"}});
+    out.push_back({"latency",
+                   gpu ? chases_of_gpu() : chases_of_cpu(device),
+                   false,
+                   {"global", "footprint", 1 << 10, gpu ? 8u : 4u},
+                   {"footprint", "order", "pages"}});
+    out.push_back({"bandwidth", streams_of(device), false, {"reread", "size", 16 << 10, gpu ? 4u : 0u}, {"size"}});
     // What a miss brings in is the same wherever it comes from; memory beyond a server's last level takes a CPU seconds to fill.
     out.push_back({"cacheline", either({{"cacheline"}}, {{"cacheline", {{"footprint", std::to_string(out_of_core_bytes(device))}}}}), false});
     out.push_back({"divergence",

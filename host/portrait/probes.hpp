@@ -34,6 +34,7 @@ struct Probe {
     /// whose points would push each other out of the caches.
     bool interleave = true;
     Refinement refine{};
+    std::vector<std::string> data{};  ///< axes whose value is no part of a program: another one costs no build
 };
 std::vector<Probe> probes_for(const model::Device& device);
 

@@ -41,6 +41,7 @@ struct Settings {
     Cache cache = Cache::hot;             ///< state of the caches before each operation, the yardstick's included
     std::optional<unsigned> count_above;  ///< --count-above: grey level
     bool steps = false;                   ///< each part of an operation gets a time of its own, where it has several
+    bool read_code = true;                ///< false: nobody looks at the code of its programs, and there are no dumps
     bool keep_builds = false;             ///< the next run on the device need not build what this one did; no text may include files
     bool builds_ahead = true;             ///< several cells at once where the device can; false: a driver that ends ends in its cell
     std::map<std::string, model::Limits> limits;  ///< of devices that have a profile, by selector

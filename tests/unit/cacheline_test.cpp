@@ -94,6 +94,18 @@ BOOST_AUTO_TEST_CASE(where_no_distance_costs_more_there_is_a_reason_instead_of_a
     BOOST_TEST(found.back().withheld.find("a second load costs no more") == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(a_first_jump_elsewhere_than_at_a_cpus_line_is_not_called_its_line) {
+    const Settings fixed{{"offset", "0"}, {"footprint", "67108864"}};
+    auto device = cpu();
+    device.cacheline_bytes = 64;
+    const auto found = family("cacheline")
+                           .conclude({curve("pair", {{8, 181e-9}, {24, 181e-9}, {40, 181e-9}, {72, 182e-9}, {136, 182e-9}, {264, 212e-9}}, fixed),
+                                      curve("lone", {{8, 180e-9}, {24, 180e-9}, {40, 180e-9}, {72, 180e-9}, {136, 180e-9}, {264, 180e-9}}, fixed)},
+                                     device);
+    BOOST_TEST(found.size() == 2u);
+    BOOST_TEST(found.back().withheld.find("a second load costs more from 256 B on, and the driver says 64 B") == 0u, found.back().withheld);
+}
+
 BOOST_AUTO_TEST_CASE(distances_that_meet_other_pairs_are_refused) {
     BOOST_CHECK_THROW(set_up("cacheline", "pair", gpu(), {{"distance", "256"}}), Error);
     BOOST_CHECK_THROW(set_up("cacheline", "pair", gpu(), {{"distance", "12"}}), Error);

@@ -1,0 +1,53 @@
+// The time that a profile may take, and what the sweeps still to come need of it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "core/clock.hpp"
+#include "model/plan.hpp"
+
+namespace cllab::portrait {
+
+/// What takes time in a plan beside its sampling.
+struct Amount {
+    std::size_t cells = 0;
+    std::size_t programs = 0;  ///< that differ: what is no part of the text or its options is the same program
+
+    Amount operator+(const Amount& other) const { return {cells + other.cells, programs + other.programs}; }
+    Amount operator-(const Amount& other) const;  ///< nothing below 0
+};
+
+/// `data`: the axes whose value is no part of a program.
+Amount amount_of(const std::vector<model::Group>& plan, const std::vector<std::string>& data);
+
+/// What is left for the cells still to come. A slow driver shortens the sampling of later cells before it costs a figure.
+class Budget {
+public:
+    Budget(double seconds, const Amount& amount) : seconds_(seconds), rest_(amount) {}
+    double spent() const { return seconds_since(start_); }
+    double left() const { return seconds_ - spent(); }
+    /// Seconds of sampling for each cell.
+    double sampling() const;
+    /// The least that so much takes, by what it took so far.
+    double least(const Amount& amount) const;
+    /// True when nothing still to come would be cut short by so much more.
+    bool affords(const Amount& amount) const { return left() >= least(amount + rest_); }
+    void expect(const Amount& amount) { rest_ = rest_ + amount; }
+    void forget(const Amount& amount) { rest_ = rest_ - amount; }
+    /// So much was run in `seconds`, each cell sampling for `sampling`.
+    void done(const Amount& amount, double seconds, double sampling);
+
+    static constexpr double least_sampling = 0.02;
+
+private:
+    double overhead(const Amount& amount) const;
+
+    Clock::time_point start_ = Clock::now();
+    double seconds_;
+    Amount rest_;
+    std::vector<double> scales_;  ///< seconds of a cell's overhead in each of the plans run so far
+};
+
+}  // namespace cllab::portrait

@@ -1,0 +1,74 @@
+// A profile's budget: what sweeps are expected to take, and which axes cost a build.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <set>
+
+#include "model/registry.hpp"
+#include "portrait/budget.hpp"
+#include "portrait/probes.hpp"
+#include "unit/probe_setup.hpp"
+
+BOOST_AUTO_TEST_SUITE(budget)
+
+using namespace cllab;
+using namespace cllab::model;
+using namespace cllab::test;
+using portrait::Amount;
+using portrait::Budget;
+
+BOOST_AUTO_TEST_CASE(a_sweep_over_data_has_one_program_and_one_over_a_define_has_one_for_each_value) {
+    const auto amount = [](const std::string& pattern, const std::string& axis, const std::string& values, const std::vector<std::string>& data) {
+        return portrait::amount_of(make_plan(select(registry(), {pattern}), {{axis, values}}), data);
+    };
+    const auto chase = amount("latency_global", "footprint", "4096,8192,16384", {"footprint"});
+    BOOST_TEST(chase.cells == 3u);
+    BOOST_TEST(chase.programs == 1u);
+    const auto live = amount("registers_live", "live", "16,32,64", {"load"});
+    BOOST_TEST(live.cells == 3u);
+    BOOST_TEST(live.programs == 3u);
+    const auto rest = (chase + live) - Amount{5, 9};
+    BOOST_TEST(rest.cells == 1u);
+    BOOST_TEST(rest.programs == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(an_axis_that_a_probe_calls_data_is_in_no_define) {
+    struct Sweep {
+        std::string id, axis, one, other;
+    };
+    const std::vector<Sweep> sweeps{{"fma_units", "load", "50", "100"},           {"launch_item", "launches", "1", "8"},
+                                    {"launch_spread", "groups", "4", "8"},        {"atomic_global", "counters", "1", "32"},
+                                    {"latency_global", "footprint", "4096", "16384"}, {"latency_global", "order", "paged", "random"},
+                                    {"latency_global", "pages", "huge", "small"}, {"bandwidth_reread", "size", "16384", "32768"}};
+    std::set<std::string> tested, used;
+    for (const auto& [id, axis, one, other] : sweeps) {
+        const auto defines = [&](const std::string& value) { return probe_setup(id, {{axis, value}}, probe_cpu()).defines; };
+        BOOST_TEST(defines(one) == defines(other), id + " " + axis);
+        tested.insert(axis);
+    }
+    BOOST_TEST(probe_setup("fma_peak", {{"ilp", "8"}}, probe_cpu()).defines != probe_setup("fma_peak", {{"ilp", "16"}}, probe_cpu()).defines);
+    for (const auto& probe : portrait::probes_for(probe_cpu())) used.insert(probe.data.begin(), probe.data.end());
+    BOOST_TEST(tested == used, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(what_many_builds_took_is_not_expected_of_a_sweep_that_needs_one) {
+    Budget budget(60, {100, 10});
+    // 10 programs at 0.45 s and 0.05 s for each cell, and each cell sampled for 0.1 s.
+    budget.done({20, 10}, 20 * 0.1 + 20 * 0.1 + 10 * 0.5, 0.1);
+    const double of_programs = budget.least({30, 30}), of_data = budget.least({30, 1});
+    BOOST_TEST(of_programs > 4 * of_data);
+    BOOST_TEST(of_data > 30 * Budget::least_sampling);
+    BOOST_TEST(budget.affords({1, 1}));
+    BOOST_TEST(!budget.affords({1000, 1000}));
+    budget.forget({100, 10});
+    BOOST_TEST(budget.sampling() == 0.5);
+    // Half a second a cell more, each of them of the same program: 60 s do not last for a thousand.
+    Budget slow(60, {1000, 0});
+    slow.done({10, 0}, 10 * 0.6, 0.1);
+    BOOST_TEST(slow.sampling() == Budget::least_sampling);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
