@@ -55,8 +55,9 @@ const std::vector<HelpPage> pages{
      "cllab why PATTERN|FILE... [--device D] [--test] [options]",
      "Names what limits the time of each cell, or says how much of it is not explained. Each bound is a time that the cell\n"
      "cannot beat: what it is declared to execute, over the peak that `cllab profile` measured on the device. The largest\n"
-     "bound is the limiter when it is at least 80 % of the time and clear of the next. What is not counted, or has no\n"
-     "measured peak, has no bound and is listed. The launch adds to what runs in it, so these two may be named together.\n"
+     "bound is the limiter when it is at least 80 % of the time and clear of the next, and the time is known within 10 %.\n"
+     "What is not counted, or has no measured peak, has no bound and is listed. The launch adds to what runs in it, so these\n"
+     "two may be named together.\n"
      "A peak that a cell beats, or that explains only 40 to 80 % of its time, is measured again beside it where that takes\n"
      "a second or two: the machine may have been busy when the profile was made, or be busy now. Both figures are printed.\n"
      "A FILE is a kernel file, as in my.cl:kernel, whose `work` says what it does; or a file of records, FILE.jsonl, which are\n"

@@ -92,6 +92,10 @@ model::Explanation Peaks::explain(const model::Cell& cell, const model::Record& 
         const auto is_known = [&](const auto& peak) { return peak.figure == doubted->figure; };
         if (!before || std::any_of(again.begin(), again.end(), is_known)) break;
         model::PeakAgain peak{before->id, before->name, before->unit, before->value, 0, false, ""};
+        if (const auto at = peak.name.find(explain::again_suffix); at != std::string::npos) {  // beside another cell
+            peak.name.erase(at);
+            peak.of_profile = false;
+        }
         auto now = measured(before->id, progress);
         // What is better than the profile must be so twice.
         if (!now.empty() && explain::gain(*before, now.front()) > 1) {
@@ -119,12 +123,12 @@ model::Explanation Peaks::explain(const model::Cell& cell, const model::Record& 
             const auto after = once_more(cell);
             peak.used = after && explain::is_alike(record.time->median, after->time->median);
             peak.note = peak.used ? "something slows it now, and this cell with it, so that what was measured beside it stands for this cell"
-                                  : "something slowed it, but not this cell alike, so that the profile's stands";
+                                  : "something slowed it, but not this cell alike, so that the earlier one stands";
             // What the same cells say of other figures was slowed as they were.
             if (peak.used)
                 for (const auto& figure : now) replace_if(used_, figure, explain::is_slower);
         } else {
-            peak.note = "the profile's stands";
+            peak.note = "the earlier one stands";
         }
         again.push_back(peak);
         if (!peak.used) break;

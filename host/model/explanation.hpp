@@ -46,10 +46,11 @@ struct ClaimTest {
 /// A peak of the profile that was measured again because a cell cast doubt on it.
 struct PeakAgain {
     std::string figure, name, unit;  ///< of the profile
-    double before = 0;               ///< by the profile
+    double before = 0;               ///< by the profile, or measured since
     double now = 0;                  ///< 0: not measured, and why is in `note`
     bool used = false;               ///< the bounds rest on what was measured now
     std::string note;                ///< why it was doubted, and why it is used or not
+    bool of_profile = true;          ///< `before` is by the profile
 };
 
 struct Explanation {

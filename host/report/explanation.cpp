@@ -65,7 +65,7 @@ std::string in_unit(double value, const std::string& unit) {
 
 /// What the peak is now and was in the profile, and which of them the bounds rest on.
 std::string again_text(const model::PeakAgain& p) {
-    const auto before = in_unit(p.before, p.unit) + " in the profile";
+    const auto before = in_unit(p.before, p.unit) + (p.of_profile ? " in the profile" : " before");
     return p.name + ": " + (p.now > 0 ? in_unit(p.now, p.unit) + " now, " + before : before) + "; " + p.note;
 }
 
@@ -94,8 +94,7 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
                    " times what it took; some of the declared work is not done, the clock is wrong, or the profile was disturbed";
         }
         case Limit::unsteady:
-            return "not told: its time is known within " + whole_percent(time.spread()) + " only; " + first.name + " is " +
-                   whole_percent(first.seconds / time.median) + " of it";
+            return "not told: its time is known within " + whole_percent(time.spread()) + " only";
         case Limit::withdrawn:
             return "withdrawn: limited by " + first.name + (e.follower() ? " and " + e.follower()->name : "") + " does not stand its test";
         case Limit::unexplained: break;

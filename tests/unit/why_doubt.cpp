@@ -79,10 +79,16 @@ BOOST_AUTO_TEST_CASE(what_was_measured_again_explains_a_cell_that_could_not_be_a
     explain::replace(limits, figure("bandwidth.copy", "copy bandwidth", "B/s", 22e9));
     auto e = explain::explain(r, limits);
     BOOST_CHECK(e.limit == Limit::named);
-    BOOST_TEST(e.bounds.front().how.find("(copy bandwidth, measured again beside it)") != std::string::npos, e.bounds.front().how);
+    BOOST_TEST(e.bounds.front().how.find("(copy bandwidth, measured again)") != std::string::npos, e.bounds.front().how);
     e.again.push_back({"bandwidth.copy", "copy bandwidth", "B/s", 10e9, 22e9, true, "it was disturbed"});
     const auto text = report::explanation_text(r, e, {});
     BOOST_TEST(text.find("measured again: copy bandwidth: 22.0 GB/s now, 10.0 GB/s in the profile; it was disturbed") != std::string::npos, text);
+    // Beside the next cell it is no longer the profile's.
+    explain::replace(limits, *limits.find("bandwidth.copy"));
+    BOOST_TEST(limits.find("bandwidth.copy")->name == "copy bandwidth, measured again");
+    auto later = e;
+    later.again.front().of_profile = false;
+    BOOST_TEST(report::explanation_text(r, later, {}).find("22.0 GB/s now, 10.0 GB/s before; ") != std::string::npos);
     const auto json = nlohmann::json::parse(report::explanation_json(r, e));
     BOOST_TEST(json["again"][0]["figure"] == "bandwidth.copy");
     BOOST_TEST(json["again"][0]["now"] == 22e9);
