@@ -133,6 +133,13 @@ const std::vector<Quirk>& quirks() {
          "cores",
          "PoCL 3.1 on two idle cores of an EPYC VM, 2026-11-23", "with POCL_AFFINITY=0 the times of `cllab run muladd_fma --device cpu` are those with 1",
          [](const Device& d) { return is(d, Implementation::pocl); }},
+        {"pocl-inline-assembly", Implementation::pocl, "5.0 (LLVM 16); not 3.1",
+         "inline assembly in a kernel itself ends the process by an assertion of PoCL's compiler, at the first launch or where the binary is asked for; in "
+         "a function that is not inlined it works",
+         Dealt::everywhere, "the assembly of issue is in such a function (cl/issue.cl), and a profile of CPUs runs in child processes "
+         "(app/command_profile.cpp); another kernel that has it is launch_failed",
+         "PoCL 5.0+debian on a Xeon of 16 cores, 2026-11-23", "a kernel of which all is `__asm__ volatile(\"nop\");` runs",
+         [](const Device& d) { return is(d, Implementation::pocl) && d.driver.starts_with("5."); }},
         {"nvidia-compile-cache", Implementation::nvidia, "580.159.04",
          "unless CUDA_CACHE_DISABLE is 1, equal text and options are answered from the folder CUDA_CACHE_PATH, across processes",
          Dealt::everywhere, "compile_cache_settings (device/driver_settings.cpp), as for pocl-compile-cache; for --rebuild the cache is switched on in "

@@ -244,6 +244,14 @@ BOOST_AUTO_TEST_CASE(rusticl_22_3_answers_with_stubs_and_a_later_mesa_does_not) 
     BOOST_TEST(!device::has_quirk(d, "rusticl-group-32"));
 }
 
+BOOST_AUTO_TEST_CASE(pocl_5_ends_at_inline_assembly_and_pocl_3_does_not) {
+    auto d = make("0:0", "cpu", "Portable Computing Language", DeviceType::cpu, Implementation::pocl);
+    d.driver = "5.0+debian";
+    BOOST_TEST(device::has_quirk(d, "pocl-inline-assembly"));
+    d.driver = "3.1+debian";
+    BOOST_TEST(!device::has_quirk(d, "pocl-inline-assembly"));
+}
+
 BOOST_AUTO_TEST_CASE(names_that_pocl_renames_are_those_of_the_text) {
     model::Device pocl, other;
     pocl.implementation = model::Implementation::pocl;
