@@ -67,7 +67,7 @@ public:
         profile_.utc = utc_now();
     }
 
-    /// Runs what the budget has room for. Returns false when interrupted.
+    /// Runs what the budget has room for. Returns false when interrupted, or the device is lost.
     bool run() {
         const auto probes = portrait::probes_for(profile_.device);
         portrait::Amount all;
@@ -88,6 +88,8 @@ public:
     }
 
     const portrait::Profile& profile() const { return profile_; }
+    /// Why the device was lost, in a sentence; empty when it was not.
+    const std::string& lost() const { return lost_; }
 
 private:
     using Records = std::vector<model::Record>;
@@ -218,7 +220,7 @@ private:
         return finished;
     }
 
-    /// Records in the plan's order. `amount`: of the plan. `upcoming`: what the run after this one is likely to measure. Returns false when interrupted.
+    /// Records in the plan's order. `amount`: of the plan. `upcoming`: what the run after this one is likely to measure. Returns false as run().
     bool run_plan(const std::vector<model::Group>& plan, const portrait::Amount& amount, Budget& budget, Records& records,
                   std::vector<model::Group> upcoming = {}) {
         run::RunRequest request{std::nullopt, plan, settings_of(invocation_), std::move(upcoming)};
@@ -241,6 +243,9 @@ private:
             runner_.run(request, profile_.device.selector, events);
         } catch (const run::Interrupted&) {
             finished = false;
+        } catch (const DeviceLost& e) {  // the next process would find it no better
+            finished = false;
+            lost_ = e.what();
         }
         if (finished) budget.done(amount, seconds_since(start), settings.sampling_seconds + settings.warm_seconds);
         for (auto& [at, record] : done) records.push_back(std::move(record));
@@ -257,6 +262,7 @@ private:
     const Invocation& invocation_;
     Runner& runner_;
     portrait::Profile profile_;
+    std::string lost_;
     std::size_t total_ = 0;
     Clock::time_point shown_{};
 };
@@ -312,7 +318,9 @@ int command_profile(const Invocation& asked) {
         if (!finished) {
             std::error_code code;
             if (!invocation.no_dumps) std::filesystem::remove(part, code);
-            say("interrupted; the page shows the " + std::to_string(profile.records.size()) + " cells that were finished");
+            const auto shown = "; the page shows the " + std::to_string(profile.records.size()) + " cells that were finished";
+            if (!profiler.lost().empty()) throw Error(Blame::environment, profiler.lost() + shown);
+            say("interrupted" + shown);
             return 130;
         }
         if (!invocation.no_dumps) {

@@ -19,6 +19,22 @@ RIGHT = """
 #endif
 }
 """
+# Ends the process that makes the third context or a later one, whichever process made those before.
+LOST = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+typedef void* Create(const void*, unsigned, void* const*, void*, void*, int*);
+void* clCreateContext(const void* properties, unsigned n, void* const* devices, void* notify, void* data, int* error) {
+    FILE* seen = fopen(getenv("LOST_AFTER"), "a+");
+    fputc('x', seen);
+    fseek(seen, 0, SEEK_END);
+    if (ftell(seen) > 2) abort();
+    fclose(seen);
+    return ((Create*)dlsym(RTLD_NEXT, "clCreateContext"))(properties, n, devices, notify, data, error);
+}
+"""
 
 
 def muladd(fault):
@@ -206,6 +222,16 @@ class Drivers(LabTest):
             self.assertIn("a driver's chatter by the stream of C++", err)
         out, err = self.lab("devices", "--json", env=env)
         self.assertEqual(len(json.loads(out)), 1)
+
+    def test_a_device_that_is_lost_between_two_probes_ends_the_profile_and_keeps_its_page(self):
+        (self.folder / "lost.c").write_text(LOST)
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", "lost.so", "lost.c", "-ldl"], cwd=self.folder, check=True)
+        env = self.environment(LD_PRELOAD=str(self.folder / "lost.so"), LOST_AFTER=str(self.folder / "contexts"),
+                               ASAN_OPTIONS="detect_leaks=0:handle_segv=0:verify_asan_link_order=0")
+        out, err = self.lab("profile", "--device", "cpu", "--budget", "4", "--no-dumps", env=env, status=3)
+        self.assert_one_sentence(err, "SIGABRT", "before its first cell; the page shows the ", " cells that were finished")
+        self.assertRegex(out, r"\n  empty kernel +\d")
+        self.assertIn("memory bandwidth: none; not measured", out)
 
     def test_a_process_that_forks_has_not_called_opencl(self):
         env = self.beside_pocl("loads")
