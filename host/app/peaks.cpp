@@ -91,11 +91,7 @@ model::Explanation Peaks::explain(const model::Cell& cell, const model::Record& 
         const auto* before = doubted ? used_.find(doubted->figure) : nullptr;
         const auto is_known = [&](const auto& peak) { return peak.figure == doubted->figure; };
         if (!before || std::any_of(again.begin(), again.end(), is_known)) break;
-        model::PeakAgain peak{before->id, before->name, before->unit, before->value, 0, false, ""};
-        if (const auto at = peak.name.find(explain::again_suffix); at != std::string::npos) {  // beside another cell
-            peak.name.erase(at);
-            peak.of_profile = false;
-        }
+        model::PeakAgain peak{before->id, before->name, before->unit, before->value, 0, false, "", before->of_profile};
         auto now = measured(before->id, progress);
         // What is better than the profile must be so twice.
         if (!now.empty() && explain::gain(*before, now.front()) > 1) {

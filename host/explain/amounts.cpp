@@ -44,7 +44,7 @@ void bound_issue(const Record& record, const Limits& limits, Explanation& out) {
     // Where multiply-adds cannot use every slot, other instructions are issued up to twice as fast.
     out.bounds.push_back({"issue", "instruction issue", "issue", seconds, seconds / 2, seconds,
                           format_significant(*executed, 4) + " warp instructions" + counted + ", at " + format_rate(rate, "instr/s") + " (" +
-                              peak->name + ")",
+                              peak->title() + ")",
                           peak->id});
 }
 
@@ -64,13 +64,13 @@ Bound at_rate(std::string id, std::string name, std::string brief, double count,
     const double low = figure.low > 0 ? figure.low : figure.value, high = std::max(figure.high, figure.value);
     std::string amount = format_rate(count, unit);
     return {std::move(id), std::move(name), std::move(brief), count / figure.value, count / high, count / low,
-            amount + " at " + format_rate(figure.value, figure.unit) + " (" + figure.name + ")", figure.id};
+            amount + " at " + format_rate(figure.value, figure.unit) + " (" + figure.title() + ")", figure.id};
 }
 
 Bound at_time(std::string id, std::string name, std::string brief, double count, const Figure& figure) {
     const double low = figure.low > 0 ? figure.low : figure.value, high = std::max(figure.high, figure.value);
     return {std::move(id), std::move(name), std::move(brief), count * figure.value, count * low, count * high,
-            (count == 1 ? "" : format_significant(count, 3) + " times ") + format_seconds(figure.value) + " (" + figure.name + ")", figure.id};
+            (count == 1 ? "" : format_significant(count, 3) + " times ") + format_seconds(figure.value) + " (" + figure.title() + ")", figure.id};
 }
 
 bool are_counted(const Record& record) { return !record.counters.empty() && record.work.launches == 1; }

@@ -56,7 +56,7 @@ bool second_stands(const model::Timing& first, const model::Timing& second, Limi
 }
 
 void replace(model::Limits& limits, Figure now) {
-    if (now.name.find(again_suffix) == std::string::npos) now.name += again_suffix;
+    now.of_profile = false;
     for (auto& figure : limits.figures)
         if (figure.id == now.id) figure = now;
 }

@@ -31,9 +31,7 @@ bool is_alike(double seconds, double other);
 /// first one was not.
 bool second_stands(const model::Timing& first, const model::Timing& second, model::Limit limit);
 
-inline constexpr const char* again_suffix = ", measured again";  ///< to the name of a figure that is no longer the profile's
-
-/// Puts `now` in the place of the figure of its identifier, with a name that says so.
+/// Puts `now` in the place of the figure of its identifier. It is not the profile's any more.
 void replace(model::Limits& limits, model::Figure now);
 
 }  // namespace cllab::explain

@@ -15,6 +15,10 @@ struct Figure {
     std::string id;          ///< "<family>.<finding>": "fma.peak.float", "latency.l1.size"
     std::string name, unit;
     double value = 0, low = 0, high = 0;
+    bool of_profile = true;  ///< false: measured since
+
+    /// As people read it beside what rests on it.
+    std::string title() const { return of_profile ? name : name + ", measured again"; }
 };
 
 /// Figures that no kernel can beat, and where the caches end. Zeros: not measured.

@@ -8,8 +8,8 @@
 namespace cllab::portrait {
 namespace {
 
-/// A program's building, first launch and reading over a cell's buffers and verification: 0.10 s over 0.02 where PoCL's cache knows it, 0.4 over
-/// 0.1 where not (PoCL 3.1 on an EPYC, 5.0 on a Xeon of 16 cores, 2026-11-24).
+/// What a cell with a program of its own takes more, in times of what one without takes: 0.05 s over 0.02 where PoCL's cache knows the program, 0.3
+/// over 0.02 where it does not (PoCL 3.1 on two cores of an EPYC, 2026-11-24). Between the two.
 constexpr double of_a_program = 5;
 
 double weight(const Amount& amount) { return static_cast<double>(amount.cells) + of_a_program * static_cast<double>(amount.programs); }

@@ -19,7 +19,7 @@ struct Amount {
     Amount operator-(const Amount& other) const;  ///< nothing below 0
 };
 
-/// `data`: the axes whose value is no part of a program.
+/// `data`: as Probe::data.
 Amount amount_of(const std::vector<model::Group>& plan, const std::vector<std::string>& data);
 
 /// What is left for the cells still to come. A slow driver shortens the sampling of later cells before it costs a figure.

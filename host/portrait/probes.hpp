@@ -34,7 +34,7 @@ struct Probe {
     /// whose points would push each other out of the caches.
     bool interleave = true;
     Refinement refine{};
-    std::vector<std::string> data{};  ///< axes whose value is no part of a program: another one costs no build
+    std::vector<std::string> data{};  ///< axes that cost no build, because most variants have them in no define
 };
 std::vector<Probe> probes_for(const model::Device& device);
 

@@ -261,7 +261,8 @@ void prefer_what_runs(model::CodeInfo& code, const model::Hot& hot) {
 
 /// Asked only whether the result is right, and nothing is declared to stand in the code: then nobody looks at it.
 bool is_code_wanted(const CellState& state) {
-    if (state.record.native || !state.settings.read_code) return false;  // native: it is in no program of the device
+    if (state.record.native) return false;  // it is in no program of the device
+    if (!state.settings.read_code) return false;
     return state.settings.measure || state.settings.dumps || !state.setup.declared.empty();
 }
 

@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(an_axis_that_a_probe_calls_data_is_in_no_define) {
 
 BOOST_AUTO_TEST_CASE(what_many_builds_took_is_not_expected_of_a_sweep_that_needs_one) {
     Budget budget(60, {100, 10});
-    // 10 programs at 0.45 s and 0.05 s for each cell, and each cell sampled for 0.1 s.
+    // 10 programs at 0.5 s and 20 cells at 0.1, each of them sampled for 0.1 s more.
     budget.done({20, 10}, 20 * 0.1 + 20 * 0.1 + 10 * 0.5, 0.1);
     const double of_programs = budget.least({30, 30}), of_data = budget.least({30, 1});
     BOOST_TEST(of_programs > 4 * of_data);

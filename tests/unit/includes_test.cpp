@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "device/quirks.hpp"
+#include "model/explanation.hpp"
 
 BOOST_AUTO_TEST_SUITE(includes_test)
 
@@ -283,6 +284,16 @@ BOOST_AUTO_TEST_CASE(an_entry_is_dealt_with_where_it_says) {
         }
     }
     BOOST_TEST(said == names_asked_for(), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(the_schema_of_records_knows_every_limit) {
+    using cllab::model::Limit;
+    std::ifstream file(CLLAB_SOURCE_DIR "/tools/record.schema.json");
+    const std::string schema(std::istreambuf_iterator<char>(file), {});
+    for (int i = 0; i <= static_cast<int>(Limit::withdrawn); ++i) {
+        const std::string limit = cllab::model::name(static_cast<Limit>(i));
+        BOOST_TEST(schema.find('"' + limit + '"') != std::string::npos, limit);
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
