@@ -16,6 +16,7 @@
 #include "app/stdout_guard.hpp"
 #include "app/why_records.hpp"
 #include "core/text.hpp"
+#include "explain/doubt.hpp"
 #include "report/explanation.hpp"
 
 namespace cllab::app {
@@ -89,7 +90,9 @@ int command_why(const Invocation& asked) {
                 const auto& explained = second ? *second : record;
                 if (second) {
                     sink.take(*second);
+                    auto again = explain::still_used(std::move(explanation.again), peaks.limits());
                     explanation = peaks.explain(*cell, *second, show);
+                    explanation.again.insert(explanation.again.begin(), again.begin(), again.end());
                     explanation.first_seconds = record.time->median;
                 }
                 if (invocation.test) test_claim(*runner, request.settings, device, *cell, explained, peaks.limits(), explanation, show);

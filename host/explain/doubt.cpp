@@ -61,4 +61,12 @@ void replace(model::Limits& limits, Figure now) {
         if (figure.id == now.id) figure = now;
 }
 
+std::vector<model::PeakAgain> still_used(std::vector<model::PeakAgain> first, const model::Limits& limits) {
+    std::erase_if(first, [&](const auto& peak) {
+        const auto* figure = limits.find(peak.figure);
+        return !peak.used || !figure || figure->of_profile || figure->value != peak.now;
+    });
+    return first;
+}
+
 }  // namespace cllab::explain

@@ -33,5 +33,7 @@ bool second_stands(const model::Timing& first, const model::Timing& second, mode
 
 /// Puts `now` in the place of the figure of its identifier. It is not the profile's any more.
 void replace(model::Limits& limits, model::Figure now);
+/// Those of a cell's first time that its second time is held against, too.
+std::vector<model::PeakAgain> still_used(std::vector<model::PeakAgain> first, const model::Limits& limits);
 
 }  // namespace cllab::explain

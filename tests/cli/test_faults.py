@@ -230,7 +230,8 @@ class Drivers(LabTest):
                                ASAN_OPTIONS="detect_leaks=0:handle_segv=0:verify_asan_link_order=0")
         out, err = self.lab("profile", "--device", "cpu", "--budget", "4", "--no-dumps", env=env, status=3)
         self.assert_one_sentence(err, "SIGABRT", "before its first cell; the page shows the ", " cells that were finished")
-        self.assertRegex(out, r"\n  empty kernel +\d")
+        self.assertIn("\n  empty kernel", out)
+        self.assertNotIn("\n  empty kernel: none; not measured", out)  # its figure is withheld where others disturb it
         self.assertIn("memory bandwidth: none; not measured", out)
 
     def test_a_process_that_forks_has_not_called_opencl(self):

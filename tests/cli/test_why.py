@@ -32,11 +32,14 @@ class Why(LabTest):
         return self.records("w.jsonl")[-2:]
 
     def why(self, *more, cell=CELL, **changes):
-        """The page on one line, and the line of JSON behind the record."""
-        (self.folder / "w.jsonl").unlink(missing_ok=True)
-        out, err = self.lab("why", *cell, "--json", "w.jsonl", *more, **changes)
-        self.assertEqual(err, "")
-        record, line = self.explained()
+        """The page on one line, and the line of JSON behind the record. Of a time that others disturb nothing is said: it is asked again."""
+        for _ in range(10):
+            (self.folder / "w.jsonl").unlink(missing_ok=True)
+            out, err = self.lab("why", *cell, "--json", "w.jsonl", *more, **changes)
+            self.assertEqual(err, "")
+            record, line = self.explained()
+            if line["limit"] != "unsteady":
+                break
         self.assertEqual((line["record"], line["id"], line["point"]), ("why", record["id"], record["point"]))
         return words(out), line
 
@@ -67,13 +70,13 @@ class Why(LabTest):
     def test_a_peak_that_cannot_be_is_measured_again_beside_the_cell(self):
         self.profile(SLOW)
         page, line = self.why()
-        peak, = line["again"]
+        peak = line["again"][0]
         self.assertEqual((peak["figure"], peak["before"], peak["used"]), ("launch.empty.item", 1e3, True))
         self.assertLess(peak["now"], 1)
         self.assertIn("measured again: empty kernel: ", page)
         self.assertIn("1000 s in the profile; it was disturbed when the profile was made", page)
         self.assertNotEqual(line["limit"], "impossible")
-        self.assertEqual(line["bounds"][0]["seconds"], peak["now"])
+        self.assertEqual(line["bounds"][0]["seconds"], line["again"][-1]["now"])
 
     def test_a_bound_above_the_time_cannot_be_where_its_peak_is_not_measured_again(self):
         self.profile([figure("bandwidth.memory.rate", "memory read bandwidth", "B/s", 1), figure("bandwidth.streamed", "streamed", "byte", 1)])
@@ -179,7 +182,9 @@ class Why(LabTest):
         line, = self.records("w.jsonl")
         self.assertEqual((line["id"], line["seconds"], line["limit"]), (record["id"], record["time"]["median"], "not explained"))
         self.assertIn("executed instructions are not counted", words(page))
-        moved = 0.9e21 * record["time"]["median"]
+        median = record["time"]["median"]
+        record["time"].update(low=0.99 * median, high=1.01 * median)  # nothing is named of a time that others disturbed
+        moved = 0.9e21 * median
         record["counters"] = {"dram__bytes_read.sum": {"value": moved / 1e9, "unit": "Gbyte"}, "dram__bytes_write.sum": {"value": 0, "unit": "byte"}}
         (self.folder / "counted.jsonl").write_text(json.dumps(record) + "\n")
         page, _ = self.lab("why", "counted.jsonl")
@@ -221,9 +226,14 @@ class Why(LabTest):
         for figures, limit in ((FAST, "-"), (VAGUE, "launch")):
             self.profile(figures)
             for isolate in ([], ["--isolate"]):
-                page, _ = self.lab("run", *CELL, "--no-dumps", "--no-yardstick", "--json", "r.jsonl", "--force", *isolate)
+                for _ in range(10):  # nothing is named of a time that others disturb
+                    page, _ = self.lab("run", *CELL, "--no-dumps", "--no-yardstick", "--json", "r.jsonl", "--force", *isolate)
+                    record, = self.records()
+                    time = record["time"]
+                    if max(time["high"] - time["median"], time["median"] - time["low"]) <= 0.1 * time["median"]:
+                        break
                 self.assertRegex(page, r" limit\b")
-                self.assertEqual(self.records()[0]["limit"], limit)
+                self.assertEqual(record["limit"], limit)
 
 
 if __name__ == "__main__":

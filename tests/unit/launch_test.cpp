@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(what_one_rate_of_groups_does_not_show_is_withheld_with_the_
     const auto findings = family("dispatch").conclude({probe_curve("1d", {}, points)}, probe_gpu());
     BOOST_TEST(found(findings, "group rate")->value == 1.64e9, boost::test_tools::tolerance(0.01));
     for (const std::string name : {"wave width", "resident work-items", "time per group"}) {
-        const auto* f = found(findings, name);
+        const auto f = found(findings, name);
         BOOST_TEST((f && !f->withheld.empty()), name);
     }
     BOOST_TEST(family("dispatch").conclude({probe_curve("1d", {}, {points[0], points[1]})}, probe_gpu()).empty(), "two points show nothing");
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(the_interval_of_a_time_per_step_is_per_step_too) {
     sample.low = 0.9 * sample.seconds;
     sample.high = 1.2 * sample.seconds;
     const auto findings = family("dispatch").conclude({curve}, probe_cpu());
-    const auto* time = found(findings, "time per group");
+    const auto time = found(findings, "time per group");
     BOOST_REQUIRE(time);
     BOOST_TEST(time->low == 0.9 * 4e-9, boost::test_tools::tolerance(1e-9));
     BOOST_TEST(time->high == 1.2 * 4e-9, boost::test_tools::tolerance(1e-9));

@@ -91,10 +91,11 @@ inline model::Curve probe_curve(const std::string& variant, const Axes& fixed,
     return curve;
 }
 
-inline const model::Finding* found(const std::vector<model::Finding>& findings, const std::string& name) {
+/// A copy: the findings asked are often gone with the statement.
+inline std::optional<model::Finding> found(const std::vector<model::Finding>& findings, const std::string& name) {
     for (const auto& f : findings)
-        if (f.name == name) return &f;
-    return nullptr;
+        if (f.name == name) return f;
+    return std::nullopt;
 }
 
 }  // namespace cllab::test

@@ -83,6 +83,12 @@ BOOST_AUTO_TEST_CASE(what_was_measured_again_explains_a_cell_that_could_not_be_a
     e.again.push_back({"bandwidth.copy", "copy bandwidth", "B/s", 10e9, 22e9, true, "it was disturbed"});
     const auto text = report::explanation_text(r, e, {});
     BOOST_TEST(text.find("measured again: copy bandwidth: 22.0 GB/s now, 10.0 GB/s in the profile; it was disturbed") != std::string::npos, text);
+    // The cell's second time is held against it, too, as long as it stands in the profile's place.
+    BOOST_TEST(explain::still_used(e.again, limits).size() == 1u);
+    BOOST_TEST(explain::still_used(e.again, profile()).empty());
+    auto unused = e.again;
+    unused.front().used = false;
+    BOOST_TEST(explain::still_used(unused, limits).empty());
     // Beside the next cell it is no longer the profile's.
     BOOST_TEST(!limits.find("bandwidth.copy")->of_profile);
     auto later = e;
