@@ -49,6 +49,7 @@ int command_why(const Invocation& asked) {
         check_points(request, device);
     }
     for (const auto& file : choice.files()) outputs.reads(file);
+    request.settings.core_models = true;
     request.settings.limits = read_profiles(invocation.dumps, devices);
     for (const auto& device : devices)
         if (!request.settings.limits.count(device.selector))

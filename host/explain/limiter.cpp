@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "explain/modelled.hpp"
+
 namespace cllab::explain {
 
 using model::Limit;
@@ -39,6 +41,7 @@ std::size_t after_launch(const std::vector<model::Bound>& bounds, const model::T
 model::Explanation explain(const model::Record& record, const model::Limits& limits) {
     auto out = bounds_of(record, limits);
     if (!record.time) return out;
+    add_modelled(record, limits, out);
     out.limit = limit_of(out.bounds, *record.time);
     if ((out.limit == Limit::unexplained || out.limit == Limit::named) && record.work.launches == 1) out.second = after_launch(out.bounds, *record.time);
     if (out.second > 0) out.limit = Limit::named;

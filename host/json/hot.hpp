@@ -27,6 +27,13 @@ Json hot_json(const model::Hot& hot) {
     for (const auto& loop : hot.loops)
         out["loops"].push_back({{"function", loop.function}, {"header", loop.header}, {"depth", loop.depth}, {"own", loop.own},
                                 {"share", loop.share}, {"instructions", loop.instructions}});
+    if (hot.models) {
+        Json models = Json::object();
+        if (!hot.models->by.empty()) models["by"] = hot.models->by;
+        if (!hot.models->reason.empty()) models["reason"] = hot.models->reason;
+        for (const auto& m : hot.models->processors) models["processors"].push_back({{"processor", m.processor}, {"ports", m.ports}, {"cycles", m.cycles}});
+        out["models"] = std::move(models);
+    }
     return out;
 }
 

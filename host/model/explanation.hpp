@@ -1,6 +1,7 @@
 // What limits the time of a cell, as data. explain/ finds it, report/ prints it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,6 +54,13 @@ struct PeakAgain {
     bool of_profile = true;          ///< `before` is by the profile
 };
 
+/// What models of processors say of the hot block, as part of the time of the cell. Not by any peak of this device.
+struct ModelledTime {
+    double ports_low = 0, ports_high = 0;    ///< seconds, by the models that say least and most: issue and ports alone
+    double cycles_low = 0, cycles_high = 0;  ///< with what waits for what from pass to pass
+    std::string how;  ///< "llvm-mca-15: 14 instructions in 3.5 to 4 cycles, …"
+};
+
 struct Explanation {
     std::vector<Bound> bounds;  ///< largest first
     std::vector<std::pair<std::string, std::string>> unbounded;  ///< what has no bound, and why
@@ -61,6 +69,8 @@ struct Explanation {
     std::vector<PeakAgain> again;  ///< in the order measured
     double first_seconds = 0;   ///< what the cell took when it was first measured, where it was measured a second time; 0: it was not
     std::vector<ClaimTest> tests;
+    std::optional<ModelledTime> modelled;
+    std::string unmodelled;     ///< why not, where it was asked for
     std::string untested;       ///< why a named limiter was not tested where that was asked for
 
     /// Of a named one.

@@ -63,6 +63,11 @@ std::string in_unit(double value, const std::string& unit) {
     return unit == "s" ? format_seconds(value) : unit.ends_with("/s") ? format_rate(value, unit) : format_significant(value, 3) + " " + unit;
 }
 
+std::string range_text(double low, double high) {
+    const auto first = format_seconds(low), last = format_seconds(high);
+    return first == last ? first : first + " to " + last;
+}
+
 /// What the peak is now and was in the profile, and which of them the bounds rest on.
 std::string again_text(const model::PeakAgain& p) {
     const auto before = in_unit(p.before, p.unit) + (p.of_profile ? " in the profile" : " before");
@@ -125,6 +130,10 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
         row(i == 0 ? "#" : i == e.second ? "+" : i == 1 && e.second == 0 ? "=" : "", e.bounds[i].seconds / time.median, e.bounds[i].name,
             seconds_text(e.bounds[i]), e.bounds[i].how);
     if (e.limit != Limit::impossible) row(".", 1 - explained(e, time), "unexplained", format_seconds(time.median * (1 - explained(e, time))), "");
+    if (const auto& m = e.modelled) {
+        row("~", m->ports_low / time.median, "ports, by models", range_text(m->ports_low, m->ports_high), m->how);
+        row("~", m->cycles_low / time.median, "waits too, by models", range_text(m->cycles_low, m->cycles_high), "");
+    }
     const Grid grid({marks, parts, names, times, how}, style.width, style.colour);
     const bool below = !grid.dropped().empty();  // what a bound rests on stands below it where there is no room beside it
     for (std::size_t i = 0; i < marks.cells.size(); ++i) {
@@ -140,6 +149,7 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
     if (!e.untested.empty()) out += "  " + wrap_beside("not tested: ", e.untested, width > 2 ? width - 2 : width);
     std::vector<std::string> reasons;
     for (const auto& [what, why] : e.unbounded) reasons.push_back(what + " (" + why + ")");
+    if (!e.unmodelled.empty()) reasons.push_back("models of processors (" + e.unmodelled + ")");
     if (!reasons.empty()) out += "  " + wrap_beside("not bounded: ", join(reasons, ", "), width > 2 ? width - 2 : width);
     return out;
 }
@@ -162,6 +172,11 @@ std::string explanation_json(const model::Record& record, const Explanation& e) 
         j["bounds"].push_back({{"id", b.id}, {"name", b.name}, {"seconds", b.seconds}, {"low", b.low}, {"high", b.high}, {"figure", b.figure}, {"how", b.how}});
     j["unbounded"] = Json::array();
     for (const auto& [what, why] : e.unbounded) j["unbounded"].push_back({{"what", what}, {"why", why}});
+    if (const auto& m = e.modelled)
+        j["modelled"] = {{"ports", {{"low", m->ports_low}, {"high", m->ports_high}}},
+                         {"cycles", {{"low", m->cycles_low}, {"high", m->cycles_high}}},
+                         {"how", m->how}};
+    if (!e.unmodelled.empty()) j["unmodelled"] = e.unmodelled;
     for (const auto& p : e.again) {
         j["again"].push_back({{"figure", p.figure}, {"before", p.before}, {"used", p.used}, {"note", p.note}});
         if (p.now > 0) j["again"].back()["now"] = p.now;

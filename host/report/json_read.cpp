@@ -235,6 +235,18 @@ model::Hot read_hot(const Reader& r) {
         l.read("share", loop.share);
         l.read("instructions", loop.instructions);
     });
+    if (const Json* found = r.find("models")) {
+        const Reader models(*found, r.where("models"));
+        auto& m = hot.models.emplace();
+        models.read("by", m.by);
+        models.read("reason", m.reason);
+        read_each(models, "processors", [&](const Reader& p) {
+            auto& processor = m.processors.emplace_back();
+            p.read("processor", processor.processor);
+            p.read("ports", processor.ports);
+            p.read("cycles", processor.cycles);
+        });
+    }
     return hot;
 }
 

@@ -200,6 +200,13 @@ std::map<std::string, unsigned> counts(od::value v) {
     return out;
 }
 
+void models(od::value list, std::vector<model::CoreModel>& out) {
+    for (auto item : list.get_array()) {
+        auto& p = out.emplace_back();
+        read(item.get_object(), {{"processor", &p.processor}, {"ports", &p.ports}, {"cycles", &p.cycles}});
+    }
+}
+
 model::Hot hot(od::value v) {
     model::Hot h;
     read(v.get_object(), {{"evidence", &h.evidence, true}, {"reason", &h.reason}, {"method", &h.method}, {"samples", &h.samples}, {"in_kernel", &h.in_kernel},
@@ -230,6 +237,12 @@ model::Hot hot(od::value v) {
                                                             {"share", &l.share},
                                                             {"instructions", &l.instructions}});
                                }
+                           }},
+                          {"models", [&](od::value part) {
+                               auto& m = h.models.emplace();
+                               read(part.get_object(), {{"by", &m.by},
+                                                        {"reason", &m.reason},
+                                                        {"processors", [&](od::value list) { models(list, m.processors); }}});
                            }}});
     if (h.evidence != model::Hot::sampled && h.evidence != model::Hot::accounted && h.evidence != model::Hot::unknown) throw NotPlain{};
     return h;

@@ -10,6 +10,7 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/quirks.hpp"
+#include "inspect/core_models.hpp"
 #include "inspect/dump.hpp"
 #include "inspect/pocl_code.hpp"
 #include "inspect/work.hpp"
@@ -340,6 +341,7 @@ void read_code(CellState& state) {
     else if (!state.record.hot && state.subject && (state.settings.measure || state.settings.hot_seconds > 0))
         state.record.hot = hot_by_account(state, analysis);
     if (state.record.hot) prefer_what_runs(state.record.code, *state.record.hot);
+    if (state.record.hot && state.settings.core_models) state.record.hot->models = inspect::core_models(analysis, *state.record.hot);
     request.hot = state.record.hot;
     if (state.settings.dumps) {
         const InPhase writing(Phase::dump);

@@ -39,6 +39,7 @@ std::string whole_record() {
     r.hot->code = "k, group 64";
     r.hot->blocks = {{"k", 4448, 4500, 400, 0.97, 22, {{"vector_512", 19}}, {{"load_256", 5}}, {4448}}};
     r.hot->loops = {{"k", 4448, 1, 0.97, 0.97, 22}};
+    r.hot->models = model::CoreModels{"llvm-mca-15", {{"skylake", 3.5, 4}}, "another reason"};
     r.rounds.assign(r.samples.size(), 3);
     r.phases = {{Phase::build, 0.25}};
     r.argv = {"cllab", "run"};
