@@ -14,23 +14,31 @@ constexpr double of_a_program = 5;
 
 double weight(const Amount& amount) { return static_cast<double>(amount.cells) + of_a_program * static_cast<double>(amount.programs); }
 
+/// What no other program has: the cell less its data.
+std::string program_of(const model::Cell& cell, const std::vector<std::string>& data) {
+    auto out = cell.id;
+    for (const auto& [axis, value] : cell.point.values())
+        if (std::find(data.begin(), data.end(), axis) == data.end()) out += " " + axis + "=" + value;
+    return out;
+}
+
 }  // namespace
 
 Amount Amount::operator-(const Amount& other) const { return {cells - std::min(cells, other.cells), programs - std::min(programs, other.programs)}; }
 
 Amount amount_of(const std::vector<model::Group>& plan, const std::vector<std::string>& data) {
     Amount out;
-    std::set<std::string> programs;
-    for (const auto& group : plan) {
-        for (const auto& cell : group) {
-            auto program = cell.id;
-            for (const auto& [axis, value] : cell.point.values())
-                if (std::find(data.begin(), data.end(), axis) == data.end()) program += " " + axis + "=" + value;
-            programs.insert(std::move(program));
-            ++out.cells;
-        }
-    }
-    out.programs = programs.size();
+    for (const auto& group : plan) out.cells += group.size();
+    out.programs = one_of_each_program(plan, data).size();
+    return out;
+}
+
+std::vector<model::Group> one_of_each_program(const std::vector<model::Group>& plan, const std::vector<std::string>& data) {
+    std::vector<model::Group> out;
+    std::set<std::string> known;
+    for (const auto& group : plan)
+        for (const auto& cell : group)
+            if (known.insert(program_of(cell, data)).second) out.push_back({cell});
     return out;
 }
 

@@ -22,6 +22,9 @@ struct Amount {
 /// `data`: as Probe::data.
 Amount amount_of(const std::vector<model::Group>& plan, const std::vector<std::string>& data);
 
+/// The first cell of each of the plan's programs, as a group of its own.
+std::vector<model::Group> one_of_each_program(const std::vector<model::Group>& plan, const std::vector<std::string>& data);
+
 /// What is left for the cells still to come. A slow driver shortens the sampling of later cells before it costs a figure.
 class Budget {
 public:
@@ -34,6 +37,12 @@ public:
     double least(const Amount& amount) const;
     /// True when nothing still to come would be cut short by so much more.
     bool affords(const Amount& amount) const { return left() >= least(amount + rest_); }
+    /// True when not all that is still to come has room.
+    bool is_short() const { return left() < least(rest_); }
+    /// Seconds that a cell with a program of its own takes beside its sampling.
+    double of_program() const { return overhead({1, 1}); }
+    /// What programs took so far says nothing of those to come: the driver's cache has them now.
+    void start_over() { scales_.clear(); }
     void expect(const Amount& amount) { rest_ = rest_ + amount; }
     void forget(const Amount& amount) { rest_ = rest_ - amount; }
     /// So much was run in `seconds`, each cell sampling for `sampling`.

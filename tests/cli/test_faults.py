@@ -37,6 +37,29 @@ void* clCreateContext(const void* properties, unsigned n, void* const* devices, 
 """
 
 
+# A driver that takes long over every build, on a machine of 16 cores; a line for each: its process, begin and end.
+SLOW = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+int get_nprocs(void) { return 16; }
+static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + 1e-9 * t.tv_nsec; }
+typedef int Build(void*, unsigned, void* const*, const char*, void*, void*);
+int clBuildProgram(void* program, unsigned n, void* const* devices, const char* options, void* notify, void* data) {
+    const double begin = now();
+    usleep(150000);
+    const int status = ((Build*)dlsym(RTLD_NEXT, "clBuildProgram"))(program, n, devices, options, notify, data);
+    FILE* out = fopen(getenv("BUILDS"), "a");
+    fprintf(out, "%d %f %f\n", getpid(), begin, now());
+    fclose(out);
+    return status;
+}
+"""
+
+
 def muladd(fault):
     """muladd.cl whose variant fma has `fault` in front of its work; mad is sound, so it shows whether the run goes on."""
     return f"#ifdef MULADD_FMA\n#define FAULT {fault}\n#else\n#define FAULT\n#endif\n{SIGNATURE}    FAULT;{RIGHT}"
@@ -223,11 +246,21 @@ class Drivers(LabTest):
         out, err = self.lab("devices", "--json", env=env)
         self.assertEqual(len(json.loads(out)), 1)
 
+    def preloaded(self, source, **environment):
+        (self.folder / "between.c").write_text(source)
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", "between.so", "between.c", "-ldl"], cwd=self.folder, check=True)
+        return self.environment(LD_PRELOAD=str(self.folder / "between.so"),
+                                ASAN_OPTIONS="detect_leaks=0:handle_segv=0:verify_asan_link_order=0", **environment)
+
+    def test_where_builds_take_the_budget_of_a_profile_several_processes_build_what_is_to_come(self):
+        log = self.folder / "builds"
+        self.lab("profile", "--device", "cpu", "--budget", "5", "--no-dumps", env=self.preloaded(SLOW, BUILDS=str(log)))
+        builds = sorted((float(begin), float(end), process) for process, begin, end in map(str.split, log.read_text().splitlines()))
+        beside = {pair for (_, end, one), (begin, _, other) in zip(builds, builds[1:]) if begin < end for pair in (one, other)}
+        self.assertGreaterEqual(len(beside), 4)  # processes that built while another one did
+
     def test_a_device_that_is_lost_between_two_probes_ends_the_profile_and_keeps_its_page(self):
-        (self.folder / "lost.c").write_text(LOST)
-        subprocess.run(["cc", "-shared", "-fPIC", "-o", "lost.so", "lost.c", "-ldl"], cwd=self.folder, check=True)
-        env = self.environment(LD_PRELOAD=str(self.folder / "lost.so"), LOST_AFTER=str(self.folder / "contexts"),
-                               ASAN_OPTIONS="detect_leaks=0:handle_segv=0:verify_asan_link_order=0")
+        env = self.preloaded(LOST, LOST_AFTER=str(self.folder / "contexts"))
         out, err = self.lab("profile", "--device", "cpu", "--budget", "4", "--no-dumps", env=env, status=3)
         self.assert_one_sentence(err, "SIGABRT", "before its first cell; the page shows the ", " cells that were finished")
         self.assertIn("\n  empty kernel", out)
