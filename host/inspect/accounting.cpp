@@ -129,6 +129,21 @@ std::optional<DeclaredBytes> declared_bytes(const model::Setup& setup) {
     return out;
 }
 
+std::optional<DeclaredBytes> declared_in_place(const model::Setup& setup) {
+    auto rest = setup;
+    double changed = 0, read = 0;
+    std::erase_if(rest.args, [&](const auto& argument) {
+        if (const auto* input = std::get_if<model::Input>(&argument)) read += static_cast<double>(input->data.size());
+        const auto* in_place = std::get_if<model::InOut>(&argument);
+        if (in_place) changed += static_cast<double>(in_place->data.size());
+        return in_place != nullptr;
+    });
+    auto out = declared_bytes(rest);
+    if (!out || changed == 0) return out;
+    out->stored += changed;
+    return about(out->moved, read + changed + out->stored) ? out : std::nullopt;
+}
+
 model::Hot account(const Analysis& analysis, const model::Setup& setup) {
     const auto declared = declared_bytes(setup);
     if (!declared || setup.global.dims == 0) return not_known({}, "what it stores is not declared");

@@ -19,6 +19,8 @@ struct DeclaredBytes {
 
 /// Nothing where not all that it stores is an output's, or where it is more than one launch.
 std::optional<DeclaredBytes> declared_bytes(const model::Setup& setup);
+/// The same, also where buffers are changed in place: all of them, if that adds up to what is declared, each input read once.
+std::optional<DeclaredBytes> declared_in_place(const model::Setup& setup);
 
 /// What one operation declares, of one work-item.
 struct DeclaredPerItem {

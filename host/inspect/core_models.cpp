@@ -16,7 +16,7 @@ namespace {
 using model::CoreModels;
 
 /// Some are the model of another in older LLVM, and some are not known there: what is the same counts once.
-constexpr const char* processors[] = {"haswell", "skylake", "skylake-avx512", "icelake-server", "sapphirerapids", "znver1", "znver2", "znver3", "znver4"};
+constexpr const char* modelled[] = {"haswell", "skylake", "skylake-avx512", "icelake-server", "sapphirerapids", "znver1", "znver2", "znver3", "znver4"};
 
 std::span<const Instruction> instructions_of(const Analysis& analysis, const model::HotBlock& block) {
     for (const auto& stats : analysis.counts) {
@@ -79,14 +79,14 @@ CoreModels core_models(const Analysis& analysis, const model::Hot& hot) {
                                 "--json", file.string()});
     };
     std::vector<std::future<ToolResult>> asked;
-    for (const char* processor : processors) asked.push_back(std::async(std::launch::async, ask, processor));
+    for (const char* processor : modelled) asked.push_back(std::async(std::launch::async, ask, processor));
     std::set<std::string> known;
     std::string trouble;
     for (std::size_t i = 0; i < asked.size(); ++i) {
         const auto answer = asked[i].get();
         if (answer.err.find("is not a recognized processor") != std::string::npos) continue;
         // An instruction that is not read is left out of the block, and one that a model does not know ends it.
-        const auto said = answer.ok() && answer.err.find("error:") == std::string::npos ? read_model(processors[i], answer.out) : std::nullopt;
+        const auto said = answer.ok() && answer.err.find("error:") == std::string::npos ? read_model(modelled[i], answer.out) : std::nullopt;
         if (!said) trouble = answer.failure();
         else if (known.insert(said->resources).second) out.processors.push_back(said->model);
     }

@@ -42,7 +42,7 @@ void count_per_unit(CellState& state) {
     if (state.record.status != model::Status::ok || !hot || !hot->hottest()) return;
     // An instruction set that has one memory shows local memory's stores as any other.
     if (state.record.code.local_bytes.value_or(0) > 0) return;
-    const auto declared = inspect::declared_bytes(state.setup);
+    const auto declared = inspect::declared_in_place(state.setup);
     const auto times = declared ? inspect::executions(*hot->hottest(), *declared) : std::nullopt;
     if (!times) return;
     const double instructions = *times * hot->hottest()->instructions;

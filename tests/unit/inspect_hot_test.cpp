@@ -225,6 +225,24 @@ BOOST_AUTO_TEST_CASE(blocks_of_one_loop_are_one_region) {
     BOOST_TEST(model::hot_regions(hot).empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_buffer_that_is_changed_in_place_is_stored_whole_where_that_adds_up) {
+    const auto buffer = [](std::size_t size) { return std::make_shared<model::Bytes>(size); };
+    model::Setup setup;
+    setup.args = {model::Input{"x", buffer(1000)}, model::InOut{"y", buffer(1000)}};
+    setup.work.bytes = 3000;
+    BOOST_TEST(!declared_bytes(setup));
+    BOOST_TEST_REQUIRE(declared_in_place(setup).has_value());
+    BOOST_TEST(declared_in_place(setup)->stored == 1000);
+    BOOST_TEST(declared_in_place(setup)->moved == 3000);
+    setup.work.bytes = 2500;  // half of it is read and stored
+    BOOST_TEST(!declared_in_place(setup));
+    setup.args = {model::Input{"x", buffer(1000)}, model::Output{"y", 1000}};
+    setup.work.bytes = 2500;  // nothing is changed in place: as declared_bytes()
+    BOOST_TEST(declared_in_place(setup)->stored == 1000);
+    setup.args.push_back(model::Scratch{});
+    BOOST_TEST(!declared_in_place(setup));
+}
+
 BOOST_AUTO_TEST_CASE(a_block_that_alone_accounts_for_the_declared_bytes_has_executions) {
     model::HotBlock block{"k", 0, 1, 97, 0.97, 25, {}, {{"load_64", 5}, {"store_64", 1}, {"stack_store_64", 2}}, {}};
     BOOST_TEST(*executions(block, {8000, 16000}) == 1000);
