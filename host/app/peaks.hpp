@@ -1,5 +1,7 @@
 // Peaks of the profile that a cell casts doubt on, measured again beside it.
 //
+// What the profile withheld, because others disturbed it then, is measured where a cell is not explained without it.
+//
 // A profile is made once, and the machine may have been busy then: a bound by a peak that was too slow is above the time of a good cell, which
 // could never be explained. Or the machine is busy now, and the cell takes longer than the profile's peak explains. Both show when the peak is
 // measured beside the cell. A faster peak than the profile's stands for the rest of the command. A slower one is taken only where the cell,
@@ -7,6 +9,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,12 +38,16 @@ private:
     std::vector<model::Figure> measured(const std::string& id, const std::function<void(const std::string&)>& progress);
     /// The figure first, then others that the same cells say; empty where they do not say it.
     std::vector<model::Figure> measured_within(const std::string& id, double seconds, const std::function<void(const std::string&)>& progress);
+    /// Measures what the profile has not and the explanation misses, twice at the most. Empty where there was nothing to measure, or it came to
+    /// nothing.
+    std::vector<model::PeakAgain> measure_missing(const model::Explanation& explanation, const std::function<void(const std::string&)>& progress);
     std::optional<model::Record> once_more(const model::Cell& cell);
 
     Runner& runner_;
     const run::Settings& settings_;
     const model::Device& device_;
     model::Limits limits_, used_;
+    std::map<std::string, unsigned> tried_;  ///< how often, of those that the profile has not
 };
 
 }  // namespace cllab::app

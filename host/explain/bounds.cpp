@@ -73,7 +73,10 @@ void bound_memory(const Record& record, const Limits& limits, Held held, Explana
     if (*work.read <= 0) return leave_out("its buffers may lie in a cache, and nothing is read");
     const auto name = level_name(place->level);
     const auto* rate = limits.find("bandwidth." + level_id(place->level) + ".rate");
-    if (!rate) return leave_out("the profile has no bandwidth of " + name);
+    if (!rate) {
+        out.missing.push_back("bandwidth." + level_id(place->level) + ".rate");
+        return leave_out("the profile has no bandwidth of " + name);
+    }
     // No level is slower than what lies behind it, whatever disturbed its figure.
     for (std::size_t behind = place->level + 1; behind <= sizes.size(); ++behind) {
         const auto* other = limits.find(behind == sizes.size() ? "bandwidth.read" : "bandwidth." + level_id(behind) + ".rate");
@@ -230,6 +233,7 @@ void bound_latency(const Record& record, const Limits& limits, Held held, Explan
     if (!latency && figure == "l1") latency = by_index;
     // No level is nearer than those before it, so that one of them will do, if not as well.
     std::string instead;
+    if (!latency && work.chain == "load") out.missing.push_back("latency." + figure + ".latency");
     if (work.chain == "load")
         for (auto level = place->memory ? sizes_of(limits, "latency", held).size() : place->level; !latency && level-- > 0;) {
             latency = limits.find("latency." + level_id(level) + ".latency");

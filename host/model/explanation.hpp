@@ -47,7 +47,7 @@ struct ClaimTest {
 /// A peak of the profile that was measured again because a cell cast doubt on it.
 struct PeakAgain {
     std::string figure, name, unit;  ///< of the profile
-    double before = 0;               ///< by the profile, or measured since
+    double before = 0;               ///< by the profile, or measured since; 0: the profile has none
     double now = 0;                  ///< 0: not measured, and why is in `note`
     bool used = false;               ///< the bounds rest on what was measured now
     std::string note;                ///< why it was doubted, and why it is used or not
@@ -64,6 +64,7 @@ struct ModelledTime {
 struct Explanation {
     std::vector<Bound> bounds;  ///< largest first
     std::vector<std::pair<std::string, std::string>> unbounded;  ///< what has no bound, and why
+    std::vector<std::string> missing;  ///< figures that the profile has not, and that would bound it
     Limit limit = Limit::unexplained;
     std::size_t second = 0;     ///< of a named limit: the bound that follows the first one in time instead of running beside it; 0: none
     std::vector<PeakAgain> again;  ///< in the order measured

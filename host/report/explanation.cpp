@@ -71,6 +71,7 @@ std::string range_text(double low, double high) {
 /// What the peak is now and was in the profile, and which of them the bounds rest on.
 std::string again_text(const model::PeakAgain& p) {
     const auto before = in_unit(p.before, p.unit) + (p.of_profile ? " in the profile" : " before");
+    if (p.before <= 0) return p.name + ": " + in_unit(p.now, p.unit) + " now; " + p.note;
     return p.name + ": " + (p.now > 0 ? in_unit(p.now, p.unit) + " now, " + before : before) + "; " + p.note;
 }
 

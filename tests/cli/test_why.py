@@ -164,6 +164,20 @@ class Why(LabTest):
         for test in line["tests"]:
             self.assertNotIn("trouble", test)
 
+    @against_noise
+    def test_what_the_profile_withheld_is_measured_beside_a_cell_that_it_would_explain(self):
+        self.profile([figure("launch.empty.item", "empty kernel", "s", 1e-12)])
+        page, line = self.why(cell=["latency_global", "--device", "cpu", "--axis", "footprint=8192", "--max-time", "0.05"])
+        if {"what": "latency", "why": "the profile does not say where the caches end"} in line["unbounded"]:
+            self.skipTest("the system does not say where this processor's caches end")
+        first = line["again"][0]
+        self.assertEqual((first["figure"], first["before"], first["used"]), ("latency.l1.latency", 0, True))
+        self.assertIn("measured again: L1 latency: ", page)
+        self.assertIn(" now; the profile withheld it, or was made without", page)
+        bound = next(b for b in line["bounds"] if b["id"] == "latency")
+        self.assertIn("(L1 latency, measured again)", bound["how"])
+        self.assertEqual(line["limiter"], "latency")
+
     def test_a_kernel_file_is_explained_by_what_it_declares(self):
         self.profile(FAST)
         (self.folder / "k.cl").write_text("kernel void twice(global float* x) { x[get_global_id(0)] *= 2; }\n")

@@ -198,7 +198,10 @@ BOOST_AUTO_TEST_CASE(latency_is_bounded_only_where_a_chain_is_declared) {
     BOOST_TEST(bound(l2, "latency").how.ends_with(", since the profile has no L2 latency"), bound(l2, "latency").how);
     auto none = profile();
     std::erase_if(none.figures, [](const auto& f) { return f.id.starts_with("latency.l"); });
-    BOOST_TEST(why_not(explain::explain(record(1e-8, {.chain = "load", .footprint = 512 * KiB}), none), "latency") == "the profile has no L2 latency");
+    const auto unknown = explain::explain(record(1e-8, {.chain = "load", .footprint = 512 * KiB}), none);
+    BOOST_TEST(why_not(unknown, "latency") == "the profile has no L2 latency");
+    BOOST_TEST(unknown.missing == std::vector<std::string>{"latency.l2.latency"}, boost::test_tools::per_element());
+    BOOST_TEST(l2.missing == unknown.missing, boost::test_tools::per_element());  // that of L1 stands for it
     BOOST_TEST(bound(explain::explain(record(1, {.chain = "load", .footprint = 100 * MiB, .links = 1000}), profile()), "latency").seconds == 1000 * 99e-9,
                boost::test_tools::tolerance(0.001));
     BOOST_TEST(why_not(explain::explain(record(1, {}), profile()), "latency") == "what waits for what is not known");
