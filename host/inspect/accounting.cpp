@@ -118,30 +118,23 @@ model::Hot account(const Analysis& analysis, const DeclaredPerItem& declared) {
 }
 
 std::optional<DeclaredBytes> declared_bytes(const model::Setup& setup) {
-    DeclaredBytes out{0, setup.work.bytes};
-    if (setup.slope || !setup.steps.empty()) return std::nullopt;
-    for (const auto& argument : setup.args) {
-        if (const auto* output = std::get_if<model::Output>(&argument)) out.stored += static_cast<double>(output->size_bytes);
-        else if (!std::holds_alternative<model::Input>(argument) && !std::holds_alternative<model::Value>(argument) &&
-                 !std::holds_alternative<model::Local>(argument))
-            return std::nullopt;
-    }
-    return out;
+    for (const auto& argument : setup.args)
+        if (std::holds_alternative<model::InOut>(argument)) return std::nullopt;
+    return declared_in_place(setup);
 }
 
 std::optional<DeclaredBytes> declared_in_place(const model::Setup& setup) {
-    auto rest = setup;
+    DeclaredBytes out{0, setup.work.bytes};
+    if (setup.slope || !setup.steps.empty()) return std::nullopt;
     double changed = 0, read = 0;
-    std::erase_if(rest.args, [&](const auto& argument) {
-        if (const auto* input = std::get_if<model::Input>(&argument)) read += static_cast<double>(input->data.size());
-        const auto* in_place = std::get_if<model::InOut>(&argument);
-        if (in_place) changed += static_cast<double>(in_place->data.size());
-        return in_place != nullptr;
-    });
-    auto out = declared_bytes(rest);
-    if (!out || changed == 0) return out;
-    out->stored += changed;
-    return about(out->moved, read + changed + out->stored) ? out : std::nullopt;
+    for (const auto& argument : setup.args) {
+        if (const auto* output = std::get_if<model::Output>(&argument)) out.stored += static_cast<double>(output->size_bytes);
+        else if (const auto* in_place = std::get_if<model::InOut>(&argument)) changed += static_cast<double>(in_place->data.size());
+        else if (const auto* input = std::get_if<model::Input>(&argument)) read += static_cast<double>(input->data.size());
+        else if (!std::holds_alternative<model::Value>(argument) && !std::holds_alternative<model::Local>(argument)) return std::nullopt;
+    }
+    out.stored += changed;
+    return changed == 0 || about(out.moved, read + changed + out.stored) ? std::optional(out) : std::nullopt;
 }
 
 model::Hot account(const Analysis& analysis, const model::Setup& setup) {
