@@ -26,6 +26,7 @@
 #include "core/stats.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "device/driver_settings.hpp"
 #include "inspect/dump_folder.hpp"
 #include "model/registry.hpp"
 #include "portrait/budget.hpp"
@@ -172,6 +173,7 @@ private:
     bool build_ahead(std::span<const portrait::Probe> later, Budget& budget) {
         if (built_ahead_ || profile_.device.is_gpu() || later.empty() || !budget.is_short()) return true;
         built_ahead_ = true;
+        if (device::compile_cache_settings(profile_.device, "").empty()) return true;  // what one process builds is known to no other
         std::vector<model::Group> plan;
         for (const auto& probe : later) {
             auto own = portrait::one_of_each_program(plan_of(probe.parts, false), probe.data);
@@ -185,6 +187,7 @@ private:
         const std::size_t processes = std::min(std::thread::hardware_concurrency() / cores_of_one, most);
         if (processes < 2) return true;
         const double room = budget.left() / 3 * static_cast<double>(processes) / budget.of_program();
+        if (!(room >= 1)) return true;
         if (room < static_cast<double>(request.comparisons.size())) request.comparisons.resize(static_cast<std::size_t>(room));
         const Events events{[&](std::size_t, std::size_t, const model::Record& record, const char* phase) { show(0, record, phase); },
                             [](std::size_t, std::size_t, const model::Record&) {}};

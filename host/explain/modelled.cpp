@@ -42,7 +42,7 @@ void add_modelled(const model::Record& record, const model::Limits& limits, mode
         a_cycle * ports_low, a_cycle * ports_high, a_cycle * low, a_cycle * high,
         models.by + " of " + join(names, ", ") + ": " + format_exact(block->instructions) + " instructions of the hot block in " +
             range_text(ports_low, ports_high) + " cycles by issue and ports, and in " + range_text(low, high) +
-            " with what waits for what, all that it loads in L1; " + format_significant(passes, 3) + " times on " + on + " at " +
+            " with its dependencies, all that it loads in L1; " + format_significant(passes, 3) + " times on " + on + " at " +
             format_rate(clock->value, "Hz")};
 }
 

@@ -57,7 +57,7 @@ struct PeakAgain {
 /// What models of processors say of the hot block, as part of the time of the cell. Not by any peak of this device.
 struct ModelledTime {
     double ports_low = 0, ports_high = 0;    ///< seconds, by the models that say least and most: issue and ports alone
-    double cycles_low = 0, cycles_high = 0;  ///< with what waits for what from pass to pass
+    double cycles_low = 0, cycles_high = 0;  ///< with dependencies, within a pass and from one to the next
     std::string how;  ///< "llvm-mca-15: 14 instructions in 3.5 to 4 cycles, …"
 };
 

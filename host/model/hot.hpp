@@ -36,7 +36,7 @@ struct HotLoop {
 struct CoreModel {
     std::string processor;  ///< "icelake-server"
     double ports = 0;       ///< at least, by the ports and the width of issue: whatever waits for whatever
-    double cycles = 0;      ///< of one pass after the other, with what waits for what
+    double cycles = 0;      ///< of one pass after the other, with its dependencies
 };
 
 /// What llvm-mca says of the block with the most samples.

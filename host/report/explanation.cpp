@@ -70,8 +70,8 @@ std::string range_text(double low, double high) {
 
 /// What the peak is now and was in the profile, and which of them the bounds rest on.
 std::string again_text(const model::PeakAgain& p) {
-    const auto before = in_unit(p.before, p.unit) + (p.of_profile ? " in the profile" : " before");
     if (p.before <= 0) return p.name + ": " + in_unit(p.now, p.unit) + " now; " + p.note;
+    const auto before = in_unit(p.before, p.unit) + (p.of_profile ? " in the profile" : " before");
     return p.name + ": " + (p.now > 0 ? in_unit(p.now, p.unit) + " now, " + before : before) + "; " + p.note;
 }
 
@@ -132,8 +132,8 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
             seconds_text(e.bounds[i]), e.bounds[i].how);
     if (e.limit != Limit::impossible) row(".", 1 - explained(e, time), "unexplained", format_seconds(time.median * (1 - explained(e, time))), "");
     if (const auto& m = e.modelled) {
-        row("~", m->ports_low / time.median, "ports, by models", range_text(m->ports_low, m->ports_high), m->how);
-        row("~", m->cycles_low / time.median, "waits too, by models", range_text(m->cycles_low, m->cycles_high), "");
+        row("~", m->ports_low / time.median, "port throughput (llvm-mca)", range_text(m->ports_low, m->ports_high), m->how);
+        row("~", m->cycles_low / time.median, "with dependencies (llvm-mca)", range_text(m->cycles_low, m->cycles_high), "");
     }
     const Grid grid({marks, parts, names, times, how}, style.width, style.colour);
     const bool below = !grid.dropped().empty();  // what a bound rests on stands below it where there is no room beside it

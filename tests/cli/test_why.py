@@ -248,7 +248,7 @@ class Why(LabTest):
         ports, cycles = line["modelled"]["ports"], line["modelled"]["cycles"]
         self.assertAlmostEqual(ports["high"] / ports["low"], 6 / 4)
         self.assertAlmostEqual(cycles["low"] / ports["low"], 5 / 4)
-        self.assertIn("ports, by models", page)
+        self.assertIn("port throughput (llvm-mca)", page)
         self.assertIn("in 4.00 to 6.00 cycles by issue and ports", page)
         self.assertEqual(line["limit"], "not explained")
 

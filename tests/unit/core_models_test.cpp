@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(models_are_a_range_beside_the_bounds_and_name_nothing) {
     BOOST_TEST(e.modelled->cycles_high == 0.9e-3, is_close);
     BOOST_CHECK(e.limit == Limit::unexplained);
     const auto text = report::explanation_text(r, e, {});
-    BOOST_TEST(text.find("~   75 %  ports, by models") != std::string::npos, text);
+    BOOST_TEST(text.find("~   75 %  port throughput (llvm-mca)") != std::string::npos, text);
     BOOST_TEST(text.find("llvm-mca-15 of skylake, znver3: 10 instructions of the hot block in 1.50 to 2.00 cycles by issue and ports") != std::string::npos, text);
     const auto json = nlohmann::json::parse(report::explanation_json(r, e));
     BOOST_TEST(json["modelled"]["ports"]["high"] == 1e-3);
