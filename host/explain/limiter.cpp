@@ -35,6 +35,8 @@ std::size_t after_launch(const std::vector<model::Bound>& bounds, const model::T
     if (std::min(launch->seconds, other->seconds) < part * time.median) return 0;
     const auto next = std::find_if_not(other + 1, bounds.end(), is_launch);
     if (next != bounds.end() && (next->seconds > clear_of_the_next * other->seconds || next->high >= other->low)) return 0;
+    // Which of the two is the larger must be known: of what one core may have done alone it is not.
+    if (other->seconds > launch->seconds && other->low < launch->seconds) return 0;
     return static_cast<std::size_t>(std::max(launch, other) - bounds.begin());
 }
 

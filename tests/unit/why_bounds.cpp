@@ -155,6 +155,8 @@ BOOST_AUTO_TEST_CASE(what_is_short_is_done_by_one_core_and_of_what_is_longer_cor
     BOOST_TEST(at(400e3, "arithmetic").seconds == 8e-6, is_close);
     BOOST_TEST(at(40e3, "arithmetic").seconds == 0.4e-6, is_close);  // with the launch
     BOOST_TEST(bound(explain::explain(record(5e-6, [&] { work.flops = 400e3; return work; }()), measured), "arithmetic").seconds == 4e-6, is_close);
+    // One core alone would have taken 9 us with the launch.
+    BOOST_TEST(bound(explain::explain(record(8e-6, work), measured), "arithmetic").seconds == 4e-6, is_close);
     BOOST_TEST(at(400e3, "arithmetic").low == 4e-6 * 0.99, boost::test_tools::tolerance(0.01));
     BOOST_TEST(at(400e3, "launch").seconds == 1e-6, is_close);
     BOOST_TEST(at(2000e3, "arithmetic").seconds == 20e-6, is_close);
@@ -168,6 +170,35 @@ BOOST_AUTO_TEST_CASE(what_is_short_is_done_by_one_core_and_of_what_is_longer_cor
     BOOST_TEST(at(400e3, "launch").seconds == 3e-6, is_close);
     work.launches = 0;
     BOOST_TEST(at(400e3, "arithmetic").seconds == 4e-6, is_close);  // of a slope what a launch costs cancels
+}
+
+BOOST_AUTO_TEST_CASE(a_launch_of_next_to_nothing_is_between_one_that_one_core_does_and_one_that_all_come_to) {
+    auto measured = profile();
+    measured.figures.push_back(figure("launch.spread", "launch to all units", "s", 8e-6));
+    measured.figures.push_back(figure("launch.empty.device", "empty kernel of a group a unit", "s", 5e-6));
+    model::WorkInfo work{.flops = 40e3, .type = "float", .groups = 8};
+    work.launches = 1;
+    const auto launch = [&](double seconds) { return bound(explain::explain(record(seconds, work), measured), "launch").seconds; };
+    BOOST_TEST(launch(6e-6) == 5e-6, is_close);  // that explains it
+    BOOST_TEST(launch(7e-6) == 6.5e-6, is_close);
+    BOOST_TEST(said(record(7e-6, work), measured) == "limited by launch: 93 % of the time");
+    BOOST_TEST(launch(9e-6) == 5e-6, is_close);  // more than a launch to all cores
+    work.flops = 400e3;
+    BOOST_TEST(launch(7e-6) == 5e-6, is_close);  // there is something else to do
+    work.flops = 40e3;
+    measured.figures[measured.figures.size() - 2].value = 30e-6;
+    BOOST_TEST(launch(11e-6) == 5e-6, is_close);  // the larger part may be something else
+}
+
+BOOST_AUTO_TEST_CASE(what_one_core_may_have_done_alone_is_not_called_the_larger_of_two) {
+    auto measured = profile();
+    measured.figures.push_back(figure("launch.spread", "launch to all units", "s", 8e-6));
+    measured.figures.push_back(figure("launch.empty.device", "empty kernel of a group a unit", "s", 5e-6));
+    model::WorkInfo work{.flops = 400e3, .type = "float", .groups = 8};
+    work.launches = 1;
+    BOOST_TEST(said(record(13e-6, work), measured).rfind("not explained", 0) == 0u);  // 8 us on one core, 4 on both
+    work.flops = 800e3;
+    BOOST_TEST(said(record(20e-6, work), measured) == "limited by float arithmetic and, not at the same time, launch: 80 % and 25 % of the time");
 }
 
 BOOST_AUTO_TEST_CASE(launches_in_a_row_are_bounded_by_the_first_and_what_each_more_takes) {
