@@ -73,7 +73,8 @@ inline Finding step_finding(const std::string& id, const std::string& name, cons
 /// `amount` per step as a rate; the ends of the interval change places.
 inline Finding rate_finding(const std::string& id, const std::string& name, const std::string& unit, const Curve::Sample& s,
                             double amount, const std::string& how) {
-    const auto rate = [&](double seconds) { return amount / (seconds > 0 ? seconds : s.per_step); };
+    if (!(per_step(s, s.low) > 0)) return withheld(id, name, "the interval of its time begins at nothing: what it does is lost in what launches differ by");
+    const auto rate = [&](double seconds) { return amount / seconds; };
     return {id, name, unit, rate(s.per_step), rate(per_step(s, s.high)), rate(per_step(s, s.low)), how};
 }
 

@@ -17,6 +17,10 @@ double rate_of_sample(const Curve::Sample& s) { return metric(s, "flops").value_
 
 double rate_of_all_cores(const Curve::Sample& s, const Device& device) { return lib::rate_of_all_cores(rate_of_sample(s), s, device); }
 
+bool is_faster(const Curve::Sample& s, const Curve::Sample& than, const Device& device) {
+    return sure_rate_of_all_cores(rate_of_sample(s), s, device) > sure_rate_of_all_cores(rate_of_sample(than), than, device);
+}
+
 /// Every sample of a variant with the whole point it was taken at.
 struct Row {
     const Curve* curve;
@@ -70,7 +74,7 @@ void conclude_widths(const std::vector<Curve>& curves, const Device& device, std
         const auto bits = static_cast<unsigned>(row.sample->x) * (type == "double" ? 64 : type == "half" ? 16 : 32);
         if (bits != 128 && bits != 256) continue;
         const auto [known, fresh] = best.emplace(std::pair(type, bits), row);
-        if (!fresh && rate_of_all_cores(*row.sample, device) > rate_of_all_cores(*known->second.sample, device)) known->second = row;
+        if (!fresh && is_faster(*row.sample, *known->second.sample, device)) known->second = row;
     }
     for (const auto& [key, row] : best) {
         const auto& [type, bits] = key;
@@ -86,7 +90,7 @@ void conclude_rates(const std::vector<Curve>& curves, const Device& device, std:
     std::map<std::string, Row> best;
     for (const auto& row : rows_of(curves, "peak")) {
         const auto [known, fresh] = best.emplace(row.curve->fixed.text("type"), row);
-        if (!fresh && rate_of_all_cores(*row.sample, device) > rate_of_all_cores(*known->second.sample, device)) known->second = row;
+        if (!fresh && is_faster(*row.sample, *known->second.sample, device)) known->second = row;
     }
     for (const auto& [type, row] : best) {
         const double rate = rate_of_all_cores(*row.sample, device);
