@@ -94,6 +94,7 @@ std::string with_source(const CellCode& code) {
 void print_hot(const CellCode& code, const LiveCode& live, unsigned width) {
     const auto bodies = hot_bodies(code);
     put(code.hot ? printable("hot: " + model::statement(*code.hot)) + "\n" : "hot: unknown: nothing of this device can be sampled\n");
+    if (!code.hot_note.empty()) put(printable(code.hot_note) + "\n");
     double shown = 0;
     for (const auto& body : bodies) {
         if (shown >= 0.9) break;
@@ -103,7 +104,7 @@ void print_hot(const CellCode& code, const LiveCode& live, unsigned width) {
         std::string line;
         for (const auto& instruction : body.instructions) {
             for (const auto* block : body.region.blocks)
-                if (instruction.address >= block->begin && instruction.address < block->end && block != std::exchange(last, block) && block->samples)
+                if (instruction.address >= block->begin && instruction.address < block->end && block != std::exchange(last, block) && block->share > 0)
                     text += fmt::format("  {:.1f} %\n", 100 * block->share);
             text += source_line(code, instruction.address, line) + live.beside(instruction.address) +
                     fmt::format("{:8x}:  {}\n", instruction.address, instruction.text);

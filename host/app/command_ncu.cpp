@@ -11,6 +11,7 @@
 #include "app/commands.hpp"
 #include "app/cuda_launch.hpp"
 #include "app/outputs.hpp"
+#include "app/replay.hpp"
 #include "app/request.hpp"
 #include "app/runner.hpp"
 #include "app/say.hpp"
@@ -21,9 +22,8 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "explain/counters.hpp"
-#include "inspect/binary.hpp"
+#include "inspect/hot.hpp"
 #include "inspect/tool.hpp"
-#include "model/params.hpp"
 #include "report/counters.hpp"
 #include "report/json.hpp"
 
@@ -34,23 +34,6 @@ namespace fs = std::filesystem;
 
 constexpr unsigned timed_launches = 25;
 constexpr double tolerated = 0.05;  ///< difference of the two times that is not worth a sentence
-// Whole sections and not single counters, whose names change from one architecture to the next.
-const std::vector<std::string> default_options{"--section", "SpeedOfLight", "--section", "MemoryWorkloadAnalysis", "--section", "ComputeWorkloadAnalysis",
-                                               "--section", "InstructionStats", "--section", "WarpStateStats", "--section", "Occupancy",
-                                               "--section", "LaunchStats", "--metrics",
-                                               "dram__bytes_read.sum,dram__bytes_write.sum,lts__t_bytes.sum,lts__t_sectors_op_read.sum,l1tex__t_bytes.sum,"
-                                               "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum,gpu__time_duration.sum"};
-
-/// The PTX among the files of a dump.
-std::optional<std::string> ptx_of(const fs::path& dump) {
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(dump, ignored)) {
-        if (!entry.is_regular_file(ignored)) continue;
-        auto content = inspect::read_file(entry.path());
-        if (content && inspect::recognise(inspect::as_bytes(*content)) == inspect::Kind::ptx) return content;
-    }
-    return std::nullopt;
-}
 
 std::vector<double> seconds_of(const std::string& printed) {
     const auto line = printed.find("{\"seconds\":");
@@ -68,11 +51,12 @@ public:
         const inspect::TempFolder temporary;
         const auto record = measured(cell, device, temporary.path() / "dumps");
         if (record.status != model::Status::ok || !record.time) return std::string(model::name(record.status)) + ": " + record.reason;
-        const std::map<std::string, model::Loaded> no_files;
-        const auto setup = model::set_up(*cell.experiment, {*cell.variant, cell.point, device, invocation_.seed, no_files});
-        if (const auto reason = not_for_cuda(setup)) return "it cannot be launched through the CUDA driver, because " + *reason;
-        const auto ptx = record.dump.empty() ? std::nullopt : ptx_of(record.dump);
-        if (!ptx) return "its program binary is no PTX";
+        Replay replay;
+        try {
+            replay = replay_of(cell, device, record, invocation_.seed);
+        } catch (const Unsupported& e) {
+            return "it cannot be launched through the CUDA driver, because " + std::string(e.what());
+        }
 
         fs::path folder = temporary.path() / "launch";
         if (!invocation_.exports_to.empty()) {
@@ -84,9 +68,8 @@ public:
         std::error_code failed;
         if (fs::create_directories(folder, failed); failed)
             throw Error(Blame::environment, "folder '" + folder.string() + "' (--export) cannot be made: " + failed.message());
-        const auto entry = entry_of(setup).value_or(cell.experiment->entry(*cell.variant));
         try {
-            write_cuda_launch(folder, setup, entry, *ptx, device.identity, invocation_.seed);
+            write_cuda_launch(folder, replay.setup, replay.entry, replay.ptx, device.identity, invocation_.seed);
         } catch (const Unsupported& e) {
             return "it cannot be launched through the CUDA driver, because " + std::string(e.what());
         }
@@ -94,7 +77,7 @@ public:
             results() << printable(record.id) << ": " << printable(folder.string()) << " has the PTX, its arguments and launch.cpp\n";
             return std::nullopt;
         }
-        return launched(record, setup, entry, folder);
+        return launched(cell, record, replay, folder);
     }
 
 private:
@@ -108,12 +91,11 @@ private:
         return out;
     }
 
-    std::optional<std::string> launched(const model::Record& record, const model::Setup& setup, const std::string& entry, const fs::path& folder) {
+    std::optional<std::string> launched(const model::Cell& cell, const model::Record& record, const Replay& replay, const fs::path& folder) {
         const auto milliseconds = std::chrono::milliseconds(static_cast<long>(1000 * invocation_.timeout_seconds));
-        const std::vector<std::string> child{"cuda-launch", folder.string()};
-        const auto plain = inspect::run_tool(this_program(), {child[0], child[1], std::to_string(timed_launches)}, milliseconds);
+        const auto plain = inspect::run_tool(this_program(), replay_command(folder, timed_launches), milliseconds);
         if (!plain.ok()) return trim(plain.err).empty() ? "the launch " + plain.failure() : trim(plain.err);
-        if (const auto wrong = check_cuda_launch(folder, setup, invocation_.seed)) return "wrong through the CUDA driver: " + *wrong;
+        if (const auto wrong = check_cuda_launch(folder, replay.setup, invocation_.seed)) return "wrong through the CUDA driver: " + *wrong;
         auto times = seconds_of(plain.out);
         if (times.empty()) return "the launch printed no time";
 
@@ -121,16 +103,16 @@ private:
         results() << printable(record.id) << " on " << printable(record.device.name) << ", right through the CUDA driver too: "
                   << format_seconds(counted.cuda_seconds) << ", by OpenCL " << format_seconds(counted.opencl_seconds) << "\n";
         // A slope's time is of one step, the launch's of all of them.
-        const double ratio = setup.slope ? 1 : counted.cuda_seconds / counted.opencl_seconds;
+        const double ratio = replay.setup.slope ? 1 : counted.cuda_seconds / counted.opencl_seconds;
         if (ratio > 2 || ratio < 0.5) return "what the CUDA driver ran cannot be what was timed, so nothing is counted";
         if (std::abs(ratio - 1) > tolerated)
             results() << "  the two differ by " << format_significant(100 * std::abs(ratio - 1), 2)
                       << " %: the counters are those of the launch through CUDA\n";
+        auto kept = record;
         std::optional<std::string> trouble;
-        if (const auto ncu = inspect::find_tool({"ncu"})) trouble = profiled(*ncu, child, entry, counted, milliseconds);
+        if (const auto ncu = inspect::find_tool({"ncu"})) trouble = profiled(*ncu, cell, replay, folder, counted, kept);
         else trouble = "Nsight Compute's ncu is not on PATH nor in the CUDA toolkit; --export writes what a machine with it needs";
         if (!json_) return trouble;
-        auto kept = record;
         kept.counters = counted.counters;
         kept.dump.clear();  // it was a folder for the time of the count
         json_->line(report::to_json_line(kept));
@@ -138,30 +120,31 @@ private:
         return trouble;
     }
 
-    std::optional<std::string> profiled(const fs::path& ncu, const std::vector<std::string>& child, const std::string& entry, model::Counted& counted,
-                                        std::chrono::milliseconds limit) {
-        const bool own = !invocation_.tool_options.empty();
-        std::vector<std::string> arguments{"--clock-control", "none", "--launch-count", "1", "--kernel-name", entry};
-        if (!own) arguments.insert(arguments.end(), {"--csv", "--page", "raw", "--print-units", "base"});
-        const auto& options = own ? invocation_.tool_options : default_options;
-        arguments.insert(arguments.end(), options.begin(), options.end());
-        arguments.insert(arguments.end(), {this_program().string(), child[0], child[1], "0"});
-        const auto result = inspect::run_tool(ncu, arguments, 4 * limit);
-        const auto said = result.out + result.err;
-        if (said.find("ERR_NVGPUCTRPERM") != std::string::npos)
-            return "this user may not read the counters (ERR_NVGPUCTRPERM): an administrator allows it with the driver's option "
-                   "NVreg_RestrictProfilingToAdminUsers=0";
-        if (own) {
+    std::optional<std::string> profiled(const fs::path& ncu, const model::Cell& cell, const Replay& replay, const fs::path& folder, model::Counted& counted,
+                                        model::Record& record) {
+        const auto limit = std::chrono::milliseconds(static_cast<long>(4000 * invocation_.timeout_seconds));
+        if (!invocation_.tool_options.empty()) {
+            const auto result = run_ncu(ncu, replay, folder, invocation_.tool_options, limit);
             results() << printable(result.out, "\n\t");
             return result.ok() ? std::nullopt : std::optional("ncu " + result.failure());
         }
-        counted.counters = explain::parse_ncu(result.out);
-        if (counted.counters.empty()) {
-            const auto error = said.find("==ERROR==");
-            return "ncu counted nothing: " + (error == std::string::npos ? result.failure() : one_line(said.substr(error, said.find('\n', error) - error)));
-        }
+        auto found = profile_replay(ncu, replay, folder, Count::everything, limit);
+        if (!found.trouble.empty()) return found.trouble;
+        counted.counters = std::move(found.counters);
         for (const auto& line : explain::read_counters(counted.counters)) results() << fmt::format("  {:<24} {:<60} {}\n", line.what, line.value, line.how);
+        if (!found.executed) return std::nullopt;
+        record.hot = inspect::hot_code(*found.executed);
+        if (found.executed->by_items > 0) print_per_unit(cell, replay, found.executed->by_items);
+        results() << printable(inspect::hot_summary(*record.hot), "\n");
         return std::nullopt;
+    }
+
+    /// Kernels whose work-items do different amounts of work can be compared so.
+    void print_per_unit(const model::Cell& cell, const Replay& replay, double by_items) {
+        const auto units = model::units_of(*cell.experiment, replay.setup);
+        if (!units || replay.setup.slope) return;
+        results() << fmt::format("  {:<24} {:<60} {}\n", "instructions", format_significant(by_items / units->number, 3) + " per " + units->unit,
+                                 "thread_inst_executed");
     }
 
     const Invocation& invocation_;

@@ -4,6 +4,8 @@
 #include <mutex>
 #include <span>
 
+#include "app/cuda_launch.hpp"
+#include "app/replay.hpp"
 #include "app/request.hpp"
 #include "app/runner.hpp"
 #include "core/parallel.hpp"
@@ -13,6 +15,7 @@
 #include "inspect/binary.hpp"
 #include "inspect/dump.hpp"
 #include "inspect/entries.hpp"
+#include "inspect/hot.hpp"
 #include "inspect/isa/list.hpp"
 #include "inspect/offline.hpp"
 #include "inspect/source_lines.hpp"
@@ -187,6 +190,43 @@ void add_source(Runner& runner, run::RunRequest request, const model::Device& de
     runner.run(request, device.selector, {[](std::size_t, std::size_t, const model::Record&, const char*) {}, take});
 }
 
+/// On NVIDIA's devices, where Nsight Compute is installed, which code runs is counted: the kernel is launched again under it, and the listing is of what
+/// it saw run. Where that cannot be, `codes` stay as they are, with the reason.
+void count_executions(const model::Device& device, const std::vector<model::Cell>& cells, const std::vector<model::Record>& records, const Invocation& invocation,
+                      std::span<CellCode> codes) {
+    const auto ncu = inspect::find_tool({"ncu"});
+    for (std::size_t i = 0; i < codes.size() && i < cells.size() && i < records.size(); ++i) {
+        if (records[i].status != model::Status::ok) continue;
+        auto& code = codes[i];
+        const auto not_counted = [&](const std::string& why) { code.hot_note = "no executions are counted: " + why; };
+        if (!ncu) {
+            not_counted("Nsight Compute's ncu is not on PATH nor in the CUDA toolkit");
+            continue;
+        }
+        const inspect::TempFolder folder;
+        try {
+            const auto replay = replay_of(cells[i], device, records[i], invocation.seed);
+            write_cuda_launch(folder.path(), replay.setup, replay.entry, replay.ptx, device.identity, invocation.seed);
+            const auto limit = std::chrono::milliseconds(static_cast<long>(4000 * invocation.timeout_seconds));
+            const auto found = profile_replay(*ncu, replay, folder.path(), Count::executions, limit);
+            if (!found.executed) {
+                not_counted(found.trouble.empty() ? "ncu prints no instructions" : found.trouble);
+                continue;
+            }
+            if (const auto wrong = check_cuda_launch(folder.path(), replay.setup, invocation.seed)) {
+                not_counted("wrong through the CUDA driver: " + *wrong);
+                continue;
+            }
+            code.hot = inspect::hot_code(*found.executed);
+            code.isa = found.executed->listing;
+            code.counts = inspect::count_function(found.executed->isa, code.isa, replay.entry);
+            code.summary = inspect::summary(code.counts);
+        } catch (const Unsupported& e) {
+            not_counted("it cannot be launched through the CUDA driver, because " + std::string(e.what()));
+        }
+    }
+}
+
 }  // namespace
 
 std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::vector<model::Cell>& cells) {
@@ -197,6 +237,7 @@ std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::v
     if (invocation.hot) request.settings.hot_seconds = 1;
     request.settings.dumps = invocation.dumps.empty() ? temporary.path() : std::filesystem::path(invocation.dumps);
     std::vector<CellCode> codes;
+    std::vector<model::Record> records;
     const Events events{[](std::size_t, std::size_t, const model::Record&, const char*) {},
                         [&](std::size_t, std::size_t index, const model::Record& record) {
                             // Its text is read from the dump.
@@ -204,6 +245,7 @@ std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::v
                                 throw Error(Blame::environment, record.warnings.empty() ? "nothing is dumped" : record.warnings.back());
                             const std::string label = index < cells.size() ? cells[index].label : std::string{};
                             codes.push_back(code_of(record, label));
+                            records.push_back(record);
                         }};
     catch_interrupts();
     // Text that is not the lab's own is run in a child process, as by `cllab run`.
@@ -213,7 +255,10 @@ std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::v
     for (const auto& device : runner->devices(invocation.devices)) {
         const auto before = codes.size();
         runner->run(request, device.selector, events);
-        if (invocation.source) add_source(*runner, request, device, std::span(codes).subspan(before));
+        const auto mine = std::span(codes).subspan(before);
+        if (invocation.source) add_source(*runner, request, device, mine);
+        if (invocation.hot && device.implementation == model::Implementation::nvidia) count_executions(device, cells, records, invocation, mine);
+        records.clear();
     }
     return codes;
 }

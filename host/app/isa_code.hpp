@@ -21,6 +21,7 @@ struct CellCode {
     inspect::FunctionStats counts;
     model::CodeInfo info;
     std::optional<model::Hot> hot;  ///< which of it runs; nothing: nobody looked
+    std::string hot_note;           ///< why no better evidence of it was to be had; empty where it is the best
     std::map<std::uint64_t, std::string> source;  ///< with --source: "pitch.cl:141  text" of instructions, by address
     std::string source_note;                      ///< why there are none
     model::Status status = model::Status::ok;

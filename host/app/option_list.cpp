@@ -69,7 +69,8 @@ void add_isa(Options& add) {
     add("rebuild", count("N"),
         "Compiles N times with --target, each in a fresh program with its own addresses, and prints how often each code came out.");
     add("hot", "Shows only the code that runs. On a CPU device: runs the kernel for a second and samples the addresses; each loop and "
-        "path has its share. Elsewhere: the one loop or path, if there is one, that accounts for the declared work. With --vs puts "
+        "path has its share. On NVIDIA with Nsight Compute (ncu): launches the kernel again through the CUDA driver and counts how often each "
+        "instruction is executed. Elsewhere: the one loop or path, if there is one, that accounts for the declared work. With --vs puts "
         "the hot code of both sides beside each other.");
     add("source", "Prints each source line above its instructions. The lines are those of a second build with line information, and are shown "
         "only where its code is the same.");

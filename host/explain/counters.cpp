@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 #include <utility>
 
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "inspect/code.hpp"
+#include "inspect/isa/list.hpp"
 
 namespace cllab::explain {
 namespace {
@@ -46,6 +48,8 @@ double factor_of(std::string_view unit) {
     return 1;
 }
 
+std::string hex_of(std::uint64_t number, int digits = 1) { return fmt::format("{:0{}x}", number, digits); }
+
 }  // namespace
 
 std::vector<Counter> parse_ncu(std::string_view text) {
@@ -63,6 +67,50 @@ std::vector<Counter> parse_ncu(std::string_view text) {
         return out;
     }
     return {};
+}
+
+std::optional<inspect::ExecutedCode> parse_ncu_source(std::string_view text) {
+    inspect::ExecutedCode out{"SASS as it ran, by ncu", "ncu, inst_executed", &inspect::isa::sass, {}, {}};
+    std::size_t address = 0, source = 0, executed = 0, by_items = 0;  // columns
+    struct Row {
+        std::uint64_t address = 0;
+        std::string text;
+    };
+    std::vector<Row> rows;
+    for (const auto line : inspect::lines_of(text)) {
+        if (!line.starts_with('"')) continue;
+        const auto fields = fields_of(line);
+        const auto column = [&](std::string_view name) { return static_cast<std::size_t>(std::ranges::find(fields, name) - fields.begin()); };
+        if (fields.front() == "Kernel Name" && fields.size() > 1) {
+            if (!out.listing.empty()) break;
+            out.listing = "Function : " + fields[1] + "\n";
+        } else if (const auto found = column("Address"); found < fields.size()) {
+            address = found;
+            source = column("Source");
+            executed = std::min(column("inst_executed"), column("Instructions Executed"));
+            by_items = std::min(column("thread_inst_executed"), column("Thread Instructions Executed"));
+        } else if (executed > 0 && std::max({address, source, executed}) < fields.size()) {
+            const auto at = inspect::leading_hex(fields[address]);
+            const auto times = number_of(fields[executed]);
+            if (!at || !times) continue;
+            rows.push_back({*at, fields[source]});
+            out.instructions.emplace_back(*at, static_cast<std::uint64_t>(*times));
+            if (by_items < fields.size()) out.by_items += number_of(fields[by_items]).value_or(0);
+        }
+    }
+    if (rows.empty()) return std::nullopt;
+    // Where the kernel lies in the device's memory this time says nothing.
+    const auto base = rows.front().address, end = rows.back().address;
+    for (auto& [at, times] : out.instructions) at -= base;
+    for (auto& row : rows) {
+        for (auto at = row.text.find("0x"); at != std::string::npos; at = row.text.find("0x", at + 2)) {
+            const auto digits = row.text.find_first_not_of("0123456789abcdef", at + 2) - (at + 2);
+            const auto target = inspect::leading_hex(std::string_view(row.text).substr(at, digits == std::string::npos ? digits : digits + 2));
+            if (target && *target >= base && *target <= end) row.text.replace(at + 2, std::min(digits, row.text.size() - at - 2), hex_of(*target - base));
+        }
+        out.listing += "        /*" + hex_of(row.address - base, 4) + "*/  " + trim(row.text) + " ;\n";
+    }
+    return out;
 }
 
 std::optional<double> counter(const std::vector<Counter>& counters, std::string_view name) {

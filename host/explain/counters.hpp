@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "inspect/hot.hpp"
 #include "model/counters.hpp"
 
 namespace cllab::explain {
@@ -13,6 +14,10 @@ namespace cllab::explain {
 /// Of `ncu --csv --page raw`: the counters of the first launch. Columns whose value is no number are left out. Empty where the
 /// text has no such table.
 std::vector<model::Counter> parse_ncu(std::string_view text);
+
+/// Of `ncu --csv --page source --print-source sass` with the metric inst_executed: the first kernel's machine code as it ran, at addresses from
+/// 0 on. Nothing where the text has no such table.
+std::optional<inspect::ExecutedCode> parse_ncu_source(std::string_view text);
 
 /// The counter in its base unit: bytes, seconds, instructions; nothing where it was not counted.
 std::optional<double> counter(const std::vector<model::Counter>& counters, std::string_view name);

@@ -109,25 +109,26 @@ std::string place_name(const CodeRegion* region) {
 
 // --- Blocks ----------------------------------------------------------------------------------------------------------
 
-/// One function of the listing with the samples of its blocks.
+/// One function of the listing with the samples, or the executed instructions, of its blocks.
 class Tally {
 public:
     Tally(const InstructionSet& isa, Function function)
         : isa_(isa), function_(std::move(function)), graph_(analyse_flow(function_)), hits_(graph_.blocks.size(), 0) {}
 
     /// False: the address is none of the function's.
-    bool add(std::uint64_t address) {
+    bool add(std::uint64_t address, std::uint64_t times = 1) {
         const auto& code = function_.instructions;
         const auto behind = std::upper_bound(code.begin(), code.end(), address, [](auto a, const auto& i) { return a < i.address; });
         if (behind == code.begin()) return false;
         if (address >= end_of(static_cast<std::size_t>(behind - code.begin()) - 1)) return false;
         const auto index = static_cast<std::size_t>(behind - code.begin()) - 1;
         const auto block = std::upper_bound(graph_.blocks.begin(), graph_.blocks.end(), index, [](auto i, const auto& b) { return i < b.first; });
-        ++hits_[static_cast<std::size_t>(block - graph_.blocks.begin()) - 1];
+        hits_[static_cast<std::size_t>(block - graph_.blocks.begin()) - 1] += times;
         return true;
     }
 
-    void report(unsigned in_kernel, Hot& out) const {
+    /// `all`: hits of all functions.
+    void report(std::uint64_t all, Hot& out) const {
         const auto& code = function_.instructions;
         std::vector<std::vector<std::size_t>> around(graph_.blocks.size());  // loops of each block, outermost first
         for (std::size_t k = 0; k < graph_.loops.size(); ++k)
@@ -140,7 +141,7 @@ public:
         std::set<std::size_t> named;
         for (std::size_t b = 0; b < graph_.blocks.size(); ++b) {
             const auto& block = graph_.blocks[b];
-            const double share = static_cast<double>(hits_[b]) / in_kernel;
+            const double share = static_cast<double>(hits_[b]) / static_cast<double>(all);
             Counts counts;
             for (auto i = block.first; i < block.end; ++i) counts.add(isa_, code[i]);
             for (const auto k : around[b]) loops[k].share += share;
@@ -149,8 +150,9 @@ public:
                 loops[around[b].back()].instructions += counts.instructions;
             }
             if (share < least_share) continue;
-            model::HotBlock hot{
-                function_.name, code[block.first].address, end_of(block.end - 1), hits_[b], share, counts.instructions, counts.classes, counts.memory, {}};
+            model::HotBlock hot{function_.name, code[block.first].address, end_of(block.end - 1), 0, share, counts.instructions, counts.classes, counts.memory, {}};
+            if (out.evidence == Hot::counted) hot.executed = hits_[b];
+            else hot.samples = static_cast<unsigned>(hits_[b]);
             for (const auto k : around[b]) {
                 hot.loops.push_back(header(k));
                 named.insert(k);
@@ -175,7 +177,7 @@ private:
     const InstructionSet& isa_;
     Function function_;
     FlowGraph graph_;
-    std::vector<unsigned> hits_;
+    std::vector<std::uint64_t> hits_;
 };
 
 /// The listing whose machine code is at hand, with that code.
@@ -194,8 +196,15 @@ Hot unknown(Hot hot, std::string reason) {
     return hot;
 }
 
-/// "63.2 % of the samples, " of a block that has any.
-std::string share_of(const model::HotBlock& block) { return block.samples ? fmt::format("{:.1f} % of the samples, ", 100 * block.share) : std::string(); }
+/// "63.2 % of the samples, "; nothing where code is only accounted for.
+std::string share_of(const Hot& hot, const model::HotBlock& block) {
+    return block.share > 0 ? fmt::format("{:.1f} % of {}, ", 100 * block.share, model::what_is_shared(hot)) : std::string();
+}
+
+void sort_by_share(Hot& hot) {
+    std::stable_sort(hot.blocks.begin(), hot.blocks.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+    std::stable_sort(hot.loops.begin(), hot.loops.end(), [](const auto& a, const auto& b) { return a.own > b.own; });
+}
 
 std::string place(const model::HotBlock& block) {
     std::string text = fmt::format("0x{:x}..0x{:x}", block.begin, block.end);
@@ -267,15 +276,30 @@ Hot hot_code(const Analysis& analysis, const AddressSamples& samples) {
                                 std::to_string(least_samples) + " say nothing");
     out.evidence = Hot::sampled;
     for (const auto& tally : tallies) tally.report(out.in_kernel, out);
-    std::stable_sort(out.blocks.begin(), out.blocks.end(), [](const auto& a, const auto& b) { return a.samples > b.samples; });
-    std::stable_sort(out.loops.begin(), out.loops.end(), [](const auto& a, const auto& b) { return a.own > b.own; });
+    sort_by_share(out);
+    return out;
+}
+
+Hot hot_code(const ExecutedCode& code) {
+    Hot out;
+    out.method = code.method;
+    out.code = code.title;
+    if (code.isa == nullptr || code.instructions.empty()) return unknown(out, "no instruction was counted");
+    std::vector<Tally> tallies;
+    for (auto& function : code.isa->parse(code.listing)) tallies.emplace_back(*code.isa, std::move(function));
+    for (const auto& [address, times] : code.instructions)
+        if (std::any_of(tallies.begin(), tallies.end(), [&, at = address, n = times](auto& tally) { return tally.add(at, n); })) out.executed += times;
+    if (out.executed == 0) return unknown(out, "none of its instructions was executed");
+    out.evidence = Hot::counted;
+    for (const auto& tally : tallies) tally.report(out.executed, out);
+    sort_by_share(out);
     return out;
 }
 
 std::string hot_summary(const Hot& hot) {
-    std::string text = "hot: " + model::statement(hot) + (hot.evidence == Hot::sampled ? " by " + hot.method : "") + "\n";
+    std::string text = "hot: " + model::statement(hot) + (hot.known() && !hot.method.empty() ? " by " + hot.method : "") + "\n";
     for (const auto& block : hot.blocks)
-        text += "  " + share_of(block) + place(block) + ": " + std::to_string(block.instructions) + " instructions: " + listed(block.classes) +
+        text += "  " + share_of(hot, block) + place(block) + ": " + std::to_string(block.instructions) + " instructions: " + listed(block.classes) +
                 (block.memory.empty() ? "" : "; " + listed(block.memory)) + "\n";
     return text;
 }
@@ -297,7 +321,7 @@ std::string marked_isa_text(const Analysis& analysis, const Hot& hot) {
             const auto address = leading_hex(line.substr(first, colon - first));
             for (const auto& block : hot.blocks)
                 if (address == block.begin && block.function == function)
-                    out += "// hot: " + share_of(block) + place(block) + "\n";
+                    out += "// hot: " + share_of(hot, block) + place(block) + "\n";
         }
         out.append(line).append("\n");
     }

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "inspect/analysis.hpp"
@@ -14,6 +15,8 @@
 #include "model/hot.hpp"
 
 namespace cllab::inspect {
+
+struct InstructionSet;
 
 /// A piece of executable memory.
 struct CodeRegion {
@@ -44,6 +47,17 @@ SampledObject sampled_pocl_code(ByteSpan binary, const std::string& entry, const
 
 /// The share of each block and loop of the kernel's listing. Unknown, with the reason, where that cannot be said.
 model::Hot hot_code(const Analysis& analysis, const AddressSamples& samples);
+
+/// Code of which a profiler counted how often each instruction was executed.
+struct ExecutedCode {
+    std::string title, method;  ///< as in Hot::code and Hot::method
+    const InstructionSet* isa = nullptr;
+    std::string listing;  ///< in a form that `isa` reads
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> instructions;  ///< address in the listing, times that warps executed it
+    double by_items = 0;  ///< all instructions times the work-items that executed them; 0: not counted
+};
+/// The share that each block and loop has of the executed instructions.
+model::Hot hot_code(const ExecutedCode& code);
 
 /// isa.txt with a line in front of each hot block, and what they rest on in its head.
 std::string marked_isa_text(const Analysis& analysis, const model::Hot& hot);

@@ -10,8 +10,10 @@ template <typename Json>
 Json hot_json(const model::Hot& hot) {
     Json out = {{"evidence", hot.evidence}};
     if (!hot.reason.empty()) out["reason"] = hot.reason;
-    if (!hot.method.empty()) {
-        out["method"] = hot.method;
+    if (!hot.method.empty()) out["method"] = hot.method;
+    if (hot.executed > 0) {
+        out["executed"] = hot.executed;
+    } else if (!hot.method.empty()) {
         out["samples"] = hot.samples;
         out["in_kernel"] = hot.in_kernel;
         if (!hot.elsewhere.empty()) out["elsewhere"] = hot.elsewhere;
@@ -20,6 +22,7 @@ Json hot_json(const model::Hot& hot) {
     for (const auto& block : hot.blocks) {
         Json j = {{"function", block.function}, {"begin", block.begin}, {"end", block.end}, {"samples", block.samples}, {"share", block.share},
                   {"instructions", block.instructions}, {"classes", block.classes}};
+        if (block.executed > 0) j["executed"] = block.executed;
         if (!block.memory.empty()) j["memory"] = block.memory;
         if (!block.loops.empty()) j["loops"] = block.loops;
         out["blocks"].push_back(std::move(j));

@@ -50,4 +50,13 @@ bool Buffers::untouched(std::string_view name, std::size_t i) const {
     return bytes[i] == poison_byte(poison_seed, i);
 }
 
+std::optional<Units> units_of(const Experiment& experiment, const Setup& setup) {
+    for (const auto& metric : experiment.metrics) {
+        const auto unit = metric.unit.size() > 2 && metric.unit.ends_with("/s") ? metric.unit.substr(0, metric.unit.size() - 2) : std::string();
+        if (unit.empty() || unit == "op" || unit == "B" || unit == "FLOP") continue;
+        if (const double units = metric.compute(setup, 1); units > 0) return Units{unit, units};
+    }
+    return std::nullopt;
+}
+
 }  // namespace cllab::model

@@ -363,4 +363,12 @@ struct Experiment {
     const std::string& swept_axis(const Variant& v) const { return v.curve_over.empty() ? curve_over : v.curve_over; }
 };
 
+/// What one operation makes, by the first rate of the family that has a unit of its own ("pixel" of "pixel/s").
+struct Units {
+    std::string unit;
+    double number = 0;
+};
+/// Nothing where every rate of the family is of operations, bytes or FLOP.
+std::optional<Units> units_of(const Experiment& experiment, const Setup& setup);
+
 }  // namespace cllab::model

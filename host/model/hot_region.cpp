@@ -14,7 +14,10 @@ std::vector<HotRegion> hot_regions(const Hot& hot) {
             const auto& first = *region.blocks.front();
             return first.function == block.function && first.loops == block.loops;
         });
-        if (found == out.end()) found = out.insert(out.end(), HotRegion{});
+        if (found == out.end()) {
+            found = out.insert(out.end(), HotRegion{});
+            found->of = what_is_shared(hot);
+        }
         found->blocks.push_back(&block);
         found->share += block.share;
         found->instructions += block.instructions;
@@ -31,7 +34,7 @@ std::string place(const HotRegion& region) {
                   static_cast<unsigned long long>(region.is_loop() ? region.header() : region.blocks.front()->begin));
     std::string out = text;
     if (region.share > 0) {  // accounted code has no samples
-        std::snprintf(text, sizeof text, ", %.1f %% of the samples", 100 * region.share);
+        std::snprintf(text, sizeof text, ", %.1f %% of %s", 100 * region.share, region.of);
         out += text;
     }
     return out;

@@ -205,13 +205,14 @@ void read_each(const Reader& r, const char* key, Read read) {
 model::Hot read_hot(const Reader& r) {
     model::Hot hot;
     hot.evidence = r.required<std::string>("evidence");
-    const auto possible = {model::Hot::sampled, model::Hot::accounted, model::Hot::unknown};
+    const auto possible = {model::Hot::sampled, model::Hot::counted, model::Hot::accounted, model::Hot::unknown};
     if (std::find(possible.begin(), possible.end(), hot.evidence) == possible.end())
-        damaged("'" + r.where("evidence") + "' is '" + excerpt(hot.evidence) + "', not one of sampled, accounted, unknown");
+        damaged("'" + r.where("evidence") + "' is '" + excerpt(hot.evidence) + "', not one of sampled, counted, accounted, unknown");
     r.read("reason", hot.reason);
     r.read("method", hot.method);
     r.read("samples", hot.samples);
     r.read("in_kernel", hot.in_kernel);
+    r.read("executed", hot.executed);
     read_counts(r, "elsewhere", hot.elsewhere);
     r.read("code", hot.code);
     read_each(r, "blocks", [&](const Reader& b) {
@@ -220,6 +221,7 @@ model::Hot read_hot(const Reader& r) {
         b.read("begin", block.begin);
         b.read("end", block.end);
         b.read("samples", block.samples);
+        b.read("executed", block.executed);
         b.read("share", block.share);
         b.read("instructions", block.instructions);
         read_counts(b, "classes", block.classes);

@@ -209,7 +209,7 @@ void models(od::value list, std::vector<model::CoreModel>& out) {
 
 model::Hot hot(od::value v) {
     model::Hot h;
-    read(v.get_object(), {{"evidence", &h.evidence, true}, {"reason", &h.reason}, {"method", &h.method}, {"samples", &h.samples}, {"in_kernel", &h.in_kernel},
+    read(v.get_object(), {{"evidence", &h.evidence, true}, {"reason", &h.reason}, {"method", &h.method}, {"samples", &h.samples}, {"in_kernel", &h.in_kernel}, {"executed", &h.executed},
                           {"elsewhere", [&](od::value part) { h.elsewhere = counts(part); }}, {"code", &h.code},
                           {"blocks", [&](od::value list) {
                                for (auto item : list.get_array()) {
@@ -218,6 +218,7 @@ model::Hot hot(od::value v) {
                                                             {"begin", &b.begin},
                                                             {"end", &b.end},
                                                             {"samples", &b.samples},
+                                                            {"executed", &b.executed},
                                                             {"share", &b.share},
                                                             {"instructions", &b.instructions},
                                                             {"classes", [&](od::value part) { b.classes = counts(part); }},
@@ -244,7 +245,7 @@ model::Hot hot(od::value v) {
                                                         {"reason", &m.reason},
                                                         {"processors", [&](od::value list) { models(list, m.processors); }}});
                            }}});
-    if (h.evidence != model::Hot::sampled && h.evidence != model::Hot::accounted && h.evidence != model::Hot::unknown) throw NotPlain{};
+    if (h.evidence != model::Hot::sampled && h.evidence != model::Hot::counted && h.evidence != model::Hot::accounted && h.evidence != model::Hot::unknown) throw NotPlain{};
     return h;
 }
 

@@ -47,17 +47,10 @@ void count_per_unit(CellState& state) {
     if (!times) return;
     const double instructions = *times * hot->hottest()->instructions;
     state.record.work.instructions = instructions;
-    // A rate of the family's own says what its unit is, and how many of them an operation has.
-    for (const auto& metric : state.cell.experiment->metrics) {
-        const auto unit = metric.unit.size() > 2 && metric.unit.ends_with("/s") ? metric.unit.substr(0, metric.unit.size() - 2) : std::string();
-        if (unit.empty() || unit == "op" || unit == "B" || unit == "FLOP") continue;
-        const double units = metric.compute(state.setup, 1);
-        if (units > 0) {
-            state.record.metrics.push_back({"hot_code", {instructions / units, "instr/" + unit, model::Better::neither}});
-            return;
-        }
-    }
-    state.record.metrics.push_back({"hot_code", {instructions / declared->moved, "instr/B", model::Better::neither}});
+    if (const auto units = model::units_of(*state.cell.experiment, state.setup))
+        state.record.metrics.push_back({"hot_code", {instructions / units->number, "instr/" + units->unit, model::Better::neither}});
+    else
+        state.record.metrics.push_back({"hot_code", {instructions / declared->moved, "instr/B", model::Better::neither}});
 }
 
 }  // namespace cllab::run
