@@ -96,9 +96,10 @@ Shown shown_of(const CellCode& code) {
         const auto share = std::exchange(hottest.region.share, 0);  // said in the sentence, not in the place
         out.place = model::place(hottest.region);
         const auto percent = [](double part) { return format_significant(100 * part, 3) + " % of "; };
-        out.evidence = code.hot->evidence == model::Hot::sampled   ? percent(share) + std::to_string(code.hot->in_kernel) + " samples of the addresses that ran lie in it."
-                       : code.hot->evidence == model::Hot::counted ? percent(share) + "the instructions that a profiler saw executed lie in it."
-                                                                   : "It is the only place in the code that does the declared work; nothing was sampled.";
+        out.evidence = "It is the only place in the code that does the declared work; nothing was sampled.";
+        if (code.hot->evidence == model::Hot::sampled)
+            out.evidence = percent(share) + std::to_string(code.hot->in_kernel) + " samples of the addresses that ran lie in it.";
+        if (code.hot->evidence == model::Hot::counted) out.evidence = percent(share) + "the instructions that a profiler saw executed lie in it.";
         for (const auto* block : hottest.region.blocks)
             if (block->share > 0) out.remarks[block->begin] = percent(block->share) + model::what_is_shared(*code.hot);
         out.instructions = std::move(hottest.instructions);

@@ -192,8 +192,8 @@ void add_source(Runner& runner, run::RunRequest request, const model::Device& de
 
 /// On NVIDIA's devices, where Nsight Compute is installed, which code runs is counted: the kernel is launched again under it, and the listing is of what
 /// it saw run. Where that cannot be, `codes` stay as they are, with the reason.
-void count_executions(const model::Device& device, const std::vector<model::Cell>& cells, const std::vector<model::Record>& records, const Invocation& invocation,
-                      std::span<CellCode> codes) {
+void count_executions(const model::Device& device, const std::vector<model::Cell>& cells, const std::vector<model::Record>& records,
+                      const Invocation& invocation, std::span<CellCode> codes) {
     const auto ncu = inspect::find_tool({"ncu"});
     for (std::size_t i = 0; i < codes.size() && i < cells.size() && i < records.size(); ++i) {
         if (records[i].status != model::Status::ok) continue;

@@ -17,7 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // Whole sections and not single counters, whose names change from one architecture to the next.
-constexpr std::array sections{"SpeedOfLight", "MemoryWorkloadAnalysis", "ComputeWorkloadAnalysis", "InstructionStats", "WarpStateStats", "Occupancy", "LaunchStats"};
+constexpr std::array sections{"SpeedOfLight",   "MemoryWorkloadAnalysis", "ComputeWorkloadAnalysis", "InstructionStats",
+                              "WarpStateStats", "Occupancy",              "LaunchStats"};
 constexpr auto counters = "dram__bytes_read.sum,dram__bytes_write.sum,lts__t_bytes.sum,lts__t_sectors_op_read.sum,l1tex__t_bytes.sum,"
                           "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum,gpu__time_duration.sum";
 constexpr auto executions = "inst_executed,thread_inst_executed";
@@ -59,7 +60,8 @@ Replay replay_of(const model::Cell& cell, const model::Device& device, const mod
 
 std::vector<std::string> replay_command(const fs::path& folder, unsigned timed) { return {"cuda-launch", folder.string(), std::to_string(timed)}; }
 
-inspect::ToolResult run_ncu(const fs::path& ncu, const Replay& replay, const fs::path& folder, std::vector<std::string> options, std::chrono::milliseconds limit) {
+inspect::ToolResult run_ncu(const fs::path& ncu, const Replay& replay, const fs::path& folder, std::vector<std::string> options,
+                            std::chrono::milliseconds limit) {
     options.insert(options.begin(), {"--clock-control", "none", "--launch-count", "1", "--kernel-name", replay.entry});
     options.push_back(this_program().string());
     for (auto& word : replay_command(folder, 0)) options.push_back(std::move(word));

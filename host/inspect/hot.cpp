@@ -150,7 +150,8 @@ public:
                 loops[around[b].back()].instructions += counts.instructions;
             }
             if (share < least_share) continue;
-            model::HotBlock hot{function_.name, code[block.first].address, end_of(block.end - 1), 0, share, counts.instructions, counts.classes, counts.memory, {}};
+            const auto begin = code[block.first].address, end = end_of(block.end - 1);
+            model::HotBlock hot{function_.name, begin, end, 0, share, counts.instructions, counts.classes, counts.memory, {}};
             if (out.evidence == Hot::counted) hot.executed = hits_[b];
             else hot.samples = static_cast<unsigned>(hits_[b]);
             for (const auto k : around[b]) {

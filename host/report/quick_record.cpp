@@ -209,7 +209,8 @@ void models(od::value list, std::vector<model::CoreModel>& out) {
 
 model::Hot hot(od::value v) {
     model::Hot h;
-    read(v.get_object(), {{"evidence", &h.evidence, true}, {"reason", &h.reason}, {"method", &h.method}, {"samples", &h.samples}, {"in_kernel", &h.in_kernel}, {"executed", &h.executed},
+    read(v.get_object(), {{"evidence", &h.evidence, true}, {"reason", &h.reason}, {"method", &h.method}, {"samples", &h.samples}, {"in_kernel", &h.in_kernel},
+                          {"executed", &h.executed},
                           {"elsewhere", [&](od::value part) { h.elsewhere = counts(part); }}, {"code", &h.code},
                           {"blocks", [&](od::value list) {
                                for (auto item : list.get_array()) {
@@ -245,7 +246,8 @@ model::Hot hot(od::value v) {
                                                         {"reason", &m.reason},
                                                         {"processors", [&](od::value list) { models(list, m.processors); }}});
                            }}});
-    if (h.evidence != model::Hot::sampled && h.evidence != model::Hot::counted && h.evidence != model::Hot::accounted && h.evidence != model::Hot::unknown) throw NotPlain{};
+    const auto possible = {model::Hot::sampled, model::Hot::counted, model::Hot::accounted, model::Hot::unknown};
+    if (std::find(possible.begin(), possible.end(), h.evidence) == possible.end()) throw NotPlain{};
     return h;
 }
 

@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(numbers_are_numbers_and_other_point_values_are_texts) {
 
 BOOST_AUTO_TEST_CASE(hot_code_that_cannot_be_is_refused_by_its_place) {
     BOOST_TEST(refusal_after([](Json& j) { j["hot"]["evidence"] = "guessed"; }) ==
-               "this is not a record: 'hot.evidence' is 'guessed', not one of sampled, accounted, unknown");
+               "this is not a record: 'hot.evidence' is 'guessed', not one of sampled, counted, accounted, unknown");
     BOOST_TEST(refusal_after([](Json& j) { j["hot"]["blocks"][0]["share"] = "most"; }) == "this is not a record: 'hot.blocks.share' is not a number");
     BOOST_TEST(refusal_after([](Json& j) { j["hot"]["blocks"] = 1; }) == "this is not a record: 'hot.blocks' is not a list");
 }

@@ -62,6 +62,20 @@ BOOST_AUTO_TEST_CASE(a_record_as_the_lab_writes_it_is_read_quickly_and_wholly) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(code_whose_executions_were_counted_is_read_quickly_and_wholly) {
+    auto r = report::from_json(whole_record());
+    model::Hot counted{.evidence = model::Hot::counted, .method = "ncu, inst_executed", .executed = 9'000'000'000, .code = "SASS as it ran, by ncu"};
+    counted.blocks = {{"k", 48, 112, 0, 0.99, 4, {{"fp32", 1}}, {{"global_load_128", 1}}, {48}, 8'900'000'000}};
+    r.hot = counted;
+    const auto line = report::to_json_line(r);
+    const auto record = report::QuickReader().read(line);
+    BOOST_REQUIRE(record);
+    BOOST_TEST(record->hot->executed == 9'000'000'000u);
+    BOOST_TEST(record->hot->blocks.front().executed == 8'900'000'000u);
+    BOOST_TEST(report::to_json_line(*record) == line);
+    BOOST_TEST(report::to_json_line(report::from_json(line)) == line);
+}
+
 BOOST_AUTO_TEST_CASE(whatever_the_quick_reader_takes_the_careful_one_takes_as_the_same) {
     report::QuickReader quick;
     const auto line = whole_record();
