@@ -298,10 +298,11 @@ INLINE void add_to_c(float (*acc)[ITEM_N], global float* c, int row, int column,
 
 #if GEMM_STREAM
 // Stream-K (Osama, Merrill, Cecka, Garland, Owens: "Stream-K: Work-centric Parallel Decomposition for Dense Matrix-Matrix Multiplication
-// on the GPU", PPoPP 2023): as many work-groups as are resident at once. Of the tiles, taken row by row, each makes as many as all groups
-// can make alike. The k of those left over, tile after tile, is cut into equal shares whatever tiles that divides, in steps of DEPTH. So no
-// group idles through a last round. These come first: their atomic additions end while whole tiles are multiplied.
-// Fewer steps than this are not worth the sums that they add to C.
+// on the GPU", PPoPP 2023): only as many work-groups as are resident at once, so that none idles through a last round of few tiles. Each
+// makes the same number of whole tiles, as many as there are for all. The k of the tiles left over, one tile after the other, is cut into
+// equal shares, in steps of DEPTH, whatever tiles a cut divides. A group does its share first: the atomic additions that it takes
+// are still under way while whole tiles are multiplied.
+// A share of fewer steps than this costs more for its sums than it saves; not measured yet.
 #define LEAST_STEPS 4
 
 INLINE void add_atomically(global float* p, float value) {
