@@ -13,6 +13,8 @@
 //   GEMM_ALIGNED 1 when k and n are multiples of four, so that rows can be read in 128-bit words
 //   GEMM_WHOLE   1 when m, n and k are multiples of the tile, so that no bound needs a test
 //   GEMM_PACKED  1: pipelined reads copies of A and B whose rows are aligned and which whole tiles fill
+//   GEMM_STREAM  1: pipelined has as many work-groups as are resident, each with an equal share of all tiles' k: see there
+//   GEMM_RED4    1 when the device adds four floats atomically in one instruction
 
 #ifdef GEMM_NAIVE
 // One element per work-item, both rows and columns straight from memory.
@@ -294,6 +296,64 @@ INLINE void add_to_c(float (*acc)[ITEM_N], global float* c, int row, int column,
 }
 #endif
 
+#if GEMM_STREAM
+// Stream-K (Osama, Merrill, Cecka, Garland, Owens: "Stream-K: Work-centric Parallel Decomposition for Dense Matrix-Matrix Multiplication
+// on the GPU", PPoPP 2023): only as many work-groups as are resident at once, so that none idles through a last round of few tiles. Each
+// makes the same number of whole tiles, as many as there are for all. The k of the tiles left over, one tile after the other, is cut into
+// equal shares, in steps of DEPTH, whatever tiles a cut divides. A group does its share first: the atomic additions that it takes
+// are still under way while whole tiles are multiplied.
+// A share of fewer steps than this costs more for its sums than it saves; not measured yet.
+#define LEAST_STEPS 4
+
+INLINE void add_atomically(global float* p, float value) {
+#if defined(LAB_NVIDIA)
+    __asm__ volatile("red.global.add.f32 [%0], %1;" : : "l"(p), "f"(value) : "memory");
+#else
+    int was, now = 0;  // the first exchange fails and tells what is there, so that nothing is read beside atomic operations
+    do {
+        was = now;
+        now = atomic_cmpxchg((volatile global int*)p, was, as_int(as_float(was) + value));
+    } while (now != was);
+#endif
+}
+
+// acc to a tile that other groups add to as well; top and left are the tile's, row and column the item's in it.
+INLINE void add_part(float (*acc)[ITEM_N], local float* pool, global float* c, int top, int left, int row, int column, int m, int n) {
+#ifdef GEMM_RED4
+#pragma unroll
+    for (int y = 0; y < 8; ++y) {
+        const int r = top + row + (y & 3) + (y >> 2) * 16;
+#pragma unroll
+        for (int h = 0; h < ITEM_N / 4; ++h) {
+            const int x = left + column + h * 32;
+            global float* p = c + (size_t)r * n + x;
+            const float* v = acc[y] + 4 * h;
+            if (INSIDE(r < m && x < n))
+                __asm__ volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" : : "l"(p), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]) : "memory");
+        }
+    }
+#else
+    // Through local memory, an eighth of the tile's rows at a time, so that neighbouring items add to neighbouring floats: as they are, the sums of 32
+    // items that one instruction adds lie in 16 sectors, two in each.
+#pragma unroll
+    for (int y = 0; y < 8; ++y) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+        for (int h = 0; h < ITEM_N / 4; ++h)
+            *(local float4*)(pool + (row / 32 * 4 + row % 32 / 4) * TILE_N + column + 32 * h) =
+                (float4)(acc[y][4 * h], acc[y][4 * h + 1], acc[y][4 * h + 2], acc[y][4 * h + 3]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll 1
+        for (int at = get_local_id(0); at < TILE_M / 8 * TILE_N; at += GROUP) {
+            const int from = at / TILE_N, r = top + from / 4 * 32 + from % 4 * 4 + (y & 3) + (y >> 2) * 16, x = left + at % TILE_N;
+            if (INSIDE(r < m && x < n)) add_atomically(c + (size_t)r * n + x, pool[at]);
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+}
+#endif
+
 #if SLICES > 1
 // The sums of the upper half of the teams are added to those of the lower half, until the first team has all. The tiles, which
 // nobody needs any more, take them, `rows` of the eight at a time.
@@ -337,18 +397,24 @@ kernel PROMISE void KERNEL(global const float* restrict a, global const float* r
     const int team = get_local_id(0) / TEAM, id = get_local_id(0) % TEAM, warp = id / 32, lane = id % 32;
     const int row = warp / WARPS_N * 32 + lane / 8 * 4;
     const int column = warp % WARPS_N * 8 * ITEM_N + lane % 8 * 4;
+#if !GEMM_STREAM
     const int top = get_group_id(1) * TILE_M, left = get_group_id(0) * TILE_N;
+#endif
     // Where the values of the item's team begin in a tile.
     const int at_a = team * TILE_K * PITCH_A + row, at_b = team * TILE_K * TILE_N + column;
     float acc[8][ITEM_N];
+#if !GEMM_STREAM
 #pragma unroll
     for (int i = 0; i < 8 * ITEM_N; ++i) acc[i / ITEM_N][i % ITEM_N] = 0;
+#endif
     float4 fa[FETCHES_A], fb[FETCHES_B];
     source_t from;
 #if !GEMM_PACKED
     const int rows = m, pitch = n;
 #endif
+#if !GEMM_STREAM
     point_sources(&from, a, b, top, left, rows, pitch, k);
+#endif
 #if defined(GEMM_TILE8)
     local float pool[TILE_SIZE_A + TILE_SIZE_B] __attribute__((aligned(16)));
     local float *ta = pool, *tb = pool + TILE_SIZE_A;
@@ -364,10 +430,41 @@ kernel PROMISE void KERNEL(global const float* restrict a, global const float* r
     // Two tiles each: one is multiplied while the next is on its way from memory, and one barrier a tile is enough.
     local float pool[2 * (TILE_SIZE_A + TILE_SIZE_B)] __attribute__((aligned(16)));
     local float *ta = pool, *tb = pool + 2 * TILE_SIZE_A;
+#if GEMM_STREAM
+    int now = 0;
+    const int groups = get_num_groups(0), steps = (k + DEPTH - 1) / DEPTH, wide = (n + TILE_N - 1) / TILE_N;
+    const int tiles = (m + TILE_M - 1) / TILE_M * wide, whole = tiles / groups * groups, shared_steps = (tiles - whole) * steps;
+    const int share = max((shared_steps + groups - 1) / groups, LEAST_STEPS);
+    int tile = get_group_id(0), step = min(tile * share, shared_steps);
+    const int end = min(step + share, shared_steps);
+    while (step < end || tile < whole) {
+        // Steps first to last - 1 of the tile. If k fills no last one, step 0 is short.
+        int at = tile, first = 0, last = steps;
+        if (step < end) {
+            at = whole + step / steps;
+            first = step % steps;
+            last = min(steps, first + end - step);
+            step += last - first;
+        } else {
+            tile += groups;
+        }
+        const int top = at / wide * TILE_M, left = at % wide * TILE_N;
+        const int first_k = first == 0 ? 0 : FILLED ? first * DEPTH : (k - 1) % DEPTH + 1 + (first - 1) * DEPTH;
+        int left_k = (last - first - 1) * DEPTH;
+#pragma unroll
+        for (int i = 0; i < 8 * ITEM_N; ++i) acc[i / ITEM_N][i % ITEM_N] = 0;
+        point_sources(&from, a + first_k, b + (size_t)first_k * pitch, top, left, rows, pitch, k);
+        if (FILLED || first > 0) fetch_tiles(fa, fb, &from, pitch);
+        else fetch_first_tiles(fa, fb, &from, pitch, k);
+        now ^= 1;  // others may still read from the tile that the piece before left there
+        store_tiles(ta + now * TILE_SIZE_A, tb + now * TILE_SIZE_B, fa, fb);
+        barrier(CLK_LOCAL_MEM_FENCE);
+#else
     int left_k = fetch_first_tiles(fa, fb, &from, pitch, k);
     store_tiles(ta, tb, fa, fb);
     barrier(CLK_LOCAL_MEM_FENCE);
     int now = 0;
+#endif
 #if PREFETCH
     // The next step's values are on their way from local memory while one step's are multiplied, into the next tile too.
     // m > 0 always holds, which the compiler does not know. If it saw that both ways into the loop end with the same reads, it
@@ -377,7 +474,7 @@ kernel PROMISE void KERNEL(global const float* restrict a, global const float* r
     for (int i = 0; i < 8; ++i) av[0][i] = 0;
 #pragma unroll
     for (int i = 0; i < ITEM_N; ++i) bv[0][i] = 0;
-    if (m > 0) read_values(av[0], bv[0], ta + at_a, tb + at_b);
+    if (m > 0) read_values(av[0], bv[0], ta + now * TILE_SIZE_A + at_a, tb + now * TILE_SIZE_B + at_b);
 #endif
     for (; left_k > -DEPTH; left_k -= DEPTH) {
         if (left_k > 0) fetch_tiles(fa, fb, &from, pitch);
@@ -408,7 +505,13 @@ kernel PROMISE void KERNEL(global const float* restrict a, global const float* r
     if (team > 0) return;
 #endif
 #endif
+#if GEMM_STREAM
+        if (last - first == steps) add_to_c(acc, c, top + row, left + column, m, n);
+        else add_part(acc, pool, c, top, left, row, column, m, n);
+    }
+#else
     add_to_c(acc, c, top + row, left + column, m, n);
+#endif
 }
 #endif
 

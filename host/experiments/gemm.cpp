@@ -20,6 +20,7 @@ using namespace lib;
 /// teams of work-items that share the tile's k among them.
 struct Tiles {
     std::size_t m = 128, n = 128, item_n = 8, slices = 1;
+    bool stream = false;  ///< the work-groups are those that are resident at once, and share all tiles' k
 
     [[nodiscard]] std::size_t group() const { return m * n / 8 / item_n * slices; }
 };
@@ -37,6 +38,15 @@ struct Sizes {
     [[nodiscard]] bool whole() const { return m == whole_m() && n == whole_n() && k == whole_k(); }
 };
 
+/// Work-groups of a stream that a compute unit of 64 Ki registers holds: at 128 a work-item, and with 128 sums a work-item one of 256.
+std::size_t resident(const Tiles& tiles) { return tiles.item_n > 8 ? 1 : std::max<std::size_t>(1, 65536 / 128 / tiles.group()); }
+
+/// Work-groups of a stream: no more than there are steps of k.
+std::size_t stream_groups(const Sizes& sizes, const Tiles& tiles, const Device& device) {
+    const auto steps = divide_up(sizes.m, tiles.m) * divide_up(sizes.n, tiles.n) * divide_up(sizes.k, sizes.tile_k);
+    return std::min(device.compute_units * resident(tiles), steps);
+}
+
 bool has_register_tiles(const Variant& variant) {
     return variant.name == "tile8" || variant.name == "buffered" || variant.name == "serpentine" || variant.name == "pipelined";
 }
@@ -48,9 +58,10 @@ struct Choice {
     std::size_t m, n, slices;
     std::array<double, 4> rate;
     double edges, packed;
+    double stream = 0;  ///< the rate with schedule=stream; 0: not chosen then
 };
-constexpr std::array<Choice, 7> choices{{{256, 128, 1, {0.755, 0.775, 0.782, 0.782}, 0.95, 0.95},
-                                         {128, 128, 1, {0.660, 0.740, 0.745, 0.768}, 1.00, 1.00},
+constexpr std::array<Choice, 7> choices{{{256, 128, 1, {0.755, 0.775, 0.782, 0.782}, 0.95, 0.95, 0.775},
+                                         {128, 128, 1, {0.660, 0.740, 0.745, 0.768}, 1.00, 1.00, 0.745},
                                          {128, 128, 2, {0.715, 0.700, 0.700, 0.715}, 1.00, 1.01},
                                          {64, 128, 1, {0.540, 0.675, 0.708, 0.735}, 0.95, 0.98},
                                          {64, 128, 2, {0.605, 0.705, 0.710, 0.745}, 0.92, 0.92},
@@ -66,21 +77,44 @@ double time_of(const Choice& c, const Sizes& sizes, const Device& device) {
     return static_cast<double>(rounds * c.m * c.n) / (c.rate[std::min<std::size_t>(rounds, c.rate.size()) - 1] * slower);
 }
 
+/// What a stream takes longer for sums that several groups add to one tile: multiply-adds that a unit could do at its peak of 253e9/s
+/// meanwhile (H200); a guess of 8 us, not measured yet.
+constexpr double stream_overhead = 8e-6 * 253e9;
+
+Tiles tiles_of(const Choice& c) { return {c.m, c.n, c.m * c.n > 128 * 128 ? 16u : 8u, c.slices, false}; }
+
+/// Likewise, of a stream; of one that would do whole tiles only, never.
+double time_of_stream(const Choice& c, const Sizes& sizes, const Device& device) {
+    const auto tiles = divide_up(sizes.m, c.m) * divide_up(sizes.n, c.n);
+    const bool whole = sizes.m % c.m == 0 && sizes.n % c.n == 0;
+    if (c.stream == 0 || tiles % stream_groups(sizes, tiles_of(c), device) == 0) return INFINITY;
+    const double area = static_cast<double>(tiles * c.m * c.n) / std::max(1u, device.compute_units);
+    return area / (c.stream * (sizes.packed ? c.packed : whole ? 1 : c.edges)) + stream_overhead / static_cast<double>(sizes.k);
+}
+
 /// The tiles of `pipelined`; without a choice, those that take the busiest compute unit the least time.
 Tiles tiles_of(const Sizes& sizes, const Device& device, Params& params) {
-    const auto time = [&](const Choice& c) {
+    const bool nvidia = device.implementation == Implementation::nvidia;
+    const auto fits = [&](const Choice& c) {
         // 128 sums a work-item, which not every register file holds. Float by float they take longer to get to C than smaller tiles do.
-        const bool fits = c.m * c.n <= 128 * 128 || (device.implementation == Implementation::nvidia && sizes.aligned());
-        return fits && c.m * c.n / 64 * c.slices <= device.max_group_promised ? time_of(c, sizes, device) : INFINITY;
+        return (c.m * c.n <= 128 * 128 || (nvidia && sizes.aligned())) && c.m * c.n / 64 * c.slices <= device.max_group_promised;
     };
-    const auto& best = *std::ranges::min_element(choices, {}, time);
-    const auto tile = params.text("tile", std::to_string(best.m) + "x" + std::to_string(best.n));
+    const auto name = [](const Choice& c) { return std::to_string(c.m) + "x" + std::to_string(c.n); };
+    const auto time = [&](const Choice& c) { return fits(c) ? time_of(c, sizes, device) : INFINITY; };
+    const auto stream_time = [&](const Choice& c) { return fits(c) ? time_of_stream(c, sizes, device) : INFINITY; };
+    const auto& whole = *std::ranges::min_element(choices, {}, time);
+    const auto& streamed = *std::ranges::min_element(choices, {}, stream_time);
+    const bool free = (params.is_auto("slices") || params.text("slices") == "1") && (params.is_auto("tile") || params.text("tile") == name(streamed));
     Tiles out;
+    out.stream = params.text("schedule", nvidia && free && stream_time(streamed) < time(whole) ? "stream" : "tiles") == "stream";
+    const auto& best = out.stream ? streamed : whole;
+    const auto tile = params.text("tile", name(best));
     const auto x = tile.find('x');
     out.m = std::stoul(tile.substr(0, x));
     out.n = std::stoul(tile.substr(x + 1));
     out.item_n = out.m * out.n > 128 * 128 ? 16 : 8;
     out.slices = std::stoul(params.text("slices", std::to_string(out.m == best.m && out.n == best.n ? best.slices : 1)));
+    if (out.stream && out.slices > 1) throw Unsupported("the k of streamed tiles is shared by work-groups, not by teams of one: slices can only be 1");
     if (out.group() * 8 * out.item_n > 32768)
         throw Unsupported("tiles of " + tile + " in " + std::to_string(out.slices) + " slices take " + std::to_string(out.group() * out.item_n / 32) +
                           " KiB of registers for their sums alone; 128 KiB are the most");
@@ -186,20 +220,25 @@ Setup setup(const Request& request, Params& params) {
         out.global = Extent(columns, std::min(divide_up(items, columns), divide_up(m, 6)));
     } else {
         out.local = Extent(tiles.group(), 1);
-        out.global = Extent(divide_up(n, tiles.n) * tiles.group(), divide_up(m, tiles.m));
+        out.global = tiles.stream ? Extent(stream_groups(sizes, tiles, device) * tiles.group(), 1)
+                                  : Extent(divide_up(n, tiles.n) * tiles.group(), divide_up(m, tiles.m));
         const bool whole = sizes.whole();
         for (const auto& [name, number] : std::initializer_list<std::pair<const char*, std::size_t>>{{"TILE_M", tiles.m}, {"TILE_N", tiles.n},
                  {"TILE_K", tile_k}, {"ITEM_N", tiles.item_n}, {"SLICES", tiles.slices}, {"GEMM_ALIGNED", sizes.aligned()},
                  {"GEMM_WHOLE", whole}, {"GEMM_PACKED", packed}})
             out.defines.push_back(name + ("=" + std::to_string(number)));
         if (variant == "pipelined") out.defines.push_back("PREFETCH=" + std::to_string(tiles.m * tiles.n >= 128 * 128));
+        if (tiles.stream) out.defines.emplace_back("GEMM_STREAM=1");
+        // sm_90 and PTX 8.1, which no clang up to 16 writes: not offline.
+        if (tiles.stream && sizes.aligned() && device.compute_capability >= 90 && !device.driver.starts_with("clang")) out.defines.emplace_back("GEMM_RED4=1");
         // Left alone, ptxas takes 129 to 146 registers. At 128 one group more is resident, where there are so many; else the units' groups end in
         // bunches, and a unit that takes a bunch more is the last by far (1500 cubed: 233 us, with the limit 195). Of small tiles of copies
         // the groups begin one after the other, and the limit costs 5 % (H200, 2026-11-23).
         const std::size_t elements = tiles.m * tiles.n;
         const bool many = divide_up(m, tiles.m) * divide_up(n, tiles.n) > device.compute_units * (65536 / 136 / tiles.group());
         const bool more = elements <= 64 * 64 ? !packed : elements < 128 * 128 || tile_k == 16 || !whole;
-        if (device.implementation == Implementation::nvidia && tiles.item_n == 8 && many && more)
+        // A stream has as many groups as are resident with it.
+        if (device.implementation == Implementation::nvidia && tiles.item_n == 8 && (tiles.stream || (many && more)))
             for (const auto* limit : {"GEMM_LIMITED=1", "-cl-nv-maxrregcount=128"}) out.defines.emplace_back(limit);
         if (packed) add_packing(out, sizes);
     }
@@ -279,13 +318,15 @@ Experiment describe_gemm() {
     by_size("pack", "1 copies A and B into rows that are aligned and whole tiles first, within the operation; auto where rows are not aligned, from 760 on",
             {"0", "1"});
     by_size("slices", "teams of a work-group that share the k of its tile; auto by the size and the compute units", {"1", "2", "4"});
+    by_size("schedule", "tiles gives each tile a work-group; stream gives the groups that are resident whole tiles and equal shares of the k of the rest; "
+                        "auto by the size and the compute units, tiles elsewhere than on NVIDIA", {"tiles", "stream"});
     out.variants = {
         {"naive", "One element of C per work-item, operands straight from memory."},
         {"local", "A 16x16 work-group shares tiles of A and B in local memory."},
         {"tile8", "8x8 elements of C in the registers of each work-item, 128x128 per work-group, 128-bit loads."},
         {"buffered", "tile8 with two tiles: one is multiplied while the next is fetched."},
         {"serpentine", "buffered with every second row of multiply-adds in reverse order, so that operands repeat."},
-        {"pipelined", "serpentine with values read ahead from local memory, tiles by the size, and teams that share the k of small ones."},
+        {"pipelined", "serpentine with values read ahead from local memory, tiles by the size, and teams that share the k of small ones or work-groups that share that of the last."},
         {"vector", "6x16 elements of C in vector registers, strips of B packed: the form for a CPU.", {}, {"cpu"}},
     };
     out.native = native::loops("vector", "Three loops, the innermost along the rows of B and C", [](const HostMemory& m, const Point&, unsigned threads) {

@@ -19,9 +19,12 @@ SIZES = {
     "dispatch_*": {"tiny": [["side=1,8", "shape=4x2"]], "small": [["side=15", "shape=8x4x2"]]},
     "divergence_*": {"tiny": [["items=64"]], "small": [["items=512"]]},
     "fma_*": {"tiny": [["type=float", "ahead=0,15"]], "small": []},
-    "gemm_pipelined": {"tiny": [["m=5", "n=18", "k=7"], ["m=9", "n=20", "k=12"]],
+    # Streams: one tile, of which several groups have a part wherever there are two units, and some of which groups have the whole.
+    "gemm_pipelined": {"tiny": [["m=5", "n=18", "k=7"], ["m=9", "n=20", "k=12"], ["m=9", "n=20", "k=68,70", "schedule=stream", "tile=64x64"]],
                        "small": [["m=130", "n=261", "k=37", "pack=0,1"], ["m=130", "n=261", "k=70", "tile=64x64", "slices=4"],
-                                 ["m=300", "n=268", "k=44", "tile=256x128"], ["m=256", "n=256", "k=64", "tile=128x64"]]},
+                                 ["m=300", "n=268", "k=44", "tile=256x128"], ["m=256", "n=256", "k=64", "tile=128x64"],
+                                 ["m=1,40,129", "schedule=stream"], ["m=257", "n=130", "k=9", "schedule=stream"], ["m=130", "n=261", "k=999", "pack=0,1", "schedule=stream"],
+                                 ["m=600", "n=100", "k=444", "schedule=stream", "tile=256x128"], ["m=384", "n=256", "k=512", "schedule=stream"]]},
     # Sizes that no tile divides, with rows that 128-bit words divide and that they do not.
     "gemm_[nl]*": {"tiny": [["m=5", "n=18", "k=7"], ["m=9", "n=20", "k=12"]], "small": [["m=64", "n=32", "k=48", "pad=0,3"], ["m=130", "n=261", "k=17"]]},
     "gemm_*": {"tiny": [["m=5", "n=18", "k=7"], ["m=9", "n=20", "k=12"]],

@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(matrices_get_tiles_by_their_size_and_are_copied_where_their
     const std::map<std::string, model::Loaded> files;
     const auto tiles = [&](model::Implementation implementation, const char* m) {
         device.implementation = implementation;
-        const auto cell = test::first_cell("gemm_pipelined", {{"m", m}});
+        const auto cell = test::first_cell("gemm_pipelined", {{"m", m}, {"schedule", "tiles"}});
         const auto point = model::resolve(*cell.experiment, {*cell.variant, cell.point, device, 1, files, 1});
         return point.text("tile") + " " + point.text("slices");
     };
@@ -231,6 +231,43 @@ BOOST_AUTO_TEST_CASE(matrices_get_tiles_by_their_size_and_are_copied_where_their
     BOOST_TEST(packs("301") == "0", "a second launch costs more than words save there");
     // 128 sums a work-item are more than other register files are known to hold.
     BOOST_TEST(!tiles(Implementation::amd, "2048").starts_with("256"));
+}
+
+BOOST_AUTO_TEST_CASE(a_stream_has_the_work_groups_that_are_resident_and_at_most_one_for_each_step_of_k) {
+    model::Device device = small_device(model::DeviceType::gpu);
+    device.max_group = 256;
+    device.max_group_promised = 1024;
+    device.max_alloc_bytes = device.global_bytes = 16ull << 30;
+    device.compute_units = 132;
+    device.implementation = Implementation::nvidia;
+    const auto groups = [&](const model::Settings& axes) {
+        const auto setup = test::set_up_cell("gemm_pipelined", axes, device);
+        return setup.global.size[0] / setup.local.size[0] * setup.global.size[1];
+    };
+    BOOST_TEST(groups({{"m", "600"}, {"schedule", "stream"}, {"tile", "256x128"}}) == 132u);
+    BOOST_TEST(groups({{"m", "600"}, {"schedule", "stream"}, {"tile", "128x128"}}) == 264u, "two groups of 256 items, 128 registers each");
+    BOOST_TEST(groups({{"m", "40"}, {"schedule", "stream"}, {"tile", "128x128"}}) == 5u);
+    BOOST_TEST(groups({{"m", "1"}, {"schedule", "stream"}, {"tile", "64x64"}}) == 1u);
+    BOOST_TEST(groups({{"m", "600"}, {"schedule", "tiles"}, {"tile", "128x128"}}) == 25u);
+    BOOST_TEST(says(unsupported("gemm", "pipelined", {{"m", "40"}, {"schedule", "stream"}, {"slices", "2"}}), "slices can only be 1"));
+}
+
+BOOST_AUTO_TEST_CASE(streams_are_chosen_where_a_last_round_would_be_nearly_empty_on_nvidia_only) {
+    model::Device device = small_device(model::DeviceType::gpu);
+    device.max_group_promised = 1024;
+    device.max_alloc_bytes = device.global_bytes = 16ull << 30;
+    device.compute_units = 132;
+    const std::map<std::string, model::Loaded> files;
+    const auto schedule = [&](model::Implementation implementation, const model::Settings& axes) {
+        device.implementation = implementation;
+        const auto cell = test::first_cell("gemm_pipelined", axes);
+        return model::resolve(*cell.experiment, {*cell.variant, cell.point, device, 1, files, 1}).text("schedule");
+    };
+    BOOST_TEST(schedule(Implementation::nvidia, {{"m", "3000"}}) == "stream", "288 tiles of 256x128: a third round of 24");
+    BOOST_TEST(schedule(Implementation::nvidia, {{"m", "2816"}, {"n", "1536"}, {"tile", "256x128"}}) == "tiles", "132 tiles leave nothing to share");
+    BOOST_TEST(schedule(Implementation::nvidia, {{"m", "3000"}, {"slices", "2"}}) == "tiles");
+    BOOST_TEST(schedule(Implementation::amd, {{"m", "3000"}}) == "tiles");
+    BOOST_TEST(schedule(Implementation::pocl, {{"m", "3000"}}) == "tiles");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
