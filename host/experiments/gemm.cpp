@@ -58,10 +58,9 @@ struct Choice {
     std::size_t m, n, slices;
     std::array<double, 4> rate;
     double edges, packed;
-    double stream = 0;  ///< the rate with schedule=stream; 0: not chosen then
 };
-constexpr std::array<Choice, 7> choices{{{256, 128, 1, {0.755, 0.775, 0.782, 0.782}, 0.95, 0.95, 0.775},
-                                         {128, 128, 1, {0.660, 0.740, 0.745, 0.768}, 1.00, 1.00, 0.745},
+constexpr std::array<Choice, 7> choices{{{256, 128, 1, {0.755, 0.775, 0.782, 0.782}, 0.95, 0.95},
+                                         {128, 128, 1, {0.660, 0.740, 0.745, 0.768}, 1.00, 1.00},
                                          {128, 128, 2, {0.715, 0.700, 0.700, 0.715}, 1.00, 1.01},
                                          {64, 128, 1, {0.540, 0.675, 0.708, 0.735}, 0.95, 0.98},
                                          {64, 128, 2, {0.605, 0.705, 0.710, 0.745}, 0.92, 0.92},
@@ -77,19 +76,21 @@ double time_of(const Choice& c, const Sizes& sizes, const Device& device) {
     return static_cast<double>(rounds * c.m * c.n) / (c.rate[std::min<std::size_t>(rounds, c.rate.size()) - 1] * slower);
 }
 
-/// What a stream takes longer for sums that several groups add to one tile: multiply-adds that a unit could do at its peak of 253e9/s
-/// meanwhile (H200); a guess of 8 us, not measured yet.
-constexpr double stream_overhead = 8e-6 * 253e9;
+/// The tiles that `auto` may choose for a stream, the faster ones at all sizes but two, and their time: that of their multiply-adds at a part of the
+/// peak, and what a launch and the sums that several groups add to one tile take. Fitted to 28 sizes from 512 to 5000 (H200, 2026-11-24); at
+/// these the choice between whole tiles and a stream takes at most 2.8 % longer than the better one.
+constexpr const Choice& streamed = choices[1];
+constexpr double stream_rate = 0.697, stream_seconds = 9.3e-6;
+constexpr double stream_rate_packed = 0.676, stream_seconds_packed = 13.3e-6;  // of copies, whose sums go to C float by float
+constexpr double multiply_adds_of_unit = 253e9;                                // a second, at the peak
 
-Tiles tiles_of(const Choice& c) { return {c.m, c.n, c.m * c.n > 128 * 128 ? 16u : 8u, c.slices, false}; }
-
-/// Likewise, of a stream; of one that would do whole tiles only, never.
-double time_of_stream(const Choice& c, const Sizes& sizes, const Device& device) {
-    const auto tiles = divide_up(sizes.m, c.m) * divide_up(sizes.n, c.n);
-    const bool whole = sizes.m % c.m == 0 && sizes.n % c.n == 0;
-    if (c.stream == 0 || tiles % stream_groups(sizes, tiles_of(c), device) == 0) return INFINITY;
-    const double area = static_cast<double>(tiles * c.m * c.n) / std::max(1u, device.compute_units);
-    return area / (c.stream * (sizes.packed ? c.packed : whole ? 1 : c.edges)) + stream_overhead / static_cast<double>(sizes.k);
+/// As time_of, of a stream; of one that would do whole tiles only, never.
+double time_of_stream(const Sizes& sizes, const Device& device) {
+    const auto tiles = divide_up(sizes.m, streamed.m) * divide_up(sizes.n, streamed.n);
+    if (tiles % stream_groups(sizes, {streamed.m, streamed.n}, device) == 0) return INFINITY;
+    const double elements = static_cast<double>(tiles * streamed.m * streamed.n) / std::max(1u, device.compute_units);
+    return elements / (sizes.packed ? stream_rate_packed : stream_rate) +
+           (sizes.packed ? stream_seconds_packed : stream_seconds) * multiply_adds_of_unit / static_cast<double>(sizes.k);
 }
 
 /// The tiles of `pipelined`; without a choice, those that take the busiest compute unit the least time.
@@ -101,12 +102,11 @@ Tiles tiles_of(const Sizes& sizes, const Device& device, Params& params) {
     };
     const auto name = [](const Choice& c) { return std::to_string(c.m) + "x" + std::to_string(c.n); };
     const auto time = [&](const Choice& c) { return fits(c) ? time_of(c, sizes, device) : INFINITY; };
-    const auto stream_time = [&](const Choice& c) { return fits(c) ? time_of_stream(c, sizes, device) : INFINITY; };
     const auto& whole = *std::ranges::min_element(choices, {}, time);
-    const auto& streamed = *std::ranges::min_element(choices, {}, stream_time);
-    const bool free = (params.is_auto("slices") || params.text("slices") == "1") && (params.is_auto("tile") || params.text("tile") == name(streamed));
+    const auto may_be = [&](const char* axis, const std::string& value) { return params.is_auto(axis) || params.text(axis) == value; };
+    const bool may_stream = nvidia && may_be("slices", "1") && may_be("tile", name(streamed));
     Tiles out;
-    out.stream = params.text("schedule", nvidia && free && stream_time(streamed) < time(whole) ? "stream" : "tiles") == "stream";
+    out.stream = params.text("schedule", may_stream && fits(streamed) && time_of_stream(sizes, device) < time(whole) ? "stream" : "tiles") == "stream";
     const auto& best = out.stream ? streamed : whole;
     const auto tile = params.text("tile", name(best));
     const auto x = tile.find('x');
@@ -326,7 +326,8 @@ Experiment describe_gemm() {
         {"tile8", "8x8 elements of C in the registers of each work-item, 128x128 per work-group, 128-bit loads."},
         {"buffered", "tile8 with two tiles: one is multiplied while the next is fetched."},
         {"serpentine", "buffered with every second row of multiply-adds in reverse order, so that operands repeat."},
-        {"pipelined", "serpentine with values read ahead from local memory, tiles by the size, and teams that share the k of small ones or work-groups that share that of the last."},
+        {"pipelined", "serpentine with values read ahead from local memory, tiles by the size, and teams that share the k of small ones or work-groups that "
+                      "share that of the last."},
         {"vector", "6x16 elements of C in vector registers, strips of B packed: the form for a CPU.", {}, {"cpu"}},
     };
     out.native = native::loops("vector", "Three loops, the innermost along the rows of B and C", [](const HostMemory& m, const Point&, unsigned threads) {

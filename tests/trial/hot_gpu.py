@@ -6,7 +6,7 @@ of the regression.
 
 CLLAB names the program, build/cllab unless set. Needs Nsight Compute's ncu on PATH.
 
-Every variant is built and verified at its first point (`cllab dump`), and accounted for by its declared work alone. Where that names a loop or path,
+Every variant is verified and timed for a moment at its first point (`cllab run`), and accounted for by its declared work alone. Where that names a loop or path,
 `cllab ncu` counts what each instruction of the same launch was executed. The two listings are of different compilers, so places are compared by what
 one pass through them does: agreement is the same accesses to memory and instructions within a tenth. It is a tie where the counts give another place
 less than 3 points more. `cllab isa --hot` then says of all other variants whether executions can be counted, and why not (--counted-only leaves that out).
@@ -79,7 +79,7 @@ def main():
     verdicts, evidence = collections.Counter(), collections.Counter()
     with tempfile.TemporaryDirectory(prefix="cllab-hot-") as name, open(arguments.out, "w") as out:
         folder = pathlib.Path(name)
-        lab("dump", *arguments.patterns, "--device", "gpu", "--points", "first", "--dumps", folder / "dumps")
+        lab("run", *arguments.patterns, "--device", "gpu", "--points", "first", "--max-time", 0.01, "--no-yardstick", "--dumps", folder / "dumps")
         found = {stats.parent.name: json.loads(stats.read_text()).get("hot", {"evidence": "none"}) for stats in folder.glob("dumps/*/*/stats.json")}
 
         def take(row):

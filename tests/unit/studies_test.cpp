@@ -263,8 +263,11 @@ BOOST_AUTO_TEST_CASE(streams_are_chosen_where_a_last_round_would_be_nearly_empty
         const auto cell = test::first_cell("gemm_pipelined", axes);
         return model::resolve(*cell.experiment, {*cell.variant, cell.point, device, 1, files, 1}).text("schedule");
     };
-    BOOST_TEST(schedule(Implementation::nvidia, {{"m", "3000"}}) == "stream", "288 tiles of 256x128: a third round of 24");
-    BOOST_TEST(schedule(Implementation::nvidia, {{"m", "2816"}, {"n", "1536"}, {"tile", "256x128"}}) == "tiles", "132 tiles leave nothing to share");
+    BOOST_TEST(schedule(Implementation::nvidia, {{"m", "3000"}}) == "stream", "576 tiles of 128x128: a third round of 48");
+    BOOST_TEST(schedule(Implementation::nvidia, {{"m", "1500"}}) == "stream", "159 us, 207 in tiles (H200, 2026-11-24)");
+    for (const auto* m : {"1024", "1792", "2048", "4096"}) BOOST_TEST(schedule(Implementation::nvidia, {{"m", m}}) == "tiles", m);
+    BOOST_TEST(schedule(Implementation::nvidia, {{"m", "2816"}, {"n", "1536"}, {"tile", "128x128"}}) == "tiles", "264 tiles leave nothing to share");
+    BOOST_TEST(schedule(Implementation::nvidia, {{"m", "3000"}, {"tile", "64x64"}}) == "tiles", "other tiles were never tried in a stream");
     BOOST_TEST(schedule(Implementation::nvidia, {{"m", "3000"}, {"slices", "2"}}) == "tiles");
     BOOST_TEST(schedule(Implementation::amd, {{"m", "3000"}}) == "tiles");
     BOOST_TEST(schedule(Implementation::pocl, {{"m", "3000"}}) == "tiles");
