@@ -31,7 +31,8 @@ struct DeclaredPerItem {
 /// Hot code without samples, for devices on which nothing can be sampled: the loop, or the straight path, whose stores and
 /// multiply-adds come out as the declared ones of a work-item after a whole number of passes, and whose loads bring at least
 /// what must be read. Unknown where none adds up, and where another part does such work too: it may be another way to the
-/// same end, as a scalar loop for the edge of an image is.
+/// same end, as a scalar loop for the edge of an image is. Unknown too where other code may take longer: another loop, of which nobody knows
+/// how often it is passed, or more instructions in front of the loop than in all its passes.
 model::Hot account(const Analysis& analysis, const DeclaredPerItem& declared);
 /// The same of what a set-up declares.
 model::Hot account(const Analysis& analysis, const model::Setup& setup);

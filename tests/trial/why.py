@@ -9,7 +9,7 @@ Probes: kernels that are made to wait for one thing, so that it is known what li
 again in each level of the caches, chains of loads in each level, chains and many independent ones of multiply-adds, atomics, barriers, empty
 launches, empty groups. Kernel files: a chain of loads and a row of barriers that no probe of the profile has. Crossovers: kernel files that read and write arrays in each level and do 1 to 512 multiply-adds for each element. What limits
 those is not known beforehand but found: with twice the multiply-adds a cell that arithmetic limits takes nearly twice as long, and one that
-it does not limit takes nearly as long as before.
+it does not limit takes nearly as long as before; one that instruction issue limits takes longer by as much as its instructions are more.
 
 Where half the multiply-adds say another thing of it than twice do, as at a kink of the time, either is true; where twice say that it is between
 two limiters and half say nothing, as these are disturbed, the cell is left out.
@@ -244,13 +244,22 @@ def crossovers(arguments, levels):
     # An interval knows nothing of what makes a whole cell of a microsecond take twice as long as the next time, so two runs must say the same.
     runs = [{(r["point"]["items"], r["point"]["steps"]): r["time"] for r in records if not is_disturbed(r)} for records in ([r for r, _ in cells], again)]
 
+    # By the bound that is printed: the peak in it is the same for all.
+    executed = {(r["point"]["items"], r["point"]["steps"]): b["seconds"] for r, why in cells for b in why["bounds"] if b["id"] == "issue"}
+
     def truth_between(items, steps):
         """By the times of so many steps and of twice as many; nothing where these are not known or disturbed."""
         if any((items, n) not in times for times in runs for n in (steps, 2 * steps)):
             return None
+        ratios = {which: [times[items, 2 * steps][which] / times[items, steps][which] for times in runs] for which in ("median", "q1")}
         # What others take of the machine makes one time longer and the next not: what a median says, the faster quarter must say too.
-        truths = {truth_of(times[items, 2 * steps][which] / times[items, steps][which]) for times in runs for which in ("median", "q1")}
-        return truths.pop() if len(truths) == 1 else None
+        truths = {truth_of(ratio) for both in ratios.values() for ratio in both}
+        if len(truths) > 1:
+            return None
+        truth = truths.pop()
+        # Where more instructions take as much longer, it may be these; where there are hardly more, nothing is known of them.
+        more = executed.get((items, 2 * steps), 0) / executed[items, steps] if executed.get((items, steps)) else 0
+        return (*truth, "issue") if truth and more > 1.1 and all(abs(ratio / more - 1) < 0.1 for ratio in ratios["median"]) else truth
     for record, why in cells:
         items, steps = record["point"]["items"], record["point"]["steps"]
         truth, below = truth_between(items, steps), truth_between(items, steps // 2) if steps > 1 else None

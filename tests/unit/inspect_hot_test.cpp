@@ -316,6 +316,33 @@ BOOST_AUTO_TEST_CASE(a_loop_beside_other_code_that_stores_is_unknown) {
     BOOST_TEST(!hot.known());
 }
 
+BOOST_AUTO_TEST_CASE(a_loop_beside_one_that_only_reads_is_unknown_and_so_is_a_short_loop_behind_long_code) {
+    // What the other loop sums up may take most of the time.
+    const std::string reads = "\tglobal_load_dword v3, v[1:2], off // 000000001010: DC508000 037F0001\n" + back_to("1018", "10");
+    const auto two = account(gcn(reads + load_and_store("103", "dwordx4") + back_to("1040", "30")), {64, 64, 0});
+    BOOST_TEST(model::statement(two) == "unknown: how often its other loops are passed is not known");
+    std::string long_way;
+    for (int i = 0; i < 20; ++i) long_way += "\tv_fmac_f32_e32 v1, v2, v3 // 0000000020" + std::to_string(10 + 4 * i) + ": 76020702\n";
+    const auto loop = load_and_store("101", "dwordx4") + back_to("1020", "10");
+    BOOST_TEST(account(gcn(loop + long_way), {64, 64, 0}).reason.find("fewer instructions") != std::string::npos);
+    BOOST_TEST(account(gcn(loop + long_way), {640, 640, 0}).known());
+}
+
+// Its convergence barriers hide where some jumps lead, so of SASS nothing was accounted for (2026-11-24).
+BOOST_AUTO_TEST_CASE(sass_is_accounted_for_where_all_of_its_jumps_are_seen) {
+    const auto sass = [](const std::string& sync) {
+        const std::string text = "//--------------------- .text.k                --------------------------\nk:\n        /*0000*/ BSSY B0, 0x30 ;\n"
+                                 "        /*0010*/ LDG.E R4, [R2.64] ;\n        /*0020*/ STG.E [R2.64], R4 ;\n        /*0030*/ " + sync + " ;\n        /*0040*/ EXIT ;\n";
+        Analysis out;
+        out.disassembly.listings = {{"SASS", &isa::sass, text, "", "k", "nvdisasm"}};
+        out.counts.push_back(count_function(&isa::sass, text, "k"));
+        return out;
+    };
+    BOOST_TEST(account(sass("BSYNC B0"), {4, 4, 0}).reason == "");
+    BOOST_TEST(account(sass("BSYNC B1"), {4, 4, 0}).reason == "not all of its loops are known");
+    BOOST_TEST(account(sass("BRX R4 -0x40"), {4, 4, 0}).reason == "not all of its loops are known");
+}
+
 BOOST_AUTO_TEST_CASE(declared_arithmetic_is_looked_for_in_loops_that_store_nothing) {
     const auto a = gcn(multiply_add + back_to("1044", "40") + "\tglobal_store_dword v[1:2], v3, off // 000000001050: DC708000 007F0301\n");
     BOOST_TEST(account(a, {4, 8, 256}).evidence == "accounted");
