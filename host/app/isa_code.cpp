@@ -223,6 +223,8 @@ void count_executions(const model::Device& device, const std::vector<model::Cell
             code.summary = inspect::summary(code.counts);
         } catch (const Unsupported& e) {
             not_counted("it cannot be launched through the CUDA driver, because " + std::string(e.what()));
+        } catch (const Error& e) {  // no room for its arguments, say: the code is there without the counts
+            not_counted(e.what());
         }
     }
 }

@@ -2,7 +2,7 @@
 """Holds the code that cllab calls hot on an NVIDIA device by accounting against how often each instruction was executed. Takes minutes; no part
 of the regression.
 
-    tests/trial/hot_gpu.py --out hot-gpu.jsonl [--counted-only] [PATTERN...]
+    tests/trial/hot_gpu.py --out hot-gpu.jsonl [--counted-only] [FAMILY...]
 
 CLLAB names the program, build/cllab unless set. Needs Nsight Compute's ncu on PATH.
 
@@ -27,6 +27,12 @@ import tempfile
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 CLLAB = os.environ.get("CLLAB", str(SOURCE / "build" / "cllab"))
 NEAR = 0.03
+# Which code runs does not depend on these sizes, and what a launch is given goes through files: as they are, a cell took 22 s (H200).
+AXES = {"access": ["size=16Mi"], "bandwidth": ["size=16Mi"], "batchnorm": ["channels=16"], "nchw": ["images=64"], "pad": ["images=32"]}
+
+
+def axes_of(family):
+    return [word for axis in AXES.get(family, []) for word in ("--axis", axis)]
 
 
 def lab(*args):
@@ -44,9 +50,9 @@ def regions(hot):
     return sorted(by_loops.values(), key=lambda region: -region[0])
 
 
-def judge(variant, accounted, folder):
+def judge(variant, axes, accounted, folder):
     out = folder / f"{variant}.jsonl"
-    done = lab("ncu", variant, "--device", "gpu", "--json", out)
+    done = lab("ncu", variant, "--device", "gpu", *axes, "--json", out)
     lines = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
     counted = next((line["hot"] for line in lines if line.get("hot", {}).get("evidence") == "counted"), None)
     row = {"id": variant, "evidence": "accounted"}
@@ -61,8 +67,8 @@ def judge(variant, accounted, folder):
                   "accesses": accesses, "of_hottest_accesses": theirs[0][2], "executed": counted["executed"]}
 
 
-def counting(variant):
-    done = lab("isa", variant, "--device", "gpu", "--hot")
+def counting(variant, axes):
+    done = lab("isa", variant, "--device", "gpu", *axes, "--hot")
     said = re.search(r"^hot: (\w+)", done.stdout, re.M)
     why = re.search(r"^no executions are counted: (.*)$", done.stdout, re.M)
     share = re.search(r", ([0-9.]+) % of the executed instructions", done.stdout)
@@ -72,15 +78,19 @@ def counting(variant):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("patterns", nargs="*", default=["*"])
+    parser.add_argument("families", nargs="*", help="all without one")
     parser.add_argument("--out", required=True)
     parser.add_argument("--counted-only", action="store_true")
     arguments = parser.parse_args()
     verdicts, evidence = collections.Counter(), collections.Counter()
     with tempfile.TemporaryDirectory(prefix="cllab-hot-") as name, open(arguments.out, "w") as out:
         folder = pathlib.Path(name)
-        lab("run", *arguments.patterns, "--device", "gpu", "--points", "first", "--max-time", 0.01, "--no-yardstick", "--dumps", folder / "dumps")
+        listed = json.loads(lab("list", "--json").stdout)
+        family = {variant["id"]: variant["family"] for variant in listed}
+        for one in arguments.families or sorted(set(family.values())):
+            lab("run", one, "--device", "gpu", "--points", "first", *axes_of(one), "--max-time", 0.01, "--no-yardstick", "--dumps", folder / "dumps")
         found = {stats.parent.name: json.loads(stats.read_text()).get("hot", {"evidence": "none"}) for stats in folder.glob("dumps/*/*/stats.json")}
+        axes = {variant: axes_of(family[variant]) for variant in found}
 
         def take(row):
             verdicts[row["verdict"]] += 1
@@ -90,10 +100,11 @@ def main():
             print(row["id"], row["verdict"], row["evidence"], row.get("reason", ""), flush=True)
         for variant, hot in sorted(found.items()):
             if hot["evidence"] == "accounted":
-                take(judge(variant, hot, folder))
+                take(judge(variant, axes[variant], hot, folder))
         if not arguments.counted_only:
             with concurrent.futures.ThreadPoolExecutor(4) as pool:
-                for row in pool.map(counting, sorted(v for v, hot in found.items() if hot["evidence"] != "accounted")):
+                others = sorted(v for v, hot in found.items() if hot["evidence"] != "accounted")
+                for row in pool.map(counting, others, [axes[variant] for variant in others]):
                     take(row)
     compared = verdicts["agrees"] + verdicts["tie"] + verdicts["disagrees"]
     print(f"\n{len(found)} variants: {compared} accounted and counted, {verdicts['agrees']} agree, {verdicts['tie']} ties, {verdicts['disagrees']} disagree; "
