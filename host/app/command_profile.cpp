@@ -130,16 +130,14 @@ private:
     }
 
     bool run_probes(std::span<const portrait::Probe> probes, std::span<const portrait::Probe> later, Budget& budget) {
-        // A part of the budget that a probe may take beyond it: what is left is known no better, and a line that is missing costs the reader more.
-        constexpr double beyond = 0.05;
         std::vector<model::Group> plan;
         portrait::Amount all;
         for (const auto& probe : probes) {
             auto own = plan_of(probe.parts, probe.interleave);
             const auto needed = amount(probe);
             const auto count = needed.cells;
-            if (const double left = budget.left() - budget.least(all), least = budget.least(needed);
-                least > left + beyond * profile_.budget_seconds) {
+            if (!budget.has_room(needed, all)) {
+                const double left = budget.left() - budget.least(all), least = budget.least(needed);
                 budget.forget(needed + refined(probe));
                 profile_.skipped[probe.family] = "not measured: its " + std::to_string(count) + (count == 1 ? " cell needs about " : " cells need about ") +
                                                  format_seconds(least) + ", and " + format_seconds(std::max(0.0, left)) + " of the budget of " +

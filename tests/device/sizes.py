@@ -20,7 +20,9 @@ SIZES = {
     "divergence_*": {"tiny": [["items=64"]], "small": [["items=512"]]},
     "fma_*": {"tiny": [["type=float", "ahead=0,15"]], "small": []},
     # Streams: one tile, of which several groups have a part wherever there are two units, and some of which groups have the whole.
-    "gemm_pipelined": {"tiny": [["m=5", "n=18", "k=7"], ["m=9", "n=20", "k=12"], ["m=9", "n=20", "k=68,70", "schedule=stream", "tile=64x64"]],
+    "gemm_pipelined": {"tiny": [["m=5", "n=18", "k=7"], ["m=9", "n=20", "k=12"], ["m=9", "n=20", "k=68,70", "schedule=stream", "tile=64x64"],
+                                # A group with two pieces: what one still reads the next may not write, which only Oclgrind's watch for races sees.
+                                ["m=9", "n=520", "k=12", "schedule=stream", "tile=128x128"]],
                        "small": [["m=130", "n=261", "k=37", "pack=0,1"], ["m=130", "n=261", "k=70", "tile=64x64", "slices=4"],
                                  ["m=300", "n=268", "k=44", "tile=256x128"], ["m=256", "n=256", "k=64", "tile=128x64"],
                                  ["m=1,40,129", "schedule=stream"], ["m=257", "n=130", "k=9", "schedule=stream"], ["m=130", "n=261", "k=999", "pack=0,1", "schedule=stream"],

@@ -78,4 +78,13 @@ BOOST_AUTO_TEST_CASE(what_many_builds_took_is_not_expected_of_a_sweep_that_needs
     BOOST_TEST(slow.sampling() == Budget::least_sampling);
 }
 
+BOOST_AUTO_TEST_CASE(a_probe_that_ends_a_little_beyond_the_budget_has_room_and_one_that_ends_far_beyond_has_not) {
+    const Budget budget(100, {});
+    const auto cells_of = [&](double seconds) { return Amount{static_cast<std::size_t>(seconds / budget.least({1, 0})), 0}; };
+    BOOST_TEST(budget.has_room(cells_of(50), {}));
+    BOOST_TEST(budget.has_room(cells_of(53), cells_of(50)));
+    BOOST_TEST(!budget.has_room(cells_of(57), cells_of(50)));
+    BOOST_TEST(!budget.has_room(cells_of(110), {}));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
