@@ -162,21 +162,15 @@ void fill_metrics(CellState& state, Sampling& sampling) {
         state.warn("noise-floor: more samples no longer narrow the interval; look for other load on the device");
 }
 
-/// What the parts of an operation take, and what is left of the whole: the gaps between them.
+/// What the parts of an operation take, what lies between them, and the whole with an event for each.
 void fill_parts(CellState& state, const Sampling& sampling) {
     if (sampling.parts().empty()) {
         if (state.settings.steps && !state.record.native && !state.subject->event_clock() && !state.subject->first().single_launch())
             state.warn("no-steps: only events time the parts of an operation, and this device's cannot be trusted");
         return;
     }
-    double rest = state.record.time->median;
-    for (const auto& [name, seconds] : sampling.parts()) {
-        const double median = summarise(seconds).median;
-        state.record.metrics.push_back({"step_" + name, {median, "s", Better::lower}});
-        rest -= median;
-    }
-    // Parts in several queues run at the same time, and what they add up to says nothing of the gaps.
-    if (state.subject->first().queues() == 1) state.record.metrics.push_back({"step_between", {std::max(rest, 0.0), "s", Better::lower}});
+    for (const auto& [name, seconds] : sampling.parts())
+        state.record.metrics.push_back({"step_" + name, {summarise(seconds).median, "s", Better::lower}});
 }
 
 void transfers(CellState& state) {

@@ -13,9 +13,8 @@ Sampling::Sampling(CellState& state)
 
 double Sampling::timed() {
     auto& subject = *state_.subject;
-    const bool parts = !state_.setup.slope && state_.settings.steps && !subject.first().single_launch();
     const auto before = cores_ ? cores_->now() : CoreClock::Reading{};
-    const double seconds = subject.timed(per_sample_, parts ? &parts_ : nullptr);
+    const double seconds = subject.timed(per_sample_);
     const auto cores = cores_ ? cores_->now() - before : CoreClock::Reading{};
     // Of a step the second run counts less the first, as its time does.
     this_sample_.had = cores / per_sample_ - this_sample_.had;
@@ -87,6 +86,9 @@ bool Sampling::sample_of_arrangement(unsigned round) {
         if (!cores_ && state_.session.facts().is_cpu() && !state_.record.native) cores_.emplace();
         const double seconds = one_sample();
         this_sample_.seconds = seconds;
+        auto& subject = *state_.subject;
+        const bool has_parts = state_.settings.steps && !state_.setup.slope && subject.event_clock() && !subject.first().single_launch();
+        if (has_parts) subject.time_parts(per_sample_, parts_);
         if (cores_ && cores_->is_known()) shared_.push_back(this_sample_);
         drift_.sample(seconds, round);
     });

@@ -34,6 +34,7 @@ Operation::Operation(device::Session& session, const device::Built& built, const
     if (queues_ > 1 && device::has_quirk(session_.facts(), "rusticl-queues"))
         throw Unsupported("work in several queues at once comes out wrong on this driver (quirk 'rusticl-queues')");
     make_memory(setup, beside);
+    name_commands();
     if (slope_) trips_ = slope_->low;
     for (const auto& step : steps_) bind(step);
 }
@@ -141,13 +142,15 @@ void Operation::set_trips(std::int32_t trips) {
     for (const auto& step : steps_) bind(step);
 }
 
-void Operation::enqueue(std::vector<cl::Event>* events) {
+void Operation::enqueue(std::vector<cl::Event>* events, Marked marked) {
     ++operations_;
     // What filled the buffers went to the first queue, and no other waits for that one.
     if (queues_ > 1 && !rewritten_) session_.queue().finish();
     rewritten_ = true;
+    std::size_t number = 0;
     const auto slot = [&]() -> cl::Event* {
-        if (!events) return nullptr;
+        const auto& command = commands_.at(number++);
+        if (!events || !(marked.every || (marked.first && command.first) || (marked.last && command.last))) return nullptr;
         events->emplace_back();
         return &events->back();
     };
@@ -217,22 +220,29 @@ void Operation::down(const Download& step, const std::function<cl::Event*()>& sl
     if (auto* event = slot()) *event = m.arrival;
 }
 
-std::vector<std::string> Operation::parts() const {
-    std::vector<std::string> out;
-    const std::size_t events = is_in_place(transfer_) ? 2 : 1;  // of a transfer: map and unmap, or one
+void Operation::name_commands() {
+    const std::size_t each = is_in_place(transfer_) ? 2 : 1;  // of a transfer: map and unmap, or one
     for (const auto& bound : steps_) {
+        const auto add = [&](const auto& step, const std::string& part, std::size_t count) {
+            for (std::size_t i = 0; i < count; ++i) commands_.push_back({part, step.queue});
+        };
         std::visit(Overloaded{[&](const Launch& launch) {
-                                  out.push_back(!launch.part.empty() ? launch.part : kernels_[bound.kernel].getInfo<CL_KERNEL_FUNCTION_NAME>());
+                                  add(launch, !launch.part.empty() ? launch.part : kernels_[bound.kernel].getInfo<CL_KERNEL_FUNCTION_NAME>(), 1);
                               },
                               [&](const Upload& u) {
-                                  const auto bytes = memories_.at(u.buffer).size_bytes;
-                                  const auto pieces = u.piece_bytes > 0 ? (bytes + u.piece_bytes - 1) / u.piece_bytes : 1;
-                                  out.insert(out.end(), events * pieces, "up");
+                                  const auto bytes = memory(u.buffer).size_bytes;
+                                  add(u, "up", each * (u.piece_bytes > 0 ? (bytes + u.piece_bytes - 1) / u.piece_bytes : 1));
                               },
-                              [&](const Download&) { out.insert(out.end(), events, "down"); }, [](const Swap&) {}, [](const HostLoop&) {}},
+                              [&](const Download& d) { add(d, "down", each); }, [](const Swap&) {}, [](const HostLoop&) {}},
                    bound.step);
     }
-    return out;
+    std::vector<Command*> latest(queues_, nullptr);
+    for (auto& command : commands_) {
+        auto& before = latest.at(command.queue);
+        command.first = !before;
+        if (before) before->last = false;
+        before = &command;
+    }
 }
 
 }  // namespace cllab::run

@@ -18,6 +18,22 @@ namespace {
 constexpr double noticeable = 1.1;
 constexpr std::size_t first_rounds = 3, enough_rounds = 8, most_rounds = 32;
 
+double seconds_of(const cl::Event& event) {
+    const auto s = device::stamps_of(event);
+    if (s.end < s.start || s.start == 0) throw Error(Blame::result, "the driver gave an event that ends before it starts");
+    return static_cast<double>(s.end - s.start) * 1e-9;
+}
+
+/// Seconds from the first START to the last END: of several queues none need be first or last.
+double span_of(const std::vector<cl::Event>& events) {
+    auto begun = device::stamps_of(events.front()).start, ended = begun;
+    for (const auto& event : events) {
+        const auto s = device::stamps_of(event);
+        begun = std::min(begun, s.start), ended = std::max(ended, s.end);
+    }
+    return static_cast<double>(ended - begun) * 1e-9;
+}
+
 }  // namespace
 
 Subject::Subject(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry,
@@ -45,7 +61,7 @@ Subject::Wrong Subject::verify(const model::Setup& setup, std::uint64_t seed, un
         for (auto& set : sets_) {
             set->load(setup, seed);
             if (setup.slope) set->set_trips(trips);
-            for (unsigned i = 0; i < operations; ++i) set->enqueue(nullptr);
+            for (unsigned i = 0; i < operations; ++i) set->enqueue();
             session_.wait();
             if (auto wrong = check(*set)) return wrong;
             // What accumulates is never again as it was, but for the other sets.
@@ -62,7 +78,7 @@ void Subject::run_reference(const model::Setup& setup, std::uint64_t seed, unsig
     const auto& variant = *setup.reference->variant;
     Operation operation(session_, *reference_, *setup.reference->setup, variant.entry);
     operation.load(*setup.reference->setup, seed);
-    for (unsigned i = 0; i < operations; ++i) operation.enqueue(nullptr);
+    for (unsigned i = 0; i < operations; ++i) operation.enqueue();
     model::Buffers left;
     if (const auto wrong = operation.read_back(left)) throw Error(Blame::result, "the reference '" + variant.name + "' is wrong: " + *wrong);
     expected_.clear();
@@ -158,60 +174,57 @@ Subject::Wrong Subject::verify_one_more(std::uint64_t seed) {
 }
 
 void Subject::run() {
-    next().enqueue(nullptr);
+    next().enqueue();
     session_.wait();
 }
 
-void Subject::add_parts(const std::vector<cl::Event>& events, unsigned operations, Parts& parts) {
-    const auto names = first().parts();
-    if (events.size() != names.size() * operations) throw Error(Blame::result, "the driver gave fewer events than there were steps");
-    std::map<std::string, double> seconds;
+void Subject::time_parts(unsigned operations, Parts& parts) {
+    std::vector<cl::Event> events;
+    for (unsigned i = 0; i < operations; ++i) next().enqueue(&events, {.every = true});
+    session_.wait();
+    const auto& commands = first().commands();
+    if (events.size() != commands.size() * operations) throw Error(Blame::result, "the driver gave fewer events than there were steps");
+    Parts found;
+    const auto add = [&](const std::string& name, double seconds) {
+        auto at = std::ranges::find(found, name, &Parts::value_type::first);
+        if (at == found.end()) at = found.insert(found.end(), {name, {0.0}});
+        at->second.front() += seconds / operations;
+    };
+    double sum = 0;
     for (std::size_t i = 0; i < events.size(); ++i) {
-        const auto s = device::stamps_of(events[i]);
-        seconds[names[i % names.size()]] += (static_cast<double>(s.end) - static_cast<double>(s.start)) * 1e-9;
+        const double seconds = seconds_of(events[i]);
+        add(commands[i % commands.size()].part, seconds);
+        sum += seconds;
     }
-    for (const auto& name : names) {
-        auto at = std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return p.first == name; });
-        if (at == parts.end()) at = parts.insert(parts.end(), {name, {}});
-        if (const auto known = seconds.find(name); known != seconds.end()) {
-            at->second.push_back(known->second / operations);
-            seconds.erase(known);
-        }
+    const double whole = span_of(events);
+    // Parts in several queues run at the same time, and what they add up to says nothing of the gaps.
+    if (first().queues() == 1) add("between", std::max(whole - sum, 0.0));
+    add("whole", whole);
+    for (auto& [name, seconds] : found) {
+        auto at = std::ranges::find(parts, name, &Parts::value_type::first);
+        if (at == parts.end()) parts.emplace_back(name, std::move(seconds));
+        else at->second.push_back(seconds.front());
     }
 }
 
-double Subject::timed(unsigned operations, Parts* parts) {
+double Subject::timed(unsigned operations) {
     if (!event_clock()) {
         session_.wait();
         const auto start = Clock::now();
-        for (unsigned i = 0; i < operations; ++i) next().enqueue(nullptr);
+        for (unsigned i = 0; i < operations; ++i) next().enqueue();
         session_.wait();
         return seconds_since(start) / operations;
     }
     std::vector<cl::Event> events;
+    const bool one_by_one = first().single_launch();
     const auto start = Clock::now();
-    for (unsigned i = 0; i < operations; ++i) next().enqueue(&events);
+    for (unsigned i = 0; i < operations; ++i) next().enqueue(&events, {.first = i == 0, .last = i + 1 == operations, .every = one_by_one});
     session_.wait();
     const double host = seconds_since(start);
     double seconds = 0;
-    if (first().single_launch()) {
-        // Launches one by one: the gaps between them are the queue's, not the kernel's.
-        for (const auto& event : events) {
-            const auto s = device::stamps_of(event);
-            if (s.end < s.start || s.start == 0) throw Error(Blame::result, "the driver gave an event that ends before it starts");
-            seconds += static_cast<double>(s.end - s.start) * 1e-9;
-        }
-    } else {
-        // Of several queues none need be first or last.
-        auto begun = device::stamps_of(events.front()).start, ended = device::stamps_of(events.back()).end;
-        for (std::size_t i = 0; first().queues() > 1 && i < events.size(); ++i) {
-            const auto s = device::stamps_of(events[i]);
-            begun = std::min(begun, s.start), ended = std::max(ended, s.end);
-        }
-        if (ended < begun || begun == 0) throw Error(Blame::result, "the driver gave events that end before they start");
-        seconds = static_cast<double>(ended - begun) * 1e-9;
-    }
-    if (parts) add_parts(events, operations, *parts);
+    for (const auto& event : events) seconds += seconds_of(event);
+    // Launches one by one: the gaps between them are the queue's, not the kernel's. What lies between several of one operation is its own.
+    if (!one_by_one) seconds = span_of(events);
     if (seconds > host * 1.05 + 20e-6) events_exceeded_host_ = true;
     return seconds / operations;
 }

@@ -47,11 +47,12 @@ public:
 
     /// One operation, which the next one in turn would be; waits for it.
     void run();
+    /// Seconds of one of `operations` in sequence, by events where the device's are trusted, else by the host. Sets take turns.
+    double timed(unsigned operations);
     /// Seconds of each part of an operation, by its name, a value for each call; in the order of the operation.
     using Parts = std::vector<std::pair<std::string, std::vector<double>>>;
-    /// Seconds of one of `operations` in sequence, by events where the device's are trusted, else by the host. Sets take turns.
-    /// `parts`: what the events of the steps say too.
-    double timed(unsigned operations, Parts* parts = nullptr);
+    /// Adds those of one of `operations` in sequence, each command with an event, which may keep them further apart than timed() has them.
+    void time_parts(unsigned operations, Parts& parts);
     void set_trips(std::int32_t trips) { sets_.front()->set_trips(trips); }
 
     Operation& first() { return *sets_.front(); }
@@ -66,7 +67,6 @@ public:
     bool events_exceeded_host() const { return events_exceeded_host_; }
 
 private:
-    void add_parts(const std::vector<cl::Event>& events, unsigned operations, Parts& parts);
     Operation& next() { return *sets_[turn_++ % sets_.size()]; }
     Operation& upcoming() { return *sets_[turn_ % sets_.size()]; }
     Wrong check(Operation& set);

@@ -72,7 +72,7 @@ void compare(device::Session& session, const std::string& size) {
     BOOST_REQUIRE_MESSAGE(built.ok, built.log);
     run::Operation operation(session, built, setup, cell.id);
     operation.load(setup, 1);
-    for (unsigned n = 0; n < setup.verify_operations; ++n) operation.enqueue(nullptr);
+    for (unsigned n = 0; n < setup.verify_operations; ++n) operation.enqueue();
     Buffers buffers;
     auto wrong = operation.read_back(buffers);
     if (!wrong) wrong = setup.check(buffers);
@@ -104,7 +104,7 @@ void compare(device::Session& session, const std::string& size) {
             }
         });
         measure(costs["himeno_wide"], [&] {
-            for (unsigned n = 0; n < iterations; ++n) operation.enqueue(nullptr);
+            for (unsigned n = 0; n < iterations; ++n) operation.enqueue();
             session.queue().finish();
         });
     }

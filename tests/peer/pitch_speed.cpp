@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(pitch_wide_keeps_up_with_the_hand_written_loop_and_short8_b
         BOOST_REQUIRE_MESSAGE(c.built.ok, c.built.log);
         c.operation = std::make_unique<run::Operation>(session, c.built, c.setup, name);
         c.operation->load(c.setup, 1);
-        c.operation->enqueue(nullptr);
+        c.operation->enqueue();
         session.queue().finish();
         model::Buffers buffers;
         auto wrong = c.operation->read_back(buffers);
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(pitch_wide_keeps_up_with_the_hand_written_loop_and_short8_b
         measure(costs["peer"], peer_round);
         for (auto& [name, c] : contenders) {
             measure(costs[name], [&] {
-                c.operation->enqueue(nullptr);
+                c.operation->enqueue();
                 session.queue().finish();
             });
         }

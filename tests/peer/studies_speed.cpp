@@ -103,7 +103,7 @@ void compare(const std::string& family_name, const std::string& variant_name, co
     BOOST_REQUIRE_MESSAGE(built.ok, built.log);
     run::Operation operation(session, built, setup, id);
     operation.load(setup, 1);
-    operation.enqueue(nullptr);
+    operation.enqueue();
     session.queue().finish();
     model::Buffers buffers;
     auto wrong = operation.read_back(buffers);
@@ -118,7 +118,7 @@ void compare(const std::string& family_name, const std::string& variant_name, co
     for (int round = 0; round < 40 && std::chrono::steady_clock::now() - start < std::chrono::seconds(4); ++round) {
         measure(loop, [&] { peer(memory, threads); });
         measure(kernel, [&] {
-            operation.enqueue(nullptr);
+            operation.enqueue();
             session.queue().finish();
         });
     }
