@@ -86,7 +86,7 @@ ordered_json to_json(const DeviceRow& row) {
                      {"timer", {{"trusted", t.trusted}, {"verdict", t.verdict}, {"step_ns", t.step_ns},
                                 {"reported_step_ns", t.reported_step_ns}, {"ordered", t.ordered},
                                 {"event_over_host", t.event_over_host}, {"tenfold", t.tenfold},
-                                {"empty_seconds", t.empty_seconds}, {"gap_seconds", t.gap_seconds}}},
+                                {"empty_seconds", t.empty_seconds}, {"gap_seconds", t.gap_seconds}, {"event_seconds", t.event_seconds}}},
                      {"quirks", quirks}};
     if (!row.trouble.empty()) out["trouble"] = row.trouble;
     return out;

@@ -11,8 +11,8 @@
 #include "report/json.hpp"
 
 namespace cllab::device {
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimerAudit, reported_step_ns, step_ns, launches, ordered, varied, empty_seconds, gap_seconds, event_over_host, tenfold,
-                                   trusted, verdict)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimerAudit, reported_step_ns, step_ns, launches, ordered, varied, empty_seconds, gap_seconds, event_seconds,
+                                   event_over_host, tenfold, trusted, verdict)
 
 static std::string hex_of(const std::vector<std::byte>& bytes) {
     constexpr char digits[] = "0123456789abcdef";

@@ -18,7 +18,8 @@ struct TimerAudit {
     bool ordered = false;                ///< QUEUED <= SUBMIT <= START <= END in every one
     bool varied = false;                 ///< not all launches gave the same stamps
     double empty_seconds = 0;            ///< median START..END of an empty launch
-    double gap_seconds = 0;              ///< median wall time of one more back-to-back empty launch
+    double gap_seconds = 0;              ///< wall time of one more back-to-back empty launch
+    double event_seconds = 0;            ///< what an event for each adds to that
     double event_over_host = 0;          ///< a batch of about 20 ms by events over the same by the host clock
     double tenfold = 0;                  ///< time of ten times the work over the time of one
     bool trusted = false;

@@ -49,9 +49,10 @@ bool Sampling::warm_up() {
         subject.timed(1);  // what the driver compiles at the first launch of a local size is behind it
         const double one = std::max(subject.timed(1), 1e-9);
         // One very short launch is mostly chance: what a sample needs is found from as many as last some 100 us.
-        const unsigned handful = operations_per_sample(one, 0, 0, rules_);
+        const unsigned handful = operations_per_sample(one, 0, 0, 0, rules_);
         const double operation = handful == 1 ? one : std::max(std::min({one, subject.timed(handful), subject.timed(handful)}), 1e-9);
-        per_sample_ = operations_per_sample(operation, static_cast<double>(audit.step_ns) * 1e-9, audit.empty_seconds, rules_);
+        const double event = subject.event_clock() && !subject.first().single_launch() ? audit.event_seconds : 0;
+        per_sample_ = operations_per_sample(operation, static_cast<double>(audit.step_ns) * 1e-9, audit.empty_seconds, event, rules_);
         if (state_.settings.cache == Cache::cold) per_sample_ = 1;  // the second would find what the first brought
     });
 }

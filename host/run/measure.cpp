@@ -22,8 +22,8 @@ MeasureRules rules_for(const model::Device& device, const Settings& settings) {
     return rules;
 }
 
-unsigned operations_per_sample(double operation, double timer_step, double empty_launch, const MeasureRules& rules) {
-    const double wanted = std::max({200 * timer_step, 20 * empty_launch, rules.sample_least_seconds});
+unsigned operations_per_sample(double operation, double timer_step, double empty_launch, double event, const MeasureRules& rules) {
+    const double wanted = std::max({200 * timer_step, 20 * empty_launch, 200 * event, rules.sample_least_seconds});
     // A hair less, so that 100 us over 1 us is 100 and not 101 by rounding.
     const double least = std::ceil(wanted / operation * (1 - 1e-9)), most = std::floor(rules.sample_most_seconds / operation);
     return static_cast<unsigned>(std::clamp(std::min(least, most), 1.0, 1e6));

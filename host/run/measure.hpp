@@ -28,9 +28,10 @@ struct MeasureRules {
 /// Rules for cells on the device. GPUs raise their clock over some 100 ms.
 MeasureRules rules_for(const model::Device& device, const Settings& settings);
 
-/// Operations in one sample: the smallest k for which k operations last at least 200 timer steps, 20 empty launches and
-/// 100 us, but no longer than 100 ms; at least 1. All times in seconds, `operation` > 0.
-unsigned operations_per_sample(double operation, double timer_step, double empty_launch, const MeasureRules& rules);
+/// Operations in one sample: the smallest k for which k operations last at least 200 timer steps, 20 empty launches, 200 times what an event
+/// costs and 100 us, but no longer than 100 ms; at least 1. All times in seconds, `operation` > 0. `event`: of operations that an event at either
+/// end of a sample times, zero of others.
+unsigned operations_per_sample(double operation, double timer_step, double empty_launch, double event, const MeasureRules& rules);
 
 /// True when the medians of the last two windows agree.
 bool settled(std::span<const double> launches, const MeasureRules& rules);

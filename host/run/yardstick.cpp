@@ -41,7 +41,7 @@ Yardstick::Yardstick(device::Session& session, Instruments& instruments, model::
     if (cache == Cache::cold) flush_ = &instruments.flush();
     const double once = std::min(subject_->timed(1), subject_->timed(1));
     const auto& audit = session.timer();
-    per_sample_ = flush_ ? 1 : operations_per_sample(std::max(once, 1e-9), static_cast<double>(audit.step_ns) * 1e-9, audit.empty_seconds, MeasureRules{});
+    per_sample_ = flush_ ? 1 : operations_per_sample(std::max(once, 1e-9), static_cast<double>(audit.step_ns) * 1e-9, audit.empty_seconds, 0, MeasureRules{});
     info_.bytes = bytes;
     info_.cache = name(cache);
 }

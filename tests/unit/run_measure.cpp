@@ -12,20 +12,24 @@ BOOST_AUTO_TEST_SUITE(measure)
 using namespace cllab::run;
 
 BOOST_AUTO_TEST_CASE(a_sample_of_short_kernels_lasts_100_us) {
-    BOOST_TEST(operations_per_sample(1e-6, 1e-9, 0, {}) == 100u);
+    BOOST_TEST(operations_per_sample(1e-6, 1e-9, 0, 0, {}) == 100u);
 }
 
 BOOST_AUTO_TEST_CASE(a_coarse_timer_asks_for_200_of_its_steps) {
-    BOOST_TEST(operations_per_sample(10e-6, 1e-6, 0, {}) == 20u);
+    BOOST_TEST(operations_per_sample(10e-6, 1e-6, 0, 0, {}) == 20u);
 }
 
 BOOST_AUTO_TEST_CASE(a_sample_lasts_at_least_20_empty_launches) {
-    BOOST_TEST(operations_per_sample(10e-6, 0, 5e-5, {}) == 100u);
+    BOOST_TEST(operations_per_sample(10e-6, 0, 5e-5, 0, {}) == 100u);
+}
+
+BOOST_AUTO_TEST_CASE(where_events_at_its_ends_time_a_sample_they_are_a_200th_of_it) {
+    BOOST_TEST(operations_per_sample(100e-6, 0, 5e-6, 6e-6, {}) == 12u);
 }
 
 BOOST_AUTO_TEST_CASE(a_long_kernel_is_a_sample_of_its_own_and_no_sample_exceeds_100_ms) {
-    BOOST_TEST(operations_per_sample(3.0, 1e-9, 1e-6, {}) == 1u);
-    BOOST_TEST(operations_per_sample(60e-3, 1e-3, 0, {}) == 1u);
+    BOOST_TEST(operations_per_sample(3.0, 1e-9, 1e-6, 0, {}) == 1u);
+    BOOST_TEST(operations_per_sample(60e-3, 1e-3, 0, 0, {}) == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(two_windows_that_agree_are_settled_and_a_drift_is_not) {
