@@ -18,10 +18,14 @@ namespace {
 constexpr double noticeable = 1.1;
 constexpr std::size_t first_rounds = 3, enough_rounds = 8, most_rounds = 32;
 
+double seconds_between(std::uint64_t start, std::uint64_t end) {
+    if (end < start || start == 0) throw Error(Blame::result, "the driver gave an event that ends before it starts");
+    return static_cast<double>(end - start) * 1e-9;
+}
+
 double seconds_of(const cl::Event& event) {
     const auto s = device::stamps_of(event);
-    if (s.end < s.start || s.start == 0) throw Error(Blame::result, "the driver gave an event that ends before it starts");
-    return static_cast<double>(s.end - s.start) * 1e-9;
+    return seconds_between(s.start, s.end);
 }
 
 /// Seconds from the first START to the last END: of several queues none need be first or last.
@@ -31,7 +35,7 @@ double span_of(const std::vector<cl::Event>& events) {
         const auto s = device::stamps_of(event);
         begun = std::min(begun, s.start), ended = std::max(ended, s.end);
     }
-    return static_cast<double>(ended - begun) * 1e-9;
+    return seconds_between(begun, ended);
 }
 
 }  // namespace
@@ -192,7 +196,8 @@ void Subject::time_parts(unsigned operations, Parts& parts) {
     };
     double sum = 0;
     for (std::size_t i = 0; i < events.size(); ++i) {
-        const double seconds = seconds_of(events[i]);
+        const auto s = device::stamps_of(events[i]);
+        const double seconds = (static_cast<double>(s.end) - static_cast<double>(s.start)) * 1e-9;
         add(commands[i % commands.size()].part, seconds);
         sum += seconds;
     }
@@ -222,9 +227,12 @@ double Subject::timed(unsigned operations) {
     session_.wait();
     const double host = seconds_since(start);
     double seconds = 0;
-    for (const auto& event : events) seconds += seconds_of(event);
     // Launches one by one: the gaps between them are the queue's, not the kernel's. What lies between several of one operation is its own.
-    if (!one_by_one) seconds = span_of(events);
+    if (one_by_one) {
+        for (const auto& event : events) seconds += seconds_of(event);
+    } else {
+        seconds = span_of(events);
+    }
     if (seconds > host * 1.05 + 20e-6) events_exceeded_host_ = true;
     return seconds / operations;
 }
