@@ -120,7 +120,8 @@ void add_cells(Options& add, const std::string& command) {
         why ? "Writes the JSON record of each cell, and a line of what limits it." : "Writes one JSON record per cell, as soon as the cell is done.");
     if (!why) add("csv", text("FILE"), "Writes one CSV line per cell, as soon as the cell is done.");
     if (command == "run")
-        add("steps", "Also times each part of an operation that has several: transfers, sweep, residual, copy, passes.");
+        add("steps", "Also times each part of an operation that has several (transfers, sweep, residual, copy, passes), what lies between them (step_between) "
+                     "and the whole (step_whole), in runs of their own with an event for each part.");
     if (command == "run" || command == "dump") add("columns", text("LIST"), about_columns().c_str());
     if (command == "run")
         add("native", ("On CPU devices: adds rows for hand-written C++ loops, on one thread and on one per core, checked against the same reference and "

@@ -31,6 +31,18 @@ Stamps stamps_of(const cl::Event& event) {
     return out;
 }
 
+double row_seconds(std::span<const Stamps> commands, bool one_queue) {
+    auto begun = commands.front().start, ended = commands.back().end;
+    bool sound = begun > 0 && ended >= begun;
+    for (std::size_t i = 0; !one_queue && i < commands.size(); ++i) {
+        const auto& s = commands[i];
+        sound = sound && s.start > 0 && s.end >= s.start;
+        begun = std::min(begun, s.start), ended = std::max(ended, s.end);
+    }
+    if (!sound) throw Error(Blame::result, "the driver gave events that end before they start");
+    return static_cast<double>(ended - begun) * 1e-9;
+}
+
 void judge_stamps(TimerAudit& audit, const std::vector<Stamps>& stamps) {
     audit.launches = static_cast<unsigned>(stamps.size());
     audit.ordered = !stamps.empty();

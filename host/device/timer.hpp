@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,10 @@ struct Stamps {
 Stamps stamps_of(const cl::Event& event);
 
 TimerAudit audit_timer(Session& session);
+
+/// Seconds from the first START to the last END of commands in this order, at least one. Of one queue only the first one's START and the last one's END
+/// are looked at; of several queues any may be first or last. Throws Error(result) where these cannot be.
+double row_seconds(std::span<const Stamps> commands, bool one_queue);
 
 /// The audit's arithmetic on stamps, separate so that it is tested without a device.
 void judge_stamps(TimerAudit& audit, const std::vector<Stamps>& stamps);

@@ -53,7 +53,7 @@ bool has_register_tiles(const Variant& variant) {
 
 /// Tiles that `auto` may choose for `pipelined`, and how fast they are: C's elements a second and compute unit over the peak's, by the rounds of
 /// groups that the units do (1, 2, 3, more). Where edges are tested or copies read, more rounds than one have that part of it. Fitted to the times
-/// of 40 sizes from 256 to 4100 (H200, 2026-11-23); at these the choice takes at most 2.5 % longer than the best of all tiles, at others it was not tried.
+/// of 40 sizes from 256 to 4100 (H200, 2026-11-23; those of copies with some 8 us too many, for an event between two launches); at these the choice takes at most 2.5 % longer than the best of all tiles, at others it was not tried.
 struct Choice {
     std::size_t m, n, slices;
     std::array<double, 4> rate;
@@ -82,7 +82,7 @@ double time_of(const Choice& c, const Sizes& sizes, const Device& device) {
 constexpr const Choice& streamed = choices[1];
 constexpr double stream_rate = 0.697, stream_seconds = 9.3e-6;
 // Of copies, whose sums go to C float by float: fitted to 20 sizes from 705 to 4097 (2026-11-25), at which the choice takes at most 1.6 % longer than
-// the better one; less the 4 us for the copies that the rates of whole tiles have no term for.
+// the better one. The fit gave 20.9e-6; 4 us of that are the copies', for which the rates of whole tiles have no term either.
 constexpr double stream_rate_packed = 0.668, stream_seconds_packed = 16.9e-6;
 constexpr double multiply_adds_of_unit = 253e9;                                // a second, at the peak
 

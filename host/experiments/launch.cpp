@@ -1,5 +1,5 @@
-// launch: what starting a kernel costs, alone, in a row and on all units. A series of n launches takes first + (n - 1) * next, so the
-// slope over n is the price of one more launch in a busy queue and a series of one is the kernel's own START to END.
+// launch: what starting a kernel costs, alone, in a row and on all units. A row of operations of n launches takes n * next for
+// each, so the slope over n is the price of one more launch in a busy queue; an operation of one is the kernel's own START to END.
 #include "core/random.hpp"
 #include "core/stats.hpp"
 #include "experiments/lib/findings.hpp"

@@ -216,8 +216,9 @@ void Operation::down(const Download& step, const std::function<cl::Event*()>& sl
         if (blocking_) queue.finish();
         return;
     }
-    queue.enqueueReadBuffer(m.buffer.buffer(), blocking_, 0, m.size_bytes, to.data(), nullptr, &m.arrival);
-    if (auto* event = slot()) *event = m.arrival;
+    auto* event = slot();
+    queue.enqueueReadBuffer(m.buffer.buffer(), blocking_, 0, m.size_bytes, to.data(), nullptr, m.sent_back ? &m.arrival : event);
+    if (m.sent_back && event) *event = m.arrival;
 }
 
 void Operation::name_commands() {
@@ -235,6 +236,11 @@ void Operation::name_commands() {
                               },
                               [&](const Download& d) { add(d, "down", each); }, [](const Swap&) {}, [](const HostLoop&) {}},
                    bound.step);
+    }
+    for (const auto& bound : steps_) {
+        // Which memory a name stands for changes with each Swap.
+        const auto* upload = std::get_if<Upload>(&bound.step);
+        for (auto& [name, m] : memories_) m.sent_back = m.sent_back || (upload && (swaps_ || &m == &memory(upload->buffer)));
     }
     std::vector<Command*> latest(queues_, nullptr);
     for (auto& command : commands_) {

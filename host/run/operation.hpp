@@ -32,8 +32,8 @@ public:
 
     /// Uploads inputs and poisons outputs of `setup` (same shape as the constructor's, other data), arms the guards.
     void load(const model::Setup& setup, std::uint64_t seed);
-    /// Which of an operation's commands get an event. One that a driver has to make and to stamp between two launches keeps them apart: on an
-    /// H100 (580.159) 200 launches of 60.3 us took 66.1 us each with an event each, and 60.3 with one for the first and one for the last.
+    /// Which of an operation's commands get an event. Events can keep launches apart: on an H100 (580.159) 200 launches of 60.3 us took 66.1 us
+    /// each with an event each, and 60.3 with one for the first and one for the last.
     struct Marked {
         bool first = false, last = false;  ///< of each queue
         bool every = false;
@@ -89,7 +89,8 @@ private:
         model::ByStep by_step = model::ByStep::none;
         cl::Buffer pinned;  ///< Transfer::pinned: the host's side of its transfer steps, mapped at
         std::byte* pinned_at = nullptr;
-        cl::Event arrival;  ///< of the last Download step into `host`; an Upload step sends that back
+        bool sent_back = false;  ///< an Upload step sends what a Download step brings
+        cl::Event arrival;       ///< of that one
         model::SharedBytes data;
         model::SharedBytes loaded;  ///< what the device's memory was last filled with
     };

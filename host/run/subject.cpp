@@ -18,24 +18,10 @@ namespace {
 constexpr double noticeable = 1.1;
 constexpr std::size_t first_rounds = 3, enough_rounds = 8, most_rounds = 32;
 
-double seconds_between(std::uint64_t start, std::uint64_t end) {
-    if (end < start || start == 0) throw Error(Blame::result, "the driver gave an event that ends before it starts");
-    return static_cast<double>(end - start) * 1e-9;
-}
-
-double seconds_of(const cl::Event& event) {
-    const auto s = device::stamps_of(event);
-    return seconds_between(s.start, s.end);
-}
-
-/// Seconds from the first START to the last END: of several queues none need be first or last.
-double span_of(const std::vector<cl::Event>& events) {
-    auto begun = device::stamps_of(events.front()).start, ended = begun;
-    for (const auto& event : events) {
-        const auto s = device::stamps_of(event);
-        begun = std::min(begun, s.start), ended = std::max(ended, s.end);
-    }
-    return seconds_between(begun, ended);
+std::vector<device::Stamps> stamps_of(const std::vector<cl::Event>& events) {
+    std::vector<device::Stamps> out;
+    for (const auto& event : events) out.push_back(device::stamps_of(event));
+    return out;
 }
 
 }  // namespace
@@ -195,15 +181,16 @@ void Subject::time_parts(unsigned operations, Parts& parts) {
         at->second.front() += seconds / operations;
     };
     double sum = 0;
-    for (std::size_t i = 0; i < events.size(); ++i) {
-        const auto s = device::stamps_of(events[i]);
-        const double seconds = (static_cast<double>(s.end) - static_cast<double>(s.start)) * 1e-9;
+    const auto stamps = stamps_of(events);
+    for (std::size_t i = 0; i < stamps.size(); ++i) {
+        const double seconds = (static_cast<double>(stamps[i].end) - static_cast<double>(stamps[i].start)) * 1e-9;
         add(commands[i % commands.size()].part, seconds);
         sum += seconds;
     }
-    const double whole = span_of(events);
+    const bool one_queue = first().queues() == 1;
+    const double whole = device::row_seconds(stamps, one_queue);
     // Parts in several queues run at the same time, and what they add up to says nothing of the gaps.
-    if (first().queues() == 1) add("between", std::max(whole - sum, 0.0));
+    if (one_queue) add("between", std::max(whole - sum, 0.0));
     add("whole", whole);
     for (auto& [name, seconds] : found) {
         auto at = std::ranges::find(parts, name, &Parts::value_type::first);
@@ -227,11 +214,12 @@ double Subject::timed(unsigned operations) {
     session_.wait();
     const double host = seconds_since(start);
     double seconds = 0;
+    const auto stamps = stamps_of(events);
     // Launches one by one: the gaps between them are the queue's, not the kernel's. What lies between several of one operation is its own.
     if (one_by_one) {
-        for (const auto& event : events) seconds += seconds_of(event);
+        for (const auto& s : stamps) seconds += device::row_seconds({&s, 1}, true);
     } else {
-        seconds = span_of(events);
+        seconds = device::row_seconds(stamps, first().queues() == 1);
     }
     if (seconds > host * 1.05 + 20e-6) events_exceeded_host_ = true;
     return seconds / operations;

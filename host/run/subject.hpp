@@ -51,7 +51,8 @@ public:
     double timed(unsigned operations);
     /// Seconds of each part of an operation, by its name, a value for each call; in the order of the operation.
     using Parts = std::vector<std::pair<std::string, std::vector<double>>>;
-    /// Adds those of one of `operations` in sequence, each command with an event, which may keep them further apart than timed() has them.
+    /// Runs `operations` in sequence, an event for each command, and adds what the parts of one take. The events may keep commands further apart
+    /// than timed() has them.
     void time_parts(unsigned operations, Parts& parts);
     void set_trips(std::int32_t trips) { sets_.front()->set_trips(trips); }
 

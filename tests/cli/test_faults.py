@@ -37,6 +37,22 @@ void* clCreateContext(const void* properties, unsigned n, void* const* devices, 
 """
 
 
+# A driver to which an event for a launch takes 100 us.
+DEAR = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <time.h>
+static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + 1e-9 * t.tv_nsec; }
+typedef const unsigned long Sizes;
+typedef int Enqueue(void*, void*, unsigned, Sizes*, Sizes*, Sizes*, unsigned, void* const*, void**);
+int clEnqueueNDRangeKernel(void* queue, void* kernel, unsigned dims, Sizes* offset, Sizes* global, Sizes* local, unsigned n, void* const* waits, void** event) {
+    const double begin = now();
+    while (event && now() - begin < 100e-6) {}
+    return ((Enqueue*)dlsym(RTLD_NEXT, "clEnqueueNDRangeKernel"))(queue, kernel, dims, offset, global, local, n, waits, event);
+}
+"""
+
+
 # A driver that takes long over every build, on a machine of 16 cores; a line for each: its process, begin and end.
 SLOW = r"""
 #define _GNU_SOURCE
@@ -245,6 +261,20 @@ class Drivers(LabTest):
             self.assertIn("a driver's chatter by the stream of C++", err)
         out, err = self.lab("devices", "--json", env=env)
         self.assertEqual(len(json.loads(out)), 1)
+
+    def test_what_an_event_costs_is_seen_and_is_not_in_the_time_of_a_row_of_launches(self):
+        env = self.preloaded(DEAR)
+        out, _ = self.lab("devices", "--json", env=env)
+        timer = next(d["timer"] for d in json.loads(out) if "Portable" in d["platform"])
+        self.assertGreater(timer["event_seconds"], 50e-6)
+        self.lab("run", "launch_item", "--device", "cpu", "--axis", "launches=128", "--no-dumps", "--max-time", "0.05", "--steps", "--json", "r.jsonl", env=env)
+        record = self.records()[0]
+        launch = record["time"]["median"] / 128
+        # 100 us for each of them would be 5 to 20 times what a launch takes here.
+        self.assertLess(launch, 60e-6, record)
+        self.assertGreater(record["metrics"]["step_whole"]["value"] / 128, 90e-6)
+        # Two events in a sample: it is so long that either is a 200th of it.
+        self.assertGreater(record["time"]["median"] * record["time"]["per_sample"], 100 * timer["event_seconds"])
 
     def preloaded(self, source, **environment):
         (self.folder / "between.c").write_text(source)

@@ -114,7 +114,7 @@ class Steps(LabTest):
                 self.assertEqual(set(parts) - {"between", "whole"}, expected[record["id"]], (record["status"], record["reason"], record["warnings"]))
                 self.assertTrue(all(v > 0 for name, v in parts.items() if name != "between"), parts)
                 self.assertGreaterEqual(parts["between"], 0)
-                # Medians of parts are not the parts of a median: together they come near the whole. That is of other launches than the time.
+                # Medians of parts are not the parts of a median: together they come near the whole. The whole is of other launches than the record's time.
                 whole = parts.pop("whole")
                 self.assertLess(abs(math.log(sum(parts.values()) / whole)), math.log(2))
                 self.assertLess(abs(math.log(whole / record["time"]["median"])), math.log(4))

@@ -59,7 +59,14 @@ BOOST_AUTO_TEST_CASE(the_first_and_the_last_command_of_each_queue_get_an_event_a
     across.load(transfers.setup, 1);
     BOOST_REQUIRE_GT(across.queues(), 1u);
     BOOST_TEST(events_of(across, {.first = true, .last = false, .every = false}) == across.queues());
+    BOOST_TEST(events_of(across, {.first = false, .last = true, .every = false}) == across.queues());
     BOOST_TEST(events_of(across, {.first = false, .last = false, .every = true}) == across.commands().size());
+
+    const Cell mapped("transfer", "events", {{"size", "64Ki"}, {"memory", "mapped"}, {"pieces", "4"}});
+    run::Operation in_place(test::session(), mapped.built, mapped.setup, mapped.entry);
+    in_place.load(mapped.setup, 1);
+    BOOST_TEST(events_of(in_place, {.first = false, .last = false, .every = true}) == in_place.commands().size());
+    BOOST_TEST(events_of(in_place, {.first = true, .last = true, .every = false}) == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(a_row_of_launches_takes_as_long_as_without_events) {

@@ -126,6 +126,17 @@ BOOST_AUTO_TEST_CASE(an_end_before_its_start_is_out_of_order) {
     BOOST_TEST(!audit.trusted);
 }
 
+BOOST_AUTO_TEST_CASE(a_row_takes_from_its_first_start_to_its_last_end_whatever_stamps_lie_between) {
+    BOOST_TEST(device::row_seconds(std::vector<device::Stamps>{{1, 2, 100, 120}, {0, 0, 0, 0}, {1, 2, 300, 1100}}, true) == 1000e-9, boost::test_tools::tolerance(1e-9));
+    BOOST_TEST(device::row_seconds(std::vector<device::Stamps>{{1, 2, 200, 900}, {1, 2, 100, 120}, {1, 2, 300, 400}}, false) == 800e-9, boost::test_tools::tolerance(1e-9));
+    for (const bool one_queue : {true, false}) {
+        const auto refused = [&](const std::vector<device::Stamps>& row) { BOOST_CHECK_THROW(device::row_seconds(row, one_queue), Error); };
+        refused({{1, 2, 100, 120}, {1, 2, 300, 0}});  // the driver refused the last END
+        refused({{1, 2, 0, 120}, {1, 2, 300, 400}});
+        refused({{1, 2, 100, 90}});
+    }
+}
+
 BOOST_AUTO_TEST_CASE(events_that_disagree_with_the_host_or_do_not_grow_with_the_work_are_not_trusted) {
     device::TimerAudit audit;
     audit.varied = audit.ordered = true;

@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_CASE(a_sample_lasts_at_least_20_empty_launches) {
     BOOST_TEST(operations_per_sample(10e-6, 0, 5e-5, 0, {}) == 100u);
 }
 
-BOOST_AUTO_TEST_CASE(where_events_at_its_ends_time_a_sample_they_are_a_200th_of_it) {
+BOOST_AUTO_TEST_CASE(where_events_at_its_ends_time_a_sample_one_is_at_most_a_200th_of_it) {
     BOOST_TEST(operations_per_sample(100e-6, 0, 5e-6, 6e-6, {}) == 12u);
 }
 

@@ -228,8 +228,8 @@ BOOST_AUTO_TEST_CASE(matrices_get_tiles_by_their_size_and_are_copied_where_their
     };
     BOOST_TEST(packs("4097") == "1", "rows of an odd number of floats cannot be read in words of four");
     BOOST_TEST(packs("4100") == "0");
-    BOOST_TEST(packs("301") == "1");
-    BOOST_TEST(packs("129") == "0", "a second launch costs more than words save there");
+    BOOST_TEST(packs("193") == "1");
+    BOOST_TEST(packs("191") == "0", "a second launch costs more than words save there");
     // 128 sums a work-item are more than other register files are known to hold.
     BOOST_TEST(!tiles(Implementation::amd, "2048").starts_with("256"));
 }
