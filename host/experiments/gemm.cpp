@@ -53,7 +53,8 @@ bool has_register_tiles(const Variant& variant) {
 
 /// Tiles that `auto` may choose for `pipelined`, and how fast they are: C's elements a second and compute unit over the peak's, by the rounds of
 /// groups that the units do (1, 2, 3, more). Where edges are tested or copies read, more rounds than one have that part of it. Fitted to the times
-/// of 40 sizes from 256 to 4100 (H200, 2026-11-23; those of copies with some 8 us too many, for an event between two launches); at these the choice takes at most 2.5 % longer than the best of all tiles, at others it was not tried.
+/// of 40 sizes from 256 to 4100 (H200, 2026-11-23; those of copies with some 8 us too many, for an event between two launches); at these the choice
+/// takes at most 2.5 % longer than the best of all tiles, at others it was not tried.
 struct Choice {
     std::size_t m, n, slices;
     std::array<double, 4> rate;

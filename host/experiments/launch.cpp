@@ -120,7 +120,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
         const auto *one = sample_at(curve, 1), *two = sample_at(curve, 2);
         if (one && two && two->seconds > one->seconds)
             out.push_back({"second." + curve.variant, "second launch" + what, "s", two->seconds - one->seconds, std::max(0.0, two->low - one->high),
-                           two->high - one->low, "of a row of operations of two launches, first START to last END: the time of one, less START to END of a single launch"});
+                           two->high - one->low,
+                           "of a row of operations of two launches, first START to last END: the time of one, less START to END of a single launch"});
         const auto slope = summarise(slopes);
         out.push_back({"next." + curve.variant, "launch to launch" + what, "s", slope.median, slope.q1, slope.q3,
                        "slope of first START to last END over the number of launches: median and middle half of those between any two numbers"});

@@ -87,13 +87,12 @@ bool Sampling::sample_of_arrangement(unsigned round) {
         if (!cores_ && state_.session.facts().is_cpu() && !state_.record.native) cores_.emplace();
         const double seconds = one_sample();
         this_sample_.seconds = seconds;
-        auto& subject = *state_.subject;
-        const bool has_parts = state_.settings.steps && !state_.setup.slope && subject.event_clock() && !subject.first().single_launch();
-        if (!has_parts) return;
-        if (state_.settings.cache == Cache::cold) state_.instruments.flush().run();
-        subject.time_parts(per_sample_, parts_);
         if (cores_ && cores_->is_known()) shared_.push_back(this_sample_);
         drift_.sample(seconds, round);
+        auto& subject = *state_.subject;
+        const bool has_parts = state_.settings.steps && !state_.setup.slope && subject.event_clock() && !subject.first().single_launch();
+        if (has_parts && state_.settings.cache == Cache::cold) state_.instruments.flush().run();
+        if (has_parts) subject.time_parts(per_sample_, parts_);
     });
 }
 
