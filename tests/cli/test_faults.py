@@ -273,8 +273,8 @@ class Drivers(LabTest):
         # 100 us for each of them would be 5 to 20 times what a launch takes here.
         self.assertLess(launch, 60e-6, record)
         self.assertGreater(record["metrics"]["step_whole"]["value"] / 128, 90e-6)
-        # Two events in a sample: it is so long that either is a 200th of it.
-        self.assertGreater(record["time"]["median"] * record["time"]["per_sample"], 100 * timer["event_seconds"])
+        # So long that an event is a 200th of it, by one look that a busy machine may have made ten times too long. An operation alone lasts less than ten events.
+        self.assertGreater(record["time"]["median"] * record["time"]["per_sample"], 20 * timer["event_seconds"])
 
     def preloaded(self, source, **environment):
         (self.folder / "between.c").write_text(source)
