@@ -141,9 +141,9 @@ Outputs::Outputs(const Invocation& invocation) : Outputs(invocation.force, invoc
         for (const auto& path : invocation.patterns) reads(path);
     if (invocation.cl_dir.empty()) return;
     std::error_code code;
-    for (fs::directory_iterator i(invocation.cl_dir, code), end; !code && i != end; i.increment(code))
-        if (i->path().extension() == ".cl") reads(i->path());
-    reads(fs::path(invocation.cl_dir) / "include" / "lab.h");
+    for (const auto& folder : {fs::path(invocation.cl_dir), fs::path(invocation.cl_dir) / "include"})
+        for (fs::directory_iterator i(folder, code), end; !code && i != end; i.increment(code))
+            if (i->path().extension() == ".cl" || i->path().extension() == ".h") reads(i->path());
 }
 
 std::optional<Outputs::Identity> Outputs::identity_of(const fs::path& path, const std::string& option) {

@@ -226,6 +226,8 @@ int watch_families(const Invocation& asked) {
     std::vector<fs::path> files;
     for (const auto& family : families) files.push_back(folder / (family + ".cl"));
     const auto needed = files.size();
+    // Each family's own header, which most have not, and last the one of all.
+    for (const auto& family : families) files.push_back(folder / "include" / (family + ".h"));
     files.push_back(folder / "include" / "lab.h");
 
     Watched watched{prepared};
@@ -263,7 +265,8 @@ int watch_families(const Invocation& asked) {
         changed.patterns.clear();
         for (const auto& s : selected) {
             const auto family = static_cast<std::size_t>(std::find(families.begin(), families.end(), s.experiment->family) - families.begin());
-            if ((*next)[family] != now[family] || next->back() != now.back()) changed.patterns.push_back(s.id);
+            const auto differs = [&](std::size_t file) { return (*next)[file] != now[file]; };
+            if (differs(family) || differs(needed + family) || differs(files.size() - 1)) changed.patterns.push_back(s.id);
         }
         now = *next;
         attempt([&] { return run(changed); });

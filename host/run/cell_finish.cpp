@@ -130,7 +130,7 @@ void fill_metrics(CellState& state, Sampling& sampling) {
     if (state.subject->event_clock() && state.settings.cache == Cache::cold && t < 200e-9 * static_cast<double>(audit.step_ns))
         state.warn("coarse: a cold sample is one operation, which here is shorter than 200 steps of the timer (" +
                    std::to_string(audit.step_ns) + " ns each); make the work larger");
-    if (state.subject->event_clock() && state.settings.cache == Cache::cold && !state.subject->first().single_launch() && t < 200 * audit.event_seconds)
+    if (state.subject->is_row() && state.settings.cache == Cache::cold && t < 200 * audit.event_seconds)
         state.warn("coarse: a cold sample is one operation, with an event at its first and at its last command, and here shorter than 200 times what an "
                    "event costs (" + format_seconds(audit.event_seconds) + "); make the work larger");
     if (state.instruments.limits() && state.settings.judge) {

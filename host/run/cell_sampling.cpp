@@ -51,8 +51,8 @@ bool Sampling::warm_up() {
         // One very short launch is mostly chance: what a sample needs is found from as many as last some 100 us.
         const unsigned handful = operations_per_sample(one, 0, 0, 0, rules_);
         const double operation = handful == 1 ? one : std::max(std::min({one, subject.timed(handful), subject.timed(handful)}), 1e-9);
-        const double event = subject.event_clock() && !subject.first().single_launch() ? audit.event_seconds : 0;
-        per_sample_ = operations_per_sample(operation, static_cast<double>(audit.step_ns) * 1e-9, audit.empty_seconds, event, rules_);
+        per_sample_ = operations_per_sample(operation, static_cast<double>(audit.step_ns) * 1e-9, audit.empty_seconds,
+                                            subject.is_row() ? audit.event_seconds : 0, rules_);
         if (state_.settings.cache == Cache::cold) per_sample_ = 1;  // the second would find what the first brought
     });
 }
@@ -90,7 +90,7 @@ bool Sampling::sample_of_arrangement(unsigned round) {
         if (cores_ && cores_->is_known()) shared_.push_back(this_sample_);
         drift_.sample(seconds, round);
         auto& subject = *state_.subject;
-        const bool has_parts = state_.settings.steps && !state_.setup.slope && subject.event_clock() && !subject.first().single_launch();
+        const bool has_parts = state_.settings.steps && !state_.setup.slope && subject.is_row();
         if (has_parts && state_.settings.cache == Cache::cold) state_.instruments.flush().run();
         if (has_parts) subject.time_parts(per_sample_, parts_);
     });

@@ -58,21 +58,19 @@ std::vector<std::string> promised_group(const model::Setup& setup, const model::
 }  // namespace
 
 KernelSource kernel_source(const std::string& family, const std::filesystem::path& cl_dir) {
-    std::string prelude, body, origin;
-    if (cl_dir.empty()) {
-        prelude = model::embedded_kernel("include/lab.h");
-        body = model::embedded_kernel(family);
-        origin = "embedded";
-    } else {
-        const auto path = cl_dir / (family + ".cl");
-        body = read_file(path);
-        const auto header = cl_dir / "include" / "lab.h";
+    KernelSource out;
+    // The common header and the family's own, which most have not.
+    for (const auto& name : {std::string("lab.h"), family + ".h"}) {
+        const auto path = cl_dir / "include" / name;
         std::error_code ignored;
-        prelude = std::filesystem::exists(header, ignored) ? read_file(header) : std::string(model::embedded_kernel("include/lab.h"));
-        origin = path.string();
+        if (!cl_dir.empty() && std::filesystem::exists(path, ignored)) out.text += "#line 1 \"" + name + "\"\n" + read_file(path) + "\n";
+        else if (const auto embedded = model::find_embedded_kernel("include/" + name)) out.text += "#line 1 \"" + name + "\"\n" + std::string(*embedded) + "\n";
     }
-    const std::string shown = cl_dir.empty() ? family + ".cl" : line_name(origin);
-    return {"#line 1 \"lab.h\"\n" + prelude + "\n#line 1 \"" + shown + "\"\n" + body, origin};
+    const auto path = cl_dir / (family + ".cl");
+    out.origin = cl_dir.empty() ? "embedded" : path.string();
+    out.text += "#line 1 \"" + (cl_dir.empty() ? family + ".cl" : line_name(out.origin)) + "\"\n" +
+                (cl_dir.empty() ? std::string(model::embedded_kernel(family)) : read_file(path));
+    return out;
 }
 
 KernelSource kernel_source(const model::Experiment& experiment, const model::Variant& variant, const std::filesystem::path& cl_dir) {

@@ -9,7 +9,7 @@
 namespace cllab::run {
 
 struct KernelSource {
-    std::string text;    ///< lab.h, a #line directive, the family's text
+    std::string text;    ///< lab.h, the family's header where it has one, its text; a #line directive before each
     std::string origin;  ///< "embedded", or the file's path
 };
 

@@ -64,6 +64,8 @@ public:
     /// What was written outside of a buffer.
     Wrong guard_damage();
     std::size_t sets() const { return sets_.size(); }
+    /// It is timed as a row of operations, by events at its ends: an operation of several commands.
+    bool is_row() const { return event_clock() && !sets_.front()->single_launch(); }
     bool event_clock() const { return session_.timer().trusted && !sets_.front()->is_native(); }
     bool events_exceeded_host() const { return events_exceeded_host_; }
 

@@ -118,6 +118,7 @@ class Watch(LabTest):
         self.assertRegex(seen, r"muladd_fma_before is faster; muladd_fma takes [\d.]+ \[|too few for an interval|takes between")
         self.assertIn("instructions", seen)
         self.assertEqual({r["status"] for r in self.records() if r.get("id") == "muladd_fma_before"}, {"ok"})
+        self.assertIn("same code", self.saved("cl/include/muladd.h", "// a header of the family's own\n"))
         # A change of the header is one of every family.
         self.assertIn("same code", self.saved("cl/include/lab.h", (kernels / "include" / "lab.h").read_text() + "// no more\n"))
 

@@ -3,6 +3,11 @@
 #endif
 #include <boost/test/unit_test.hpp>
 
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
 #include "run/kernel_source.hpp"
 
 BOOST_AUTO_TEST_SUITE(run_kernel_source)
@@ -19,6 +24,25 @@ BOOST_AUTO_TEST_CASE(a_line_that_the_text_does_not_have_and_any_other_log_stay_a
     const std::string text = "#line 1 \"a.cl\"\none\n";
     for (const std::string log : {"<kernel>:99:1: error", "<kernel>:0: error", "<kernel>: error", "<kernel>:", "a.cl:1:2: error", ""})
         BOOST_TEST(name_lines(log, text) == log);
+}
+
+BOOST_AUTO_TEST_CASE(a_family_with_a_header_of_its_own_has_it_in_front_from_the_folder_or_as_it_is_embedded) {
+    namespace fs = std::filesystem;
+    using cllab::run::kernel_source;
+    BOOST_TEST(kernel_source("pitch", {}).text.find("\"pitch.h\"") == std::string::npos);
+    const auto embedded = kernel_source("gemm", {}).text;
+    BOOST_TEST(embedded.find("#line 1 \"lab.h\"\n") == 0u);
+    BOOST_TEST(embedded.find("#line 1 \"gemm.h\"\n") < embedded.find("#line 1 \"gemm.cl\"\n"));
+
+    const auto folder = fs::temp_directory_path() / ("cllab-source-" + std::to_string(getpid()));
+    fs::create_directories(folder / "include");
+    std::ofstream(folder / "gemm.cl") << "int text;\n";
+    BOOST_TEST(kernel_source("gemm", folder).text.ends_with("\nint text;\n"));
+    BOOST_TEST(kernel_source("gemm", folder).text.find("point_sources") != std::string::npos, "what is not in the folder is embedded");
+    std::ofstream(folder / "include" / "gemm.h") << "int header;\n";
+    BOOST_TEST(kernel_source("gemm", folder).text.find("#line 1 \"gemm.h\"\nint header;\n") != std::string::npos);
+    BOOST_TEST(kernel_source("gemm", folder).text.find("point_sources") == std::string::npos);
+    fs::remove_all(folder);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
