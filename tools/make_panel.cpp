@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "app/arguments.hpp"
+#include "app/commandline/arguments.hpp"
 #include "app/errors.hpp"
-#include "app/image_file.hpp"
-#include "app/outputs.hpp"
-#include "app/streams.hpp"
+#include "app/files/image_file.hpp"
+#include "app/files/outputs.hpp"
+#include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "app/options.hpp"
-#include "app/streams.hpp"
+#include "app/commandline/options.hpp"
+#include "app/screen/streams.hpp"
 
 namespace cllab::app {
 

@@ -8,15 +8,15 @@
 #endif
 
 #include "app/commands.hpp"
-#include "app/cuda_launch.hpp"
+#include "app/cuda/cuda_launch.hpp"
 #include "app/errors.hpp"
-#include "app/pager.hpp"
-#include "app/say.hpp"
-#include "app/stdout_guard.hpp"
-#include "app/streams.hpp"
+#include "app/screen/pager.hpp"
+#include "app/screen/say.hpp"
+#include "app/screen/stdout_guard.hpp"
+#include "app/screen/streams.hpp"
 #include "core/version.hpp"
 #include "device/driver_settings.hpp"
-#include "report/layout.hpp"
+#include "report/table/layout.hpp"
 #include "run/executor.hpp"
 
 namespace {

@@ -7,7 +7,7 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "inspect/code.hpp"
+#include "inspect/code/code.hpp"
 #include "inspect/isa/list.hpp"
 
 namespace cllab::explain {

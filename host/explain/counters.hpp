@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "inspect/hot.hpp"
+#include "inspect/code/hot.hpp"
 #include "model/counters.hpp"
 
 namespace cllab::explain {

@@ -1,4 +1,4 @@
-// The record of a cell: what a run leaves behind. JSON form in report/json.hpp.
+// The record of a cell: what a run leaves behind. JSON form in report/records/json.hpp.
 #pragma once
 
 #include <algorithm>
@@ -96,7 +96,7 @@ struct CodeInfo {
     /// "v" and "s", on SASS "reuse" where there is one. Empty without a loop or without a counted disassembly.
     std::map<std::string, std::int64_t> loop;
     std::map<std::string, std::string> origin;        ///< "registers" -> "ptxas verbose log"
-    std::string fingerprint;                          ///< equal for equal code (inspect/fingerprint.hpp); empty: unknown
+    std::string fingerprint;                          ///< equal for equal code (inspect/binary/fingerprint.hpp); empty: unknown
 };
 
 /// What a cell is declared to do in the unit of its time: one operation, or one step of a slope. Zeros: not declared or not known.

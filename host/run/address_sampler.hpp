@@ -8,7 +8,7 @@
 
 #include <functional>
 
-#include "inspect/hot.hpp"
+#include "inspect/code/hot.hpp"
 
 namespace cllab::run {
 

@@ -7,7 +7,7 @@
 #include "core/suggest.hpp"
 #include "core/units.hpp"
 #include "device/program.hpp"
-#include "run/operation.hpp"
+#include "run/cell/operation.hpp"
 
 namespace cllab::run {
 namespace {

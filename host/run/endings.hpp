@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "run/cell_sampling.hpp"
+#include "run/cell/cell_sampling.hpp"
 #include "run/executor.hpp"
 #include "run/share.hpp"
 

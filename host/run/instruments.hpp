@@ -5,7 +5,7 @@
 
 #include "run/cache_state.hpp"
 #include "run/kept.hpp"
-#include "run/yardstick.hpp"
+#include "run/conditions/yardstick.hpp"
 
 namespace cllab::run {
 

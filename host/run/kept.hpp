@@ -3,9 +3,9 @@
 
 #include <optional>
 
-#include "run/code_memo.hpp"
+#include "run/cell/code_memo.hpp"
 #include "run/programs.hpp"
-#include "run/reference.hpp"
+#include "run/conditions/reference.hpp"
 
 namespace cllab::run {
 

@@ -8,7 +8,7 @@
 #include "bench.hpp"
 #include "model/plan.hpp"
 #include "model/registry.hpp"
-#include "run/reference.hpp"
+#include "run/conditions/reference.hpp"
 
 using namespace cllab;
 using cllab::test::run_scratch;

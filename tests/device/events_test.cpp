@@ -8,7 +8,7 @@
 #include "device/quirks.hpp"
 #include "model/registry.hpp"
 #include "run/kernel_source.hpp"
-#include "run/subject.hpp"
+#include "run/cell/subject.hpp"
 
 namespace {
 

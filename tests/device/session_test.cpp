@@ -3,7 +3,7 @@
 #include "bench.hpp"
 #include "core/random.hpp"
 #include "device/program.hpp"
-#include "inspect/binary.hpp"
+#include "inspect/binary/binary.hpp"
 
 using namespace cllab;
 using cllab::test::session;

@@ -3,14 +3,14 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "inspect/amd_metadata.hpp"
-#include "inspect/binary.hpp"
-#include "inspect/diff.hpp"
-#include "inspect/nvidia.hpp"
-#include "inspect/pocl_code.hpp"
-#include "inspect/intel_cpu_code.hpp"
+#include "inspect/binary/amd_metadata.hpp"
+#include "inspect/binary/binary.hpp"
+#include "inspect/code/diff.hpp"
+#include "inspect/binary/nvidia.hpp"
+#include "inspect/binary/pocl_code.hpp"
+#include "inspect/binary/intel_cpu_code.hpp"
 #include "inspect/isa/list.hpp"
-#include "inspect/stats.hpp"
+#include "inspect/code/stats.hpp"
 #include "json/read.hpp"
 #include "model/registry.hpp"
 

@@ -4,15 +4,15 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "app/profile_file.hpp"
+#include "app/files/profile_file.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
-#include "report/by_device.hpp"
-#include "report/csv.hpp"
-#include "report/impossible.hpp"
-#include "report/joined.hpp"
-#include "report/json.hpp"
-#include "report/table.hpp"
+#include "report/table/by_device.hpp"
+#include "report/records/csv.hpp"
+#include "report/records/impossible.hpp"
+#include "report/records/joined.hpp"
+#include "report/records/json.hpp"
+#include "report/table/table.hpp"
 
 using namespace cllab;
 

@@ -26,7 +26,7 @@
 #include "model/params.hpp"
 #include "model/plan.hpp"
 #include "run/kernel_source.hpp"
-#include "run/operation.hpp"
+#include "run/cell/operation.hpp"
 
 using namespace cllab;
 using namespace cllab::model;

@@ -29,7 +29,7 @@
 #include "model/plan.hpp"
 #include "peer/studies_peer.hpp"
 #include "run/kernel_source.hpp"
-#include "run/operation.hpp"
+#include "run/cell/operation.hpp"
 
 using namespace cllab;
 

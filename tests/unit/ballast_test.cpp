@@ -4,7 +4,7 @@
 #endif
 #include <boost/test/unit_test.hpp>
 
-#include "app/ballast.hpp"
+#include "app/claims/ballast.hpp"
 #include "explain/claim.hpp"
 #include "unit/probe_setup.hpp"
 #include "unit/why_cells.hpp"

@@ -4,9 +4,9 @@
 #endif
 #include <boost/test/unit_test.hpp>
 
-#include "app/extra_arithmetic.hpp"
-#include "app/half_items.hpp"
-#include "app/kernel_text.hpp"
+#include "app/claims/extra_arithmetic.hpp"
+#include "app/claims/half_items.hpp"
+#include "app/claims/kernel_text.hpp"
 #include "model/work.hpp"
 #include "unit/probe_setup.hpp"
 #include "unit/why_cells.hpp"

@@ -5,7 +5,7 @@
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
 
-#include "inspect/core_models.hpp"
+#include "inspect/tools/core_models.hpp"
 #include "inspect/isa/list.hpp"
 #include "unit/why_cells.hpp"
 

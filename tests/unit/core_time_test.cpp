@@ -10,7 +10,7 @@
 
 #include "experiments/lib/fma_findings.hpp"
 #include "experiments/lib/levels.hpp"
-#include "run/core_time.hpp"
+#include "run/conditions/core_time.hpp"
 #include "unit/why_cells.hpp"
 
 BOOST_AUTO_TEST_SUITE(core_time)

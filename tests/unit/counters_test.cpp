@@ -7,10 +7,10 @@
 #include <dlfcn.h>
 #include <nlohmann/json.hpp>
 
-#include "app/cuda_launch.hpp"
+#include "app/cuda/cuda_launch.hpp"
 #include "explain/counters.hpp"
-#include "inspect/tool.hpp"
-#include "report/counters.hpp"
+#include "inspect/tools/tool.hpp"
+#include "report/table/counters.hpp"
 #include "unit/probe_setup.hpp"
 
 BOOST_AUTO_TEST_SUITE(counters)

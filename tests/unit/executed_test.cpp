@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "app/replay.hpp"
+#include "app/cuda/replay.hpp"
 #include "core/text.hpp"
 #include "explain/counters.hpp"
 #include "model/hot_region.hpp"

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/image_file.hpp"
+#include "app/files/image_file.hpp"
 #include "core/random.hpp"
 
 BOOST_AUTO_TEST_SUITE(image_files)

@@ -198,13 +198,13 @@ BOOST_AUTO_TEST_CASE(a_forbidden_include_is_found) {
     BOOST_TEST(violations("model/a.cpp", "#include \"device/queue.hpp\"\n").size() == 1u);
     BOOST_TEST(violations("core/a.cpp", "  #  include \"model/axes.hpp\"\n").size() == 1u);
     BOOST_TEST(violations("experiments/a.cpp", "#include \"run/executor.hpp\"\n").size() == 1u);
-    BOOST_TEST(violations("report/a.cpp", "#include \"app/options.hpp\"\n").size() == 1u);
-    BOOST_TEST(violations("device/a.cpp", "#include \"inspect/dump.hpp\"\n").size() == 1u);
+    BOOST_TEST(violations("report/a.cpp", "#include \"app/commandline/options.hpp\"\n").size() == 1u);
+    BOOST_TEST(violations("device/a.cpp", "#include \"inspect/tools/dump.hpp\"\n").size() == 1u);
     BOOST_TEST(violations("model/a.cpp", "#include \"axes.hpp\"\n").size() == 1u);
     BOOST_TEST(violations("core/a.cpp", "#include <fmt/core.h>\n").size() == 1u);
-    for (const auto* other : {"device/session.hpp", "inspect/isa.hpp", "run/executor.hpp", "report/table.hpp", "json/read.hpp"})
+    for (const auto* other : {"device/session.hpp", "inspect/isa.hpp", "run/executor.hpp", "report/table/table.hpp", "json/read.hpp"})
         BOOST_TEST(violations("portrait/a.cpp", "#include \"" + std::string(other) + "\"\n").size() == 1u, other);
-    for (const auto* other : {"device/session.hpp", "run/executor.hpp", "report/table.hpp", "portrait/page.hpp"})
+    for (const auto* other : {"device/session.hpp", "run/executor.hpp", "report/table/table.hpp", "portrait/page.hpp"})
         BOOST_TEST(violations("explain/a.cpp", "#include \"" + std::string(other) + "\"\n").size() == 1u, other);
     BOOST_TEST(violations("run/a.cpp", "#include \"explain/limits.hpp\"\n").size() == 1u);
     BOOST_TEST(violations("portrait/a.cpp", "#include <fmt/format.h>\n").size() == 1u);
@@ -235,7 +235,7 @@ BOOST_AUTO_TEST_CASE(printing_outside_app_is_found) {
 BOOST_AUTO_TEST_CASE(what_is_allowed_or_only_mentioned_is_not_found) {
     BOOST_TEST(violations("report/a.cpp", "#include <fmt/format.h>\n#include <ostream>\n#include \"report/a.hpp\"\n#include \"core/text.hpp\"\n").empty());
     BOOST_TEST(violations("run/a.cpp", "// std::cout is for app\nauto s = \"printf(\"; auto r = R\"(std::cerr)\"; snprintf(b, 1, s);\n").empty());
-    BOOST_TEST(violations("app/a.cpp", "#include \"run/executor.hpp\"\n#include \"report/table.hpp\"\n").empty());
+    BOOST_TEST(violations("app/a.cpp", "#include \"run/executor.hpp\"\n#include \"report/table/table.hpp\"\n").empty());
 }
 
 BOOST_AUTO_TEST_CASE(code_after_a_comment_or_a_string_is_still_read) {

@@ -4,7 +4,7 @@
 #endif
 #include <boost/test/unit_test.hpp>
 
-#include "inspect/amd_metadata.hpp"
+#include "inspect/binary/amd_metadata.hpp"
 #include "json/read.hpp"
 #include "unit/inspect_build.hpp"
 

@@ -7,8 +7,8 @@
 #include <random>
 #include <set>
 
-#include "inspect/binary.hpp"
-#include "inspect/elf.hpp"
+#include "inspect/binary/binary.hpp"
+#include "inspect/binary/elf.hpp"
 #include "unit/inspect_build.hpp"
 
 namespace cllab::inspect {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "inspect/bytes.hpp"
+#include "inspect/binary/bytes.hpp"
 
 namespace build {
 

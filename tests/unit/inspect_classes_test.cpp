@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "inspect/isa/list.hpp"
-#include "inspect/stats.hpp"
+#include "inspect/code/stats.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_classes)
 

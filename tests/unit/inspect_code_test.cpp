@@ -6,9 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "inspect/cfg.hpp"
+#include "inspect/code/cfg.hpp"
 #include "inspect/isa/list.hpp"
-#include "inspect/stats.hpp"
+#include "inspect/code/stats.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_code)
 

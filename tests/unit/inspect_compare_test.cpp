@@ -4,7 +4,7 @@
 #endif
 #include <boost/test/unit_test.hpp>
 
-#include "inspect/diff.hpp"
+#include "inspect/code/diff.hpp"
 #include "inspect/isa/list.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_compare)

@@ -11,10 +11,10 @@
 #include <thread>
 
 #include "core/error.hpp"
-#include "inspect/disassemble.hpp"
-#include "inspect/dump.hpp"
-#include "inspect/tool.hpp"
-#include "run/code_memo.hpp"
+#include "inspect/tools/disassemble.hpp"
+#include "inspect/tools/dump.hpp"
+#include "inspect/tools/tool.hpp"
+#include "run/cell/code_memo.hpp"
 #include "unit/inspect_build.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_dump)

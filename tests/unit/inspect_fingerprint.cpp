@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "inspect/fingerprint.hpp"
+#include "inspect/binary/fingerprint.hpp"
 #include "inspect/isa/list.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_fingerprint)

@@ -5,11 +5,11 @@
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
 
-#include "inspect/accounting.hpp"
-#include "inspect/hot.hpp"
+#include "inspect/code/accounting.hpp"
+#include "inspect/code/hot.hpp"
 #include "inspect/isa/list.hpp"
-#include "inspect/pocl_code.hpp"
-#include "inspect/source_lines.hpp"
+#include "inspect/binary/pocl_code.hpp"
+#include "inspect/code/source_lines.hpp"
 #include "model/hot_region.hpp"
 #include "run/address_sampler.hpp"
 #include "unit/inspect_build.hpp"

@@ -10,8 +10,8 @@
 
 #include "core/text.hpp"
 #include "inspect/isa/list.hpp"
-#include "inspect/liveness.hpp"
-#include "inspect/stats.hpp"
+#include "inspect/code/liveness.hpp"
+#include "inspect/code/stats.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_live)
 

@@ -6,7 +6,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "core/error.hpp"
-#include "inspect/offline.hpp"
+#include "inspect/tools/offline.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_offline)
 

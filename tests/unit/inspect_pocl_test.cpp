@@ -8,9 +8,9 @@
 #include <fstream>
 #include <unistd.h>
 
-#include "inspect/binary.hpp"
-#include "inspect/intel_cpu_code.hpp"
-#include "inspect/pocl_code.hpp"
+#include "inspect/binary/binary.hpp"
+#include "inspect/binary/intel_cpu_code.hpp"
+#include "inspect/binary/pocl_code.hpp"
 #include "unit/inspect_build.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_pocl)

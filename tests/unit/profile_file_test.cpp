@@ -5,8 +5,8 @@
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
 
-#include "app/profile.hpp"
-#include "app/profile_file.hpp"
+#include "app/commands/profile.hpp"
+#include "app/files/profile_file.hpp"
 #include "unit/probe_setup.hpp"
 
 BOOST_AUTO_TEST_SUITE(profile_file)

@@ -14,7 +14,7 @@ using namespace cllab::test;
 
 #include <sstream>
 
-#include "app/profile.hpp"
+#include "app/commands/profile.hpp"
 #include "portrait/figures.hpp"
 #include "portrait/probes.hpp"
 

@@ -1,6 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
-#include "app/progress.hpp"
+#include "app/screen/progress.hpp"
 
 BOOST_AUTO_TEST_SUITE(progress)
 

@@ -4,10 +4,10 @@
 #include <boost/test/unit_test.hpp>
 #include <sstream>
 
-#include "report/by_device.hpp"
-#include "report/joined.hpp"
-#include "report/json.hpp"
-#include "report/table.hpp"
+#include "report/table/by_device.hpp"
+#include "report/records/joined.hpp"
+#include "report/records/json.hpp"
+#include "report/table/table.hpp"
 #include "unit/golden.hpp"
 #include "unit/report_records.hpp"
 

@@ -3,7 +3,7 @@
 #endif
 #include <boost/test/unit_test.hpp>
 
-#include "report/comparison.hpp"
+#include "report/table/comparison.hpp"
 
 BOOST_AUTO_TEST_SUITE(report_comparison)
 

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "core/text.hpp"
-#include "report/curve.hpp"
-#include "report/layout.hpp"
+#include "report/table/curve.hpp"
+#include "report/table/layout.hpp"
 #include "unit/golden.hpp"
 
 BOOST_AUTO_TEST_SUITE(report_curve)

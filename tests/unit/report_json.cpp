@@ -9,8 +9,8 @@
 #include <string>
 
 #include "core/text.hpp"
-#include "report/csv.hpp"
-#include "report/json.hpp"
+#include "report/records/csv.hpp"
+#include "report/records/json.hpp"
 #include "unit/report_records.hpp"
 
 BOOST_AUTO_TEST_SUITE(report_json)

@@ -8,14 +8,14 @@
 #include <limits>
 #include <sstream>
 
-#include "app/results.hpp"
+#include "app/screen/results.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
-#include "report/by_device.hpp"
-#include "report/device_key.hpp"
-#include "report/joined.hpp"
-#include "report/json.hpp"
-#include "report/table.hpp"
+#include "report/table/by_device.hpp"
+#include "report/records/device_key.hpp"
+#include "report/records/joined.hpp"
+#include "report/records/json.hpp"
+#include "report/table/table.hpp"
 #include "unit/report_records.hpp"
 
 BOOST_AUTO_TEST_SUITE(report_large)

@@ -9,13 +9,13 @@
 #include <set>
 #include <sstream>
 
-#include "app/profile.hpp"
+#include "app/commands/profile.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
-#include "report/columns.hpp"
-#include "report/explanation.hpp"
-#include "report/history.hpp"
-#include "report/regression.hpp"
+#include "report/table/columns.hpp"
+#include "report/table/explanation.hpp"
+#include "report/table/history.hpp"
+#include "report/table/regression.hpp"
 #include "unit/probe_setup.hpp"
 #include "unit/report_records.hpp"
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "core/error.hpp"
-#include "report/json.hpp"
-#include "report/quick_record.hpp"
+#include "report/records/json.hpp"
+#include "report/records/quick_record.hpp"
 #include "unit/report_records.hpp"
 
 BOOST_AUTO_TEST_SUITE(report_quick)

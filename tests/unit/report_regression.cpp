@@ -7,9 +7,9 @@
 #include <cmath>
 #include <sstream>
 
-#include "report/comparison.hpp"
-#include "report/history.hpp"
-#include "report/regression.hpp"
+#include "report/table/comparison.hpp"
+#include "report/table/history.hpp"
+#include "report/table/regression.hpp"
 
 BOOST_AUTO_TEST_SUITE(report_regression)
 

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "core/text.hpp"
-#include "report/layout.hpp"
-#include "report/ranking.hpp"
-#include "report/csv.hpp"
-#include "report/json.hpp"
-#include "report/table.hpp"
+#include "report/table/layout.hpp"
+#include "report/table/ranking.hpp"
+#include "report/records/csv.hpp"
+#include "report/records/json.hpp"
+#include "report/table/table.hpp"
 #include "unit/golden.hpp"
 #include "unit/report_records.hpp"
 

@@ -7,11 +7,11 @@
 #include <boost/test/unit_test.hpp>
 #include <sstream>
 
-#include "app/devices_page.hpp"
+#include "app/screen/devices_page.hpp"
 #include "core/text.hpp"
-#include "report/by_device.hpp"
-#include "report/layout.hpp"
-#include "report/table.hpp"
+#include "report/table/by_device.hpp"
+#include "report/table/layout.hpp"
+#include "report/table/table.hpp"
 #include "unit/report_records.hpp"
 
 BOOST_AUTO_TEST_SUITE(report_width)

@@ -5,8 +5,8 @@
 
 #include <fstream>
 
-#include "inspect/tool.hpp"
-#include "run/conditions.hpp"
+#include "inspect/tools/tool.hpp"
+#include "run/conditions/conditions.hpp"
 
 BOOST_AUTO_TEST_SUITE(run_conditions)
 

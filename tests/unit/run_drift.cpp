@@ -4,7 +4,7 @@
 #endif
 #include <boost/test/unit_test.hpp>
 
-#include "run/drift.hpp"
+#include "run/conditions/drift.hpp"
 
 BOOST_AUTO_TEST_SUITE(drift)
 

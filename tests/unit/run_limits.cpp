@@ -8,8 +8,8 @@
 
 #include "explain/limits.hpp"
 #include "run/cache_state.hpp"
-#include "run/operation.hpp"
-#include "run/yardstick.hpp"
+#include "run/cell/operation.hpp"
+#include "run/conditions/yardstick.hpp"
 #include "unit/probe_setup.hpp"
 #include "unit/report_records.hpp"
 

@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app/share_out.hpp"
-#include "app/shared_work.hpp"
+#include "app/processes/share_out.hpp"
+#include "app/processes/shared_work.hpp"
 #include "experiments/lib/compare.hpp"
 
 BOOST_AUTO_TEST_SUITE(share_test)

@@ -5,7 +5,7 @@
 #include <future>
 #include <utility>
 
-#include "app/side_by_side.hpp"
+#include "app/processes/side_by_side.hpp"
 
 BOOST_AUTO_TEST_SUITE(side_by_side)
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <set>
 
-#include "app/ahead.hpp"
-#include "app/versus.hpp"
+#include "app/processes/ahead.hpp"
+#include "app/comparing/versus.hpp"
 
 BOOST_AUTO_TEST_SUITE(versus)
 

@@ -6,7 +6,7 @@
 #include "explain/claim.hpp"
 #include "explain/limiter.hpp"
 #include "explain/limits.hpp"
-#include "report/explanation.hpp"
+#include "report/table/explanation.hpp"
 #include "unit/cells.hpp"
 #include "unit/report_records.hpp"
 

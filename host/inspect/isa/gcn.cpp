@@ -7,13 +7,13 @@
 #include <nlohmann/json.hpp>
 
 #include "core/text.hpp"
-#include "inspect/amd_metadata.hpp"
-#include "inspect/analysis.hpp"
-#include "inspect/comgr.hpp"
-#include "inspect/elf.hpp"
+#include "inspect/binary/amd_metadata.hpp"
+#include "inspect/code/analysis.hpp"
+#include "inspect/tools/comgr.hpp"
+#include "inspect/binary/elf.hpp"
 #include "inspect/isa/list.hpp"
 #include "inspect/isa/register_roles.hpp"
-#include "inspect/tool.hpp"
+#include "inspect/tools/tool.hpp"
 
 namespace cllab::inspect {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "inspect/isa/isa.hpp"
-#include "inspect/tool.hpp"
+#include "inspect/tools/tool.hpp"
 
 namespace cllab::inspect {
 

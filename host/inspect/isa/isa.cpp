@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "inspect/elf.hpp"
-#include "inspect/tool.hpp"
+#include "inspect/binary/elf.hpp"
+#include "inspect/tools/tool.hpp"
 
 namespace cllab::inspect {
 

@@ -10,12 +10,12 @@
 #include <string_view>
 #include <vector>
 
-#include "inspect/binary.hpp"
-#include "inspect/bytes.hpp"
-#include "inspect/code.hpp"
-#include "inspect/disassemble.hpp"
-#include "inspect/occupancy.hpp"
-#include "inspect/roles.hpp"
+#include "inspect/binary/binary.hpp"
+#include "inspect/binary/bytes.hpp"
+#include "inspect/code/code.hpp"
+#include "inspect/tools/disassemble.hpp"
+#include "inspect/code/occupancy.hpp"
+#include "inspect/code/roles.hpp"
 #include "model/device.hpp"
 #include "model/experiment.hpp"
 #include "model/result.hpp"
@@ -95,7 +95,7 @@ struct InstructionSet {
     /// kernel. Both empty: memory is one, and its accesses are named without a space.
     std::span<const std::string_view> local_spaces{}, global_spaces{};
     bool counts_barriers = true;
-    /// What an instruction reads and writes of the registers of `register_kinds`, for inspect/liveness.hpp; nothing where no rule says it.
+    /// What an instruction reads and writes of the registers of `register_kinds`, for inspect/code/liveness.hpp; nothing where no rule says it.
     /// nullptr: there are no rules at all.
     std::span<const RegisterKind> register_kinds{};
     std::optional<Roles> (*roles)(const Instruction& instruction) = nullptr;

@@ -4,8 +4,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "inspect/analysis.hpp"
-#include "inspect/nvidia.hpp"
+#include "inspect/code/analysis.hpp"
+#include "inspect/binary/nvidia.hpp"
 
 namespace cllab::inspect {
 namespace {

@@ -3,10 +3,10 @@
 #include <array>
 
 #include "core/error.hpp"
-#include "inspect/amd_metadata.hpp"
-#include "inspect/comgr.hpp"
+#include "inspect/binary/amd_metadata.hpp"
+#include "inspect/tools/comgr.hpp"
 #include "inspect/isa/isa.hpp"
-#include "inspect/offline.hpp"
+#include "inspect/tools/offline.hpp"
 
 namespace cllab::inspect {
 namespace {

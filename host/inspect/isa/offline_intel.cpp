@@ -3,7 +3,7 @@
 
 #include "core/text.hpp"
 #include "inspect/isa/intel.hpp"
-#include "inspect/offline.hpp"
+#include "inspect/tools/offline.hpp"
 
 namespace cllab::inspect {
 

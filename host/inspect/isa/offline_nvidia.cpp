@@ -9,8 +9,8 @@
 #include "device/cuda_text.hpp"
 #include "device/nvrtc.hpp"
 #include "inspect/isa/nvidia.hpp"
-#include "inspect/offline.hpp"
-#include "inspect/tool.hpp"
+#include "inspect/tools/offline.hpp"
+#include "inspect/tools/tool.hpp"
 
 namespace cllab::inspect {
 namespace {

@@ -8,8 +8,8 @@
 #include "inspect/isa/list.hpp"
 #include "inspect/isa/register_roles.hpp"
 #include "inspect/isa/nvidia.hpp"
-#include "inspect/nvidia.hpp"
-#include "inspect/tool.hpp"
+#include "inspect/binary/nvidia.hpp"
+#include "inspect/tools/tool.hpp"
 
 namespace cllab::inspect {
 namespace {

@@ -5,8 +5,8 @@
 #include <span>
 #include <string_view>
 
-#include "inspect/code.hpp"
-#include "inspect/roles.hpp"
+#include "inspect/code/code.hpp"
+#include "inspect/code/roles.hpp"
 
 namespace cllab::inspect {
 

@@ -8,12 +8,12 @@
 #include <set>
 
 #include "core/text.hpp"
-#include "inspect/analysis.hpp"
-#include "inspect/elf.hpp"
+#include "inspect/code/analysis.hpp"
+#include "inspect/binary/elf.hpp"
 #include "inspect/isa/list.hpp"
 #include "inspect/isa/register_roles.hpp"
 #include "inspect/isa/nvidia.hpp"
-#include "inspect/tool.hpp"
+#include "inspect/tools/tool.hpp"
 
 namespace cllab::inspect {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/text.hpp"
-#include "inspect/analysis.hpp"
+#include "inspect/code/analysis.hpp"
 #include "inspect/isa/intel.hpp"
 #include "inspect/isa/list.hpp"
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "core/text.hpp"
-#include "report/device_key.hpp"
+#include "report/records/device_key.hpp"
 #include "report/html/markup.hpp"
 
 namespace cllab::report::html {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "report/device_grid.hpp"
+#include "report/table/device_grid.hpp"
 #include "report/html/page.hpp"
 
 namespace cllab::report::html {

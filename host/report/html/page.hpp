@@ -11,7 +11,7 @@
 #include "model/experiment.hpp"
 #include "model/history.hpp"
 #include "model/result.hpp"
-#include "report/ranking.hpp"
+#include "report/table/ranking.hpp"
 
 namespace cllab::report::html {
 

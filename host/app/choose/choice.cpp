@@ -1,0 +1,163 @@
+#include "app/choose/choice.hpp"
+
+#include <algorithm>
+
+#include "app/choose/capture.hpp"
+#include "app/files/image_file.hpp"
+#include "app/choose/request.hpp"
+#include "app/screen/say.hpp"
+#include "core/text.hpp"
+#include "kernelfile/experiment.hpp"
+
+namespace cllab::app {
+namespace {
+
+/// The builds as a device is asked about them.
+std::vector<AskedBuild> asked_builds(const std::vector<kernelfile::Build>& builds, const std::vector<kernelfile::SourceFile>& files,
+                                     const std::string& more_options) {
+    std::vector<AskedBuild> out;
+    for (const auto& build : builds) {
+        const auto& text = *files[build.file].text;
+        out.push_back({"#line 1 \"" + text.path + "\"\n" + text.text, build.options + (more_options.empty() ? "" : " " + more_options), text.includes_lab});
+    }
+    return out;
+}
+
+}  // namespace
+
+std::pair<std::string, std::string> file_and_glob(const std::string& pattern) {
+    for (const char* extension : {".cl", ".ocl"}) {
+        const auto at = pattern.rfind(std::string(extension) + ":");
+        if (at == std::string::npos) continue;
+        const auto end = at + std::string(extension).size();
+        return {pattern.substr(0, end), pattern.substr(end + 1)};
+    }
+    return {pattern, ""};
+}
+
+struct Choice::Own {
+    kernelfile::KernelFiles files;
+    std::vector<model::Experiment> experiments;
+};
+
+bool names_kernel_file(const std::string& pattern) {
+    const auto file = file_and_glob(pattern).first;
+    return file.ends_with(".cl") || file.ends_with(".ocl");
+}
+
+bool names_build_options(const std::string& versus) { return versus.starts_with('-'); }
+
+Choice::Choice(const Invocation& invocation, const std::map<std::string, Earlier>& earlier, const AskDevice& ask) : invocation_(invocation) {
+    std::optional<Capture> capture;
+    if (!invocation.replay.empty()) {
+        capture = read_capture(invocation.replay);
+        invocation_.patterns = {capture->text_path + ":" + capture->kernel};
+    }
+    auto patterns = invocation_.patterns;
+    std::vector<std::string> built_in;
+    for (const auto& pattern : patterns)
+        if (!names_kernel_file(pattern)) built_in.push_back(pattern);
+    if (built_in.size() == patterns.size()) {
+        const auto& said = invocation.statements;
+        const auto other = std::find_if(said.begin(), said.end(), [](const auto& s) { return s.first != "tolerance"; });
+        if (other != said.end())
+            throw Error(Blame::usage, "option '--" + other->first + "' is about a kernel file, as in `cllab " + invocation.command +
+                                          " my.cl`; the patterns name none");
+        tolerance_of(invocation);  // what is wrong with it is said before any device is asked
+        if (names_kernel_file(invocation.versus)) throw Error(Blame::usage, "--vs names a kernel file, so the pattern must name one too");
+        return;
+    }
+    if (!built_in.empty())
+        throw Error(Blame::usage, "kernel files and families of this program do not run together; found '" + built_in.front() + "' beside a file");
+    if (!invocation.cl_dir.empty())
+        throw Error(Blame::usage, "option '--cl-dir' is about the families of this program; a kernel file is always read from disk");
+    if (!invocation.inputs.empty())
+        throw Error(Blame::usage, "option '--input' is about the families of this program; for a kernel file write --arg NAME=image:FILE");
+    if (!invocation.versus.empty() && names_kernel_file(invocation.versus)) patterns.push_back(invocation.versus);
+    std::vector<std::string> paths;
+    for (const auto& pattern : patterns) {
+        const auto path = file_and_glob(pattern).first;
+        if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
+    }
+    kernelfile::Description command_line;
+    for (const auto& [option, value] : invocation.statements) kernelfile::parse_option(option, value, command_line);
+    if (capture && !capture->options.empty()) kernelfile::parse_option("options", capture->options, command_line);
+    std::map<std::string, kernelfile::Snapshot> snapshots;
+    for (const auto& [name, text] : earlier) snapshots[name] = {text.path, text.text};
+    own_ = new Own{{paths, command_line, invocation.axes, snapshots}, {}};
+    auto& files = own_->files;
+    const auto asked = asked_builds(files.builds(), files.files(), invocation.build_options);
+    const auto found = ask ? ask(asked) : ask_in_child(invocation, asked);
+    for (std::size_t i = 0; i < found.size(); ++i) files.builds()[i].found = found[i];
+
+    if (capture) {
+        for (const auto& build : files.builds())
+            for (const auto& kernel : build.found.kernels)
+                if (kernel.name == capture->kernel) files.describe(build.file, described(*capture, kernel));
+    }
+    std::vector<kernelfile::Wanted> wanted;
+    for (const auto& pattern : patterns) {
+        const auto [path, glob] = file_and_glob(pattern);
+        wanted.push_back({files.index_of(path), glob, pattern});
+    }
+    // --vs may name a kernel of the same files by its own name.
+    if (!invocation.versus.empty() && !names_kernel_file(invocation.versus) && !names_build_options(invocation.versus))
+        wanted.push_back({files.index_of(paths.front()), invocation.versus, paths.front() + ":" + invocation.versus});
+    std::set<std::string> taken;
+    for (const auto& experiment : model::registry()) taken.insert(experiment.family);
+    own_->experiments.push_back(files.experiment(wanted, [](const std::string& path) { return load_grey(path); },
+                                                  invocation.targets.empty() ? kernelfile::Missing::refused : kernelfile::Missing::made_up,
+                                                  taken));
+}
+
+void Choice::say_defaults() const {
+    if (!own_) return;
+    for (const auto& note : own_->files.notes()) say(note);
+}
+
+std::vector<std::string> Choice::files() const {
+    std::vector<std::string> out;
+    if (!own_) return out;
+    for (const auto& file : own_->files.files()) out.push_back(file.path);
+    return out;
+}
+
+const std::vector<model::Experiment>& Choice::experiments() const { return own_ ? own_->experiments : model::registry(); }
+
+std::vector<model::Selected> Choice::select(const std::vector<std::string>& patterns) const {
+    if (!own_) return model::select(experiments(), patterns);
+    const auto& experiment = own_->experiments.front();
+    std::set<std::string> names;
+    for (const auto& pattern : patterns) {
+        const bool file = names_kernel_file(pattern);
+        const auto [path, glob] = file ? file_and_glob(pattern) : std::pair(file_and_glob(invocation_.patterns.front()).first, pattern);
+        for (const auto& name : own_->files.variants_of({own_->files.index_of(path), glob, pattern})) names.insert(name);
+    }
+    std::vector<model::Selected> out;
+    for (const auto& variant : experiment.variants)
+        if (names.count(variant.name)) out.push_back({&experiment, &variant, experiment.id(variant)});
+    return out;
+}
+
+std::vector<model::Selected> Choice::selected() const {
+    auto out = select(invocation_.patterns);
+    if (invocation_.versus.empty() || names_build_options(invocation_.versus) || !own_) return out;
+    const auto other = select({invocation_.versus});
+    std::erase_if(out, [&](const auto& s) { return out.size() > 1 && s.variant == other.front().variant; });
+    return out;
+}
+
+std::vector<model::Cell> first_cells(const Choice& choice, const std::vector<std::pair<std::string, std::string>>& axes,
+                                     const std::vector<std::string>& patterns) {
+    std::vector<model::Cell> cells;
+    std::set<std::string> seen;
+    for (auto& group : model::make_plan(choice.select(patterns), axes))
+        for (auto& cell : group) {
+            if (!seen.insert(cell.id).second && axes.empty()) continue;
+            if (axes.empty()) cell.label.clear();
+            cells.push_back(std::move(cell));
+        }
+    return cells;
+}
+
+}  // namespace cllab::app

@@ -1,0 +1,57 @@
+// What a command's patterns choose from: the families of this program, or the kernels of the user's own files.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/choose/introspection.hpp"
+#include "app/commandline/options.hpp"
+#include "model/plan.hpp"
+#include "model/registry.hpp"
+
+namespace cllab::app {
+
+/// Whether a pattern names a kernel file, as in my.cl, my.cl:kernel or src/kernels.ocl.
+bool names_kernel_file(const std::string& pattern);
+/// What stands behind --vs is build options, and no other variant.
+bool names_build_options(const std::string& versus);
+
+/// "a.cl:mm_*" is the file a.cl and the glob mm_*, "a.cl" the file and an empty one.
+std::pair<std::string, std::string> file_and_glob(const std::string& pattern);
+
+/// Texts that kernel files had, by the names under which they are patterns.
+struct Earlier {
+    std::string path, text;
+};
+
+class Choice {
+public:
+    /// Reads the kernel files among the patterns and --vs, and has a child process ask the first selected device for their
+    /// arguments. `ask`: who is asked instead. Throws Error.
+    explicit Choice(const Invocation& invocation, const std::map<std::string, Earlier>& earlier = {}, const AskDevice& ask = {});
+
+    /// As model::select; a pattern FILE or FILE:GLOB means kernels of that file.
+    std::vector<model::Selected> select(const std::vector<std::string>& patterns) const;
+    /// The patterns of the invocation, less what --vs means.
+    std::vector<model::Selected> selected() const;
+    /// On stderr: the defaults that were taken. When the points are known to be good.
+    void say_defaults() const;
+    std::vector<std::string> files() const;  ///< that were read
+    bool own() const { return own_ != nullptr; }  ///< the text is not the lab's
+
+private:
+    const std::vector<model::Experiment>& experiments() const;
+
+    struct Own;
+    Invocation invocation_;
+    Own* own_ = nullptr;  ///< kept until the program ends: cells point into it
+};
+
+/// The cells of the patterns. Without axes the first point of each variant stands for it: most axes are sizes, which do not affect
+/// the code.
+std::vector<model::Cell> first_cells(const Choice& choice, const std::vector<std::pair<std::string, std::string>>& axes,
+                                     const std::vector<std::string>& patterns);
+
+}  // namespace cllab::app

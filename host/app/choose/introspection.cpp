@@ -1,0 +1,55 @@
+#include "app/choose/introspection.hpp"
+
+#include <algorithm>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "app/processes/runner.hpp"
+#include "device/introspect.hpp"
+#include "device/platforms.hpp"
+#include "device/quirks.hpp"
+
+namespace cllab::app {
+
+void drop_stderr() {
+    const int nowhere = open("/dev/null", O_WRONLY);
+    if (nowhere < 0) return;
+    dup2(nowhere, STDERR_FILENO);
+    close(nowhere);
+}
+
+std::vector<model::Introspection> introspect(device::Session& session, const std::vector<AskedBuild>& builds) {
+    std::vector<model::Introspection> out;
+    for (const auto& build : builds) {
+        auto options = build.options;
+        if (build.includes_lab)
+            for (const auto& define : device::device_defines(session.facts())) options += " -D" + define;
+        out.push_back(device::introspect(session, build.text, options));
+    }
+    return out;
+}
+
+std::vector<model::Introspection> ask_in_child(const Invocation& invocation, const std::vector<AskedBuild>& builds) {
+    // --timeout is for kernels that never end, and may be shorter than a driver takes to start and compile on a busy machine.
+    const double patience = std::max(invocation.timeout_seconds, 60.0);
+    const auto lines = in_child(
+        [&](const HandOver& hand_over) {
+            drop_stderr();
+            auto devices = device::discover();
+            const auto selected = in_this_process()->devices(invocation.devices).front().selector;
+            std::stable_partition(devices.begin(), devices.end(), [&](const auto& d) { return d.facts.selector == selected; });
+            std::vector<model::Introspection> found;
+            for (const auto& one : devices) {
+                device::Session session(one);
+                found = introspect(session, builds);
+                if (std::all_of(found.begin(), found.end(), [](const auto& f) { return f.trouble.empty(); })) break;
+            }
+            for (const auto& one : found) hand_over(nlohmann::json(one).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+        },
+        "while the kernel file was built to ask for its arguments", patience, patience);
+    std::vector<model::Introspection> out;
+    for (const auto& line : lines) out.push_back(nlohmann::json::parse(line).get<model::Introspection>());
+    return out;
+}
+
+}  // namespace cllab::app

@@ -1,0 +1,172 @@
+#include "app/choose/request.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <random>
+#include <set>
+
+#include "app/files/image_file.hpp"
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "device/driver_settings.hpp"
+#include "explain/limiter.hpp"
+#include "explain/limits.hpp"
+#include "kernelfile/description.hpp"
+#include "model/params.hpp"
+#include "model/plan.hpp"
+#include "model/registry.hpp"
+#include "run/cache_state.hpp"
+#include "run/kernel_source.hpp"
+
+namespace cllab::app {
+
+model::RunInfo run_info(const Invocation& invocation) {
+    static const std::string id = [] {
+        std::random_device random;
+        return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
+    }();
+    model::RunInfo out;
+    out.id = id;
+    out.label = invocation.label;
+    out.driver_caches = device::driver_settings();
+    return out;
+}
+
+std::optional<model::Tolerance> tolerance_of(const Invocation& invocation) {
+    kernelfile::Description said;
+    for (const auto& [option, value] : invocation.statements)
+        if (option == "tolerance") kernelfile::parse_option(option, value, said);
+    return said.tolerance;
+}
+
+run::Settings settings_of(const Invocation& invocation) {
+    run::Settings out;
+    out.seed = invocation.seed;
+    out.sampling_seconds = invocation.sampling_seconds;
+    out.build_options = invocation.build_options;
+    out.tolerance = tolerance_of(invocation);
+    out.steps = invocation.steps;
+    out.count_above = invocation.count_above;
+    out.cl_dir = invocation.cl_dir;
+    out.builds_ahead = out.cl_dir.empty();
+    out.argv = invocation.argv;
+    out.run = run_info(invocation);
+    out.judge = explain::beyond_peak;
+    out.name_limit = explain::limit_in_a_word;
+    out.tool_seconds = std::min(out.tool_seconds, invocation.timeout_seconds / 2);
+    return out;
+}
+
+void check_points(const run::RunRequest& request, const model::Device& device) {
+    const auto& settings = request.settings;
+    std::set<std::string> families;
+    for (const auto& group : request.comparisons) {
+        for (const auto& cell : group)
+            if (families.insert(cell.experiment->family).second) run::kernel_source(*cell.experiment, *cell.variant, settings.cl_dir);
+    }
+    for (const auto& group : request.comparisons) {
+        for (const auto& cell : group) {
+            try {
+                model::resolve(*cell.experiment, {*cell.variant, cell.point, device, settings.seed, settings.files});
+            } catch (const Unsupported&) {
+                // A limit of this device: the cell says so in its record.
+            }
+        }
+    }
+}
+
+std::vector<std::string> native_families() {
+    std::vector<std::string> out;
+    for (const auto& e : model::registry())
+        if (!e.native.empty()) out.push_back(e.family);
+    return out;
+}
+
+namespace {
+
+/// `run A --vs B`: the two variants point by point, each pair a comparison of its own; or A as it is and with the build options B.
+std::vector<model::Group> pairs(const std::vector<model::Selected>& selected, const Invocation& invocation) {
+    const bool builds = names_build_options(invocation.versus);
+    const auto options = model::build_options_axis();
+    auto axes = invocation.axes;
+    if (builds) {
+        const bool twice = std::any_of(axes.begin(), axes.end(), [&](const auto& axis) { return axis.first == options.name; });
+        if (twice) throw Error(Blame::usage, "--vs with build options and --axis options cannot stand together; --build-options gives both sides more");
+        axes.emplace_back(options.name, "," + invocation.versus);
+    }
+    // Families with axes of different names are planned together, so that an axis need only be known to one of them.
+    std::vector<model::Cell> left, right;
+    for (auto& group : model::make_plan(selected, axes, invocation.points))
+        for (auto& cell : group) {
+            const bool first = builds ? cell.point.text(options.name) == options.values.front() : cell.id == selected.front().id;
+            (first ? left : right).push_back(std::move(cell));
+        }
+    if (left.size() != right.size())
+        throw Error(Blame::usage, "--vs compares point by point; '" + selected.front().id + "' has " + std::to_string(left.size()) +
+                                      " and '" + selected.back().id + "' " + std::to_string(right.size()) + "; set both with --axis");
+    std::vector<model::Group> out;
+    for (std::size_t i = 0; i < left.size(); ++i) out.push_back({std::move(left[i]), std::move(right[i])});
+    return out;
+}
+
+std::vector<model::Selected> select_for(const Choice& choice, const Invocation& invocation) {
+    auto selected = choice.selected();
+    if (invocation.versus.empty()) return selected;
+    if (names_build_options(invocation.versus)) {
+        if (selected.size() == 1) return selected;
+        throw Error(Blame::usage, "--vs with build options compares one variant with itself; the patterns select " + std::to_string(selected.size()));
+    }
+    const auto other = choice.select({invocation.versus});
+    if (selected.size() != 1 || other.size() != 1 || selected.front().id == other.front().id)
+        throw Error(Blame::usage, "--vs compares one variant with one other; the patterns select " +
+                                      std::to_string(selected.size()) + " and " + std::to_string(other.size()) +
+                                      (selected.front().id == other.front().id ? ", the same" : ""));
+    selected.push_back(other.front());
+    return selected;
+}
+
+/// --native: behind the kernels of each family its loops.
+void add_native(std::vector<model::Selected>& selected) {
+    std::vector<const model::Experiment*> families;
+    for (const auto& s : selected)
+        if (std::find(families.begin(), families.end(), s.experiment) == families.end()) families.push_back(s.experiment);
+    for (const auto* family : families) {
+        if (family->native.empty())
+            throw Error(Blame::usage, "'" + family->family + "' has no native loop; those with one are " + join(native_families(), ", "));
+        for (const auto& loop : family->native) selected.push_back({family, &loop, family->id(loop)});
+    }
+}
+
+}  // namespace
+
+run::RunRequest request_of(const Choice& choice, const Invocation& invocation) {
+    run::RunRequest out;
+    auto selected = select_for(choice, invocation);
+    if (invocation.native) add_native(selected);
+    out.comparisons = invocation.versus.empty() ? model::make_plan(selected, invocation.axes, invocation.points) : pairs(selected, invocation);
+    auto& settings = out.settings = settings_of(invocation);
+    settings.measure = !invocation.verify_only;
+    settings.cache = run::cache_from(invocation.cache);
+    if (settings.measure && !invocation.no_yardstick)
+        out.yardstick = model::make_plan(model::select(model::registry(), {"bandwidth_copy"}), {}).front().front();
+    if (!invocation.no_dumps) settings.dumps = invocation.dumps;
+    if (settings.measure) settings.hot_seconds = invocation.hot_seconds.value_or(settings.dumps ? 0.05 : 0);
+    for (const auto& [name, path] : invocation.inputs) {
+        const bool known = std::any_of(selected.begin(), selected.end(), [&](const auto& s) {
+            const auto& inputs = s.experiment->file_inputs;
+            return std::find(inputs.begin(), inputs.end(), name) != inputs.end();
+        });
+        if (!known) throw Error(Blame::usage, "none of the selected families takes an input file '" + name + "'");
+        settings.files[name] = load_grey(path);
+    }
+    for (const auto& [name, path] : invocation.outputs) {
+        std::size_t cells = 0;
+        for (const auto& group : out.comparisons) cells += group.size();
+        if (cells != 1) throw Error(Blame::usage, "--output needs a run of one cell; this plan has " + std::to_string(cells));
+        require_savable(path);
+        settings.pictures[name] = path;
+    }
+    return out;
+}
+
+}  // namespace cllab::app

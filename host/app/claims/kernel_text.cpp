@@ -1,0 +1,133 @@
+#include "app/claims/kernel_text.hpp"
+
+#include <algorithm>
+
+#include "core/text.hpp"
+#include "inspect/code/code.hpp"
+#include "run/kernel_source.hpp"
+
+namespace cllab::app {
+namespace {
+
+/// Whether `word` stands in `text` as a word of its own.
+bool has_word(std::string_view text, std::string_view word) {
+    for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+        const auto end = at + word.size();
+        if ((at == 0 || !in_name(text[at - 1])) && (end == text.size() || !in_name(text[end]))) return true;
+    }
+    return false;
+}
+
+/// The place of the parenthesis that closes the one at `open`.
+std::optional<std::size_t> closing(const std::string& text, std::size_t open) {
+    int depth = 0;
+    for (auto i = open; i < text.size(); ++i) {
+        depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+        if (depth == 0) return i;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> with_parameters(const std::string& text, const std::vector<std::string>& names, const std::string& parameters,
+                                           const std::string& statements) {
+    std::string out;
+    std::size_t done = 0;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (at > 0 && in_name(text[at - 1])) continue;
+        const auto name = std::find_if(names.begin(), names.end(), [&](const auto& n) { return text.compare(at, n.size(), n) == 0; });
+        if (name == names.end()) continue;
+        const auto open = text.find_first_not_of(" \t\r\n", at + name->size());
+        if (open == std::string::npos || text[open] != '(') continue;
+        // What stands in front of it, back to the statement or function before, makes it a kernel and no call.
+        const auto before = text.find_last_of(";{}", at) + 1;  // of none: npos, and one more is 0
+        const auto head = std::string_view(text).substr(before, at - before), line = head.substr(head.rfind('\n') + 1);
+        if (line.find("//") != std::string_view::npos || (!has_word(head, "kernel") && !has_word(head, "__kernel"))) continue;
+        const auto close = closing(text, open);
+        if (!close) continue;
+        const auto own = trim(std::string_view(text).substr(open + 1, *close - open - 1));
+        const bool none = own.empty() || own == "void";
+        out += text.substr(done, (none ? open + 1 : *close) - done) + (none ? "" : ", ") + parameters;
+        done = *close;
+        if (statements.empty()) continue;
+        const auto begin = text.find_first_not_of(" \t\r\n", *close + 1);
+        if (begin == std::string::npos || text[begin] != '{') return std::nullopt;  // a declaration, or attributes behind it
+        out += text.substr(done, begin + 1 - done) + statements;
+        done = begin + 1;
+    }
+    if (done == 0) return std::nullopt;
+    return out + text.substr(done);
+}
+
+bool asks_for(const std::string& text, const std::string& options, const std::vector<std::string>& functions) {
+    const auto is_defined = [&](std::string_view name) {
+        name = name.substr(0, name.find_first_of(" \t/"));
+        // The compiler has names of its own, and the text may define what it asks for.
+        if (name.starts_with("cl_") || name.starts_with("__") || text.find("#define " + std::string(name)) != std::string::npos) return true;
+        for (auto at = options.find("-D" + std::string(name)); at != std::string::npos; at = options.find("-D" + std::string(name), at + 1))
+            if (const auto end = at + 2 + name.size(); end == options.size() || !in_name(options[end])) return true;
+        return false;
+    };
+    // defined(A), !defined(A) and what && and || make of them. What is in further parentheses is taken for true rather more often than it is.
+    const auto may_hold = [&](std::string_view condition) {
+        if (condition.find("!(") != std::string_view::npos) return true;
+        const auto term_may = [&](std::string_view term) {
+            const auto at = term.find("defined(");
+            const auto close = at == std::string_view::npos ? at : term.find(')', at);
+            if (close == std::string_view::npos) return true;
+            const std::string around = std::string(term.substr(0, at)) + std::string(term.substr(close + 1));
+            if (around.find_first_not_of(" ()!") != std::string::npos) return true;
+            return is_defined(term.substr(at + 8, close - at - 8)) != (around.find('!') != std::string::npos);
+        };
+        const auto parts_of = [](std::string_view rest, std::string_view by) {
+            std::vector<std::string_view> out;
+            for (auto at = rest.find(by); at != std::string_view::npos; at = rest.find(by)) {
+                out.push_back(rest.substr(0, at));
+                rest.remove_prefix(at + by.size());
+            }
+            out.push_back(rest);
+            return out;
+        };
+        const auto any = parts_of(condition, "||");
+        return std::any_of(any.begin(), any.end(), [&](auto part) {
+            const auto all = parts_of(part, "&&");
+            return std::all_of(all.begin(), all.end(), term_may);
+        });
+    };
+    std::vector<bool> compiled;  // of each #if around a line; one whose condition is not understood is
+    for (const auto line : inspect::lines_of(text)) {
+        const auto words = trim(line);
+        if (words.starts_with("#ifdef ")) compiled.push_back(is_defined(trim(words.substr(7))));
+        else if (words.starts_with("#if ")) compiled.push_back(may_hold(words.substr(4)));
+        else if (words.starts_with("#if")) compiled.push_back(true);
+        else if (words.starts_with("#el") && !compiled.empty()) compiled.back() = true;
+        else if (words.starts_with("#endif") && !compiled.empty()) compiled.pop_back();
+        else if (std::all_of(compiled.begin(), compiled.end(), [](bool b) { return b; }) &&
+                 std::any_of(functions.begin(), functions.end(), [&](const auto& f) { return has_word(line, f); }))
+            return true;
+    }
+    return false;
+}
+
+std::optional<ChangedCell> with_changed_text(const model::Cell& cell, const model::Setup& setup, const run::Settings& settings, const model::Device& device,
+                                             const std::string& parameters, const std::string& statements, const std::function<void(model::Setup&)>& add) {
+    if (!setup.steps.empty()) return std::nullopt;
+    const auto built = run::build_text(cell, setup, device, settings.cl_dir, settings.build_options);
+    if (built.options.find("-x cuda") != std::string::npos) return std::nullopt;
+    const auto text = with_parameters(built.text, {cell.experiment->entry(*cell.variant), "KERNEL"}, parameters, statements);
+    if (!text) return std::nullopt;
+    const auto changed = std::make_shared<model::Experiment>(*cell.experiment);
+    changed->setup = [base = cell.experiment->setup, add](const model::Request& request, model::Params& params) {
+        auto out = base(request, params);
+        add(out);
+        return out;
+    };
+    ChangedCell out{changed, cell};
+    out.cell.experiment = changed.get();
+    out.cell.options.clear();  // they are among those that are stored
+    out.cell.stored = std::make_shared<const model::StoredBuild>(model::StoredBuild{*text, built.options});
+    return out;
+}
+
+}  // namespace cllab::app

@@ -1,0 +1,162 @@
+// `cllab devices`: every device with how to select it and whether its numbers can be believed.
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "app/commands.hpp"
+#include "app/screen/devices_page.hpp"
+#include "app/processes/drivers.hpp"
+#include "app/commands/noise.hpp"
+#include "app/processes/runner.hpp"
+#include "app/screen/say.hpp"
+#include "app/screen/stdout_guard.hpp"
+#include "core/units.hpp"
+#include "device/clocks.hpp"
+#include "device/program.hpp"
+#include "device/quirks.hpp"
+#include "device/session.hpp"
+#include "inspect/binary/binary.hpp"
+#include "inspect/tools/tool.hpp"
+
+namespace cllab::app {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// What is read beside the times, or why nothing is: said here, so that no run needs to.
+std::string clock_text(const model::Device& device) {
+    std::string why;
+    const auto reader = device::clock_reader(device, why);
+    const auto clocks = reader ? reader->read() : std::nullopt;
+    if (!clocks) return why.empty() ? "none: its source gives no reading" : why;
+    std::string out = clocks->source + ": " + (clocks->core_mhz ? format_significant(*clocks->core_mhz, 4) + " MHz" : std::string("no clock"));
+    for (const auto& limit : clocks->limits) out += ", limited by " + limit;
+    return out + "; recorded beside the samples";
+}
+
+/// A small kernel answers what the device query does not: preferred multiple, sub-group size, kind of binary.
+void probe(device::Session& session, DeviceRow& row) {
+    const auto built = device::build(session, "kernel void lab_probe(global uint* out) { out[get_global_id(0)] = 1; }", "");
+    if (!built.ok) {
+        row.binary = "none: a trivial kernel does not build (" + device::error_name(built.code) + ")";
+        return;
+    }
+    cl::Kernel kernel(built.program, "lab_probe");
+    std::size_t multiple = 0;
+    if (clGetKernelWorkGroupInfo(kernel(), session.device()(), CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, sizeof multiple,
+                                 &multiple, nullptr) == CL_SUCCESS)
+        row.preferred_multiple = multiple;
+    if (session.facts().has("cl_khr_subgroups")) {
+        const std::size_t local[1] = {256};
+        std::size_t size = 0;
+        constexpr cl_kernel_sub_group_info max_sub_group_size_khr = 0x2033;
+        const auto ask = reinterpret_cast<clGetKernelSubGroupInfoKHR_fn>(clGetExtensionFunctionAddressForPlatform(
+            session.device().getInfo<CL_DEVICE_PLATFORM>(), "clGetKernelSubGroupInfoKHR"));
+        if (ask && ask(kernel(), session.device()(), max_sub_group_size_khr, sizeof local, local, sizeof size, &size, nullptr) ==
+                       CL_SUCCESS)
+            row.sub_group = size;
+    }
+    const auto binary = device::program_binary(built);
+    row.binary = inspect::describe(inspect::recognise(binary));
+}
+
+DeviceRow look_at(const device::Found& found) {
+    DeviceRow row;
+    row.facts = found.facts;
+    try {
+        device::Session session(found);
+        row.timer = session.timer();
+        row.clock = clock_text(found.facts);
+        probe(session, row);
+    } catch (const std::exception& e) {
+        row.trouble = e.what();
+    }
+    return row;
+}
+
+ordered_json to_json(const DeviceRow& row) {
+    const auto& d = row.facts;
+    const auto& t = row.timer;
+    ordered_json quirks = ordered_json::array();
+    for (const auto* quirk : device::quirks_of(d)) quirks.push_back({{"name", quirk->name}, {"fault", quirk->fault}, {"handling", quirk->handling}});
+    ordered_json out{{"selector", d.selector}, {"name", d.name}, {"type", model::name(d.type)}, {"platform", d.platform},
+                     {"vendor", d.vendor}, {"driver", d.driver}, {"opencl_c", d.c_version}, {"compute_units", d.compute_units},
+                     {"global_bytes", d.global_bytes}, {"max_alloc_bytes", d.max_alloc_bytes}, {"local_bytes", d.local_bytes},
+                     {"max_group", d.max_group}, {"preferred_multiple", row.preferred_multiple}, {"sub_group", row.sub_group},
+                     {"fp64", d.fp64}, {"fp16", d.fp16}, {"images", d.images}, {"identity", d.identity}, {"binary", row.binary}, {"clock", row.clock},
+                     {"timer", {{"trusted", t.trusted}, {"verdict", t.verdict}, {"step_ns", t.step_ns},
+                                {"reported_step_ns", t.reported_step_ns}, {"ordered", t.ordered},
+                                {"event_over_host", t.event_over_host}, {"tenfold", t.tenfold},
+                                {"empty_seconds", t.empty_seconds}, {"gap_seconds", t.gap_seconds}, {"event_seconds", t.event_seconds}}},
+                     {"quirks", quirks}};
+    if (!row.trouble.empty()) out["trouble"] = row.trouble;
+    return out;
+}
+
+std::string to_text(const DeviceRow& row, const report::TableStyle& style) {
+    std::ostringstream out;
+    print_device(out, row, style);
+    return out.str();
+}
+
+// A driver is loaded within a second; that of many GPUs has been seen to take five.
+constexpr double loading_seconds = 10, looking_seconds = 60;
+
+/// The rows of all devices in a child process, where a driver may crash. `only`: with these drivers; empty: all.
+void list_devices(bool as_json, const report::TableStyle& style, const std::vector<Driver>& only, std::vector<std::string>& rows,
+                  std::vector<std::string>& troubles) {
+    const inspect::TempFolder folder;
+    auto lines = in_child(
+        [&](const HandOver& hand_over) {
+            if (!only.empty()) use_only(only, folder.path());
+            std::vector<std::string> seen;
+            const auto found = device::discover(&seen);
+            hand_over(std::to_string(seen.size()));
+            for (const auto& trouble : seen) hand_over(trouble);
+            for (const auto& f : found) {
+                const auto row = look_at(f);
+                hand_over(as_json ? to_json(row).dump(-1, ' ', false, ordered_json::error_handler_t::replace) : to_text(row, style));
+            }
+        },
+        "while the drivers were loaded and their devices tried", loading_seconds, looking_seconds);
+    const auto first_row = lines.begin() + 1 + std::stoi(lines.at(0));
+    troubles.assign(lines.begin() + 1, first_row);
+    rows.assign(first_row, lines.end());
+}
+
+}  // namespace
+
+int command_devices(const Invocation& invocation) {
+    if (invocation.noise) return print_noise(invocation);
+    catch_interrupts();
+    std::vector<std::string> rows, troubles;
+    bool broken = false;
+    const report::TableStyle style{wants_colour(results_fd()), page_width(results_fd())};
+    try {
+        list_devices(invocation.as_json, style, {}, rows, troubles);
+    } catch (const DeviceLost& lost) {
+        std::vector<Driver> sound;
+        for (const auto& driver : registered_drivers()) {
+            const auto trouble = trouble_of(driver, loading_seconds);
+            if (trouble.empty()) {
+                sound.push_back(driver);
+                continue;
+            }
+            broken = true;
+            say("the driver '" + driver.icd.string() + "' (" + driver.library + ") is left out: " + trouble +
+                "; without it every command works, for example with OCL_ICD_VENDORS naming a folder of the others");
+        }
+        if (!broken || sound.empty()) throw;
+        list_devices(invocation.as_json, style, sound, rows, troubles);
+    }
+    if (invocation.as_json) {
+        auto json = ordered_json::array();
+        for (const auto& row : rows) json.push_back(ordered_json::parse(row));
+        results() << json.dump(2) << '\n';
+    } else {
+        for (const auto& row : rows) results() << row;
+    }
+    for (const auto& trouble : troubles) say(trouble);
+    return broken ? 3 : 0;
+}
+
+}  // namespace cllab::app

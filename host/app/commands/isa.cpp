@@ -1,0 +1,251 @@
+// `cllab isa`: the code beside the code.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fmt/format.h>
+#include <set>
+#include <utility>
+
+#include "app/choose/choice.hpp"
+#include "app/commands.hpp"
+#include "app/screen/comparison.hpp"
+#include "app/commands/isa_code.hpp"
+#include "app/commands/isa_live.hpp"
+#include "app/commands/rebuild.hpp"
+#include "app/screen/stdout_guard.hpp"
+#include "app/screen/streams.hpp"
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "inspect/tools/offline.hpp"
+#include "model/registry.hpp"
+#include "report/table/columns.hpp"
+
+namespace cllab::app {
+namespace {
+
+void put(const std::string& text) { results() << text; }
+
+/// A disassembler's text, with its lines and tabs; longer lines than `width` columns are cut.
+void put_listing(const std::string& text, unsigned width) {
+    if (width == 0) return put(printable(text, "\n\t"));
+    for (const auto& line : split(text, '\n')) {
+        std::string shown;
+        for (const char c : line) {
+            do shown += c == '\t' ? ' ' : c;
+            while (c == '\t' && shown.size() % 8 != 0);
+        }
+        if (shown.size() > width) shown = shown.substr(0, width - 1) + "+";
+        put(printable(shown) + "\n");
+    }
+}
+
+int print_targets() {
+    const auto row = [](const std::string& target, const std::string& gives, const std::string& missing) {
+        const auto line = fmt::format("{:<9} {:<30}  {}\n", target, gives.empty() ? "-" : gives, missing.empty() ? "-" : missing);
+        results() << report::fit(line, page_width(STDOUT_FILENO));
+    };
+    row("target", "made here", "what would enable the rest");
+    for (const auto& target : inspect::offline_targets()) row(target.name, target.gives, target.missing);
+    return 0;
+}
+
+std::vector<CellCode> all_code(const Invocation& invocation, const std::vector<model::Cell>& cells) {
+    return invocation.targets.empty() ? code_on_devices(invocation, cells) : code_for_target(invocation, cells);
+}
+
+/// Says on stderr what has no code; the exit status.
+int report_failures(const std::vector<CellCode>& codes, bool require_all) {
+    int status = 0;
+    for (const auto& code : codes) {
+        if (code.status == model::Status::ok) continue;
+        // A compiler's log is shown as it is, line by line.
+        std::fprintf(stderr, "%s for %s: %s: %s\n", printable(code.id).c_str(), printable(code.where).c_str(), model::name(code.status),
+                     printable(trim(code.reason), "\n\t").c_str());
+        if (model::is_failure(code.status) || require_all) status = 1;
+    }
+    return status;
+}
+
+/// A comment with the source line where it is another than before; `last` is that of the instruction before.
+std::string source_line(const CellCode& code, std::uint64_t address, std::string& last) {
+    const auto found = code.source.find(address);
+    if (found == code.source.end() || found->second == last) return {};
+    last = found->second;
+    return "// " + last + "\n";
+}
+
+/// The listing with its source lines.
+std::string with_source(const CellCode& code) {
+    if (code.source.empty()) return code.isa;
+    std::string out, last, function;
+    for (const auto line : inspect::lines_of(code.isa)) {
+        if (const auto name = inspect::function_header(line); !name.empty()) function = name;
+        const auto first = line.find_first_not_of(' ');
+        if (first != 0 && first != std::string_view::npos && function == code.counts.code.name)
+            if (const auto address = inspect::leading_hex(line.substr(first))) out += source_line(code, *address, last);
+        out.append(line).append("\n");
+    }
+    return out;
+}
+
+/// Only what runs: until nine tenths of the samples are shown.
+void print_hot(const CellCode& code, const LiveCode& live, unsigned width) {
+    const auto bodies = hot_bodies(code);
+    put(code.hot ? printable("hot: " + model::statement(*code.hot)) + "\n" : "hot: unknown: nothing of this device can be sampled\n");
+    if (!code.hot_note.empty()) put(printable(code.hot_note) + "\n");
+    double shown = 0;
+    for (const auto& body : bodies) {
+        if (shown >= 0.9) break;
+        shown += body.region.share;
+        std::string text = "\n" + model::place(body.region) + "\n" + inspect::one_line_counts(*code.counts.isa, body.counts) + "\n" + live.head;
+        const model::HotBlock* last = nullptr;
+        std::string line;
+        for (const auto& instruction : body.instructions) {
+            for (const auto* block : body.region.blocks)
+                if (instruction.address >= block->begin && instruction.address < block->end && block != std::exchange(last, block) && block->share > 0)
+                    text += fmt::format("  {:.1f} %\n", 100 * block->share);
+            text += source_line(code, instruction.address, line) + live.beside(instruction.address) +
+                    fmt::format("{:8x}:  {}\n", instruction.address, instruction.text);
+        }
+        put_listing(text, width);
+    }
+}
+
+/// Every instruction of the kernel, with its live registers.
+void print_live(const CellCode& code, const LiveCode& live, unsigned width) {
+    std::string text = live.head, line;
+    for (const auto& instruction : code.counts.code.instructions)
+        text += source_line(code, instruction.address, line) + live.beside(instruction.address) +
+                fmt::format("{:8x}:  {}\n", instruction.address, instruction.text);
+    put_listing(text, width);
+}
+
+void print_code(const CellCode& code, const Invocation& invocation) {
+    put(printable(code.id + " for " + code.where) + "\n");
+    const auto live = invocation.live ? live_code(code) : LiveCode();
+    if (invocation.live) put(printable(live.summary) + "\n");
+    if (invocation.hot) print_hot(code, live, invocation.width);
+    else if (invocation.live && !invocation.summary) print_live(code, live, invocation.width);
+    else put_listing(invocation.summary ? code.summary : with_source(code), invocation.width);
+    if (!code.source_note.empty()) put(printable(code.source_note) + "\n");
+    put("\n");
+}
+
+int compare(const Invocation& invocation) {
+    // Planned together, so that an axis need only be known to one of them.
+    auto patterns = invocation.patterns;
+    std::set<std::string> others;
+    const Choice choice(invocation);
+    std::vector<model::Cell> left, right;
+    if (names_build_options(invocation.versus)) {
+        right = first_cells(choice, invocation.axes, patterns);
+        for (auto& cell : right) cell.options = invocation.versus;
+    } else {
+        patterns.push_back(invocation.versus);
+        for (const auto& selected : choice.select({invocation.versus})) others.insert(selected.id);
+    }
+    for (auto& cell : first_cells(choice, invocation.axes, patterns)) (others.count(cell.id) ? right : left).push_back(std::move(cell));
+    if (left.size() != 1 || right.size() != 1)
+        throw Error(Blame::usage, "--vs compares one variant with one other; the patterns select " +
+                                      std::to_string(left.size()) + " and " + std::to_string(right.size()));
+    auto codes = all_code(invocation, {left.front(), right.front()});
+    if (names_build_options(invocation.versus))
+        for (std::size_t i = 1; i < codes.size(); i += 2) codes[i].id += " " + invocation.versus;
+    const int status = report_failures(codes, invocation.require_all);
+    // With several devices or targets the pairs follow each other.
+    for (std::size_t i = 0; i + 1 < codes.size(); i += 2)
+        if (codes[i].status == model::Status::ok && codes[i + 1].status == model::Status::ok)
+            put(comparison_text(codes[i], codes[i + 1], wants_colour(STDOUT_FILENO), invocation.width));
+    return status;
+}
+
+/// "10" of "occupancy min(10, …) = 10".
+std::string occupancy_of(const CellCode& code) {
+    const auto line = code.summary.find("occupancy ");
+    if (line == std::string::npos) return "-";
+    const auto text = code.summary.substr(line, code.summary.find('\n', line) - line);
+    return trim(text.substr(text.rfind('=') + 1));
+}
+
+/// One row per kernel and target.
+void print_table(const std::vector<CellCode>& codes, const std::vector<std::string>& asked) {
+    const auto number = [](const std::optional<std::int64_t>& n) { return n ? std::to_string(*n) : std::string("-"); };
+    const auto column = [](const char* title, int keep) { return report::Column{.title = title, .right = true, .keep = keep, .cells = {}}; };
+    std::vector<report::Column> columns{{.title = "kernel", .cells = {}, .names = report::Names::by_itself},
+                                        {.title = "target", .cells = {}, .names = report::Names::by_itself},
+                                        column("registers", 100),
+                                        column("spills", 80),
+                                        column("local", 50),
+                                        column("private", 40),
+                                        column("occupancy", 70),
+                                        column("code", 30),
+                                        column("instructions", 60),
+                                        column("inner loop", 75)};
+    for (const auto& code : codes) {
+        if (code.status != model::Status::ok) continue;
+        const auto& counts = code.counts;
+        const bool counted = !counts.code.instructions.empty();
+        const std::string loop = !counted || counts.shown < 0 ? "-" : std::to_string(counts.loops[static_cast<std::size_t>(counts.shown)].own.instructions);
+        const std::string cells[] = {code.id,
+                                     code.where,
+                                     number(code.info.registers),
+                                     number(code.info.spills),
+                                     number(code.info.local_bytes),
+                                     number(code.info.private_bytes),
+                                     occupancy_of(code),
+                                     number(code.info.code_bytes),
+                                     counted ? std::to_string(counts.total.instructions) : "-",
+                                     loop};
+        for (std::size_t i = 0; i < columns.size(); ++i) columns[i].cells.push_back(cells[i]);
+    }
+    report::print_grid(results(), columns, {wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO), asked});
+}
+
+/// A program binary: a file that is there and no kernel's text. "program.ptx:kernel" is one kernel of it.
+std::optional<std::pair<std::string, std::string>> binary_named(const std::string& pattern) {
+    if (names_kernel_file(pattern)) return std::nullopt;
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(pattern, ignored)) return std::pair(pattern, std::string());
+    const auto colon = pattern.rfind(':');
+    if (colon != std::string::npos && std::filesystem::is_regular_file(pattern.substr(0, colon), ignored))
+        return std::pair(pattern.substr(0, colon), pattern.substr(colon + 1));
+    return std::nullopt;
+}
+
+int print_binaries(const Invocation& invocation) {
+    std::vector<CellCode> codes;
+    for (const auto& pattern : invocation.patterns) {
+        const auto file = binary_named(pattern);
+        if (!file) throw Error(Blame::usage, "program files and patterns do not go together; found '" + pattern + "' beside a file");
+        for (auto& code : code_of_binary(file->first, file->second)) codes.push_back(std::move(code));
+    }
+    if (!invocation.targets.empty() || !invocation.devices.empty())
+        throw Error(Blame::usage, "a program binary is read as it is; --target and --device are for kernels that are compiled");
+    for (const auto& code : codes) print_code(code, invocation);
+    return 0;
+}
+
+}  // namespace
+
+int command_isa(const Invocation& invocation) {
+    report::require_known_columns(invocation.columns, report::columns_of_command("isa"));
+    if (invocation.list_targets) return print_targets();
+    if (invocation.rebuild) return rebuild_for_target(invocation);
+    if (!invocation.versus.empty()) return compare(invocation);
+    if (std::any_of(invocation.patterns.begin(), invocation.patterns.end(), [](const auto& p) { return binary_named(p).has_value(); }))
+        return print_binaries(invocation);
+    const Choice choice(invocation);
+    auto codes = all_code(invocation, first_cells(choice, invocation.axes, invocation.patterns));
+    if (invocation.targets.size() > 1) {
+        std::stable_sort(codes.begin(), codes.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+        print_table(codes, invocation.columns);
+    } else {
+        for (const auto& code : codes)
+            if (code.status == model::Status::ok) print_code(code, invocation);
+    }
+    return report_failures(codes, invocation.require_all);
+}
+
+}  // namespace cllab::app

@@ -1,0 +1,268 @@
+#include "app/commands/isa_code.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <span>
+
+#include "app/cuda/cuda_launch.hpp"
+#include "app/cuda/replay.hpp"
+#include "app/choose/request.hpp"
+#include "app/processes/runner.hpp"
+#include "core/parallel.hpp"
+#include "core/text.hpp"
+#include "device/quirks.hpp"
+#include "inspect/code/accounting.hpp"
+#include "inspect/binary/binary.hpp"
+#include "inspect/tools/dump.hpp"
+#include "inspect/code/entries.hpp"
+#include "inspect/code/hot.hpp"
+#include "inspect/isa/list.hpp"
+#include "inspect/tools/offline.hpp"
+#include "inspect/code/source_lines.hpp"
+#include "inspect/tools/tool.hpp"
+#include "inspect/code/work.hpp"
+#include "model/params.hpp"
+#include "run/kernel_source.hpp"
+#include "run/cell/needs.hpp"
+
+namespace cllab::app {
+namespace {
+
+void compile(const Invocation& invocation, const model::Cell& cell, const std::string& target, const model::Device& device, CellCode& out) {
+    if (const auto reason = run::missing_need(*cell.variant, device)) throw Unsupported(*reason);
+    const std::map<std::string, model::Loaded> no_files;
+    const model::Request request{*cell.variant, cell.point, device, 1, no_files};
+    const model::Setup setup = [&] {
+        static std::mutex one_at_a_time;  // the variants of a point share what the family keeps
+        const std::lock_guard held(one_at_a_time);
+        return model::set_up(*cell.experiment, request);
+    }();
+    const auto source = run::kernel_source(*cell.experiment, *cell.variant, invocation.cl_dir);
+    const std::string options = run::build_options(cell, setup, device, invocation.build_options);
+    const auto built = inspect::compile_offline(target, source.text, options, cell.experiment->entry(*cell.variant), setup.local);
+    if (!built.ok) {
+        out.status = model::Status::build_failed;
+        out.reason = built.log;
+        return;
+    }
+    out.isa = inspect::isa_text(built.analysis);
+    out.summary = built.analysis.summary;
+    for (const auto& line : inspect::check_work(built.analysis, setup.declared, setup.slope.has_value()).found)
+        out.summary += line + "\n";
+    if (const auto* counts = built.analysis.best()) out.counts = *counts;
+    out.info = built.analysis.info;
+    if (invocation.hot) out.hot = inspect::account(built.analysis, setup);
+    if (invocation.dumps.empty()) return;
+    const inspect::DumpRequest dump{run::dump_folder(invocation.dumps, device, cell),
+                                    cell.experiment->entry(*cell.variant),
+                                    source.text,
+                                    options,
+                                    built.log,
+                                    inspect::as_bytes(built.binary),
+                                    device,
+                                    {setup.local, setup.global}};
+    inspect::write_sidecars(dump, built.analysis);
+}
+
+}  // namespace
+
+std::vector<CellCode> code_of_binary(const std::string& path, const std::string& glob) {
+    const auto bytes = inspect::read_file(path);
+    if (!bytes) throw Error(Blame::usage, "program file '" + path + "' cannot be read");
+    const auto binary = inspect::as_bytes(*bytes);
+    const auto kind = inspect::recognise(binary);
+    if (kind == inspect::Kind::empty) throw Error(Blame::usage, "program file '" + path + "' is empty");
+    if (kind == inspect::Kind::unknown)
+        throw Error(Blame::usage,
+                    "program file '" + path + "' is no program binary that cllab knows: PTX, cubin, AMD or Intel code, PoCL's container, SPIR-V, LLVM bitcode");
+    auto names = inspect::kernel_names(binary);
+    const auto all = names;
+    std::erase_if(names, [&](const auto& name) { return !glob.empty() && !glob_match(glob, name); });
+    if (names.empty() && !all.empty()) throw Error(Blame::usage, "no kernel in '" + path + "' matches '" + glob + "'; there are " + join(all, ", "));
+    if (names.empty()) names.push_back(glob);
+    std::vector<CellCode> out;
+    for (const auto& name : names) {
+        const auto analysis = inspect::analyse(binary, name, {}, {});
+        CellCode code{name.empty() ? path : path + ":" + name, inspect::describe(kind)};
+        code.isa = inspect::isa_text(analysis);
+        code.summary = analysis.summary;
+        if (const auto* counts = analysis.best()) code.counts = *counts;
+        code.info = analysis.info;
+        out.push_back(std::move(code));
+    }
+    return out;
+}
+
+CellCode code_of(const model::Record& record, const std::string& label) {
+    CellCode code{record.id + (label.empty() ? "" : " " + label), record.device.name};
+    code.status = record.status;
+    code.reason = record.reason;
+    code.info = record.code;
+    code.hot = record.hot;
+    if (!record.dump.empty()) {
+        auto texts = inspect::read_dump(record.dump);
+        code.isa = std::move(texts.isa);
+        code.summary = std::move(texts.summary);
+        code.counts = inspect::count_function(inspect::isa::named(texts.counted_isa), code.isa, texts.function);
+    }
+    return code;
+}
+
+std::vector<HotBody> hot_bodies(const CellCode& code) {
+    std::vector<HotBody> out;
+    if (!code.hot || !code.counts.isa) return out;
+    const auto functions = code.counts.isa->parse(code.isa);
+    for (auto& region : model::hot_regions(*code.hot)) {
+        auto& body = out.emplace_back();
+        for (const auto& function : functions) {
+            if (function.name != region.blocks.front()->function) continue;
+            for (const auto& instruction : function.instructions) {
+                if (std::none_of(region.blocks.begin(), region.blocks.end(),
+                                 [&](auto b) { return instruction.address >= b->begin && instruction.address < b->end; }))
+                    continue;
+                body.instructions.push_back(instruction);
+                body.counts.add(*code.counts.isa, instruction);
+            }
+        }
+        body.region = std::move(region);
+    }
+    return out;
+}
+
+std::vector<CellCode> code_for_target(const Invocation& invocation, const std::vector<model::Cell>& cells) {
+    // All of them first: a target that cannot be had is said before anything is compiled.
+    std::vector<model::Device> devices;
+    for (const auto& target : invocation.targets) devices.push_back(inspect::offline_device(target, invocation.build_options));
+    std::vector<CellCode> codes(devices.size() * cells.size());
+    each_in_parallel(codes.size(), [&](std::size_t i) {
+        const auto& cell = cells[i % cells.size()];
+        const auto target = i / cells.size();
+        CellCode& code = codes[i];
+        code.id = cell.id + (cell.label.empty() ? "" : " " + cell.label);
+        code.where = invocation.targets[target];
+        try {
+            compile(invocation, cell, code.where, devices[target], code);
+        } catch (const Unsupported& e) {
+            code.status = model::Status::unsupported;
+            code.reason = e.what();
+        }
+    });
+    return codes;
+}
+
+namespace {
+
+/// Runs the request once more, built with line information, and gives `codes` the lines where their code is the same.
+void add_source(Runner& runner, run::RunRequest request, const model::Device& device, std::span<CellCode> codes) {
+    const auto option = device::line_option(device);
+    if (option.empty()) {
+        for (auto& code : codes) code.source_note = "no source lines: no build option for them is known of this driver";
+        return;
+    }
+    const auto why = device::line_trouble(device);
+    const inspect::TempFolder temporary;
+    request.settings.dumps = temporary.path();
+    request.settings.hot_seconds = 0;
+    request.settings.build_options += (request.settings.build_options.empty() ? "" : " ") + option;
+    const auto take = [&](std::size_t, std::size_t index, const model::Record& record) {
+        if (index >= codes.size()) return;
+        auto& code = codes[index];
+        const auto lined = code_of(record, "");
+        const auto& ours = code.counts.code.instructions;
+        const auto& theirs = lined.counts.code.instructions;
+        if (record.code.fingerprint.empty() || record.code.fingerprint != code.info.fingerprint || ours.size() != theirs.size()) {
+            code.source_note = "no source lines: built with " + option + " the code is another one";
+            return;
+        }
+        std::map<std::uint64_t, std::string> places;
+        for (const auto* part : {"program.so", "program.o"})
+            if (const auto file = inspect::read_file(std::filesystem::path(record.dump) / part)) places = inspect::source_places_of(inspect::as_bytes(*file));
+        const auto lines = inspect::lines_by_place(inspect::read_file(std::filesystem::path(record.dump) / "source.cl").value_or(""));
+        for (std::size_t i = 0; i < ours.size(); ++i) {
+            const auto place = places.find(theirs[i].address);
+            if (place == places.end()) continue;
+            const auto line = lines.find(place->second);
+            code.source[ours[i].address] = place->second + (line == lines.end() ? "" : "  " + trim(line->second));
+        }
+        if (code.source.empty())
+            code.source_note = "no source lines: the driver gives the function that runs no line information, or no objdump reads it" + why;
+    };
+    runner.run(request, device.selector, {[](std::size_t, std::size_t, const model::Record&, const char*) {}, take});
+}
+
+/// On NVIDIA's devices, where Nsight Compute is installed, which code runs is counted: the kernel is launched again under it, and the listing is of what
+/// it saw run. Where that cannot be, `codes` stay as they are, with the reason.
+void count_executions(const model::Device& device, const std::vector<model::Cell>& cells, const std::vector<model::Record>& records,
+                      const Invocation& invocation, std::span<CellCode> codes) {
+    const auto ncu = inspect::find_tool({"ncu"});
+    for (std::size_t i = 0; i < codes.size() && i < cells.size() && i < records.size(); ++i) {
+        if (records[i].status != model::Status::ok) continue;
+        auto& code = codes[i];
+        const auto not_counted = [&](const std::string& why) { code.hot_note = "no executions are counted: " + why; };
+        if (!ncu) {
+            not_counted("Nsight Compute's ncu is not on PATH nor in the CUDA toolkit");
+            continue;
+        }
+        const inspect::TempFolder folder;
+        try {
+            const auto replay = replay_of(cells[i], device, records[i], invocation.seed);
+            write_cuda_launch(folder.path(), replay.setup, replay.entry, replay.ptx, device.identity, invocation.seed);
+            const auto limit = std::chrono::milliseconds(static_cast<long>(4000 * invocation.timeout_seconds));
+            const auto found = profile_replay(*ncu, replay, folder.path(), Count::executions, limit);
+            if (!found.executed) {
+                not_counted(found.trouble.empty() ? "ncu prints no instructions" : found.trouble);
+                continue;
+            }
+            if (const auto wrong = check_cuda_launch(folder.path(), replay.setup, invocation.seed)) {
+                not_counted("wrong through the CUDA driver: " + *wrong);
+                continue;
+            }
+            code.hot = inspect::hot_code(*found.executed);
+            code.isa = found.executed->listing;
+            code.counts = inspect::count_function(found.executed->isa, code.isa, replay.entry);
+            code.summary = inspect::summary(code.counts);
+        } catch (const Unsupported& e) {
+            not_counted("it cannot be launched through the CUDA driver, because " + std::string(e.what()));
+        } catch (const Error& e) {  // no room for its arguments, say: the code is there without the counts
+            not_counted(e.what());
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::vector<model::Cell>& cells) {
+    const inspect::TempFolder temporary;
+    run::RunRequest request{std::nullopt, {cells}, settings_of(invocation)};
+    request.settings.measure = false;
+    // As much as `cllab run` takes by itself, and for longer operations too: it was asked for.
+    if (invocation.hot) request.settings.hot_seconds = 1;
+    request.settings.dumps = invocation.dumps.empty() ? temporary.path() : std::filesystem::path(invocation.dumps);
+    std::vector<CellCode> codes;
+    std::vector<model::Record> records;
+    const Events events{[](std::size_t, std::size_t, const model::Record&, const char*) {},
+                        [&](std::size_t, std::size_t index, const model::Record& record) {
+                            // Its text is read from the dump.
+                            if (record.status == model::Status::ok && record.dump.empty())
+                                throw Error(Blame::environment, record.warnings.empty() ? "nothing is dumped" : record.warnings.back());
+                            const std::string label = index < cells.size() ? cells[index].label : std::string{};
+                            codes.push_back(code_of(record, label));
+                            records.push_back(record);
+                        }};
+    catch_interrupts();
+    // Text that is not the lab's own is run in a child process, as by `cllab run`.
+    const bool isolate = !invocation.cl_dir.empty() || std::any_of(cells.begin(), cells.end(), [](const auto& cell) { return cell.variant->own != nullptr; });
+    if (!isolate) catch_driver_crashes();
+    const auto runner = isolate ? in_child_processes(invocation.timeout_seconds) : in_this_process();
+    for (const auto& device : runner->devices(invocation.devices)) {
+        const auto before = codes.size();
+        runner->run(request, device.selector, events);
+        const auto mine = std::span(codes).subspan(before);
+        if (invocation.source) add_source(*runner, request, device, mine);
+        if (invocation.hot && device.implementation == model::Implementation::nvidia) count_executions(device, cells, records, invocation, mine);
+        records.clear();
+    }
+    return codes;
+}
+
+}  // namespace cllab::app

@@ -1,0 +1,52 @@
+// The machine code of cells, from an offline compiler or from a device that built and ran them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/commandline/options.hpp"
+#include "inspect/code/stats.hpp"
+#include "model/hot_region.hpp"
+#include "model/plan.hpp"
+#include "model/result.hpp"
+
+namespace cllab::app {
+
+struct CellCode {
+    std::string id, where;     ///< "pitch_short8", "gfx900" or a device's name
+    std::string isa, summary;  ///< as in isa.txt and stats.json
+    inspect::FunctionStats counts;
+    model::CodeInfo info;
+    std::optional<model::Hot> hot;  ///< which of it runs; nothing: nobody looked
+    std::string hot_note;           ///< why no better evidence of it was to be had; empty where it is the best
+    std::map<std::uint64_t, std::string> source;  ///< with --source: "pitch.cl:141  text" of instructions, by address
+    std::string source_note;                      ///< why there are none
+    model::Status status = model::Status::ok;
+    std::string reason;  ///< a line, or the compiler's log; empty when ok
+};
+
+/// What the dump of a finished cell says; no code when the cell has no dump.
+CellCode code_of(const model::Record& record, const std::string& label);
+
+/// The kernels of a program binary that match the glob, all with an empty one. Throws Error(usage) for a file that is none.
+std::vector<CellCode> code_of_binary(const std::string& path, const std::string& glob);
+
+/// A part of the code that runs, with its instructions.
+struct HotBody {
+    model::HotRegion region;  ///< of CellCode::hot
+    std::vector<inspect::Instruction> instructions;
+    inspect::Counts counts;
+};
+/// Most samples first; none where it is not known. `code` outlives them.
+std::vector<HotBody> hot_bodies(const CellCode& code);
+
+/// Compiles each cell for each of invocation.targets, target by target. Throws Error for a target that is unknown or cannot be had here.
+std::vector<CellCode> code_for_target(const Invocation& invocation, const std::vector<model::Cell>& cells);
+
+/// Builds and verifies each cell once on the devices the invocation selects.
+std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::vector<model::Cell>& cells);
+
+}  // namespace cllab::app

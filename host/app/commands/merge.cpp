@@ -1,0 +1,134 @@
+// `cllab merge` and `cllab report`: the records of many runs and machines as one file, and as the page that a run prints.
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "app/commands.hpp"
+#include "app/screen/html_page.hpp"
+#include "app/screen/results.hpp"
+#include "app/screen/say.hpp"
+#include "core/error.hpp"
+#include "report/table/comparison.hpp"
+#include "report/records/csv.hpp"
+#include "report/records/device_key.hpp"
+#include "report/records/exports.hpp"
+#include "report/records/joined.hpp"
+
+namespace cllab::app {
+namespace {
+
+/// What was left out goes to stderr. Throws Error(usage) when no record is left, so that an empty page cannot pass for a result.
+void read(report::Joined& out, const std::vector<std::string>& paths) {
+    std::size_t unread = 0;
+    std::uint64_t bytes = 0;
+    for (const auto& path : paths) {
+        std::error_code code;
+        if (const auto size = std::filesystem::file_size(path, code); !code) bytes += size;
+    }
+    out.expect(bytes);
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+        errno = 0;
+        std::error_code code;
+        std::ifstream in(paths[i], std::ios::binary);
+        out.read(in, paths[i], !std::filesystem::is_regular_file(paths[i], code));
+        if (!in.eof() || in.bad()) {
+            ++unread;
+            say("file '" + paths[i] + "' cannot be read: " + std::strerror(errno));
+        }
+    }
+    for (const auto& trouble : out.troubles()) say(trouble);
+    if (const auto more = out.trouble_count() - out.troubles().size(); more > 0) say(std::to_string(more) + " more lines are left out");
+    if (unread == paths.size()) throw Error(Blame::usage, "no file can be read");
+    if (out.size() == 0)
+        throw Error(Blame::usage,
+                    "no record is in " + (paths.size() == 1 ? "'" + paths.front() + "'" : "any of the " + std::to_string(paths.size()) + " files"));
+}
+
+/// Records of one device each, in order of first appearance.
+std::vector<std::vector<const model::Record*>> by_device(const std::vector<model::Record>& records) {
+    std::vector<std::vector<const model::Record*>> out;
+    std::map<std::string, std::size_t> at;
+    for (const auto& record : records) {
+        const auto [found, is_new] = at.insert({model::device_key(record), out.size()});
+        if (is_new) out.emplace_back();
+        out[found->second].push_back(&record);
+    }
+    return out;
+}
+
+}  // namespace
+
+int command_merge(const Invocation& invocation) {
+    Outputs outputs(invocation);
+    report::Joined joined(report::Keep::nothing);
+    read(joined, invocation.patterns);
+    outputs.open();
+    std::ifstream in;
+    std::size_t file = invocation.patterns.size();
+    for (const auto& place : joined.lines()) {
+        if (!place.text.empty()) {
+            outputs.json()->line(place.text);
+            continue;
+        }
+        if (place.file != file) in = std::ifstream(invocation.patterns[file = place.file], std::ios::binary);
+        std::string line(place.bytes, '\0');
+        if (!in.seekg(static_cast<std::streamoff>(place.at)) || !in.read(line.data(), static_cast<std::streamsize>(line.size())) ||
+            std::hash<std::string>{}(line) != place.hash)
+            throw Error(Blame::environment, "file '" + invocation.patterns[file] + "' has changed while it was read; merge it again");
+        outputs.json()->line(line);
+    }
+    for (const auto& line : joined.comparisons()) outputs.json()->line(line);
+    say(std::to_string(joined.lines().size()) + " records of " + std::to_string(joined.devices().size()) + " devices, " +
+        std::to_string(joined.duplicates()) + " duplicates left out");
+    return 0;
+}
+
+int command_report(const Invocation& invocation) {
+    Outputs outputs(invocation);
+    report::Joined joined(invocation.html.empty() && invocation.exports.empty() ? report::Keep::page : report::Keep::all);
+    read(joined, invocation.patterns);
+    const auto& records = joined.records();
+    if (!invocation.columns.empty()) {
+        std::set<std::string> names;
+        for (const auto& record : records) {
+            for (const auto& [axis, value] : record.point) names.insert(axis);
+            for (const auto& [metric, value] : record.metrics) names.insert(metric);
+        }
+        require_columns(invocation.columns, names);
+    }
+    const bool hosts = report::several_hosts(records);
+    std::vector<portrait::Conclusion> curves;
+    for (const auto& rows : by_device(records)) {
+        const auto& first = *rows.front();
+        const auto name = first.device.name + " (" + first.device.selector + ")" + (hosts ? " on " + first.host.name : "");
+        for (auto& conclusion : portrait::curves_of_device(rows, name)) curves.push_back(std::move(conclusion));
+    }
+    if (!invocation.html.empty()) require_page(records.size());
+    outputs.open();
+    if (auto* csv = outputs.csv()) {
+        if (!csv->has_content()) csv->line(report::csv_header());
+        for (const auto& record : records) csv->line(report::to_csv_line(record));
+    }
+    if (outputs.html()) {
+        std::vector<std::string> verdicts;
+        for (const auto& line : joined.comparisons())
+            if (auto verdict = report::comparison_verdict(line)) verdicts.push_back(std::move(*verdict));
+        write_html(*outputs.html(), records, curves, verdicts);
+    }
+    bool printed = (outputs.csv() && outputs.csv()->is_stdout()) || (outputs.html() && outputs.html()->is_stdout());
+    for (const auto& format : report::exports) {
+        auto* file = outputs.file(std::string("--") + format.option);
+        if (!file) continue;
+        format.write(records, [&](const std::string& lines) { file->line(lines); });
+        printed = printed || file->is_stdout();
+    }
+    if (!printed) print_page(records, curves, {}, true, invocation.columns);
+    return 0;
+}
+
+}  // namespace cllab::app

@@ -1,0 +1,270 @@
+// `cllab tune`: launch parameters that do not affect the result, tried and verified; the best few are measured again side by side before a
+// winner is named. Every batch runs in a child process: a candidate that crashes or hangs the driver costs only itself.
+#include <algorithm>
+#include <cstdio>
+#include <fmt/format.h>
+#include <map>
+#include <unistd.h>
+
+#include "app/choose/choice.hpp"
+#include "app/commands.hpp"
+#include "app/files/profile_file.hpp"
+#include "app/choose/request.hpp"
+#include "app/processes/runner.hpp"
+#include "app/screen/say.hpp"
+#include "app/files/sink.hpp"
+#include "app/screen/stdout_guard.hpp"
+#include "app/screen/streams.hpp"
+#include "app/comparing/versus.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "model/params.hpp"
+#include "model/registry.hpp"
+#include "model/tune.hpp"
+#include "report/table/comparison.hpp"
+#include "report/table/layout.hpp"
+
+namespace cllab::app {
+namespace {
+
+using model::Point;
+using model::Record;
+
+constexpr std::size_t finalists = 5;
+constexpr double screening_seconds = 0.1;  // of sampling: enough to find the best few, which are measured again
+
+class Tuning {
+public:
+    Tuning(const Invocation& invocation, Runner& runner, const model::Selected& variant, const model::Device& device,
+           const std::map<std::string, model::Limits>& limits, Sink& sink)
+        : invocation_(invocation), runner_(runner), variant_(variant), device_(device), limits_(limits), sink_(sink),
+          space_(model::tune_space(variant, invocation.axes)) {}
+
+    /// False when no point has a time, or a point was wrong.
+    bool run() {
+        const auto screening = model::screen(
+            space_, [&](const Point& point) { return resolved(point); },
+            [&](const std::vector<Point>& points) {
+                std::vector<std::optional<double>> out;
+                for (const auto& record : measure(points, std::min(screening_seconds, invocation_.sampling_seconds)))
+                    out.push_back(seconds(record));
+                return out;
+            },
+            invocation_.seed);
+        clear_line();
+        print_plan(screening);
+        if (screening.ranked.empty()) {
+            results() << "  no point has a time, so there is no winner\n";
+            print_failures();
+            return false;
+        }
+        judge(finalists_of(screening), screening);
+        print_failures();
+        return failures_.empty();
+    }
+
+private:
+    static std::optional<double> seconds(const Record& record) {
+        if (record.status != model::Status::ok || !record.time) return std::nullopt;
+        return record.time->median;
+    }
+
+    /// What the point becomes on the device; nothing when the device cannot do it.
+    std::optional<Point> resolved(const Point& point) const {
+        static const std::map<std::string, model::Loaded> no_files;
+        try {
+            return model::resolve(*variant_.experiment, {*variant_.variant, point, device_, invocation_.seed, no_files});
+        } catch (const Unsupported&) {
+            return std::nullopt;
+        }
+    }
+
+    model::Cell cell_at(const Point& point) const {
+        return {variant_.experiment, variant_.variant, variant_.id, point, text_of(point)};
+    }
+
+    run::Settings settings_for(double sampling_seconds) const {
+        auto out = settings_of(invocation_);
+        out.sampling_seconds = sampling_seconds;
+        out.limits = limits_;
+        return out;
+    }
+
+    /// One record per point, in order: one comparison, interleaved by the executor.
+    std::vector<Record> measure(const std::vector<Point>& points, double sampling_seconds) {
+        model::Group group;
+        for (const auto& point : points) group.push_back(cell_at(point));
+        std::vector<Record> out(points.size());
+        runner_.run({std::nullopt, {std::move(group)}, settings_for(sampling_seconds)}, device_.selector,
+                    {[&](std::size_t, std::size_t index, const Record&, const char*) { progress(points[index]); },
+                     [&](std::size_t, std::size_t index, const Record& record) {
+                         out.at(index) = record;
+                         sink_.take(record);
+                         if (record.status == model::Status::unsupported) ++unsupported_;
+                         if (model::is_failure(record.status)) failures_[text_of(points[index])] = record.reason;
+                     }});
+        measured_ += points.size();
+        return out;
+    }
+
+    /// The point that `run` would take and the fastest few others.
+    std::vector<Point> finalists_of(const model::Screening& screening) const {
+        std::vector<Point> out;
+        for (const auto& [point, time] : screening.ranked)
+            if (point == space_.initial) out.push_back(point);
+        for (const auto& [point, time] : screening.ranked)
+            if (point != space_.initial && out.size() <= finalists) out.push_back(point);
+        return out;
+    }
+
+    void judge(const std::vector<Point>& points, const model::Screening& screening) {
+        const auto records = measure(points, invocation_.sampling_seconds);
+        clear_line();
+        std::vector<std::size_t> order;
+        const Record* initial = nullptr;
+        for (std::size_t n = 0; n < points.size(); ++n) {
+            if (!seconds(records[n]) || !records[n].time->has_interval()) continue;
+            order.push_back(n);
+            if (points[n] == space_.initial) initial = &records[n];
+        }
+        if (order.empty()) {
+            say_fitted("  none of the best few had a time of " + std::to_string(least_for_interval) +
+                       " samples (--max-time) when measured again, so there is no winner\n");
+            return;
+        }
+        std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return *seconds(records[a]) < *seconds(records[b]); });
+        std::size_t width = 0;
+        for (const auto n : order) width = std::max(width, text_of(points[n]).size());
+        results() << "  the fastest few, measured again side by side:\n";
+        std::string lines;
+        for (const auto n : order) {
+            const auto& time = *records[n].time;
+            const auto screened = std::find_if(screening.ranked.begin(), screening.ranked.end(), [&](const auto& r) { return r.first == points[n]; });
+            lines += fmt::format("    {:<{}}  {:>8} [{}, {}], first {}{}\n", text_of(points[n]), width, format_seconds(time.median),
+                                     format_seconds(time.low), format_seconds(time.high), format_seconds(screened->second),
+                                     points[n] == space_.initial ? ", the default" : "");
+        }
+        say_fitted(lines);
+        for (const auto& warning : records[order.front()].warnings) {
+            if (warning.rfind("beyond-peak:", 0) == 0) say_fitted("  " + printable(warning) + "\n");
+        }
+        const auto chosen = choose(points[order.front()], records[order.front()], initial);
+        results() << "  cllab run " << name_of_variant() << " --device " << device_.selector << axis_options(chosen) << '\n';
+    }
+
+    /// The fastest point where it beats the default over arrangements, else the default: the fastest of many is always fast
+    /// by some luck.
+    Point choose(const Point& fastest, const Record& record, const Record* initial) {
+        if (fastest == space_.initial) {
+            results() << "  no point was faster than the default\n";
+            return fastest;
+        }
+        if (!initial) {
+            say_fitted(fmt::format("  the default has no time; the fastest is {}\n", text_of(fastest)));
+            return fastest;
+        }
+        auto comparison = compare_cells(runner_, settings_for(invocation_.sampling_seconds), device_.selector, {cell_at(fastest), cell_at(space_.initial)},
+                                        record, *initial, invocation_.comparison_seconds, [](const model::Comparison&) {});
+        comparison.left = text_of(fastest);
+        comparison.right = "the default";
+        sink_.take(comparison);
+        say_fitted("  " + report::comparison_text(comparison));
+        if (comparison.judgement.verdict == model::Verdict::faster) return fastest;
+        results() << "  no point is faster than the default beyond what is told apart here\n";
+        return space_.initial;
+    }
+
+    /// "local=64x4 planes=16": the tuned axes, which are the ones that vary.
+    std::string text_of(const Point& point) const {
+        std::vector<std::string> parts;
+        for (const auto& axis : space_.tuned) parts.push_back(axis + "=" + point.text(axis));
+        return join(parts, " ");
+    }
+
+    /// As `cllab run` takes it.
+    std::string name_of_variant() const {
+        const auto& variant = *variant_.variant;
+        return variant.own ? variant.own->path + ":" + variant.name : variant_.id;
+    }
+
+    /// Every axis that differs from the family's default.
+    std::string axis_options(const Point& point) const {
+        std::string out;
+        for (const auto& axis : model::axes_of(*variant_.experiment, *variant_.variant)) {
+            const auto& value = point.text(axis.name);
+            if (axis.values.size() != 1 || axis.values.front() != value) out += " --axis " + axis.name + "=" + value;
+        }
+        return out;
+    }
+
+    void print_plan(const model::Screening& screening) const {
+        std::string out = fmt::format("{} on '{}': {:.0f} points of {}", variant_.id, printable(device_.name), space_.points(), join(space_.tuned, ", "));
+        if (!screening.exhaustive)
+            out += fmt::format("\n  {} tried: {} drawn at random, then from the fastest one axis after the other until none gains 1 %",
+                                     screening.tried, model::random_starts);
+        else if (static_cast<double>(screening.tried) == space_.points())
+            out += "\n  all tried";
+        else
+            out += fmt::format(", {} different and possible on this device\n  all {} tried", screening.tried, screening.tried);
+        out += fmt::format("; {} have a time", screening.ranked.size());
+        if (unsupported_ > 0) out += fmt::format(", {} the device cannot do", unsupported_);
+        say_fitted(out + "\n");
+    }
+
+    void print_failures() const {
+        for (const auto& [point, reason] : failures_) say_fitted(fmt::format("  failed at {}: {}\n", printable(point), printable(reason)));
+    }
+
+    void progress(const Point& point) const {
+        if (!takes_escapes(STDERR_FILENO)) return;
+        std::fprintf(stderr, "\r\033[K%s: %zu measured, now %s", variant_.id.c_str(), measured_, text_of(point).c_str());
+        std::fflush(stderr);
+    }
+    static void clear_line() {
+        if (takes_escapes(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
+    }
+
+    /// Sentences and rows; a command to be copied is printed as it is.
+    static void say_fitted(const std::string& lines) { results() << report::fit(lines, page_width(STDOUT_FILENO)); }
+
+    const Invocation& invocation_;
+    Runner& runner_;
+    const model::Selected& variant_;
+    const model::Device& device_;
+    const std::map<std::string, model::Limits>& limits_;
+    Sink& sink_;
+    model::TuneSpace space_;
+    std::size_t measured_ = 0, unsupported_ = 0;
+    std::map<std::string, std::string> failures_;  // the reason by point
+};
+
+}  // namespace
+
+int command_tune(const Invocation& invocation) {
+    const Choice choice(invocation);
+    const auto selected = choice.selected();
+    // What cannot be tuned is the command line's fault, and said before the first build.
+    for (const auto& s : selected) model::tune_space(s, invocation.axes);
+    Outputs outputs(invocation);
+    catch_interrupts();
+    const auto runner = in_child_processes(invocation.timeout_seconds);
+    const auto devices = runner->devices(invocation.devices);
+    for (const auto& device : devices) outputs.reads(profile_path(invocation.dumps, device));
+    for (const auto& file : choice.files()) outputs.reads(file);
+    choice.say_defaults();
+    const auto limits = read_profiles(invocation.dumps, devices);
+    outputs.open();
+    Sink sink(outputs.json(), outputs.csv());
+    bool fine = true;
+    try {
+        for (const auto& device : devices) {
+            for (const auto& s : selected) fine = Tuning(invocation, *runner, s, device, limits, sink).run() && fine;
+        }
+    } catch (const run::Interrupted&) {
+        say("interrupted; " + std::to_string(sink.records().size()) + " measured point(s) kept");
+        return 130;
+    }
+    return fine ? 0 : 1;
+}
+
+}  // namespace cllab::app

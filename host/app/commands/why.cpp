@@ -1,0 +1,117 @@
+// `cllab why`: what limits a kernel's time, by the peaks that the device's profile measured.
+#include <algorithm>
+#include <cstdio>
+#include <unistd.h>
+
+#include "app/choose/choice.hpp"
+#include "app/claims/claim_test.hpp"
+#include "app/commands.hpp"
+#include "app/files/outputs.hpp"
+#include "app/claims/peaks.hpp"
+#include "app/files/profile_file.hpp"
+#include "app/choose/request.hpp"
+#include "app/processes/runner.hpp"
+#include "app/screen/say.hpp"
+#include "app/files/sink.hpp"
+#include "app/screen/stdout_guard.hpp"
+#include "app/files/why_records.hpp"
+#include "core/text.hpp"
+#include "explain/doubt.hpp"
+#include "report/table/explanation.hpp"
+
+namespace cllab::app {
+namespace {
+
+/// The command that makes the profile that is missing, as it is typed.
+std::string profile_command(const Invocation& invocation, const model::Device& device) {
+    return "cllab profile --device " + device.selector + (invocation.dumps == "dumps" ? "" : " --dumps " + cllab::quoted(invocation.dumps));
+}
+
+}  // namespace
+
+int command_why(const Invocation& asked) {
+    if (std::any_of(asked.patterns.begin(), asked.patterns.end(), names_records)) return why_of_records(asked);
+    auto invocation = asked;
+    invocation.no_dumps = invocation.no_yardstick = true;
+    if (!invocation.hot_seconds) invocation.hot_seconds = 0.05;  // which code ran says how wide its vectors are
+    Outputs outputs(invocation);
+    const Choice choice(invocation);
+    // Text that is not the lab's own may write anywhere and never end.
+    // So are the arrangements of a test processes of their own.
+    invocation.isolate = !asked.cl_dir.empty() || choice.own() || asked.test;
+    auto request = request_of(choice, invocation);
+    catch_interrupts();
+    catch_driver_crashes();
+    const auto runner = invocation.isolate ? in_child_processes(invocation.timeout_seconds) : in_this_process();
+    const auto devices = runner->devices(invocation.devices);
+    for (const auto& device : devices) {
+        outputs.reads(profile_path(invocation.dumps, device));
+        check_points(request, device);
+    }
+    for (const auto& file : choice.files()) outputs.reads(file);
+    request.settings.core_models = true;
+    request.settings.limits = read_profiles(invocation.dumps, devices);
+    for (const auto& device : devices)
+        if (!request.settings.limits.count(device.selector))
+            throw Error(Blame::usage, "the profile of '" + excerpt(device.name) + "' is not at '" + profile_path(invocation.dumps, device).string() +
+                                          "', and without it there is no peak to hold a time against; `" + profile_command(invocation, device) + "` makes it");
+    choice.say_defaults();
+    outputs.open();
+    Sink sink(outputs.json(), nullptr);
+    const report::TableStyle style{wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO)};
+    const bool terminal = takes_escapes(STDERR_FILENO);
+    const auto clear = [&] {
+        if (terminal) std::fputs("\r\033[K", stderr);
+    };
+    const auto show = [&](const std::string& doing) {
+        if (!terminal) return;
+        std::fprintf(stderr, "\r\033[K%s", printable(doing).c_str());
+        std::fflush(stderr);
+    };
+    const auto& plan = request.comparisons;
+    bool failed = false;
+    try {
+        for (const auto& device : devices) {
+            struct Done {
+                const model::Cell* cell;
+                model::Record record;
+            };
+            std::vector<Done> done;
+            runner->run(request, device.selector,
+                        {[&](std::size_t, std::size_t, const model::Record& record, const char* phase) { show(record.id + ": " + phase); },
+                         [&](std::size_t group, std::size_t index, const model::Record& record) {
+                             done.push_back({&plan[group][index], record});
+                             sink.take(record);
+                         }});
+            const auto& limits = request.settings.limits.at(device.selector);
+            Peaks peaks(*runner, request.settings, device);
+            for (const auto& [cell, record] : done) {
+                auto explanation = peaks.explain(*cell, record, show);
+                const auto second = peaks.second_time(*cell, record, explanation.limit);
+                const auto& explained = second ? *second : record;
+                if (second) {
+                    sink.take(*second);
+                    auto again = explain::still_used(std::move(explanation.again), peaks.limits());
+                    explanation = peaks.explain(*cell, *second, show);
+                    explanation.again.insert(explanation.again.begin(), again.begin(), again.end());
+                    explanation.first_seconds = record.time->median;
+                }
+                if (invocation.test) test_claim(*runner, request.settings, device, *cell, explained, peaks.limits(), explanation, show);
+                clear();
+                sink.line(report::explanation_json(explained, explanation));
+                failed = failed || model::is_failure(record.status);
+                if (sink.uses_stdout()) continue;
+                if (&record == &done.front().record) results() << report::explanation_heading(record, limits.utc, style);
+                results() << '\n' << report::explanation_text(explained, explanation, style);
+                results().flush();
+            }
+        }
+    } catch (const run::Interrupted&) {
+        clear();
+        say("interrupted; " + std::to_string(sink.records().size()) + " finished cell(s) kept");
+        return 130;
+    }
+    return failed ? 1 : 0;
+}
+
+}  // namespace cllab::app

@@ -1,0 +1,23 @@
+// Today's cells against those of a baseline: which there are, what each side's code is, and how long they take in turns.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "app/commandline/options.hpp"
+#include "app/processes/runner.hpp"
+#include "model/regression.hpp"
+
+namespace cllab::app {
+
+struct RegressResult {
+    model::Regression regression;
+    bool interrupted = false;
+    std::string lost;  ///< why the device was lost; empty: it was not
+};
+
+/// invocation.patterns: the baseline's folder, then the cells. Both sides run on the device of the baseline, or on the one that the
+/// invocation names when it is of the same platform and type. `progress` gets a line at a time. Throws Error.
+RegressResult regress(const Invocation& invocation, const std::function<void(const std::string&)>& progress);
+
+}  // namespace cllab::app

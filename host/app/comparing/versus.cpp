@@ -1,0 +1,158 @@
+#include "app/comparing/versus.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <ostream>
+
+#include "app/screen/comparison.hpp"
+#include "core/clock.hpp"
+#include "report/table/comparison.hpp"
+#include "run/conditions/conditions.hpp"
+
+namespace cllab::app {
+namespace {
+
+constexpr const char* control_option = "-DCLLAB_CONTROL=1";
+
+/// left, right, and those of them that are built once more.
+using Records = std::vector<model::Record>;
+
+Records run_arrangement(Runner& runner, const run::RunRequest& request, const std::string& selector) {
+    Records out(request.comparisons.front().size());
+    runner.run(request, selector,
+               {[](std::size_t, std::size_t, const model::Record&, const char*) {},
+                [&](std::size_t, std::size_t index, const model::Record& record) { out.at(index) = record; }});
+    return out;
+}
+
+/// Why the arrangement says nothing, or nothing.
+std::string trouble_of(const Records& records) {
+    for (const auto& record : records) {
+        if (record.status != model::Status::ok)
+            return record.id + " is " + model::name(record.status) + " in one of the arrangements: " + record.reason;
+    }
+    const bool timed = std::all_of(records.begin(), records.end(), [](const auto& r) { return r.time.has_value(); });
+    return timed ? "" : "an arrangement has no samples";
+}
+
+}  // namespace
+
+model::Cell control_of(model::Cell cell) {
+    cell.options += (cell.options.empty() ? "" : " ") + std::string(control_option);
+    return cell;
+}
+
+Versus::Versus(Runner& runner, const run::Settings& settings, const std::string& selector, const model::Group& pair, const model::Record& left,
+               const model::Record& right, model::Control control)
+    : runner_(runner), request_{std::nullopt, {{pair.front(), pair.back()}}, settings}, selector_(selector),
+      same_code_(!left.code.fingerprint.empty() && left.code.fingerprint == right.code.fingerprint), seeds_(mix64(settings.seed) ^ 0x636f6d70617265) {
+    const auto name = [&](const model::Cell& cell) {
+        const auto axis = model::build_options_axis().name;
+        return cell.id + (pair.front().id == pair.back().id && cell.point.has(axis) && cell.point.text(axis) != "none" ? " " + cell.point.text(axis) : "");
+    };
+    out_.left = name(pair.front());
+    out_.right = name(pair.back());
+    out_.point = left.point;
+    out_.device = left.device;
+    out_.control_of = control;
+    out_.cache = left.time ? left.time->cache : "";
+    for (const auto& condition : run::host_conditions()) out_.conditions[condition.name] = condition.value;
+    auto& cells = request_.comparisons.front();
+    if (control != model::Control::right) cells.push_back(control_of(pair.front()));
+    if (control != model::Control::left) cells.push_back(control_of(pair.back()));
+    request_.settings.arrangement = request_.settings.goes_on = true;
+    request_.settings.dumps.reset();
+    request_.settings.pictures.clear();
+}
+
+bool Versus::take_one() {
+    const auto seed = request_.settings.seed = seeds_() >> 1;  // JSON readers have 63 bits for sure
+    const auto records = run_arrangement(runner_, request_, selector_);
+    ++taken_;
+    out_.trouble = trouble_of(records);
+    if (!out_.trouble.empty()) return false;
+    const auto turns = [&](std::initializer_list<std::size_t> cells) {
+        std::vector<compare::Turns> out;
+        for (const auto i : cells) out.push_back({records[i].samples, records[i].rounds});
+        return out;
+    };
+    compare::Differences sides, themselves;
+    if (out_.control_of == model::Control::both) {
+        sides.add(turns({0, 2}), turns({1, 3}));
+        themselves.add(turns({2}), turns({0}));
+        themselves.add(turns({3}), turns({1}));
+    } else {
+        sides.add(turns({0}), turns({1}));
+        themselves.add(turns({2}), turns({out_.control_of == model::Control::right ? 1u : 0u}));
+    }
+    const auto [log_ratio, error] = sides.told();
+    const auto [control, control_error] = themselves.told();
+    const auto rounds = std::min(records[0].samples.size(), records[1].samples.size());
+    if (!std::isfinite(log_ratio) || !std::isfinite(control)) return true;
+    sampled_.push_back(request_.settings.sampling_seconds);
+    out_.arrangements.push_back({seed, log_ratio, error, control, control_error, static_cast<unsigned>(rounds),
+                                 records[0].time->shared_memory || records[1].time->shared_memory});
+    return true;
+}
+
+void Versus::run(double seconds, const compare::Rules& rules, const std::function<void(const model::Comparison&)>& progress) {
+    // Those that wait end with this, and hold nothing beside what comes next.
+    struct Expecting {
+        Versus& of;
+        ~Expecting() { of.runner_.expect(of.request_, of.selector_, false); }
+    } const expecting{*this};
+    const auto cells = static_cast<double>(request_.comparisons.front().size());
+    auto& sampling = request_.settings.sampling_seconds;
+    // Whoever has little time wants to know how long an arrangement takes. Who has more gets rounds enough to see what disturbs some of them: of
+    // a kernel of 5 ms on an H200, 2 arrangements of 28 were off by 6 % with 0.02 s, six rounds, and none of 48 with ten rounds and more.
+    const double least = seconds < 5 ? 0.02 : 0.1, most = 0.5;
+    if (taken_ == 0) sampling = least;
+    auto start = Clock::now();
+    const double before = out_.seconds;
+    for (;;) {
+        const auto begin = Clock::now();
+        if (taken_ > 0) runner_.expect(request_, selector_, true);
+        const bool told = take_one();
+        const double took = seconds_since(begin);
+        const bool first = taken_ == 1;
+        if (first)
+            start = Clock::now();  // this one built what is built once more
+        else
+            sampling = std::clamp(std::min(compare::sampling_seconds(took - cells * sampling, seconds) / cells,
+                                           compare::sampling_that_suffices(out_.arrangements, sampled_, rules)),
+                                  least, most);
+        out_.seconds = before + seconds_since(start);
+        if (!told) break;
+        const auto ratios = compare::ratios_of(out_.arrangements);
+        out_.judgement = compare::judge(ratios, compare::controls_of(out_.arrangements), same_code_, rules);
+        progress(out_);
+        // A verdict late is better than none: slow arrangements may take longer until there are enough of them, and longer still where the
+        // interval needs more of them than that of a single pair.
+        const double limit = ratios.size() < rules.least ? (compare::late + 1) * seconds * rules.least / compare::Rules{}.least : seconds;
+        if (compare::enough(ratios, rules) || (!first && seconds_since(start) + took > limit)) break;
+    }
+    out_.judgement = compare::judge(compare::ratios_of(out_.arrangements), compare::controls_of(out_.arrangements), same_code_, rules);
+}
+
+model::Comparison compare_cells(Runner& runner, const run::Settings& settings, const std::string& selector, const model::Group& pair, const model::Record& left,
+                                const model::Record& right, double seconds, const std::function<void(const model::Comparison&)>& progress,
+                                const compare::Rules& rules, model::Control control) {
+    Versus versus(runner, settings, selector, pair, left, right, control);
+    versus.run(seconds, rules, progress);
+    return versus.comparison();
+}
+
+void print_pair(std::ostream& out, const Pair& pair, bool colour) {
+    if (pair.comparison) out << '\n' << report::comparison_text(*pair.comparison);
+    if (pair.left.status != model::Status::ok || pair.right.status != model::Status::ok) return;
+    if (pair.left.dump.empty() || pair.right.dump.empty()) {
+        out << "The code is compared only with dumps.\n";
+        return;
+    }
+    auto left = code_of(pair.left, ""), right = code_of(pair.right, "");
+    if (pair.comparison) left.id = pair.comparison->left, right.id = pair.comparison->right;
+    out << '\n' << comparison_text(left, right, colour);
+}
+
+}  // namespace cllab::app

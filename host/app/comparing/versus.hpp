@@ -1,0 +1,60 @@
+// Two cells held against each other over arrangements: a fresh process each, with its own order, placement and inputs.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <optional>
+
+#include "app/processes/runner.hpp"
+#include "compare/verdict.hpp"
+#include "core/random.hpp"
+#include "model/comparison.hpp"
+
+namespace cllab::app {
+
+/// Two cells held against each other, for as long as somebody wants to know more. `left` and `right`: records of the cells as they ran
+/// alone, ok and timed; what they say of the code tells whether it is the same.
+class Versus {
+public:
+    /// `runner` makes the processes, `settings` are those of the cells; both outlive this. With Control::both each side is built once more,
+    /// and four cells take turns: all of them are evidence. The others are for who waits for one more build.
+    Versus(Runner& runner, const run::Settings& settings, const std::string& selector, const model::Group& pair, const model::Record& left,
+           const model::Record& right, model::Control control = model::Control::both);
+
+    /// Takes arrangements until `rules`, which say what the interval must cover and when it is enough, are content: at least as many as an
+    /// interval needs, and for about `seconds`, without the first of all, whose builds the driver keeps. `progress` gets the comparison so
+    /// far. Throws run::Interrupted, DeviceLost.
+    void run(double seconds, const compare::Rules& rules, const std::function<void(const model::Comparison&)>& progress);
+    const model::Comparison& comparison() const { return out_; }
+
+private:
+    bool take_one();  ///< false: it says nothing, and why is in out_
+
+    Runner& runner_;
+    run::RunRequest request_;
+    std::string selector_;
+    model::Comparison out_;
+    bool same_code_;
+    Random seeds_;
+    std::vector<double> sampled_;  ///< seconds of a cell's sampling, by arrangement
+    unsigned taken_ = 0;
+};
+
+/// Versus, run once.
+model::Comparison compare_cells(Runner& runner, const run::Settings& settings, const std::string& selector, const model::Group& pair, const model::Record& left,
+                                const model::Record& right, double seconds, const std::function<void(const model::Comparison&)>& progress,
+                                const compare::Rules& rules = {}, model::Control control = model::Control::both);
+
+/// The same text and options but for a name nobody asks for: a program and machine code of its own, as another variant has.
+model::Cell control_of(model::Cell cell);
+
+/// A pair of --vs on one device: the two records as they ran together, and the comparison where both are ok and timed.
+struct Pair {
+    model::Record left, right;
+    std::optional<model::Comparison> comparison{};
+};
+
+/// The comparison in words, then the code of both sides where both were dumped.
+void print_pair(std::ostream& out, const Pair& pair, bool colour);
+
+}  // namespace cllab::app

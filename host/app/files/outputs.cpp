@@ -1,0 +1,220 @@
+#include "app/files/outputs.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fstream>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/files/baseline.hpp"
+#include "app/screen/stdout_guard.hpp"
+#include "core/error.hpp"
+#include "report/records/csv.hpp"
+
+namespace cllab::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_same(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
+
+/// What is written there is gone, so that it is never in anybody's way.
+bool is_null_device(const struct stat& file) {
+    struct stat null {};
+    return stat("/dev/null", &null) == 0 && is_same(file, null);
+}
+
+/// Standard output by name, or the file that the shell sends it to.
+bool leads_to_stdout(const fs::path& path) {
+    for (const char* name : {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
+        if (path == name) return true;
+    struct stat file {}, out {};
+    return stat(path.c_str(), &file) == 0 && fstat(results_fd(), &out) == 0 && is_same(file, out) && !is_null_device(file);
+}
+
+[[noreturn]] void cannot_write(const fs::path& path, const std::string& option, int error) {
+    throw Error(Blame::environment, "file '" + path.string() + "' (" + option + ") cannot be written: " + std::strerror(error));
+}
+
+std::string called(const fs::path& path) { return leads_to_stdout(path) ? "standard output" : "file '" + path.string() + "'"; }
+
+/// Adding records to a file of something else would spoil both. Throws Error(usage).
+void require_same_kind(const std::string& path, const std::string& option, Outputs::Kind kind) {
+    std::ifstream in(path, std::ios::binary);
+    std::string first(kind == Outputs::Kind::csv ? report::csv_header().size() + 1 : 1, '\0');
+    in.read(first.data(), static_cast<std::streamsize>(first.size()));
+    first.resize(static_cast<std::size_t>(in.gcount()));
+    if (kind == Outputs::Kind::csv && first != report::csv_header() + "\n")
+        throw Error(Blame::usage, "file '" + path + "' (" + option + ") has not the columns that this build writes, so --append would mix "
+                                  "two tables; name another file");
+    if (kind == Outputs::Kind::json_lines && first != "{")
+        throw Error(Blame::usage, "file '" + path + "' (" + option + ") does not begin with a record, so --append would spoil it; name "
+                                  "another file");
+}
+
+}  // namespace
+
+fs::path link_target(const fs::path& path) {
+    auto target = path;
+    std::error_code code;
+    for (int links = 0; links < 40 && fs::is_symlink(target, code); ++links) {
+        const auto next = fs::read_symlink(target, code);
+        if (code) break;
+        target = next.is_absolute() ? next : target.parent_path() / next;
+    }
+    return target;
+}
+
+OutputFile::OutputFile(const fs::path& path, const std::string& option) : path_(path), option_(option) {
+    if (leads_to_stdout(path)) {
+        file_ = results_file();
+        return;
+    }
+    const auto target = link_target(path);
+    int fd = ::open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    made_ = fd >= 0;
+    if (!made_ && errno == EEXIST) fd = ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd < 0 || !(file_ = fdopen(fd, "wb"))) cannot_write(path, option, errno);
+    // A file system without locks is no reason to write nothing.
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+    std::fclose(file_);
+    throw Error(Blame::environment, "file '" + path.string() + "' (" + option + ") is being written by another run");
+}
+
+OutputFile::~OutputFile() {
+    if (is_stdout()) return;
+    struct stat opened {}, there {};
+    const auto target = link_target(path_);
+    if (made_ && fstat(fileno(file_), &opened) == 0 && opened.st_size == 0 && lstat(target.c_str(), &there) == 0 && is_same(opened, there))
+        ::unlink(target.c_str());
+    std::fclose(file_);
+}
+
+bool OutputFile::has_content() const {
+    struct stat file {};
+    return !is_stdout() && fstat(fileno(file_), &file) == 0 && S_ISREG(file.st_mode) && file.st_size > 0;
+}
+
+void OutputFile::begin(bool append) {
+    if (!has_content()) return;
+    if (!append) {
+        if (ftruncate(fileno(file_), 0) != 0) cannot_write(path_, option_, errno);
+        return;
+    }
+    std::fseek(file_, 0, SEEK_END);
+    std::ifstream in(path_, std::ios::binary);
+    in.seekg(-1, std::ios::end);
+    if (in.get() != '\n') line("");
+}
+
+void OutputFile::line(const std::string& text) {
+    struct stat before {};
+    const bool can_shrink = fstat(fileno(file_), &before) == 0 && S_ISREG(before.st_mode) && !is_stdout();
+    const std::string whole = text + "\n";
+    errno = 0;
+    if (std::fwrite(whole.data(), 1, whole.size(), file_) == whole.size() && std::fflush(file_) == 0) return;
+    const int error = errno;
+    if (can_shrink) [[maybe_unused]] const auto done = ftruncate(fileno(file_), before.st_size);
+    throw Error(Blame::environment, called(path_) + " (" + option_ + ") cannot be written any more: " + std::strerror(error));
+}
+
+void OutputFile::whole(const std::string& text) {
+    struct stat file {};
+    if (!is_stdout() && fstat(fileno(file_), &file) == 0 && S_ISREG(file.st_mode) && ftruncate(fileno(file_), 0) != 0) cannot_write(path_, option_, errno);
+    errno = 0;
+    if (std::fwrite(text.data(), 1, text.size(), file_) == text.size() && std::fflush(file_) == 0) return;
+    cannot_write(path_, option_, errno);
+}
+
+Outputs::Outputs(const Invocation& invocation) : Outputs(invocation.force, invocation.append) {
+    if (!invocation.json.empty()) writes(invocation.json, "--json", Kind::json_lines);
+    if (!invocation.csv.empty()) writes(invocation.csv, "--csv", Kind::csv);
+    if (!invocation.baseline.empty()) writes(records_of_baseline(invocation.baseline), "--baseline", Kind::json_lines);
+    if (!invocation.junit.empty()) writes(invocation.junit, "--junit", Kind::whole);
+    if (!invocation.html.empty()) writes(invocation.html, "--html", Kind::page);
+    for (const auto& [option, path] : invocation.exports) writes(path, "--" + option, Kind::table);
+    for (const auto& [name, path] : invocation.outputs) writes(path, "--output " + name, Kind::whole);
+    for (const auto& [name, path] : invocation.inputs) reads(path);
+    if (invocation.command == "merge" || invocation.command == "report" || invocation.history)
+        for (const auto& path : invocation.patterns) reads(path);
+    if (invocation.cl_dir.empty()) return;
+    std::error_code code;
+    for (const auto& folder : {fs::path(invocation.cl_dir), fs::path(invocation.cl_dir) / "include"})
+        for (fs::directory_iterator i(folder, code), end; !code && i != end; i.increment(code))
+            if (i->path().extension() == ".cl" || i->path().extension() == ".h") reads(i->path());
+}
+
+std::optional<Outputs::Identity> Outputs::identity_of(const fs::path& path, const std::string& option) {
+    struct stat file {};
+    if (leads_to_stdout(path)) {
+        if (fstat(results_fd(), &file) != 0) return std::nullopt;
+        return Identity{file.st_dev, file.st_ino, is_null_device(file) ? "-" : ""};
+    }
+    if (stat(path.c_str(), &file) == 0) {
+        if (S_ISDIR(file.st_mode)) cannot_write(path, option, EISDIR);
+        if (access(path.c_str(), W_OK) != 0) cannot_write(path, option, errno);
+        if (is_null_device(file)) return std::nullopt;
+        return Identity{file.st_dev, file.st_ino, ""};
+    }
+    if (errno != ENOENT) cannot_write(path, option, errno);
+    const auto target = link_target(path);
+    const auto folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+    if (stat(folder.c_str(), &file) != 0 || access(folder.c_str(), W_OK | X_OK) != 0) cannot_write(path, option, errno);
+    if (!target.has_filename()) cannot_write(path, option, EISDIR);
+    return Identity{file.st_dev, file.st_ino, target.filename().string()};
+}
+
+void Outputs::reads(const fs::path& path) {
+    struct stat file {};
+    if (stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return;
+    const Identity identity{file.st_dev, file.st_ino, ""};
+    inputs_.emplace_back(path.string(), identity);
+    for (const auto& output : outputs_)
+        if (output.identity == identity)
+            throw Error(Blame::usage, called(output.path) + " (" + output.option + ") is also read, as '" + path.string() + "'; name another one to write");
+}
+
+void Outputs::writes(const std::string& path, const std::string& option, Kind kind) {
+    const auto identity = identity_of(path, option);
+    Output output{path, option, kind, identity.value_or(Identity{}), nullptr};
+    for (const auto& other : outputs_)
+        if (identity && other.identity == *identity)
+            throw Error(Blame::usage, "'" + other.path + "' (" + other.option + ") and '" + path + "' (" + option + ") are one file; name two");
+    for (const auto& [name, input] : inputs_)
+        if (identity && input == *identity)
+            throw Error(Blame::usage, called(path) + " (" + option + ") is also read, as '" + name + "'; name another one to write");
+    struct stat file {}, err {};
+    const bool regular = !leads_to_stdout(path) && stat(path.c_str(), &file) == 0 && S_ISREG(file.st_mode);
+    if (regular && fstat(STDERR_FILENO, &err) == 0 && is_same(file, err))
+        throw Error(Blame::usage, "file '" + path + "' (" + option + ") is also standard error; name another one to write");
+    if (regular && file.st_size > 0) {
+        if (!may_write(kind)) refuse_existing(output);
+        if (append_ && is_lines(kind)) require_same_kind(path, option, kind);
+    }
+    outputs_.push_back(std::move(output));
+}
+
+void Outputs::refuse_existing(const Output& output) const {
+    throw Error(Blame::usage, "file '" + output.path + "' (" + output.option + ") exists and is kept; --force replaces it" +
+                                  (!is_lines(output.kind) ? "; --append adds to records only" : ", --append adds to it"));
+}
+
+void Outputs::open() {
+    for (auto& output : outputs_) {
+        output.file = std::make_unique<OutputFile>(output.path, output.option);
+        // It may have come since.
+        if (output.file->has_content() && !may_write(output.kind)) refuse_existing(output);
+    }
+    for (auto& output : outputs_)
+        if (is_lines(output.kind) || output.kind == Kind::table) output.file->begin(append_ && is_lines(output.kind));
+}
+
+OutputFile* Outputs::file(const std::string& option) const {
+    for (const auto& output : outputs_)
+        if (output.option == option) return output.file.get();
+    return nullptr;
+}
+
+}  // namespace cllab::app

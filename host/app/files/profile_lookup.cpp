@@ -1,0 +1,38 @@
+// Where a device's profile lies. What it says is read in profile_file.cpp, which needs no device.
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "app/files/profile_file.hpp"
+#include "app/screen/say.hpp"
+#include "core/error.hpp"
+#include "inspect/tools/dump_folder.hpp"
+#include "json/read.hpp"
+#include "run/executor.hpp"
+
+namespace cllab::app {
+
+std::filesystem::path profile_path(const std::filesystem::path& dumps, const model::Device& device) {
+    return inspect::device_folder(dumps, device, run::this_host().name) / "profile.json";
+}
+
+std::map<std::string, model::Limits> read_profiles(const std::filesystem::path& dumps, const std::vector<model::Device>& devices) {
+    std::map<std::string, model::Limits> out;
+    for (const auto& device : devices) {
+        const auto path = profile_path(dumps, device);
+        std::ifstream file(path, std::ios::binary);
+        if (!file) continue;
+        std::string text(most_json_bytes + 1, '\0');  // more is refused
+        file.read(text.data(), static_cast<std::streamsize>(text.size()));
+        text.resize(static_cast<std::size_t>(file.gcount()));
+        try {
+            if (file.bad()) throw Error(Blame::usage, std::string("cannot be read: ") + std::strerror(errno));
+            out[device.selector] = limits_from(text, device);
+        } catch (const Error& e) {
+            say("profile '" + path.string() + "' " + e.what() + "; it is ignored");
+        }
+    }
+    return out;
+}
+
+}  // namespace cllab::app

@@ -1,0 +1,91 @@
+#include "app/files/why_records.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <unistd.h>
+
+#include "app/files/outputs.hpp"
+#include "app/files/profile_file.hpp"
+#include "app/screen/say.hpp"
+#include "app/screen/stdout_guard.hpp"
+#include "app/screen/streams.hpp"
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "explain/limiter.hpp"
+#include "report/table/explanation.hpp"
+#include "report/records/joined.hpp"
+
+namespace cllab::app {
+namespace {
+
+/// What a record says of its device; what only a driver says is not known.
+model::Device device_of(const model::Record& record) {
+    model::Device out;
+    out.selector = record.device.selector;
+    out.platform = record.device.platform;
+    out.name = record.device.name;
+    out.vendor = record.device.vendor;
+    out.driver = record.device.driver;
+    out.identity = record.device.identity;
+    out.last_level_bytes = record.device.last_level_bytes;
+    out.compute_units = 0;
+    for (const auto type : {model::DeviceType::cpu, model::DeviceType::gpu, model::DeviceType::accelerator})
+        if (record.device.type == model::name(type)) out.type = type;
+    return out;
+}
+
+std::vector<model::Record> read(const std::vector<std::string>& paths) {
+    report::Joined joined;
+    for (const auto& path : paths) {
+        std::ifstream in(path, std::ios::binary);
+        if (!in) throw Error(Blame::usage, "file '" + path + "' cannot be read: " + std::strerror(errno));
+        joined.read(in, path, true);
+    }
+    for (const auto& trouble : joined.troubles()) say(trouble);
+    if (joined.records().empty()) throw Error(Blame::usage, "no record is in '" + join(paths, "', '") + "'");
+    return joined.records();
+}
+
+}  // namespace
+
+bool names_records(const std::string& pattern) { return pattern.ends_with(".jsonl") || pattern.ends_with(".json"); }
+
+int why_of_records(const Invocation& invocation) {
+    if (invocation.test) throw Error(Blame::usage, "option '--test' measures, and a file of records is explained as it is; name the kernels instead");
+    if (const auto other = std::find_if_not(invocation.patterns.begin(), invocation.patterns.end(), names_records); other != invocation.patterns.end())
+        throw Error(Blame::usage, "records and kernels are not explained together; found '" + *other + "' beside a file of records");
+    Outputs outputs(invocation);
+    for (const auto& path : invocation.patterns) outputs.reads(path);
+    const auto records = read(invocation.patterns);
+    std::map<std::string, model::Limits> limits;  // by the device's key
+    for (const auto& record : records) {
+        const auto key = model::device_key(record);
+        if (limits.count(key)) continue;
+        const auto device = device_of(record);
+        auto found = read_profiles(invocation.dumps, {device});
+        if (found.empty())
+            throw Error(Blame::usage, "the profile of '" + excerpt(device.name) + "' is not at '" + profile_path(invocation.dumps, device).string() +
+                                          "', and without it there is no peak to hold a time against; --dumps says where it is");
+        limits[key] = std::move(found.begin()->second);
+    }
+    outputs.open();
+    auto* json = outputs.json();
+    const report::TableStyle style{wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO)};
+    std::string device;
+    for (const auto& record : records) {
+        const auto key = model::device_key(record);
+        const auto explanation = explain::explain(record, limits.at(key));
+        if (json) json->line(report::explanation_json(record, explanation));
+        if (json && json->is_stdout()) continue;
+        if (key != device) results() << (device.empty() ? "" : "\n") << report::explanation_heading(record, limits.at(key).utc, style);
+        device = key;
+        results() << '\n' << report::explanation_text(record, explanation, style);
+    }
+    results().flush();
+    return 0;
+}
+
+}  // namespace cllab::app

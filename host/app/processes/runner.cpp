@@ -1,0 +1,162 @@
+#include "app/processes/runner.hpp"
+
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+#include <utility>
+
+#include "app/processes/crash.hpp"
+#include "app/files/image_file.hpp"
+#include "app/choose/request.hpp"
+#include "app/processes/run_here.hpp"
+#include "device/platforms.hpp"
+#include "device/selectors.hpp"
+#include "inspect/tools/dump.hpp"
+#include "inspect/tools/tool.hpp"
+#include "report/records/json.hpp"
+#include "run/conditions/warm_up.hpp"
+
+namespace cllab::app {
+namespace {
+
+std::atomic<bool> interrupt_seen{false};
+
+void on_interrupt(int signal) {
+    interrupt_seen = true;
+    std::signal(signal, SIG_DFL);  // a second one ends the program at once
+}
+
+class EventObserver : public run::Observer {
+public:
+    /// `start`: what there was before the first cell, whose record takes it.
+    EventObserver(const Events& events, Phases start) : events_(events), start_(std::move(start)) {}
+    void begin(std::size_t g, std::size_t i, const model::Record& record, const char* phase) override {
+        events_.begin(g, i, record, phase);
+    }
+    void done(std::size_t g, std::size_t i, const model::Record& record) override {
+        auto whole = record;
+        add(whole.phases, std::exchange(start_, {}));
+        write_timing(whole);
+        events_.done(g, i, whole);
+    }
+    void measures(std::size_t g) override {
+        if (events_.measures) events_.measures(g);
+    }
+    void picture(const std::string& path, std::size_t width, std::size_t height, const model::Bytes& grey) override {
+        save_grey(path, width, height, grey);
+    }
+    bool cancelled() override { return interrupted(); }
+
+private:
+    const Events& events_;
+    Phases start_;
+};
+
+class InThisProcess : public Runner {
+public:
+    std::vector<model::Device> devices(const std::vector<std::string>& selectors, std::vector<std::string>* troubles) override {
+        return here_.devices(selectors, troubles);
+    }
+    void run(const run::RunRequest& request, const std::string& selector, const Events& events, const std::set<run::CellNumber>& already) override {
+        here_.run(request, selector, events, already);
+    }
+
+private:
+    Here here_;
+};
+
+}  // namespace
+
+std::unique_ptr<Runner> in_this_process() { return std::make_unique<InThisProcess>(); }
+
+void write_timing(model::Record& record) {
+    if (record.dump.empty()) return;
+    try {
+        const auto text = report::to_json_pretty(record) + "\n";
+        inspect::write_file(std::filesystem::path(record.dump) / inspect::timing_file, inspect::as_bytes(text));
+    } catch (const Error& e) {  // what was measured is worth more
+        record.warnings.push_back(std::string("no-dump: ") + e.what());
+    }
+}
+
+bool interrupted() { return interrupt_seen; }
+
+// SIGTERM is how `timeout` and a batch system at its time limit ask, SIGHUP how a terminal that is closed does, unless nohup
+// has it ignored.
+void catch_interrupts() {
+    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, on_interrupt);
+    if (std::signal(SIGHUP, on_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+}
+
+void note_interrupts() {
+    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { interrupt_seen = true; });
+}
+
+void catch_driver_crashes() {
+    catch_crashes();
+    describe_crash("while the OpenCL drivers were loaded", "`cllab devices` says which one it was.");
+}
+
+std::vector<model::Device> Here::devices(const std::vector<std::string>& selectors, std::vector<std::string>* troubles) {
+    const auto found = device::discover(troubles);
+    std::vector<model::Device> facts;
+    for (const auto& f : found) facts.push_back(f.facts);
+    const auto trusted = [&](std::size_t i) {
+        try {
+            return open_.try_emplace(found[i].facts.selector, found[i]).first->second.timer().trusted;
+        } catch (const Error&) {
+            return false;
+        }
+    };
+    std::vector<model::Device> out;
+    for (const auto i : device::resolve(facts, selectors, trusted)) out.push_back(facts[i]);
+    return out;
+}
+
+void Here::run(const run::RunRequest& request, const std::string& selector, const Events& events, const std::set<run::CellNumber>& finished,
+               run::Share* share) {
+    Phases start;
+    auto& session = [&]() -> device::Session& {
+        const ChargedTo account(start);
+        return open(selector);
+    }();
+    session.set_guards(request.settings.guards);
+    check_points(request, session.facts());
+    if (request.settings.measure) {
+        const ChargedTo account(start);
+        session.timer();
+    }
+    EventObserver observer(events, std::move(start));
+    run::execute(session, request, observer, finished, &kept_[selector], share);
+}
+
+device::Session& Here::open(const std::string& selector) {
+    if (const auto known = open_.find(selector); known != open_.end()) return known->second;
+    const InPhase phase(Phase::driver_start);
+    for (const auto& found : device::discover())
+        if (found.facts.selector == selector) {
+            auto& session = open_.try_emplace(selector, found).first->second;
+            if (const auto known = inherited_.find(selector); known != inherited_.end()) session.inherit(known->second);
+            if (keeps_programs_ && device::KnownPrograms::pay(session.facts())) session.programs().keep();
+            return session;
+        }
+    throw Error(Blame::environment, "device " + selector + " was there a moment ago and is gone");
+}
+
+void Here::build(const std::string& selector, const run::Settings& settings, const model::Cell& cell) {
+    auto& session = open(selector);
+    run::build_in_advance(session, settings, cell, kept_[selector]);
+}
+
+std::optional<device::Standing> Here::standing(const std::string& selector) const {
+    const auto known = open_.find(selector);
+    return known == open_.end() ? std::nullopt : known->second.standing();
+}
+
+device::Session& Here::make_ready(const std::string& selector) {
+    auto& session = open(selector);
+    run::make_ready(session, kept_[selector].reference);
+    return session;
+}
+
+}  // namespace cllab::app

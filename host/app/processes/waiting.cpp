@@ -1,0 +1,233 @@
+#include "app/processes/waiting.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "app/comparing/versus.hpp"
+#include "core/error.hpp"
+#include "device/program.hpp"
+#include "json/read.hpp"
+
+namespace cllab::app {
+namespace {
+
+/// For a child: its job. Ends the process when the parent is gone.
+Message read_job(int fd) {
+    std::string text;
+    char chunk[65536];
+    while (text.empty() || text.back() != '\n') {
+        const auto n = ::read(fd, chunk, sizeof chunk);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) _exit(0);
+        text.append(chunk, static_cast<std::size_t>(n));
+    }
+    return parse_json<Message>(text);
+}
+
+/// What the first build of a process costs beside its own text (1.0 s for 0.2 s on PoCL 3.1, whose compiler reads its library): a program
+/// that no cache of the driver's knows.
+void warm_up_compiler(device::Session& session) {
+    const auto now = Clock::now().time_since_epoch().count();
+    const auto own = static_cast<std::uint64_t>(now) ^ (static_cast<std::uint64_t>(getpid()) << 40);
+    device::build(session, "kernel void warm_up(global float* out) { out[get_global_id(0)] = sin(out[0]) + " + std::to_string(own) + "ul; }\n", "");
+}
+
+/// While it lives nothing of this process comes to standard error: a compiler's warning of what nobody has run yet.
+class Hushed {
+public:
+    Hushed() : kept_(dup(STDERR_FILENO)) { drop_stderr(); }
+    ~Hushed() {
+        if (kept_ < 0) return;
+        dup2(kept_, STDERR_FILENO);
+        close(kept_);
+    }
+    Hushed(const Hushed&) = delete;
+    Hushed& operator=(const Hushed&) = delete;
+
+private:
+    int kept_;
+};
+
+/// The cells that a comparison of the group will have, one version of them.
+model::Group cells_of(const model::Group& group, bool saved) {
+    if (group.size() < 2 || saved) return {group.front()};
+    return {group.back(), control_of(group.back())};
+}
+
+}  // namespace
+
+Waiting::Waiting(const std::string& selector, const Rebuild& rebuild, bool compiles) : compiles_(compiles) {
+    start(selector, rebuild, [&](Here& here) -> device::Session& {
+        auto& session = here.make_ready(selector);
+        if (compiles) warm_up_compiler(session);
+        return session;
+    });
+}
+
+Waiting::Waiting(const std::string& selector, const Rebuild& rebuild, const device::Standing& known, const run::RunRequest& builds) : compiles_(false) {
+    start(selector, rebuild, [&](Here& here) -> device::Session& {
+        here.inherit(selector, known);
+        here.keep_programs();
+        auto& session = here.open(selector);
+        for (const auto& group : builds.comparisons)
+            for (const auto& cell : group) here.build(selector, builds.settings, cell);
+        return session;
+    });
+}
+
+void Waiting::start(const std::string& selector, const Rebuild& rebuild, const Open& open) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        throw Error(Blame::environment, std::string("no socket for a child process: ") + std::strerror(errno));
+    job_ = ends[0];
+    worker_ = std::make_unique<Worker>();
+    auto& position = *worker_->position;
+    worker_->child = std::make_unique<Child>([&, ends](int out) {
+        close(ends[0]);
+        work(selector, rebuild, open, ends[1], out, position);
+    });
+    close(ends[1]);
+}
+
+Waiting::~Waiting() { close(job_); }
+
+void Waiting::work(const std::string& selector, const Rebuild& rebuild, const Open& open, int jobs, int out, Position& position) {
+    Here here;
+    auto& session = open(here);
+    send(out, Message{{"ready", true}});
+    for (;;) {
+        const auto job = read_job(jobs);
+        if (job.contains("ask")) {
+            const Hushed hushed;
+            const nlohmann::json found = introspect(session, nlohmann::json(job.at("ask")).get<std::vector<AskedBuild>>());
+            return send(out, found.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+        }
+        if (job.contains("run")) {
+            session.note_use(Clock::time_point(Clock::duration(job.at("last_use").get<Clock::rep>())));
+            auto request = rebuild(job.at("run"), session.facts());
+            if (!job.at("difference").is_null()) request = apply(std::move(request), job.at("difference"));
+            return carry_out(here, request, selector, {}, {}, position, out);
+        }
+        const Hushed hushed;
+        const bool builds = job.contains("build");
+        for (const auto& one : job.at(builds ? "build" : "rehearse")) {
+            // A guess at what somebody will want: where it is wrong, what comes is built when it is there.
+            try {
+                if (!builds) {
+                    here.run(apply(rebuild(one.at("recipe"), session.facts()), one.at("difference")), selector,
+                             {[](std::size_t, std::size_t, const model::Record&, const char*) {}, [](std::size_t, std::size_t, const model::Record&) {}});
+                    continue;
+                }
+                const auto request = rebuild(one, session.facts());
+                for (const auto& group : request.comparisons)
+                    for (const auto& cell : cells_of(group, job.at("saved").get<bool>())) here.build(selector, request.settings, cell);
+            } catch (const std::exception&) {
+            }
+        }
+        send(out, Message{{"ready", true}});
+        if (!builds) return;
+    }
+}
+
+bool Waiting::tell(const Message& job) {
+    const auto text = job.dump(-1, ' ', false, Message::error_handler_t::replace) + "\n";
+    for (std::size_t at = 0; at < text.size();) {
+        const auto n = ::send(job_, text.data() + at, text.size() - at, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) {
+            gone_ = true;
+            return false;
+        }
+        at += static_cast<std::size_t>(n);
+    }
+    busy_ = true;
+    return true;
+}
+
+/// Its next line, into line_.
+Waiting::State Waiting::receive(double seconds) {
+    const Position nowhere;
+    gone_ = worker_->child->next(line_, seconds, nowhere) != Child::Event::line;
+    busy_ = false;
+    return gone_ ? State::gone : State::idle;
+}
+
+Waiting::State Waiting::look() {
+    if (gone_) return State::gone;
+    pollfd wait{worker_->child->descriptor(), POLLIN, 0};
+    const bool news = worker_->child->has_line() || poll(&wait, 1, 0) > 0;
+    if (!news) return busy_ ? State::busy : State::idle;
+    if (!busy_) gone_ = true;  // it has nothing to say unless it died
+    return gone_ ? State::gone : settle(60) ? State::idle : State::gone;
+}
+
+bool Waiting::settle(double seconds) {
+    if (!busy_) return look() == State::idle;
+    if (receive(seconds) != State::idle || !parse_json<Message>(line_).contains("ready")) gone_ = true;
+    return !gone_;
+}
+
+void Waiting::build(const std::vector<Message>& recipes, bool saved, unsigned number) {
+    built_ = number;
+    tell(Message{{"build", recipes}, {"saved", saved}});
+}
+
+void Waiting::rehearse(const std::vector<Message>& requests) { tell(Message{{"rehearse", requests}}); }
+
+std::optional<std::vector<model::Introspection>> Waiting::ask(const std::vector<AskedBuild>& builds, double seconds) {
+    if (!tell(Message{{"ask", nlohmann::json(builds)}}) || receive(seconds) != State::idle) return std::nullopt;
+    const auto said = parse_json<nlohmann::json>(line_);
+    if (!said.is_array()) return std::nullopt;
+    auto found = said.get<std::vector<model::Introspection>>();
+    const bool whole = found.size() == builds.size() && std::all_of(found.begin(), found.end(), [](const auto& f) { return f.trouble.empty(); });
+    return whole ? std::optional(std::move(found)) : std::nullopt;
+}
+
+std::unique_ptr<Worker> Waiting::run(const Message& recipe, const Message& difference, Clock::time_point last_use) {
+    if (!tell(Message{{"last_use", last_use.time_since_epoch().count()}, {"run", recipe}, {"difference", difference}})) return nullptr;
+    return std::move(worker_);
+}
+
+Message difference(const run::RunRequest& request) {
+    const auto& settings = request.settings;
+    auto cells = Message::array();
+    for (const auto& group : request.comparisons) {
+        cells.push_back(Message::array());
+        for (const auto& cell : group) cells.back().push_back(Message{{"id", cell.id}, {"label", cell.label}, {"options", cell.options}});
+    }
+    return {{"cells", cells}, {"seed", settings.seed}, {"arrangement", settings.arrangement}, {"measure", settings.measure},
+            {"sampling_seconds", settings.sampling_seconds}, {"hot_seconds", settings.hot_seconds}, {"dumps", settings.dumps.has_value()}};
+}
+
+run::RunRequest apply(run::RunRequest base, const Message& difference) {
+    std::vector<model::Group> comparisons;
+    for (const auto& cells : difference.at("cells")) {
+        comparisons.emplace_back();
+        for (const auto& wanted : cells) {
+            const auto id = wanted.at("id").get<std::string>(), label = wanted.at("label").get<std::string>();
+            const model::Cell* found = nullptr;
+            for (const auto& group : base.comparisons)
+                for (const auto& cell : group)
+                    if (cell.id == id && cell.label == label) found = &cell;
+            if (!found) throw Error(Blame::usage, "the files have changed, and '" + id + "' is no longer there");
+            comparisons.back().push_back(*found);
+            comparisons.back().back().options = wanted.at("options").get<std::string>();
+        }
+    }
+    base.comparisons = std::move(comparisons);
+    auto& settings = base.settings;
+    settings.seed = difference.at("seed").get<std::uint64_t>();
+    settings.arrangement = difference.at("arrangement").get<bool>();
+    settings.measure = difference.at("measure").get<bool>();
+    settings.sampling_seconds = difference.at("sampling_seconds").get<double>();
+    settings.hot_seconds = difference.at("hot_seconds").get<double>();
+    if (!difference.at("dumps").get<bool>()) settings.dumps.reset();
+    return base;
+}
+
+}  // namespace cllab::app

@@ -1,0 +1,232 @@
+// Source, loops and counts for the page, read back from the dumps of its records.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "app/screen/html_page.hpp"
+#include "app/commands/isa_code.hpp"
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "inspect/code/diff.hpp"
+#include "inspect/isa/isa.hpp"
+#include "inspect/code/stats.hpp"
+#include "model/hot_region.hpp"
+#include "report/records/json.hpp"
+
+namespace cllab::app {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace report::html;
+
+constexpr std::uintmax_t most_file_bytes = 16 << 20;
+constexpr std::size_t most_lines = 250, most_source_lines = 150, most_cards = 60, most_text = 600'000, most_beside = 4;
+
+/// A regular file of sensible size; nothing else is opened, because a record may name anything.
+std::optional<std::string> read_plain(const fs::path& path) {
+    std::error_code code;
+    if (!fs::is_regular_file(path, code) || fs::file_size(path, code) > most_file_bytes || code) return std::nullopt;
+    std::ifstream in(path, std::ios::binary);
+    std::stringstream out;
+    if (!in || !(out << in.rdbuf())) return std::nullopt;
+    return out.str();
+}
+
+/// Why the code in the dump's folder cannot be shown for this record; empty when it can.
+std::string absence(const model::Record& record) {
+    if (record.dump.empty()) return "No code: the run wrote no dump.";
+    const fs::path folder(record.dump);
+    if (!read_plain(folder / "isa.txt") || !read_plain(folder / "stats.json"))
+        return "No code: the dumps in " + fs::path(record.dump).parent_path().string() + " are not readable from here.";
+    const auto timing = read_plain(folder / "timing.json");
+    if (!timing) return "";
+    try {
+        const auto there = report::from_json(*timing);
+        if (there.id == record.id && there.utc == record.utc && there.run.id == record.run.id && there.point == record.point) return "";
+    } catch (const Error&) {
+    }
+    return "No code: the dump's folder holds the code of another run by now.";
+}
+
+/// The kernel's own function with the comment above it, from the text as compiled; empty where it is not found.
+std::string kernel_text(const std::string& source, const std::string& id) {
+    const auto lines = split(source, '\n');
+    std::size_t at = 0;
+    const auto names = [&](const std::string& line) {
+        const auto found = line.find(id);
+        return found != std::string::npos && line.find("kernel") < found && line.compare(found + id.size(), 1, "(") == 0;
+    };
+    while (at < lines.size() && !names(lines[at])) ++at;
+    if (at == lines.size()) return "";
+    std::size_t first = at, last = at;
+    while (first > 0 && !trim(lines[first - 1]).empty() && lines[first - 1].rfind('#', 0) != 0 && lines[first - 1] != "}") --first;
+    while (last + 1 < lines.size() && lines[last] != "}" && last - first < most_source_lines) ++last;
+    std::string out;
+    for (std::size_t i = first; i <= last; ++i) out += lines[i] + "\n";
+    if (lines[last] != "}") out += "…\n";
+    return out;
+}
+
+std::vector<std::pair<std::string, unsigned>> by_count(const std::map<std::string, unsigned>& counts) {
+    std::vector<std::pair<std::string, unsigned>> out(counts.begin(), counts.end());
+    std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    return out;
+}
+
+/// The part of the code that the page shows of a cell.
+struct Shown {
+    std::string place, evidence;  ///< as in Code
+    std::vector<inspect::Instruction> instructions;
+    std::map<std::uint64_t, std::string> remarks;  ///< before the instruction at an address
+    inspect::Counts counts;
+};
+
+/// What the most samples of the addresses lie in, where they were taken; else the innermost loop with the most work.
+Shown shown_of(const CellCode& code) {
+    Shown out;
+    if (auto bodies = hot_bodies(code); !bodies.empty() && !bodies.front().instructions.empty()) {
+        auto& hottest = bodies.front();
+        const auto share = std::exchange(hottest.region.share, 0);  // said in the sentence, not in the place
+        out.place = model::place(hottest.region);
+        const auto percent = [](double part) { return format_significant(100 * part, 3) + " % of "; };
+        out.evidence = "It is the only place in the code that does the declared work; nothing was sampled.";
+        if (code.hot->evidence == model::Hot::sampled)
+            out.evidence = percent(share) + std::to_string(code.hot->in_kernel) + " samples of the addresses that ran lie in it.";
+        if (code.hot->evidence == model::Hot::counted) out.evidence = percent(share) + "the instructions that a profiler saw executed lie in it.";
+        for (const auto* block : hottest.region.blocks)
+            if (block->share > 0) out.remarks[block->begin] = percent(block->share) + model::what_is_shared(*code.hot);
+        out.instructions = std::move(hottest.instructions);
+        out.counts = std::move(hottest.counts);
+        return out;
+    }
+    const auto& stats = code.counts;
+    out.place = inspect::shown_place(stats);
+    out.evidence = "The innermost loop whose iteration does the most work; whether the time goes there is not known";
+    out.evidence += code.hot && !code.hot->reason.empty() ? ": " + code.hot->reason + "." : ", because no addresses were sampled.";
+    if (stats.shown < 0) {
+        out.instructions = stats.code.instructions;
+        out.counts = stats.total;
+        out.evidence = "The code has no loop.";
+        return out;
+    }
+    const auto& loop = stats.loops[static_cast<std::size_t>(stats.shown)];
+    for (const auto i : loop.body) out.instructions.push_back(stats.code.instructions[i]);
+    out.counts = loop.own;
+    return out;
+}
+
+std::string occupancy_in(const std::string& summary) {
+    for (const auto& line : split(summary, '\n'))
+        if (line.rfind("occupancy ", 0) == 0) return line.substr(std::string("occupancy ").size());
+    return "";
+}
+
+void fill(Code& code, const model::Record& record, const CellCode& cell, const Shown& shown) {
+    const auto& stats = cell.counts;
+    code.occupancy = occupancy_in(cell.summary);
+    code.source = kernel_text(read_plain(fs::path(record.dump) / "source.cl").value_or(""), record.id);
+    code.isa = stats.isa->name;
+    code.place = shown.place;
+    code.evidence = shown.evidence;
+    std::size_t taken = 0;
+    for (const auto& instruction : shown.instructions) {
+        if (taken == most_lines) break;
+        if (const auto remark = shown.remarks.find(instruction.address); remark != shown.remarks.end() && shown.remarks.size() > 1)
+            code.lines.push_back({remark->second, ""});
+        code.lines.push_back({instruction.text, stats.isa->classify(instruction).name});
+        ++taken;
+    }
+    code.lines_left_out = shown.instructions.size() - taken;
+    code.counts.push_back({shown.place, shown.counts.instructions, by_count(shown.counts.classes), by_count(shown.counts.memory)});
+    code.counts.push_back({"whole kernel", stats.total.instructions, by_count(stats.total.classes), by_count(stats.total.memory)});
+    for (const auto& loop : stats.loops)
+        code.counts.push_back(
+            {(loop.innermost ? "innermost loop at " : "loop at ") + loop.header, loop.own.instructions, by_count(loop.own.classes), by_count(loop.own.memory)});
+}
+
+std::size_t size_of(const Code& code) {
+    std::size_t out = code.source.size();
+    for (const auto& line : code.lines) out += line.text.size() + 40;  // with its markup
+    return out;
+}
+
+}  // namespace
+
+void add_code(Page& page) {
+    std::vector<std::vector<inspect::Instruction>> loops;  // by card
+    std::set<std::string> absent;
+    std::map<std::string, std::optional<std::size_t>> cards;  // by device, variant and code; nothing: no room was left
+    std::map<std::string, std::vector<std::size_t>> families;  // cards of one device and family
+    std::size_t used = 0, left_out = 0;
+    for (std::size_t i = 0; i < page.records.size(); ++i) {
+        const auto& record = page.records[i];
+        if (record.status == model::Status::unsupported || record.status == model::Status::build_failed) continue;
+        Code code{.cell = i, .absent = absence(record)};
+        const auto where = model::device_key(record) + "\n" + record.id + "\n";
+        if (!code.absent.empty()) {
+            if (absent.insert(where + code.absent).second) page.code.push_back(std::move(code)), loops.emplace_back();
+            continue;
+        }
+        auto cell = code_of(record, "");
+        // The listing itself has the cell's samples in it, so that it differs where the code does not.
+        const auto [known, is_new] = cards.emplace(where + (record.code.fingerprint.empty() ? cell.isa : record.code.fingerprint), std::nullopt);
+        if (!is_new) {
+            if (known->second) page.code[*known->second].same.push_back(i);
+            continue;
+        }
+        if (used > most_text || cards.size() > most_cards) {
+            ++left_out;
+            continue;
+        }
+        if (!cell.counts.isa) {
+            code.absent = "No instructions: " + one_line(cell.isa);
+            page.code.push_back(std::move(code));
+            loops.emplace_back();
+            continue;
+        }
+        auto shown = shown_of(cell);
+        fill(code, record, cell, shown);
+        used += size_of(code);
+        known->second = page.code.size();
+        families[model::device_key(record) + "\n" + record.family].push_back(page.code.size());
+        page.code.push_back(std::move(code));
+        loops.push_back(std::move(shown.instructions));
+    }
+    if (left_out > 0)
+        page.code_left_out =
+            "The code of " + std::to_string(left_out) + " more variants or forms of them is in their dumps; a page takes " + std::to_string(most_cards) + ".";
+
+    // The fastest beside the others, each variant once.
+    const auto seconds = [&](std::size_t card) {
+        const auto& time = page.records[page.code[card].cell].time;
+        return time ? time->median : std::numeric_limits<double>::infinity();
+    };
+    for (const auto& [key, of_family] : families) {
+        std::set<std::string> ids;
+        std::vector<std::size_t> first;
+        for (const auto card : of_family)
+            if (ids.insert(page.records[page.code[card].cell].id).second) first.push_back(card);
+        std::stable_sort(first.begin(), first.end(), [&](auto a, auto b) { return seconds(a) < seconds(b); });
+        for (std::size_t k = 1; k < std::min(first.size(), most_beside + 1) && used < most_text; ++k) {
+            if (loops[first[0]].size() > most_lines || loops[first[k]].size() > most_lines) continue;
+            CodePair pair{page.code[first[0]].cell, page.code[first[k]].cell, {}};
+            std::map<std::string, std::string> kinds;  // of instructions by their text
+            for (const auto card : {first[0], first[k]})
+                for (const auto& line : page.code[card].lines) kinds.emplace(line.text, line.kind);
+            for (const auto& line : inspect::align(loops[first[0]], loops[first[k]])) {
+                pair.lines.push_back({line.mark, {line.left, kinds[line.left]}, {line.right, kinds[line.right]}});
+                used += line.left.size() + line.right.size() + 60;
+            }
+            page.pairs.push_back(std::move(pair));
+        }
+    }
+}
+
+}  // namespace cllab::app

@@ -1,0 +1,154 @@
+// The page of a profile, as text and as JSON.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "app/commands/profile.hpp"
+#include "app/files/profile_file.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "report/table/columns.hpp"
+
+namespace cllab::app {
+namespace {
+
+using namespace model;
+using portrait::Conclusion;
+using portrait::PageLine;
+using portrait::Profile;
+using portrait::page_of;
+using nlohmann::ordered_json;
+
+std::string quantity(double value, const std::string& unit) {
+    if (unit == "s") return value < 0 ? "-" + format_seconds(-value) : format_seconds(value);
+    if (unit == "byte" && value >= 0 && value < 1e19)
+        return format_bytes(static_cast<std::uint64_t>(std::llround(value)));
+    if (unit == "Hz" || unit.find("/s") != std::string::npos) return format_rate(value, unit);
+    const auto number = value == std::floor(value) && std::abs(value) < 1e9 ? fmt::format("{:.0f}", value)
+                                                                            : format_significant(value, 3);
+    return unit.empty() ? number : number + (unit == "%" ? "" : " ") + unit;
+}
+
+/// "±1.2%" of a narrow interval, "[a .. b]" of a wide or lopsided one, nothing where low and high are the value.
+std::string confidence(const Finding& f) {
+    if (!(f.low < f.high) || f.value == 0) return "";
+    const double above = (f.high - f.value) / std::abs(f.value), below = (f.value - f.low) / std::abs(f.value);
+    if (std::max(above, below) < 0.15 && f.unit != "byte")
+        return "±" + format_significant(100 * std::max(above, below), 2) + "%";
+    return "[" + quantity(f.low, f.unit) + " .. " + quantity(f.high, f.unit) + "]";
+}
+
+std::string per_cycle_text(const PageLine& line) {
+    return line.per_cycle == 0 ? "" : format_significant(line.per_cycle, 3) + " " + line.per_cycle_unit;
+}
+
+ordered_json number(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(); }
+
+ordered_json curve_json(const Conclusion& conclusion, const Curve& curve) {
+    ordered_json fixed = ordered_json::object(), samples = ordered_json::array();
+    for (const auto& [axis, value] : curve.fixed.values()) fixed[axis] = value;
+    for (const auto& s : curve.samples) {
+        ordered_json sample{
+            {"x", number(s.x)}, {"seconds", number(s.seconds)}, {"low", number(s.low)}, {"high", number(s.high)}};
+        for (const auto& [metric, value] : s.metrics) sample[metric] = number(value);
+        samples.push_back(std::move(sample));
+    }
+    std::string axis = conclusion.experiment->curve_over;
+    for (const auto& v : conclusion.experiment->variants) {
+        if (v.name == curve.variant) axis = conclusion.experiment->swept_axis(v);
+    }
+    return {{"id", conclusion.experiment->family + "_" + curve.variant},
+            {"over", axis},
+            {"fixed", fixed},
+            {"samples", samples}};
+}
+
+}  // namespace
+
+void print_profile(std::ostream& out, const Profile& profile, const report::TableStyle& style) {
+    const auto& d = profile.device;
+    const auto page = page_of(profile);
+    out << report::wrap_heading(fmt::format("{} ({})", d.name, d.selector), fmt::format(", {}, driver {}", d.platform, d.driver), style.text_width(),
+                                style.colour)
+        << report::wrap(fmt::format("{} cells in {} of a budget of {}; memory {}", profile.records.size(), format_seconds(profile.seconds),
+                                    format_seconds(profile.budget_seconds), format_bytes(d.global_bytes)),
+                        "", style.text_width());
+    std::vector<report::Column> columns{{.title = "figure", .cells = {}, .names = report::Names::by_itself},
+                                        {.title = "value", .right = true, .cells = {}},
+                                        {.title = "interval", .keep = 70, .cells = {}},
+                                        {.title = "per cycle", .right = true, .keep = 60, .cells = {}},
+                                        {.title = "driver says", .keep = 50, .cells = {}},
+                                        {.title = "how", .keep = 10, .cells = {}}};
+    std::vector<std::size_t> present;
+    for (std::size_t i = 0; i < page.size(); ++i) {
+        if (!page[i].absent.empty()) continue;
+        present.push_back(i);
+        const auto& line = page[i];
+        const std::string cells[] = {line.name,
+                                     quantity(line.finding.value, line.finding.unit),
+                                     confidence(line.finding),
+                                     per_cycle_text(line),
+                                     line.claim,
+                                     line.finding.how};
+        for (std::size_t c = 0; c < columns.size(); ++c) columns[c].cells.push_back(cells[c]);
+    }
+    const auto grid = report::grid_of(std::move(columns), style);
+    if (!present.empty()) out << '\n' << grid.header() << '\n';
+    std::string section;
+    std::size_t row = 0;
+    for (const auto& line : page) {
+        if (line.section != section)
+            out << '\n' << report::paint(line.section, report::Tone::strong, style.colour) << '\n';
+        section = line.section;
+        if (line.absent.empty())
+            out << grid.row(row++) << '\n';
+        else
+            out << report::wrap(line.name + ": none; " + line.absent, "  ", style.text_width());
+    }
+    if (!grid.dropped().empty()) out << '\n';
+    report::print_left_out(out, grid.dropped(), style);
+}
+
+std::string profile_json(const Profile& profile) {
+    const auto& d = profile.device;
+    ordered_json figures = ordered_json::array(), absent = ordered_json::array(), curves = ordered_json::array();
+    for (const auto& line : page_of(profile)) {
+        if (!line.absent.empty()) {
+            absent.push_back(
+                {{"section", line.section}, {"id", line.id}, {"name", line.name}, {"reason", line.absent}});
+            continue;
+        }
+        const auto& f = line.finding;
+        ordered_json figure{{"section", line.section},  {"id", line.id},         {"name", f.name},
+                            {"value", number(f.value)}, {"unit", f.unit},        {"low", number(f.low)},
+                            {"high", number(f.high)},   {"how", f.how}};
+        if (line.per_cycle != 0)
+            figure["per_cycle"] = {{"value", number(line.per_cycle)}, {"unit", line.per_cycle_unit}};
+        if (!line.claim.empty()) figure["driver_says"] = line.claim;
+        figures.push_back(std::move(figure));
+    }
+    for (const auto& conclusion : profile.conclusions) {
+        for (const auto& curve : conclusion.curves) curves.push_back(curve_json(conclusion, curve));
+    }
+    ordered_json out{{"schema", profile_schema},
+                     {"device",
+                      {{"selector", d.selector},
+                       {"platform", d.platform},
+                       {"name", d.name},
+                       {"vendor", d.vendor},
+                       {"driver", d.driver},
+                       {"type", name(d.type)},
+                       {"identity", d.identity}}},
+                     {"utc", profile.utc},
+                     {"seconds", number(profile.seconds)},
+                     {"budget_seconds", number(profile.budget_seconds)},
+                     {"figures", figures},
+                     {"absent", absent},
+                     {"curves", curves}};
+    return out.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+}  // namespace cllab::app

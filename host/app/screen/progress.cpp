@@ -1,0 +1,51 @@
+#include "app/screen/progress.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <unistd.h>
+
+#include "app/screen/streams.hpp"
+#include "core/text.hpp"
+
+namespace cllab::app {
+namespace {
+
+/// As a person would say it, in two digits: "4 s", "50 s", "3 min", "2 h".
+std::string about(double seconds) {
+    if (seconds < 10) return std::to_string(std::max(1, static_cast<int>(std::lround(seconds)))) + " s";
+    if (seconds < 95) return std::to_string(10 * std::lround(seconds / 10)) + " s";
+    if (seconds < 95 * 60) return std::to_string(std::lround(seconds / 60)) + " min";
+    return std::to_string(std::lround(seconds / 3600)) + " h";
+}
+
+}  // namespace
+
+std::string progress_line(std::size_t done, std::size_t cells, const std::string& id, const std::string& device, const std::string& phase, double elapsed) {
+    auto out = "[" + std::to_string(done + 1) + "/" + std::to_string(cells) + "] " + id + " on " + printable(device) + ": " + phase;
+    if (done > 0 && done < cells) out += ", about " + about(elapsed / static_cast<double>(done) * static_cast<double>(cells - done)) + " left";
+    return out;
+}
+
+Progress::Progress(std::size_t cells) : shown_(takes_escapes(STDERR_FILENO)), cells_(cells) {}
+
+void Progress::phase(const model::Record& record, const char* phase) {
+    if (!shown_) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (last_id_ == record.id && now - last_ < std::chrono::milliseconds(100)) return;
+    last_ = now;
+    last_id_ = record.id;
+    note(progress_line(done_, cells_, record.id, record.device.name, phase, std::chrono::duration<double>(now - start_).count()));
+}
+
+void Progress::note(const std::string& text) const {
+    if (!shown_) return;
+    std::fprintf(stderr, "\r\033[K%s", text.c_str());
+    std::fflush(stderr);
+}
+
+void Progress::clear() {
+    if (shown_) std::fputs("\r\033[K", stderr);
+}
+
+}  // namespace cllab::app

@@ -1,0 +1,107 @@
+#include "app/screen/results.hpp"
+
+#include <algorithm>
+#include <unistd.h>
+
+#include "app/screen/pager.hpp"
+#include "app/screen/stdout_guard.hpp"
+#include "app/screen/streams.hpp"
+#include "core/text.hpp"
+#include "model/registry.hpp"
+#include "report/table/columns.hpp"
+#include "report/table/curve.hpp"
+#include "report/table/layout.hpp"
+
+namespace cllab::app {
+namespace {
+
+void print_summaries(const std::vector<model::Record>& records) {
+    for (const auto& experiment : model::registry()) {
+        if (!experiment.summary) continue;
+        std::vector<const model::Record*> own;
+        for (const auto& record : records) {
+            if (record.family == experiment.family && record.status == model::Status::ok && record.time) own.push_back(&record);
+        }
+        if (own.empty()) continue;
+        const auto text = experiment.summary(own);
+        if (!text.empty()) results() << '\n' << printable(text, "\n");
+    }
+}
+
+/// The pixels that --count-above found: what there is to see in the picture, in words.
+void print_bright(std::ostream& out, const std::vector<model::Record>& records, const report::TableStyle& style) {
+    constexpr std::size_t most = 20;
+    for (const auto& record : records) {
+        if (!record.above) continue;
+        const auto& above = *record.above;
+        std::string text = std::to_string(above.pixels) + " pixels above " + std::to_string(above.level);
+        for (std::size_t i = 0; i < std::min(most, above.first.size()); ++i) {
+            const auto& p = above.first[i];
+            text += (i == 0 ? ": (" : ", (") + std::to_string(p.x) + ", " + std::to_string(p.y) + ") " + std::to_string(p.value);
+        }
+        if (above.pixels > most) text += "; the first " + std::to_string(model::Above::most_listed) + " are in the record (--json FILE)";
+        out << '\n' << report::wrap_beside(record.id + ": ", text, style.text_width());
+    }
+}
+
+}  // namespace
+
+bool may_be_auto(const std::string& family, const std::string& axis) {
+    const auto& all = model::registry();
+    return std::any_of(all.begin(), all.end(), [&](const auto& experiment) {
+        return experiment.family == family &&
+               std::any_of(experiment.axes.begin(), experiment.axes.end(),
+                           [&](const auto& a) { return a.name == axis && (a.may_be_auto || !a.only.empty()); });
+    });
+}
+
+void print_conclusions(std::ostream& out, const std::vector<portrait::Conclusion>& conclusions, const report::TableStyle& style) {
+    const bool several = std::any_of(conclusions.begin(), conclusions.end(),
+                                     [&](const auto& c) { return c.device != conclusions.front().device; });
+    std::string above;
+    const auto heading = [&](const portrait::Conclusion& conclusion) {
+        if (!several || above == conclusion.device) return;
+        above = conclusion.device;
+        out << '\n' << report::wrap_beside("On ", above, style.text_width());
+    };
+    for (const auto& conclusion : conclusions) {
+        const auto& experiment = *conclusion.experiment;
+        bool any = false;
+        for (const auto& curve : conclusion.curves) {
+            const auto* axis = portrait::swept_axis(experiment, curve.variant);
+            if (!axis || !portrait::is_long_enough(curve)) continue;
+            heading(conclusion);
+            out << '\n';
+            report::print_curve(out, curve, {experiment.family + "_" + curve.variant, axis->name, axis->unit},
+                                conclusion.findings, style);
+            any = true;
+        }
+        if (conclusion.findings.empty()) continue;
+        heading(conclusion);
+        out << (any ? "\n" : "\n" + experiment.family + "\n");
+        report::print_findings(out, conclusion.findings, style);
+    }
+}
+
+void print_page(const std::vector<model::Record>& records, const std::vector<portrait::Conclusion>& conclusions,
+                const std::vector<report::LostDevice>& lost, bool several_runs, const std::vector<std::string>& columns) {
+    const Paged paged;
+    const report::TableStyle style{wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO), columns};
+    report::print_table(results(), portrait::without_curves(records, conclusions), style, several_runs ? may_be_auto : report::MayBeAuto{});
+    print_bright(results(), records, style);
+    print_conclusions(results(), conclusions, style);
+    print_summaries(records);
+    report::print_by_device(results(), records, lost, may_be_auto, style);
+}
+
+void require_columns(const std::vector<std::string>& columns, const std::set<std::string>& axes_and_metrics) {
+    auto known = report::column_names();
+    for (const auto& name : axes_and_metrics) known.push_back(report::column_name(name));
+    // Those of --steps, --tolerance and --count-above are named after what a cell has.
+    const auto is_made = [](const std::string& name) { return name.starts_with("step_") || name.starts_with("error_") || name.starts_with("above_"); };
+    auto asked = columns;
+    std::erase_if(asked, is_made);
+    report::require_known_columns(asked, known);
+}
+
+}  // namespace cllab::app

@@ -1,0 +1,147 @@
+#include "inspect/binary/binary.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "inspect/binary/bytes.hpp"
+#include "inspect/binary/elf.hpp"
+
+namespace cllab::inspect {
+namespace {
+
+struct KindText {
+    Kind kind;
+    const char *name, *describe, *file;
+};
+
+constexpr std::array<KindText, 18> kind_texts{{
+    {Kind::empty, "empty", "nothing: the driver returned no binary", ""},
+    {Kind::unknown, "unknown", "bytes of no kind this lab knows", "program.bin"},
+    {Kind::ptx, "ptx", "PTX (not SASS)", "program.ptx"},
+    {Kind::cubin, "cubin", "NVIDIA cubin (SASS in ELF)", "program.cubin"},
+    {Kind::amdgpu_code_object, "amdgpu-code-object", "AMDGPU code object (ELF)", "program.co"},
+    {Kind::catalyst_amdil, "catalyst-amdil", "AMD Catalyst binary, OpenCL 1.2 format (BIF)", "program.bif"},
+    {Kind::catalyst_hsail, "catalyst-hsail", "AMD Catalyst binary, OpenCL 2.0 format (HSAIL BIF)", "program.hsail.bif"},
+    {Kind::intel_cpu, "intel-cpu", "Intel CPU runtime ELF (x86 object in .ocl.obj)", "program.intelcpu.elf"},
+    {Kind::intel_gpu_patch_tokens, "intel-gpu-patch-tokens", "Intel GPU binary with patch tokens",
+     "program.intelgpu.elf"},
+    {Kind::intel_gpu_zebin, "intel-gpu-zebin", "Intel GPU zebin (ELF)", "program.zebin"},
+    {Kind::ocloc_fat, "ocloc-fat", "ocloc fat binary (ar archive, a member a device)", "program.ar"},
+    {Kind::poclbin, "poclbin", "PoCL container (LLVM bitcode and shared objects)", "program.poclbin"},
+    {Kind::rusticl, "rusticl", "rusticl program (SPIR-V behind a 12-byte header)", "program.rusticl"},
+    {Kind::clover, "clover", "Mesa clover module with an ELF inside", "program.clover"},
+    {Kind::spirv, "spirv", "SPIR-V", "program.spv"},
+    {Kind::llvm_bitcode, "llvm-bitcode", "LLVM bitcode", "program.bc"},
+    {Kind::apple_plist, "apple-plist", "Apple binary property list (undocumented)", "program.plist"},
+    {Kind::host_elf, "host-elf", "ELF file for the host processor", "program.elf"},
+}};
+
+const KindText& text_of(Kind kind) {
+    for (const auto& text : kind_texts)
+        if (text.kind == kind) return text;
+    return kind_texts[1];
+}
+
+bool starts_with(ByteSpan binary, std::string_view magic) { return as_text(binary).starts_with(magic); }
+
+// e_machine values: the System V registry, CLRX (AMD Catalyst) and AMD's clr for the HSAIL pair.
+constexpr std::uint16_t em_386 = 3, em_x86_64 = 62, em_arm = 40, em_aarch64 = 183, em_riscv = 243, em_ppc64 = 21,
+                        em_loongarch = 258, em_cuda = 190, em_intelgt = 0xCD, em_amdgpu = 0xE0, em_hsail = 0xAF5A,
+                        em_hsail64 = 0xAF5B;
+
+bool is_host_machine(std::uint16_t machine) {
+    constexpr std::array hosts{em_386, em_x86_64, em_arm, em_aarch64, em_riscv, em_ppc64, em_loongarch};
+    return std::find(hosts.begin(), hosts.end(), machine) != hosts.end();
+}
+
+/// 0xff04 is shared by Intel's CPU runtime and its GPU driver before 2026: only the section names tell them apart.
+Kind recognise_intel(const Elf& elf) {
+    if (elf.section(".ocl.obj")) return Kind::intel_cpu;
+    for (const auto& section : elf.sections)
+        if (section.name == "Intel(R) OpenCL Device Binary" || section.type == 0xff000005u)
+            return Kind::intel_gpu_patch_tokens;
+    return Kind::unknown;
+}
+
+Kind recognise_elf(ByteSpan binary) {
+    const auto elf = read_elf(binary);
+    if (!elf) return Kind::unknown;
+    if (elf->type == 0xff04) return recognise_intel(*elf);
+    switch (elf->machine) {
+        case em_cuda:
+            return Kind::cubin;
+        case em_amdgpu:
+            return Kind::amdgpu_code_object;
+        case em_intelgt:
+            return Kind::intel_gpu_zebin;
+        case em_hsail:
+        case em_hsail64:
+            return elf->flags != 0 ? Kind::catalyst_hsail : Kind::unknown;
+        default:
+            break;
+    }
+    if (elf->flags == 0 && elf->machine >= 0x3F1 && elf->machine <= 0x4FF) return Kind::catalyst_amdil;
+    // Catalyst's CPU device wrote x86 code into the same container; an ordinary object has none of these sections.
+    if (elf->machine == em_386 || elf->machine == em_x86_64)
+        for (const char* section : {".llvmir", ".amdil", ".astext"})
+            if (elf->section(section)) return Kind::catalyst_amdil;
+    return is_host_machine(elf->machine) ? Kind::host_elf : Kind::unknown;
+}
+
+/// NVIDIA's driver returns text: comments, then `.version` and `.target sm_NN`.
+bool is_ptx(ByteSpan binary) {
+    const std::string_view text = ptx_text(binary);
+    const std::string_view head = text.substr(0, 4096);
+    const auto version = head.find(".version"), target = head.find(".target");
+    if (version == std::string_view::npos || target == std::string_view::npos || target < version) return false;
+    return std::all_of(head.begin(), head.end(),
+                       [](unsigned char c) { return c >= 32 || c == '\n' || c == '\r' || c == '\t'; });
+}
+
+/// clover has no magic number of its own: Mesa's serialised module holds a whole ELF file. One tool has seen Intel's
+/// CPU ELF at offset 0x30 of an ahead-of-time file in the same manner.
+Kind recognise_embedded_elf(ByteSpan binary) {
+    const std::string_view text = as_text(binary);
+    for (auto at = text.find("\x7f"
+                             "ELF",
+                             1);
+         at != std::string_view::npos; at = text.find("\x7f"
+                                                      "ELF",
+                                                      at + 1)) {
+        const auto elf = read_elf(binary.subspan(at));
+        if (!elf) continue;
+        if (elf->type == 0xff04) return recognise_intel(*elf);
+        if (elf->machine == em_amdgpu || elf->machine == 0) return Kind::clover;
+    }
+    return Kind::unknown;
+}
+
+}  // namespace
+
+Kind recognise(ByteSpan binary) {
+    using namespace std::string_view_literals;
+    if (binary.empty()) return Kind::empty;
+    if (has_elf_magic(binary)) return recognise_elf(binary);
+    if (starts_with(binary, "poclbin\0"sv)) return Kind::poclbin;
+    if (starts_with(binary, "!<arch>\n"sv)) return Kind::ocloc_fat;
+    if (starts_with(binary, "bplist00"sv)) return Kind::apple_plist;
+    if (starts_with(binary, "CTNI"sv)) return Kind::intel_gpu_patch_tokens;
+    // 0x0B17C0DE is LLVM's own wrapper around bitcode, seen from Apple; llvm-dis reads both.
+    if (starts_with(binary, "BC\xc0\xde"sv) || starts_with(binary, "\xde\xc0\x17\x0b"sv)) return Kind::llvm_bitcode;
+    if (starts_with(binary, "\x03\x02\x23\x07"sv) || starts_with(binary, "\x07\x23\x02\x03"sv)) return Kind::spirv;
+    if (load<std::uint32_t>(binary, 12) == 0x07230203u) return Kind::rusticl;
+    if (is_ptx(binary)) return Kind::ptx;
+    return recognise_embedded_elf(binary);
+}
+
+const char* name(Kind kind) { return text_of(kind).name; }
+const char* describe(Kind kind) { return text_of(kind).describe; }
+const char* file_name(Kind kind) { return text_of(kind).file; }
+
+std::string_view ptx_text(ByteSpan binary) {
+    std::string_view text = as_text(binary);
+    while (!text.empty() && text.back() == '\0') text.remove_suffix(1);
+    return text;
+}
+
+}  // namespace cllab::inspect

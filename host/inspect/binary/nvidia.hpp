@@ -1,0 +1,30 @@
+// What NVIDIA's tools say of a kernel: the text that `ptxas --verbose` (and the driver with -cl-nv-verbose) prints, and
+// the register counts inside a cubin.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "inspect/binary/bytes.hpp"
+
+namespace cllab::inspect {
+
+/// One entry's block of the verbose log. Absent numbers were not in it. Bytes are per thread except shared_bytes (per
+/// work-group).
+struct PtxasFacts {
+    std::optional<std::int64_t> registers, stack_bytes, spill_store_bytes, spill_load_bytes, shared_bytes, barriers;
+    bool empty() const { return !registers && !stack_bytes && !spill_store_bytes; }
+};
+
+/// The block of `entry`; with a log that names no entry at all, the only block there is.
+PtxasFacts parse_ptxas_log(std::string_view log, std::string_view entry);
+
+/// Registers and stack frame from .nv.info (EIATTR_REGCOUNT, EIATTR_FRAME_SIZE).
+PtxasFacts read_cubin(ByteSpan cubin, std::string_view entry);
+
+/// The number of `.target sm_NN`; 0 when there is none.
+int ptx_target(std::string_view ptx);
+
+}  // namespace cllab::inspect

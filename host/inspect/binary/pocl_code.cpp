@@ -1,0 +1,153 @@
+#include "inspect/binary/pocl_code.hpp"
+
+#include <link.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
+namespace cllab::inspect {
+namespace {
+
+struct Specialised {
+    const PoclEntry* entry;
+    std::string folder;  ///< "64-4-1-goffs0-smallgrid"
+    model::Extent local;
+    bool has(const char* mark) const { return folder.find(mark) != std::string::npos; }
+};
+
+/// "64-4-1-goffs0" of "/vadd/64-4-1-goffs0/vadd.so"; empty when the path has another shape.
+std::string folder_of(const std::string& path, const std::string& kernel) {
+    const std::string prefix = "/" + kernel + "/";
+    if (!path.starts_with(prefix) || !path.ends_with(".so")) return {};
+    const auto slash = path.find('/', prefix.size());
+    return slash == std::string::npos ? std::string{} : path.substr(prefix.size(), slash - prefix.size());
+}
+
+/// The three sizes at the start of a folder's name; zeros, as in the generic one's name, when there are none.
+model::Extent local_of(const std::string& folder) {
+    model::Extent local(0, 0, 0);
+    if (std::sscanf(folder.c_str(), "%zu-%zu-%zu", &local.size[0], &local.size[1], &local.size[2]) != 3)
+        return {0, 0, 0};
+    return local;
+}
+
+bool fits(const model::Extent& local, const LaunchSize& launch) {
+    for (unsigned i = 0; i < 3; ++i) {
+        if (launch.local.dims != 0 && local.size[i] != launch.local.size[i]) return false;
+        if (launch.local.dims == 0 && launch.global.dims != 0 && launch.global.size[i] % local.size[i] != 0)
+            return false;
+    }
+    return true;
+}
+
+/// Drops the others when some satisfy `wanted`.
+template <typename Wanted>
+void narrow(std::vector<Specialised>& list, Wanted wanted) {
+    if (std::any_of(list.begin(), list.end(), wanted)) std::erase_if(list, [&](const auto& s) { return !wanted(s); });
+}
+
+}  // namespace
+
+PoclCode choose_pocl_code(const PoclContainer& container, const std::string& kernel, const LaunchSize& launch,
+                          const std::vector<std::string>& loaded, const std::string& ran) {
+    const PoclEntry* chosen = nullptr;
+    std::vector<Specialised> fitting;
+    std::vector<const PoclEntry*> all;
+    for (const auto& entry : container.entries) {
+        const Specialised s{&entry, folder_of(entry.path, kernel), local_of(folder_of(entry.path, kernel))};
+        if (s.folder.empty()) continue;
+        all.push_back(&entry);
+        if (s.folder.starts_with("0-0-0"))
+            chosen = &entry;
+        else if (ran.empty() ? s.local.count() > 0 && fits(s.local, launch) : s.entry->path == ran)
+            fitting.push_back(s);
+    }
+    narrow(fitting, [&](const Specialised& s) {
+        return std::any_of(loaded.begin(), loaded.end(),
+                           [&](const auto& file) { return file.ends_with(s.entry->path); });
+    });
+    // The lab launches without an offset, for which PoCL has code of its own, as for grids below 65535 in every
+    // direction.
+    narrow(fitting, [](const Specialised& s) { return s.has("-goffs0"); });
+    if (launch.global.dims != 0) {
+        const bool small = *std::max_element(launch.global.size.begin(), launch.global.size.end()) < 65535;
+        narrow(fitting, [&](const Specialised& s) { return s.has("-smallgrid") == small; });
+    }
+    std::stable_sort(fitting.begin(), fitting.end(),
+                     [](const auto& a, const auto& b) { return a.local.count() > b.local.count(); });
+
+    std::string label = "generic work-group function";
+    if (!fitting.empty()) {
+        chosen = fitting.front().entry;
+        label = "work-group function specialised for local size " + fitting.front().local.text() + " (" +
+                fitting.front().folder + ")";
+        if (fitting.size() > 1)
+            label +=
+                ", one of " + std::to_string(fitting.size()) + " that may have run: the driver chose the local size";
+    } else if (launch.local.dims != 0) {
+        label += ", not specialised for local size " + launch.local.text();
+    } else if (all.size() > 1) {
+        label += "; no specialised one fits the launch";
+    }
+
+    PoclCode code;
+    if (!chosen) return code;
+    code.path = chosen->path;
+    code.content = chosen->content;
+    code.label = label;
+    code.symbol = "_pocl_kernel_" + kernel + "_workgroup";
+    for (const auto* entry : all)
+        if (entry != chosen && !entry->loaded) code.others.push_back(entry->path);
+    return code;
+}
+
+std::optional<model::Extent> local_size_of(const std::string& path, const std::string& kernel) {
+    auto local = local_of(folder_of(path, kernel));
+    if (local.count() == 0) return std::nullopt;
+    local.dims = 3;
+    return local;
+}
+
+void learn_groups(model::WorkInfo& work, const std::string& path, const model::Extent& global) {
+    if (work.group > 0 || work.launches > 1 || global.dims == 0 || path.empty()) return;
+    const auto local = local_size_of(path, path.substr(1, path.find('/', 1) - 1));
+    if (!local) return;
+    work.group = static_cast<double>(local->count());
+    work.groups = 1;
+    for (std::size_t d = 0; d < global.size.size(); ++d)
+        work.groups *= std::ceil(static_cast<double>(global.size[d]) / static_cast<double>(local->size[d]));
+}
+
+PoclContainer with_loaded(PoclContainer container, const std::vector<std::string>& loaded) {
+    if (container.folder.empty()) return container;
+    const auto folder = "/" + container.folder;
+    for (const auto& file : loaded) {
+        const auto at = file.find(folder + "/");
+        if (at == std::string::npos) continue;
+        const auto path = file.substr(at + folder.size());
+        if (std::any_of(container.entries.begin(), container.entries.end(), [&](const auto& e) { return e.path == path; })) continue;
+        std::ifstream in(file, std::ios::binary);
+        const std::string text(std::istreambuf_iterator<char>(in), {});
+        if (text.empty()) continue;
+        const auto bytes = as_bytes(text);
+        container.files.push_back(std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end()));
+        container.entries.push_back({path, *container.files.back(), true});
+    }
+    return container;
+}
+
+std::vector<std::string> loaded_objects() {
+    std::vector<std::string> files;
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* list) {
+            static_cast<std::vector<std::string>*>(list)->emplace_back(info->dlpi_name ? info->dlpi_name : "");
+            return 0;
+        },
+        &files);
+    return files;
+}
+
+}  // namespace cllab::inspect

@@ -1,0 +1,44 @@
+// Which of PoCL's work-group functions ran: it compiles a generic one at the build and one more for every local size
+// it is asked to launch. The container also holds those that earlier runs left in PoCL's cache.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inspect/binary/binary.hpp"
+#include "inspect/binary/bytes.hpp"
+#include "inspect/code/launch_size.hpp"
+#include "model/result.hpp"
+
+namespace cllab::inspect {
+
+struct PoclCode {
+    std::string path;    ///< "/vadd/64-4-1-goffs0/vadd.so"; empty: the container has no code of this kernel
+    ByteSpan content;    ///< the shared object
+    std::string label;   ///< "work-group function specialised for 64x4x1 (…)", "generic work-group function"
+    std::string symbol;  ///< entry point in the shared object
+    std::vector<std::string> others;  ///< paths of the kernel's other shared objects
+};
+
+/// The shared object that a launch of this size runs. Where the driver chose the local size, it is one that divides the
+/// global size, and one of `loaded` (files that PoCL has loaded into this process) where any of these is; what is still
+/// open then is said in the label. The generic function when no specialised one fits. `ran`: the path of the one that was
+/// seen running; nothing else is asked then.
+PoclCode choose_pocl_code(const PoclContainer& container, const std::string& kernel, const LaunchSize& launch,
+                          const std::vector<std::string>& loaded = {}, const std::string& ran = {});
+
+/// The local size that PoCL compiled the shared object `path` of `kernel` for; nothing of the generic one.
+std::optional<model::Extent> local_size_of(const std::string& path, const std::string& kernel);
+
+/// Where the driver chose the groups of the only launch: how many there are, by the shared object that was seen running.
+void learn_groups(model::WorkInfo& work, const std::string& path, const model::Extent& global);
+
+/// The container with those of `loaded` that PoCL compiled for this program after it had made the container: PoCL 3.1 makes it once, when the
+/// program's binary is first asked for, and compiles for another local size when that is first launched.
+PoclContainer with_loaded(PoclContainer container, const std::vector<std::string>& loaded);
+
+/// Paths of the shared objects in this process.
+std::vector<std::string> loaded_objects();
+
+}  // namespace cllab::inspect

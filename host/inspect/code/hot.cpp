@@ -1,0 +1,339 @@
+#include "inspect/code/hot.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "inspect/code/cfg.hpp"
+#include "inspect/binary/elf.hpp"
+#include "inspect/isa/isa.hpp"
+#include "inspect/binary/pocl_code.hpp"
+#include "inspect/code/stats.hpp"
+#include "json/hot.hpp"
+#include "json/read.hpp"
+
+namespace cllab::inspect {
+namespace {
+
+using model::Hot;
+
+constexpr double least_share = 0.005;  // of a block that is named
+
+// --- The kernel's machine code in memory -----------------------------------------------------------------------------
+
+/// The section that holds the kernel's function, and the function's place in it.
+struct Code {
+    std::uint64_t address = 0;  ///< of the section, as the listing has it
+    ByteSpan section;
+    std::uint64_t function = 0, size = 0;  ///< offset of the function in the section, and its bytes
+    std::vector<bool> known;               ///< bytes of the function that are the same wherever it is loaded
+    std::vector<std::pair<std::uint64_t, std::string>> symbols;  ///< functions by their address
+};
+
+constexpr std::uint16_t et_rel = 1;
+constexpr std::uint32_t sht_progbits = 1, sht_rela = 4;
+
+/// A linker writes over what relocations name.
+void forget_relocated(const Elf& elf, std::size_t section, Code& code) {
+    for (const auto& relocations : elf.sections) {
+        if (relocations.type != sht_rela || relocations.info != section) continue;
+        for (std::uint64_t at = 0; at + 24 <= relocations.data.size(); at += 24) {
+            const auto offset = *load<std::uint64_t>(relocations.data, at);
+            const auto type = *load<std::uint32_t>(relocations.data, at + 8);
+            const std::uint64_t bytes = type == 1 /* R_X86_64_64 */ ? 8 : 4;
+            for (auto i = offset; i < offset + bytes; ++i)
+                if (i >= code.function && i < code.function + code.size) code.known[i - code.function] = false;
+        }
+    }
+}
+
+std::optional<Code> code_in(ByteSpan file, const std::string& function) {
+    const auto elf = read_elf(file);
+    const ElfSymbol* symbol = elf ? elf->symbol(function) : nullptr;
+    if (!symbol || symbol->size == 0) return std::nullopt;
+    // Not by the section's name: Intel's CPU runtime has .ltext, and of -ffunction-sections each function has one.
+    if (symbol->section >= elf->sections.size()) return std::nullopt;
+    const auto& section = elf->sections[symbol->section];
+    const std::uint64_t start = elf->type == et_rel ? 0 : section.address;
+    if (section.type != sht_progbits || symbol->value < start || !slice(section.data, symbol->value - start, symbol->size)) return std::nullopt;
+    Code code{start, section.data, symbol->value - start, symbol->size, std::vector<bool>(symbol->size, true), {}};
+    forget_relocated(*elf, symbol->section, code);
+    for (const auto& s : elf->symbols)
+        if (!s.name.empty() && s.section == symbol->section && s.value >= start && s.value < start + section.data.size())
+            code.symbols.emplace_back(s.value, s.name);
+    std::sort(code.symbols.begin(), code.symbols.end());
+    return code;
+}
+
+/// Offsets in `memory` at which the function stands.
+std::vector<std::uint64_t> places_of(const Code& code, ByteSpan memory) {
+    const auto function = code.section.subspan(code.function, code.size);
+    // The longest stretch without a relocation is looked for, the rest is compared there.
+    std::size_t best = 0, length = 0;
+    for (std::size_t i = 0, begin = 0; i <= function.size(); ++i) {
+        if (i < function.size() && code.known[i]) continue;
+        if (i - begin > length) best = begin, length = i - begin;
+        begin = i + 1;
+    }
+    std::vector<std::uint64_t> out;
+    if (length < 8) return out;
+    const auto anchor = function.subspan(best, length);
+    const std::boyer_moore_horspool_searcher searcher(anchor.begin(), anchor.end());
+    for (auto at = memory.begin(); (at = std::search(at, memory.end(), searcher)) != memory.end(); ++at) {
+        const auto offset = static_cast<std::uint64_t>(at - memory.begin());
+        if (offset < best) continue;
+        const auto there = slice(memory, offset - best, code.size);
+        if (!there) continue;
+        bool same = true;
+        for (std::size_t i = 0; same && i < code.size; ++i) same = !code.known[i] || (*there)[i] == function[i];
+        if (same) out.push_back(offset - best);
+    }
+    return out;
+}
+
+const CodeRegion* region_of(const std::vector<CodeRegion>& regions, std::uint64_t address) {
+    const auto behind = std::upper_bound(regions.begin(), regions.end(), address, [](auto a, const auto& r) { return a < r.address; });
+    if (behind == regions.begin()) return nullptr;
+    const auto& region = *(behind - 1);
+    return address - region.address < region.bytes.size() ? &region : nullptr;
+}
+
+std::string place_name(const CodeRegion* region) {
+    if (!region) return "memory that is not mapped any more";
+    if (region->path.empty()) return "generated code";
+    return region->path.substr(region->path.rfind('/') + 1);
+}
+
+// --- Blocks ----------------------------------------------------------------------------------------------------------
+
+/// One function of the listing with the samples, or the executed instructions, of its blocks.
+class Tally {
+public:
+    Tally(const InstructionSet& isa, Function function)
+        : isa_(isa), function_(std::move(function)), graph_(analyse_flow(function_)), hits_(graph_.blocks.size(), 0) {}
+
+    /// False: the address is none of the function's.
+    bool add(std::uint64_t address, std::uint64_t times = 1) {
+        const auto& code = function_.instructions;
+        const auto behind = std::upper_bound(code.begin(), code.end(), address, [](auto a, const auto& i) { return a < i.address; });
+        if (behind == code.begin()) return false;
+        if (address >= end_of(static_cast<std::size_t>(behind - code.begin()) - 1)) return false;
+        const auto index = static_cast<std::size_t>(behind - code.begin()) - 1;
+        const auto block = std::upper_bound(graph_.blocks.begin(), graph_.blocks.end(), index, [](auto i, const auto& b) { return i < b.first; });
+        hits_[static_cast<std::size_t>(block - graph_.blocks.begin()) - 1] += times;
+        return true;
+    }
+
+    /// `all`: hits of all functions.
+    void report(std::uint64_t all, Hot& out) const {
+        const auto& code = function_.instructions;
+        std::vector<std::vector<std::size_t>> around(graph_.blocks.size());  // loops of each block, outermost first
+        for (std::size_t k = 0; k < graph_.loops.size(); ++k)
+            for (const auto b : graph_.loops[k].blocks) around[b].push_back(k);
+        for (auto& loops : around)
+            std::sort(loops.begin(), loops.end(), [&](auto a, auto b) { return graph_.loops[a].depth < graph_.loops[b].depth; });
+        const auto header = [&](std::size_t loop) { return code[graph_.blocks[graph_.loops[loop].header].first].address; };
+
+        std::vector<model::HotLoop> loops(graph_.loops.size());
+        std::set<std::size_t> named;
+        for (std::size_t b = 0; b < graph_.blocks.size(); ++b) {
+            const auto& block = graph_.blocks[b];
+            const double share = static_cast<double>(hits_[b]) / static_cast<double>(all);
+            Counts counts;
+            for (auto i = block.first; i < block.end; ++i) counts.add(isa_, code[i]);
+            for (const auto k : around[b]) loops[k].share += share;
+            if (!around[b].empty()) {
+                loops[around[b].back()].own += share;
+                loops[around[b].back()].instructions += counts.instructions;
+            }
+            if (share < least_share) continue;
+            const auto begin = code[block.first].address, end = end_of(block.end - 1);
+            model::HotBlock hot{function_.name, begin, end, 0, share, counts.instructions, counts.classes, counts.memory, {}};
+            if (out.evidence == Hot::counted) hot.executed = hits_[b];
+            else hot.samples = static_cast<unsigned>(hits_[b]);
+            for (const auto k : around[b]) {
+                hot.loops.push_back(header(k));
+                named.insert(k);
+            }
+            out.blocks.push_back(std::move(hot));
+        }
+        for (const auto k : named) {
+            loops[k].function = function_.name;
+            loops[k].header = header(k);
+            loops[k].depth = graph_.loops[k].depth;
+            out.loops.push_back(loops[k]);
+        }
+    }
+
+private:
+    /// The text does not say how long the last instruction is; none is longer than 15 bytes.
+    std::uint64_t end_of(std::size_t i) const {
+        const auto& instruction = function_.instructions[i];
+        return instruction.address + (instruction.bytes ? instruction.bytes : 1);
+    }
+
+    const InstructionSet& isa_;
+    Function function_;
+    FlowGraph graph_;
+    std::vector<std::uint64_t> hits_;
+};
+
+/// The listing whose machine code is at hand, with that code.
+std::optional<std::pair<const Listing*, Code>> host_listing(const Analysis& analysis) {
+    for (const auto& listing : analysis.disassembly.listings) {
+        if (!listing.isa || !listing.isa->parse || listing.text.empty()) continue;
+        for (const auto& part : analysis.disassembly.parts)
+            if (auto code = code_in(as_bytes(part.bytes), listing.function)) return std::pair(&listing, std::move(*code));
+    }
+    return std::nullopt;
+}
+
+Hot unknown(Hot hot, std::string reason) {
+    hot.evidence = Hot::unknown;
+    hot.reason = std::move(reason);
+    return hot;
+}
+
+/// "63.2 % of the samples, "; nothing where code is only accounted for.
+std::string share_of(const Hot& hot, const model::HotBlock& block) {
+    return block.share > 0 ? fmt::format("{:.1f} % of {}, ", 100 * block.share, model::what_is_shared(hot)) : std::string();
+}
+
+void sort_by_share(Hot& hot) {
+    std::stable_sort(hot.blocks.begin(), hot.blocks.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+    std::stable_sort(hot.loops.begin(), hot.loops.end(), [](const auto& a, const auto& b) { return a.own > b.own; });
+}
+
+std::string place(const model::HotBlock& block) {
+    std::string text = fmt::format("0x{:x}..0x{:x}", block.begin, block.end);
+    if (block.loops.empty()) return text + ", in no loop";
+    text += block.loops.size() > 1 ? ", in the loops at" : ", in the loop at";
+    for (const auto header : block.loops) text += fmt::format(" 0x{:x}", header);
+    return text;
+}
+
+}  // namespace
+
+bool runs_on_the_host(Kind kind) { return kind == Kind::poclbin || kind == Kind::intel_cpu || kind == Kind::host_elf; }
+
+SampledObject sampled_pocl_code(ByteSpan binary, const std::string& entry, const AddressSamples& samples) {
+    std::map<const CodeRegion*, unsigned> hits;
+    for (const auto address : samples.addresses)
+        if (const auto* region = region_of(samples.regions, address); region && region->path.ends_with("/" + entry + ".so")) ++hits[region];
+    SampledObject best;
+    if (hits.empty()) return best;
+    std::vector<std::string> loaded;
+    for (const auto& [region, count] : hits) loaded.push_back(region->path);
+    const auto container = with_loaded(read_poclbin(binary), loaded);
+    for (const auto& file : container.entries)
+        for (const auto& [region, count] : hits)
+            if (count > best.samples && file.path.starts_with("/" + entry + "/") && region->path.ends_with(file.path)) best = {file.path, count};
+    return best;
+}
+
+Hot hot_code(const Analysis& analysis, const AddressSamples& samples) {
+    Hot out;
+    out.method = samples.method;
+    out.samples = static_cast<unsigned>(samples.addresses.size());
+    if (!samples.refused.empty()) return unknown(out, samples.refused);
+    const auto listing = host_listing(analysis);
+    if (!listing) return unknown(out, "there is no disassembly to lay the sampled addresses on");
+    // Not by name in brackets: a lambda may not take such a name with it (clang 15).
+    const auto* text = listing->first;
+    const auto& code = listing->second;
+    out.code = text->title;
+
+    // Where the section that holds the function begins, once for each place in which it is loaded.
+    std::vector<std::uint64_t> bases;
+    std::set<const CodeRegion*> sampled;
+    for (const auto address : samples.addresses)
+        if (const auto* region = region_of(samples.regions, address)) sampled.insert(region);
+    for (const auto* region : sampled)
+        for (const auto at : places_of(code, region->bytes)) bases.push_back(region->address + at - code.function);
+
+    std::vector<Tally> tallies;
+    for (auto& function : text->isa->parse(text->text)) tallies.emplace_back(*text->isa, std::move(function));
+    for (const auto address : samples.addresses) {
+        const auto base = std::find_if(bases.begin(), bases.end(), [&](auto b) { return address >= b && address - b < code.section.size(); });
+        if (base == bases.end()) {
+            ++out.elsewhere[place_name(region_of(samples.regions, address))];
+            continue;
+        }
+        const auto at = address - *base + code.address;
+        if (std::any_of(tallies.begin(), tallies.end(), [&](auto& tally) { return tally.add(at); })) {
+            ++out.in_kernel;
+            continue;
+        }
+        const auto behind = std::upper_bound(code.symbols.begin(), code.symbols.end(), at, [](auto a, const auto& s) { return a < s.first; });
+        ++out.elsewhere[behind == code.symbols.begin() ? "the kernel's file" : (behind - 1)->second];
+    }
+    if (bases.empty())
+        return unknown(out, "none of the " + std::to_string(out.samples) + " samples lies in code that is equal to the disassembled function");
+    if (out.in_kernel < least_samples)
+        return unknown(out, std::to_string(out.in_kernel) + " of " + std::to_string(out.samples) + " samples lie in the kernel; fewer than " +
+                                std::to_string(least_samples) + " say nothing");
+    out.evidence = Hot::sampled;
+    for (const auto& tally : tallies) tally.report(out.in_kernel, out);
+    sort_by_share(out);
+    return out;
+}
+
+Hot hot_code(const ExecutedCode& code) {
+    Hot out;
+    out.method = code.method;
+    out.code = code.title;
+    if (code.isa == nullptr || code.instructions.empty()) return unknown(out, "no instruction was counted");
+    std::vector<Tally> tallies;
+    for (auto& function : code.isa->parse(code.listing)) tallies.emplace_back(*code.isa, std::move(function));
+    for (const auto& [address, times] : code.instructions)
+        if (std::any_of(tallies.begin(), tallies.end(), [&, at = address, n = times](auto& tally) { return tally.add(at, n); })) out.executed += times;
+    if (out.executed == 0) return unknown(out, "none of its instructions was executed");
+    out.evidence = Hot::counted;
+    for (const auto& tally : tallies) tally.report(out.executed, out);
+    sort_by_share(out);
+    return out;
+}
+
+std::string hot_summary(const Hot& hot) {
+    std::string text = "hot: " + model::statement(hot) + (hot.known() && !hot.method.empty() ? " by " + hot.method : "") + "\n";
+    for (const auto& block : hot.blocks)
+        text += "  " + share_of(hot, block) + place(block) + ": " + std::to_string(block.instructions) + " instructions: " + listed(block.classes) +
+                (block.memory.empty() ? "" : "; " + listed(block.memory)) + "\n";
+    return text;
+}
+
+std::string marked_isa_text(const Analysis& analysis, const Hot& hot) {
+    const auto text = isa_text(analysis), about = hot_summary(hot);
+    std::string out, function;
+    bool head = true;
+    for (const auto line : lines_of(text)) {
+        // Behind what is said of the code as a whole.
+        if (head && !line.starts_with("//")) {
+            for (const auto said : lines_of(about)) out += "// " + std::string(said) + "\n";
+            head = false;
+        }
+        if (const auto name = function_header(line); !name.empty()) function = name;
+        const auto first = line.find_first_not_of(' ');
+        const auto colon = line.find(':');
+        if (first != std::string_view::npos && colon != std::string_view::npos && colon > first && !line.starts_with("//")) {
+            const auto address = leading_hex(line.substr(first, colon - first));
+            for (const auto& block : hot.blocks)
+                if (address == block.begin && block.function == function)
+                    out += "// hot: " + share_of(hot, block) + place(block) + "\n";
+        }
+        out.append(line).append("\n");
+    }
+    return out;
+}
+
+std::string marked_stats(const Analysis& analysis, const Hot& hot) {
+    auto stats = parse_json<nlohmann::json>(analysis.stats);
+    stats["hot"] = hot_json<nlohmann::json>(hot);
+    stats["summary"] = stats.value("summary", "") + hot_summary(hot);
+    return stats.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace cllab::inspect

@@ -1,0 +1,33 @@
+// AMD's code object manager, the library inside AMD's own OpenCL runtime: compiles OpenCL C to GCN code objects and
+// disassembles them, in this process, with no GPU. Loaded when first used: it brings all of LLVM with it, which every
+// other command would pay for at its start.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "inspect/binary/bytes.hpp"
+
+namespace cllab::inspect {
+
+struct ComgrOutput {
+    bool ok = false;
+    std::string bytes;  ///< the code object, or the text of a disassembly
+    std::string log;    ///< the compiler's words; a sentence when the library itself refused
+};
+
+/// Empty when the library can be used, else the sentence that says what is missing.
+std::string comgr_missing();
+
+/// "gfx900", "gfx90a" … as the library lists them; empty without the library.
+std::vector<std::string> comgr_processors();
+
+/// OpenCL C to a linked code object. `options` as for clBuildProgram. Throws Error(environment) when the folder for
+/// temporary files cannot be written.
+ComgrOutput comgr_compile(const std::string& source, const std::vector<std::string>& options,
+                          const std::string& processor);
+
+/// Text in the manner of llvm-objdump, with addresses and encodings.
+ComgrOutput comgr_disassemble(ByteSpan code_object, const std::string& processor);
+
+}  // namespace cllab::inspect

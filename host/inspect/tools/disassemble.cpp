@@ -1,0 +1,172 @@
+#include "inspect/tools/disassemble.hpp"
+
+#include <algorithm>
+
+#include "core/text.hpp"
+#include "inspect/code/cfg.hpp"
+#include "inspect/binary/elf.hpp"
+#include "inspect/binary/intel_cpu_code.hpp"
+#include "inspect/isa/list.hpp"
+#include "inspect/binary/pocl_code.hpp"
+#include "inspect/tools/tool.hpp"
+
+namespace cllab::inspect {
+namespace {
+
+Disassembly only(Listing listing) {
+    Disassembly out;
+    out.listings.push_back(std::move(listing));
+    return out;
+}
+
+/// The function that has the kernel's own code: of a kernel that asks for no id PoCL's work-group function is a call of it and no more.
+std::string own_function(const Listing& listing, const std::string& kernel) {
+    const std::string function = "_pocl_kernel_" + kernel;
+    if (!listing.isa || !listing.isa->parse) return listing.function;
+    const auto functions = listing.isa->parse(listing.text);
+    const auto named = [&](const std::string& name) { return std::find_if(functions.begin(), functions.end(), [&](const auto& f) { return f.name == name; }); };
+    const auto group = named(listing.function);
+    const bool calls = named(function) != functions.end() && group != functions.end();
+    return calls && analyse_flow(*group).loops.empty() ? function : listing.function;
+}
+
+Disassembly disassemble_pocl(ByteSpan binary, const std::string& entry, const LaunchSize& launch, const std::string& ran) {
+    const auto loaded = loaded_objects();
+    const PoclContainer container = with_loaded(read_poclbin(binary), loaded);
+    const PoclCode code = choose_pocl_code(container, entry, launch, loaded, ran);
+    if (code.path.empty()) {
+        Listing none{describe(Kind::poclbin)};
+        none.note = "no disassembly: PoCL's container (format version " + std::to_string(container.version) + ", " +
+                    std::to_string(container.entries.size()) + " files" +
+                    (container.complete ? "" : ", damaged or truncated") + ") holds no machine code of kernel '" +
+                    entry + "'";
+        return only(std::move(none));
+    }
+    Listing listing = disassemble_host_elf(code.content, code.symbol);
+    listing.function = own_function(listing, entry);
+    listing.title = code.label;
+    if (listing.function != code.symbol) listing.title += ", which calls " + listing.function;
+    if (!code.others.empty()) listing.title += "; also in the container: " + join(code.others, ", ");
+    if (!container.complete) listing.title += "; the container is damaged or truncated";
+    Disassembly out = only(std::move(listing));
+    out.parts.push_back({"program.so", std::string(as_text(code.content))});
+    out.code_bytes = symbol_size(code.content, out.listings.front().function);
+    return out;
+}
+
+Listing disassemble_spirv(ByteSpan spirv) {
+    return run_on_file({"SPIR-V (not machine code)", &isa::spirv}, {{{"spirv-dis"}, {"--no-color"}}}, "program.spv",
+                       spirv, needs("SPIR-V", "spirv-dis", "spirv-tools"));
+}
+
+Listing disassemble_bitcode(ByteSpan bitcode) {
+    return run_on_file({"LLVM IR (not machine code)", &isa::llvm_ir}, {{llvm_names("llvm-dis"), {"-o", "-"}}},
+                       "program.bc", bitcode,
+                       needs("LLVM bitcode", "llvm-dis of the same LLVM or a newer one", "llvm"));
+}
+
+Disassembly disassemble_intel_cpu(ByteSpan binary, const std::string& entry, const LaunchSize& launch) {
+    Listing listing{describe(Kind::intel_cpu)};
+    auto elf = read_elf(binary);
+    // One tool has seen this ELF behind 0x30 other bytes.
+    if (const auto at = as_text(binary).find("\x7f"
+                                             "ELF");
+        !elf && at != std::string_view::npos)
+        elf = read_elf(binary.subspan(at));
+    const ElfSection* object = elf ? elf->section(".ocl.obj") : nullptr;
+    if (!object || object->data.empty()) {
+        listing.note = "no disassembly: the section .ocl.obj, which holds the machine code, cannot be read";
+        return only(std::move(listing));
+    }
+    const auto inner = read_elf(object->data);
+    const IntelCpuCode code = inner ? choose_intel_cpu_code(*inner, entry, launch) : IntelCpuCode{entry, {}};
+    const std::string title = listing.title + (code.label.empty() ? "" : ", " + code.label);
+    listing = disassemble_host_elf(object->data, code.symbol);
+    listing.title = title;
+    Disassembly out = only(std::move(listing));
+    out.parts.push_back({"program.o", std::string(as_text(object->data))});
+    out.code_bytes = symbol_size(object->data, code.symbol);
+    return out;
+}
+
+Disassembly disassemble_clover(ByteSpan binary, const std::string& entry) {
+    const auto at = as_text(binary).find(
+        "\x7f"
+        "ELF");
+    const ByteSpan inner = at == std::string_view::npos ? ByteSpan{} : binary.subspan(at);
+    if (recognise(inner) == Kind::amdgpu_code_object) {
+        Disassembly out = only(disassemble_code_object(inner, entry));
+        out.parts.push_back({"program.co", std::string(as_text(inner))});
+        return out;
+    }
+    Listing listing{describe(Kind::clover)};
+    listing.note = "no disassembly: the ELF file inside clover's module is not AMDGPU code";
+    return only(std::move(listing));
+}
+
+Disassembly note_only(Kind kind, const std::string& note) {
+    Listing listing{describe(kind)};
+    listing.note = "no disassembly: " + note;
+    return only(std::move(listing));
+}
+
+}  // namespace
+
+Listing disassemble_host_elf(ByteSpan file, const std::string& function) {
+    const auto elf = read_elf(file);
+    if (!elf)
+        return {"machine code", nullptr, {}, "no disassembly: the machine code is not a readable ELF file", function};
+    const bool x86 = elf->machine == 62 || elf->machine == 3;
+    std::vector<std::string> arguments{"-d", "--no-show-raw-insn"};
+    if (x86) arguments.insert(arguments.end(), {"-M", "intel"});
+    Listing listing = run_on_file({"machine code", x86 ? &isa::x86 : &isa::host, {}, {}, function},
+                                  {{llvm_names("llvm-objdump"), arguments}, {{"objdump"}, arguments}}, "program.so",
+                                  file, needs("host machine code", "objdump or llvm-objdump", "binutils"));
+    listing.text = cut_function(without_file_line(listing.text), function);
+    return listing;
+}
+
+Disassembly disassemble(Kind kind, ByteSpan binary, const std::string& entry, const LaunchSize& launch,
+                        const DisassembleOptions& options) {
+    if (const auto* set = isa::of(kind)) return set->disassemble(binary, entry, options);
+    switch (kind) {
+        case Kind::empty:
+            return note_only(kind, "the driver returned no binary for this device");
+        case Kind::unknown:
+            return note_only(kind, "the binary is of no kind this lab knows, or it is damaged");
+        case Kind::catalyst_amdil:
+        case Kind::catalyst_hsail:
+            return note_only(kind, "AMD Catalyst binaries need clrxdisasm (CLRX-mirror; in no Debian package)");
+        case Kind::intel_cpu:
+            return disassemble_intel_cpu(binary, entry, launch);
+        case Kind::ocloc_fat:
+            return note_only(kind, "Intel GPU code needs `ocloc disasm -file " + std::string(file_name(kind)) +
+                                       "` (Debian package intel-ocloc) or iga64");
+        case Kind::poclbin:
+            return disassemble_pocl(binary, entry, launch, options.ran);
+        case Kind::rusticl: {
+            const ByteSpan spirv = slice(binary, 12, binary.size() - 12).value_or(ByteSpan{});
+            Disassembly out = only(disassemble_spirv(spirv));
+            out.parts.push_back({"program.spv", std::string(as_text(spirv))});
+            return out;
+        }
+        case Kind::clover:
+            return disassemble_clover(binary, entry);
+        case Kind::spirv:
+            return only(disassemble_spirv(binary));
+        case Kind::llvm_bitcode:
+            return only(disassemble_bitcode(binary));
+        case Kind::apple_plist:
+            return note_only(kind, "Apple does not document its program binaries");
+        case Kind::host_elf: {
+            Disassembly out = only(disassemble_host_elf(binary, entry));
+            out.code_bytes = symbol_size(binary, entry);
+            return out;
+        }
+        default:
+            break;
+    }
+    return note_only(Kind::unknown, "the binary is of no kind this lab knows");
+}
+
+}  // namespace cllab::inspect

@@ -1,0 +1,224 @@
+#include "inspect/tools/tool.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "core/error.hpp"
+#include "core/text.hpp"
+
+namespace cllab::inspect {
+namespace {
+
+constexpr std::size_t most_output = 64u << 20;
+
+bool is_program(const std::filesystem::path& path) {
+    std::error_code failed;
+    return std::filesystem::is_regular_file(path, failed) && ::access(path.c_str(), X_OK) == 0;
+}
+
+std::vector<std::filesystem::path> tool_folders() {
+    std::vector<std::filesystem::path> folders;
+    if (const char* path = std::getenv("PATH"))
+        for (const auto& folder : split(path, ':'))
+            if (!folder.empty()) folders.emplace_back(folder);
+    if (const char* cuda = std::getenv("CUDA_HOME")) folders.emplace_back(std::filesystem::path(cuda) / "bin");
+    folders.emplace_back("/usr/local/cuda/bin");
+    return folders;
+}
+
+struct Pipe {
+    int read = -1, write = -1;
+    Pipe() {
+        int ends[2];
+        if (::pipe2(ends, O_CLOEXEC) == 0) read = ends[0], write = ends[1];
+    }
+    ~Pipe() { close_read(), close_write(); }
+    void close_read() {
+        if (read >= 0) ::close(read);
+        read = -1;
+    }
+    void close_write() {
+        if (write >= 0) ::close(write);
+        write = -1;
+    }
+};
+
+using Clock = std::chrono::steady_clock;
+
+thread_local std::optional<Clock::time_point> budget_end;
+
+/// Takes what a ready stream has; closes it at its end.
+void take(Pipe& pipe, std::string& kept) {
+    std::array<char, 65536> buffer;
+    const ssize_t got = ::read(pipe.read, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) return;
+    if (got <= 0)
+        pipe.close_read();
+    else
+        kept.append(buffer.data(),
+                    std::min(static_cast<std::size_t>(got), most_output - std::min(most_output, kept.size())));
+}
+
+bool has_ended(pid_t child) {
+    siginfo_t info{};
+    return ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == child;
+}
+
+/// Reads both streams until the process has ended and they are empty; false when the deadline comes before. Its
+/// children may hold the streams open longer than it lives.
+bool listen(pid_t child, Pipe& out, Pipe& err, ToolResult& result, Clock::time_point deadline) {
+    for (;;) {
+        const bool ended = has_ended(child);
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+        pollfd polled[2] = {{out.read, POLLIN, 0}, {err.read, POLLIN, 0}};
+        const int ready = ::poll(polled, 2, ended ? 0 : static_cast<int>(std::clamp<long long>(left, 0, 10)));
+        if (ready > 0) {
+            if (polled[0].revents != 0) take(out, result.out);
+            if (polled[1].revents != 0) take(err, result.err);
+        } else if (ended) {
+            return true;
+        }
+        if (left <= 0) return false;
+    }
+}
+
+/// The tool in a process group of its own, with the streams as its output; 0 and errno when it cannot be started. Not
+/// by fork: the copy would hold the locks that other threads (a CPU device's workers) have at that moment.
+pid_t spawn(const std::string& file, char* const argv[], const Pipe& out, const Pipe& err) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, out.write, 1);
+    posix_spawn_file_actions_adddup2(&actions, err.write, 2);
+    sigset_t none, usual;
+    sigemptyset(&none);
+    sigemptyset(&usual);
+    for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGPIPE}) sigaddset(&usual, signal);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &usual);
+    pid_t child = 0;
+    const int failed = ::posix_spawn(&child, file.c_str(), &actions, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    errno = failed;
+    return failed == 0 ? child : 0;
+}
+
+}  // namespace
+
+std::optional<std::filesystem::path> find_tool(const std::vector<std::string>& names) {
+    const auto folders = tool_folders();
+    for (const auto& name : names)
+        for (const auto& folder : folders)
+            if (is_program(folder / name)) return folder / name;
+    return std::nullopt;
+}
+
+std::vector<std::string> llvm_names(const std::string& tool) {
+    std::vector<std::string> names;
+    for (int version = 22; version >= 13; --version) names.push_back(tool + "-" + std::to_string(version));
+    names.push_back(tool);
+    return names;
+}
+
+std::string ToolResult::failure() const {
+    if (timed_out) return "did not end within its time limit";
+    const std::string line = one_line(err);
+    if (status < 0) return "could not be started: " + line;
+    return "exited with status " + std::to_string(status) + (line.empty() ? "" : ": " + line);
+}
+
+ToolBudget::ToolBudget(std::chrono::milliseconds budget) { budget_end = Clock::now() + budget; }
+ToolBudget::~ToolBudget() { budget_end.reset(); }
+
+ToolResult run_tool(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                    std::chrono::milliseconds limit) {
+    const auto begin = Clock::now();
+    auto deadline = begin + limit;
+    if (budget_end) deadline = std::min(deadline, begin + (*budget_end - begin) / 2);
+    ToolResult result;
+    const std::string file = program.string();
+    std::vector<char*> argv{const_cast<char*>(file.c_str())};
+    for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+    argv.push_back(nullptr);
+    Pipe out, err;
+    const pid_t child = out.read < 0 || err.read < 0 ? 0 : spawn(file, argv.data(), out, err);
+    if (child == 0) {
+        result.err = std::strerror(errno);
+        return result;
+    }
+    out.close_write();
+    err.close_write();
+    result.timed_out = !listen(child, out, err, result, deadline);
+    // Until it is waited for, no other group can have its number.
+    ::kill(-child, SIGKILL);
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return result;
+}
+
+std::string temporary_folder_fault() {
+    std::error_code failed;
+    const auto folder = std::filesystem::temp_directory_path(failed);
+    if (!failed && ::access(folder.c_str(), W_OK | X_OK) == 0) return {};
+    const std::string why = failed ? failed.message() : std::strerror(errno);
+    for (const char* variable : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"})
+        if (const char* value = std::getenv(variable))
+            return std::string("temporary files cannot be written to ") + variable + "=" + value + ": " + why;
+    return "temporary files cannot be written to /tmp: " + why;
+}
+
+TempFolder::TempFolder() {
+    if (const auto fault = temporary_folder_fault(); !fault.empty()) throw Error(Blame::environment, fault);
+    std::string pattern = (std::filesystem::temp_directory_path() / "cllab-XXXXXX").string();
+    if (!::mkdtemp(pattern.data()))
+        throw Error(Blame::environment, "cannot make the temporary folder " + pattern + ": " + std::strerror(errno));
+    path_ = pattern;
+}
+
+TempFolder::~TempFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+}
+
+std::filesystem::path TempFolder::write(const std::string& name, ByteSpan content) const {
+    const auto file = path_ / name;
+    write_file(file, content);
+    return file;
+}
+
+void write_file(const std::filesystem::path& path, ByteSpan content) {
+    errno = 0;
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    file.write(reinterpret_cast<const char*>(content.data()), static_cast<std::streamsize>(content.size()));
+    file.close();
+    if (!file)
+        throw Error(Blame::environment,
+                    "cannot write " + path.string() + ": " + (errno ? std::strerror(errno) : "unknown reason"));
+}
+
+std::optional<std::string> read_file(const std::filesystem::path& path) {
+    std::error_code ignored;
+    std::ifstream file(path, std::ios::binary);
+    if (!file || std::filesystem::is_directory(path, ignored)) return std::nullopt;
+    return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+}  // namespace cllab::inspect

@@ -1,0 +1,73 @@
+// Disassemblers are other people's programs: found at run time, run without a shell, stopped after a time limit.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inspect/binary/bytes.hpp"
+
+namespace cllab::inspect {
+
+/// The first of `names` that is an executable file on PATH, or in the CUDA toolkit's folder ($CUDA_HOME/bin,
+/// /usr/local/cuda/bin), which installers do not put on PATH.
+std::optional<std::filesystem::path> find_tool(const std::vector<std::string>& names);
+
+/// The newest versioned LLVM tool first ("llvm-objdump-22" … "-13"), then the plain name: a newer one reads older files
+/// and more processors, the reverse fails.
+std::vector<std::string> llvm_names(const std::string& tool);
+
+struct ToolResult {
+    int status = -1;  ///< exit status; 128 + signal when killed by one; -1 when it could not be started: `err` says why
+    bool timed_out = false;
+    std::string out, err;
+    bool ok() const { return status == 0 && !timed_out; }
+    /// "exited with status 1: first line of its errors", for a sentence.
+    std::string failure() const;
+};
+
+/// Runs `program` with `arguments` (no shell, standard input empty) and waits at most `limit`, less where a ToolBudget
+/// says so. What is left of its process group then is killed: also children of a program that ended. Each stream is
+/// kept up to 64 MiB.
+ToolResult run_tool(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                    std::chrono::milliseconds limit = std::chrono::seconds(20));
+
+/// While one lives, the tools that its thread runs have `budget` together, and each at most half of what is left: a
+/// tool that hangs leaves time for the next.
+class ToolBudget {
+public:
+    explicit ToolBudget(std::chrono::milliseconds budget);
+    ~ToolBudget();
+    ToolBudget(const ToolBudget&) = delete;
+    ToolBudget& operator=(const ToolBudget&) = delete;
+};
+
+/// Empty when the system's folder for temporary files can be written, else the sentence that says what is wrong with
+/// it.
+std::string temporary_folder_fault();
+
+/// A folder of its own under the system's temporary one, removed at the end of the scope.
+class TempFolder {
+public:
+    TempFolder();  ///< throws Error(environment) when it cannot be made
+    ~TempFolder();
+    TempFolder(const TempFolder&) = delete;
+    TempFolder& operator=(const TempFolder&) = delete;
+    const std::filesystem::path& path() const { return path_; }
+    /// Writes a file into it and returns its path; throws Error(environment).
+    std::filesystem::path write(const std::string& name, ByteSpan content) const;
+
+private:
+    std::filesystem::path path_;
+};
+
+/// Writes all bytes in binary mode; throws Error(environment) with the system's reason.
+void write_file(const std::filesystem::path& path, ByteSpan content);
+
+/// The whole file, or nothing when it cannot be read.
+std::optional<std::string> read_file(const std::filesystem::path& path);
+
+}  // namespace cllab::inspect

@@ -1,0 +1,122 @@
+#include "report/table/comparison.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "json/read.hpp"
+#include "report/records/json_point.hpp"
+#include "report/table/ratio_text.hpp"
+
+namespace cllab::report {
+namespace {
+
+using model::Control;
+using model::RatioEstimate;
+using model::Verdict;
+using Json = nlohmann::ordered_json;
+
+/// "0.4 % less" to "1.2 % more", for an interval of ratios.
+std::string signed_percent(double ratio) {
+    return ratio < 1 ? percent(1 - ratio) + " less" : percent(ratio - 1) + " more";
+}
+
+/// How much longer the slower side takes: "3.1 % [2.5 %, 3.8 %] longer", or "4.2 [4.1, 4.3] times as long". All above 1.
+std::string longer(double ratio, double low, double high) {
+    if (ratio < 2) return fmt::format("{} [{}, {}] longer", percent(ratio - 1), percent(low - 1), percent(high - 1));
+    return fmt::format("{:.3g} [{:.3g}, {:.3g}] times as long", ratio, low, high);
+}
+
+std::string interval(const RatioEstimate& e) {
+    return e.covered() ? fmt::format("{:.4f} [{:.4f}, {:.4f}]", e.ratio, e.low, e.high) : fmt::format("{:.4f}, no interval", e.ratio);
+}
+
+std::string verdict_line(const model::Comparison& c) {
+    const auto& j = c.judgement;
+    const auto& r = j.ratio;
+    const std::string pair = c.left + " against " + c.right + ": ";
+    if (!c.trouble.empty()) return pair + "no verdict: " + c.trouble;
+    switch (j.verdict) {
+        case Verdict::faster: return pair + c.left + " is faster; " + c.right + " takes " + longer(1 / r.ratio, 1 / r.high, 1 / r.low);
+        case Verdict::slower: return pair + c.right + " is faster; " + c.left + " takes " + longer(r.ratio, r.low, r.high);
+        case Verdict::same: return pair + "the same within " + percent(j.within);
+        case Verdict::same_code: return pair + "same code, so there is no winner" + (r.n ? "; the measured ratio is the machine's, " + interval(r) : "");
+        case Verdict::undecided: break;
+    }
+    if (!r.covered())
+        return pair + fmt::format("undecided; {} arrangements are too few for an interval, --max-time gives more", r.n);
+    return pair + fmt::format("undecided; {} takes between {} and {} time; --max-time or a quieter machine may decide", c.left,
+                              signed_percent(r.low), signed_percent(r.high));
+}
+
+}  // namespace
+
+std::string comparison_text(const model::Comparison& c) {
+    std::string out = verdict_line(c) + "\n";
+    const auto& j = c.judgement;
+    if (j.ratio.n == 0) return out;
+    const bool same = std::all_of(c.arrangements.begin(), c.arrangements.end(), [](const auto& a) { return a.same_memory; });
+    std::string how = fmt::format("{} arrangements (fresh process, buffers and order) in {:.1f} s", j.ratio.n, c.seconds);
+    if (j.ratio.covered()) how = fmt::format("{:.3g} % interval over ", std::floor(1000 * j.ratio.coverage) / 10) + how;
+    out += "  " + how + (same ? "; both took turns on the same memory\n" : "; each on memory of its own\n");
+    if (j.control.n > 0)
+        out += fmt::format("  control: {} against itself {}; a winner had to differ by more than {}\n",
+                           c.control_of == Control::both    ? "each"
+                           : c.control_of == Control::right ? c.right
+                                                            : c.left,
+                           interval(j.control), percent(j.floor));
+    return out;
+}
+
+std::string comparison_progress(const model::Comparison& c) {
+    const auto& r = c.judgement.ratio;
+    return fmt::format("{} against {}: {} arrangements{}", c.left, c.right, r.n,
+                       r.covered() ? ", known within " + percent(std::expm1(r.half_width())) : "");
+}
+
+std::string comparison_json(const model::Comparison& c) {
+    Json out{{"schema", model::schema_version},
+             {"record", "comparison"},
+             {"left", c.left},
+             {"right", c.right},
+             {"point", point_json(c.point)},
+             {"device", device_json(c.device)},
+             {"cache", c.cache},
+             {"verdict", model::name(c.judgement.verdict)},
+             {"ratio", to_json(c.judgement.ratio)},
+             {"control", to_json(c.judgement.control)},
+             {"floor", c.judgement.floor},
+             {"seconds", c.seconds},
+             {"arrangements", Json::array()}};
+    out["control_of"] = c.control_of == Control::both ? "both" : c.control_of == Control::right ? "right" : "left";
+    if (!c.trouble.empty()) out["trouble"] = c.trouble;
+    if (!c.conditions.empty()) out["conditions"] = c.conditions;
+    for (const auto& a : c.arrangements) out["arrangements"].push_back(to_json(a));
+    return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::optional<std::string> comparison_verdict(const std::string& line) {
+    try {
+        const auto j = parse_json<nlohmann::json>(line);
+        model::Comparison c;
+        c.left = j.at("left").get<std::string>();
+        c.right = j.at("right").get<std::string>();
+        c.trouble = j.value("trouble", "");
+        const auto verdict = j.at("verdict").get<std::string>();
+        for (const auto v : {Verdict::faster, Verdict::slower, Verdict::same, Verdict::undecided, Verdict::same_code})
+            if (verdict == model::name(v)) c.judgement.verdict = v;
+        const auto& ratio = j.at("ratio");
+        c.judgement.ratio = {ratio.at("ratio").get<double>(), ratio.value("low", 0.0), ratio.value("high", 0.0), ratio.value("coverage", 0.0),
+                             ratio.at("n").get<unsigned>()};
+        if (const auto& r = c.judgement.ratio; r.covered()) c.judgement.within = std::max(std::abs(r.low - 1), std::abs(r.high - 1));
+        return verdict_line(c) + " (on " + j.at("device").at("name").get<std::string>() + ")";
+    } catch (const JsonRefused&) {
+    } catch (const nlohmann::json::exception&) {
+    }
+    return std::nullopt;
+}
+
+bool is_comparison(std::string_view line) { return line.substr(0, 64).find("\"record\":\"") != std::string_view::npos; }
+
+}  // namespace cllab::report

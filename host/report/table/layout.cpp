@@ -1,0 +1,293 @@
+#include "report/table/layout.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "core/text.hpp"
+#include "core/units.hpp"
+
+namespace cllab::report {
+namespace {
+
+constexpr std::string_view gap = "  ";
+constexpr double widest_common_range = 1e3;
+
+std::string padded(const std::string& text, std::size_t width, bool right) {
+    const std::string space(width - std::min(width, display_width(text)), ' ');
+    return right ? space + text : text + space;
+}
+
+std::size_t width_of(const Column& column) {
+    std::size_t width = display_width(column.title);
+    for (const auto& cell : column.cells) width = std::max(width, display_width(cell));
+    return width;
+}
+
+/// One line of the table; what(column) gives text and tone.
+template <typename F>
+std::string line(const std::vector<Column>& columns, const std::vector<std::size_t>& widths, bool colour, F what) {
+    std::string out, spaces;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+        const auto [text, tone] = what(columns[c]);
+        std::string cell = padded(text, widths[c], columns[c].right);
+        // Blanks are held back until something follows them, so that no line ends in blanks.
+        const auto first = cell.find_first_not_of(' ');
+        out += first == std::string::npos ? "" : spaces + gap.data() + cell.substr(0, first);
+        if (first == std::string::npos) {
+            spaces += gap.data() + cell;
+            continue;
+        }
+        const auto last = cell.find_last_not_of(' ');
+        out += paint(cell.substr(first, last + 1 - first), tone, colour);
+        spaces = cell.substr(last + 1);
+    }
+    return out;
+}
+
+/// Pads the part after the decimal point, so that right alignment puts the points in line.
+void align_points(std::vector<std::string>& cells) {
+    const auto tail = [](const std::string& cell) {
+        const auto point = cell.find('.');
+        return point == std::string::npos ? 0 : cell.size() - point;
+    };
+    std::size_t longest = 0;
+    for (const auto& cell : cells) longest = std::max(longest, tail(cell));
+    for (auto& cell : cells) cell += std::string(longest - tail(cell), ' ');
+}
+
+struct Scale {
+    double factor = 1;
+    std::string prefix;
+};
+
+Scale si_scale(double value, bool seconds) {
+    static constexpr std::array<std::string_view, 11> prefixes{"p", "n", "u", "m", "", "k", "M", "G", "T", "P", "E"};
+    // Times stop at seconds, rates start at one a second: kiloseconds and millibytes are nobody's units.
+    const int power = static_cast<int>(std::floor(std::log10(value) / 3 + 1e-9));
+    const int index = std::clamp(power + 4, seconds ? 0 : 4, seconds ? 4 : 10);
+    return {std::pow(1000.0, index - 4), std::string(prefixes[static_cast<std::size_t>(index)])};
+}
+
+/// The scale of a column whose absolute values are `sizes`, ascending.
+Scale common_scale(const std::vector<double>& sizes, const std::string& unit) {
+    // Memory bandwidth is talked about in GB/s, from a hundredth of one to thousands of them.
+    if (unit == "B/s" && sizes.back() >= 1e7) return {1e9, "G"};
+    return si_scale(sizes[sizes.size() / 2], unit == "s");
+}
+
+std::string fixed(double value, int decimals) {
+    char buffer[400];  // 309 digits before the point at the most
+    const auto end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed, decimals);
+    return {buffer, end.ptr};
+}
+
+/// The words, those of more than `room` columns in pieces, but for paths, which are to be copied.
+std::vector<std::string> words_of(const std::string& text, std::size_t room) {
+    std::vector<std::string> out;
+    for (const auto& word : split(text, ' ')) {
+        if (word.empty()) continue;
+        out.emplace_back();
+        const bool whole = word.find('/') != std::string::npos;
+        std::size_t columns = 0;
+        for (const char c : word) {
+            const bool begins = (c & 0xC0) != 0x80;
+            if (begins && !whole && columns == room) out.emplace_back(), columns = 0;
+            columns += begins;
+            out.back() += c;
+        }
+    }
+    return out;
+}
+
+/// Where the rest of a long line is indented to: bytes and columns of the part before it.
+std::pair<std::size_t, std::size_t> hang_of(std::string_view line, std::size_t width) {
+    const auto first = std::min(line.find_first_not_of(' '), line.size());
+    std::size_t best = first;
+    for (std::size_t i = first + 2; i < line.size(); ++i)
+        if (line[i] != ' ' && line.substr(i - 2, 2) == gap && display_width(line.substr(0, i)) <= width * 6 / 10) best = i;
+    return {best, best == first ? std::min(first + 4, width / 2) : display_width(line.substr(0, best))};
+}
+
+std::string fitted(const std::string& line, std::size_t width) {
+    // Not by name in brackets: a lambda may not take such a name with it (clang 15).
+    const auto hang = hang_of(line, width);
+    const auto head = hang.first, indent = hang.second;
+    std::string out = line.substr(0, head);
+    std::size_t at = display_width(out);
+    bool begins = true;
+    const auto put = [&](const std::string& part, bool blank) {
+        const auto room = display_width(part) + (blank && !begins ? 1 : 0);
+        if (!begins && at + room > width) {
+            out += "\n" + std::string(indent, ' ');
+            at = indent;
+            begins = true;
+        }
+        if (blank && !begins) out += ' ', ++at;
+        out += part;
+        at += display_width(part);
+        begins = false;
+    };
+    for (const auto& word : split(line.substr(head), ' ')) {
+        if (word.empty()) continue;
+        if (indent + display_width(word) <= width || word.find(',') == std::string::npos) {
+            put(word, true);
+            continue;
+        }
+        bool blank = true;  // a list of values: behind its commas
+        for (std::size_t from = 0; from < word.size(); blank = false) {
+            const auto comma = std::min(word.find(',', from), word.size() - 1);
+            put(word.substr(from, comma + 1 - from), blank);
+            from = comma + 1;
+        }
+    }
+    return out;
+}
+
+std::string own_unit(double value, const std::string& unit, bool prefixed) {
+    if (unit == "s") return format_seconds(value);
+    if (prefixed) return format_rate(value, unit);
+    if (unit == "byte") return format_bytes(static_cast<std::uint64_t>(std::max(0.0, value)));
+    return format_significant(value, 3) + (unit.empty() ? "" : " " + unit);
+}
+
+}  // namespace
+
+std::string paint(std::string_view raw, Tone tone, bool colour) {
+    const std::string text = printable(raw, "\n");
+    if (!colour || tone == Tone::plain || text.empty()) return text;
+    static constexpr std::array<const char*, 5> codes{"", "\x1b[1m", "\x1b[1;32m", "\x1b[1;31m", "\x1b[2m"};
+    return codes[static_cast<std::size_t>(tone)] + text + "\x1b[0m";
+}
+
+std::size_t display_width(std::string_view text) {
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+Column quantity_column(const std::string& name, const std::vector<std::optional<double>>& values, const std::string& unit) {
+    Column column{.title = name, .right = true, .cells = {}};
+    std::vector<double> sizes;
+    for (const auto& value : values)
+        if (value && std::isfinite(*value) && *value != 0) sizes.push_back(std::abs(*value));
+    std::sort(sizes.begin(), sizes.end());
+    const bool prefixed = unit == "s" || unit.find("/s") != std::string::npos;
+    const bool common = unit != "byte" && (sizes.empty() || sizes.back() / sizes.front() <= widest_common_range);
+    const bool counts = !prefixed && std::all_of(sizes.begin(), sizes.end(), [](double x) { return x == std::floor(x) && x < 1e15; });
+    const Scale scale = prefixed && common && !sizes.empty() ? common_scale(sizes, unit) : Scale{};
+    for (const auto& value : values) {
+        if (!value || !std::isfinite(*value)) column.cells.push_back("-");
+        else if (!common) column.cells.push_back(own_unit(*value, unit, prefixed));
+        else if (unit == "%") column.cells.push_back(fixed(*value, 1) + "%");
+        else if (counts) column.cells.push_back(fixed(*value, 0));
+        else column.cells.push_back(format_significant(*value / scale.factor, 3));
+    }
+    if (!common || unit == "%") return column;
+    const std::string full_unit = scale.prefix + unit;
+    if (name.empty()) column.title = full_unit;
+    else if (!full_unit.empty()) column.title += " [" + full_unit + "]";
+    align_points(column.cells);
+    return column;
+}
+
+std::size_t width_of(const std::vector<Column>& columns) {
+    std::size_t width = 0;
+    for (const auto& column : columns) width += width_of(column) + gap.size();
+    return width;
+}
+
+Grid::Grid(std::vector<Column> columns, std::size_t width, bool colour) : columns_(std::move(columns)), width_(width), colour_(colour) {
+    for (auto& column : columns_) {
+        column.title = printable(column.title);
+        for (auto& cell : column.cells) cell = printable(cell);
+    }
+    const auto room = [](const Column& column) { return width_of(column) + gap.size(); };
+    const auto needed = [&](int keep) {
+        std::size_t out = above_.empty() ? 0 : gap.size();
+        for (const auto& column : columns_)
+            if (column.keep >= keep) out += room(column);
+        return out;
+    };
+    while (width != 0 && needed(keep_of_answer) > width) {
+        const auto rank = [&](const Column& column) { return column.names == Names::nothing || column.keep < keep_of_answer ? 0 : room(column); };
+        const auto widest = std::max_element(columns_.begin(), columns_.end(), [&](const Column& a, const Column& b) { return rank(a) < rank(b); });
+        if (widest == columns_.end() || rank(*widest) == 0) break;
+        above_.push_back(std::move(*widest));
+        columns_.erase(widest);
+    }
+    // A name by itself comes before the values that say more of it.
+    std::stable_sort(above_.begin(), above_.end(), [](const Column& a, const Column& b) { return a.names < b.names; });
+    const auto all = columns_;
+    while (width != 0 && needed(0) > width) {
+        const auto least = std::min_element(columns_.rbegin(), columns_.rend(), [](const Column& a, const Column& b) { return a.keep < b.keep; });
+        if (least == columns_.rend() || least->keep >= 100) break;
+        columns_.erase(std::next(least).base());
+    }
+    auto kept = columns_.begin();
+    for (const auto& column : all) {
+        if (kept != columns_.end() && kept->title == column.title && kept->key == column.key) ++kept;
+        else dropped_.push_back(column.key.empty() ? column.title : column.key);
+    }
+    for (const auto& column : columns_) widths_.push_back(width_of(column));
+}
+
+std::string Grid::header() const {
+    return std::string(above_.empty() ? "" : gap) + line(columns_, widths_, colour_, [](const Column& c) { return std::pair(c.title, Tone::dim); });
+}
+
+std::string Grid::row(std::size_t i) const {
+    const auto text =
+        line(columns_, widths_, colour_, [i](const Column& c) { return std::pair(c.cells.at(i), c.tones.empty() ? Tone::plain : c.tones.at(i)); });
+    if (above_.empty()) return text;
+    const auto names = names_of(i);
+    return (i > 0 && names == names_of(i - 1) ? "" : names) + gap.data() + text;
+}
+
+std::string Grid::names_of(std::size_t row) const {
+    std::vector<std::string> words;
+    for (const auto& column : above_)
+        if (const auto& cell = column.cells.at(row); !cell.empty()) words.push_back(column.names == Names::with_title ? column.title + "=" + cell : cell);
+    return wrap(join(words, " "), gap, width_);
+}
+
+std::string wrap(std::string_view text, std::string_view indent, std::size_t width) {
+    std::string out, current;
+    for (const auto& word : words_of(printable(text), width - std::min(width - 1, display_width(indent)))) {
+        if (!current.empty() && display_width(indent) + display_width(current) + 1 + display_width(word) > width) {
+            out.append(indent).append(current) += '\n';
+            current.clear();
+        }
+        if (!current.empty()) current += ' ';
+        current += word;
+    }
+    if (!current.empty()) out.append(indent).append(current) += '\n';
+    return out;
+}
+
+std::string wrap_beside(std::string_view label, std::string_view text, std::size_t width) {
+    const std::string indent(display_width(label), ' ');
+    const auto lines = wrap(text, indent, width);
+    return std::string(label) + (lines.empty() ? "\n" : lines.substr(indent.size()));
+}
+
+std::string fit(std::string_view text, std::size_t width) {
+    std::string out;
+    const auto lines = split(std::string(text), '\n');
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        out += (i ? "\n" : "") + (display_width(lines[i]) > width ? fitted(lines[i], width) : lines[i]);
+    }
+    return out;
+}
+
+std::string wrap_heading(std::string_view strong, std::string_view rest, std::size_t width, bool colour) {
+    constexpr std::string_view indent = "    ";
+    std::string lines = wrap(std::string(strong).append(rest), indent, width);
+    if (lines.empty()) return "\n";
+    lines.erase(0, indent.size());
+    const auto visible = [](char c) { return c != ' ' && c != '\n'; };
+    auto left = std::count_if(strong.begin(), strong.end(), visible);
+    const auto end = std::find_if(lines.begin(), lines.end(), [&](char c) { return left == 0 || (visible(c) && left-- == 0); });
+    return paint({lines.begin(), end}, Tone::strong, colour).append(end, lines.end());
+}
+
+}  // namespace cllab::report

@@ -1,0 +1,96 @@
+#include "report/table/ranking.hpp"
+
+#include <algorithm>
+
+#include "report/records/points.hpp"
+
+namespace cllab::report {
+namespace {
+
+using model::Record;
+/// The axes that split the rows into comparable groups: those whose values no variant chose for itself.
+Points comparable_points(const Rows& rows, const MayBeAuto& may_be_auto) {
+    Points points(rows, [](const Record& r) { return r.variant; });
+    if (!points.tell_apart()) return points;  // one cell run twice: keep every axis
+    for (std::size_t i = 0; i < points.axes();) {
+        const bool possible = !may_be_auto || may_be_auto(rows.front()->family, points.name(i));
+        // A sweep would give each variant the same values.
+        if (possible && points.differs_by_owner(i) && points.tell_apart_without(i)) points.drop(i);
+        else ++i;
+    }
+    // An axis that some variants do not have is a launch parameter of the others: their values compete.
+    for (std::size_t i = 0; i < points.axes();) {
+        if (points.everywhere(i)) ++i;
+        else points.drop(i);
+    }
+    return points;
+}
+
+/// What the same work costs: the inverse of the rate, or the time where there is no rate. 0 when unknown.
+double cost_of(const Record& r, const std::string& rate) {
+    if (r.status != model::Status::ok || !r.time || !(r.time->median > 0)) return 0;
+    if (rate.empty()) return r.time->median;
+    for (const auto& [name, metric] : r.metrics)
+        if (name == rate && metric.value > 0) return 1 / metric.value;
+    return 0;
+}
+
+}  // namespace
+
+double placement_margin(const Record& record) { return record.device.type == "gpu" ? 0.02 : 0.15; }
+
+bool clearly_before(const Record& a, double cost_a, const Record& b, double cost_b) {
+    const double high = cost_a * a.time->high / a.time->median, low = cost_b * b.time->low / b.time->median;
+    return high < low && cost_a * (1 + placement_margin(a)) < cost_b;
+}
+
+namespace {
+
+void rank_group(const Rows& rows, const std::vector<std::size_t>& members, std::vector<Rank>& ranks) {
+    std::vector<std::size_t> timed;
+    for (const auto i : members)
+        if (cost_of(*rows[i], "") > 0 && rows[i]->time->has_interval()) timed.push_back(i);
+    if (timed.size() < 2) return;
+    std::string rate;
+    for (const char* candidate : {"bandwidth", "flops"})
+        if (rate.empty() && std::all_of(timed.begin(), timed.end(), [&](std::size_t i) { return cost_of(*rows[i], candidate) > 0; })) rate = candidate;
+    const auto cost = [&](std::size_t i) { return cost_of(*rows[i], rate); };
+    const auto best = *std::min_element(timed.begin(), timed.end(), [&](std::size_t a, std::size_t b) { return cost(a) < cost(b); });
+    ranks[best].fastest = true;
+    for (const auto i : timed) {
+        ranks[i].compared = true;
+        ranks[i].ratio = cost(i) / cost(best);
+        if (i == best || clearly_before(*rows[best], cost(best), *rows[i], cost(i))) continue;
+        ranks[i].indistinct = ranks[best].indistinct = true;
+        ranks[best].fastest = false;
+    }
+}
+
+}  // namespace
+
+Comparison compare(const std::vector<const model::Record*>& rows, const MayBeAuto& may_be_auto) {
+    const auto points = comparable_points(rows, may_be_auto);
+    const auto group_of = points.groups();
+    std::vector<std::vector<const Record*>> members;  // of groups in order of first appearance
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (group_of[i] == members.size()) members.emplace_back();
+        members[group_of[i]].push_back(rows[i]);
+    }
+    Comparison result;
+    result.axes = points.names();
+    std::vector<std::vector<std::size_t>> positions(members.size());
+    for (std::size_t g = 0; g < members.size(); ++g) {
+        result.groups_of_several = result.groups_of_several || members[g].size() > 1;
+        for (const auto* row : members[g]) {
+            positions[g].push_back(result.rows.size());
+            result.rows.push_back(row);
+            result.group.push_back(g);
+        }
+    }
+    result.groups_of_several = result.groups_of_several && members.size() > 1;
+    result.ranks.resize(rows.size());
+    for (const auto& group : positions) rank_group(result.rows, group, result.ranks);
+    return result;
+}
+
+}  // namespace cllab::report

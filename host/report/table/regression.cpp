@@ -1,0 +1,264 @@
+#include "report/table/regression.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "report/table/columns.hpp"
+#include "report/records/json_point.hpp"
+#include "report/table/layout.hpp"
+#include "report/table/ratio_text.hpp"
+
+namespace cllab::report {
+namespace {
+
+using model::CellChange;
+using model::RegressionCell;
+using Json = nlohmann::ordered_json;
+
+/// "+3.1 %" of a ratio 1.031; "x4.2" where per cent read badly.
+std::string change_text(double ratio) {
+    if (ratio >= 2) return fmt::format("x{:.3g}", ratio);
+    return fmt::format("{:+.1f} %", 100 * (ratio - 1));
+}
+
+std::string interval_text(const model::RatioEstimate& e) {
+    return e.covered() ? change_text(e.low) + " to " + change_text(e.high) : "none";
+}
+
+Tone tone_of(CellChange change) {
+    switch (change) {
+        case CellChange::newly_wrong:
+        case CellChange::newly_failing:
+        case CellChange::slower:
+        case CellChange::still_failing: return Tone::bad;
+        case CellChange::faster:
+        case CellChange::fixed: return Tone::good;
+        case CellChange::same:
+        case CellChange::same_code: return Tone::dim;
+        default: return Tone::plain;
+    }
+}
+
+std::vector<const RegressionCell*> worst_first(const std::vector<RegressionCell>& cells) {
+    std::vector<const RegressionCell*> out;
+    for (const auto& cell : cells) out.push_back(&cell);
+    std::stable_sort(out.begin(), out.end(), [](const auto* a, const auto* b) {
+        if (a->change != b->change) return a->change < b->change;
+        const double left = a->test ? a->test->ratio.ratio : 0, right = b->test ? b->test->ratio.ratio : 0;
+        return left > right;
+    });
+    return out;
+}
+
+std::string xml(std::string_view text) {
+    std::string out;
+    for (const char c : printable(text)) {
+        switch (c) {
+            case '&': out += "&amp;"; break;
+            case '<': out += "&lt;"; break;
+            case '>': out += "&gt;"; break;
+            case '"': out += "&quot;"; break;
+            default: out += c;
+        }
+    }
+    return out;
+}
+
+/// One sentence on a cell, for JUnit.
+std::string sentence_of(const RegressionCell& cell) {
+    std::string out = model::name(cell.change);
+    if (cell.test)
+        out += ": " + change_text(cell.test->ratio.ratio) + ", interval " + interval_text(cell.test->ratio) + ", " +
+               std::to_string(cell.test->ratio.n) + " arrangements, beyond " + percent(cell.test->floor) + " with p " +
+               fmt::format("{:.2g}", cell.test->adjusted) + " after Holm's correction";
+    return cell.reason.empty() ? out : out + "; " + cell.reason;
+}
+
+void print_shift(std::ostream& out, const model::Regression& r, std::size_t width) {
+    if (r.recorded && r.shift.n < 3) {
+        out << wrap("Fewer than three cells have times: what they share with the machine cannot be told from their own change.", "", width);
+        return;
+    }
+    if (r.shift.n < 3 || (!r.recorded && (!r.shift.covered() || (r.shift.low <= 1 && r.shift.high >= 1)))) return;
+    std::string text = fmt::format("Common to all {} cells: {}, interval {}", r.shift.n, change_text(r.shift.ratio), interval_text(r.shift));
+    text += r.recorded
+                ? ". That is the machine's drift, or a change that all cells share, which stored times cannot tell apart; the figures above are less this."
+                : ". Both sides ran today in turns, so it is not the machine's: look for what the cells share, such as lab.h, the options or the data. "
+                  "The figures above include it.";
+    out << wrap(text, "", width);
+}
+
+void print_calibration(std::ostream& out, const model::Regression& r, std::size_t width) {
+    const auto& c = *r.calibration;
+    std::string text =
+        fmt::format("Calibration, the baseline against itself: {} of {} cells were called slower or faster, a false alarm each.", c.alarms, c.cells);
+    if (c.blind < c.cells)
+        text += fmt::format(" A slowdown is found from {} on in half of the cells, from {} on in every cell{}.", percent(c.typical), percent(c.worst),
+                            c.blind ? " that has an interval" : "");
+    if (c.blind) text += fmt::format(" {} cells have too few arrangements to find any; --max-time gives more.", c.blind);
+    out << wrap(text, "", width);
+}
+
+std::string counts_of(const model::Regression& r) {
+    std::map<CellChange, unsigned> counts;
+    for (const auto& cell : r.cells) ++counts[cell.change];
+    std::vector<std::string> parts;
+    for (const auto& [change, count] : counts) parts.push_back(std::to_string(count) + " " + model::name(change));
+    return join(parts, ", ");
+}
+
+}  // namespace
+
+std::string cell_name(const RegressionCell& cell, const std::vector<RegressionCell>& among) {
+    std::string out = cell.id;
+    for (const auto& [axis, value] : cell.point) {
+        const bool tells = std::any_of(among.begin(), among.end(), [&, &axis = axis, &value = value](const auto& other) {
+            return other.id == cell.id &&
+                   std::any_of(other.point.begin(), other.point.end(), [&](const auto& p) { return p.first == axis && p.second != value; });
+        });
+        if (tells) out += " " + axis + "=" + value;
+    }
+    return out;
+}
+
+void print_regression(std::ostream& out, const model::Regression& r, const TableStyle& style) {
+    const auto width = style.text_width();
+    const auto cells = worst_first(r.cells);
+    std::string lead =
+        fmt::format("{} cells against '{}'. Slower and faster: by more than {}, beyond the interval; ", r.cells.size(), r.baseline, percent(r.threshold));
+    lead += r.tested ? fmt::format("a false claim on any of the {} cells tested in at most {} of runs (Holm's correction{}).", r.tested, percent(r.family_rate),
+                                   r.looks > 1 ? ", shared out over up to " + std::to_string(r.looks) + " looks at each" : "")
+                     : "no cell had to be timed.";
+    if (r.recorded) lead += " Against stored times, the weaker claim: another clock, driver or neighbour than then is in every figure.";
+    out << wrap(lead, "", width) << '\n';
+
+    Column names{.title = "cell", .cells = {}, .names = Names::by_itself}, states{.title = "change", .cells = {}},
+        ratios{.title = "time", .right = true, .cells = {}}, intervals{.title = "interval", .keep = 60, .cells = {}},
+        controls{.title = "control", .right = true, .keep = 40, .cells = {}},
+        counts{.title = r.recorded ? "runs" : "arrangements", .right = true, .keep = 30, .cells = {}};
+    std::vector<std::optional<double>> before, today;
+    std::vector<std::string> devices;
+    for (const auto* cell : cells) {
+        auto name = cell_name(*cell, r.cells);
+        const bool several = std::any_of(cells.begin(), cells.end(), [&](const auto* other) { return other->device.selector != cell->device.selector; });
+        if (several) name += " (" + cell->device.selector + ")";
+        names.cells.push_back(name);
+        states.cells.push_back(model::name(cell->change));
+        states.tones.push_back(tone_of(cell->change));
+        ratios.cells.push_back(cell->test && cell->test->ratio.n ? change_text(cell->test->ratio.ratio) : "-");
+        intervals.cells.push_back(cell->test && cell->test->ratio.n ? interval_text(cell->test->ratio) : "-");
+        controls.cells.push_back(cell->test && cell->test->control.n ? change_text(cell->test->control.ratio) : "-");
+        counts.cells.push_back(cell->test ? std::to_string(cell->test->ratio.n) : "-");
+        before.push_back(cell->before > 0 ? std::optional(cell->before) : std::nullopt);
+        today.push_back(cell->today > 0 ? std::optional(cell->today) : std::nullopt);
+    }
+    std::vector<Column> columns{names, states, ratios, intervals, controls, counts};
+    const auto add = [&](const char* title, const std::vector<std::optional<double>>& values) {
+        if (std::none_of(values.begin(), values.end(), [](const auto& v) { return v.has_value(); })) return;
+        columns.push_back(quantity_column(title, values, "s"));
+        columns.back().keep = 20;
+        columns.back().key = title;
+    };
+    add("recorded", before);
+    add("today", today);
+    const auto grid = grid_of(columns, style);
+    out << grid.header() << '\n';
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        out << grid.row(i) << '\n';
+        if (!cells[i]->reason.empty()) out << wrap(cells[i]->reason, "    ", width);
+    }
+    print_left_out(out, grid.dropped(), style);
+    out << '\n';
+    if (r.calibration)
+        print_calibration(out, r, width);
+    else
+        print_shift(out, r, width);
+    out << wrap(counts_of(r) + fmt::format("; {:.0f} s", r.seconds), "", width);
+}
+
+std::vector<std::string> regression_json(const model::Regression& r) {
+    const auto dump = [](const Json& j) { return j.dump(-1, ' ', false, Json::error_handler_t::replace); };
+    std::vector<std::string> out;
+    for (const auto* cell : worst_first(r.cells)) {
+        Json j{{"schema", model::schema_version}, {"record", "regression"}, {"id", cell->id}, {"point", point_json(cell->point)},
+               {"device", device_json(cell->device)},
+               {"change", model::name(cell->change)}};
+        if (!cell->reason.empty()) j["reason"] = cell->reason;
+        if (cell->before > 0) j["recorded_seconds"] = cell->before;
+        if (cell->today > 0) j["today_seconds"] = cell->today;
+        if (!cell->before_text.empty()) j["baseline_sha256"] = cell->before_text;
+        if (!cell->today_text.empty()) j["today_sha256"] = cell->today_text;
+        if (cell->test) {
+            j["ratio"] = to_json(cell->test->ratio);
+            if (cell->test->control.n) j["control"] = to_json(cell->test->control);
+            j["floor"] = cell->test->floor;
+            j["p"] = cell->test->p;
+            j["p_adjusted"] = cell->test->adjusted;
+        }
+        if (!cell->arrangements.empty()) {
+            j["seconds"] = cell->seconds;
+            j["looks"] = cell->looks;
+            j["arrangements"] = Json::array();
+            for (const auto& a : cell->arrangements) j["arrangements"].push_back(to_json(a));
+        }
+        out.push_back(dump(j));
+    }
+    Json whole{{"schema", model::schema_version}, {"record", "regression"}, {"baseline", r.baseline}, {"recorded", r.recorded},
+               {"threshold", r.threshold}, {"family_rate", r.family_rate}, {"tested", r.tested}, {"looks", r.looks},
+               {"seconds", r.seconds}, {"changes", Json::object()}};
+    for (const auto& cell : r.cells) {
+        auto& count = whole["changes"][model::name(cell.change)];
+        count = count.is_null() ? 1 : count.get<unsigned>() + 1;
+    }
+    if (!r.conditions.empty()) whole["conditions"] = r.conditions;
+    if (r.shift.n) whole["common_shift"] = to_json(r.shift);
+    if (r.calibration)
+        whole["calibration"] = {{"cells", r.calibration->cells}, {"alarms", r.calibration->alarms}, {"blind", r.calibration->blind},
+                                {"typical_slowdown_found", r.calibration->typical}, {"worst_slowdown_found", r.calibration->worst}};
+    out.push_back(dump(whole));
+    return out;
+}
+
+std::string regression_junit(const model::Regression& r) {
+    unsigned failures = 0, errors = 0, skipped = 0;
+    std::string cases;
+    for (const auto* cell : worst_first(r.cells)) {
+        std::string all;
+        for (const auto& [axis, value] : cell->point) all += " " + axis + "=" + value;
+        cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\">", xml(cell->device.name), xml(cell->id + all), cell->seconds);
+        const auto text = xml(sentence_of(*cell));
+        switch (cell->change) {
+            case CellChange::slower:
+                ++failures;
+                cases += fmt::format("<failure type=\"slower\" message=\"{}\"/>", text);
+                break;
+            case CellChange::newly_wrong:
+            case CellChange::newly_failing:
+            case CellChange::still_failing:
+                ++errors;
+                cases += fmt::format("<error type=\"{}\" message=\"{}\"/>", model::name(cell->change), text);
+                break;
+            case CellChange::undecided:
+            case CellChange::incomparable:
+            case CellChange::vanished:
+            case CellChange::added:
+            case CellChange::unsupported:
+                ++skipped;
+                cases += fmt::format("<skipped message=\"{}\"/>", text);
+                break;
+            default: cases += fmt::format("<system-out>{}</system-out>", text);
+        }
+        cases += "</testcase>\n";
+    }
+    return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"cllab regress {}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
+                       "skipped=\"{}\" time=\"{:.3f}\">\n{}</testsuite>\n",
+                       xml(r.baseline), r.cells.size(), failures, errors, skipped, r.seconds, cases);
+}
+
+}  // namespace cllab::report

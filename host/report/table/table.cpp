@@ -1,0 +1,361 @@
+#include "report/table/table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <ostream>
+#include <set>
+
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "report/table/columns.hpp"
+#include "report/records/device_key.hpp"
+#include "report/table/layout.hpp"
+#include "report/records/points.hpp"
+
+namespace cllab::report {
+namespace {
+
+using model::Record;
+
+/// Warnings of all records, numbered in the order they appear; the rows carry the numbers.
+class Footnotes {
+public:
+    explicit Footnotes(const Rows& records) {
+        for (const auto* row : records) {
+            const auto& record = *row;
+            for (const auto& warning : record.warnings) {
+                const auto [number, is_new] = number_of_.emplace(warning, notes_.size());
+                if (is_new) notes_.push_back({warning, {}, {}, 0});
+                auto& note = notes_[number->second];
+                ++note.cells;
+                if (note.ids.insert(record.id).second && note.first_ids.size() < most_ids) note.first_ids.push_back(record.id);
+            }
+        }
+    }
+    std::string of(const Record& record) const {
+        std::set<std::size_t> numbers;
+        for (const auto& warning : record.warnings) numbers.insert(number_of_.at(warning) + 1);
+        std::string out;
+        for (const auto number : numbers) out += (out.empty() ? "" : ",") + std::to_string(number);
+        return out;
+    }
+    void print(std::ostream& out, std::size_t cells, std::size_t width, bool colour) const {
+        for (std::size_t i = 0; i < std::min(most_notes, notes_.size()); ++i) {
+            const Note& note = notes_[i];
+            std::string whom = join(note.first_ids, ", ");
+            if (note.ids.size() > note.first_ids.size()) whom += " and " + std::to_string(note.ids.size() - note.first_ids.size()) + " more";
+            if (note.cells == cells && cells > 1) whom = "all " + std::to_string(cells) + " cells";
+            const std::string number = "[" + std::to_string(i + 1) + "] ";
+            out << paint(number, Tone::strong, colour) << wrap_beside(number, note.text + " (" + whom + ")", width).substr(number.size());
+        }
+        if (notes_.size() > most_notes)
+            out << wrap(std::to_string(notes_.size() - most_notes) + " more warnings are in the records (--csv FILE writes them)", "", width);
+    }
+    bool empty() const { return notes_.empty(); }
+
+private:
+    static constexpr std::size_t most_ids = 4, most_notes = 200;
+    struct Note {
+        std::string text;
+        std::set<std::string> ids;
+        std::vector<std::string> first_ids;
+        std::size_t cells;
+    };
+    std::vector<Note> notes_;
+    std::map<std::string, std::size_t> number_of_;
+};
+
+template <typename F>
+std::vector<std::optional<double>> values_of(const Rows& rows, F value) {
+    std::vector<std::optional<double>> out;
+    for (const auto* row : rows) out.push_back(value(*row));
+    return out;
+}
+
+bool any(const std::vector<std::optional<double>>& values) {
+    return std::any_of(values.begin(), values.end(), [](const auto& v) { return v.has_value(); });
+}
+
+bool any_row(const Rows& rows, const std::function<bool(const Record&)>& holds) {
+    return std::any_of(rows.begin(), rows.end(), [&](const Record* r) { return holds(*r); });
+}
+
+/// Appends a text column when any row has something to say in it.
+void add_text(std::vector<Column>& columns, const std::string& title, const Rows& rows, int keep, bool right,
+              const std::function<std::string(const Record&)>& text, Names names = Names::nothing) {
+    Column column{.title = title, .right = right, .keep = keep, .cells = {}, .names = names, .key = column_name(title)};
+    for (const auto* row : rows) column.cells.push_back(text(*row));
+    if (std::any_of(column.cells.begin(), column.cells.end(), [](const auto& c) { return !c.empty(); }))
+        columns.push_back(std::move(column));
+}
+
+/// The larger half of the interval relative to the median, in percent. Nothing where there is no interval.
+std::optional<double> spread_percent(const Record& r) {
+    if (!r.time || !r.time->has_interval() || r.time->median <= 0) return std::nullopt;
+    return 100 * std::max(r.time->median - r.time->low, r.time->high - r.time->median) / r.time->median;
+}
+
+std::optional<double> value_of(const Record& r, const std::string& metric) {
+    for (const auto& [name, value] : r.metrics)
+        if (name == metric) return value.value;
+    return std::nullopt;
+}
+
+/// The cache state of all rows with a time, "hot" without one; empty when they differ.
+std::string common_cache(const Rows& rows) {
+    std::string out;
+    for (const auto* row : rows) {
+        if (!row->time) continue;
+        const auto& cache = row->time->cache.empty() ? "hot" : row->time->cache;
+        if (!out.empty() && out != cache) return "";
+        out = cache;
+    }
+    return out.empty() ? "hot" : out;
+}
+
+void add_times(std::vector<Column>& columns, const Rows& rows, const Asked& asked) {
+    const auto medians = values_of(rows, [](const Record& r) { return r.time ? std::optional(r.time->median) : std::nullopt; });
+    if (!any(medians)) return;
+    // The time of a slope is the time of a step already: one column says so instead of two that agree.
+    const bool per_step = std::all_of(rows.begin(), rows.end(), [](const Record* r) {
+        const auto step = value_of(*r, "step_time");
+        return !r->time || (step && std::abs(*step - r->time->median) <= 1e-9 * r->time->median);
+    });
+    columns.push_back(quantity_column(per_step ? "per step" : "time", medians, "s"));
+    columns.back().key = "time";
+    columns.push_back(quantity_column("±", values_of(rows, spread_percent), "%"));
+    columns.back().key = "interval";
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        if (rows[i]->time && !rows[i]->time->has_interval()) columns.back().cells[i] = "n = " + std::to_string(rows[i]->time->n);
+    columns.back().keep = 92;
+    // Where there is a rate, the time per step is the same figure turned round.
+    const auto steps = values_of(rows, [](const Record& r) { return value_of(r, "step_time"); });
+    const bool has_rate = any_row(rows, [](const Record& r) { return value_of(r, "bandwidth") || value_of(r, "flops"); });
+    if (any(steps) && !per_step && (!has_rate || asked.wants("step_time"))) {
+        columns.push_back(quantity_column("per step", steps, "s"));
+        columns.back().key = "step_time";
+    }
+    // The usual clock and cache state go without saying; anything else is part of what the number means.
+    if (asked.wants("clock") || any_row(rows, [](const Record& r) { return r.time && r.time->clock != "event"; }))
+        add_text(columns, "clock", rows, 90, false, [](const Record& r) { return r.time ? r.time->clock : ""; });
+    if (asked.wants("cache") || common_cache(rows).empty())
+        add_text(columns, "cache", rows, 90, false, [](const Record& r) { return !r.time ? "" : r.time->cache.empty() ? "hot" : r.time->cache; });
+}
+
+void add_metrics(std::vector<Column>& columns, const Rows& rows) {
+    std::vector<std::pair<std::string, std::string>> names;  // name and unit, standard ones first
+    for (const char* standard : {"bandwidth", "flops", "of_copy", "upload", "download", "step_time"}) names.emplace_back(standard, "");
+    std::map<std::string, std::size_t> place;
+    for (std::size_t i = 0; i < names.size(); ++i) place.emplace(names[i].first, i);
+    for (const auto* row : rows) {
+        for (const auto& [name, metric] : row->metrics) {
+            const auto [at, is_new] = place.emplace(name, names.size());
+            if (is_new) names.emplace_back(name, metric.unit);
+            else if (auto& unit = names[at->second].second; unit.empty()) unit = metric.unit;
+        }
+    }
+    // Without a rate the family's own metric is what it is about.
+    const int keep_own = any_row(rows, [](const Record& r) { return value_of(r, "bandwidth") || value_of(r, "flops"); }) ? 45 : 75;
+    const auto keep_of = [&](const std::string& name) {
+        if (name == "bandwidth" || name == "flops") return 80;
+        if (name.starts_with("error_") || name.starts_with("step_")) return 65;
+        if (name == "of_copy") return 60;
+        return name == "upload" || name == "download" ? 40 : name == "hot_code" ? 10 : keep_own;
+    };
+    for (const auto& [name, unit] : names) {
+        const auto values = values_of(rows, [&metric = name](const Record& r) { return value_of(r, metric); });
+        if (!any(values) || name == "step_time") continue;
+        const bool headline = name == "bandwidth" || name == "flops";
+        auto column = quantity_column(headline ? "" : name == "of_copy" ? "of copy" : name, values, unit);
+        if (column.title.empty()) column.title = name;
+        column.keep = keep_of(name);
+        column.key = name;
+        columns.push_back(std::move(column));
+    }
+}
+
+void add_comparison(std::vector<Column>& columns, const Rows& rows, const std::vector<Rank>& ranks) {
+    if (std::none_of(ranks.begin(), ranks.end(), [](const Rank& r) { return r.compared; })) return;
+    Column column{.title = "vs best", .right = true, .keep = 95, .cells = {}, .key = "vs_best"};
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const Rank& rank = ranks[i];
+        std::string text;
+        if (rank.fastest) text = "fastest";
+        else if (rank.compared) text = (rank.indistinct ? "~" : "") + format_significant(rank.ratio, 3) + "x";
+        column.cells.push_back(text);
+        column.tones.push_back(rank.fastest ? Tone::good : Tone::plain);
+    }
+    columns.push_back(std::move(column));
+}
+
+/// Whether rows of one variant differ in the axis.
+bool tells_apart(const Rows& rows, const std::string& axis) {
+    std::map<std::string, std::string> first;
+    return any_row(rows, [&](const Record& r) { return first.emplace(r.id, value_at(r, axis)).first->second != value_at(r, axis); });
+}
+
+std::vector<Column> columns_of(const Comparison& comparison, const std::set<std::string>& varying, const Footnotes& notes, const Asked& asked) {
+    const Rows& rows = comparison.rows;
+    std::vector<Column> columns;
+    add_text(columns, "kernel", rows, 100, false, [](const Record& r) { return r.id; }, Names::by_itself);
+    if (asked.wants("label") || any_row(rows, [&](const Record& r) { return r.run.label != rows.front()->run.label; }))
+        add_text(columns, "label", rows, 100, false, [](const Record& r) { return r.run.label; }, Names::with_title);
+    std::vector<std::string> axes;  // in the order of the point
+    for (const auto* row : rows)
+        for (const auto& [axis, value] : row->point)
+            if ((varying.count(axis) || asked.by_name(column_name(axis))) && std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(axis);
+    for (const auto& axis : axes) {
+        const bool identifies = std::find(comparison.axes.begin(), comparison.axes.end(), axis) != comparison.axes.end() || tells_apart(rows, axis);
+        add_text(columns, axis, rows, identifies ? 100 : 50, true, [&](const Record& r) { return value_at(r, axis); }, Names::with_title);
+    }
+    add_text(columns, "status", rows, 100, false, [](const Record& r) { return model::name(r.status); });
+    for (const auto* row : rows)
+        columns.back().tones.push_back(is_failure(row->status) ? Tone::bad : row->status == model::Status::ok ? Tone::plain : Tone::dim);
+    // Host code goes without saying; what proves less is named.
+    if (asked.wants("checked_by") || any_row(rows, [](const Record& r) { return !r.checked_by.empty() && r.checked_by != "host code"; }))
+        add_text(columns, "checked by", rows, 99, false, [](const Record& r) { return r.checked_by; }, Names::with_title);
+    add_times(columns, rows, asked);
+    add_comparison(columns, rows, comparison.ranks);
+    add_metrics(columns, rows);
+    const auto count = [](const std::optional<std::int64_t>& n) { return n ? std::to_string(*n) : std::string(); };
+    add_text(columns, "regs", rows, 57, true, [&](const Record& r) { return count(r.code.registers); });
+    if (asked.wants("spills") || any_row(rows, [](const Record& r) { return r.code.spills.value_or(0) != 0; }))
+        add_text(columns, "spills", rows, 58, true, [&](const Record& r) { return count(r.code.spills); });
+    const auto of_loop = [](const Record& r, const char* what) {
+        const auto found = r.code.loop.find(what);
+        return found == r.code.loop.end() ? std::string() : std::to_string(found->second);
+    };
+    add_text(columns, "inner loop", rows, 54, true, [&](const Record& r) {
+        return r.code.loop.count("v") ? "v " + of_loop(r, "v") + ", s " + of_loop(r, "s") : of_loop(r, "instructions");
+    });
+    add_text(columns, ".reuse", rows, 25, true, [&](const Record& r) { return of_loop(r, "reuse"); });
+    add_text(columns, "limit", rows, 56, false, [](const Record& r) { return r.limit; });
+    add_text(columns, "note", rows, 85, false, [&](const Record& r) { return notes.of(r); });
+    add_text(columns, "dump", rows, 0, false, [](const Record& r) { return r.dump; });
+    return columns;
+}
+
+/// Axes on which the rows differ; the others are said once, above them.
+std::set<std::string> varying_axes(const Rows& rows) {
+    std::map<std::string, std::set<std::string>> values;
+    std::map<std::string, std::size_t> present;
+    for (const auto* row : rows)
+        for (const auto& [axis, value] : row->point) values[axis].insert(value), ++present[axis];
+    std::set<std::string> varying;
+    for (const auto& [axis, different] : values)
+        if (different.size() > 1 || present[axis] != rows.size()) varying.insert(axis);
+    return varying;
+}
+
+/// Where the dumps of rows are, without the last folder.
+std::string dump_parents(const Rows& rows) {
+    constexpr std::size_t most = 20;
+    std::set<std::string> seen;
+    std::vector<std::string> parents;
+    for (const auto* row : rows) {
+        if (row->dump.empty()) continue;
+        const auto parent = row->dump.substr(0, row->dump.rfind('/') + 1);
+        if (seen.insert(parent).second && parents.size() < most) parents.push_back(parent);
+    }
+    return join(parents, ", ") + (seen.size() > most ? " and " + std::to_string(seen.size() - most) + " more" : "");
+}
+
+void print_family(std::ostream& out, const Rows& unordered, const Footnotes& notes, const TableStyle& style,
+                  const MayBeAuto& may_be_auto, bool& any_indistinct) {
+    const std::size_t text_width = style.text_width();
+    const Comparison comparison = compare(unordered, may_be_auto);
+    const Rows& rows = comparison.rows;
+    const auto varying = varying_axes(rows);
+    std::string title = rows.front()->family;
+    for (const auto& [axis, value] : rows.front()->point)
+        if (!varying.count(axis)) title += (title == rows.front()->family ? ": " : " ") + axis + "=" + value;
+    if (const auto cache = common_cache(rows); !cache.empty() && cache != "hot") {
+        const auto& device = rows.front()->device;
+        title += (title == rows.front()->family ? ": cache=" : " cache=") + cache;
+        if (device.last_level_bytes > 0)
+            title += " (4 times the last level, " + format_bytes(device.last_level_bytes) + " " + device.last_level_from + ")";
+    }
+    out << '\n' << wrap(title, "", text_width);
+
+    const Asked asked(style.columns);
+    auto columns = columns_of(comparison, varying, notes, asked);
+    const auto missing = asked.missing(columns);
+    asked.choose(columns);
+    const Grid grid(std::move(columns), asked.any() ? 0 : style.width, style.colour);
+    auto dropped = grid.dropped();
+    out << grid.header() << '\n';
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (i > 0 && comparison.groups_of_several && comparison.group[i] != comparison.group[i - 1]) out << '\n';
+        out << grid.row(i) << '\n';
+        if (rows[i]->status != model::Status::ok) out << wrap(one_line(rows[i]->reason), "      ", text_width);
+        any_indistinct = any_indistinct || comparison.ranks[i].indistinct;
+    }
+    const auto dump = std::find(dropped.begin(), dropped.end(), "dump");
+    if (dump != dropped.end()) {
+        dropped.erase(dump);
+        out << wrap("dumps in " + dump_parents(rows), "  ", text_width);
+    }
+    print_left_out(out, dropped, style);
+    if (!missing.empty()) out << wrap("no row has: " + join(missing, ", "), "  ", text_width);
+}
+
+void print_totals(std::ostream& out, const Rows& records, bool colour) {
+    if (records.size() < 2) return;
+    std::map<model::Status, std::size_t> counts;
+    for (const auto* record : records) ++counts[record->status];
+    std::vector<std::string> parts;
+    for (const auto& [status, count] : counts)
+        parts.push_back(paint(std::to_string(count) + " " + model::name(status), is_failure(status) ? Tone::bad : Tone::plain, colour));
+    out << '\n' << records.size() << " cells: " << join(parts, ", ") << '\n';
+}
+
+}  // namespace
+
+const std::vector<std::string>& column_names() {
+    static const std::vector<std::string> names{"kernel",     "label",     "status",    "checked_by", "time",       "interval", "clock",    "cache",
+                                                "vs_best",    "step_time", "bandwidth", "flops",      "of_copy",    "upload",   "download", "hot_code",
+                                                "huge_pages", "spills",    "regs",      "limit",      "inner_loop", "reuse",    "note",     "dump"};
+    return names;
+}
+
+std::string column_name(std::string_view text) {
+    std::string out(text.substr(text.substr(0, 1) == "."));  // ".reuse" is reuse
+    std::replace_if(out.begin(), out.end(), [](char c) { return c == ' ' || c == '-'; }, '_');
+    return out;
+}
+
+void print_table(std::ostream& out, const Rows& records, const TableStyle& style, const MayBeAuto& may_be_auto) {
+    const Footnotes notes(records);
+    const bool hosts = std::any_of(records.begin(), records.end(), [&](const auto* r) { return r->host.name != records.front()->host.name; });
+    // Sections in the order of first appearance: interleaved measurement does not scatter them.
+    std::vector<std::vector<Rows>> devices;
+    std::map<std::string, std::size_t> device_at;
+    std::map<std::pair<std::size_t, std::string>, std::size_t> family_at;
+    for (const auto* row : records) {
+        const auto& record = *row;
+        const auto [device, is_new_device] = device_at.emplace(device_key(record), devices.size());
+        if (is_new_device) devices.emplace_back();
+        auto& families = devices[device->second];
+        const auto [family, is_new_family] = family_at.emplace(std::pair(device->second, record.family), families.size());
+        if (is_new_family) families.emplace_back();
+        families[family->second].push_back(&record);
+    }
+    bool any_indistinct = false;
+    for (const auto& device : devices) {
+        const auto& first = *device.front().front();
+        if (&device != &devices.front()) out << '\n';
+        out << wrap_heading(first.device.name, device_details(first.device, hosts ? first.host.name : ""), style.text_width(), style.colour);
+        for (const auto& family : device) print_family(out, family, notes, style, may_be_auto, any_indistinct);
+    }
+    print_totals(out, records, style.colour);
+    if (any_indistinct) {
+        out << wrap("~ may be the fastest: its interval overlaps that of the least time, or it is within 15 % of it (2 % on a GPU), which "
+                    "the placement of the buffers alone can make; --vs decides.", "", style.text_width());
+    }
+    if (!notes.empty()) out << '\n';
+    notes.print(out, records.size(), style.text_width(), style.colour);
+}
+
+}  // namespace cllab::report

@@ -1,0 +1,78 @@
+#include "report/table/timings.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <ostream>
+#include <string>
+#include <utility>
+
+#include "core/text.hpp"
+#include "report/records/points.hpp"
+
+namespace cllab::report {
+namespace {
+
+constexpr std::size_t largest_shown = 4;  // phases of a cell
+
+std::string display_name(Phase phase) {
+    std::string out = name(phase);
+    std::replace(out.begin(), out.end(), '_', ' ');
+    return out;
+}
+
+/// "latency_global footprint=4096", with the axes that differ between records.
+std::vector<std::string> titles_of(const std::vector<model::Record>& records) {
+    Points::Rows rows;
+    for (const auto& record : records) rows.push_back(&record);
+    const Points points(rows, [](const auto& record) { return record.id; });
+    std::vector<std::string> out;
+    for (const auto& record : records) {
+        std::string title = record.id;
+        for (std::size_t axis = 0; axis < points.axes(); ++axis)
+            if (const auto& value = value_at(record, points.name(axis)); points.differs(axis) && !value.empty())
+                title += " " + points.name(axis) + "=" + value;
+        out.push_back(printable(title));
+    }
+    return out;
+}
+
+}  // namespace
+
+void print_timings(std::ostream& out, const std::vector<model::Record>& records, const Phases& besides, double wall, std::size_t processes) {
+    const auto titles = titles_of(records);
+    Phases sum = besides;
+    for (const auto& record : records) add(sum, record.phases);
+    const double all = static_cast<double>(processes) * wall;
+    const auto line = [&](const std::string& phase, double seconds, const std::string& most) {
+        out << fmt::format("  {:<16} {:>8.3f} {:>5.1f}%{}{}\n", phase, seconds, 100 * seconds / all, most.empty() ? "" : "  ", most);
+    };
+    out << fmt::format("where {:.3f} s went", wall);
+    if (processes > 1) out << fmt::format(": {} processes side by side had {:.3f} s", processes, all);
+    out << fmt::format("\n  {:<16} {:>8} {:>6}  most of it in\n", "phase", "time [s]", "share");
+    for (const auto phase : all_phases) {
+        if (!sum.count(phase)) continue;
+        std::size_t most = records.size();
+        double seconds = 0;
+        for (std::size_t i = 0; i < records.size(); ++i) {
+            const auto found = records[i].phases.find(phase);
+            if (found != records[i].phases.end() && found->second > seconds) seconds = found->second, most = i;
+        }
+        line(display_name(phase), sum[phase], most < records.size() ? fmt::format("{} ({:.3f})", titles[most], seconds) : "");
+    }
+    line("other", all - total(sum), "");
+    if (records.empty()) return;
+    std::size_t width = 4;
+    for (const auto& title : titles) width = std::max(width, title.size());
+    out << fmt::format("  {:<{}} {:>8}  most of it\n", "cell", width, "time [s]");
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        std::vector<std::pair<double, Phase>> largest;
+        for (const auto& [phase, seconds] : records[i].phases) largest.emplace_back(seconds, phase);
+        std::sort(largest.rbegin(), largest.rend());
+        largest.resize(std::min(largest.size(), largest_shown));
+        std::vector<std::string> parts;
+        for (const auto& [seconds, phase] : largest) parts.push_back(fmt::format("{} {:.3f}", display_name(phase), seconds));
+        out << fmt::format("  {:<{}} {:>8.3f}  {}\n", titles[i], width, total(records[i].phases), join(parts, ", "));
+    }
+}
+
+}  // namespace cllab::report

@@ -1,0 +1,214 @@
+#include <algorithm>
+#include <utility>
+
+#include "core/hash.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "device/cuda_text.hpp"
+#include "model/params.hpp"
+#include "run/cell/cell_state.hpp"
+#include "run/executor.hpp"
+#include "run/kernel_source.hpp"
+#include "run/cell/needs.hpp"
+
+namespace cllab::run {
+namespace {
+
+using namespace model;
+
+void build_reference(CellState& state) {
+    const auto from = reference_text(state.cell, state.setup, state.session.facts(), state.settings.cl_dir, state.settings.build_options);
+    state.reference = state.instruments.programs().build(from.text, from.options).get();
+    if (!state.reference.ok)
+        state.fail(Status::build_failed,
+                   "the reference '" + state.setup.reference->variant->name + "' does not build: " + device::error_name(state.reference.code));
+}
+
+/// What keeps the text from being compiled as CUDA C++ for this device and launched by its OpenCL. Throws Unsupported.
+void require_cuda_can(const CellState& state) {
+    if (state.session.facts().implementation != Implementation::nvidia) throw Unsupported("the build option -x cuda needs a device of NVIDIA's driver");
+    for (const auto& argument : state.setup.args) {
+        const bool image = std::holds_alternative<Image>(argument) || std::holds_alternative<Sampler>(argument);
+        if (image) throw Unsupported("a texture of CUDA is no image of OpenCL (-x cuda)");
+        if (std::holds_alternative<Local>(argument)) throw Unsupported("a kernel of CUDA has no __local argument (-x cuda)");
+    }
+    const auto displaced = [](const Extent& offset) {
+        return std::any_of(offset.size.begin(), offset.size.begin() + offset.dims, [](auto n) { return n > 0; });
+    };
+    bool any = displaced(state.setup.offset);
+    for (const auto& step : state.setup.steps)
+        if (const auto* launch = std::get_if<Launch>(&step)) any = any || displaced(launch->offset);
+    if (any) throw Unsupported("a launch of CUDA has no offset (-x cuda)");
+}
+
+/// One text and options are built once; where the driver can, beside what this thread does next. A native loop is built already.
+void begin_build(CellState& state) {
+    if (state.record.native) {
+        state.record.build.source = "native";
+        return;
+    }
+    const InPhase phase(Phase::build);
+    auto& build = state.record.build;
+    auto from = build_text(state.cell, state.setup, state.session.facts(), state.settings.cl_dir, state.settings.build_options);
+    state.source = std::move(from.text);
+    build.options = std::move(from.options);
+    build.source = std::move(from.origin);
+    build.source_sha256 = sha256_hex(state.source);
+    if (device::asks_for_cuda(build.options)) require_cuda_can(state);
+    state.building = state.instruments.programs().build(state.source, build.options);
+}
+
+void end_build(CellState& state) {
+    if (state.record.native) return;
+    const InPhase phase(Phase::build);
+    auto& build = state.record.build;
+    auto& built = state.built = state.building.get();
+    built.log = name_lines(built.log, state.source);
+    build.seconds = built.seconds;
+    build.log = built.log;
+    // The fastest compile seen from text took 20 ms; an answer in 5 ms came from the driver's own cache.
+    build.cached = built.ok && built.seconds < 5e-3;
+    if (built.ok) {
+        if (state.setup.reference) build_reference(state);
+        return;
+    }
+    std::string first;
+    for (const auto& line : split(built.log, '\n')) {
+        if (lower(line).find("error") != std::string::npos) {
+            first = trim(line);
+            break;
+        }
+    }
+    if (first.empty()) first = one_line(built.log);
+    state.fail(Status::build_failed, device::error_name(built.code) + (first.empty() ? "" : ": " + first));
+}
+
+/// The data that is uploaded is made here, where its time is accounted for as such.
+void make_data(const Setup& setup) {
+    const InPhase phase(Phase::data);
+    for (const auto& argument : setup.args) {
+        if (const auto* input = std::get_if<Input>(&argument)) *input->data;
+        if (const auto* inout = std::get_if<InOut>(&argument)) *inout->data;
+        if (const auto* image = std::get_if<Image>(&argument); image && image->data) *image->data;
+    }
+}
+
+/// The cell's setup with the data of the first (0) or second (1) verification.
+Setup set_up(const CellState& state, unsigned verification) {
+    const InPhase phase(Phase::data);
+    const auto& settings = state.settings;
+    auto out = model::set_up(*state.cell.experiment, {*state.cell.variant, state.cell.point, state.session.facts(),
+                                                      settings.seed + verification, settings.files, verification});
+    if (!out.errors && settings.tolerance) out.errors = std::make_shared<Errors>(*settings.tolerance);
+    if (state.setup.errors) out.errors = state.setup.errors;  // the largest of both verifications
+    return out;
+}
+
+/// False: it does not fit or build.
+void begin_making(CellState& state) {
+    const auto& facts = state.session.facts();
+    if (const auto reason = missing_need(*state.cell.variant, facts)) {
+        state.fail(Status::unsupported, *reason);
+        return;
+    }
+    state.setup = set_up(state, 0);
+    state.record.point = state.setup.point.values();
+    state.device_bytes = device_bytes(state.setup);
+    const auto room = static_cast<double>(facts.global_bytes);
+    if (room > 0 && state.device_bytes > room)
+        throw Unsupported("it needs " + format_bytes(static_cast<std::uint64_t>(state.device_bytes)) + "; the device has " +
+                          format_bytes(facts.global_bytes));
+    if (state.settings.measure) {
+        state.sets = sets_for(state.settings.cache, facts, state.setup, state.instruments.last_level().bytes, memory_budget(facts));
+        state.device_bytes *= static_cast<double>(state.sets);
+        if (state.settings.cache == Cache::cold) state.instruments.flush();
+    }
+    begin_build(state);
+}
+
+void make(CellState& state, const CellState* beside) {
+    make_data(state.setup);
+    end_build(state);
+    if (state.record.status != Status::ok) return;
+    state.session.keep_originals(state.device_bytes <= memory_budget(state.session.facts()));
+    state.subject = std::make_unique<Subject>(state.session, state.built, state.setup, state.cell.experiment->entry(*state.cell.variant),
+                                              beside ? beside->subject.get() : nullptr);
+    if (state.setup.reference) state.subject->set_reference(state.reference);
+}
+
+void prove(CellState& state) {
+    const auto seed = state.settings.seed;
+    auto& subject = *state.subject;
+    const bool twice = state.settings.measure && !state.settings.arrangement;
+    if (!state.proved(subject.verify(state.setup, seed, state.setup.verify_operations, twice))) return;
+    if (!state.settings.measure) {
+        // A simulator takes as long for the second time as for the first.
+        if (state.session.facts().implementation != Implementation::oclgrind) state.proved(subject.verify_one_more(seed));
+        return;
+    }
+    subject.make_sets(state.sets);
+    if (state.settings.arrangement) {  // both seeds were proved when the cell was measured alone
+        if (state.sets > 1) state.proved(subject.verify(state.setup, seed, state.setup.verify_operations));
+        return;
+    }
+    state.setup = set_up(state, 1);
+    make_data(state.setup);
+    state.proved(subject.verify(state.setup, seed + 1, state.setup.verify_operations));
+}
+
+}  // namespace
+
+void build_in_advance(device::Session& session, const Settings& settings, const Cell& cell, Kept& kept) {
+    if (!std::exchange(kept.in_advance, true)) kept.programs.emplace(session, false);
+    const auto& facts = session.facts();
+    const auto setup = model::set_up(*cell.experiment, {*cell.variant, cell.point, facts, settings.seed, settings.files, 0});
+    const auto build = [&](const BuildText& from) { kept.programs->build(from.text, from.options).get(); };
+    build(build_text(cell, setup, facts, settings.cl_dir, settings.build_options));
+    if (setup.reference) build(reference_text(cell, setup, facts, settings.cl_dir, settings.build_options));
+}
+
+void begin(CellState& state) {
+    if (std::exchange(state.begun, true)) return;
+    state.announce("build");
+    state.guarded([&] { begin_making(state); });
+}
+
+void build_for_later(device::Session& session, Instruments& instruments, const Cell& cell, const Settings& settings) {
+    const InPhase phase(Phase::build);
+    const auto& facts = session.facts();
+    if (cell.stored || missing_need(*cell.variant, facts)) return;
+    try {
+        const auto setup = model::set_up(*cell.experiment, {*cell.variant, cell.point, facts, settings.seed, settings.files});
+        const auto from = build_text(cell, setup, facts, settings.cl_dir, settings.build_options);
+        if (!device::asks_for_cuda(from.options)) instruments.programs().build(from.text, from.options);
+    } catch (const std::exception&) {
+    }
+}
+
+bool prepare(CellState& state, const CellState* beside, const CellState* proved) {
+    begin(state);
+    if (state.record.status != Status::ok) return false;
+    state.announce("build");
+    if (!state.guarded([&] { make(state, beside); })) {
+        if (state.record.status == Status::build_failed) state.guarded([&] { read_code(state); });
+        return false;
+    }
+    state.announce("verify");
+    if (proved) state.subject->share_answer(*proved->subject);
+    const bool right = state.guarded([&] { prove(state); });
+    if (right && state.session.works_beside_host()) state.guarded([&] { begin_reading_code(state); });
+    if (!right) state.guarded([&] { read_code(state); });  // the code of a wrong kernel is what its author wants to see
+    return right;
+}
+
+std::uint64_t yardstick_bytes(const CellState& state) {
+    if (state.setup.slope || state.setup.work.bytes <= 0) return 0;
+    return yardstick_bytes(state.setup.work.bytes, data_bytes(state.setup));
+}
+
+void set_yardstick(CellState& state, const Yardsticks::Known& known) {
+    state.record.yardstick = known.info;
+    if (!known.info) state.warn("no-yardstick: " + known.why_not + "; the column 'of copy' is left out");
+}
+
+}  // namespace cllab::run

@@ -1,0 +1,228 @@
+#include "run/cell/subject.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "core/clock.hpp"
+#include "core/parallel.hpp"
+#include "core/phases.hpp"
+#include "core/stats.hpp"
+#include "core/units.hpp"
+
+namespace cllab::run {
+namespace {
+
+// A launch that is done when its answer is there is many times faster then. What an honest one may seem to gain is the
+// noise of single launches: beyond this a difference is looked at longer, and must stand apart from all of that noise.
+constexpr double noticeable = 1.1;
+constexpr std::size_t first_rounds = 3, enough_rounds = 8, most_rounds = 32;
+
+std::vector<device::Stamps> stamps_of(const std::vector<cl::Event>& events) {
+    std::vector<device::Stamps> out;
+    for (const auto& event : events) out.push_back(device::stamps_of(event));
+    return out;
+}
+
+}  // namespace
+
+Subject::Subject(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry,
+                 const Subject* beside)
+    : session_(session), built_(built), entry_(entry), beside_(beside), setup_(&setup) {
+    make_sets(1);
+}
+
+void Subject::make_sets(std::size_t count) {
+    while (sets_.size() < count) {
+        const auto* beside = beside_ && sets_.size() < beside_->sets_.size() ? beside_->sets_[sets_.size()].get() : nullptr;
+        sets_.push_back(std::make_unique<Operation>(session_, built_, *setup_, entry_, beside));
+    }
+}
+
+Subject::Wrong Subject::verify(const model::Setup& setup, std::uint64_t seed, unsigned operations, bool forget) {
+    const InPhase phase(Phase::verify);
+    setup_ = &setup;
+    turn_ = 0;
+    if (setup.reference) run_reference(setup, seed, operations);
+    std::vector<std::int32_t> trip_counts{0};
+    if (setup.slope) trip_counts = {setup.slope->low, setup.slope->high};
+    for (const auto trips : trip_counts) {
+        answer_.clear();
+        for (auto& set : sets_) {
+            set->load(setup, seed);
+            if (setup.slope) set->set_trips(trips);
+            for (unsigned i = 0; i < operations; ++i) set->enqueue();
+            session_.wait();
+            if (auto wrong = check(*set)) return wrong;
+            // What accumulates is never again as it was, but for the other sets.
+            if (!answer_.empty() || ((forget || setup.accumulates) && sets_.size() == 1)) continue;
+            for (const auto& [name, bytes] : buffers_.data) copy_bytes(answer_.emplace(name, model::Bytes(bytes.size())).first->second, bytes);
+            answer_trips_ = trips;
+            answer_operations_ = operations;
+        }
+    }
+    return std::nullopt;
+}
+
+void Subject::run_reference(const model::Setup& setup, std::uint64_t seed, unsigned operations) {
+    const auto& variant = *setup.reference->variant;
+    Operation operation(session_, *reference_, *setup.reference->setup, variant.entry);
+    operation.load(*setup.reference->setup, seed);
+    for (unsigned i = 0; i < operations; ++i) operation.enqueue();
+    model::Buffers left;
+    if (const auto wrong = operation.read_back(left)) throw Error(Blame::result, "the reference '" + variant.name + "' is wrong: " + *wrong);
+    expected_.clear();
+    for (const auto& [name, bytes] : left.data) expected_.emplace(name, model::Bytes(bytes.begin(), bytes.end()));
+}
+
+bool Subject::is_the_answer(const model::Buffers& found) const {
+    if (answer_.empty() || found.trips != answer_trips_ || (setup_->accumulates && found.operations != answer_operations_)) return false;
+    return found.data.size() == answer_.size() && std::all_of(answer_.begin(), answer_.end(), [&](const auto& known) {
+        const auto bytes = found.data.find(known.first);
+        return bytes != found.data.end() && equal_bytes(bytes->second, known.second);
+    });
+}
+
+Subject::Wrong Subject::check(Operation& set) {
+    if (auto wrong = set.read_back(buffers_)) return wrong;
+    // Most kernels leave the same bytes each time, and the host's reference takes longer than comparing them.
+    const InPhase phase(Phase::host_reference);
+    if (is_the_answer(buffers_) || (same_answer_ && same_answer_->is_the_answer(buffers_))) return std::nullopt;
+    buffers_.expected = setup_->reference ? &expected_ : nullptr;
+    buffers_.errors = setup_->errors.get();
+    return setup_->check(buffers_);
+}
+
+bool Subject::shares_memory() const {
+    return std::all_of(sets_.begin(), sets_.end(), [](const auto& set) { return set->shares_memory(); });
+}
+
+Subject::Wrong Subject::guard_damage() {
+    const InPhase phase(Phase::verify);
+    session_.wait();
+    for (auto& set : sets_)
+        if (auto wrong = set->guard_damage()) return wrong;
+    return std::nullopt;
+}
+
+Subject::Wrong Subject::read_back() { return first().read_back(buffers_); }
+
+Subject::Wrong Subject::check_left() {
+    const InPhase phase(Phase::verify);
+    session_.wait();
+    for (auto& set : sets_) {
+        auto wrong = setup_->accumulates ? set->guard_damage() : set->rewritten() ? check(*set) : std::nullopt;
+        if (wrong) return wrong;
+    }
+    return std::nullopt;
+}
+
+void Subject::poison() {
+    const InPhase phase(Phase::buffers);
+    if (setup_->accumulates) return;
+    for (auto& set : sets_) set->poison();
+}
+
+Subject::Wrong Subject::check_haste(double seconds) {
+    if (setup_->accumulates || setup_->verify_operations != 1) return std::nullopt;
+    const InPhase phase(Phase::verify);
+    const auto poison = first().poison_contents();
+    std::vector<double> poisoned, answered;
+    const auto round = [&](bool of_poison, bool look) -> Wrong {
+        auto& set = upcoming();
+        set.overwrite(of_poison ? poison : answer_);
+        (of_poison ? poisoned : answered).push_back(timed(1));
+        return look ? check(set) : std::nullopt;
+    };
+    const auto start = Clock::now();
+    for (std::size_t wanted = first_rounds; wanted <= most_rounds; wanted = wanted < enough_rounds ? enough_rounds : 2 * wanted) {
+        while (poisoned.size() < wanted) {
+            // ABBA, so that of the launches that are looked at one has an odd and one an even number.
+            const auto n = poisoned.size();
+            const bool first = n % 2 == 0;
+            if (auto wrong = round(first, n < first_rounds)) return wrong;
+            if (auto wrong = round(!first, n < first_rounds)) return wrong;
+        }
+        const auto slow = summarise(poisoned), fast = summarise(answered);
+        if (slow.median <= noticeable * fast.median) return std::nullopt;
+        const bool apart = slow.min > noticeable * fast.max || (wanted >= most_rounds && slow.q1 > noticeable * fast.q3);
+        if (apart && wanted >= enough_rounds)
+            return "it does not do its work at every launch: it takes " + format_seconds(fast.median) +
+                   " when its output holds the answer already, " + format_seconds(slow.median) + " when it does not";
+        // Out of time: a difference that all launches show is looked at to the end, one that noise can make is not.
+        if (!apart && seconds_since(start) > seconds) break;
+    }
+    return std::nullopt;
+}
+
+Subject::Wrong Subject::verify_one_more(std::uint64_t seed) {
+    const InPhase phase(Phase::verify);
+    if (setup_->accumulates) return verify(*setup_, seed, setup_->verify_operations + 1);
+    turn_ = 0;
+    run();
+    return check_left();
+}
+
+void Subject::run() {
+    next().enqueue();
+    session_.wait();
+}
+
+void Subject::time_parts(unsigned operations, Parts& parts) {
+    std::vector<cl::Event> events;
+    for (unsigned i = 0; i < operations; ++i) next().enqueue(&events, {.every = true});
+    session_.wait();
+    const auto& commands = first().commands();
+    if (events.size() != commands.size() * operations) throw Error(Blame::result, "the driver gave fewer events than there were steps");
+    Parts found;
+    const auto add = [&](const std::string& name, double seconds) {
+        auto at = std::ranges::find(found, name, &Parts::value_type::first);
+        if (at == found.end()) at = found.insert(found.end(), {name, {0.0}});
+        at->second.front() += seconds / operations;
+    };
+    double sum = 0;
+    const auto stamps = stamps_of(events);
+    for (std::size_t i = 0; i < stamps.size(); ++i) {
+        const double seconds = (static_cast<double>(stamps[i].end) - static_cast<double>(stamps[i].start)) * 1e-9;
+        add(commands[i % commands.size()].part, seconds);
+        sum += seconds;
+    }
+    const bool one_queue = first().queues() == 1;
+    const double whole = device::row_seconds(stamps, one_queue);
+    // Parts in several queues run at the same time, and what they add up to says nothing of the gaps.
+    if (one_queue) add("between", std::max(whole - sum, 0.0));
+    add("whole", whole);
+    for (auto& [name, seconds] : found) {
+        auto at = std::ranges::find(parts, name, &Parts::value_type::first);
+        if (at == parts.end()) parts.emplace_back(name, std::move(seconds));
+        else at->second.push_back(seconds.front());
+    }
+}
+
+double Subject::timed(unsigned operations) {
+    if (!event_clock()) {
+        session_.wait();
+        const auto start = Clock::now();
+        for (unsigned i = 0; i < operations; ++i) next().enqueue();
+        session_.wait();
+        return seconds_since(start) / operations;
+    }
+    std::vector<cl::Event> events;
+    const bool one_by_one = first().single_launch();
+    const auto start = Clock::now();
+    for (unsigned i = 0; i < operations; ++i) next().enqueue(&events, {.first = i == 0, .last = i + 1 == operations, .every = one_by_one});
+    session_.wait();
+    const double host = seconds_since(start);
+    double seconds = 0;
+    const auto stamps = stamps_of(events);
+    // Launches one by one: the gaps between them are the queue's, not the kernel's. What lies between several of one operation is its own.
+    if (one_by_one) {
+        for (const auto& s : stamps) seconds += device::row_seconds({&s, 1}, true);
+    } else {
+        seconds = device::row_seconds(stamps, first().queues() == 1);
+    }
+    if (seconds > host * 1.05 + 20e-6) events_exceeded_host_ = true;
+    return seconds / operations;
+}
+
+}  // namespace cllab::run
