@@ -104,7 +104,7 @@ Child::Event Child::next(std::string& line, double seconds, const Position& posi
         }
         if (ready < 0) continue;  // a signal; looked at above
         char chunk[65536];
-        const auto n = read(fd_, chunk, sizeof chunk);
+        const auto n = ::read(fd_, chunk, sizeof chunk);
         if (n <= 0) return Event::ended;
         buffer_.append(chunk, static_cast<std::size_t>(n));
     }
