@@ -15,7 +15,8 @@ Error as_error(const std::exception& e) {
         return {Blame::environment, "'" + file->path1().string() + "' cannot be used: " + file->code().message()};
     if (const auto* system = dynamic_cast<const std::system_error*>(&e)) {
         if (system->code() == std::errc::resource_unavailable_try_again)
-            return {Blame::environment, "the system starts no more threads: this user or this machine has as many as may be (ulimit -u)"};
+            return {Blame::environment,
+                    "the system starts no more threads: this user or this machine has as many as may be (ulimit -u)"};
         return {Blame::environment, "the system refused a request: " + system->code().message()};
     }
     return {Blame::result, std::string("this program failed: ") + e.what()};
@@ -23,9 +24,12 @@ Error as_error(const std::exception& e) {
 
 int exit_status(Blame blame) {
     switch (blame) {
-        case Blame::usage: return 2;
-        case Blame::environment: return 3;
-        case Blame::result: return 1;
+        case Blame::usage:
+            return 2;
+        case Blame::environment:
+            return 3;
+        case Blame::result:
+            return 1;
     }
     return 1;
 }

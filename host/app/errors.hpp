@@ -7,8 +7,8 @@
 
 namespace cllab::app {
 
-/// An Error as it is; no memory, no threads and what the system refuses as Error(environment); anything else is a fault of
-/// this program: Error(result).
+/// An Error as it is; no memory, no threads and what the system refuses as Error(environment); anything else is a fault
+/// of this program: Error(result).
 Error as_error(const std::exception& e);
 
 int exit_status(Blame blame);

@@ -64,11 +64,12 @@ struct DriverSettings {
 
 int main(int argc, char** argv) {
     // What `cllab ncu` starts, by itself and under the profiler: no OpenCL, and a standard output of its own.
-    if (argc == 4 && std::strcmp(argv[1], "cuda-launch") == 0) return cuda_launch(argv[2], static_cast<unsigned>(std::atoi(argv[3])));
+    if (argc == 4 && std::strcmp(argv[1], "cuda-launch") == 0)
+        return cuda_launch(argv[2], static_cast<unsigned>(std::atoi(argv[3])));
     try {
 #ifdef __GLIBC__
-        // Images and references come and go with each verification: kept by the heap, their pages are not taken from and given
-        // back to the kernel each time, a tenth of the main line's time, 0.3 s for each GiB.
+        // Images and references come and go with each verification: kept by the heap, their pages are not taken from
+        // and given back to the kernel each time, a tenth of the main line's time, 0.3 s for each GiB.
         const int kept = cllab::run::host_memory_bytes() > 32ull << 30 ? INT_MAX : 1 << 30;
         mallopt(M_MMAP_THRESHOLD, kept);
         mallopt(M_TRIM_THRESHOLD, kept);

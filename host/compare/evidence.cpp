@@ -28,7 +28,8 @@ Blocks blocks_of(std::span<const Turns> cells, std::set<unsigned>& rounds) {
     return out;
 }
 
-Evidence evidence_of(std::span<const model::Arrangement> arrangements, double model::Arrangement::*log_ratio, double model::Arrangement::*error) {
+Evidence evidence_of(std::span<const model::Arrangement> arrangements, double model::Arrangement::*log_ratio,
+                     double model::Arrangement::*error) {
     Evidence out;
     for (const auto& a : arrangements) {
         out.log_ratios.push_back(a.*log_ratio);
@@ -37,8 +38,8 @@ Evidence evidence_of(std::span<const model::Arrangement> arrangements, double mo
     return out;
 }
 
-/// The median. A quantile is off by 1 / (2 sqrt(n)) of the values, for n of them; four pairs of cells a round are as good as four values. Twice
-/// that is less of chance, but no farther out than the quartiles.
+/// The median. A quantile is off by 1 / (2 sqrt(n)) of the values, for n of them; four pairs of cells a round are as
+/// good as four values. Twice that is less of chance, but no farther out than the quartiles.
 Differences::Told median_of_rounds(const std::vector<double>& sorted, std::size_t rounds) {
     const double standard = 1 / (4 * std::sqrt(static_cast<double>(rounds)));
     const double off = std::min(2 * standard, 0.25);
@@ -57,7 +58,8 @@ double width_of_core(const std::vector<double>& sorted) {
 /// The biweight's middle of the core that the median lies in, and its error; nothing where there is no core.
 std::optional<Differences::Told> core_of(const std::vector<double>& sorted) {
     constexpr std::size_t few = 3;
-    constexpr double reach = 4.5, shared = 2;  // each sample is in several differences: half of them are as good as independent
+    constexpr double reach = 4.5,
+                     shared = 2;  // each sample is in several differences: half of them are as good as independent
     constexpr int turns = 20;
     if (sorted.size() < few) return std::nullopt;
     const double scale = reach * width_of_core(sorted);
@@ -113,7 +115,8 @@ Differences::Told Differences::told() const {
     if (logs_.empty()) return {std::numeric_limits<double>::quiet_NaN(), 0};
     auto sorted = logs_;
     std::sort(sorted.begin(), sorted.end());
-    // Of six rounds a quarter of the differences may be those of one disturbed pair: on an H200 an arrangement was off by 6 % and said 0.06 %.
+    // Of six rounds a quarter of the differences may be those of one disturbed pair: on an H200 an arrangement was off
+    // by 6 % and said 0.06 %.
     constexpr std::size_t enough_rounds = 12;
     const auto core = rounds_ >= enough_rounds ? core_of(sorted) : std::nullopt;
     return core ? *core : median_of_rounds(sorted, rounds_);

@@ -1,14 +1,16 @@
 // What the arrangements of a comparison say: a log ratio each, and how far its rounds leave it open.
 //
-// On a busy host two cells that take turns within milliseconds often find the same machine, and as often not: the differences of their logs have a
-// narrow core, and beside it clusters as far off as a factor of two, where one cell had a neighbor on its core, or both of a driver's threads on
-// one core, and the other had not. The median lies in the core, but somewhere in it, by how many of the others are on either side. So from the
-// median on the middle of the core is looked for (Tukey's biweight), whose width is that of the closest quarter of the differences. All
-// differences within a pair of rounds are taken, not only those of a round. By rounds recorded on two machines under seven loads (2026-11-23)
-// that is closer than medians, than quartiles, and than anything made of processor time.
+// On a busy host two cells that take turns within milliseconds often find the same machine, and as often not: the
+// differences of their logs have a narrow core, and beside it clusters as far off as a factor of two, where one cell
+// had a neighbor on its core, or both of a driver's threads on one core, and the other had not. The median lies in the
+// core, but somewhere in it, by how many of the others are on either side. So from the median on the middle of the core
+// is looked for (Tukey's biweight), whose width is that of the closest quarter of the differences. All differences
+// within a pair of rounds are taken, not only those of a round. By rounds recorded on two machines under seven loads
+// (2026-11-23) that is closer than medians, than quartiles, and than anything made of processor time.
 //
-// Arrangements differ by several times in how far they are to be relied on, for another process comes and goes. An arrangement's own
-// differences say how far: by the width of their middle, which is the same when the sides change places.
+// Arrangements differ by several times in how far they are to be relied on, for another process comes and goes. An
+// arrangement's own differences say how far: by the width of their middle, which is the same when the sides change
+// places.
 #pragma once
 
 #include <span>
@@ -18,8 +20,8 @@
 
 namespace cllab::compare {
 
-/// One log ratio per arrangement, finite, and the error of each, above 0, which counts only in proportion to those of the others. None given:
-/// all alike.
+/// One log ratio per arrangement, finite, and the error of each, above 0, which counts only in proportion to those of
+/// the others. None given: all alike.
 struct Evidence {
     std::vector<double> log_ratios, errors;
 
@@ -32,14 +34,15 @@ struct Evidence {
     double error(std::size_t i) const { return errors.empty() ? 1 : errors[i]; }
 };
 
-/// What arrangements of one kernel differ by that their rounds do not say (2026-11-22 and 23, VM of two cores): those that are known
-/// far better than this count as if they were not.
+/// What arrangements of one kernel differ by that their rounds do not say (2026-11-22 and 23, VM of two cores): those
+/// that are known far better than this count as if they were not.
 inline constexpr double between_arrangements = 0.003;
 
 Evidence ratios_of(std::span<const model::Arrangement> arrangements);
 Evidence controls_of(std::span<const model::Arrangement> arrangements);
 
-/// The samples of a cell in an arrangement: seconds, and the rounds they were taken in, ascending, or none where that is 0, 1, 2 and so on.
+/// The samples of a cell in an arrangement: seconds, and the rounds they were taken in, ascending, or none where that
+/// is 0, 1, 2 and so on.
 struct Turns {
     std::span<const double> seconds;
     std::span<const unsigned> rounds;

@@ -12,11 +12,13 @@ namespace {
 
 constexpr std::size_t least_points = 3;
 
-/// The mean absolute distance from a level, by the differences of neighbours: their median is 1.678 times it for normal noise.
+/// The mean absolute distance from a level, by the differences of neighbours: their median is 1.678 times it for normal
+/// noise.
 double noise(std::span<const double> logs) {
     std::vector<double> steps;
     for (std::size_t i = 1; i < logs.size(); ++i) steps.push_back(std::abs(logs[i] - logs[i - 1]));
-    // 0.9539 is the median of |x - y| for two normal values of deviation 1, 0.7979 the mean distance of one from its centre.
+    // 0.9539 is the median of |x - y| for two normal values of deviation 1, 0.7979 the mean distance of one from its
+    // centre.
     return std::max(median_of(steps) / 0.9539 * 0.7979, 1e-4);
 }
 
@@ -45,7 +47,8 @@ public:
     }
     double sum() const {
         const double middle = low_.top();
-        return middle * static_cast<double>(low_.size()) - low_sum_ + high_sum_ - middle * static_cast<double>(high_.size());
+        return middle * static_cast<double>(low_.size()) - low_sum_ + high_sum_ -
+               middle * static_cast<double>(high_.size());
     }
 
 private:
@@ -56,7 +59,8 @@ private:
 
 model::Level level_of(std::span<const double> logs, std::size_t first, std::size_t end) {
     model::Level out{first, end - first, 0, false};
-    out.centre = median_of({logs.begin() + static_cast<std::ptrdiff_t>(first), logs.begin() + static_cast<std::ptrdiff_t>(end)});
+    out.centre =
+        median_of({logs.begin() + static_cast<std::ptrdiff_t>(first), logs.begin() + static_cast<std::ptrdiff_t>(end)});
     return out;
 }
 
@@ -92,7 +96,8 @@ std::vector<model::Level> levels(std::span<const double> logs, double least) {
     std::vector<model::Level> out;
     for (;;) {
         out.clear();
-        for (std::size_t i = 0; i < starts.size(); ++i) out.push_back(level_of(logs, starts[i], i + 1 < starts.size() ? starts[i + 1] : n));
+        for (std::size_t i = 0; i < starts.size(); ++i)
+            out.push_back(level_of(logs, starts[i], i + 1 < starts.size() ? starts[i + 1] : n));
         std::size_t closest = 0;
         double distance = least;
         for (std::size_t i = 1; i < out.size(); ++i) {

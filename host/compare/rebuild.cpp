@@ -49,8 +49,8 @@ SpreadSplit split(std::span<const BuiltRun> runs) {
         if (logs.size() >= 3) within.push_back(1.4826 * summarise(logs).mad);
     }
     if (!within.empty()) out.within = summarise(within).median;
-    // One-way analysis of variance with unequal groups (Searle, Casella, McCulloch: Variance Components, 1992, 3.6): what the codes
-    // add is what their means differ by beyond what processes of one code differ by.
+    // One-way analysis of variance with unequal groups (Searle, Casella, McCulloch: Variance Components, 1992, 3.6):
+    // what the codes add is what their means differ by beyond what processes of one code differ by.
     const auto logs = logs_by_code(runs);
     double squares = 0, n = 0, n_squares = 0, sum = 0;
     for (const auto& [code, own] : logs) {

@@ -15,8 +15,8 @@ struct BuiltRun {
 
 struct CodeTimes {
     std::string code;
-    unsigned runs = 0;   ///< processes
-    double median = 0;   ///< seconds: of the processes' medians
+    unsigned runs = 0;  ///< processes
+    double median = 0;  ///< seconds: of the processes' medians
 };
 
 /// Standard deviations of logs: 0.01 is about 1 %. Negative: cannot be told from so few.

@@ -9,7 +9,8 @@
 namespace cllab::compare {
 namespace {
 
-/// One-sided: the chance of log ratios that lie as far above `centre` as these by their errors, or farther, when they are symmetric around it.
+/// One-sided: the chance of log ratios that lie as far above `centre` as these by their errors, or farther, when they
+/// are symmetric around it.
 double p_above(const Evidence& evidence, double centre) {
     std::vector<double> off;
     for (std::size_t i = 0; i < evidence.size(); ++i)
@@ -21,8 +22,9 @@ double p_above(const Evidence& evidence, double centre) {
     return signed_rank_below(static_cast<unsigned>(off.size()), below);
 }
 
-/// Of each value u of the rank sum statistic U, the part of the orders of m and n values that give it. The largest value is one of the
-/// m, above all n, or one of the n: Mann and Whitney's recursion, in probabilities, so that nothing cancels.
+/// Of each value u of the rank sum statistic U, the part of the orders of m and n values that give it. The largest
+/// value is one of the m, above all n, or one of the n: Mann and Whitney's recursion, in probabilities, so that nothing
+/// cancels.
 std::vector<double> rank_sum_density(std::size_t m, std::size_t n) {
     std::vector<std::vector<double>> row(n + 1, std::vector<double>(m * n + 1, 0.0));  // of the current m, by n
     for (auto& density : row) density[0] = 1;
@@ -30,7 +32,8 @@ std::vector<double> rank_sum_density(std::size_t m, std::size_t n) {
         for (std::size_t j = 1; j <= n; ++j) {
             std::vector<double> next(m * n + 1, 0.0);
             const double mine = static_cast<double>(i) / static_cast<double>(i + j);
-            for (std::size_t u = 0; u <= i * j; ++u) next[u] = (u >= j ? mine * row[j][u - j] : 0.0) + (1 - mine) * row[j - 1][u];
+            for (std::size_t u = 0; u <= i * j; ++u)
+                next[u] = (u >= j ? mine * row[j][u - j] : 0.0) + (1 - mine) * row[j - 1][u];
             row[j] = std::move(next);
         }
     }
@@ -51,7 +54,8 @@ double p_above_between(std::span<const double> today, std::span<const double> be
     const auto all = differences(today, before);
     const auto at_most = static_cast<std::size_t>(std::upper_bound(all.begin(), all.end(), centre) - all.begin());
     const auto density = rank_sum_density(today.size(), before.size());
-    return std::min(1.0, std::accumulate(density.begin(), density.begin() + static_cast<std::ptrdiff_t>(at_most) + 1, 0.0));
+    return std::min(1.0,
+                    std::accumulate(density.begin(), density.begin() + static_cast<std::ptrdiff_t>(at_most) + 1, 0.0));
 }
 
 Evidence negated(Evidence evidence) {
@@ -127,7 +131,8 @@ model::CellTest looked_again(const model::CellTest& before, model::CellTest late
 }
 
 double seconds_of_look(std::size_t number, double left, std::size_t undecided, double seconds) {
-    const double part = left / static_cast<double>(std::max<std::size_t>(1, undecided)) / (number + 1 < looks.size() ? 2 : 1);
+    const double part =
+        left / static_cast<double>(std::max<std::size_t>(1, undecided)) / (number + 1 < looks.size() ? 2 : 1);
     return std::clamp(part, 0.0, looks[number].at_most * seconds);
 }
 
@@ -152,7 +157,8 @@ void take_looks(std::size_t tested, std::size_t cells, double seconds, const Loo
     }
 }
 
-model::CellTest test_recorded(std::span<const double> today, std::span<const double> before, double shift, const FamilyRules& rules) {
+model::CellTest test_recorded(std::span<const double> today, std::span<const double> before, double shift,
+                              const FamilyRules& rules) {
     model::CellTest out;
     std::vector<double> own(today.begin(), today.end());
     for (auto& value : own) value -= shift;
@@ -170,7 +176,8 @@ void correct(std::span<model::CellTest* const> tests) {
 }
 
 model::CellChange change_of(const model::CellTest& test, const FamilyRules& rules) {
-    if (test.adjusted <= rules.family_rate) return test.ratio.ratio > 1 ? model::CellChange::slower : model::CellChange::faster;
+    if (test.adjusted <= rules.family_rate)
+        return test.ratio.ratio > 1 ? model::CellChange::slower : model::CellChange::faster;
     if (!test.ratio.covered()) return model::CellChange::undecided;
     const double most = std::max(std::abs(std::log(test.ratio.low)), std::abs(std::log(test.ratio.high)));
     return most <= std::log1p(rules.threshold) ? model::CellChange::same : model::CellChange::undecided;

@@ -8,8 +8,8 @@
 namespace cllab::compare {
 namespace {
 
-/// Where i and j, i <= j, change places in the order of distances by their errors or one its sign, ascending: averages, each weighted with
-/// the other's error. Their median is the Hodges-Lehmann estimate, their quantiles its interval.
+/// Where i and j, i <= j, change places in the order of distances by their errors or one its sign, ascending: averages,
+/// each weighted with the other's error. Their median is the Hodges-Lehmann estimate, their quantiles its interval.
 std::vector<double> walsh_averages(const Evidence& x) {
     std::vector<double> out;
     out.reserve(x.size() * (x.size() + 1) / 2);
@@ -37,7 +37,8 @@ std::vector<double> signed_rank_density(unsigned n) {
 double signed_rank_below(unsigned n, unsigned w) {
     const auto density = signed_rank_density(n);
     const auto last = std::min<std::size_t>(w, density.size() - 1);
-    return std::min(1.0, std::accumulate(density.begin(), density.begin() + static_cast<std::ptrdiff_t>(last) + 1, 0.0));
+    return std::min(1.0,
+                    std::accumulate(density.begin(), density.begin() + static_cast<std::ptrdiff_t>(last) + 1, 0.0));
 }
 
 RatioEstimate estimate(const Evidence& evidence, double coverage) {
@@ -63,7 +64,8 @@ Judgement judge(const Evidence& evidence, const Evidence& control, bool same_cod
     Judgement out;
     out.ratio = estimate(evidence, rules.coverage);
     out.control = estimate(control, rules.coverage);
-    const double floor = std::max(std::log1p(rules.margin), out.control.n > 0 ? std::abs(std::log(out.control.ratio)) : 0.0);
+    const double floor =
+        std::max(std::log1p(rules.margin), out.control.n > 0 ? std::abs(std::log(out.control.ratio)) : 0.0);
     out.floor = std::expm1(floor);
     if (same_code) {
         out.verdict = Verdict::same_code;
@@ -82,7 +84,8 @@ Judgement judge(const Evidence& evidence, const Evidence& control, bool same_cod
 }
 
 bool enough(const Evidence& evidence, const Rules& rules) {
-    return evidence.size() >= rules.least && estimate(evidence, rules.coverage).half_width() <= std::log1p(rules.precise);
+    return evidence.size() >= rules.least &&
+           estimate(evidence, rules.coverage).half_width() <= std::log1p(rules.precise);
 }
 
 double sampling_seconds(double overhead, double seconds) {
@@ -92,12 +95,14 @@ double sampling_seconds(double overhead, double seconds) {
     return std::min(wanted, late * seconds / Rules{}.least - overhead);
 }
 
-double sampling_that_suffices(std::span<const model::Arrangement> arrangements, std::span<const double> seconds, const Rules& rules) {
+double sampling_that_suffices(std::span<const model::Arrangement> arrangements, std::span<const double> seconds,
+                              const Rules& rules) {
     // Eight of 0.6 times `precise` each have an interval of 1.4 times that; of it the rounds' part is the lesser.
     constexpr double part = 0.3;
     const double wanted = part * rules.precise;
     std::vector<double> costs;
-    for (std::size_t i = 0; i < std::min(arrangements.size(), seconds.size()); ++i) costs.push_back(std::pow(arrangements[i].error, 2) * seconds[i]);
+    for (std::size_t i = 0; i < std::min(arrangements.size(), seconds.size()); ++i)
+        costs.push_back(std::pow(arrangements[i].error, 2) * seconds[i]);
     if (costs.size() < 2 || wanted <= 0) return std::numeric_limits<double>::infinity();
     std::sort(costs.begin(), costs.end());
     return costs[3 * (costs.size() - 1) / 4] / (wanted * wanted);  // one in four may be worse

@@ -1,15 +1,16 @@
 // What a comparison of two kernels may say, from one number per arrangement.
 //
-// The problem: within one process and one placement of the buffers, the time of a kernel is biased by a few per cent, and
-// the bias is constant. Many rounds then give a narrow interval around a wrong value: of 40 comparisons of a kernel with
-// itself, 38 named a winner. What is done here: an arrangement (a fresh process, fresh buffers, a random order of
+// The problem: within one process and one placement of the buffers, the time of a kernel is biased by a few per cent,
+// and the bias is constant. Many rounds then give a narrow interval around a wrong value: of 40 comparisons of a kernel
+// with itself, 38 named a winner. What is done here: an arrangement (a fresh process, fresh buffers, a random order of
 // preparation and of sides) gives one log ratio, and only arrangements are counted as evidence.
 //
 // Because the sides are assigned at random, the log ratios of equal kernels are symmetric around zero whatever their
 // distribution is. Wilcoxon's signed-rank interval around the Hodges-Lehmann estimate needs just that, and one wild
 // arrangement moves it little. (Hollander, Wolfe, Chicken: Nonparametric Statistical Methods, 3rd edition, 3.1 to 3.3.)
-// It is taken of log ratios in units of their own errors: an error that does not depend on which side is which leaves a sign as
-// random as it was, so the coverage stays exact, and an arrangement that a busy machine spoiled counts for less.
+// It is taken of log ratios in units of their own errors: an error that does not depend on which side is which leaves a
+// sign as random as it was, so the coverage stays exact, and an arrangement that a busy machine spoiled counts for
+// less.
 #pragma once
 
 #include <span>
@@ -20,48 +21,54 @@
 
 namespace cllab::compare {
 
-using model::RatioEstimate;
 using model::Judgement;
+using model::RatioEstimate;
 using model::Verdict;
 
-/// No interval where even the whole range cannot cover `coverage`: below 8 arrangements at 0.99, below 6 at 0.95. Nothing given: n = 0.
+/// No interval where even the whole range cannot cover `coverage`: below 8 arrangements at 0.99, below 6 at 0.95.
+/// Nothing given: n = 0.
 RatioEstimate estimate(const Evidence& evidence, double coverage = 0.99);
 
 /// P(W <= w) of Wilcoxon's signed-rank statistic for n values without ties; exact.
 double signed_rank_below(unsigned n, unsigned w);
 
 struct Rules {
-    /// Of the interval. A winner must be beyond it, the margin and the control: together that names one in at most 0.7 % of comparisons of equal
-    /// code (simulated for 8 to 20 arrangements with noise that is normal, has heavy tails, or lies in two clusters).
+    /// Of the interval. A winner must be beyond it, the margin and the control: together that names one in at most 0.7
+    /// % of comparisons of equal code (simulated for 8 to 20 arrangements with noise that is normal, has heavy tails,
+    /// or lies in two clusters).
     double coverage = 0.98;
-    double margin = 0.005;    ///< a winner is faster by more than this, beyond its interval
-    double same = 0.02;       ///< the largest difference that may be called the same
-    double precise = 0.005;   ///< half-width of the interval at which sampling ends
-    unsigned least = 8;       ///< arrangements before the first look
+    double margin = 0.005;   ///< a winner is faster by more than this, beyond its interval
+    double same = 0.02;      ///< the largest difference that may be called the same
+    double precise = 0.005;  ///< half-width of the interval at which sampling ends
+    unsigned least = 8;      ///< arrangements before the first look
 };
 
-/// `control`: the log ratio of one side with itself in the same arrangements; may be empty, and then the margin alone is the
-/// floor. Verdict: faster or slower when the whole interval lies beyond the floor; same when all of it lies within
-/// `Rules::same`; else undecided.
+/// `control`: the log ratio of one side with itself in the same arrangements; may be empty, and then the margin alone
+/// is the floor. Verdict: faster or slower when the whole interval lies beyond the floor; same when all of it lies
+/// within `Rules::same`; else undecided.
 Judgement judge(const Evidence& evidence, const Evidence& control, bool same_code, const Rules& rules = {});
 
-/// True when more arrangements would not change what is said: the interval is as narrow as asked for, on at least `least`.
+/// True when more arrangements would not change what is said: the interval is as narrow as asked for, on at least
+/// `least`.
 bool enough(const Evidence& evidence, const Rules& rules = {});
 
 /// Times the time asked for, planned for where arrangements are slow; one more until a comparison ends.
 inline constexpr double late = 3;
 
-/// Seconds of sampling, of all its cells together, in an arrangement of a comparison that may take `seconds`, where all the rest of an
-/// arrangement takes `overhead`. On a busy machine arrangements of one kernel differ by what the rounds within one leave open, not by their
-/// placement (2026-11-22: 0.3 % either way): then what counts is the time spent in samples. So three times the rest, as long as 16
-/// arrangements fit, but as much as the rest in any case, since less would waste the start; down to half as much where 11 would not fit: of
-/// eight arrangements the interval is the whole range, and one that was spoiled is all of it. By recorded rounds beside three and six busy
-/// processes, in the same time: 8 with all of their samples find 2 % in 53 of 100, 11 with half of them in 62. Less still where a driver's
+/// Seconds of sampling, of all its cells together, in an arrangement of a comparison that may take `seconds`, where all
+/// the rest of an arrangement takes `overhead`. On a busy machine arrangements of one kernel differ by what the rounds
+/// within one leave open, not by their placement (2026-11-22: 0.3 % either way): then what counts is the time spent in
+/// samples. So three times the rest, as long as 16 arrangements fit, but as much as the rest in any case, since less
+/// would waste the start; down to half as much where 11 would not fit: of eight arrangements the interval is the whole
+/// range, and one that was spoiled is all of it. By recorded rounds beside three and six busy processes, in the same
+/// time: 8 with all of their samples find 2 % in 53 of 100, 11 with half of them in 62. Less still where a driver's
 /// start alone takes what there is for the fewest arrangements that can say anything (2 s on an H200).
 double sampling_seconds(double overhead, double seconds);
 
-/// Seconds of sampling that leave an arrangement known well enough for Rules::precise, by the error of those so far: each was sampled for as
-/// many seconds. What is spent beyond that says nothing, for then arrangements differ by more. Infinite for fewer than two.
-double sampling_that_suffices(std::span<const model::Arrangement> arrangements, std::span<const double> seconds, const Rules& rules);
+/// Seconds of sampling that leave an arrangement known well enough for Rules::precise, by the error of those so far:
+/// each was sampled for as many seconds. What is spent beyond that says nothing, for then arrangements differ by more.
+/// Infinite for fewer than two.
+double sampling_that_suffices(std::span<const model::Arrangement> arrangements, std::span<const double> seconds,
+                              const Rules& rules);
 
 }  // namespace cllab::compare

@@ -1,13 +1,13 @@
 #include "core/bytes.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 #include <utility>
-
-#include <sys/mman.h>
 
 #include "core/parallel.hpp"
 
@@ -38,8 +38,10 @@ std::byte* allocate(std::size_t bytes) {
 }
 
 void release(std::byte* memory, std::size_t bytes) {
-    if (bytes < large_bytes) std::free(memory);
-    else munmap(memory, whole_pages(bytes));
+    if (bytes < large_bytes)
+        std::free(memory);
+    else
+        munmap(memory, whole_pages(bytes));
 }
 
 }  // namespace
@@ -54,7 +56,9 @@ void Bytes::put(const std::byte* from) { copy_bytes({data_, size_}, {from, size_
 
 void Bytes::resize(std::size_t size) {
     if (size > capacity_) {
-        Bytes larger(std::max(size, capacity_ + capacity_ / 2));  // who appends again and again copies each byte a few times, not all of them
+        Bytes larger(std::max(
+            size,
+            capacity_ + capacity_ / 2));  // who appends again and again copies each byte a few times, not all of them
         if (size_ > 0) std::memcpy(larger.data_, data_, size_);
         larger.size_ = size;
         swap(larger);

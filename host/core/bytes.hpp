@@ -1,5 +1,6 @@
-// Much data: bytes whose memory comes zeroed from the system, page by page and in huge pages where it gives them. A vector writes the
-// zeros itself, on one core and before anybody fills it: for 1 GiB longer than the threads take that do.
+// Much data: bytes whose memory comes zeroed from the system, page by page and in huge pages where it gives them. A
+// vector writes the zeros itself, on one core and before anybody fills it: for 1 GiB longer than the threads take that
+// do.
 #pragma once
 
 #include <compare>

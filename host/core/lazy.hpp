@@ -11,8 +11,8 @@ namespace cllab {
 template <typename T>
 class Lazy {
 public:
-    /// `make` is called by the first who looks, of several threads by one. When it throws, the next who looks calls it again;
-    /// afterwards it is let go with what it holds.
+    /// `make` is called by the first who looks, of several threads by one. When it throws, the next who looks calls it
+    /// again; afterwards it is let go with what it holds.
     explicit Lazy(std::function<T()> make) : make_(std::move(make)) {}
 
     const T& operator*() const {

@@ -20,9 +20,12 @@ Mode half_sample_mode(std::span<const double> samples) {
         count = half;
     }
     double value = (sorted[first] + sorted[first + count - 1]) / 2;
-    if (count == 3) value = sorted[first + 1] - sorted[first] < sorted[first + 2] - sorted[first + 1] ? (sorted[first] + sorted[first + 1]) / 2
-                                                                                                     : (sorted[first + 1] + sorted[first + 2]) / 2;
-    const auto agreeing = std::count_if(sorted.begin(), sorted.end(), [&](double s) { return std::abs(s - value) <= 0.03 * std::abs(value); });
+    if (count == 3)
+        value = sorted[first + 1] - sorted[first] < sorted[first + 2] - sorted[first + 1]
+                    ? (sorted[first] + sorted[first + 1]) / 2
+                    : (sorted[first + 1] + sorted[first + 2]) / 2;
+    const auto agreeing = std::count_if(sorted.begin(), sorted.end(),
+                                        [&](double s) { return std::abs(s - value) <= 0.03 * std::abs(value); });
     return {value, static_cast<double>(agreeing) / static_cast<double>(sorted.size())};
 }
 

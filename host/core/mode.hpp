@@ -10,8 +10,9 @@ struct Mode {
     double share = 0;  ///< of the samples, those within 3 % of it
 };
 
-/// Half-sample mode: of ever smaller halves of the sorted samples the narrowest (Bickel and Fruehwirth 2006). A median is the
-/// device's time only where more than half of the samples were undisturbed; this is where they merely agree. Zeros without samples.
+/// Half-sample mode: of ever smaller halves of the sorted samples the narrowest (Bickel and Fruehwirth 2006). A median
+/// is the device's time only where more than half of the samples were undisturbed; this is where they merely agree.
+/// Zeros without samples.
 Mode half_sample_mode(std::span<const double> samples);
 
 }  // namespace cllab

@@ -7,13 +7,14 @@
 
 namespace cllab {
 
-/// Calls work(begin, end) for pieces that make up 0 .. count, each of at least `least_piece` but for the last, at the same time and
-/// from several threads, this one included; returns when all are done. Begins are multiples of least_piece. Throws what the
-/// first of the pieces that threw has thrown.
-void in_parallel(std::size_t count, std::size_t least_piece, const std::function<void(std::size_t begin, std::size_t end)>& work);
+/// Calls work(begin, end) for pieces that make up 0 .. count, each of at least `least_piece` but for the last, at the
+/// same time and from several threads, this one included; returns when all are done. Begins are multiples of
+/// least_piece. Throws what the first of the pieces that threw has thrown.
+void in_parallel(std::size_t count, std::size_t least_piece,
+                 const std::function<void(std::size_t begin, std::size_t end)>& work);
 
-/// Calls work(i) for 0 .. count-1 likewise, each thread for the next that none has begun: for work of unequal length. Begins no
-/// more of it when one has thrown.
+/// Calls work(i) for 0 .. count-1 likewise, each thread for the next that none has begun: for work of unequal length.
+/// Begins no more of it when one has thrown.
 void each_in_parallel(std::size_t count, const std::function<void(std::size_t i)>& work);
 
 inline constexpr std::size_t parallel_piece = 1 << 16;  ///< elements below which a thread costs more than it gains

@@ -1,5 +1,5 @@
-// Where the wall-clock time of a run goes. Phases nest: while an inner one lasts, the clock of the outer one stands, so that the
-// phases of a thread never add up to more than its time.
+// Where the wall-clock time of a run goes. Phases nest: while an inner one lasts, the clock of the outer one stands, so
+// that the phases of a thread never add up to more than its time.
 #pragma once
 
 #include <array>
@@ -8,29 +8,29 @@
 namespace cllab {
 
 enum class Phase {
-    driver_start,    ///< loading the drivers, listing their devices, making a context
+    driver_start,  ///< loading the drivers, listing their devices, making a context
     timer_audit,
-    data,            ///< random inputs and what a family computes with them
+    data,  ///< random inputs and what a family computes with them
     build,
-    buffers,         ///< allocation, upload, poison and guards
-    verify,          ///< launches of the verification, and what the driver compiles at the first one
+    buffers,  ///< allocation, upload, poison and guards
+    verify,   ///< launches of the verification, and what the driver compiles at the first one
     download,
     host_reference,  ///< comparing what came back with the host's own result
     warm_up,
     yardstick,
     sampling,
-    drift_reference, ///< the kernel that is timed between the samples
-    hot_code,        ///< launches while addresses are sampled
+    drift_reference,  ///< the kernel that is timed between the samples
+    hot_code,         ///< launches while addresses are sampled
     disassembly,
     dump,
-    transfers,       ///< the timed ones
-    arrangements,    ///< the processes of --vs
+    transfers,     ///< the timed ones
+    arrangements,  ///< the processes of --vs
 };
-inline constexpr std::array all_phases{
-    Phase::driver_start, Phase::timer_audit, Phase::data, Phase::build, Phase::buffers,
-    Phase::verify, Phase::download, Phase::host_reference, Phase::warm_up, Phase::yardstick,
-    Phase::sampling, Phase::drift_reference, Phase::hot_code, Phase::disassembly, Phase::dump, Phase::transfers,
-    Phase::arrangements};
+inline constexpr std::array all_phases{Phase::driver_start, Phase::timer_audit, Phase::data,     Phase::build,
+                                       Phase::buffers,      Phase::verify,      Phase::download, Phase::host_reference,
+                                       Phase::warm_up,      Phase::yardstick,   Phase::sampling, Phase::drift_reference,
+                                       Phase::hot_code,     Phase::disassembly, Phase::dump,     Phase::transfers,
+                                       Phase::arrangements};
 /// As records have it: "driver_start".
 const char* name(Phase phase);
 

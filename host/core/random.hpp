@@ -21,11 +21,17 @@ public:
     explicit Random(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15ull) {}
     static constexpr result_type min() { return 0; }
     static constexpr result_type max() { return ~result_type{0}; }
-    result_type operator()() { const auto x = mix64(state_); state_ += 0x9E3779B97F4A7C15ull; return x; }
+    result_type operator()() {
+        const auto x = mix64(state_);
+        state_ += 0x9E3779B97F4A7C15ull;
+        return x;
+    }
     /// As that many calls whose results are not looked at.
     void skip(std::uint64_t words) { state_ += words * 0x9E3779B97F4A7C15ull; }
     /// Uniform in [0, bound), bound > 0, by multiply-shift (bias below 2^-32 for 32-bit bounds).
-    std::uint64_t below(std::uint64_t bound) { return static_cast<std::uint64_t>((static_cast<unsigned __int128>((*this)()) * bound) >> 64); }
+    std::uint64_t below(std::uint64_t bound) {
+        return static_cast<std::uint64_t>((static_cast<unsigned __int128>((*this)()) * bound) >> 64);
+    }
     /// Uniform in [low, high).
     float real(float low, float high) { return low + (high - low) * static_cast<float>((*this)() >> 40) * 0x1p-24f; }
 

@@ -7,8 +7,8 @@
 
 namespace cllab {
 
-/// The least number of samples whose range holds the median with a probability of 95 %: 1 - 2 * 0.5^6 is 96.9 %, of five
-/// 93.8 %. Below it there is no interval, and nothing is ranked.
+/// The least number of samples whose range holds the median with a probability of 95 %: 1 - 2 * 0.5^6 is 96.9 %, of
+/// five 93.8 %. Below it there is no interval, and nothing is ranked.
 inline constexpr unsigned least_for_interval = 6;
 
 /// Quantile by linear interpolation of the sorted sample (Hyndman and Fan, type 7). `sorted` ascending, not empty.
@@ -21,7 +21,8 @@ struct Summary {
     unsigned n = 0;
 };
 
-/// Summary of a sample in any order and unit. n >= 1; below least_for_interval low and high are the range, which is no interval.
+/// Summary of a sample in any order and unit. n >= 1; below least_for_interval low and high are the range, which is no
+/// interval.
 Summary summarise(std::span<const double> sample);
 
 /// Half the width of the interval relative to the median.

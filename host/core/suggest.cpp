@@ -4,7 +4,8 @@
 
 namespace cllab {
 
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates, const std::string& otherwise) {
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates,
+                         const std::string& otherwise) {
     const auto near = nearest(word, candidates);
     return near.empty() ? otherwise : "did you mean " + join(near, ", ") + "?";
 }

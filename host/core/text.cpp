@@ -15,7 +15,8 @@ namespace {
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
-/// The code point at text[at] and its bytes; 0 bytes where there is none in UTF-8 (overlong forms and surrogates are none).
+/// The code point at text[at] and its bytes; 0 bytes where there is none in UTF-8 (overlong forms and surrogates are
+/// none).
 std::pair<std::uint32_t, std::size_t> code_point(std::string_view text, std::size_t at) {
     const auto byte = [&](std::size_t i) { return std::uint32_t{static_cast<unsigned char>(text[i])}; };
     const auto first = byte(at);
@@ -28,13 +29,14 @@ std::pair<std::uint32_t, std::size_t> code_point(std::string_view text, std::siz
         out = out << 6 | (byte(at + i) & 0x3F);
     }
     const bool overlong = out < (size == 4 ? 0x10000u : size == 3 ? 0x800u : 0x80u);
-    return overlong || out > 0x10FFFF || (out >= 0xD800 && out < 0xE000) ? std::pair{first, std::size_t{0}} : std::pair{out, size};
+    return overlong || out > 0x10FFFF || (out >= 0xD800 && out < 0xE000) ? std::pair{first, std::size_t{0}}
+                                                                         : std::pair{out, size};
 }
 
 /// Characters that move the cursor, colour, ring, break the line or turn the direction of what follows.
 bool moves_more_than_one_column(std::uint32_t c) {
-    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) ||
-           (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
+    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || c == 0x200E || c == 0x200F ||
+           (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
 }
 
 std::string escape(std::uint32_t c) {
@@ -49,7 +51,8 @@ bool begins_character(char c) { return (c & 0xC0) != 0x80; }
 
 /// Of more than most_quoted characters of printable text the two ends.
 std::string ends_of(std::string_view text) {
-    if (static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character)) <= most_quoted) return std::string(text);
+    if (static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character)) <= most_quoted)
+        return std::string(text);
     std::size_t left = 0, right = text.size();
     for (std::size_t n = 0; n < most_quoted / 2; ++n)
         while (!begins_character(text[++left])) {
@@ -60,12 +63,15 @@ std::string ends_of(std::string_view text) {
     return std::string(text.substr(0, left)) + "…" + std::string(text.substr(right));
 }
 
-/// The end of the value or word that begins at text[at]: behind the closing quote of one that opens there, else at the next
-/// blank. A quote closes a value only where a sentence can go on, so that one inside a value does not.
+/// The end of the value or word that begins at text[at]: behind the closing quote of one that opens there, else at the
+/// next blank. A quote closes a value only where a sentence can go on, so that one inside a value does not.
 std::size_t end_of_part(std::string_view text, std::size_t at) {
     if (const auto open = text.find_first_not_of("([=", at); open != std::string_view::npos && text[open] == '\'') {
-        for (auto close = text.find('\'', open + 1); close != std::string_view::npos; close = text.find('\'', close + 1))
-            if (close + 1 == text.size() || std::string_view(" ,;:.)]?").find(text[close + 1]) != std::string_view::npos) return close + 1;
+        for (auto close = text.find('\'', open + 1); close != std::string_view::npos;
+             close = text.find('\'', close + 1))
+            if (close + 1 == text.size() ||
+                std::string_view(" ,;:.)]?").find(text[close + 1]) != std::string_view::npos)
+                return close + 1;
     }
     return std::min(text.find(' ', at), text.size());
 }
@@ -80,7 +86,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
         row[0] = i + 1;
         for (std::size_t j = 0; j < b.size(); ++j) {
             row[j + 1] = std::min({above[j] + (a[i] == b[j] ? 0 : 1), row[j] + 1, above[j + 1] + 1});
-            if (i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j]) row[j + 1] = std::min(row[j + 1], two_above[j - 1] + 1);
+            if (i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j])
+                row[j + 1] = std::min(row[j + 1], two_above[j - 1] + 1);
         }
     }
     return row.back();
@@ -148,8 +155,10 @@ std::string printable(std::string_view text, std::string_view kept) {
     out.reserve(text.size());
     for (std::size_t i = 0; i < text.size();) {
         const auto [c, size] = code_point(text, i);
-        if (size == 0 || (moves_more_than_one_column(c) && kept.find(text[i]) == std::string_view::npos)) out += escape(c);
-        else out += text.substr(i, size);
+        if (size == 0 || (moves_more_than_one_column(c) && kept.find(text[i]) == std::string_view::npos))
+            out += escape(c);
+        else
+            out += text.substr(i, size);
         i += std::max<std::size_t>(size, 1);
     }
     return out;
@@ -203,9 +212,12 @@ std::vector<std::string> nearest(std::string_view word, const std::vector<std::s
 std::string folder_name(std::string_view text) {
     std::string out;
     for (const char c : text) {
-        const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_';
-        if (kept) out += c;
-        else if (out.empty() || out.back() != '-') out += '-';
+        const bool kept =
+            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_';
+        if (kept)
+            out += c;
+        else if (out.empty() || out.back() != '-')
+            out += '-';
     }
     // No hidden folder, no "..", nothing that reads as an option.
     const auto first = out.find_first_not_of(".-");

@@ -15,9 +15,9 @@ std::string lower(std::string_view text);
 bool in_name(char c);
 std::string one_line(std::string_view text);  ///< first non-empty line, trimmed, control characters removed
 
-/// The text as a terminal may show it, whoever wrote it: control characters (C0, DEL, C1), characters that break or reorder
-/// lines (U+2028 to U+202E, U+2066 to U+2069, …) and bytes that are not UTF-8 become visible escapes, "\x1b" or "\u202e".
-/// `kept` names the control characters that stay, such as "\n\t" for a listing.
+/// The text as a terminal may show it, whoever wrote it: control characters (C0, DEL, C1), characters that break or
+/// reorder lines (U+2028 to U+202E, U+2066 to U+2069, …) and bytes that are not UTF-8 become visible escapes, "\x1b" or
+/// "\u202e". `kept` names the control characters that stay, such as "\n\t" for a listing.
 std::string printable(std::string_view text, std::string_view kept = "");
 
 inline constexpr std::size_t most_quoted = 150;  ///< characters that a sentence quotes of a value
@@ -34,7 +34,8 @@ std::string sentence(std::string_view text);
 bool glob_match(const std::string& pattern, const std::string& text);
 
 /// Up to `most` candidates nearest to `word` by edit distance (and by containment), best first; only plausible ones.
-std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates, std::size_t most = 3);
+std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates,
+                                 std::size_t most = 3);
 
 /// A name fit for a folder: letters, digits, '.', '_' and '-'; runs of anything else become one '-'.
 std::string folder_name(std::string_view text);

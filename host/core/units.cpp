@@ -12,14 +12,16 @@ namespace {
 
 std::string fixed(double value, int decimals) {
     std::array<char, 400> buffer;  // the longest double in fixed notation has 309 digits before the point
-    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed, decimals);
+    const auto end =
+        std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed, decimals);
     return {buffer.data(), end.ptr};
 }
 
 /// Decimal exponent of value when rounded to `digits` significant ones: 9.996 at three digits is 1 (10.0).
 int rounded_exponent(double value, int digits) {
     std::array<char, 64> buffer;
-    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::abs(value), std::chars_format::scientific, digits - 1);
+    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::abs(value),
+                                   std::chars_format::scientific, digits - 1);
     const std::string_view text(buffer.data(), static_cast<std::size_t>(end.ptr - buffer.data()));
     auto exponent = text.substr(text.find('e') + 1);
     if (exponent.front() == '+') exponent.remove_prefix(1);
@@ -95,10 +97,15 @@ std::string format_bytes(std::uint64_t bytes) {
 }
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {
-    static constexpr std::array<std::pair<std::string_view, std::int64_t>, 9> suffixes{{
-        {"Ki", std::int64_t{1} << 10}, {"Mi", std::int64_t{1} << 20}, {"Gi", std::int64_t{1} << 30},
-        {"Ti", std::int64_t{1} << 40}, {"k", 1'000}, {"K", 1'000}, {"M", 1'000'000}, {"G", 1'000'000'000},
-        {"T", 1'000'000'000'000}}};
+    static constexpr std::array<std::pair<std::string_view, std::int64_t>, 9> suffixes{{{"Ki", std::int64_t{1} << 10},
+                                                                                        {"Mi", std::int64_t{1} << 20},
+                                                                                        {"Gi", std::int64_t{1} << 30},
+                                                                                        {"Ti", std::int64_t{1} << 40},
+                                                                                        {"k", 1'000},
+                                                                                        {"K", 1'000},
+                                                                                        {"M", 1'000'000},
+                                                                                        {"G", 1'000'000'000},
+                                                                                        {"T", 1'000'000'000'000}}};
     std::int64_t value = 0;
     const char* last = text.data() + text.size();
     const auto [end, fault] = std::from_chars(text.data(), last, value);

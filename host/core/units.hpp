@@ -8,8 +8,8 @@
 
 namespace cllab {
 
-std::string format_seconds(double seconds);            ///< "12.3 us", "1.05 ms"
-std::string format_bytes(std::uint64_t bytes);         ///< "64 KiB", "1.5 GiB", "137 B"
+std::string format_seconds(double seconds);                    ///< "12.3 us", "1.05 ms"
+std::string format_bytes(std::uint64_t bytes);                 ///< "64 KiB", "1.5 GiB", "137 B"
 std::string format_rate(double value, std::string_view unit);  ///< 1.25e9, "B/s" -> "1.25 GB/s"
 std::string format_significant(double value, int digits);      ///< "0.00123", "12.3", "123"
 
@@ -21,6 +21,6 @@ std::string format_exact(double value);
 std::optional<std::int64_t> parse_integer(std::string_view text);
 /// A finite real number, whole text consumed, independent of the locale.
 std::optional<double> parse_real(std::string_view text);
-std::string utc_now();                                 ///< "2026-11-20T23:59:59Z"
+std::string utc_now();  ///< "2026-11-20T23:59:59Z"
 
 }  // namespace cllab

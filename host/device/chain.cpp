@@ -18,7 +18,8 @@ const char* const source =
 
 Chain::Chain(Session& session) : queue_(session.queue()) {
     const auto built = build(session, source, "");
-    if (!built.ok) throw Error(Blame::result, "the chain of integer steps does not build (" + error_name(built.code) + ")");
+    if (!built.ok)
+        throw Error(Blame::result, "the chain of integer steps does not build (" + error_name(built.code) + ")");
     kernel_ = cl::Kernel(built.program, "lab_chain");
     out_ = cl::Buffer(session.context(), CL_MEM_READ_WRITE, 64);
     kernel_.setArg(0, out_);

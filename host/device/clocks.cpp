@@ -1,9 +1,10 @@
 #include "device/clocks.hpp"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <dlfcn.h>
 #include <fstream>
 
 #include "core/text.hpp"
@@ -110,8 +111,8 @@ private:
         const std::string hex = identity.starts_with("UUID ") ? identity.substr(5) : std::string();
         if (hex.size() == 32) {
             const auto by_uuid = function<int(const char*, Handle*)>("nvmlDeviceGetHandleByUUID");
-            const auto uuid = "GPU-" + hex.substr(0, 8) + "-" + hex.substr(8, 4) + "-" + hex.substr(12, 4) + "-" + hex.substr(16, 4) + "-" +
-                              hex.substr(20);
+            const auto uuid = "GPU-" + hex.substr(0, 8) + "-" + hex.substr(8, 4) + "-" + hex.substr(12, 4) + "-" +
+                              hex.substr(16, 4) + "-" + hex.substr(20);
             if (by_uuid && by_uuid(uuid.c_str(), &device_) == 0) return true;
         }
         if (identity.starts_with("PCI ")) {
@@ -138,7 +139,8 @@ std::optional<double> starred_mhz(const fs::path& file) {
     std::ifstream in(file);
     for (std::string line; std::getline(in, line);) {
         const auto colon = line.find(':');
-        if (line.find('*') != std::string::npos && colon != std::string::npos) return std::strtod(line.c_str() + colon + 1, nullptr);
+        if (line.find('*') != std::string::npos && colon != std::string::npos)
+            return std::strtod(line.c_str() + colon + 1, nullptr);
     }
     return std::nullopt;
 }
@@ -163,7 +165,8 @@ private:
     fs::path folder_;
 };
 
-// --- Intel: i915's and xe's files (Linux, Documentation/ABI/testing/sysfs-driver-intel-i915-hwmon and i915's gt folder).
+// --- Intel: i915's and xe's files (Linux, Documentation/ABI/testing/sysfs-driver-intel-i915-hwmon and i915's gt
+// folder).
 
 class IntelGpu : public ClockReader {
 public:
@@ -172,11 +175,12 @@ public:
         Clocks out;
         out.source = "sysfs i915";
         out.core_mhz = number(gt_ / "rps_act_freq_mhz");
-        constexpr std::array<std::pair<const char*, const char*>, 5> reasons{{{"throttle_reason_pl1", "power cap"},
-                                                                              {"throttle_reason_pl2", "short power cap"},
-                                                                              {"throttle_reason_thermal", "thermal"},
-                                                                              {"throttle_reason_prochot", "thermal, by hardware"},
-                                                                              {"throttle_reason_vr_tdc", "current limit"}}};
+        constexpr std::array<std::pair<const char*, const char*>, 5> reasons{
+            {{"throttle_reason_pl1", "power cap"},
+             {"throttle_reason_pl2", "short power cap"},
+             {"throttle_reason_thermal", "thermal"},
+             {"throttle_reason_prochot", "thermal, by hardware"},
+             {"throttle_reason_vr_tdc", "current limit"}}};
         for (const auto& [file, name] : reasons)
             if (number(gt_ / file)) out.limits.push_back(name);
         if (!out.core_mhz) return std::nullopt;

@@ -1,5 +1,5 @@
-// The clock a device runs at beside a measurement, and what limits it: from NVML for NVIDIA, from Linux's sysfs for AMD, Intel and
-// the host's processors. Read-only; nothing is set. OpenCL itself knows a nominal clock only.
+// The clock a device runs at beside a measurement, and what limits it: from NVML for NVIDIA, from Linux's sysfs for
+// AMD, Intel and the host's processors. Read-only; nothing is set. OpenCL itself knows a nominal clock only.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +16,8 @@ namespace cllab::device {
 struct Clocks {
     std::optional<double> core_mhz, memory_mhz;  ///< now; a CPU's: the mean over its processors
     std::optional<double> watts, celsius;
-    /// Why the clock is below what the device could do: "power cap", "thermal", …. Empty: nothing limits it, or nobody says.
+    /// Why the clock is below what the device could do: "power cap", "thermal", …. Empty: nothing limits it, or nobody
+    /// says.
     std::vector<std::string> limits;
     std::string source;  ///< "NVML", "sysfs amdgpu", "sysfs i915", "sysfs cpufreq"
 };
@@ -29,11 +30,13 @@ public:
 };
 
 struct ClockSources {
-    std::string nvml = "libnvidia-ml.so.1";   ///< name or path for dlopen
+    std::string nvml = "libnvidia-ml.so.1";  ///< name or path for dlopen
     std::filesystem::path sysfs = "/sys";
 };
 
-/// The reader of the device's identity (UUID or PCI address), or nothing, and then `why` says in a sentence what is missing.
-std::unique_ptr<ClockReader> clock_reader(const model::Device& device, std::string& why, const ClockSources& sources = {});
+/// The reader of the device's identity (UUID or PCI address), or nothing, and then `why` says in a sentence what is
+/// missing.
+std::unique_ptr<ClockReader> clock_reader(const model::Device& device, std::string& why,
+                                          const ClockSources& sources = {});
 
 }  // namespace cllab::device

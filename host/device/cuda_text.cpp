@@ -21,7 +21,9 @@ std::vector<std::string> words_of(const std::string& options) {
 }
 
 /// Replaces every match; `$1` and so on are its groups.
-void replace(std::string& text, const char* pattern, const char* by) { text = std::regex_replace(text, std::regex(pattern), by); }
+void replace(std::string& text, const char* pattern, const char* by) {
+    text = std::regex_replace(text, std::regex(pattern), by);
+}
 
 }  // namespace
 
@@ -39,7 +41,8 @@ std::string cuda_text(const std::string& source) {
             "__launch_bounds__(($1) * ($2) * ($3))");
     replace(text, R"(__attribute__\s*\(\(\s*(vec_type_hint|work_group_size_hint)\s*\([^()]*\)\s*\)\))", "");
     // Not where a macro of the same name is made of the word (lab.h).
-    replace(text, R"((^|[^\w#])(__)?kernel(?=\s+((__launch_bounds__\s*\([^;{]*?\)|\w+)\s+)?void\b))", "$1extern \"C\" __global__");
+    replace(text, R"((^|[^\w#])(__)?kernel(?=\s+((__launch_bounds__\s*\([^;{]*?\)|\w+)\s+)?void\b))",
+            "$1extern \"C\" __global__");
     // CUDA's pointers know one space. (No macros: __global__ itself is one, for __attribute__((global)).)
     replace(text, R"((^|[^\w.])(__)?(global|constant|private|read_only)\b)", "$1");  // not in "ld.global"
     // A pointer to local memory is a plain one in CUDA; what is no pointer is an array or a variable there.
@@ -59,18 +62,29 @@ std::vector<std::string> nvrtc_options(const std::string& options, const std::st
     std::vector<std::string> out{"--std=c++17", "--device-as-default-execution-space", "--disable-warnings"};
     out.push_back("--gpu-architecture=compute_" + std::to_string(sm));
     const bool fast = has("-cl-fast-relaxed-math") || has("-cl-unsafe-math-optimizations");
-    const bool contracts = fast || has("-cl-mad-enable") || !std::regex_search(source, std::regex(R"(#pragma\s+OPENCL\s+FP_CONTRACT\s+OFF)"));
+    const bool contracts = fast || has("-cl-mad-enable") ||
+                           !std::regex_search(source, std::regex(R"(#pragma\s+OPENCL\s+FP_CONTRACT\s+OFF)"));
     const bool exact = has("-cl-fp32-correctly-rounded-divide-sqrt");
     out.push_back(contracts ? "--fmad=true" : "--fmad=false");
-    for (const char* option : {"--prec-div=", "--prec-sqrt="}) out.push_back(option + std::string(exact ? "true" : "false"));
+    for (const char* option : {"--prec-div=", "--prec-sqrt="})
+        out.push_back(option + std::string(exact ? "true" : "false"));
     if (has("-cl-fast-relaxed-math")) out.emplace_back("--use_fast_math");
     if (has("-cl-denorms-are-zero")) out.emplace_back("--ftz=true");
-    static const std::set<std::string> known{"-cl-fast-relaxed-math", "-cl-unsafe-math-optimizations", "-cl-mad-enable", "-cl-denorms-are-zero",
-                                             "-cl-fp32-correctly-rounded-divide-sqrt", "-cl-finite-math-only", "-cl-no-signed-zeros", "-cl-nv-verbose",
-                                             "-cl-single-precision-constant", "-cl-kernel-arg-info", "-w"};
+    static const std::set<std::string> known{"-cl-fast-relaxed-math",
+                                             "-cl-unsafe-math-optimizations",
+                                             "-cl-mad-enable",
+                                             "-cl-denorms-are-zero",
+                                             "-cl-fp32-correctly-rounded-divide-sqrt",
+                                             "-cl-finite-math-only",
+                                             "-cl-no-signed-zeros",
+                                             "-cl-nv-verbose",
+                                             "-cl-single-precision-constant",
+                                             "-cl-kernel-arg-info",
+                                             "-w"};
     for (std::size_t i = 0; i < words.size(); ++i) {
         const auto& word = words[i];
-        if (word == "-x") ++i;
+        if (word == "-x")
+            ++i;
         else if (word.starts_with("-D") || word.starts_with("-U") || word.starts_with("-I")) {
             out.push_back(word);
             if (word.size() == 2 && i + 1 < words.size()) out.back() += words[++i];
@@ -97,23 +111,26 @@ std::vector<std::string> entries_in(const std::string& ptx) {
 }
 
 std::string questions_about(const std::vector<std::string>& entries) {
-    std::string out = "#line 1 \"pointers\"\n"
-                      "template <class T> struct lab_pointer { static constexpr bool is = false; };\n"
-                      "template <class T> struct lab_pointer<T*> { static constexpr bool is = true; };\n"
-                      "template <class T> struct lab_pointer<T* __restrict__> { static constexpr bool is = true; };\n"
-                      "template <class... A> constexpr unsigned long long lab_pointers(void (*)(A...)) {\n"
-                      "    unsigned long long bits = 0, bit = 1;\n"
-                      "    ((bits |= lab_pointer<A>::is ? bit : 0, bit <<= 1), ...);\n"
-                      "    return bits;\n}\n";
+    std::string out =
+        "#line 1 \"pointers\"\n"
+        "template <class T> struct lab_pointer { static constexpr bool is = false; };\n"
+        "template <class T> struct lab_pointer<T*> { static constexpr bool is = true; };\n"
+        "template <class T> struct lab_pointer<T* __restrict__> { static constexpr bool is = true; };\n"
+        "template <class... A> constexpr unsigned long long lab_pointers(void (*)(A...)) {\n"
+        "    unsigned long long bits = 0, bit = 1;\n"
+        "    ((bits |= lab_pointer<A>::is ? bit : 0, bit <<= 1), ...);\n"
+        "    return bits;\n}\n";
     for (const auto& entry : entries)
-        out += "extern \"C\" __constant__ unsigned long long lab_pointers_" + entry + " = lab_pointers(" + entry + ");\n";
+        out +=
+            "extern \"C\" __constant__ unsigned long long lab_pointers_" + entry + " = lab_pointers(" + entry + ");\n";
     return out;
 }
 
 std::map<std::string, std::uint64_t> pointers_in(const std::string& ptx) {
     static const std::regex answer(R"(lab_pointers_(\w+)(?:\s*=\s*(\d+))?\s*;)");
     std::map<std::string, std::uint64_t> out;
-    for (std::sregex_iterator i(ptx.begin(), ptx.end(), answer), end; i != end; ++i) out[(*i)[1]] = (*i)[2].matched ? std::stoull((*i)[2]) : 0;
+    for (std::sregex_iterator i(ptx.begin(), ptx.end(), answer), end; i != end; ++i)
+        out[(*i)[1]] = (*i)[2].matched ? std::stoull((*i)[2]) : 0;
     return out;
 }
 
@@ -122,7 +139,8 @@ std::string with_pointers(const std::string& ptx, const std::map<std::string, st
     for (const auto& [entry, bits] : pointers) {
         for (std::size_t i = 0; i < 64; ++i) {
             if ((bits >> i & 1) == 0) continue;
-            const std::regex parameter(R"(\.param\s+\.u64\s+(?:\.ptr[^,)]*\s)?()" + entry + "_param_" + std::to_string(i) + R"()(?!\d))");
+            const std::regex parameter(R"(\.param\s+\.u64\s+(?:\.ptr[^,)]*\s)?()" + entry + "_param_" +
+                                       std::to_string(i) + R"()(?!\d))");
             out = std::regex_replace(out, parameter, ".param .u64 .ptr .global .align 4 $1");
         }
     }

@@ -1,5 +1,5 @@
-// One kernel text in two languages: OpenCL C as CUDA C++ for NVRTC, and the PTX that comes out as NVIDIA's OpenCL takes it. Text to text;
-// nothing here calls a compiler.
+// One kernel text in two languages: OpenCL C as CUDA C++ for NVRTC, and the PTX that comes out as NVIDIA's OpenCL takes
+// it. Text to text; nothing here calls a compiler.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,17 @@ namespace cllab::device {
 /// The build options hold `-x cuda`: the text is to be compiled as CUDA C++.
 bool asks_for_cuda(const std::string& options);
 
-/// OpenCL C as CUDA C++: cl/include/cuda_vectors.h and cuda.h in front, kernels and local arrays by their names in CUDA, vector literals as calls.
+/// OpenCL C as CUDA C++: cl/include/cuda_vectors.h and cuda.h in front, kernels and local arrays by their names in
+/// CUDA, vector literals as calls.
 std::string cuda_text(const std::string& source);
 
-/// The options of NVRTC that mean what those of clBuildProgram do, for the compute capability 10 major + minor. Contraction is off where the
-/// text says so, division and square root are as exact as OpenCL asks for. Throws Unsupported for an option that NVRTC has no word for.
+/// The options of NVRTC that mean what those of clBuildProgram do, for the compute capability 10 major + minor.
+/// Contraction is off where the text says so, division and square root are as exact as OpenCL asks for. Throws
+/// Unsupported for an option that NVRTC has no word for.
 std::vector<std::string> nvrtc_options(const std::string& options, const std::string& source, int sm);
 
-/// The module with the option -cl-nv-maxrregcount=N, if it is there, as a directive of each kernel: PTX does not carry NVRTC's own.
+/// The module with the option -cl-nv-maxrregcount=N, if it is there, as a directive of each kernel: PTX does not carry
+/// NVRTC's own.
 std::string with_register_limit(const std::string& ptx, const std::string& options);
 
 /// The kernels in a PTX module.
@@ -30,7 +33,8 @@ std::string questions_about(const std::vector<std::string>& entries);
 /// Bit i of an entry: its parameter i is a pointer.
 std::map<std::string, std::uint64_t> pointers_in(const std::string& ptx);
 
-/// The module with pointers marked as OpenCL's runtime must know them to put buffers there (CUDA leaves them plain 64-bit numbers).
+/// The module with pointers marked as OpenCL's runtime must know them to put buffers there (CUDA leaves them plain
+/// 64-bit numbers).
 std::string with_pointers(const std::string& ptx, const std::map<std::string, std::uint64_t>& pointers);
 
 }  // namespace cllab::device

@@ -45,7 +45,8 @@ bool others_run(int (*running)()) {
     return 2 * busy > looks;
 }
 
-/// The folder of the first process, in which those of its children are; empty: none of them has one. The driver makes it.
+/// The folder of the first process, in which those of its children are; empty: none of them has one. The driver makes
+/// it.
 fs::path& own_folder() {
     static fs::path folder;
     return folder;
@@ -76,7 +77,8 @@ int threads_that_run() {
 void pin_threads(int (*running)()) {
     for (const char* count : {"POCL_MAX_PTHREAD_COUNT", "POCL_CPU_MAX_CU_COUNT"})
         if (std::getenv(count)) return;
-    if (!std::getenv(affinity_variable) && may_use_all_cores() && !others_run(running)) setenv(affinity_variable, "1", 1);
+    if (!std::getenv(affinity_variable) && may_use_all_cores() && !others_run(running))
+        setenv(affinity_variable, "1", 1);
 }
 
 void remove_own_caches() {
@@ -86,8 +88,9 @@ void remove_own_caches() {
 
 std::map<std::string, std::string> driver_settings() {
     std::map<std::string, std::string> out;
-    for (const char* name : {"POCL_CACHE_DIR", "POCL_KERNEL_CACHE", off_variable, folder_variable, "CUDA_CACHE_MAXSIZE",
-                             "AMD_OCL_CACHE", "cl_cache_dir", "MESA_SHADER_CACHE_DIR", "MESA_SHADER_CACHE_DISABLE", affinity_variable}) {
+    for (const char* name :
+         {"POCL_CACHE_DIR", "POCL_KERNEL_CACHE", off_variable, folder_variable, "CUDA_CACHE_MAXSIZE", "AMD_OCL_CACHE",
+          "cl_cache_dir", "MESA_SHADER_CACHE_DIR", "MESA_SHADER_CACHE_DISABLE", affinity_variable}) {
         if (const char* value = std::getenv(name)) out[name] = value;
     }
     if (!own_folder().empty()) out[folder_variable] = "a new folder for each process";
@@ -97,13 +100,19 @@ std::map<std::string, std::string> driver_settings() {
 std::vector<std::string> compile_cache_settings(const model::Device& device, const std::string& folder) {
     using model::Implementation;
     switch (device.implementation) {
-        case Implementation::pocl: return {"POCL_CACHE_DIR=" + folder, "POCL_KERNEL_CACHE=1"};
-        case Implementation::nvidia: return {folder_variable + ("=" + folder), off_variable + std::string("=0")};
-        case Implementation::amd: return {"AMD_COMGR_CACHE_DIR=" + folder, "AMD_COMGR_CACHE=1"};
-        case Implementation::intel_gpu: return {"NEO_CACHE_DIR=" + folder, "NEO_CACHE_PERSISTENT=1", "cl_cache_dir=" + folder};
+        case Implementation::pocl:
+            return {"POCL_CACHE_DIR=" + folder, "POCL_KERNEL_CACHE=1"};
+        case Implementation::nvidia:
+            return {folder_variable + ("=" + folder), off_variable + std::string("=0")};
+        case Implementation::amd:
+            return {"AMD_COMGR_CACHE_DIR=" + folder, "AMD_COMGR_CACHE=1"};
+        case Implementation::intel_gpu:
+            return {"NEO_CACHE_DIR=" + folder, "NEO_CACHE_PERSISTENT=1", "cl_cache_dir=" + folder};
         case Implementation::rusticl:
-        case Implementation::clover: return {"MESA_SHADER_CACHE_DIR=" + folder, "MESA_SHADER_CACHE_DISABLE=false"};
-        default: return {};
+        case Implementation::clover:
+            return {"MESA_SHADER_CACHE_DIR=" + folder, "MESA_SHADER_CACHE_DISABLE=false"};
+        default:
+            return {};
     }
 }
 

@@ -48,7 +48,8 @@ Parameter parameter_of(const cl::Kernel& kernel, cl_uint index) {
     Parameter out;
     out.name = argument_text(kernel, index, CL_KERNEL_ARG_NAME);
     const auto type = argument_text(kernel, index, CL_KERNEL_ARG_TYPE_NAME);
-    const auto address = argument_number<cl_kernel_arg_address_qualifier>(kernel, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER);
+    const auto address =
+        argument_number<cl_kernel_arg_address_qualifier>(kernel, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER);
     const auto access = argument_number<cl_kernel_arg_access_qualifier>(kernel, index, CL_KERNEL_ARG_ACCESS_QUALIFIER);
     const auto qualifiers = argument_number<cl_kernel_arg_type_qualifier>(kernel, index, CL_KERNEL_ARG_TYPE_QUALIFIER);
     const auto plain = plain_type(type);
@@ -83,12 +84,17 @@ Parameter parameter_of(const cl::Kernel& kernel, cl_uint index) {
     return out;
 }
 
-/// The text without its kernels: functions that nobody calls, which a compiler leaves out. 2600 lines of CLBlast name eight types, and with
-/// the kernels each of the 16 builds took Intel's CPU runtime 3.2 s.
+/// The text without its kernels: functions that nobody calls, which a compiler leaves out. 2600 lines of CLBlast name
+/// eight types, and with the kernels each of the 16 builds took Intel's CPU runtime 3.2 s.
 std::string types_of(const std::string& text) {
     // Only kernels may have what is hidden here: attributes, and variables in local memory.
-    const std::string hidden[] = {"__kernel inline", "kernel inline", "__local", "local", "reqd_work_group_size(x, y, z) unused",
-                                  "work_group_size_hint(x, y, z) unused", "vec_type_hint(x) unused"};
+    const std::string hidden[] = {"__kernel inline",
+                                  "kernel inline",
+                                  "__local",
+                                  "local",
+                                  "reqd_work_group_size(x, y, z) unused",
+                                  "work_group_size_hint(x, y, z) unused",
+                                  "vec_type_hint(x) unused"};
     std::string before, behind;
     for (const auto& macro : hidden) {
         before += "#define " + macro + "\n";
@@ -98,8 +104,8 @@ std::string types_of(const std::string& text) {
 }
 
 /// What `kernel`, put behind the text, writes into `bytes` bytes; nothing where that does not build.
-std::vector<unsigned char> written_by(Session& session, const std::string& text, const std::string& options, const std::string& kernel,
-                                      std::size_t bytes) {
+std::vector<unsigned char> written_by(Session& session, const std::string& text, const std::string& options,
+                                      const std::string& kernel, std::size_t bytes) {
     const auto built = build(session, text + "\n" + kernel, options);
     if (!built.ok) return {};
     std::vector<unsigned char> out(bytes, 0);
@@ -113,22 +119,24 @@ std::vector<unsigned char> written_by(Session& session, const std::string& text,
 }
 
 /// A type that the text defines: its size, and whether it is another name of a scalar or vector.
-ElementType defined_type(Session& session, const std::string& text, const std::string& options, const std::string& name) {
+ElementType defined_type(Session& session, const std::string& text, const std::string& options,
+                         const std::string& name) {
     ElementType out{name};
     const auto asks_size = "__kernel void cllab_probe(__global uint* out) { out[0] = (uint)sizeof(" + name + "); }\n";
     auto base = types_of(text);
     auto size = written_by(session, base, options, asks_size, 4);
     if (size.empty()) size = written_by(session, base = text, options, asks_size, 4);
     if (size.empty()) return out;
-    out.bytes = out.lane_bytes = size[0] | static_cast<std::size_t>(size[1]) << 8 | static_cast<std::size_t>(size[2]) << 16;
+    out.bytes = out.lane_bytes =
+        size[0] | static_cast<std::size_t>(size[1]) << 8 | static_cast<std::size_t>(size[2]) << 16;
     // Only scalars and vectors can be made of a number: of 0.5 an integer is 0, a float begins with its own bits.
     const auto half = written_by(session, base, options,
-                                 "__kernel void cllab_probe(__global uchar* out) { *(__global " + name + "*)out = (" + name +
-                                     ")(0.5f); out[128] = (uchar)vec_step(" + name + "); }\n",
+                                 "__kernel void cllab_probe(__global uchar* out) { *(__global " + name + "*)out = (" +
+                                     name + ")(0.5f); out[128] = (uchar)vec_step(" + name + "); }\n",
                                  256);
     if (half.empty() || half[128] == 0 || out.bytes == 0) return out;
     const bool zero = std::all_of(half.begin(), half.begin() + 8, [](unsigned char c) { return c == 0; });
-    out.kind = !zero                ? ElementType::Kind::floating
+    out.kind = !zero                 ? ElementType::Kind::floating
                : name.front() == 'u' ? ElementType::Kind::unsigned_integer
                                      : ElementType::Kind::signed_integer;
     out.lanes = half[128];
@@ -159,9 +167,11 @@ model::Introspection introspect(Session& session, const std::string& text, const
             for (cl_uint i = 0; i < count; ++i) {
                 auto parameter = parameter_of(kernel, i);
                 parameter.name = written_name(session.facts(), parameter.name);
-                const bool typed = parameter.kind != Parameter::Kind::image && parameter.kind != Parameter::Kind::sampler &&
+                const bool typed = parameter.kind != Parameter::Kind::image &&
+                                   parameter.kind != Parameter::Kind::sampler &&
                                    parameter.kind != Parameter::Kind::refused;
-                if (typed && parameter.type.bytes == 0 && !parameter.type.name.empty() && parameter.type.name != "void") {
+                if (typed && parameter.type.bytes == 0 && !parameter.type.name.empty() &&
+                    parameter.type.name != "void") {
                     const auto name = parameter.type.name;
                     if (!defined.count(name)) defined[name] = defined_type(session, text, options, name);
                     parameter.type = defined[name];
@@ -169,7 +179,8 @@ model::Introspection introspect(Session& session, const std::string& text, const
                 signature.parameters.push_back(std::move(parameter));
             }
             std::size_t group[3] = {0, 0, 0};
-            if (clGetKernelWorkGroupInfo(kernel(), session.device()(), CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof group, group, nullptr) == CL_SUCCESS)
+            if (clGetKernelWorkGroupInfo(kernel(), session.device()(), CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof group,
+                                         group, nullptr) == CL_SUCCESS)
                 signature.required_group = {group[0], group[1], group[2]};
             out.kernels.push_back(std::move(signature));
         }

@@ -8,8 +8,8 @@
 
 namespace cllab::device {
 
-/// Builds `text` with `options` and -cl-kernel-arg-info. Sizes of types that the language does not define are asked of the
-/// device, by a kernel behind the text that writes them. A failed build is an answer, not an exception.
+/// Builds `text` with `options` and -cl-kernel-arg-info. Sizes of types that the language does not define are asked of
+/// the device, by a kernel behind the text that writes them. A failed build is an answer, not an exception.
 model::Introspection introspect(Session& session, const std::string& text, const std::string& options);
 
 }  // namespace cllab::device

@@ -6,11 +6,15 @@
 namespace cllab::device {
 
 std::string KnownPrograms::key_of(const std::string& source, const std::string& options) {
-    // The word alone, for a driver's preprocessor takes "# include" too; a comment that has it costs that text its place here.
-    return source.find("include") != std::string::npos ? std::string() : sha256_hex(options + std::string(1, '\0') + source);
+    // The word alone, for a driver's preprocessor takes "# include" too; a comment that has it costs that text its
+    // place here.
+    return source.find("include") != std::string::npos ? std::string()
+                                                       : sha256_hex(options + std::string(1, '\0') + source);
 }
 
-bool KnownPrograms::pay(const model::Device& device) { return device.implementation == model::Implementation::pocl && device.is_cpu(); }
+bool KnownPrograms::pay(const model::Device& device) {
+    return device.implementation == model::Implementation::pocl && device.is_cpu();
+}
 
 const std::vector<std::byte>* KnownPrograms::find(const std::string& key) const {
     const auto found = known_.find(key);

@@ -1,8 +1,9 @@
 // Programs that another process on the same device has built already, as bytes.
 //
-// An arrangement of a comparison is a fresh process, and what it does before its first sample is time without evidence. Most of it were
-// the builds: PoCL 3.1 takes 35 ms or more, 50 to 90 on a busy machine, for each text that its cache knows, because clang starts and the
-// bitcode is read; from the bytes that it gave for that very program it takes 1 ms, and loads the same machine code.
+// An arrangement of a comparison is a fresh process, and what it does before its first sample is time without evidence.
+// Most of it were the builds: PoCL 3.1 takes 35 ms or more, 50 to 90 on a busy machine, for each text that its cache
+// knows, because clang starts and the bitcode is read; from the bytes that it gave for that very program it takes 1 ms,
+// and loads the same machine code.
 #pragma once
 
 #include <map>
@@ -31,7 +32,8 @@ public:
     const std::vector<std::byte>* find(const std::string& key) const;
     void refused(const std::string& key) { known_.erase(key); }
     void built(const std::string& key, const cl::Program& program);
-    /// The bytes of what was built() here since keep(), as they are now: PoCL adds the code of a local size when it first runs.
+    /// The bytes of what was built() here since keep(), as they are now: PoCL adds the code of a local size when it
+    /// first runs.
     ProgramBytes made() const;
 
 private:

@@ -1,7 +1,8 @@
 #include "device/nvrtc.hpp"
 
-#include <cstdlib>
 #include <dlfcn.h>
+
+#include <cstdlib>
 #include <vector>
 
 #include "core/error.hpp"
@@ -14,7 +15,8 @@ namespace {
 /// The seven functions of NVRTC that a build takes (NVRTC's manual, "Compilation"); 0 is success.
 struct Nvrtc {
     using Program = void*;
-    int (*create)(Program*, const char* text, const char* name, int headers, const char* const*, const char* const*) = nullptr;
+    int (*create)(Program*, const char* text, const char* name, int headers, const char* const*,
+                  const char* const*) = nullptr;
     int (*compile)(Program, int options, const char* const*) = nullptr;
     int (*destroy)(Program*) = nullptr;
     int (*log_size)(Program, std::size_t*) = nullptr;
@@ -37,8 +39,9 @@ struct Nvrtc {
             function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
             return function != nullptr;
         };
-        found = get(create, "nvrtcCreateProgram") && get(compile, "nvrtcCompileProgram") && get(destroy, "nvrtcDestroyProgram") &&
-                get(log_size, "nvrtcGetProgramLogSize") && get(log, "nvrtcGetProgramLog") && get(ptx_size, "nvrtcGetPTXSize") && get(ptx, "nvrtcGetPTX");
+        found = get(create, "nvrtcCreateProgram") && get(compile, "nvrtcCompileProgram") &&
+                get(destroy, "nvrtcDestroyProgram") && get(log_size, "nvrtcGetProgramLogSize") &&
+                get(log, "nvrtcGetProgramLog") && get(ptx_size, "nvrtcGetPTXSize") && get(ptx, "nvrtcGetPTX");
     }
 };
 
@@ -48,7 +51,8 @@ const Nvrtc& nvrtc() {
 }
 
 /// What one of the pairs of functions "size of", "get" gives.
-std::string text_of(Nvrtc::Program program, int (*size_of)(Nvrtc::Program, std::size_t*), int (*get)(Nvrtc::Program, char*)) {
+std::string text_of(Nvrtc::Program program, int (*size_of)(Nvrtc::Program, std::size_t*),
+                    int (*get)(Nvrtc::Program, char*)) {
     std::size_t size = 0;
     if (size_of(program, &size) != 0 || size == 0) return {};
     std::string out(size, '\0');
@@ -77,7 +81,8 @@ CudaBuild compile(const std::string& text, const std::vector<std::string>& optio
 
 std::string nvrtc_missing() {
     if (nvrtc().found) return {};
-    return "the build option -x cuda needs libnvrtc of the CUDA toolkit (in its lib64, in CUDA_PATH or on the library path; `pip download "
+    return "the build option -x cuda needs libnvrtc of the CUDA toolkit (in its lib64, in CUDA_PATH or on the library "
+           "path; `pip download "
            "nvidia-cuda-nvrtc` has it too)";
 }
 
@@ -87,7 +92,8 @@ CudaBuild compile_cuda(const std::string& source, const std::string& options, in
     const auto text = cuda_text(source);
     auto first = compile(text, words);
     if (!first.ok) return first;
-    // PTX does not say which numbers are pointers; the compiler does when it is asked, once it has said which kernels there are.
+    // PTX does not say which numbers are pointers; the compiler does when it is asked, once it has said which kernels
+    // there are.
     const auto entries = entries_in(first.ptx);
     const auto answers = compile(text + questions_about(entries), words);
     if (!answers.ok) return answers;

@@ -14,8 +14,8 @@ struct CudaBuild {
 /// Where there is no libnvrtc, a sentence that says how to get it; empty where there is one.
 std::string nvrtc_missing();
 
-/// Compiles a text of OpenCL C as CUDA C++ for the compute capability 10 major + minor. A failed build is an answer. Throws Unsupported where
-/// there is no NVRTC, and as nvrtc_options().
+/// Compiles a text of OpenCL C as CUDA C++ for the compute capability 10 major + minor. A failed build is an answer.
+/// Throws Unsupported where there is no NVRTC, and as nvrtc_options().
 CudaBuild compile_cuda(const std::string& source, const std::string& options, int sm);
 
 }  // namespace cllab::device

@@ -8,7 +8,9 @@ namespace cllab::device {
 
 const Originals::Kept* Originals::find(const model::SharedBytes& data) const {
     const auto wanted = data.identity();
-    const auto same = [&](const Kept& kept) { return !kept.whose.owner_before(wanted) && !wanted.owner_before(kept.whose); };
+    const auto same = [&](const Kept& kept) {
+        return !kept.whose.owner_before(wanted) && !wanted.owner_before(kept.whose);
+    };
     const auto found = std::find_if(kept_.begin(), kept_.end(), same);
     return found == kept_.end() ? nullptr : &*found;
 }

@@ -1,5 +1,5 @@
-// Data as it was uploaded, in device memory that no kernel is given: the variants of a point have the same, each twice or more
-// often, and from there it goes into their buffers many times as fast as from the host.
+// Data as it was uploaded, in device memory that no kernel is given: the variants of a point have the same, each twice
+// or more often, and from there it goes into their buffers many times as fast as from the host.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ public:
     /// `most_bytes`: of device memory that they may take together.
     Originals(const Session& session, double most_bytes) : session_(session), most_bytes_(most_bytes) {}
 
-    /// Puts `data` into a buffer of its size; `upload` fills another one with it where that is not done already. The queue has yet to do
-    /// the last copy. False, and nothing done: there is no room.
+    /// Puts `data` into a buffer of its size; `upload` fills another one with it where that is not done already. The
+    /// queue has yet to do the last copy. False, and nothing done: there is no room.
     bool put(const cl::Buffer& to, const model::SharedBytes& data, const Upload& upload);
     void drop() { kept_.clear(); }
 

@@ -77,9 +77,11 @@ std::string identity_of(const cl::Device& device, const model::Device& facts) {
     if (facts.implementation == Implementation::nvidia) {
         const auto bus = query<cl_uint>(device, nv_pci_bus_id, ~0u), slot = query<cl_uint>(device, nv_pci_slot_id, ~0u);
         // The slot holds device and function, as in Linux's devfn.
-        if (bus != ~0u && slot != ~0u) return pci_text(query<cl_uint>(device, nv_pci_domain_id, 0), bus, slot >> 3, slot & 7);
+        if (bus != ~0u && slot != ~0u)
+            return pci_text(query<cl_uint>(device, nv_pci_domain_id, 0), bus, slot >> 3, slot & 7);
     }
-    if (facts.has("cl_amd_device_attribute_query")) return amd_topology_text(query<std::array<unsigned char, 24>>(device, amd_topology, {}));
+    if (facts.has("cl_amd_device_attribute_query"))
+        return amd_topology_text(query<std::array<unsigned char, 24>>(device, amd_topology, {}));
     return {};
 }
 
@@ -132,13 +134,15 @@ model::Device facts_of(const cl::Platform& platform, const cl::Device& device, s
         out.last_level_bytes = 128ull << 20;
         out.max_group = std::min<std::size_t>(out.max_group, 256);  // quirk nvidia-group-256
     } else if (out.is_gpu()) {
-        // AMD reports the 256 work-items of a kernel that states no group; one that states it may have what this query says.
+        // AMD reports the 256 work-items of a kernel that states no group; one that states it may have what this query
+        // says.
         if (out.implementation == Implementation::amd)
             out.max_group_promised = std::max(out.max_group, query<std::size_t>(device, amd_max_work_group_size, 0));
         out.last_level_bytes = std::max<std::uint64_t>(out.reported_cache_bytes, 256ull << 20);  // MI300X: 256 MB
     } else {
-        // Intel's runtime for CPUs reports the second level, and memory would be looked for in the third. On llvmpipe, which
-        // reports none, arrays that leave the third would need loops of more iterations than it does (llvmpipe-loop-65535).
+        // Intel's runtime for CPUs reports the second level, and memory would be looked for in the third. On llvmpipe,
+        // which reports none, arrays that leave the third would need loops of more iterations than it does
+        // (llvmpipe-loop-65535).
         if (out.is_cpu() && out.implementation != Implementation::rusticl) {
             out.host_cache_bytes = host_last_level_bytes();
             out.host_cache_levels = host_cache_levels();
@@ -256,8 +260,8 @@ std::vector<Found> discover(std::vector<std::string>* troubles) {
             try {
                 out.push_back({platforms[p], devices[d], facts_of(platforms[p], devices[d], p, d)});
             } catch (const cl::Error& e) {
-                note("device " + std::to_string(p) + ":" + std::to_string(d) + " is left out, it fails " + e.what() + " with " +
-                     error_name(e.err()));
+                note("device " + std::to_string(p) + ":" + std::to_string(d) + " is left out, it fails " + e.what() +
+                     " with " + error_name(e.err()));
             }
         }
     }
@@ -265,35 +269,60 @@ std::vector<Found> discover(std::vector<std::string>* troubles) {
     for (std::size_t i = out.size(); i-- > 0;) {
         auto& facts = out[i].facts;
         const auto same = std::count_if(out.begin(), out.begin() + static_cast<long>(i), [&](const Found& other) {
-            return other.facts.platform == facts.platform && other.facts.name == facts.name && other.facts.identity == facts.identity;
+            return other.facts.platform == facts.platform && other.facts.name == facts.name &&
+                   other.facts.identity == facts.identity;
         });
         if (same > 0 && !facts.identity.empty()) facts.identity += " no. " + std::to_string(same + 1);
     }
     if (out.empty()) {
         throw Error(Blame::environment,
-                    platforms.empty() ? "no OpenCL platform is registered; on Debian or Ubuntu `apt-get install "
-                                        "pocl-opencl-icd` gives one that runs on any CPU"
-                                      : "the " + std::to_string(platforms.size()) +
-                                            " OpenCL platform(s) here have no device; on Debian or Ubuntu `apt-get install "
-                                            "pocl-opencl-icd` gives one that runs on any CPU");
+                    platforms.empty()
+                        ? "no OpenCL platform is registered; on Debian or Ubuntu `apt-get install "
+                          "pocl-opencl-icd` gives one that runs on any CPU"
+                        : "the " + std::to_string(platforms.size()) +
+                              " OpenCL platform(s) here have no device; on Debian or Ubuntu `apt-get install "
+                              "pocl-opencl-icd` gives one that runs on any CPU");
     }
     return out;
 }
 
 std::string error_name(cl_int code) {
     static const std::pair<cl_int, const char*> names[] = {
-        {-1, "CL_DEVICE_NOT_FOUND"}, {-2, "CL_DEVICE_NOT_AVAILABLE"}, {-3, "CL_COMPILER_NOT_AVAILABLE"},
-        {-4, "CL_MEM_OBJECT_ALLOCATION_FAILURE"}, {-5, "CL_OUT_OF_RESOURCES"}, {-6, "CL_OUT_OF_HOST_MEMORY"},
-        {-7, "CL_PROFILING_INFO_NOT_AVAILABLE"}, {-9, "CL_IMAGE_FORMAT_MISMATCH"}, {-10, "CL_IMAGE_FORMAT_NOT_SUPPORTED"},
-        {-11, "CL_BUILD_PROGRAM_FAILURE"}, {-13, "CL_MISALIGNED_SUB_BUFFER_OFFSET"},
-        {-14, "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST"}, {-30, "CL_INVALID_VALUE"}, {-33, "CL_INVALID_DEVICE"},
-        {-34, "CL_INVALID_CONTEXT"}, {-36, "CL_INVALID_COMMAND_QUEUE"}, {-37, "CL_INVALID_HOST_PTR"},
-        {-38, "CL_INVALID_MEM_OBJECT"}, {-40, "CL_INVALID_IMAGE_SIZE"}, {-42, "CL_INVALID_BINARY"},
-        {-43, "CL_INVALID_BUILD_OPTIONS"}, {-44, "CL_INVALID_PROGRAM"}, {-45, "CL_INVALID_PROGRAM_EXECUTABLE"},
-        {-46, "CL_INVALID_KERNEL_NAME"}, {-48, "CL_INVALID_KERNEL"}, {-49, "CL_INVALID_ARG_INDEX"},
-        {-50, "CL_INVALID_ARG_VALUE"}, {-51, "CL_INVALID_ARG_SIZE"}, {-52, "CL_INVALID_KERNEL_ARGS"},
-        {-54, "CL_INVALID_WORK_GROUP_SIZE"}, {-55, "CL_INVALID_WORK_ITEM_SIZE"}, {-59, "CL_INVALID_OPERATION"},
-        {-61, "CL_INVALID_BUFFER_SIZE"}, {-63, "CL_INVALID_GLOBAL_WORK_SIZE"}, {-1001, "CL_PLATFORM_NOT_FOUND_KHR"},
+        {-1, "CL_DEVICE_NOT_FOUND"},
+        {-2, "CL_DEVICE_NOT_AVAILABLE"},
+        {-3, "CL_COMPILER_NOT_AVAILABLE"},
+        {-4, "CL_MEM_OBJECT_ALLOCATION_FAILURE"},
+        {-5, "CL_OUT_OF_RESOURCES"},
+        {-6, "CL_OUT_OF_HOST_MEMORY"},
+        {-7, "CL_PROFILING_INFO_NOT_AVAILABLE"},
+        {-9, "CL_IMAGE_FORMAT_MISMATCH"},
+        {-10, "CL_IMAGE_FORMAT_NOT_SUPPORTED"},
+        {-11, "CL_BUILD_PROGRAM_FAILURE"},
+        {-13, "CL_MISALIGNED_SUB_BUFFER_OFFSET"},
+        {-14, "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST"},
+        {-30, "CL_INVALID_VALUE"},
+        {-33, "CL_INVALID_DEVICE"},
+        {-34, "CL_INVALID_CONTEXT"},
+        {-36, "CL_INVALID_COMMAND_QUEUE"},
+        {-37, "CL_INVALID_HOST_PTR"},
+        {-38, "CL_INVALID_MEM_OBJECT"},
+        {-40, "CL_INVALID_IMAGE_SIZE"},
+        {-42, "CL_INVALID_BINARY"},
+        {-43, "CL_INVALID_BUILD_OPTIONS"},
+        {-44, "CL_INVALID_PROGRAM"},
+        {-45, "CL_INVALID_PROGRAM_EXECUTABLE"},
+        {-46, "CL_INVALID_KERNEL_NAME"},
+        {-48, "CL_INVALID_KERNEL"},
+        {-49, "CL_INVALID_ARG_INDEX"},
+        {-50, "CL_INVALID_ARG_VALUE"},
+        {-51, "CL_INVALID_ARG_SIZE"},
+        {-52, "CL_INVALID_KERNEL_ARGS"},
+        {-54, "CL_INVALID_WORK_GROUP_SIZE"},
+        {-55, "CL_INVALID_WORK_ITEM_SIZE"},
+        {-59, "CL_INVALID_OPERATION"},
+        {-61, "CL_INVALID_BUFFER_SIZE"},
+        {-63, "CL_INVALID_GLOBAL_WORK_SIZE"},
+        {-1001, "CL_PLATFORM_NOT_FOUND_KHR"},
     };
     for (const auto& [known, text] : names) {
         if (known == code) return std::string(text) + " (" + std::to_string(code) + ")";

@@ -22,15 +22,16 @@ struct Found {
 std::string uuid_text(const std::array<unsigned char, 16>& uuid);
 /// "PCI 0000:c1:00.0": domain, bus, device and function as lspci writes them.
 std::string pci_text(unsigned domain, unsigned bus, unsigned device, unsigned function);
-/// The same from the 24 bytes of CL_DEVICE_TOPOLOGY_AMD (a 32-bit type, 1 for PCIe; bus, device and function are the last
-/// three bytes); empty for another type.
+/// The same from the 24 bytes of CL_DEVICE_TOPOLOGY_AMD (a 32-bit type, 1 for PCIe; bus, device and function are the
+/// last three bytes); empty for another type.
 std::string amd_topology_text(const std::array<unsigned char, 24>& topology);
 
-/// Bytes of the processors' last-level caches together, as Linux describes them below `processors`; 0 where it does not.
+/// Bytes of the processors' last-level caches together, as Linux describes them below `processors`; 0 where it does
+/// not.
 std::uint64_t host_last_level_bytes(const std::filesystem::path& processors = "/sys/devices/system/cpu");
 
-/// Bytes of one instance of each level that holds data, first level first, as Linux describes processor 0 below `processors`;
-/// empty where it does not.
+/// Bytes of one instance of each level that holds data, first level first, as Linux describes processor 0 below
+/// `processors`; empty where it does not.
 std::vector<std::uint64_t> host_cache_levels(const std::filesystem::path& processors = "/sys/devices/system/cpu");
 
 /// All devices of all platforms, in clinfo's order. A platform or device that fails its queries is left out, with a

@@ -61,7 +61,8 @@ Built build(Session& session, const std::string& source, const std::string& opti
     // A refused option leaves no program object to ask on some drivers.
     if (out.program() != nullptr) {
         std::size_t size = 0;
-        if (clGetProgramBuildInfo(out.program(), session.device()(), CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) == CL_SUCCESS &&
+        if (clGetProgramBuildInfo(out.program(), session.device()(), CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) ==
+                CL_SUCCESS &&
             size > 1) {
             out.log.resize(size);
             if (clGetProgramBuildInfo(out.program(), session.device()(), CL_PROGRAM_BUILD_LOG, size, out.log.data(),
@@ -76,9 +77,11 @@ Built build(Session& session, const std::string& source, const std::string& opti
 std::string kernel_name(const Session& session, const Built& built, const std::string& written) {
     if (!built.ok || !has_quirk(session.facts(), "pocl-renames")) return written;
     std::size_t size = 0;
-    if (clGetProgramInfo(built.program(), CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &size) != CL_SUCCESS || size == 0) return written;
+    if (clGetProgramInfo(built.program(), CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &size) != CL_SUCCESS || size == 0)
+        return written;
     std::string names(size, '\0');
-    if (clGetProgramInfo(built.program(), CL_PROGRAM_KERNEL_NAMES, size, names.data(), nullptr) != CL_SUCCESS) return written;
+    if (clGetProgramInfo(built.program(), CL_PROGRAM_KERNEL_NAMES, size, names.data(), nullptr) != CL_SUCCESS)
+        return written;
     while (!names.empty() && names.back() == '\0') names.pop_back();
     return given_name(session.facts(), written, split(names, ';'));
 }
@@ -89,7 +92,8 @@ std::vector<std::byte> program_binary(const Built& built) {
     cl_uint devices = 0;
     cl_int code = clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof devices, &devices, nullptr);
     if (code != CL_SUCCESS) throw cl::Error(code, "clGetProgramInfo(CL_PROGRAM_NUM_DEVICES)");
-    if (devices != 1) throw Error(Blame::result, "the program belongs to " + std::to_string(devices) + " devices instead of one");
+    if (devices != 1)
+        throw Error(Blame::result, "the program belongs to " + std::to_string(devices) + " devices instead of one");
     std::size_t size = 0;
     code = clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr);
     if (code != CL_SUCCESS) throw cl::Error(code, "clGetProgramInfo(CL_PROGRAM_BINARY_SIZES)");

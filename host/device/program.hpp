@@ -11,13 +11,13 @@ namespace cllab::device {
 struct Built {
     cl::Program program;
     bool ok = false;
-    cl_int code = 0;      ///< of clBuildProgram
-    std::string log;      ///< the driver's own words
-    double seconds = 0;   ///< host clock, compile caches of the driver included
+    cl_int code = 0;     ///< of clBuildProgram
+    std::string log;     ///< the driver's own words
+    double seconds = 0;  ///< host clock, compile caches of the driver included
 };
 
-/// Compiles and links for this session's device; with the option `-x cuda` by NVRTC, as CUDA C++. A failed build is an answer, not an
-/// exception. Throws Unsupported where there is no NVRTC.
+/// Compiles and links for this session's device; with the option `-x cuda` by NVRTC, as CUDA C++. A failed build is an
+/// answer, not an exception. Throws Unsupported where there is no NVRTC.
 Built build(Session& session, const std::string& source, const std::string& options);
 
 /// What the driver calls the kernel that the text calls `written`.

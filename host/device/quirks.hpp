@@ -1,6 +1,6 @@
-// What drivers really do, one entry each, with who deals with it: code that asks has_quirk() by the entry's name, a function of this file, or
-// what the lab does on every device because of it. model::Implementation is asked elsewhere for what is no fault: a vendor's
-// extensions, tools and widths, and that a simulator's times say nothing.
+// What drivers really do, one entry each, with who deals with it: code that asks has_quirk() by the entry's name, a
+// function of this file, or what the lab does on every device because of it. model::Implementation is asked elsewhere
+// for what is no fault: a vendor's extensions, tools and widths, and that a simulator's times say nothing.
 #pragma once
 
 #include <map>
@@ -21,8 +21,8 @@ struct Quirk {
 
     std::string name;
     model::Implementation implementation;
-    std::string versions;   ///< which were seen, in words
-    std::string fault;      ///< what it does
+    std::string versions;  ///< which were seen, in words
+    std::string fault;     ///< what it does
     Dealt dealt;
     std::string handling;   ///< what is withheld or worked around, and where
     std::string seen;       ///< where and when
@@ -40,13 +40,15 @@ std::string extra_build_options(const model::Device& device);
 
 /// The build option with which the driver keeps the source line of each instruction; empty where none is known.
 std::string line_option(const model::Device& device);
-/// Why code built with it may have no lines all the same, to be added to a sentence that says so; empty where nothing is known of it.
+/// Why code built with it may have no lines all the same, to be added to a sentence that says so; empty where nothing
+/// is known of it.
 std::string line_trouble(const model::Device& device);
 
 /// What the text calls that which this driver calls `name`, a kernel or an argument.
 std::string written_name(const model::Device& device, const std::string& name);
 /// What this driver calls the text's kernel `written`, by the names of the program's kernels.
-std::string given_name(const model::Device& device, const std::string& written, const std::vector<std::string>& kernels);
+std::string given_name(const model::Device& device, const std::string& written,
+                       const std::vector<std::string>& kernels);
 
 /// The LAB_* defines of cl/include/lab.h for this device.
 std::vector<std::string> device_defines(const model::Device& device);

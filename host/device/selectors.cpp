@@ -14,8 +14,8 @@ namespace {
 std::string listing(const std::vector<model::Device>& devices, const std::vector<std::size_t>& which) {
     std::string out;
     for (std::size_t i : which) {
-        out += (out.empty() ? "" : ", ") + devices[i].selector + " '" + devices[i].name + "' (" + devices[i].platform + ", " +
-               model::name(devices[i].type) + ")";
+        out += (out.empty() ? "" : ", ") + devices[i].selector + " '" + devices[i].name + "' (" + devices[i].platform +
+               ", " + model::name(devices[i].type) + ")";
     }
     return out;
 }
@@ -31,9 +31,10 @@ std::vector<std::size_t> all_of(const std::vector<model::Device>& devices) {
     for (const auto& device : devices)
         for (const auto& name : {device.name, device.platform})
             for (auto& word : split(name, ' ')) known.push_back(std::move(word));
-    throw Error(Blame::environment, "no device matches '" + selector + "'; there " +
-                                        (devices.size() == 1 ? "is 1: " : "are " + std::to_string(devices.size()) + ": ") +
-                                        listing(devices, all_of(devices)) + or_did_you_mean(selector, known));
+    throw Error(Blame::environment,
+                "no device matches '" + selector + "'; there " +
+                    (devices.size() == 1 ? "is 1: " : "are " + std::to_string(devices.size()) + ": ") +
+                    listing(devices, all_of(devices)) + or_did_you_mean(selector, known));
 }
 
 std::optional<std::size_t> of_type(const std::vector<model::Device>& devices, model::DeviceType type,
@@ -64,8 +65,8 @@ std::vector<std::size_t> resolve_one(const std::vector<model::Device>& devices, 
     std::vector<std::size_t> matches;
     const auto parts = split(wanted, ':');
     const bool numeric = parts.size() <= 2 && std::all_of(parts.begin(), parts.end(), [](const auto& part) {
-        return parse_integer(part).has_value();
-    });
+                             return parse_integer(part).has_value();
+                         });
     for (std::size_t i = 0; i < devices.size(); ++i) {
         const auto& d = devices[i];
         const bool match = numeric ? d.selector == wanted || (parts.size() == 1 && split(d.selector, ':')[0] == wanted)

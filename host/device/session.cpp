@@ -1,12 +1,12 @@
 #include "device/session.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <new>
 #include <thread>
-
-#include <sys/mman.h>
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
@@ -64,7 +64,8 @@ Session::~Session() = default;
 bool Session::works_beside_host() const {
     using model::Implementation;
     const auto whose = facts_.implementation;
-    return facts_.is_gpu() && (whose == Implementation::nvidia || whose == Implementation::amd || whose == Implementation::intel_gpu);
+    return facts_.is_gpu() &&
+           (whose == Implementation::nvidia || whose == Implementation::amd || whose == Implementation::intel_gpu);
 }
 
 void Session::wait() {
@@ -94,11 +95,14 @@ Staging* Session::staging(std::size_t bytes) {
     return staging_.get();
 }
 
-bool Session::in_place(const cl::Buffer& buffer, std::size_t bytes, cl_map_flags how, const std::function<void(std::span<std::byte>)>& work) {
+bool Session::in_place(const cl::Buffer& buffer, std::size_t bytes, cl_map_flags how,
+                       const std::function<void(std::span<std::byte>)>& work) {
     using model::Implementation;
     constexpr std::size_t worth_bytes = 1 << 20;
     // A driver copies on one core, and new memory costs it a fault per page; all cores share that here.
-    if (!facts_.is_cpu() || (facts_.implementation != Implementation::pocl && facts_.implementation != Implementation::intel_cpu) || bytes < worth_bytes)
+    if (!facts_.is_cpu() ||
+        (facts_.implementation != Implementation::pocl && facts_.implementation != Implementation::intel_cpu) ||
+        bytes < worth_bytes)
         return false;
     void* const at = queue_.enqueueMapBuffer(buffer, CL_TRUE, how, 0, bytes);
     work({static_cast<std::byte*>(at), bytes});
@@ -116,8 +120,10 @@ void Session::put(const cl::Buffer& buffer, std::span<const std::byte> data) {
 void Session::put(const cl::Buffer& buffer, const model::SharedBytes& data) {
     if (keeps_originals_ && has_memory_of_its_own() && data.size() >= Staging::worth_bytes) {
         constexpr double part_of_device = 1.0 / 16;  // of which comparisons take 0.7
-        if (!originals_) originals_ = std::make_unique<Originals>(*this, part_of_device * static_cast<double>(facts_.global_bytes));
-        if (originals_->put(buffer, data, [&](const cl::Buffer& to) { put(to, std::span<const std::byte>(*data)); })) return;
+        if (!originals_)
+            originals_ = std::make_unique<Originals>(*this, part_of_device * static_cast<double>(facts_.global_bytes));
+        if (originals_->put(buffer, data, [&](const cl::Buffer& to) { put(to, std::span<const std::byte>(*data)); }))
+            return;
     }
     put(buffer, std::span<const std::byte>(*data));
 }
@@ -136,7 +142,8 @@ void Session::get(const cl::Buffer& buffer, std::span<std::byte> data) {
 bool Session::poison(const cl::Buffer& buffer, std::size_t bytes, std::uint64_t seed) {
     constexpr std::size_t worth_bytes = 1 << 20;
     if (in_place(buffer, bytes, CL_MAP_WRITE, [&](auto all) { model::poison(all, seed); })) return true;
-    if (!has_memory_of_its_own() || bytes < worth_bytes || bytes % 8 != 0 || !facts_.little_endian || !can_poison_) return false;
+    if (!has_memory_of_its_own() || bytes < worth_bytes || bytes % 8 != 0 || !facts_.little_endian || !can_poison_)
+        return false;
     try {
         if (!poison_) poison_ = std::make_unique<PoisonKernel>(*this);
     } catch (const cl::Error&) {
@@ -180,7 +187,8 @@ HostPages::HostPages(std::size_t bytes, model::Pages pages) : bytes_(round_up(by
     const auto address = reinterpret_cast<std::uintptr_t>(mapped_);
     data_ = reinterpret_cast<void*>((address + huge_page - 1) / huge_page * huge_page);
     // A system that does not know the advice goes its own way: huge_share() says what came of it.
-    if (pages != model::Pages::any) madvise(data_, bytes_, pages == model::Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    if (pages != model::Pages::any)
+        madvise(data_, bytes_, pages == model::Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 
 HostPages::~HostPages() { munmap(mapped_, mapped_bytes_); }
@@ -205,7 +213,8 @@ std::optional<double> HostPages::huge_share() const {
     return said ? std::optional(huge / static_cast<double>(bytes_)) : std::nullopt;
 }
 
-GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, std::size_t guard_bytes, model::Transfer transfer, model::Pages pages)
+GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, std::size_t guard_bytes,
+                             model::Transfer transfer, model::Pages pages)
     : session_(&session), size_(size_bytes) {
     const std::size_t displaced = session.displacement();
     if (!session.guards()) guard_bytes = 0;
@@ -247,7 +256,8 @@ std::optional<std::string> GuardedBuffer::guard_damage(const std::string& name) 
     if (std::memcmp(found.data(), expected.data(), found.size()) == 0) return std::nullopt;
     armed_ = false;
     const auto outside = [&](std::size_t bytes, const char* where) {
-        return "first write " + std::to_string(bytes) + (bytes == 1 ? " byte " : " bytes ") + where + " of '" + name + "'";
+        return "first write " + std::to_string(bytes) + (bytes == 1 ? " byte " : " bytes ") + where + " of '" + name +
+               "'";
     };
     for (std::size_t i = guard_; i-- > 0;) {
         if (found[i] != expected[i]) return outside(guard_ - i, "before the start");

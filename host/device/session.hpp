@@ -47,36 +47,40 @@ public:
     const cl::CommandQueue& queue() const { return queue_; }
     /// In-order queues beside that one, which is number 0. Made at the first call.
     const cl::CommandQueue& queue(unsigned number);
-    /// Waits until the device has done all that was enqueued. Sleeps where the device's own clock times what runs, so that a
-    /// core is free meanwhile; a driver's own wait keeps one busy (NVIDIA 580).
+    /// Waits until the device has done all that was enqueued. Sleeps where the device's own clock times what runs, so
+    /// that a core is free meanwhile; a driver's own wait keeps one busy (NVIDIA 580).
     void wait();
     /// Builds and tools may run on the host's cores beside what the device does, and several at once.
     bool works_beside_host() const;
     /// The buffer's contents, the fastest way there is, when nobody asks how long it takes.
     void put(const cl::Buffer& buffer, std::span<const std::byte> data);
-    /// The same; what several buffers get, or one more than once, goes to the device once as long as there is room for it.
+    /// The same; what several buffers get, or one more than once, goes to the device once as long as there is room for
+    /// it.
     void put(const cl::Buffer& buffer, const model::SharedBytes& data);
     /// Whether put() may keep data on the device from now on; not beside a cell that may need all of its memory.
     void keep_originals(bool keep);
     void get(const cl::Buffer& buffer, std::span<std::byte> data);
-    /// model::poison of so many bytes, made where they lie. False, and nothing done, where the host is to make it and put() it there.
+    /// model::poison of so many bytes, made where they lie. False, and nothing done, where the host is to make it and
+    /// put() it there.
     bool poison(const cl::Buffer& buffer, std::size_t bytes, std::uint64_t seed);
     Clock::time_point last_wait() const { return last_wait_; }
-    /// Another process used the device until `when`, by the clock that the processes of a machine share: it is as warm as if this one had.
+    /// Another process used the device until `when`, by the clock that the processes of a machine share: it is as warm
+    /// as if this one had.
     void note_use(Clock::time_point when) { last_wait_ = std::max(last_wait_, when); }
     /// Whether the device's warm-up ended because its speed had settled; nothing before the first.
     std::optional<bool> settled() const { return settled_; }
     void set_settled(bool settled) { settled_ = settled; }
     /// What is known here for another process; nothing before the audit and a first warm-up.
     std::optional<Standing> standing() const;
-    /// What another process has found out, as if this one had. The device is warm only as long as it is after this one's own use.
+    /// What another process has found out, as if this one had. The device is warm only as long as it is after this
+    /// one's own use.
     void inherit(const Standing& standing);
     /// Those that device::build() need not make of text; empty where that is as fast.
     KnownPrograms& programs() { return programs_; }
     /// `bytes` of model::poison for `seed`: what stands in the guards. Kept for the next call.
     std::span<const std::byte> guard_pattern(std::uint64_t seed, std::size_t bytes);
-    /// From now on buffers lie somewhere else in each process: each is displaced within its allocation, by up to a page, and
-    /// other memory is allocated before it. Both are drawn from `seed`.
+    /// From now on buffers lie somewhere else in each process: each is displaced within its allocation, by up to a
+    /// page, and other memory is allocated before it. Both are drawn from `seed`.
     void scatter(std::uint64_t seed) { placement_.emplace(seed); }
     /// Whether buffers made from now on have guards; they have before.
     void set_guards(bool guards) { guards_ = guards; }
@@ -90,9 +94,10 @@ public:
 
 private:
     bool has_memory_of_its_own() const { return facts_.is_gpu() && !facts_.unified_memory; }
-    /// Calls work(bytes) for the buffer's own bytes, where to map it gives their address and copies nothing. False, and nothing
-    /// done, elsewhere, and for few bytes, which are as soon copied.
-    bool in_place(const cl::Buffer& buffer, std::size_t bytes, cl_map_flags how, const std::function<void(std::span<std::byte>)>& work);
+    /// Calls work(bytes) for the buffer's own bytes, where to map it gives their address and copies nothing. False, and
+    /// nothing done, elsewhere, and for few bytes, which are as soon copied.
+    bool in_place(const cl::Buffer& buffer, std::size_t bytes, cl_map_flags how,
+                  const std::function<void(std::span<std::byte>)>& work);
     Staging* staging(std::size_t bytes);  ///< nothing where so many bytes go as fast without
 
     model::Device facts_;
@@ -143,10 +148,11 @@ class GuardedBuffer {
 public:
     GuardedBuffer() = default;
     /// `size_bytes` > 0. guard_bytes: on each side, rounded up to what the device aligns buffers to; 0: no guards.
-    /// transfer: mapped, allocated where the host can map it (CL_MEM_ALLOC_HOST_PTR); host_pointer, in memory of the process. Throws cl::Error
-    /// when the device has no room.
-    /// pages: on a CPU the buffer lies in such pages of the host's, unless any.
-    GuardedBuffer(Session& session, std::size_t size_bytes, std::size_t guard_bytes, model::Transfer transfer, model::Pages pages = model::Pages::any);
+    /// transfer: mapped, allocated where the host can map it (CL_MEM_ALLOC_HOST_PTR); host_pointer, in memory of the
+    /// process. Throws cl::Error when the device has no room. pages: on a CPU the buffer lies in such pages of the
+    /// host's, unless any.
+    GuardedBuffer(Session& session, std::size_t size_bytes, std::size_t guard_bytes, model::Transfer transfer,
+                  model::Pages pages = model::Pages::any);
 
     const cl::Buffer& buffer() const { return inner_; }
     std::size_t size_bytes() const { return size_; }

@@ -74,7 +74,8 @@ void Staging::download(const cl::Buffer& from, std::span<std::byte> data) {
 
 PoisonKernel::PoisonKernel(Session& session) : session_(session) {
     const auto built = build(session, poison_source, "");
-    if (!built.ok) throw Error(Blame::result, "the kernel that makes poison does not build (" + error_name(built.code) + ")");
+    if (!built.ok)
+        throw Error(Blame::result, "the kernel that makes poison does not build (" + error_name(built.code) + ")");
     kernel_ = cl::Kernel(built.program, "lab_poison");
     constexpr std::size_t bytes = 64 << 10;
     constexpr std::uint64_t seed = 7;

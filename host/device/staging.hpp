@@ -1,5 +1,5 @@
-// Much data to and from a device with memory of its own: through pinned pieces of host memory that several threads fill or empty
-// while the device copies another one, and poison that the device makes itself.
+// Much data to and from a device with memory of its own: through pinned pieces of host memory that several threads fill
+// or empty while the device copies another one, and poison that the device makes itself.
 #pragma once
 
 #include <array>

@@ -71,7 +71,8 @@ void judge(TimerAudit& audit) {
         audit.verdict = "not trusted: by events a batch took " + format_significant(audit.event_over_host, 3) +
                         " of the time that the host measured (0.80 to 1.02 is believable)";
     } else if (audit.tenfold < 3) {
-        audit.verdict = "not trusted: ten times the work took only " + format_significant(audit.tenfold, 3) + " times as long";
+        audit.verdict =
+            "not trusted: ten times the work took only " + format_significant(audit.tenfold, 3) + " times as long";
     } else {
         audit.trusted = true;
         audit.verdict = "trusted";
@@ -106,7 +107,8 @@ TimerAudit audit_timer(Session& session) {
             return seconds_since(start) / static_cast<double>(events.size());
         };
         double plain = row(false), marked = row(true);
-        for (int again = 0; again < 2; ++again) plain = std::min(plain, row(false)), marked = std::min(marked, row(true));
+        for (int again = 0; again < 2; ++again)
+            plain = std::min(plain, row(false)), marked = std::min(marked, row(true));
         audit.gap_seconds = plain;
         audit.event_seconds = std::max(marked - plain, 0.0);
 
@@ -121,7 +123,8 @@ TimerAudit audit_timer(Session& session) {
         int trips = 1000;
         while (trips < 100'000'000 && (host_seconds(trips) < 1e-3 || host_seconds(trips) < 1e-3)) trips *= 2;
 
-        // A preempted host loses a batch now and then: the best of several agreements counts, and of longer work it loses a smaller part.
+        // A preempted host loses a batch now and then: the best of several agreements counts, and of longer work it
+        // loses a smaller part.
         constexpr int attempts = 6;
         for (int attempt = 0; attempt < attempts; ++attempt) {
             std::vector<cl::Event> events(10);
@@ -131,7 +134,8 @@ TimerAudit audit_timer(Session& session) {
             const double host = seconds_since(start);
             const auto first = stamps_of(events.front()), last = stamps_of(events.back());
             const double ratio = last.end > first.start ? static_cast<double>(last.end - first.start) * 1e-9 / host : 0;
-            if (attempt == 0 || std::abs(ratio - 1) < std::abs(audit.event_over_host - 1)) audit.event_over_host = ratio;
+            if (attempt == 0 || std::abs(ratio - 1) < std::abs(audit.event_over_host - 1))
+                audit.event_over_host = ratio;
             if (audit.event_over_host >= 0.80 && audit.event_over_host <= 1.02) break;
         }
         // Other work makes either longer, never shorter: the shortest of each are compared.

@@ -24,7 +24,7 @@ struct TimerAudit {
     double event_over_host = 0;          ///< a batch of about 20 ms by events over the same by the host clock
     double tenfold = 0;                  ///< time of ten times the work over the time of one
     bool trusted = false;
-    std::string verdict;                 ///< one sentence
+    std::string verdict;  ///< one sentence
 };
 
 struct Stamps {
@@ -36,8 +36,9 @@ Stamps stamps_of(const cl::Event& event);
 
 TimerAudit audit_timer(Session& session);
 
-/// Seconds from the first START to the last END of commands in this order, at least one. Of one queue only the first one's START and the last one's END
-/// are looked at; of several queues any may be first or last. Throws Error(result) where these cannot be.
+/// Seconds from the first START to the last END of commands in this order, at least one. Of one queue only the first
+/// one's START and the last one's END are looked at; of several queues any may be first or last. Throws Error(result)
+/// where these cannot be.
 double row_seconds(std::span<const Stamps> commands, bool one_queue);
 
 /// The audit's arithmetic on stamps, separate so that it is tested without a device.

@@ -22,13 +22,17 @@ Shape shape_of(const Request& request, Params& params) {
     const auto& device = request.device;
     const auto& variant = request.variant.name;
     Shape s;
-    s.bytes = params.count("size", is_simulator(device) ? 16 << 10 : whole_pages(device, std::max<std::uint64_t>(2 * device.last_level_bytes, 16ull << 20)));
+    s.bytes = params.count(
+        "size", is_simulator(device)
+                    ? 16 << 10
+                    : whole_pages(device, std::max<std::uint64_t>(2 * device.last_level_bytes, 16ull << 20)));
     if (variant == "offset") s.offset = params.count("offset") / 4;
     if (variant == "stride") s.stride = params.count("stride");
     require_room(device, "src", s.bytes + 4 * s.offset);
     s.local = group(params, device, device.is_cpu() ? 1 : 256);
     if (variant == "groups")
-        s.groups = static_cast<std::size_t>(std::max(1.0, std::round(params.real("load") * device.compute_units / 100)));
+        s.groups =
+            static_cast<std::size_t>(std::max(1.0, std::round(params.real("load") * device.compute_units / 100)));
     return s;
 }
 
@@ -49,14 +53,16 @@ Setup setup(const Request& request, Params& params) {
         out.global = Extent(s.groups * s.local);
     } else {
         out.args.push_back(value("count", s.moved()));
-        out.args.push_back(value(variant == "offset" ? "offset" : "stride", static_cast<std::uint32_t>(variant == "offset" ? s.offset : s.stride)));
+        out.args.push_back(value(variant == "offset" ? "offset" : "stride",
+                                 static_cast<std::uint32_t>(variant == "offset" ? s.offset : s.stride)));
     }
     out.check = [s, src](const Buffers& buffers) -> std::optional<std::string> {
         const auto found = buffers.as<std::uint32_t>("dst"), from = view<std::uint32_t>(src);
         return first_wrong(found.size(), [&](std::size_t i) -> std::optional<std::string> {
             const bool moved = i >= s.offset && (i - s.offset) % s.stride == 0;
             if (moved && found[i] != from[i]) return difference("dst", i, found[i], from[i]);
-            if (!moved && !buffers.untouched("dst", 4 * i)) return "dst[" + std::to_string(i) + "] was written, and is none of those to be moved";
+            if (!moved && !buffers.untouched("dst", 4 * i))
+                return "dst[" + std::to_string(i) + "] was written, and is none of those to be moved";
             return std::nullopt;
         });
     };
@@ -71,7 +77,8 @@ void conclude_loss(const Curve& curve, const std::string& name, std::vector<Find
     for (const auto& s : curve.samples)
         if (s.per_step > worst->per_step) worst = &s;
     const auto scale = [](const Curve::Sample& s) { return s.per_step / s.seconds; };
-    out.push_back({curve.variant, name, "x", worst->per_step / first.per_step, worst->low * scale(*worst) / (first.high * scale(first)),
+    out.push_back({curve.variant, name, "x", worst->per_step / first.per_step,
+                   worst->low * scale(*worst) / (first.high * scale(first)),
                    worst->high * scale(*worst) / (first.low * scale(first)),
                    "time of a word at " + text_of(worst->x) + " over that at " + text_of(first.x)});
 }
@@ -84,9 +91,10 @@ void conclude_saturation(const Curve& curve, std::vector<Finding>& out) {
     double before = 0;
     for (const auto& s : curve.samples) {
         if (best / s.seconds >= 0.95) {
-            out.push_back({"groups", "groups that fill memory", "%", s.x, before, s.x,
-                           "fewest groups, as a percentage of the compute units, within 5 % of the best bandwidth; groups of " +
-                               curve.fixed.text("local") + " work-items"});
+            out.push_back(
+                {"groups", "groups that fill memory", "%", s.x, before, s.x,
+                 "fewest groups, as a percentage of the compute units, within 5 % of the best bandwidth; groups of " +
+                     curve.fixed.text("local") + " work-items"});
             return;
         }
         before = s.x;
@@ -148,9 +156,12 @@ Experiment describe_access() {
                  .most = 4096,
                  .may_be_auto = true,
                  .tune = {"auto", "32:1024:*2"}}};
-    out.variants = {{.name = "offset", .meaning = "Words of 32 bits, source and target both behind an aligned place.", .curve_over = "offset"},
-                    {.name = "stride", .meaning = "Every stride-th word of 32 bits.", .curve_over = "stride"},
-                    {.name = "groups", .meaning = "128-bit words by a given number of work-groups.", .curve_over = "load"}};
+    out.variants = {
+        {.name = "offset",
+         .meaning = "Words of 32 bits, source and target both behind an aligned place.",
+         .curve_over = "offset"},
+        {.name = "stride", .meaning = "Every stride-th word of 32 bits.", .curve_over = "stride"},
+        {.name = "groups", .meaning = "128-bit words by a given number of work-groups.", .curve_over = "load"}};
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     out.curve_over = "offset";

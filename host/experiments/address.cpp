@@ -26,7 +26,8 @@ bool is_one_of(const Variant& variant, const std::vector<std::string>& names) {
 
 // Which variants have which axes.
 const std::vector<std::string> pictures{"pixel", "column", "strided", "row"}, coarse{"column", "strided"},
-    loops{"index", "pointer", "masked_inside", "masked_hoisted", "masked_bytes"}, locals{"locals_two", "locals_one", "locals_two_given", "locals_one_given"};
+    loops{"index", "pointer", "masked_inside", "masked_hoisted", "masked_bytes"},
+    locals{"locals_two", "locals_one", "locals_two_given", "locals_one_given"};
 
 Shape shape_of(const Request& request, Params& params) {
     const auto& device = request.device;
@@ -37,29 +38,36 @@ Shape shape_of(const Request& request, Params& params) {
         s.width = params.count("width", by_scale(device, 20, 4096, 16384));
         s.height = params.count("height", by_scale(device, 5, 2048, 16384));
         require_room(device, "p",
-                     product("the picture's size in bytes", {static_cast<std::int64_t>(s.step()), static_cast<std::int64_t>(s.height)}, most_bytes));
+                     product("the picture's size in bytes",
+                             {static_cast<std::int64_t>(s.step()), static_cast<std::int64_t>(s.height)}, most_bytes));
     } else {
-        s.trips = is_one_of(request.variant, locals) ? params.count("length") : params.count("trips", by_scale(device, 4, 64, 16));
+        s.trips = is_one_of(request.variant, locals) ? params.count("length")
+                                                     : params.count("trips", by_scale(device, 4, 64, 16));
         s.items = round_up(params.count("items", by_scale(device, 64, 1 << 15, 1 << 18)), 64);
         params.record("items", s.items);
-        require_room(device, "out", product("the size of 'out' in bytes, 8 x items x trips,",
-                                            {8, static_cast<std::int64_t>(s.items), static_cast<std::int64_t>(s.trips)}, most_bytes));
+        require_room(device, "out",
+                     product("the size of 'out' in bytes, 8 x items x trips,",
+                             {8, static_cast<std::int64_t>(s.items), static_cast<std::int64_t>(s.trips)}, most_bytes));
         if (device.max_group < 64)
-            throw Unsupported("the kernels have work-groups of 64; the device takes at most " + std::to_string(device.max_group));
+            throw Unsupported("the kernels have work-groups of 64; the device takes at most " +
+                              std::to_string(device.max_group));
     }
     return s;
 }
 
 SharedBytes random_words(std::size_t count, std::uint64_t seed) {
     static Recent<std::tuple<std::size_t, std::uint64_t>, SharedBytes> recent;
-    return *recent.get({count, seed}, [&] { return random_values<std::int32_t>(count, seed, [](std::uint32_t w) {
-        return static_cast<std::int32_t>(w >> 2);  // neither one added to it nor two of them overflow
-    }); });
+    return *recent.get({count, seed}, [&] {
+        return random_values<std::int32_t>(count, seed, [](std::uint32_t w) {
+            return static_cast<std::int32_t>(w >> 2);  // neither one added to it nor two of them overflow
+        });
+    });
 }
 
 void strided(Setup& out, const Shape& s, std::uint64_t seed, std::size_t local) {
     const auto v = static_cast<std::int32_t>(mix64(seed) >> 33);
-    out.args = {Output{"out", s.items * s.trips * 8}, value("trips", static_cast<std::int32_t>(s.trips)), value("v", v)};
+    out.args = {Output{"out", s.items * s.trips * 8}, value("trips", static_cast<std::int32_t>(s.trips)),
+                value("v", v)};
     out.global = Extent(s.items);
     out.local = Extent(local);
     out.work = {4.0 * static_cast<double>(s.items * s.trips), 0, static_cast<double>(s.items * s.trips)};
@@ -68,7 +76,8 @@ void strided(Setup& out, const Shape& s, std::uint64_t seed, std::size_t local) 
         return first_wrong(found.size(), [&](std::size_t i) -> std::optional<std::string> {
             if (i % 2 == 0) return found[i] == v ? std::nullopt : std::optional(difference("out", i, found[i], v));
             for (std::size_t byte = 4 * i; byte < 4 * i + 4; ++byte) {
-                if (!buffers.untouched("out", byte)) return "out[" + std::to_string(i) + "] was written; only even ones should be";
+                if (!buffers.untouched("out", byte))
+                    return "out[" + std::to_string(i) + "] was written; only even ones should be";
             }
             return std::nullopt;
         });
@@ -78,14 +87,16 @@ void strided(Setup& out, const Shape& s, std::uint64_t seed, std::size_t local) 
 void picture(Setup& out, const Shape& s, const Request& request) {
     auto data = random_words(s.step() * s.height / 4, request.seed);
     out.args = {InOut{"p", data, s.step()}, value("width", static_cast<std::int32_t>(s.width)),
-                value("height", static_cast<std::int32_t>(s.height)), value("step", static_cast<std::int32_t>(s.step()))};
+                value("height", static_cast<std::int32_t>(s.height)),
+                value("step", static_cast<std::int32_t>(s.step()))};
     out.defines = {"INDEX=" + s.index, "PIXELS=" + std::to_string(s.pixels)};
     if (request.variant.name == "row") {
         out.local = Extent(group_of(request.device, request.device.is_cpu() ? 1 : 64));
         out.global = Extent(round_up(s.height, out.local.size[0]));
     } else {
         const bool column = request.variant.name == "column";
-        const auto columns = column ? s.width : divide_up(s.width, s.pixels), rows = column ? divide_up(s.height, s.pixels) : s.height;
+        const auto columns = column ? s.width : divide_up(s.width, s.pixels),
+                   rows = column ? divide_up(s.height, s.pixels) : s.height;
         out.local = Extent(group_of(request.device, 64), request.device.max_group >= 256 ? 4 : 1);
         out.global = Extent(round_up(columns, out.local.size[0]), round_up(rows, out.local.size[1]));
     }
@@ -99,8 +110,8 @@ void picture(Setup& out, const Shape& s, const Request& request) {
             const bool inside = i % s.step() < s.width;
             const auto expected = static_cast<std::uint8_t>(inside && inverted ? 255 - before[i] : before[i]);
             if (found[i] == expected) return std::nullopt;
-            return "pixel (" + std::to_string(i % s.step()) + ", " + std::to_string(i / s.step()) + ") is " + std::to_string(found[i]) +
-                   ", expected " + std::to_string(expected);
+            return "pixel (" + std::to_string(i % s.step()) + ", " + std::to_string(i / s.step()) + ") is " +
+                   std::to_string(found[i]) + ", expected " + std::to_string(expected);
         });
     };
 }
@@ -168,20 +179,41 @@ Experiment describe_address() {
     auto with_items = loops;
     with_items.insert(with_items.end(), locals.begin(), locals.end());
     out.axes = {axis("trips", "", "iterations of the loop; auto is 16, on a CPU 64", loops),
-                {.name = "length", .meaning = "elements of the two arrays that are added", .values = {"32"}, .least = 1, .most = 32, .only = locals},
-                axis("items", "work-item", "work-items, rounded up to a multiple of 64; auto is 2^18, on a CPU 2^15", with_items),
-                axis("width", "pixel", "columns of the picture, whose rows start at multiples of 64 bytes; auto is 16384, on a CPU 4096", pictures),
+                {.name = "length",
+                 .meaning = "elements of the two arrays that are added",
+                 .values = {"32"},
+                 .least = 1,
+                 .most = 32,
+                 .only = locals},
+                axis("items", "work-item", "work-items, rounded up to a multiple of 64; auto is 2^18, on a CPU 2^15",
+                     with_items),
+                axis("width", "pixel",
+                     "columns of the picture, whose rows start at multiples of 64 bytes; auto is 16384, on a CPU 4096",
+                     pictures),
                 axis("height", "pixel", "rows of the picture; auto is 16384, on a CPU 2048", pictures),
-                {.name = "pixels", .unit = "pixel", .meaning = "pixels per work-item", .values = {"8"}, .least = 1, .most = 4096,
-                 .tune = {"1:64:*2"}, .only = coarse},
-                {.name = "index", .meaning = "type that places in the picture are computed in", .kind = Axis::Kind::choice,
-                 .values = {"int"}, .choices = {"int", "uint", "long"}, .only = pictures}};
+                {.name = "pixels",
+                 .unit = "pixel",
+                 .meaning = "pixels per work-item",
+                 .values = {"8"},
+                 .least = 1,
+                 .most = 4096,
+                 .tune = {"1:64:*2"},
+                 .only = coarse},
+                {.name = "index",
+                 .meaning = "type that places in the picture are computed in",
+                 .kind = Axis::Kind::choice,
+                 .values = {"int"},
+                 .choices = {"int", "uint", "long"},
+                 .only = pictures}};
     out.variants = {
         {"index", "Stores every second integer through p[i * 2]."},
         {"pointer", "Stores every second integer through *p, then p += 2."},
         {"pixel", "Inverts a picture with one work-item per pixel."},
-        {"column", "Inverts the picture with some pixels per work-item, one below the other: p += step, neighbours stay neighbours."},
-        {"strided", "Inverts the picture with some pixels per work-item along the row, as far apart as there are items."},
+        {"column",
+         "Inverts the picture with some pixels per work-item, one below the other: p += step, neighbours stay "
+         "neighbours."},
+        {"strided",
+         "Inverts the picture with some pixels per work-item along the row, as far apart as there are items."},
         {"row", "Inverts the picture with one work-item per row."},
         {"masked_inside", "Half of each wavefront adds; address computation and loop are inside the branch."},
         {"masked_hoisted", "Half of each wavefront adds; address computation and loop are outside the branch."},

@@ -16,7 +16,8 @@ using namespace lib;
 std::vector<std::uint32_t> sums(std::uint32_t items, std::uint32_t counters, std::int32_t trips) {
     std::vector<std::uint32_t> out(counters);
     // Over `counters` trips every item visits each counter once; only the rest has to be walked.
-    const auto rounds = static_cast<std::uint32_t>(trips) / counters, rest = static_cast<std::uint32_t>(trips) % counters;
+    const auto rounds = static_cast<std::uint32_t>(trips) / counters,
+               rest = static_cast<std::uint32_t>(trips) % counters;
     std::uint32_t all = 0;
     for (std::uint32_t item = 0; item < items; ++item) {
         const auto addend = 1 + item % 3;
@@ -27,8 +28,8 @@ std::vector<std::uint32_t> sums(std::uint32_t items, std::uint32_t counters, std
     return out;
 }
 
-/// Additions that atomic_chain leaves in its counters. A counter begins the second launch with what the first has left, so
-/// that the differences are no longer 0 and the way round is another: walked as the kernel's text says.
+/// Additions that atomic_chain leaves in its counters. A counter begins the second launch with what the first has left,
+/// so that the differences are no longer 0 and the way round is another: walked as the kernel's text says.
 std::vector<std::uint32_t> chain_sums(std::uint32_t counters, std::int32_t trips, std::uint64_t launches) {
     std::vector<std::uint32_t> out(counters);
     for (std::uint64_t launch = 0; launch < launches; ++launch) {
@@ -42,7 +43,8 @@ std::vector<std::uint32_t> chain_sums(std::uint32_t counters, std::int32_t trips
 }
 
 std::uint32_t group_size(const Device& device) {
-    return device.is_cpu() ? 1 : std::min<std::uint32_t>(256, static_cast<std::uint32_t>(std::bit_floor(device.max_group)));
+    return device.is_cpu() ? 1
+                           : std::min<std::uint32_t>(256, static_cast<std::uint32_t>(std::bit_floor(device.max_group)));
 }
 
 Setup setup(const Request& request, Params& params) {
@@ -59,10 +61,11 @@ Setup setup(const Request& request, Params& params) {
     out.global = Extent(items);
     out.local = Extent(variant == "chain" ? 1 : group);
     if (variant == "local") {
-        if (device.is_cpu()) throw Unsupported("local memory is ordinary memory on this device; atomic_global measures its additions");
+        if (device.is_cpu())
+            throw Unsupported("local memory is ordinary memory on this device; atomic_global measures its additions");
         if (counters > group * 4 || counters * 4ull > device.local_bytes)
-            throw Unsupported("no counter would be shared: there are " + std::to_string(counters) + " counters for the " + std::to_string(group) +
-                              " work-items of a group");
+            throw Unsupported("no counter would be shared: there are " + std::to_string(counters) +
+                              " counters for the " + std::to_string(group) + " work-items of a group");
         out.args = {Output{"out", counters * 4ull * groups}, mask, trips};
         out.defines = {"COUNTERS=" + std::to_string(counters)};
         out.work.local_addresses = counters;
@@ -84,17 +87,20 @@ Setup setup(const Request& request, Params& params) {
         out.accumulates = true;
         out.check = [=](const Buffers& buffers) {
             const auto operations = static_cast<std::uint32_t>(buffers.operations);
-            auto expected = variant == "chain" ? chain_sums(counters, buffers.trips, operations) : sums(items, counters, buffers.trips);
+            auto expected = variant == "chain" ? chain_sums(counters, buffers.trips, operations)
+                                               : sums(items, counters, buffers.trips);
             for (auto& counter : expected) counter = counter * (variant == "chain" ? 1 : operations) + key;
             return first_difference(buffers, "counter", expected);
         };
     }
     out.declared = {{variant == "local" ? Declared::What::local_atomic : Declared::What::atomic, 1, 32}};
     out.chained = variant == "chain";
-    // A CPU's threads must all be awake for most of the time, or no two additions meet; and launches to 16 cores differ by more than the 12 us that
-    // a GPU's chain would take there (2026-11-24). llvmpipe ends loops after 65535 trips.
-    if (variant == "chain") out.slope = device.is_gpu() ? slope(device, 512, 2560, 1) : slope(device, 12288, 61440, 1);
-    else out.slope = slope(device, device.is_gpu() ? 32 : 65536, device.is_gpu() ? 160 : 327680, items);
+    // A CPU's threads must all be awake for most of the time, or no two additions meet; and launches to 16 cores differ
+    // by more than the 12 us that a GPU's chain would take there (2026-11-24). llvmpipe ends loops after 65535 trips.
+    if (variant == "chain")
+        out.slope = device.is_gpu() ? slope(device, 512, 2560, 1) : slope(device, 12288, 61440, 1);
+    else
+        out.slope = slope(device, device.is_gpu() ? 32 : 65536, device.is_gpu() ? 160 : 327680, items);
     return out;
 }
 
@@ -104,10 +110,11 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         if (curve.samples.empty()) continue;
         const auto &least = curve.samples.front(), &most = curve.samples.back();
         if (curve.variant == "chain") {
-            // How far away an address is depends on where the buffer lies, so that one of them stands for no other. An interval that others of the
-            // machine made wide does not widen it, as long as most are not.
-            auto found = step_finding("latency", "atomic latency", least,
-                                      "dependent global additions of one work-item; from the nearest to the farthest address");
+            // How far away an address is depends on where the buffer lies, so that one of them stands for no other. An
+            // interval that others of the machine made wide does not widen it, as long as most are not.
+            auto found =
+                step_finding("latency", "atomic latency", least,
+                             "dependent global additions of one work-item; from the nearest to the farthest address");
             std::vector<double> steps, lows, highs;
             for (const auto& s : curve.samples) {
                 steps.push_back(s.per_step);
@@ -121,13 +128,16 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
             continue;
         }
         if (least.x == 1)
-            out.push_back(rate_finding(curve.variant + ".one", curve.variant + " atomics, one address", "op/s", least, 1, "all work-items add to one word"));
+            out.push_back(rate_finding(curve.variant + ".one", curve.variant + " atomics, one address", "op/s", least,
+                                       1, "all work-items add to one word"));
         for (const auto& s : curve.samples)
             if (s.x > 1 && s.x < most.x)
-                out.push_back(rate_finding(curve.variant + "." + text_of(s.x), curve.variant + " atomics, " + text_of(s.x) + " addresses", "op/s", s, 1,
+                out.push_back(rate_finding(curve.variant + "." + text_of(s.x),
+                                           curve.variant + " atomics, " + text_of(s.x) + " addresses", "op/s", s, 1,
                                            "work-items spread over so many counters"));
         if (most.x > 1)
-            out.push_back(rate_finding(curve.variant + ".many", curve.variant + " atomics, " + text_of(most.x) + " addresses", "op/s", most, 1,
+            out.push_back(rate_finding(curve.variant + ".many",
+                                       curve.variant + " atomics, " + text_of(most.x) + " addresses", "op/s", most, 1,
                                        "work-items spread over the most counters of the sweep"));
     }
     return out;
@@ -138,13 +148,22 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
 Experiment describe_atomic() {
     Experiment out;
     out.family = "atomic";
-    out.question = "How many atomic additions per second does a device do, on shared and on separate addresses, and how long does one take?";
-    out.axes = {{"counters", "address", "words that the additions go to", Axis::Kind::integer,
-                 {"1", "4", "32", "256", "4096", "65536"}, {}, 1, 1 << 24}};
+    out.question =
+        "How many atomic additions per second does a device do, on shared and on separate addresses, and how long does "
+        "one take?";
+    out.axes = {{"counters",
+                 "address",
+                 "words that the additions go to",
+                 Axis::Kind::integer,
+                 {"1", "4", "32", "256", "4096", "65536"},
+                 {},
+                 1,
+                 1 << 24}};
     out.axes.front().power_of_two = true;
-    out.variants = {{"global", "Every work-item adds to counters in global memory, to the next one in each trip."},
-                    {"local", "Every work-item adds to counters in local memory, to the next one in each trip."},
-                    {"chain", "One work-item adds to the counters in turn; each addition waits for the result of the one before."}};
+    out.variants = {
+        {"global", "Every work-item adds to counters in global memory, to the next one in each trip."},
+        {"local", "Every work-item adds to counters in local memory, to the next one in each trip."},
+        {"chain", "One work-item adds to the counters in turn; each addition waits for the result of the one before."}};
     out.setup = setup;
     out.metrics = {{"rate", "op/s", Better::higher, [](const Setup&, double seconds) { return 1 / seconds; }}};
     out.curve_over = "counters";

@@ -31,7 +31,8 @@ struct Shape {
     std::size_t items = 1, lanes = 1;
     std::uint64_t depth = 4;  ///< reread: loads per work-item and trip
     bool runs = false;        ///< each work-item has one contiguous run, as on CPUs
-    std::uint64_t offset = 0, spacing = 1;  ///< words in front of the first element; elements from one that is moved to the next
+    std::uint64_t offset = 0,
+                  spacing = 1;  ///< words in front of the first element; elements from one that is moved to the next
 
     std::uint64_t words() const { return width / 4; }  ///< of an element
     bool apart() const { return offset > 0 || spacing > 1; }
@@ -72,14 +73,16 @@ std::uint64_t automatic_bytes(const Request& request, std::uint64_t block) {
 Shape shape_of(const Request& request, Params& params) {
     const auto& device = request.device;
     if (device.is_cpu() && request.variant.name == "batch")
-        throw Unsupported("a CPU keeps several lines in flight along the run of each work-item; bandwidth_copy is its copy");
+        throw Unsupported(
+            "a CPU keeps several lines in flight along the run of each work-item; bandwidth_copy is its copy");
     Shape s;
     // 16 bytes per work-item everywhere, but a CPU's first level only shows its width to whole vectors.
     s.width = params.count("width", is_reread(request) && device.is_cpu() ? 64 : 16);
     s.runs = device.is_cpu();
     s.lanes = s.runs ? 1 : std::min<std::size_t>(256, device.max_group);
     // One group of reread fills a unit: of two groups, one would find in the unit's cache what the other fetched.
-    if (is_reread(request) && !s.runs && !is_simulator(device)) s.lanes = std::min<std::size_t>(1024, device.max_group_promised);
+    if (is_reread(request) && !s.runs && !is_simulator(device))
+        s.lanes = std::min<std::size_t>(1024, device.max_group_promised);
     // A block of reread: 4 KiB per work-item on a CPU, where loops cost more than loads in flight.
     s.depth = s.runs ? 4096 / s.width : 4;
     const auto block = s.block_elements() * s.width;
@@ -88,18 +91,22 @@ Shape shape_of(const Request& request, Params& params) {
         throw Unsupported("axis 'size' is " + std::to_string(s.bytes) + " bytes; the blocks of bandwidth_reread have " +
                           std::to_string(block) + " bytes on this device");
     if (s.bytes % s.width != 0)
-        throw Error(Blame::usage, "axis 'size' is " + std::to_string(s.bytes) + " bytes, which are no whole number of elements of " +
-                                      std::to_string(s.width) + " (axis 'width')");
+        throw Error(Blame::usage, "axis 'size' is " + std::to_string(s.bytes) +
+                                      " bytes, which are no whole number of elements of " + std::to_string(s.width) +
+                                      " (axis 'width')");
     if (!is_reread(request)) {
         s.offset = params.count("offset");
         s.spacing = params.count("stride");
     }
     require_room(device, "src", s.buffer_bytes());
     s.count = (s.bytes / s.width + s.spacing - 1) / s.spacing;
-    if (is_reread(request)) s.items = (is_simulator(device) ? 2 : device.compute_units) * s.lanes;
-    else if (s.runs) s.items = device.compute_units * 4ull;
+    if (is_reread(request))
+        s.items = (is_simulator(device) ? 2 : device.compute_units) * s.lanes;
+    else if (s.runs)
+        s.items = device.compute_units * 4ull;
     // Four accesses per work-item keep enough bytes in flight; fewer work-items when the buffer is small.
-    else s.items = round_up(std::max<std::uint64_t>(1, (s.count + 3) / 4), s.lanes);
+    else
+        s.items = round_up(std::max<std::uint64_t>(1, (s.count + 3) / 4), s.lanes);
     // The sums that a read stores are traffic too: 32 groups per unit keep them to a few per cent of a large buffer.
     if (request.variant.name == "read" && !s.runs)
         s.items = std::min<std::uint64_t>(s.items, device.compute_units * 32ull * s.lanes);
@@ -119,15 +126,16 @@ std::vector<std::uint32_t> read_sums(const Shape& s, Words src) {
 
 /// Sum of the elements that each work-item of reread reads in `trips` trips, word by word.
 std::vector<std::uint32_t> reread_sums(const Shape& s, Words src, std::int32_t trips) {
-    const std::uint64_t words = s.width / 4, blocks = s.blocks(), stride = s.stride(), rows = s.block_elements() / s.lanes;
+    const std::uint64_t words = s.width / 4, blocks = s.blocks(), stride = s.stride(),
+                        rows = s.block_elements() / s.lanes;
     const auto steps = static_cast<std::uint64_t>(trips) * (s.depth / rows);  // blocks that a group reads
-    std::vector<std::uint64_t> at_step(blocks), step_of(blocks);              // the way round from block 0, and its inverse
+    std::vector<std::uint64_t> at_step(blocks), step_of(blocks);  // the way round from block 0, and its inverse
     for (std::uint64_t i = 0, block = 0; i < blocks; ++i, block = (block + stride) % blocks) {
         at_step[i] = block;
         step_of[block] = i;
     }
-    // A group's sum is so many whole rounds, and the blocks before its last step less those before its first. Block after
-    // block goes by once, all words of a row at a time: this is the slow part of a large region's verification.
+    // A group's sum is so many whole rounds, and the blocks before its last step less those before its first. Block
+    // after block goes by once, all words of a row at a time: this is the slow part of a large region's verification.
     const std::uint64_t row_words = s.lanes * words;
     std::vector<std::uint32_t> sums(s.groups() * row_words), before(row_words);
     std::multimap<std::uint64_t, std::pair<std::uint64_t, std::uint32_t>> at;  // step -> group, times what came before
@@ -152,11 +160,13 @@ std::vector<std::uint32_t> reread_sums(const Shape& s, Words src, std::int32_t t
 /// A word of an output that nobody may write.
 std::uint32_t untouched_word(const Buffers& buffers, std::uint64_t at) {
     std::uint32_t out = 0;
-    for (unsigned k = 0; k < 4; ++k) out |= std::to_integer<std::uint32_t>(poison_byte(buffers.poison_seed, 4 * at + k)) << (8 * k);
+    for (unsigned k = 0; k < 4; ++k)
+        out |= std::to_integer<std::uint32_t>(poison_byte(buffers.poison_seed, 4 * at + k)) << (8 * k);
     return out;
 }
 
-/// The first word of `name` that is not expected(element, word of it), and what lies between and in front of them untouched.
+/// The first word of `name` that is not expected(element, word of it), and what lies between and in front of them
+/// untouched.
 template <typename Expected>
 std::optional<std::string> difference_at(const Shape& s, const Buffers& buffers, const char* name, Expected expected) {
     return first_difference<std::uint32_t>(buffers, name, [&](std::size_t i) {
@@ -174,7 +184,9 @@ void set_up_stream(const Request& request, const Shape& s, Setup& out) {
         out.args = {Output{"dst", s.buffer_bytes()}, count, value("key", key)};
         out.work.bytes = bytes;
         out.check = [=](const Buffers& buffers) {
-            return difference_at(s, buffers, "dst", [&](std::uint64_t element, std::size_t) { return static_cast<std::uint32_t>(element) * factor ^ key; });
+            return difference_at(s, buffers, "dst", [&](std::uint64_t element, std::size_t) {
+                return static_cast<std::uint32_t>(element) * factor ^ key;
+            });
         };
         return;
     }
@@ -182,7 +194,9 @@ void set_up_stream(const Request& request, const Shape& s, Setup& out) {
     if (variant == "read") {
         out.args = {Input{"src", src}, Output{"sums", s.items * s.width}, count};
         out.work.bytes = bytes;
-        out.check = [s, src](const Buffers& buffers) { return first_difference(buffers, "sums", read_sums(s, words_of(src))); };
+        out.check = [s, src](const Buffers& buffers) {
+            return first_difference(buffers, "sums", read_sums(s, words_of(src)));
+        };
     } else if (variant == "triad") {
         const auto c = random_bytes(s.buffer_bytes(), request.seed + 1000);
         const auto scale = static_cast<std::uint32_t>(mix64(request.seed)) | 1;
@@ -190,7 +204,8 @@ void set_up_stream(const Request& request, const Shape& s, Setup& out) {
         out.work.bytes = 3 * bytes;
         out.check = [=](const Buffers& buffers) {
             const auto left = words_of(src), right = words_of(c);
-            return difference_at(s, buffers, "a", [&](std::uint64_t, std::size_t i) { return left[i] + scale * right[i]; });
+            return difference_at(s, buffers, "a",
+                                 [&](std::uint64_t, std::size_t i) { return left[i] + scale * right[i]; });
         };
     } else {
         out.args = {Input{"src", src}, Output{"dst", s.buffer_bytes()}, count};
@@ -206,13 +221,15 @@ void set_up_stream(const Request& request, const Shape& s, Setup& out) {
 void set_up_reread(const Request& request, const Shape& s, Setup& out) {
     const auto src = random_bytes(s.bytes, request.seed);
     out.args = {Input{"src", src}, Output{"sums", s.items * s.width},
-                value("blocks", static_cast<std::uint32_t>(s.blocks())), value("stride", static_cast<std::uint32_t>(s.stride())),
-                value("trips", std::int32_t{0})};
+                value("blocks", static_cast<std::uint32_t>(s.blocks())),
+                value("stride", static_cast<std::uint32_t>(s.stride())), value("trips", std::int32_t{0})};
     out.defines = {"LANES=" + std::to_string(s.lanes), "DEPTH=" + std::to_string(s.depth)};
     const double bytes_per_trip = static_cast<double>(s.items * s.depth * s.width);
-    // All groups together go round the region once at the least: what a launch does not come to stays in a nearer level from launch to launch.
+    // All groups together go round the region once at the least: what a launch does not come to stays in a nearer level
+    // from launch to launch.
     const auto least = s.runs ? std::max<std::uint64_t>(256, s.blocks() / s.groups()) : 64;
-    out.slope = slope(request.device, static_cast<std::int64_t>(least), static_cast<std::int64_t>(least > 256 ? 3 * least : 5 * least), bytes_per_trip);
+    out.slope = slope(request.device, static_cast<std::int64_t>(least),
+                      static_cast<std::int64_t>(least > 256 ? 3 * least : 5 * least), bytes_per_trip);
     out.work.bytes = 1;  // a step is a byte
     out.shared = true;
     out.check = [s, src](const Buffers& buffers) {
@@ -233,16 +250,22 @@ std::vector<Declared> declared(const std::string& variant, const Shape& s) {
 Setup setup(const Request& request, Params& params) {
     const auto s = shape_of(request, params);
     Setup out;
-    if (is_reread(request)) set_up_reread(request, s, out);
-    else set_up_stream(request, s, out);
+    if (is_reread(request))
+        set_up_reread(request, s, out);
+    else
+        set_up_stream(request, s, out);
     // Compilers take accesses apart that are not aligned, and gather those that are apart.
     if (!s.apart()) out.declared = declared(request.variant.name, s);
     out.global = Extent(s.items);
     out.local = Extent(s.lanes);
     out.defines.push_back("ELEMENT=uint" + (s.width == 4 ? std::string() : std::to_string(s.width / 4)));
-    for (const auto& [name, number] : {std::pair{"WORDS", s.words()}, {"OFFSET", s.offset}, {"STRIDE", s.spacing}, {"APART", std::uint64_t{s.apart()}}})
+    for (const auto& [name, number] : {std::pair{"WORDS", s.words()},
+                                       {"OFFSET", s.offset},
+                                       {"STRIDE", s.spacing},
+                                       {"APART", std::uint64_t{s.apart()}}})
         out.defines.push_back(name + ("=" + std::to_string(number)));
-    out.defines.push_back(std::string("STREAMED=") + (out.work.bytes > static_cast<double>(request.device.last_level_bytes) ? "1" : "0"));
+    out.defines.push_back(std::string("STREAMED=") +
+                          (out.work.bytes > static_cast<double>(request.device.last_level_bytes) ? "1" : "0"));
     return out;
 }
 
@@ -251,7 +274,8 @@ void conclude_levels(const Curve& curve, const Device& device, std::vector<Findi
     const std::string how = "all work-groups read one region, elements of " + curve.fixed.text("width") + " bytes";
     if (curve.samples.size() < 3) {
         const auto& s = curve.samples.front();
-        out.push_back(rate_finding("reread", "read bandwidth at " + format_bytes(static_cast<std::uint64_t>(s.x)), "B/s", s, 1, how));
+        out.push_back(rate_finding("reread", "read bandwidth at " + format_bytes(static_cast<std::uint64_t>(s.x)),
+                                   "B/s", s, 1, how));
         return;
     }
     if (device.is_cpu() && !device.host_cache_levels.empty()) {
@@ -264,47 +288,62 @@ void conclude_levels(const Curve& curve, const Device& device, std::vector<Findi
     for (std::size_t i = 0; i < found.levels.size(); ++i) {
         const auto& time = found.levels[i].value;
         const auto rate = [&](double seconds) { return 1 / (seconds > 0 ? seconds : time.value); };
-        out.push_back({"l" + std::to_string(i + 1) + ".rate", "level " + std::to_string(i + 1) + " read bandwidth", "B/s", rate(time.value), rate(time.high),
-                       rate(time.low), how + "; holds to " + format_bytes(static_cast<std::uint64_t>(found.levels[i].capacity.value))});
+        out.push_back({"l" + std::to_string(i + 1) + ".rate", "level " + std::to_string(i + 1) + " read bandwidth",
+                       "B/s", rate(time.value), rate(time.high), rate(time.low),
+                       how + "; holds to " + format_bytes(static_cast<std::uint64_t>(found.levels[i].capacity.value))});
         const auto& capacity = found.levels[i].capacity;
         // The last level before memory is one for all units; the first is one for each, and is left by all at once.
         const bool gradual = i + 2 == found.levels.size() && i > 0 && capacity.high > 1.5 * capacity.low;
-        if (const auto whole = gradual ? capacity_of_random_replacement(xs(curve), steps(curve), time.value, found.levels[i + 1].value.value) : std::nullopt)
-            out.push_back({"l" + std::to_string(i + 1) + ".size", "level " + std::to_string(i + 1) + " capacity", "byte", whole->value, whole->low, whole->high,
-                           how + "; all of " + format_bytes(static_cast<std::uint64_t>(capacity.value)) +
-                               " fit, and a level of that size which replaces lines at random explains the larger regions"});
+        if (const auto whole = gradual ? capacity_of_random_replacement(xs(curve), steps(curve), time.value,
+                                                                        found.levels[i + 1].value.value)
+                                       : std::nullopt)
+            out.push_back(
+                {"l" + std::to_string(i + 1) + ".size", "level " + std::to_string(i + 1) + " capacity", "byte",
+                 whole->value, whole->low, whole->high,
+                 how + "; all of " + format_bytes(static_cast<std::uint64_t>(capacity.value)) +
+                     " fit, and a level of that size which replaces lines at random explains the larger regions"});
         else if (!found.levels[i].open)
-            out.push_back({"l" + std::to_string(i + 1) + ".size", "level " + std::to_string(i + 1) + " capacity", "byte", capacity.value, capacity.low,
-                           capacity.high, "largest region at that bandwidth; high is the next one tried"});
+            out.push_back({"l" + std::to_string(i + 1) + ".size", "level " + std::to_string(i + 1) + " capacity",
+                           "byte", capacity.value, capacity.low, capacity.high,
+                           "largest region at that bandwidth; high is the next one tried"});
     }
 }
 
-/// What an axis of where the elements lie does to the rate: the least over its values, of the rate at the first, usual one.
-void conclude_places(const std::vector<Curve>& all, const std::string& axis, const std::string& other, std::vector<Finding>& out) {
+/// What an axis of where the elements lie does to the rate: the least over its values, of the rate at the first, usual
+/// one.
+void conclude_places(const std::vector<Curve>& all, const std::string& axis, const std::string& other,
+                     std::vector<Finding>& out) {
     std::map<std::string, std::map<std::int64_t, const Curve::Sample*>> sweeps;  // by variant and what else is fixed
     for (const auto& curve : all) {
-        if (!curve.fixed.has(axis) || curve.samples.empty() || curve.fixed.integer(other) != (other == "stride")) continue;
+        if (!curve.fixed.has(axis) || curve.samples.empty() || curve.fixed.integer(other) != (other == "stride"))
+            continue;
         const auto& sample = curve.samples.back();
         if (!(sample.seconds > 0) || !(sample.low > 0)) continue;
-        sweeps[curve.variant + " " + curve.fixed.text("width") + " " + text_of(sample.x)][curve.fixed.integer(axis)] = &sample;
+        sweeps[curve.variant + " " + curve.fixed.text("width") + " " + text_of(sample.x)][curve.fixed.integer(axis)] =
+            &sample;
     }
     for (const auto& [key, sweep] : sweeps) {
         const auto usual = sweep.find(axis == "stride");
         if (sweep.size() < 3 || usual == sweep.end()) continue;
         const auto rate = [](const Curve::Sample& s) { return s.work.bytes / s.seconds; };
-        const auto least = *std::min_element(sweep.begin(), sweep.end(), [&](const auto& a, const auto& b) { return rate(*a.second) < rate(*b.second); });
+        const auto least = *std::min_element(sweep.begin(), sweep.end(), [&](const auto& a, const auto& b) {
+            return rate(*a.second) < rate(*b.second);
+        });
         const auto variant = key.substr(0, key.find(' '));
         const auto &a = *least.second, &b = *usual->second;
         const double part = rate(a) / rate(b);
-        out.push_back({axis + "." + variant, "least rate by " + axis + ", " + variant, "", part, part * a.seconds / a.high * b.low / b.seconds,
-                       part * a.seconds / a.low * b.high / b.seconds,
-                       "bytes of the elements per second at " + axis + " " + std::to_string(least.first) + ", of those at " + axis + " " +
-                           std::to_string(usual->first) + ", " + std::to_string(sweep.size()) + " values tried, each in one placement of its buffers"});
+        out.push_back({axis + "." + variant, "least rate by " + axis + ", " + variant, "", part,
+                       part * a.seconds / a.high * b.low / b.seconds, part * a.seconds / a.low * b.high / b.seconds,
+                       "bytes of the elements per second at " + axis + " " + std::to_string(least.first) +
+                           ", of those at " + axis + " " + std::to_string(usual->first) + ", " +
+                           std::to_string(sweep.size()) + " values tried, each in one placement of its buffers"});
     }
 }
 
 bool is_apart(const Curve& curve) {
-    const auto differs = [&](const char* axis, const char* usual) { return curve.fixed.has(axis) && curve.fixed.text(axis) != usual; };
+    const auto differs = [&](const char* axis, const char* usual) {
+        return curve.fixed.has(axis) && curve.fixed.text(axis) != usual;
+    };
     return differs("offset", "0") || differs("stride", "1");
 }
 
@@ -329,17 +368,19 @@ std::vector<Finding> conclude(const std::vector<Curve>& all, const Device& devic
         }
         if (best) streamed = std::max(streamed, best->work.bytes);
         if (best)
-            out.push_back({variant, std::string(variant) + " bandwidth", "B/s", best->work.bytes / best->seconds, best->work.bytes / best->high,
-                           best->work.bytes / best->low,
-                           "largest size, " + format_bytes(static_cast<std::uint64_t>(best->x)) + " per buffer, elements of " + width + " bytes"});
+            out.push_back({variant, std::string(variant) + " bandwidth", "B/s", best->work.bytes / best->seconds,
+                           best->work.bytes / best->high, best->work.bytes / best->low,
+                           "largest size, " + format_bytes(static_cast<std::uint64_t>(best->x)) +
+                               " per buffer, elements of " + width + " bytes"});
     }
     if (streamed > 0)
-        out.push_back(
-            {"streamed", "streamed", "byte", streamed, streamed, streamed, "all buffers of the largest of these streams: what moves as much is no faster"});
+        out.push_back({"streamed", "streamed", "byte", streamed, streamed, streamed,
+                       "all buffers of the largest of these streams: what moves as much is no faster"});
     for (const auto& curve : curves) {
         if (curve.variant == "reread" && !curve.samples.empty()) conclude_levels(curve, device, out);
         if (curve.variant == "copy" && device.is_cpu() && curve.samples.size() > 1)
-            for (auto& f : copy_rates(curve, device, "elements of " + curve.fixed.text("width") + " bytes")) out.push_back(std::move(f));
+            for (auto& f : copy_rates(curve, device, "elements of " + curve.fixed.text("width") + " bytes"))
+                out.push_back(std::move(f));
     }
     for (auto& f : of_places) out.push_back(std::move(f));
     return out;
@@ -352,14 +393,48 @@ Experiment describe_bandwidth() {
     out.family = "bandwidth";
     out.question = "How many bytes per second does memory move when a kernel does nothing else?";
     const std::vector<std::string> streams{"copy", "batch", "read", "write", "triad"};
-    out.axes = {{"size", "byte", "size of each buffer; auto is twice the last-level cache, for reread 16 KiB, where a sweep such as "
-                 "16Ki:512Mi:*2 begins", Axis::Kind::integer, {"auto"}, {}, 16, 1e15, true},
-                {"width", "byte", "size of an element; auto is 16, for reread on a CPU 64", Axis::Kind::integer,
-                 {"auto"}, {}, 4, 64, true, {"auto", "4:64:*2"}},
-                {"offset", "word", "words of 32 bits in front of the first element of each buffer: where its elements are aligned to", Axis::Kind::integer,
-                 {"0"}, {}, 0, 4096, false, {"0"}, streams},
-                {"stride", "element", "from one element that is moved to the next; the buffers keep their size, so fewer bytes are moved", Axis::Kind::integer,
-                 {"1"}, {}, 1, 1 << 20, false, {"1"}, streams}};
+    out.axes = {{"size",
+                 "byte",
+                 "size of each buffer; auto is twice the last-level cache, for reread 16 KiB, where a sweep such as "
+                 "16Ki:512Mi:*2 begins",
+                 Axis::Kind::integer,
+                 {"auto"},
+                 {},
+                 16,
+                 1e15,
+                 true},
+                {"width",
+                 "byte",
+                 "size of an element; auto is 16, for reread on a CPU 64",
+                 Axis::Kind::integer,
+                 {"auto"},
+                 {},
+                 4,
+                 64,
+                 true,
+                 {"auto", "4:64:*2"}},
+                {"offset",
+                 "word",
+                 "words of 32 bits in front of the first element of each buffer: where its elements are aligned to",
+                 Axis::Kind::integer,
+                 {"0"},
+                 {},
+                 0,
+                 4096,
+                 false,
+                 {"0"},
+                 streams},
+                {"stride",
+                 "element",
+                 "from one element that is moved to the next; the buffers keep their size, so fewer bytes are moved",
+                 Axis::Kind::integer,
+                 {"1"},
+                 {},
+                 1,
+                 1 << 20,
+                 false,
+                 {"1"},
+                 streams}};
     out.axes[1].power_of_two = true;
     out.variants = {
         {"copy", "Reads each element of one buffer once and writes it to another; both directions count."},
@@ -370,7 +445,8 @@ Experiment describe_bandwidth() {
         {"reread", "All work-groups read one region again and again: the bandwidth of the level that holds it."}};
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
-    out.metrics = {{"bandwidth", "B/s", Better::higher, [](const Setup& s, double seconds) { return s.slope ? 1 / seconds : NAN; }}};
+    out.metrics = {{"bandwidth", "B/s", Better::higher,
+                    [](const Setup& s, double seconds) { return s.slope ? 1 / seconds : NAN; }}};
     out.curve_over = "size";
     out.conclude = conclude;
     return out;

@@ -1,7 +1,7 @@
 // banks: local-memory time over the stride between lanes, and the banks that explain it.
 //
-// The usual probe multiplies by the stride inside the chain and so times the multiplier too; some feed one stride's result
-// into the next. Here the pattern is in a read-only table of starts and the chain is loads only.
+// The usual probe multiplies by the stride inside the chain and so times the multiplier too; some feed one stride's
+// result into the next. Here the pattern is in a read-only table of starts and the chain is loads only.
 #include <algorithm>
 #include <cmath>
 
@@ -19,7 +19,9 @@ using namespace lib;
 constexpr std::uint32_t words = 4096;  // strides to 64 of a 64-lane wave do not wrap
 constexpr std::uint32_t shift = 37;
 constexpr std::int32_t loads_per_trip = 16;
-constexpr std::uint32_t chains = 4, apart = 64;  // of a work-item of `rate`: as many words apart, so that the conflicts are the same
+constexpr std::uint32_t chains = 4,
+                        apart =
+                            64;  // of a work-item of `rate`: as many words apart, so that the conflicts are the same
 
 std::uint32_t word_bytes(const std::string& variant, const Device& device) {
     return variant != "pair" && short_local_address(device) ? 4 : 8;
@@ -34,13 +36,15 @@ std::vector<std::uint32_t> starts(std::uint32_t lanes, std::uint32_t stride, std
 Setup setup(const Request& request, Params& params) {
     const auto& device = request.device;
     if (device.is_cpu())
-        throw Unsupported("local memory is ordinary cached memory on this device and has no banks; the first level of latency_global "
-                          "is its latency");
+        throw Unsupported(
+            "local memory is ordinary cached memory on this device and has no banks; the first level of latency_global "
+            "is its latency");
     const auto bytes = word_bytes(request.variant.name, device);
     const bool rate = request.variant.name == "rate";
     // Of one wave the latency is seen; a rate takes all that a unit holds.
-    const auto lanes = rate && !is_simulator(device) ? std::min<std::uint32_t>(1024, static_cast<std::uint32_t>(device.max_group_promised))
-                                                     : std::min<std::uint32_t>(wave_width(device), static_cast<std::uint32_t>(device.max_group));
+    const auto lanes = rate && !is_simulator(device)
+                           ? std::min<std::uint32_t>(1024, static_cast<std::uint32_t>(device.max_group_promised))
+                           : std::min<std::uint32_t>(wave_width(device), static_cast<std::uint32_t>(device.max_group));
     const std::uint32_t groups = !rate ? 1 : is_simulator(device) ? 2 : device.compute_units * 2;
     // The seed moves the whole pattern, by a multiple of 64 words: other data, the same conflicts.
     const auto start = starts(lanes, static_cast<std::uint32_t>(params.integer("stride")),
@@ -55,12 +59,14 @@ Setup setup(const Request& request, Params& params) {
     out.declared = {{Declared::What::local_load, loads_per_trip, 8 * bytes}};
     if (rate) {
         out.defines.push_back("APART=" + std::to_string(apart));
-        out.slope->steps_per_trip *= static_cast<double>(bytes) * lanes * groups;  // a step is a byte; a trip has as many loads in its four chains
+        out.slope->steps_per_trip *= static_cast<double>(bytes) * lanes *
+                                     groups;  // a step is a byte; a trip has as many loads in its four chains
         out.check = [=](const Buffers& buffers) {
             const auto moved = static_cast<std::uint64_t>(buffers.trips) * (loads_per_trip / chains) * shift;
             return first_difference<std::uint32_t>(buffers, "out", [&](std::size_t i) {
                 std::uint32_t sum = 0;
-                for (std::uint32_t k = 0; k < chains; ++k) sum += static_cast<std::uint32_t>((start[i % lanes] + k * apart + moved) % words);
+                for (std::uint32_t k = 0; k < chains; ++k)
+                    sum += static_cast<std::uint32_t>((start[i % lanes] + k * apart + moved) % words);
                 return sum;
             });
         };
@@ -75,16 +81,19 @@ Setup setup(const Request& request, Params& params) {
     return out;
 }
 
-/// Bytes in a second at stride 1, where no lanes meet in a bank, and how many times as long the stride takes that is the worst.
+/// Bytes in a second at stride 1, where no lanes meet in a bank, and how many times as long the stride takes that is
+/// the worst.
 void conclude_rate(const Curve& curve, std::vector<Finding>& out) {
     const auto* free = sample_at(curve, 1);
     if (!free) return;
     out.push_back(rate_finding("rate", "local memory bandwidth", "B/s", *free, 1,
                                "four chains of loads in each work-item of whole groups on all units, stride 1"));
     if (curve.samples.size() < 3) return;
-    const auto& worst = *std::max_element(curve.samples.begin(), curve.samples.end(), [](const auto& a, const auto& b) { return a.per_step < b.per_step; });
+    const auto& worst = *std::max_element(curve.samples.begin(), curve.samples.end(),
+                                          [](const auto& a, const auto& b) { return a.per_step < b.per_step; });
     out.push_back({"rate.worst", "local memory at the worst stride", "x", worst.per_step / free->per_step,
-                   per_step(worst, worst.low) / per_step(*free, free->high), per_step(worst, worst.high) / per_step(*free, free->low),
+                   per_step(worst, worst.low) / per_step(*free, free->high),
+                   per_step(worst, worst.high) / per_step(*free, free->low),
                    "stride " + text_of(worst.x) + " against 1, the same loads"});
 }
 
@@ -92,7 +101,8 @@ void conclude_one(const Curve& curve, const Device& device, std::vector<Finding>
     const auto bytes = word_bytes(curve.variant, device);
     const auto of = std::to_string(bytes), label = of + "-byte ";
     if (const auto* one = sample_at(curve, 1))
-        out.push_back(step_finding("load." + of, label + "local load", *one, "dependent loads of one wave at stride 1, no conflict"));
+        out.push_back(step_finding("load." + of, label + "local load", *one,
+                                   "dependent loads of one wave at stride 1, no conflict"));
     std::vector<BankCase> cases;
     for (const auto& s : curve.samples) {
         auto addresses = starts(wave_width(device), static_cast<std::uint32_t>(s.x), 0);
@@ -106,7 +116,8 @@ void conclude_one(const Curve& curve, const Device& device, std::vector<Finding>
                      format_significant(100 * fit->residual, 2) + " %";
     std::string also;
     for (const auto& [banks, width] : fit->alternatives)
-        also += (also.empty() ? "; as good: " : ", ") + std::to_string(banks) + " of " + std::to_string(width) + " byte";
+        also +=
+            (also.empty() ? "; as good: " : ", ") + std::to_string(banks) + " of " + std::to_string(width) + " byte";
     const double banks = fit->banks, width = fit->bank_bytes;
     out.push_back({"banks." + of, label + "banks", "bank", banks, banks, banks, how + also});
     out.push_back({"width." + of, label + "bank width", "byte", width, width, width, how});
@@ -116,8 +127,10 @@ void conclude_one(const Curve& curve, const Device& device, std::vector<Finding>
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
     std::vector<Finding> out;
     for (const auto& curve : curves) {
-        if (curve.variant == "rate") conclude_rate(curve, out);
-        else conclude_one(curve, device, out);
+        if (curve.variant == "rate")
+            conclude_rate(curve, out);
+        else
+            conclude_one(curve, device, out);
     }
     return out;
 }
@@ -128,16 +141,22 @@ Experiment describe_banks() {
     Experiment out;
     out.family = "banks";
     out.question = "How many banks does local memory have, how wide are they, and what does a conflict cost?";
-    out.axes = {{"stride", "word", "distance between the words of neighbouring lanes; 0: all lanes read one word, 33: 32 with padding",
+    out.axes = {{"stride",
+                 "word",
+                 "distance between the words of neighbouring lanes; 0: all lanes read one word, 33: 32 with padding",
                  Axis::Kind::integer,
-                 {"0", "1", "2", "3", "4", "5", "6", "7", "8", "10", "12", "14", "15", "16", "17", "20", "24", "31", "32", "33", "48", "64"},
-                 {}, 0, 64}};
+                 {"0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",  "8",  "10", "12",
+                  "14", "15", "16", "17", "20", "24", "31", "32", "33", "48", "64"},
+                 {},
+                 0,
+                 64}};
     out.variants = {{"word", "One wave chases addresses of 4 bytes (8 bytes where a local pointer has 8)."},
                     {"pair", "The same with words of 8 bytes."},
                     {"rate", "Whole groups on all units, four chains in each work-item: bytes in a second."}};
     out.setup = setup;
-    out.metrics = {{"local_bandwidth", "B/s", Better::higher,
-                    [](const Setup& s, double seconds) { return s.global.count() > s.local.count() ? 1 / seconds : NAN; }}};
+    out.metrics = {{"local_bandwidth", "B/s", Better::higher, [](const Setup& s, double seconds) {
+                        return s.global.count() > s.local.count() ? 1 / seconds : NAN;
+                    }}};
     out.curve_over = "stride";
     out.conclude = conclude;
     return out;

@@ -11,7 +11,8 @@ using namespace lib;
 
 constexpr std::int32_t passes_per_trip = 8;
 
-std::vector<std::uint32_t> results(const std::string& variant, std::uint32_t lanes, std::uint32_t c, std::int32_t trips) {
+std::vector<std::uint32_t> results(const std::string& variant, std::uint32_t lanes, std::uint32_t c,
+                                   std::int32_t trips) {
     const auto passes = static_cast<std::uint32_t>(trips) * passes_per_trip;
     std::vector<std::uint32_t> out(lanes);
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
@@ -39,16 +40,20 @@ Setup setup(const Request& request, Params& params) {
     out.args.push_back(value("trips", std::int32_t{0}));
     out.global = out.local = Extent(lanes);
     // A CPU walks through the work-items at each barrier, so that the time follows their number.
-    const std::int32_t low = device.is_cpu() ? std::clamp<std::int32_t>(static_cast<std::int32_t>(65536 / lanes), 64, 4096) : 256;
+    const std::int32_t low =
+        device.is_cpu() ? std::clamp<std::int32_t>(static_cast<std::int32_t>(65536 / lanes), 64, 4096) : 256;
     out.slope = slope(device, low, 4 * low, passes_per_trip);
     // A group that is no larger than a wave needs no barrier, and compilers that know its size leave it out. On a CPU
     // barriers are the ends of loops over the work-items, whose memory the compiler may keep in registers.
-    if (!device.is_cpu() && variant != "none" && lanes > 64) out.declared.push_back({Declared::What::barrier, passes_per_trip});
+    if (!device.is_cpu() && variant != "none" && lanes > 64)
+        out.declared.push_back({Declared::What::barrier, passes_per_trip});
     if (!device.is_cpu() && variant == "exchange" && lanes > 1) {
         out.declared.push_back({Declared::What::local_store, passes_per_trip, 32});
         out.declared.push_back({Declared::What::local_load, passes_per_trip, 32});
     }
-    out.check = [=](const Buffers& buffers) { return first_difference(buffers, "out", results(variant, lanes, c, buffers.trips)); };
+    out.check = [=](const Buffers& buffers) {
+        return first_difference(buffers, "out", results(variant, lanes, c, buffers.trips));
+    };
     return out;
 }
 
@@ -63,23 +68,28 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
         const auto* base = none ? sample_at(*none, largest.x) : nullptr;
         std::string how = "one work-group: store, barrier and load from the neighbour through local memory";
         if (curve.variant == "plain")
-            how = "one work-group, a multiply-add before each barrier" + (base ? ", which alone takes " + format_seconds(base->per_step) : "");
+            how = "one work-group, a multiply-add before each barrier" +
+                  (base ? ", which alone takes " + format_seconds(base->per_step) : "");
         if (!device.is_cpu()) {
             out.push_back(step_finding(curve.variant, name, largest, how));
             for (const auto& s : curve.samples)
                 if (curve.variant == "plain")
-                    out.push_back(step_finding("plain." + text_of(s.x), "barrier of " + text_of(s.x), s, "one work-group, a multiply-add before each barrier"));
+                    out.push_back(step_finding("plain." + text_of(s.x), "barrier of " + text_of(s.x), s,
+                                               "one work-group, a multiply-add before each barrier"));
             if (curve.samples.size() > 1)
-                out.push_back(step_finding(curve.variant + ".smallest", curve.variant + " of the smallest group", curve.samples.front(),
+                out.push_back(step_finding(curve.variant + ".smallest", curve.variant + " of the smallest group",
+                                           curve.samples.front(),
                                            "the same in a group of " + text_of(curve.samples.front().x)));
             continue;
         }
         if (curve.variant != "plain") continue;
-        out.push_back({"item", "barrier a work-item", "s", largest.per_step / largest.x, largest.low / largest.x, largest.high / largest.x,
+        out.push_back({"item", "barrier a work-item", "s", largest.per_step / largest.x, largest.low / largest.x,
+                       largest.high / largest.x,
                        "group of " + size + ", one thread walks through its work-items from barrier to barrier"});
         if (base)
-            out.push_back({"split", "loop with barriers over without", "x", largest.per_step / base->per_step, largest.low / base->high,
-                           largest.high / base->low, "group of " + size + ": the loop is split and private variables go through memory"});
+            out.push_back({"split", "loop with barriers over without", "x", largest.per_step / base->per_step,
+                           largest.low / base->high, largest.high / base->low,
+                           "group of " + size + ": the loop is split and private variables go through memory"});
     }
     return out;
 }
@@ -90,8 +100,14 @@ Experiment describe_barrier() {
     Experiment out;
     out.family = "barrier";
     out.question = "What does a work-group barrier cost?";
-    out.axes = {{"group", "item", "work-items in the group", Axis::Kind::integer,
-                 {"32", "64", "128", "256", "512", "1024"}, {}, 1, 1 << 16}};
+    out.axes = {{"group",
+                 "item",
+                 "work-items in the group",
+                 Axis::Kind::integer,
+                 {"32", "64", "128", "256", "512", "1024"},
+                 {},
+                 1,
+                 1 << 16}};
     out.variants = {{"plain", "A multiply-add and a barrier, over and over."},
                     {"exchange", "A value handed to the neighbour through local memory, one barrier per step."},
                     {"none", "The loop of plain without barriers."}};

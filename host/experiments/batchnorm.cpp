@@ -42,15 +42,18 @@ Choice choice_of(const Request& request, Params& params) {
     const auto pixels = product("the number of values per image", {c, h, w}, (1ull << 31) - 1);
     const auto values = product("the number of values per channel", {n, h, w}, (1ull << 31) - 1);
     if (by_channel(request.variant) && values < 2)
-        throw Unsupported("a channel has only 1 value and no deviation; training needs at least 2 images, rows or columns");
-    require_room(device, "x", product("the tensor's size in bytes", {n, static_cast<std::int64_t>(pixels), 4}, 1ull << 40));
+        throw Unsupported(
+            "a channel has only 1 value and no deviation; training needs at least 2 images, rows or columns");
+    require_room(device, "x",
+                 product("the tensor's size in bytes", {n, static_cast<std::int64_t>(pixels), 4}, 1ull << 40));
     Choice out{{static_cast<std::size_t>(n), static_cast<std::size_t>(c), static_cast<std::size_t>(h * w)}};
     if (request.variant.name == "channel_wide") {
         // About enough groups to fill the device four times over, so that the last ones leave little of it idle.
         const std::size_t wanted = (device.is_cpu() ? 4ull : 32ull) * device.compute_units;
         out.slices = params.count("slices", nearest_divisor(out.images, wanted, out.channels));
         if (out.slices > out.images)
-            throw Unsupported("axis 'slices' is " + std::to_string(out.slices) + "; there are only " + std::to_string(out.images) + " images to share");
+            throw Unsupported("axis 'slices' is " + std::to_string(out.slices) + "; there are only " +
+                              std::to_string(out.images) + " images to share");
     }
     return out;
 }
@@ -58,16 +61,19 @@ Choice choice_of(const Request& request, Params& params) {
 std::string define(const char* name, std::size_t v) { return std::string(name) + "=" + std::to_string(v) + "u"; }
 
 void pixel(Setup& out, const Request& request, const Shape& s) {
-    out.args = {out.args[0], Output{"y", s.total() * 4}, Output{"means", s.pixels() * 4}, Output{"scales", s.pixels() * 4}};
+    out.args = {out.args[0], Output{"y", s.total() * 4}, Output{"means", s.pixels() * 4},
+                Output{"scales", s.pixels() * 4}};
     if (request.variant.name.rfind("pixel_split", 0) == 0) {
         const std::size_t parts = request.variant.name.back() == '4' ? 4 : 2;
         const std::size_t places = std::min<std::size_t>(64, request.device.max_group / parts);
         if (places == 0)
-            throw Unsupported("a pixel takes " + std::to_string(parts) + " work-items of one work-group; the device takes groups of " +
+            throw Unsupported("a pixel takes " + std::to_string(parts) +
+                              " work-items of one work-group; the device takes groups of " +
                               std::to_string(request.device.max_group));
         // More would be spilled anyway, and unrolled loops of that length take minutes to compile.
         if (divide_up(s.images, parts) > 256)
-            throw Unsupported("a work-item would hold " + std::to_string(divide_up(s.images, parts)) + " values in registers; at most 256 are possible");
+            throw Unsupported("a work-item would hold " + std::to_string(divide_up(s.images, parts)) +
+                              " values in registers; at most 256 are possible");
         out.defines.push_back(define("PLACES", places));
         out.local = Extent(places, parts);
         out.global = Extent(round_up(s.pixels(), places), parts);
@@ -79,22 +85,41 @@ void pixel(Setup& out, const Request& request, const Shape& s) {
 
 void channel(Setup& out, const Request& request, const Choice& s, const Data& data) {
     const auto& device = request.device;
-    out.args.insert(out.args.end(), {Output{"y", s.total() * 4}, Output{"means", s.channels * 4}, Output{"scales", s.channels * 4},
-                                     InOut{"running", data.running}, Input{"gamma", data.gamma}, Input{"beta", data.beta}});
+    out.args.insert(out.args.end(),
+                    {Output{"y", s.total() * 4}, Output{"means", s.channels * 4}, Output{"scales", s.channels * 4},
+                     InOut{"running", data.running}, Input{"gamma", data.gamma}, Input{"beta", data.beta}});
     if (request.variant.name == "channel_wide") {
         const std::size_t vector = device.is_cpu() && s.plane % 8 == 0 ? 8 : s.plane % 4 == 0 ? 4 : 1;
         const std::size_t local = device.is_cpu() ? 1 : group_of(device, 256), groups = s.channels * s.slices;
         out.defines.insert(out.defines.end(), {"VECTOR=" + std::to_string(vector), define("SLICES", s.slices)});
         out.args.insert(out.args.end(), {Scratch{"partial", groups * 8}, Local{"shared_", local * 8}});
-        out.steps = {Launch{"batchnorm_partial", Extent(groups * local), Extent(local), {"x", "partial", "shared_"}, {}, "partial_sums"},
-                     Launch{"batchnorm_apply", Extent(groups * local), Extent(local),
-                            {"x", "y", "partial", "means", "scales", "running", "gamma", "beta"}, {}, "result"}};
+        out.steps = {Launch{"batchnorm_partial",
+                            Extent(groups * local),
+                            Extent(local),
+                            {"x", "partial", "shared_"},
+                            {},
+                            "partial_sums"},
+                     Launch{"batchnorm_apply",
+                            Extent(groups * local),
+                            Extent(local),
+                            {"x", "y", "partial", "means", "scales", "running", "gamma", "beta"},
+                            {},
+                            "result"}};
     } else {
         const std::size_t local = group_of(device, device.is_cpu() ? 64 : 512), own = group_of(device, 256);
         out.args.push_back(Local{"shared_", local * 4});
-        out.steps = {
-            Launch{"batchnorm_statistics", Extent(s.channels * local), Extent(local), {"x", "means", "scales", "running", "shared_"}, {}, "statistics"},
-            Launch{"batchnorm_normalise", Extent(round_up(s.total(), own)), Extent(own), {"x", "y", "means", "scales", "gamma", "beta"}, {}, "result"}};
+        out.steps = {Launch{"batchnorm_statistics",
+                            Extent(s.channels * local),
+                            Extent(local),
+                            {"x", "means", "scales", "running", "shared_"},
+                            {},
+                            "statistics"},
+                     Launch{"batchnorm_normalise",
+                            Extent(round_up(s.total(), own)),
+                            Extent(own),
+                            {"x", "y", "means", "scales", "gamma", "beta"},
+                            {},
+                            "result"}};
     }
 }
 
@@ -123,11 +148,14 @@ Setup setup(const Request& request, Params& params) {
 Experiment describe_batchnorm() {
     Experiment out;
     out.family = "batchnorm";
-    out.question = "How many times must batch normalisation read its input, and what do registers, splitting and Welford's update gain?";
+    out.question =
+        "How many times must batch normalisation read its input, and what do registers, splitting and Welford's update "
+        "gain?";
     const auto axis = [](const char* name, const char* meaning) {
         return Axis{name, "", meaning, Axis::Kind::integer, {"auto"}, {}, 1, 1 << 24, true};
     };
-    out.axes = {axis("images", "N, images; auto is 128, on a CPU 32"), axis("channels", "C, channels; auto is 256, on a CPU 64"),
+    out.axes = {axis("images", "N, images; auto is 128, on a CPU 32"),
+                axis("channels", "C, channels; auto is 256, on a CPU 64"),
                 axis("height", "H, rows of a plane; auto is 56"), axis("width", "W, columns of a plane; auto is 56"),
                 axis("slices", "work-groups per channel; auto fills the device four times")};
     out.axes.back().tune = {"auto", "1:16:*2"};
@@ -137,12 +165,18 @@ Experiment describe_batchnorm() {
         {"pixel_stepped", "pixel_three with pointers stepped from image to image instead of an index."},
         {"pixel_two", "Statistics per pixel: both sums in one pass, shifted against cancellation."},
         {"pixel_welford", "Statistics per pixel: Welford's update, then the result."},
-        {"pixel_split2", "Statistics per pixel: two work-items hold its values in registers and read them once.", {"PARTS=2"}},
+        {"pixel_split2",
+         "Statistics per pixel: two work-items hold its values in registers and read them once.",
+         {"PARTS=2"}},
         {"pixel_split4", "As pixel_split2 with four work-items per pixel.", {"PARTS=4"}},
-        {"channel_three", "Statistics per channel: one work-group per channel takes mean and variance in two passes, then the result."},
+        {"channel_three",
+         "Statistics per channel: one work-group per channel takes mean and variance in two passes, then the result."},
         {"channel_two", "Statistics per channel: both sums in one pass, then the result."},
-        {"channel_welford", "Statistics per channel: Welford's update in each work-item, joined in a tree, then the result."},
-        {"channel_wide", "Statistics per channel: several work-groups per channel, 128-bit loads, second pass in reverse order to hit the cache."},
+        {"channel_welford",
+         "Statistics per channel: Welford's update in each work-item, joined in a tree, then the result."},
+        {"channel_wide",
+         "Statistics per channel: several work-groups per channel, 128-bit loads, second pass in reverse order to hit "
+         "the cache."},
     };
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { choice_of(request, params); };

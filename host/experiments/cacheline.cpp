@@ -1,6 +1,6 @@
-// cacheline: pairs of loads at a distance. The time of a pair less the time of a lone miss is the time of the second load,
-// and it jumps where the distance leaves what the first one filled. No model of averages is needed, and sector, fetch and
-// line show separately; a strided walk mixes them.
+// cacheline: pairs of loads at a distance. The time of a pair less the time of a lone miss is the time of the second
+// load, and it jumps where the distance leaves what the first one filled. No model of averages is needed, and sector,
+// fetch and line show separately; a strided walk mixes them.
 #include "core/units.hpp"
 #include "experiments/lib/cacheline_granules.hpp"
 #include "experiments/lib/data.hpp"
@@ -17,7 +17,9 @@ constexpr std::int32_t visits_per_trip = 8;
 
 struct Layout {
     std::uint64_t footprint = 0, distance = 0, offset = 0;
-    std::uint64_t bytes() const { return footprint + distance + granule; }  // the last pair's second word lies beyond the last home
+    std::uint64_t bytes() const {
+        return footprint + distance + granule;
+    }  // the last pair's second word lies beyond the last home
 };
 
 Layout layout_of(const Request& request, Params& params) {
@@ -26,10 +28,12 @@ Layout layout_of(const Request& request, Params& params) {
     out.distance = params.count("distance");
     out.offset = params.count("offset");
     out.footprint = params.count(
-        "footprint", is_simulator(device) ? 16 << 10 : round_up(std::max<std::uint64_t>(beyond_caches(device), 1 << 20), granule));
+        "footprint",
+        is_simulator(device) ? 16 << 10 : round_up(std::max<std::uint64_t>(beyond_caches(device), 1 << 20), granule));
     if (out.distance % granule == 0)
-        throw Error(Blame::usage, "axis 'distance' is " + std::to_string(out.distance) +
-                                      "; a multiple of 128 would fall on the first word of another pair, so use one 8 larger");
+        throw Error(Blame::usage,
+                    "axis 'distance' is " + std::to_string(out.distance) +
+                        "; a multiple of 128 would fall on the first word of another pair, so use one 8 larger");
     require_room(device, "chain", out.bytes());
     return out;
 }
@@ -44,7 +48,12 @@ Setup setup(const Request& request, Params& params) {
     out.args = {Input{"slot", share(slot)}, Scratch{"chain", layout.bytes()},
                 InOut{"state", share(std::vector<std::uint64_t>{slot[0] * granule + offset, 0})},
                 value("count", static_cast<std::uint32_t>(slot.size())), value("trips", std::int32_t{0})};
-    out.steps = {Launch{"cacheline_link", Extent(is_simulator(device) ? 64 : 4096), {}, {"slot", "chain", "state", "count"}, {}, "link"},
+    out.steps = {Launch{"cacheline_link",
+                        Extent(is_simulator(device) ? 64 : 4096),
+                        {},
+                        {"slot", "chain", "state", "count"},
+                        {},
+                        "link"},
                  Launch{{}, Extent(1), Extent(1), {"chain", "state", "trips"}, {}, "chase"}};
     out.defines = {"DISTANCE=" + std::to_string(distance), "OFFSET=" + std::to_string(offset)};
     out.slope = slope(device, 32, 544, visits_per_trip);
@@ -52,15 +61,17 @@ Setup setup(const Request& request, Params& params) {
     out.accumulates = true;  // the chase goes on from where it stands
     out.check = [slot = std::move(slot), offset = layout.offset](const Buffers& buffers) -> std::optional<std::string> {
         const auto visits = static_cast<std::uint64_t>(buffers.trips) * visits_per_trip * buffers.operations;
-        const std::uint64_t expected = slot[visits % slot.size()] * granule + offset, got = buffers.as<std::uint64_t>("state")[0];
+        const std::uint64_t expected = slot[visits % slot.size()] * granule + offset,
+                            got = buffers.as<std::uint64_t>("state")[0];
         if (got == expected) return std::nullopt;
-        return "after " + std::to_string(visits) + " visits the chase stands at byte " + std::to_string(got) + ", expected " +
-               std::to_string(expected);
+        return "after " + std::to_string(visits) + " visits the chase stands at byte " + std::to_string(got) +
+               ", expected " + std::to_string(expected);
     };
     return out;
 }
 
-/// Of granules from the smallest on: a GPU fills sectors of a line, a CPU whole lines, and what comes along beyond one was prefetched.
+/// Of granules from the smallest on: a GPU fills sectors of a line, a CPU whole lines, and what comes along beyond one
+/// was prefetched.
 std::string name_of_granule(std::size_t i, std::size_t found, bool gpu) {
     if (!gpu) return i == 0 ? "line" : "fetch";
     return i + 1 == found ? "line" : i == 0 ? "sector" : "fetch";
@@ -70,7 +81,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     std::vector<Finding> out;
     for (const auto& pairs : curves) {
         if (pairs.variant != "pair" || pairs.fixed.integer("offset") != 0) continue;
-        const auto lones = std::find_if(curves.begin(), curves.end(), [&](const Curve& c) { return c.variant == "lone" && c.fixed == pairs.fixed; });
+        const auto lones = std::find_if(curves.begin(), curves.end(),
+                                        [&](const Curve& c) { return c.variant == "lone" && c.fixed == pairs.fixed; });
         if (lones == curves.end()) continue;
         std::vector<double> distance, second, noise;
         const Curve::Sample* miss = nullptr;
@@ -83,16 +95,25 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
             noise.push_back(pair.high - pair.low + lone->high - lone->low);
         }
         if (!miss) continue;
-        const auto where = pairs.fixed.is_auto("footprint") ? "beyond the caches" : "in " + format_bytes(static_cast<double>(pairs.fixed.integer("footprint")));
-        out.push_back(step_finding("miss", "lone miss", *miss, "random chase, one load per block of 128 bytes, " + where));
+        const auto where = pairs.fixed.is_auto("footprint")
+                               ? "beyond the caches"
+                               : "in " + format_bytes(static_cast<double>(pairs.fixed.integer("footprint")));
+        out.push_back(
+            step_finding("miss", "lone miss", *miss, "random chase, one load per block of 128 bytes, " + where));
         // Where the intervals are narrow, a twenty-fifth of a miss is still less than what sets levels of memory apart.
-        const auto found = cacheline::granules(distance, second, std::max(0.04 * miss->per_step, summarise(noise).median));
+        const auto found =
+            cacheline::granules(distance, second, std::max(0.04 * miss->per_step, summarise(noise).median));
         const auto said = static_cast<double>(device.cacheline_bytes);
         if (found.empty())
-            out.push_back(withheld("line", "line", "a second load costs no more from any distance on: prefetchers bring it, or others use the memory"));
-        else if (const auto first = static_cast<double>(found.front().bytes); device.is_cpu() && said > 0 && first != said) {
-            out.push_back(withheld("line", "line", "a second load costs more from " + format_bytes(first) + " on, and the driver says " +
-                                                       format_bytes(said) + ": prefetchers bring what lies between, or others use the memory"));
+            out.push_back(withheld(
+                "line", "line",
+                "a second load costs no more from any distance on: prefetchers bring it, or others use the memory"));
+        else if (const auto first = static_cast<double>(found.front().bytes);
+                 device.is_cpu() && said > 0 && first != said) {
+            out.push_back(withheld("line", "line",
+                                   "a second load costs more from " + format_bytes(first) +
+                                       " on, and the driver says " + format_bytes(said) +
+                                       ": prefetchers bring what lies between, or others use the memory"));
             continue;
         }
         for (std::size_t i = 0; i < found.size(); ++i) {
@@ -113,14 +134,34 @@ Experiment describe_cacheline() {
     Experiment out;
     out.family = "cacheline";
     out.question = "How many bytes does one miss bring in: sector, fetch and line?";
-    out.axes = {{"distance", "byte", "distance from the first word of a pair to the second; no multiple of 128, where other pairs begin", Axis::Kind::integer,
-                 {"8", "24", "40", "72", "136", "264"}, {}, 8, 4096},
-                {"offset", "byte", "offset of the pair in its block of 128 bytes; half a line moves the thresholds by half a line",
-                 Axis::Kind::integer, {"0"}, {}, 0, 120},
-                {"footprint", "byte", "size of the memory visited; auto is beyond all caches", Axis::Kind::integer,
-                 {"auto"}, {}, 1024, 1e12, true}};
-    out.variants = {{"pair", "Visits a random block, then the word a fixed distance after it, then the next random block."},
-                    {"lone", "Visits only the random blocks: the cost of the pair's first load."}};
+    out.axes = {{"distance",
+                 "byte",
+                 "distance from the first word of a pair to the second; no multiple of 128, where other pairs begin",
+                 Axis::Kind::integer,
+                 {"8", "24", "40", "72", "136", "264"},
+                 {},
+                 8,
+                 4096},
+                {"offset",
+                 "byte",
+                 "offset of the pair in its block of 128 bytes; half a line moves the thresholds by half a line",
+                 Axis::Kind::integer,
+                 {"0"},
+                 {},
+                 0,
+                 120},
+                {"footprint",
+                 "byte",
+                 "size of the memory visited; auto is beyond all caches",
+                 Axis::Kind::integer,
+                 {"auto"},
+                 {},
+                 1024,
+                 1e12,
+                 true}};
+    out.variants = {
+        {"pair", "Visits a random block, then the word a fixed distance after it, then the next random block."},
+        {"lone", "Visits only the random blocks: the cost of the pair's first load."}};
     out.setup = setup;
     for (auto& axis : out.axes) axis.multiple_of = axis.name == "footprint" ? granule : 8;
     out.resolve = [](const Request& request, Params& params) { layout_of(request, params); };

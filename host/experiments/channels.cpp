@@ -1,7 +1,7 @@
 // channels: bandwidth of the second level and what lies behind it over the spacing of lines.
 //
-// Masking the address to a window, as is often done, changes with the spacing how many times each address is written and
-// so how many writes merge. Here the set of lines has one size; only where they lie changes.
+// Masking the address to a window, as is often done, changes with the spacing how many times each address is written
+// and so how many writes merge. Here the set of lines has one size; only where they lie changes.
 #include <atomic>
 #include <bit>
 
@@ -41,17 +41,20 @@ std::optional<std::string> check_store(const Layout& layout, std::uint32_t key, 
     std::memcpy(expected.data(), raw.data(), raw.size());
     std::vector<std::uint8_t> reached(static_cast<std::size_t>(layout.lines) * line_words);
     layout.each(buffers.trips, [&](std::uint32_t item, std::uint32_t pass) {
-        std::atomic_ref(reached[layout.line_of(item, pass) * line_words + item % line_words]).store(1, std::memory_order_relaxed);
+        std::atomic_ref(reached[layout.line_of(item, pass) * line_words + item % line_words])
+            .store(1, std::memory_order_relaxed);
     });
     for (std::size_t i = 0; i < reached.size(); ++i) {
         if (!reached[i]) continue;
         const std::size_t at = i / line_words * layout.spacing_words + i % line_words;
-        for (std::uint32_t k = 0; k < 4; ++k) expected[at * 4 + k] = (static_cast<std::uint32_t>(at) * factor ^ key) + k;
+        for (std::uint32_t k = 0; k < 4; ++k)
+            expected[at * 4 + k] = (static_cast<std::uint32_t>(at) * factor ^ key) + k;
     }
     return first_difference(buffers, "out", expected);
 }
 
-std::optional<std::string> check_load(const Layout& layout, std::span<const std::uint32_t> word_sums, const Buffers& buffers) {
+std::optional<std::string> check_load(const Layout& layout, std::span<const std::uint32_t> word_sums,
+                                      const Buffers& buffers) {
     std::vector<std::uint32_t> expected(layout.items);
     layout.each(buffers.trips, [&](std::uint32_t item, std::uint32_t pass) {
         expected[item] += word_sums[layout.line_of(item, pass) * line_words + item % line_words];
@@ -71,8 +74,9 @@ std::vector<std::string> spacings() {
 Layout layout_of(const Request& request, Params& params) {
     const auto& device = request.device;
     if (device.is_cpu())
-        throw Unsupported("address hashing and prefetching hide a CPU's channels; `latency_global --axis line=4096` shows its "
-                          "pages and sets");
+        throw Unsupported(
+            "address hashing and prefetching hide a CPU's channels; `latency_global --axis line=4096` shows its "
+            "pages and sets");
     Layout out;
     out.lines = static_cast<std::uint32_t>(params.count("lines", is_simulator(device) ? 64 : 4096));
     out.spacing_words = static_cast<std::uint32_t>(params.count("spacing") / 16);
@@ -103,7 +107,9 @@ Setup setup(const Request& request, Params& params) {
             sums[i] = word[0] + word[1] + word[2] + word[3];
         }
         out.args = {Input{"in", share(in)}, Output{"out", layout.items * 4ull}, mask, spacing, trips};
-        out.check = [layout, sums = std::move(sums)](const Buffers& buffers) { return check_load(layout, sums, buffers); };
+        out.check = [layout, sums = std::move(sums)](const Buffers& buffers) {
+            return check_load(layout, sums, buffers);
+        };
     }
     out.declared = {{request.variant.name == "store" ? Declared::What::store : Declared::What::load, 1, 128}};
     out.global = Extent(layout.items);
@@ -122,18 +128,22 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         const auto faster = [](const auto& a, const auto& b) { return a.per_step < b.per_step; };
         const auto [best, worst] = std::minmax_element(curve.samples.begin(), curve.samples.end(), faster);
         const auto place = [](const Curve::Sample& s) { return format_bytes(static_cast<std::uint64_t>(s.x)); };
-        out.push_back(rate_finding(curve.variant + ".rate", curve.variant + " bandwidth of the second level", "B/s", *best, 1,
-                                   "best spacing, " + place(*best) + ", of " + curve.fixed.text("lines") + " lines of 64 bytes"));
-        out.push_back({curve.variant + ".worst", curve.variant + " worst spacing", "x", worst->per_step / best->per_step, worst->low / best->high,
-                       worst->high / best->low, "time at " + place(*worst) + " over that at the best spacing"});
+        out.push_back(
+            rate_finding(curve.variant + ".rate", curve.variant + " bandwidth of the second level", "B/s", *best, 1,
+                         "best spacing, " + place(*best) + ", of " + curve.fixed.text("lines") + " lines of 64 bytes"));
+        out.push_back({curve.variant + ".worst", curve.variant + " worst spacing", "x",
+                       worst->per_step / best->per_step, worst->low / best->high, worst->high / best->low,
+                       "time at " + place(*worst) + " over that at the best spacing"});
         if (const auto found = channels::find_interleave(xs(curve), bandwidth)) {
             const auto bytes = static_cast<double>(found->bytes);
-            out.push_back({curve.variant + ".interleave", curve.variant + " interleave", "byte", bytes, bytes, 2 * bytes,
+            out.push_back({curve.variant + ".interleave", curve.variant + " interleave", "byte", bytes, bytes,
+                           2 * bytes,
                            "largest power-of-two spacing at full bandwidth; worst beyond it " +
                                format_significant(found->ratio, 3) + " times slower"});
         } else {
             out.push_back(withheld(curve.variant + ".interleave", curve.variant + " interleave",
-                                   "no spacing from which on all larger ones are slower, as where addresses are hashed over the channels"));
+                                   "no spacing from which on all larger ones are slower, as where addresses are hashed "
+                                   "over the channels"));
         }
     }
     return out;
@@ -145,13 +155,28 @@ Experiment describe_channels() {
     Experiment out;
     out.family = "channels";
     out.question = "At which distances do lines fall on the same memory channels?";
-    out.axes = {{"spacing", "byte", "distance from line to line; by default powers of two, and powers of two plus one line", Axis::Kind::integer,
-                 spacings(), {}, 64, 1 << 24},
-                {"lines", "line", "lines of 64 bytes visited; auto is 4096, on a simulator 64", Axis::Kind::integer, {"auto"}, {}, 4, 1 << 24, true}};
+    out.axes = {{"spacing",
+                 "byte",
+                 "distance from line to line; by default powers of two, and powers of two plus one line",
+                 Axis::Kind::integer,
+                 spacings(),
+                 {},
+                 64,
+                 1 << 24},
+                {"lines",
+                 "line",
+                 "lines of 64 bytes visited; auto is 4096, on a simulator 64",
+                 Axis::Kind::integer,
+                 {"auto"},
+                 {},
+                 4,
+                 1 << 24,
+                 true}};
     out.axes.front().multiple_of = 16;
     out.axes.back().power_of_two = true;
-    out.variants = {{"store", "The whole device stores to the lines, 16 bytes per work-item and pass."},
-                    {"load", "The whole device loads from the lines past the first level, 16 bytes per work-item and pass."}};
+    out.variants = {
+        {"store", "The whole device stores to the lines, 16 bytes per work-item and pass."},
+        {"load", "The whole device loads from the lines past the first level, 16 bytes per work-item and pass."}};
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { layout_of(request, params); };
     out.metrics = {{"bandwidth", "B/s", Better::higher, [](const Setup&, double seconds) { return 1 / seconds; }}};

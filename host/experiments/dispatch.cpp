@@ -26,9 +26,12 @@ Extent shape_of(const Request& request, Params& params) {
     if (request.variant.name == "box") return params.shape("shape", Extent(32, 16));
     const auto side = params.count("side");
     switch (dimensions(request.variant.name)) {
-        case 1: return Extent(side);
-        case 2: return Extent(side, side);
-        default: return Extent(side, side, side);
+        case 1:
+            return Extent(side);
+        case 2:
+            return Extent(side, side);
+        default:
+            return Extent(side, side, side);
     }
 }
 
@@ -127,9 +130,11 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     if (device.is_cpu()) {
         // The loop over work-items is the compiler's, so only the group has a cost of its own.
         if (single)
-            out.push_back(step_finding("group.time", "time per group", *single, "groups of one work-item; waves mean nothing on a CPU"));
+            out.push_back(step_finding("group.time", "time per group", *single,
+                                       "groups of one work-item; waves mean nothing on a CPU"));
         const std::string why = "a CPU has no waves: a work-item is one iteration of a loop in one thread";
-        for (const auto& [id, name] : {std::pair{"wave.width", "wave width"}, {"resident", "resident work-items"}, {"wave.rate", "wave rate"}})
+        for (const auto& [id, name] :
+             {std::pair{"wave.width", "wave width"}, {"resident", "resident work-items"}, {"wave.rate", "wave rate"}})
             out.push_back(withheld(id, name, why));
         return out;
     }
@@ -145,20 +150,25 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
             fit = again;
     }
     if (sizes.size() < 3) return out;
-    const auto missing = [&](const char* id, const char* name, const std::string& why) { out.push_back(withheld(id, name, why)); };
+    const auto missing = [&](const char* id, const char* name, const std::string& why) {
+        out.push_back(withheld(id, name, why));
+    };
     missing("group.time", "time per group", "a GPU begins many groups at a time: their rate says how many");
     if (!fit) return out;
     const std::string how =
         "two-rate model over the group size, residual " + text_of(std::round(1000 * fit->residual) / 10) + " %";
-    out.push_back({"group.rate", "group rate", "group/s", fit->group_rate.value, fit->group_rate.low, fit->group_rate.high, how});
+    out.push_back(
+        {"group.rate", "group rate", "group/s", fit->group_rate.value, fit->group_rate.low, fit->group_rate.high, how});
     if (fit->wave_rate) {
-        out.push_back({"wave.rate", "wave rate", "wave/s", fit->wave_rate->value, fit->wave_rate->low, fit->wave_rate->high, how});
+        out.push_back({"wave.rate", "wave rate", "wave/s", fit->wave_rate->value, fit->wave_rate->low,
+                       fit->wave_rate->high, how});
         const auto [least, most] = std::minmax_element(fit->widths.begin(), fit->widths.end());
         if (!fit->widths.empty())
             out.push_back({"wave.width", "wave width", "", static_cast<double>(fit->width), static_cast<double>(*least),
                            static_cast<double>(*most), how});
     }
-    if (!fit->wave_rate || fit->widths.empty()) missing("wave.width", "wave width", "groups of all sizes begin at one rate, whatever waves they make");
+    if (!fit->wave_rate || fit->widths.empty())
+        missing("wave.width", "wave width", "groups of all sizes begin at one rate, whatever waves they make");
     conclude_residency(sizes, rates, *fit, device, out);
     if (std::none_of(out.begin(), out.end(), [](const Finding& f) { return f.id == "resident"; }))
         missing("resident", "resident work-items", "no number of them explains the rates of large groups");

@@ -31,8 +31,10 @@ Size size_of(const Request& request, Params& params) {
     const auto& variant = request.variant.name;
     const bool full = is_for_vectoriser(request.variant) || variant == "stores" || params.text("fill") == "full";
     Size s;
-    s.items = params.count("items", std::min<std::size_t>(device.is_gpu() ? (full ? 256 : 1024) : 16, device.max_group_promised));
-    if (variant == "width" || variant == "paths" || variant == "stores") s.grain = static_cast<std::uint32_t>(params.count("grain"));
+    s.items = params.count(
+        "items", std::min<std::size_t>(device.is_gpu() ? (full ? 256 : 1024) : 16, device.max_group_promised));
+    if (variant == "width" || variant == "paths" || variant == "stores")
+        s.grain = static_cast<std::uint32_t>(params.count("grain"));
     if (variant == "paths") s.ways = params.count("paths");
     require_group(device, s.items);
     if (is_for_vectoriser(request.variant))
@@ -64,7 +66,8 @@ void fill_ways(Setup& out, const Request& request, const Size& s, const std::vec
     out.check = check_of([=](std::int32_t trips) -> Expected {
         std::vector<float> ends;  // of all (way, start) pairs: work-items share them
         for (std::size_t way = 0; way < s.ways; ++way)
-            for (const float x : starts) ends.push_back(run_chain(x, -1.9f + static_cast<float>(way) * 0.00390625f, trips * links_per_trip));
+            for (const float x : starts)
+                ends.push_back(run_chain(x, -1.9f + static_cast<float>(way) * 0.00390625f, trips * links_per_trip));
         return [=](std::size_t i) { return ends[i % s.items / s.grain % s.ways * starts.size() + i % 4]; };
     });
 }
@@ -95,7 +98,8 @@ void fill_straight(Setup& out, const Request& request, const Size& s, const std:
     out.args.push_back(value("rounds", std::int32_t{straight_links / links_per_trip}));
     std::vector<float> ends;
     for (const float x : starts) ends.push_back(run_chain(x, c, straight_links));
-    out.declared = {{Declared::What::multiply_add, request.variant.name == "straight" ? 1.0 * straight_links : 1.0 * links_per_trip, 32}};
+    out.declared = {{Declared::What::multiply_add,
+                     request.variant.name == "straight" ? 1.0 * straight_links : 1.0 * links_per_trip, 32}};
     out.work.steps = static_cast<double>(s.items * s.groups);  // a step is a work-item
     out.work.flops = 2.0 * straight_links * out.work.steps;
     out.check = check_of([=](std::int32_t) -> Expected { return [=](std::size_t i) { return ends[i % 4]; }; });
@@ -103,16 +107,20 @@ void fill_straight(Setup& out, const Request& request, const Size& s, const std:
 
 /// Every way stores the number of its work-item: no chain, no slope.
 Setup stores(const Request& request, const Size& s) {
-    const std::size_t total = std::bit_ceil(s.items * (is_simulator(request.device) ? 4 : request.device.is_gpu() ? 1 << 16 : 1 << 12));
+    const std::size_t total = std::bit_ceil(s.items * (is_simulator(request.device) ? 4
+                                                       : request.device.is_gpu()    ? 1 << 16
+                                                                                    : 1 << 12));
     Setup out;
-    out.args = {Output{"out", total * 4}, value("grain", s.grain), value("mask", static_cast<std::uint32_t>(total - 1))};
+    out.args = {Output{"out", total * 4}, value("grain", s.grain),
+                value("mask", static_cast<std::uint32_t>(total - 1))};
     out.global = Extent(total / s.items * s.items);
     out.local = Extent(s.items);
     out.work.bytes = 4.0 * static_cast<double>(out.global.count());
     out.work.steps = static_cast<double>(out.global.count());
     std::get<Output>(out.args.front()).size_bytes = out.global.count() * 4;
     out.check = [](const Buffers& buffers) {
-        return first_difference<std::uint32_t>(buffers, "out", [](std::size_t i) { return static_cast<std::uint32_t>(i); });
+        return first_difference<std::uint32_t>(buffers, "out",
+                                               [](std::size_t i) { return static_cast<std::uint32_t>(i); });
     };
     return out;
 }
@@ -152,7 +160,8 @@ void conclude_width(const Curve& curve, std::vector<Finding>& out) {
         return;
     }
     // Up to the knee a wave still holds both ways; the next grain tried is the first that fills it.
-    out.push_back({"width." + fill, "SIMT width" + where, "work-item", step->position.high, step->position.value, step->position.high,
+    out.push_back({"width." + fill, "SIMT width" + where, "work-item", step->position.high, step->position.value,
+                   step->position.high,
                    "first grain of a two-way branch that costs nothing; below it the time is " +
                        text_of(std::round(100 * step->before / step->after) / 100) + "-fold"});
 }
@@ -163,8 +172,8 @@ void conclude_paths(const Curve& curve, std::vector<Finding>& out) {
     const std::string fill = curve.fixed.text("fill"), where = fill == "full" ? ", all units busy" : ", one group";
     for (const auto& s : curve.samples) {
         if (s.x == 2 || &s == &curve.samples.back())
-            out.push_back({"ways." + text_of(s.x) + "." + fill, "cost of " + text_of(s.x) + " ways" + where, "x", s.per_step / one.per_step,
-                           s.low / one.high, s.high / one.low, "time over that of one way"});
+            out.push_back({"ways." + text_of(s.x) + "." + fill, "cost of " + text_of(s.x) + " ways" + where, "x",
+                           s.per_step / one.per_step, s.low / one.high, s.high / one.low, "time over that of one way"});
     }
 }
 
@@ -194,10 +203,10 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
         if (curve.variant == "width") conclude_width(curve, out);
         if (curve.variant == "paths") conclude_paths(curve, out);
     }
-    conclude_ratio(curves, "branch", "plain", "against.branch", "branch against no branch", "every second work-item takes the other loop",
-                   out);
-    conclude_ratio(curves, "select", "plain", "against.select", "select against no branch", "values exchanged before one common loop",
-                   out);
+    conclude_ratio(curves, "branch", "plain", "against.branch", "branch against no branch",
+                   "every second work-item takes the other loop", out);
+    conclude_ratio(curves, "select", "plain", "against.select", "select against no branch",
+                   "values exchanged before one common loop", out);
     if (device.is_cpu())
         conclude_ratio(curves, "looped", "straight", "vectorised", "gain of vectorised work-items",
                        "time of a work-item with a loop in it over one without; 1 says that neither is vectorised",
@@ -219,7 +228,13 @@ Experiment describe_divergence() {
          .least = 1,
          .most = 4096,
          .only = {"width", "paths", "stores"}},
-        {.name = "paths", .meaning = "different paths", .values = {"2"}, .least = 1, .most = 64, .only = {"paths"}, .power_of_two = true},
+        {.name = "paths",
+         .meaning = "different paths",
+         .values = {"2"},
+         .least = 1,
+         .most = 64,
+         .only = {"paths"},
+         .power_of_two = true},
         {.name = "items",
          .unit = "work-item",
          .meaning = "work-items per group; auto is 16 on a CPU, else 256, for one group 1024",
@@ -244,10 +259,11 @@ Experiment describe_divergence() {
          .axes = {{"paths", "1,2,4,8,16,32,64"}},
          .curve_over = "paths"},
         {.name = "plain", .meaning = "One loop without a branch: the baseline of branch and select."},
-        {.name = "branch",
-         .meaning = "Odd work-items run the loop with two values exchanged, in their own branch."},
-        {.name = "select", .meaning = "The same result with the values exchanged first; then all work-items run one loop."},
-        {.name = "stores", .meaning = "Both ways of a branch store, at the same place written in two ways: one store or two?"},
+        {.name = "branch", .meaning = "Odd work-items run the loop with two values exchanged, in their own branch."},
+        {.name = "select",
+         .meaning = "The same result with the values exchanged first; then all work-items run one loop."},
+        {.name = "stores",
+         .meaning = "Both ways of a branch store, at the same place written in two ways: one store or two?"},
         {.name = "straight",
          .meaning = "No loop in the kernel: a CPU's compiler can run several work-items in one vector.",
          .needs = {"cpu"},

@@ -39,7 +39,8 @@ Shape shape_of(const Request& request, Params& params) {
     if (variant != "latency") {
         const std::size_t wave = wave_width(device);
         const std::size_t waves = !gpu ? 1 : variant == "units" ? 1024 / wave : variant == "peak" ? 256 / wave : 16;
-        s.items = wave * params.count("waves", std::max<std::size_t>(1, std::min(waves, device.max_group_promised / wave)));
+        s.items =
+            wave * params.count("waves", std::max<std::size_t>(1, std::min(waves, device.max_group_promised / wave)));
     }
     require_group(device, s.items);
     const double one_group = std::round(1e8 / device.compute_units) / 1e6;
@@ -65,8 +66,9 @@ std::vector<T> ends_of(const std::vector<T>& starts, T c, std::int64_t steps) {
 template <typename T>
 Check check_of(const Shape& s, std::vector<T> starts, T c) {
     return [=, starts = std::move(starts)](const Buffers& buffers) {
-        const auto ends =
-            ends_of(starts, c, static_cast<std::int64_t>(buffers.trips) * static_cast<std::int64_t>(s.unroll) + static_cast<std::int64_t>(s.ahead));
+        const auto ends = ends_of(starts, c,
+                                  static_cast<std::int64_t>(buffers.trips) * static_cast<std::int64_t>(s.unroll) +
+                                      static_cast<std::int64_t>(s.ahead));
         std::vector<T> sums;  // work-items repeat with period 4
         for (std::size_t i = 0; i < 4; ++i) {
             for (std::size_t e = 0; e < s.width; ++e) {
@@ -134,7 +136,8 @@ Setup setup(const Request& request, Params& params) {
     // A step is one link of every chain.
     out.slope = slope(device, trips, 3 * trips, static_cast<double>(s.unroll));
     const auto links =
-        static_cast<double>(s.ilp * s.width) * (request.variant.name == "nested" || request.variant.name == "unrolled" ? 1.0 : static_cast<double>(s.unroll));
+        static_cast<double>(s.ilp * s.width) *
+        (request.variant.name == "nested" || request.variant.name == "unrolled" ? 1.0 : static_cast<double>(s.unroll));
     if (s.type == "uint")
         out.declared = {{Declared::What::integer_multiply, links, 32}};
     else
@@ -161,8 +164,10 @@ double integer_ops(const Setup& setup, double seconds) { return is_integer(setup
 Experiment describe_fma() {
     Experiment out;
     out.family = "fma";
-    out.question = "What does a fused multiply-add cost in latency, throughput and code, and how many units execute it?";
-    const std::vector<std::string> chains{"latency", "ilp", "loop", "nested", "unrolled", "align", "code", "peak", "units"};
+    out.question =
+        "What does a fused multiply-add cost in latency, throughput and code, and how many units execute it?";
+    const std::vector<std::string> chains{"latency", "ilp",  "loop", "nested", "unrolled",
+                                          "align",   "code", "peak", "units"};
     const std::vector<std::string> unrolled{"latency", "ilp", "loop", "nested", "unrolled", "align", "peak", "units"};
     const std::vector<std::string> wide{"ilp", "loop", "nested", "unrolled", "align", "code", "peak", "units"};
     out.axes = {
@@ -196,7 +201,8 @@ Experiment describe_fma() {
          .only = unrolled},
         {.name = "ahead",
          .unit = "FMA",
-         .meaning = "steps of each chain before the loop, which move the loop in the lines that instructions are fetched in",
+         .meaning =
+             "steps of each chain before the loop, which move the loop in the lines that instructions are fetched in",
          .values = {"0"},
          .least = 0,
          .most = 15,
@@ -211,7 +217,8 @@ Experiment describe_fma() {
          .only = {"code"},
          .power_of_two = true},
         {.name = "waves",
-         .meaning = "waves per work-group (work-items on a CPU); auto fills the group of units and peak, else 16, on a CPU 1",
+         .meaning =
+             "waves per work-group (work-items on a CPU); auto fills the group of units and peak, else 16, on a CPU 1",
          .values = {"auto"},
          .least = 1,
          .most = 1024,
@@ -219,8 +226,9 @@ Experiment describe_fma() {
          .only = wide},
         {.name = "load",
          .unit = "%",
-         .meaning = "work-groups as a percentage of the compute units the driver reports; auto is 800 for peak, on a CPU 400, "
-                    "else one group",
+         .meaning =
+             "work-groups as a percentage of the compute units the driver reports; auto is 800 for peak, on a CPU 400, "
+             "else one group",
          .kind = Axis::Kind::real,
          .values = {"auto"},
          .least = 0.01,
@@ -250,7 +258,8 @@ Experiment describe_fma() {
          .axes = {{"unroll", "64"}},
          .curve_over = "unroll"},
         {.name = "unrolled",
-         .meaning = "100 steps in an inner loop that the compiler is asked to unroll, as in the tutorial's double loop.",
+         .meaning =
+             "100 steps in an inner loop that the compiler is asked to unroll, as in the tutorial's double loop.",
          .axes = {{"unroll", "100"}},
          .curve_over = "unroll"},
         {.name = "align",

@@ -1,6 +1,6 @@
 // himeno: the benchmark's sweep from "everything moves every iteration" to the bandwidth of the memory. The first seven
-// variants are the steps of a 2010 article on OpenACC's forerunner (Softek, PGI accelerator model) in their OpenCL form; the
-// rest is what that compiler could not do.
+// variants are the steps of a 2010 article on OpenACC's forerunner (Softek, PGI accelerator model) in their OpenCL
+// form; the rest is what that compiler could not do.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -20,7 +20,7 @@ namespace {
 using namespace himeno;
 using lib::divide_up, lib::round_up;
 
-constexpr unsigned rehearsal = 3;           // iterations before the measured ones, as the benchmark prescribes
+constexpr unsigned rehearsal = 3;             // iterations before the measured ones, as the benchmark prescribes
 constexpr double pentium_iii_mflops = 82.84;  // the benchmark's unit of score: a Pentium III of 600 MHz
 
 std::vector<std::string> add_arguments(Setup& out, const Plan& plan, const Problem& problem) {
@@ -76,7 +76,12 @@ void add_steps(Setup& out, const Plan& plan, const std::vector<std::string>& coe
     }
     for (unsigned n = 0; n < plan.sweeps; ++n) {
         out.steps.push_back(Launch{{}, plan.global, plan.local, sweep_args, {}, "sweep"});
-        out.steps.push_back(Launch{"himeno_gosa", Extent(plan.gosa_items), Extent(plan.gosa_items), {"partial", "count", "gosa"}, {}, "residual"});
+        out.steps.push_back(Launch{"himeno_gosa",
+                                   Extent(plan.gosa_items),
+                                   Extent(plan.gosa_items),
+                                   {"partial", "count", "gosa"},
+                                   {},
+                                   "residual"});
         if (plan.copy)
             out.steps.push_back(Launch{"himeno_copy", plan.global, plan.local, {"p", "q"}, {}, "copy"});
         else
@@ -87,7 +92,9 @@ void add_steps(Setup& out, const Plan& plan, const std::vector<std::string>& coe
 }
 
 void add_defines(Setup& out, const Plan& plan) {
-    const auto define = [&](const char* name, std::size_t number) { out.defines.push_back(name + ("=" + std::to_string(number))); };
+    const auto define = [&](const char* name, std::size_t number) {
+        out.defines.push_back(name + ("=" + std::to_string(number)));
+    };
     define("GRID_I", plan.grid.i);
     define("GRID_J", plan.grid.j);
     define("GRID_K", plan.grid.k);
@@ -98,7 +105,8 @@ void add_defines(Setup& out, const Plan& plan) {
     define("LANES", plan.lanes);
     define("PLANES", plan.planes);
     define("START", plan.start);
-    for (const auto& [name, axis] : {std::pair{"K_ID", 'k'}, {"J_ID", 'j'}, {"I_ID", 'i'}}) define(name, plan.order.find(axis));
+    for (const auto& [name, axis] : {std::pair{"K_ID", 'k'}, {"J_ID", 'j'}, {"I_ID", 'i'}})
+        define(name, plan.order.find(axis));
     define("GOSA_ITEMS", plan.gosa_items);
     define("HIMENO_CONTRACT", plan.contract);
 }
@@ -109,7 +117,9 @@ Check make_check(const Plan& plan, std::shared_ptr<const Problem> problem) {
         const auto expected = problem->after(iterations);
         // fma saves one rounding of about 2^-24 of s0 in each of ten places; the iteration is a contraction.
         const double tolerance = plan.contract ? 1e-6 * iterations : 0;
-        if (auto wrong = compare_field(buffers.as<float>("p"), *expected, plan.grid, plan.row, tolerance, buffers.errors, plan.start)) return wrong;
+        if (auto wrong = compare_field(buffers.as<float>("p"), *expected, plan.grid, plan.row, tolerance,
+                                       buffers.errors, plan.start))
+            return wrong;
         return compare_gosa(buffers.as<float>("gosa")[0], expected->gosa, plan.gosa_tolerance, buffers.errors);
     };
 }
@@ -169,8 +179,8 @@ std::string block(const Record& record) {
                   " MFLOPS measured : %.3f\n"
                   " Score based on Pentium III 600MHz : %.3f\n",
                   record.id.c_str(), record.device.name.c_str(), grid.i, grid.j, grid.k, size_of(record).c_str(),
-                  metric(record, "iterations")->value, flops(grid) / rate, record.time->n, metric(record, "gosa")->value, rate / 1e6,
-                  metric(record, "score")->value);
+                  metric(record, "iterations")->value, flops(grid) / rate, record.time->n,
+                  metric(record, "gosa")->value, rate / 1e6, metric(record, "score")->value);
     return text;
 }
 
@@ -179,7 +189,9 @@ std::string summary(const std::vector<const Record*>& records) {
     std::vector<const Record*> best;
     for (const auto* record : records) {
         // Random data has no gosa that anyone could compare.
-        if (!metric(*record, "gosa") || !metric(*record, "iterations") || !metric(*record, "flops") || !metric(*record, "score")) continue;
+        if (!metric(*record, "gosa") || !metric(*record, "iterations") || !metric(*record, "flops") ||
+            !metric(*record, "score"))
+            continue;
         const auto same = std::find_if(best.begin(), best.end(), [&](const Record* other) {
             return device_key(*other) == device_key(*record) && size_of(*other) == size_of(*record);
         });
@@ -205,45 +217,58 @@ Axis make_axis(std::string name, std::string unit, std::string meaning, Axis::Ki
 }
 
 std::vector<Axis> make_axes() {
-    auto size = make_axis("size", "", "grid, boundary included; auto is S on a CPU, and L on a GPU that has room for it", Axis::Kind::choice, "auto");
+    auto size =
+        make_axis("size", "", "grid, boundary included; auto is S on a CPU, and L on a GPU that has room for it",
+                  Axis::Kind::choice, "auto");
     for (const auto& [name, grid] : sizes) size.choices.emplace_back(name);
-    auto data = make_axis("data", "", "what is timed: the benchmark's constant coefficients, or random ones, which the first verification always uses",
+    auto data = make_axis("data", "",
+                          "what is timed: the benchmark's constant coefficients, or random ones, which the first "
+                          "verification always uses",
                           Axis::Kind::choice, "prescribed");
     data.choices = {"prescribed", "random"};
-    auto contract = make_axis("contract", "", "whether the compiler may fuse multiply and add; the result is then compared within a tolerance",
-                              Axis::Kind::choice, "off");
+    auto contract =
+        make_axis("contract", "",
+                  "whether the compiler may fuse multiply and add; the result is then compared within a tolerance",
+                  Axis::Kind::choice, "off");
     contract.choices = {"off", "on"};
     auto sweeps = make_axis("sweeps", "", "iterations between the transfers", Axis::Kind::integer, "10");
     sweeps.least = 1;
     sweeps.most = 1000;
     sweeps.only = {"region", "whole"};
     auto local = make_axis("local", "work-item",
-                           "work-group: work-items along x, y and z, which are k, j and i where no order says otherwise; auto is chosen by the variant",
+                           "work-group: work-items along x, y and z, which are k, j and i where no order says "
+                           "otherwise; auto is chosen by the variant",
                            Axis::Kind::shape, "auto");
     local.tune = {"auto",  "32x1",  "32x2",  "32x4",  "32x8",  "64x1",  "64x2",   "64x4",   "64x8",
                   "128x1", "128x2", "128x4", "256x1", "256x2", "512x1", "1024x1", "16x4x4", "32x2x2"};
-    auto pad = make_axis("pad", "word", "words added to each row; auto is 32 for padded, 1 for the steps before it, as in the static C version, else 0",
-                         Axis::Kind::integer, "auto");
+    auto pad = make_axis(
+        "pad", "word",
+        "words added to each row; auto is 32 for padded, 1 for the steps before it, as in the static C version, else 0",
+        Axis::Kind::integer, "auto");
     pad.most = 1024;
     pad.tune = {"auto", "0", "8", "16", "32", "64"};
-    auto planes =
-        make_axis("planes", "", "planes that a work-item or a tile passes through; auto fills the device several times, for schedule it is a 16th of the grid",
-                  Axis::Kind::integer, "auto");
+    auto planes = make_axis("planes", "",
+                            "planes that a work-item or a tile passes through; auto fills the device several times, "
+                            "for schedule it is a 16th of the grid",
+                            Axis::Kind::integer, "auto");
     planes.least = 1;
     planes.most = 512;
     planes.tune = {"auto", "1", "4", "8", "16", "32", "64", "128", "254"};
     planes.only = {"schedule", "local", "registers", "wide"};
-    auto lanes =
-        make_axis("lanes", "", "points of a row that a work-item computes at once; auto is 4, on a CPU 8, on a simulator 1", Axis::Kind::choice, "auto");
+    auto lanes = make_axis("lanes", "",
+                           "points of a row that a work-item computes at once; auto is 4, on a CPU 8, on a simulator 1",
+                           Axis::Kind::choice, "auto");
     lanes.choices = {"1", "2", "4", "8"};
     lanes.tune = {"auto", "1", "2", "4", "8"};
     lanes.only = {"wide"};
-    auto start = make_axis("start", "word", "words in front of each array: its rows then begin at no alignment", Axis::Kind::integer, "0");
+    auto start = make_axis("start", "word", "words in front of each array: its rows then begin at no alignment",
+                           Axis::Kind::integer, "0");
     start.most = 1024;
     start.tune = {"0"};  // with or without it the variant is compared with the others
     start.only = {"swap"};
-    auto order =
-        make_axis("order", "", "the loops: which of i, j and k lies along x, y and z of the NDRange; rows of memory run along k", Axis::Kind::choice, "kji");
+    auto order = make_axis(
+        "order", "", "the loops: which of i, j and k lies along x, y and z of the NDRange; rows of memory run along k",
+        Axis::Kind::choice, "kji");
     order.choices = {"kji", "kij", "jki", "jik", "ikj", "ijk"};
     order.tune = {"kji", "kij", "jki", "jik", "ikj", "ijk"};
     order.only = {"swap"};
@@ -255,31 +280,43 @@ std::vector<Axis> make_axes() {
 Experiment describe_himeno() {
     Experiment out;
     out.family = "himeno";
-    out.question = "How close does a 19-point Jacobi sweep come to the bandwidth of memory, and what does each step towards it gain?";
+    out.question =
+        "How close does a 19-point Jacobi sweep come to the bandwidth of memory, and what does each step towards it "
+        "gain?";
     out.axes = make_axes();
     out.variants = {
         {"transfers", "Step 1 of the article: in each iteration every array goes to the device and p comes back."},
-        {"region", "Step 2: transfers only around a loop of iterations, plane by plane, into arrays of the shape of the sections that a compiler moves."},
+        {"region",
+         "Step 2: transfers only around a loop of iterations, plane by plane, into arrays of the shape of the sections "
+         "that a compiler moves."},
         {"whole", "Step 3: the same with one transfer per array."},
         {"data", "Step 4: the arrays stay on the device; the residual comes back in each iteration."},
         {"resident", "Step 5: nothing comes back inside the loop."},
-        {"schedule", "Step 6: work-groups are rows of up to 256 points instead of tiles of 16x16, 16 of them along i; `cllab tune` varies them."},
+        {"schedule",
+         "Step 6: work-groups are rows of up to 256 points instead of tiles of 16x16, 16 of them along i; `cllab tune` "
+         "varies them."},
         {"padded", "Step 7: rows begin at multiples of 32 words."},
         {"swap", "No copy kernel: old and new p change places; both have the boundary."},
-        {"interleaved", "swap with the coefficients interleaved as in the first C version: a[point][4], b[point][3], c[point][3]."},
-        {"local", "2.5-D blocking: a tile in local memory moves along i; local=16x4x4 makes it 18x6x6 points, 256 makes it 258x3x3."},
-        {"registers", "2.5-D blocking in registers: each work-item keeps five values of each plane as it moves along i."},
+        {"interleaved",
+         "swap with the coefficients interleaved as in the first C version: a[point][4], b[point][3], c[point][3]."},
+        {"local",
+         "2.5-D blocking: a tile in local memory moves along i; local=16x4x4 makes it 18x6x6 points, 256 makes it "
+         "258x3x3."},
+        {"registers",
+         "2.5-D blocking in registers: each work-item keeps five values of each plane as it moves along i."},
         {"wide", "registers on vectors of `lanes` points; on a CPU each work-item takes whole rows of its planes."},
     };
-    out.native =
-        native::loops("swap", "The loops of the original with two fields that change places", [](const HostMemory& m, const Point& point, unsigned threads) {
-            const auto grid = grid_of(point.text("size"));
-            std::array<const float*, arrays> coefficients{};
-            for (std::size_t n = 0; n < arrays; ++n) coefficients[n] = m.as<float>(array_names[n]).data();
-            const auto row = grid.k + static_cast<std::size_t>(point.integer("pad"));
-            m.as<float>("gosa").front() =
-                static_cast<float>(native::himeno(coefficients, m.as<float>("p").data(), m.as<float>("q").data(), {grid.i, grid.j, grid.k, row}, threads));
-        });
+    out.native = native::loops("swap", "The loops of the original with two fields that change places",
+                               [](const HostMemory& m, const Point& point, unsigned threads) {
+                                   const auto grid = grid_of(point.text("size"));
+                                   std::array<const float*, arrays> coefficients{};
+                                   for (std::size_t n = 0; n < arrays; ++n)
+                                       coefficients[n] = m.as<float>(array_names[n]).data();
+                                   const auto row = grid.k + static_cast<std::size_t>(point.integer("pad"));
+                                   m.as<float>("gosa").front() = static_cast<float>(
+                                       native::himeno(coefficients, m.as<float>("p").data(), m.as<float>("q").data(),
+                                                      {grid.i, grid.j, grid.k, row}, threads));
+                               });
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { plan_of(request, params); };
     out.metrics = {{"score", "", Better::higher, score}};

@@ -34,14 +34,16 @@ Setup setup(const Request& request, Params& params) {
     out.args = {Input{"start", bytes}, Output{"out", 4 * s.groups}, value("trips", std::int32_t{0})};
     out.local = Extent(1);
     out.global = Extent(s.groups);
-    // A tenth of a millisecond and more: with a sixteenth of it, what launches to 16 cores differ by was more than the work (2026-11-24).
+    // A tenth of a millisecond and more: with a sixteenth of it, what launches to 16 cores differ by was more than the
+    // work (2026-11-24).
     out.slope = slope(request.device, 4096, 3 * 4096, rounds);
     out.defines = {"CHAINS=" + std::to_string(s.chains)};
     out.work.steps = static_cast<double>(s.instructions() * s.groups);
     out.check = [=](const Buffers& buffers) {
         const auto start = view<std::uint32_t>(bytes);
         const auto times = static_cast<std::uint32_t>(rounds * static_cast<std::size_t>(buffers.trips));
-        const std::uint32_t integer = variant == "vector" ? 0 : times * start[19], vector = variant == "integer" ? 0 : times * start[20];
+        const std::uint32_t integer = variant == "vector" ? 0 : times * start[19],
+                            vector = variant == "integer" ? 0 : times * start[20];
         std::uint32_t sum = 0;
         for (std::size_t j = 0; j < s.chains; ++j) {
             sum += start[j] + integer;
@@ -88,7 +90,8 @@ Experiment describe_issue() {
                      .needs = {"cpu", "pocl"}}};
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
-    out.metrics = {{"instruction_rate", "instr/s", Better::higher, [](const Setup& s, double seconds) { return s.work.steps / seconds; }}};
+    out.metrics = {{"instruction_rate", "instr/s", Better::higher,
+                    [](const Setup& s, double seconds) { return s.work.steps / seconds; }}};
     out.curve_over = "chains";
     out.conclude = conclude;
     return out;

@@ -1,8 +1,8 @@
 // latency: a pointer chase over footprints, so that each cache level shows as a plateau of the time per load.
 //
-// The usual chase strides through memory from one fixed start. Strides are prefetched and meet the same pages, and from a
-// fixed start a chain shorter than the footprint only ever meets the lines of the launch before, so "memory" is a cache.
-// Here the order is random, one visit per line, and each launch continues where the last one stopped.
+// The usual chase strides through memory from one fixed start. Strides are prefetched and meet the same pages, and from
+// a fixed start a chain shorter than the footprint only ever meets the lines of the launch before, so "memory" is a
+// cache. Here the order is random, one visit per line, and each launch continues where the last one stopped.
 #include "core/random.hpp"
 #include "experiments/lib/data.hpp"
 #include "experiments/lib/findings.hpp"
@@ -26,16 +26,18 @@ std::vector<std::string> footprints() {
     return out;
 }
 
-/// The word of each visit, in visiting order: one random word of every line. Lines in random order, all those of one page before
-/// the next page; pages in random order. `lines_per_page`: 0 when there are no pages.
-std::vector<std::uint32_t> visits(std::size_t lines, std::uint32_t words_per_line, std::size_t lines_per_page, std::uint64_t seed) {
+/// The word of each visit, in visiting order: one random word of every line. Lines in random order, all those of one
+/// page before the next page; pages in random order. `lines_per_page`: 0 when there are no pages.
+std::vector<std::uint32_t> visits(std::size_t lines, std::uint32_t words_per_line, std::size_t lines_per_page,
+                                  std::uint64_t seed) {
     std::vector<std::uint32_t> slot;
     Random random(seed + 1);
     if (lines_per_page == 0 || lines_per_page >= lines) {
         slot = random_order(lines, seed);
     } else {
         for (const std::size_t page : random_order(divide_up(lines, lines_per_page), seed)) {
-            const auto first = page * lines_per_page, count = std::min(lines_per_page, lines - first), begin = slot.size();
+            const auto first = page * lines_per_page, count = std::min(lines_per_page, lines - first),
+                       begin = slot.size();
             for (std::size_t i = 0; i < count; ++i) slot.push_back(static_cast<std::uint32_t>(first + i));
             for (std::size_t i = count; i > 1; --i) std::swap(slot[begin + i - 1], slot[begin + random.below(i)]);
         }
@@ -48,10 +50,11 @@ std::vector<std::uint32_t> visits(std::size_t lines, std::uint32_t words_per_lin
 Check chase_check(std::vector<std::uint32_t> slot, std::uint64_t word_bytes) {
     return [slot = std::move(slot), word_bytes](const Buffers& buffers) -> std::optional<std::string> {
         const auto loads = static_cast<std::uint64_t>(buffers.trips) * loads_per_trip * buffers.operations;
-        const std::uint64_t expected = slot[loads % slot.size()] * word_bytes, got = buffers.as<std::uint64_t>("state")[0];
+        const std::uint64_t expected = slot[loads % slot.size()] * word_bytes,
+                            got = buffers.as<std::uint64_t>("state")[0];
         if (got == expected) return std::nullopt;
-        return "after " + std::to_string(loads) + " loads the chase stands at byte " + std::to_string(got) + ", expected " +
-               std::to_string(expected);
+        return "after " + std::to_string(loads) + " loads the chase stands at byte " + std::to_string(got) +
+               ", expected " + std::to_string(expected);
     };
 }
 
@@ -76,10 +79,11 @@ Region local_region(const Request& request, Params& params) {
     const auto& device = request.device;
     const Region out{params.count("footprint"), 8, 0, Pages::any};
     if (!device.local_is_dedicated)
-        throw Unsupported("local memory is ordinary memory on this device; the first level of latency_global is its latency");
+        throw Unsupported(
+            "local memory is ordinary memory on this device; the first level of latency_global is its latency");
     if (out.footprint > device.local_bytes)
-        throw Unsupported("a footprint of " + format_bytes(out.footprint) + " does not fit in the " + format_bytes(device.local_bytes) +
-                          " of local memory");
+        throw Unsupported("a footprint of " + format_bytes(out.footprint) + " does not fit in the " +
+                          format_bytes(device.local_bytes) + " of local memory");
     return out;
 }
 
@@ -92,15 +96,16 @@ Region region_of(const Request& request, Params& params) {
     if (request.variant.name == "global") out.pages = pages_of(params);
     out.line = params.count("line", std::max<std::size_t>(8, round_up(device.cacheline_bytes, 8)));
     if (out.line > asked)
-        throw Unsupported("a footprint of " + format_bytes(asked) + " is smaller than one line of " + format_bytes(out.line) +
-                          " (axis 'line')");
+        throw Unsupported("a footprint of " + format_bytes(asked) + " is smaller than one line of " +
+                          format_bytes(out.line) + " (axis 'line')");
     out.footprint = asked / out.line * out.line;
     params.record("footprint", out.footprint);
     if (is_simulator(device) && out.footprint > 64 << 10)
         throw Unsupported("a simulator has no caches; footprints above 64 KiB would only take time");
     if (out.footprint > std::max<std::uint64_t>(beyond_caches(device), 1 << 20))
-        throw Unsupported("a footprint of " + format_bytes(out.footprint) + " is far beyond the last-level cache, at most " +
-                          format_bytes(device.last_level_bytes) + " here");
+        throw Unsupported("a footprint of " + format_bytes(out.footprint) +
+                          " is far beyond the last-level cache, at most " + format_bytes(device.last_level_bytes) +
+                          " here");
     require_room(device, "chain", out.footprint);
     return out;
 }
@@ -134,7 +139,12 @@ Setup setup(const Request& request, Params& params) {
     out.args = {Input{"slot", share(slot)}, Scratch{"chain", footprint},
                 InOut{"state", share(std::vector<std::uint64_t>{slot[0] * 8ull, 0})},
                 value("count", static_cast<std::uint32_t>(lines)), value("trips", std::int32_t{0})};
-    out.steps = {Launch{"latency_link", Extent(is_simulator(device) ? 64 : 4096), {}, {"slot", "chain", "state", "count"}, {}, "link"},
+    out.steps = {Launch{"latency_link",
+                        Extent(is_simulator(device) ? 64 : 4096),
+                        {},
+                        {"slot", "chain", "state", "count"},
+                        {},
+                        "link"},
                  Launch{{}, Extent(1), Extent(1), {"chain", "state", "trips"}, {}, "chase"}};
     out.slope = trips(device, footprint, lines);
     out.declared = {{Declared::What::load, loads_per_trip, 64}};
@@ -146,10 +156,13 @@ Setup setup(const Request& request, Params& params) {
 }
 
 /// The curve of the variant in this order and these pages with the most points; nothing when there is none.
-const Curve* chase(const std::vector<Curve>& curves, const std::string& variant, const std::string& order, const std::string& pages) {
+const Curve* chase(const std::vector<Curve>& curves, const std::string& variant, const std::string& order,
+                   const std::string& pages) {
     const Curve* best = nullptr;
     for (const auto& c : curves) {
-        const auto is = [&](const char* axis, const std::string& wanted) { return !c.fixed.has(axis) || c.fixed.text(axis) == wanted; };
+        const auto is = [&](const char* axis, const std::string& wanted) {
+            return !c.fixed.has(axis) || c.fixed.text(axis) == wanted;
+        };
         if (c.variant == variant && !c.samples.empty() && is("order", order) && is("pages", pages) &&
             (!best || c.samples.size() > best->samples.size()))
             best = &c;
@@ -157,33 +170,43 @@ const Curve* chase(const std::vector<Curve>& curves, const std::string& variant,
     return best;
 }
 
-/// What loads to other pages take more, on a CPU only where it can be the TLB: not within one page, and not from where the first level ends, since
-/// prefetchers follow the loads that stay there. On an EPYC both orders part at 32 KiB, its first level, in pages of 2 MiB (2026-11-24).
-std::vector<Finding> tlb_of(const Curve& scattered, const Curve& staying, const Device& device, const std::string& id, const std::string& name,
-                            double page) {
+/// What loads to other pages take more, on a CPU only where it can be the TLB: not within one page, and not from where
+/// the first level ends, since prefetchers follow the loads that stay there. On an EPYC both orders part at 32 KiB, its
+/// first level, in pages of 2 MiB (2026-11-24).
+std::vector<Finding> tlb_of(const Curve& scattered, const Curve& staying, const Device& device, const std::string& id,
+                            const std::string& name, double page) {
     const auto found = tlb(scattered, staying, id, name);
     if (!device.is_cpu() || !found.front().withheld.empty()) return found;
-    const double from = found.front().high, level = device.host_cache_levels.empty() ? 0 : static_cast<double>(device.host_cache_levels.front());
+    const double from = found.front().high,
+                 level = device.host_cache_levels.empty() ? 0 : static_cast<double>(device.host_cache_levels.front());
     const auto refuse = [&](const std::string& why) {
-        return std::vector{withheld(id + ".reach", name + " reach", "loads to other pages take longer from " + format_bytes(from) + " on, " + why)};
+        return std::vector{withheld(id + ".reach", name + " reach",
+                                    "loads to other pages take longer from " + format_bytes(from) + " on, " + why)};
     };
     if (from <= page) return refuse("within one page of " + format_bytes(page) + ", so it is not the TLB");
-    if (from <= 2 * level) return refuse("where the first level ends, so it may be prefetchers, which follow loads that stay");
+    if (from <= 2 * level)
+        return refuse("where the first level ends, so it may be prefetchers, which follow loads that stay");
     return found;
 }
 
-void conclude_chase(const std::vector<Curve>& curves, const Device& device, const std::string& variant, const std::string& path,
-                    const std::string& prefix, std::size_t first_level, std::vector<Finding>& out) {
+void conclude_chase(const std::vector<Curve>& curves, const Device& device, const std::string& variant,
+                    const std::string& path, const std::string& prefix, std::size_t first_level,
+                    std::vector<Finding>& out) {
     const auto* paged = chase(curves, variant, "paged", "huge");
     const auto* random = chase(curves, variant, "random", "huge");
     const auto* small = chase(curves, variant, "paged", "small");
     const auto* main = paged ? paged : random ? random : small;
     if (!main) return;
     const auto add = [&](std::vector<Finding> more) { out.insert(out.end(), more.begin(), more.end()); };
-    add(levels({main, main == random ? nullptr : random, device.is_cpu() && main != small ? small : nullptr, path, prefix, first_level}, device));
-    if (paged && random) add(tlb_of(*random, *paged, device, path + "tlb.huge", prefix + (device.is_cpu() ? "TLB with huge pages" : "TLB"), 2 << 20));
+    add(levels({main, main == random ? nullptr : random, device.is_cpu() && main != small ? small : nullptr, path,
+                prefix, first_level},
+               device));
+    if (paged && random)
+        add(tlb_of(*random, *paged, device, path + "tlb.huge",
+                   prefix + (device.is_cpu() ? "TLB with huge pages" : "TLB"), 2 << 20));
     const auto* scattered = chase(curves, variant, "random", "small");
-    if (device.is_cpu() && small && scattered) add(tlb_of(*scattered, *small, device, path + "tlb.small", prefix + "TLB with small pages", 4096));
+    if (device.is_cpu() && small && scattered)
+        add(tlb_of(*scattered, *small, device, path + "tlb.small", prefix + "TLB with small pages", 4096));
 }
 
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
@@ -192,12 +215,16 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     conclude_chase(curves, device, "bypass", "bypass.", "past-L1 ", 2, out);
     conclude_chase(curves, device, "scalar", "scalar.", "scalar ", 1, out);
     // Behind the first level an index adds as much, but to more, and more uncertain, time.
-    if (const auto* c = curve_of(curves, "indexed"); c && !c->samples.empty() && c->samples.front().x <= smallest_first_level)
+    if (const auto* c = curve_of(curves, "indexed");
+        c && !c->samples.empty() && c->samples.front().x <= smallest_first_level)
         out.push_back(step_finding("l1.indexed", "L1 latency by an index", c->samples.front(),
-                                   "random chase through " + format_bytes(static_cast<std::uint64_t>(c->samples.front().x)) + ", stored indices"));
+                                   "random chase through " +
+                                       format_bytes(static_cast<std::uint64_t>(c->samples.front().x)) +
+                                       ", stored indices"));
     if (const auto* c = curve_of(curves, "local"); c && !c->samples.empty())
         out.push_back(step_finding("local.latency", "local memory latency", c->samples.back(),
-                                   "random chase through " + format_bytes(static_cast<std::uint64_t>(c->samples.back().x)) +
+                                   "random chase through " +
+                                       format_bytes(static_cast<std::uint64_t>(c->samples.back().x)) +
                                        " of local memory, stored addresses"));
     return out;
 }
@@ -208,24 +235,43 @@ Experiment describe_latency() {
     Experiment out;
     out.family = "latency";
     out.question = "How long does a load take, and where do the cache levels end?";
-    out.axes = {{"footprint", "byte", "size of the memory the chase goes through, whole lines of it", Axis::Kind::integer, footprints(), {}, 64, 1e12},
-                {"line", "byte", "distance between the words visited; auto is the line the device reports, 4096 shows pages and sets",
-                 Axis::Kind::integer, {"auto"}, {}, 8, 1e9, true}};
+    out.axes = {{"footprint",
+                 "byte",
+                 "size of the memory the chase goes through, whole lines of it",
+                 Axis::Kind::integer,
+                 footprints(),
+                 {},
+                 64,
+                 1e12},
+                {"line",
+                 "byte",
+                 "distance between the words visited; auto is the line the device reports, 4096 shows pages and sets",
+                 Axis::Kind::integer,
+                 {"auto"},
+                 {},
+                 8,
+                 1e9,
+                 true}};
     out.axes.back().only = {"global", "indexed", "bypass", "scalar"};
     out.axes.back().multiple_of = 8;
-    out.axes.push_back({.name = "order",
-                        .meaning = "random: each load goes to another line anywhere; paged: to another line of one page (4 KiB, on a GPU "
-                                   "2 MiB) until all were visited, then to another page",
-                        .kind = Axis::Kind::choice,
-                        .values = {"random"},
-                        .choices = {"random", "paged"},
-                        .only = {"global", "indexed", "bypass", "scalar"}});
+    out.axes.push_back(
+        {.name = "order",
+         .meaning =
+             "random: each load goes to another line anywhere; paged: to another line of one page (4 KiB, on a GPU "
+             "2 MiB) until all were visited, then to another page",
+         .kind = Axis::Kind::choice,
+         .values = {"random"},
+         .choices = {"random", "paged"},
+         .only = {"global", "indexed", "bypass", "scalar"}});
     out.axes.push_back(pages_axis("huge"));
     out.axes.back().only = {"global"};
     out.variants = {
         {"global", "One work-item chases stored addresses through global memory on the vector path."},
         {"indexed", "The same by indices that are added to an address, as in at = x[at]."},
-        {"bypass", "The same past the first level (ld.global.cg), so that the second level shows from the smallest size.", {}, {"nvidia"}},
+        {"bypass",
+         "The same past the first level (ld.global.cg), so that the second level shows from the smallest size.",
+         {},
+         {"nvidia"}},
         {"scalar", "The same through wave-uniform addresses: AMD's scalar cache.", {}, {"amd"}},
         {"local", "One work-item chases stored addresses through local memory."}};
     out.setup = setup;

@@ -1,5 +1,6 @@
-// launch: what starting a kernel costs, alone, in a row and on all units. A row of operations of n launches takes n * next for
-// each, so the slope over n is the price of one more launch in a busy queue; an operation of one is the kernel's own START to END.
+// launch: what starting a kernel costs, alone, in a row and on all units. A row of operations of n launches takes n *
+// next for each, so the slope over n is the price of one more launch in a busy queue; an operation of one is the
+// kernel's own START to END.
 #include "core/random.hpp"
 #include "core/stats.hpp"
 #include "experiments/lib/findings.hpp"
@@ -18,7 +19,8 @@ Setup set_up_spread(const Request& request, Params& params) {
     const auto groups = params.count("groups") * request.device.compute_units;
     const auto token = static_cast<std::uint32_t>(Random(request.seed)());
     Setup out;
-    out.args = {Output{"out", groups * sizeof(std::uint32_t)}, value("token", token), value("steps", static_cast<std::int32_t>(steps))};
+    out.args = {Output{"out", groups * sizeof(std::uint32_t)}, value("token", token),
+                value("steps", static_cast<std::int32_t>(steps))};
     out.local = Extent(1);
     out.global = Extent(groups);
     out.check = [=](const Buffers& buffers) -> std::optional<std::string> {
@@ -26,7 +28,9 @@ Setup set_up_spread(const Request& request, Params& params) {
         for (std::uint32_t i = 0; i < found.size(); ++i) {
             std::uint32_t v = token ^ i;
             for (std::uint32_t k = 0; k < steps; ++k) v = v * 1664525u + 1013904223u;
-            if (found[i] != v) return "work-group " + std::to_string(i) + " left " + std::to_string(found[i]) + ", expected " + std::to_string(v);
+            if (found[i] != v)
+                return "work-group " + std::to_string(i) + " left " + std::to_string(found[i]) + ", expected " +
+                       std::to_string(v);
         }
         return std::nullopt;
     };
@@ -74,7 +78,8 @@ Setup setup(const Request& request, Params& params) {
     return out;
 }
 
-/// What is left of the time without work, by each two numbers of work-groups that are far apart: the time that the units lose until all of them work.
+/// What is left of the time without work, by each two numbers of work-groups that are far apart: the time that the
+/// units lose until all of them work.
 void conclude_spread(const Curve& curve, std::vector<Finding>& out) {
     std::vector<double> lost;
     for (std::size_t i = 0; i < curve.samples.size(); ++i)
@@ -86,10 +91,12 @@ void conclude_spread(const Curve& curve, std::vector<Finding>& out) {
     const auto found = summarise(lost);
     if (found.q1 > 0)
         out.push_back({"spread", "launch to all units", "s", found.median, found.q1, found.q3,
-                       "START to END over the number of work-groups, 2000 dependent steps each, less the time of the groups: until all units work, as the "
+                       "START to END over the number of work-groups, 2000 dependent steps each, less the time of the "
+                       "groups: until all units work, as the "
                        "time that is lost; median and middle half"});
     else
-        out.push_back(withheld("spread", "launch to all units", "it is lost in what the times of few and of many work-groups differ by"));
+        out.push_back(withheld("spread", "launch to all units",
+                               "it is lost in what the times of few and of many work-groups differ by"));
 }
 
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
@@ -107,11 +114,12 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
             n.push_back(sample.x);
             t.push_back(sample.seconds);
             if (sample.x == 1)
-                out.push_back({"empty." + curve.variant, "empty kernel" + what, "s", sample.seconds, sample.low, sample.high,
-                               "START to END of one launch"});
+                out.push_back({"empty." + curve.variant, "empty kernel" + what, "s", sample.seconds, sample.low,
+                               sample.high, "START to END of one launch"});
         }
-        // A straight line through all of them is bent by one that others disturbed, the longest most of all: 2 to 128 launches took 9.5, 36, 148
-        // and 506 us (two busy cores, PoCL 3.1, 2026-11-22), and the interval of their line's slope was wider than the slope.
+        // A straight line through all of them is bent by one that others disturbed, the longest most of all: 2 to 128
+        // launches took 9.5, 36, 148 and 506 us (two busy cores, PoCL 3.1, 2026-11-22), and the interval of their
+        // line's slope was wider than the slope.
         std::vector<double> slopes;
         for (std::size_t i = 0; i < n.size(); ++i)
             for (std::size_t k = i + 1; k < n.size(); ++k)
@@ -119,14 +127,17 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
         if (slopes.size() < least_for_interval) continue;
         const auto *one = sample_at(curve, 1), *two = sample_at(curve, 2);
         if (one && two && two->seconds > one->seconds)
-            out.push_back({"second." + curve.variant, "second launch" + what, "s", two->seconds - one->seconds, std::max(0.0, two->low - one->high),
-                           two->high - one->low,
-                           "of a row of operations of two launches, first START to last END: the time of one, less START to END of a single launch"});
+            out.push_back({"second." + curve.variant, "second launch" + what, "s", two->seconds - one->seconds,
+                           std::max(0.0, two->low - one->high), two->high - one->low,
+                           "of a row of operations of two launches, first START to last END: the time of one, less "
+                           "START to END of a single launch"});
         const auto slope = summarise(slopes);
         out.push_back({"next." + curve.variant, "launch to launch" + what, "s", slope.median, slope.q1, slope.q3,
-                       "slope of first START to last END over the number of launches: median and middle half of those between any two numbers"});
+                       "slope of first START to last END over the number of launches: median and middle half of those "
+                       "between any two numbers"});
         if (curve.variant == "device" && device.is_gpu())
-            out.push_back(withheld("spread", "launch to all units", "on a GPU the empty kernel of a group a unit says it"));
+            out.push_back(
+                withheld("spread", "launch to all units", "on a GPU the empty kernel of a group a unit says it"));
     }
     return out;
 }
@@ -153,7 +164,10 @@ Experiment describe_launch() {
         {.name = "item", .meaning = "One work-item."},
         {.name = "device", .meaning = "One work-group per compute unit."},
         {.name = "arguments", .meaning = "One work-item and 24 more arguments."},
-        {.name = "spread", .meaning = "Some work for every unit: when do all of them work?", .needs = {"cpu"}, .curve_over = "groups"},
+        {.name = "spread",
+         .meaning = "Some work for every unit: when do all of them work?",
+         .needs = {"cpu"},
+         .curve_over = "groups"},
     };
     out.setup = setup;
     out.curve_over = "launches";

@@ -1,8 +1,8 @@
 // math: latency, throughput and error of the built-in functions, by type, flavour and class of arguments.
-#include "experiments/lib/math_functions.hpp"
 #include "core/random.hpp"
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/findings.hpp"
+#include "experiments/lib/math_functions.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -90,7 +90,8 @@ Check check_of(const Kind& kind, const Function& f, std::vector<T> args, std::si
 }
 
 template <typename T>
-void fill(Setup& out, const Request& request, Params& params, const Kind& kind, const Function& f, std::size_t items, int rounds) {
+void fill(Setup& out, const Request& request, Params& params, const Kind& kind, const Function& f, std::size_t items,
+          int rounds) {
     const double most =
         kind.flavour == "half" || kind.flavour == "native" ? 65536 : 1e30;  // half_sin is defined up to 2^16
     const auto range = math::arguments(f, params.text("class"), most);
@@ -143,7 +144,8 @@ Setup setup(const Request& request, Params& params) {
     out.slope = slope(device, low, 3 * low, calls);
     out.slope->may_be_free = std::string(f.name) == "identity";
     // fmod can be done in integers, and then nothing tells it from the chain around it.
-    if (!out.slope->may_be_free && std::string(f.name) != "fmod") out.declared = {{Declared::What::function, 4.0 * rounds, wide ? 64u : 32u}};
+    if (!out.slope->may_be_free && std::string(f.name) != "fmod")
+        out.declared = {{Declared::What::function, 4.0 * rounds, wide ? 64u : 32u}};
     out.work.steps = kind.rate ? 1 : 0;
     const auto name = called_name(kind, f);
     out.defines = wide ? std::vector<std::string>{"TYPE=double", "BITS=ulong", "AS_TYPE=as_double", "AS_BITS=as_ulong"}
@@ -184,16 +186,17 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         const std::string error_text = ulp ? "; largest error " + text_of(std::round(100 * *ulp) / 100) + " ulp" : "";
         const auto without = chain.find({curve.variant, of_class});
         if (kind.rate) {
-            out.push_back(rate_finding("rate." + id, name + " rate", "call/s", s, 1, "all units, four chains per work-item" + error_text));
+            out.push_back(rate_finding("rate." + id, name + " rate", "call/s", s, 1,
+                                       "all units, four chains per work-item" + error_text));
         } else if (without != chain.end()) {
             const double less = without->second;
             out.push_back({"latency." + id, name + " latency", "s", s.per_step - less, s.low - less, s.high - less,
                            "slope over dependent calls, less the chain's own time" + error_text});
         } else {
             out.push_back(step_finding("latency.chain." + id, name + " latency with its chain", s,
-                                    "slope over dependent calls; add function=identity to "
-                                    "subtract the chain" +
-                                        error_text));
+                                       "slope over dependent calls; add function=identity to "
+                                       "subtract the chain" +
+                                           error_text));
         }
     }
     return out;

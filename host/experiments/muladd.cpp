@@ -64,10 +64,13 @@ Setup setup(const Request& request, Params& params) {
     out.check = [expected, offset = offset](const Buffers& buffers) -> std::optional<std::string> {
         const auto found = buffers.as<float>("out");
         for (std::size_t byte = 0; byte < offset * sizeof(float); ++byte) {
-            if (!buffers.untouched("out", byte)) return "out[" + std::to_string(byte / sizeof(float)) + "] was written; the first is " + std::to_string(offset);
+            if (!buffers.untouched("out", byte))
+                return "out[" + std::to_string(byte / sizeof(float)) + "] was written; the first is " +
+                       std::to_string(offset);
         }
         for (std::size_t i = offset; i < found.size(); ++i) {
-            if (std::bit_cast<std::uint32_t>(found[i]) != std::bit_cast<std::uint32_t>(expected) && !buffers.near_enough(found[i], expected))
+            if (std::bit_cast<std::uint32_t>(found[i]) != std::bit_cast<std::uint32_t>(expected) &&
+                !buffers.near_enough(found[i], expected))
                 return "out[" + std::to_string(i) + "] is " + hexadecimal(found[i]) + ", expected " +
                        hexadecimal(expected);
         }
@@ -82,32 +85,32 @@ Experiment describe_muladd() {
     Experiment out;
     out.family = "muladd";
     out.question = "What does a device make of one multiply-add and one store?";
-    out.axes = {
-        {.name = "items",
-         .unit = "work-item",
-         .meaning = "work-items, each of which writes one float",
-         .values = {"1048576"},
-         .least = 1,
-         .most = 1 << 28,
-         .only = {"fma", "mad"}},
-        {.name = "offset",
-         .unit = "work-item",
-         .meaning = "offset of the NDRange: what %envreg3 of PTX holds is no longer zero",
-         .values = {"0"},
-         .least = 0,
-         .most = 1 << 28,
-         .only = {"fma", "mad"}},
-        {.name = "local",
-         .unit = "work-item",
-         .meaning = "work-items of the one group; auto is 256",
-         .values = {"auto"},
-         .least = 1,
-         .most = 4096,
-         .may_be_auto = true,
-         .only = {"local"}}};
-    out.variants = {{"fma", "fma(a, b, c): one rounding."},
-                    {"mad", "a * b + c with contraction off: two roundings."},
-                    {"local", "fma by one group that writes at its local id: no group size and number, no offset to add."}};
+    out.axes = {{.name = "items",
+                 .unit = "work-item",
+                 .meaning = "work-items, each of which writes one float",
+                 .values = {"1048576"},
+                 .least = 1,
+                 .most = 1 << 28,
+                 .only = {"fma", "mad"}},
+                {.name = "offset",
+                 .unit = "work-item",
+                 .meaning = "offset of the NDRange: what %envreg3 of PTX holds is no longer zero",
+                 .values = {"0"},
+                 .least = 0,
+                 .most = 1 << 28,
+                 .only = {"fma", "mad"}},
+                {.name = "local",
+                 .unit = "work-item",
+                 .meaning = "work-items of the one group; auto is 256",
+                 .values = {"auto"},
+                 .least = 1,
+                 .most = 4096,
+                 .may_be_auto = true,
+                 .only = {"local"}}};
+    out.variants = {
+        {"fma", "fma(a, b, c): one rounding."},
+        {"mad", "a * b + c with contraction off: two roundings."},
+        {"local", "fma by one group that writes at its local id: no group size and number, no offset to add."}};
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     return out;

@@ -22,8 +22,10 @@ Sizes sizes_of(const Request& request, Params& params) {
     // Indices are 32-bit, and the division by a reciprocal needs one bit of them.
     const auto total = product("the number of elements", {n, c, h, w}, (1ull << 31) - 1);
     require_room(device, "out", 4 * total);
-    Sizes out{static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(h), static_cast<std::uint32_t>(w)};
-    out.local = variant == "rows" && device.is_cpu() ? group(params, device, 1) : group(params, device, variant == "rows" ? 64 : 256);
+    Sizes out{static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(h),
+              static_cast<std::uint32_t>(w)};
+    out.local = variant == "rows" && device.is_cpu() ? group(params, device, 1)
+                                                     : group(params, device, variant == "rows" ? 64 : 256);
     if (variant == "grid") {
         // A group has no more waves than a row of an image has work for.
         const auto row = static_cast<std::size_t>(w * c);
@@ -84,8 +86,8 @@ Setup setup(const Request& request, Params& params) {
         const std::size_t most = device.is_cpu() ? 8ull * device.compute_units : rows;
         out.global = Extent(round_up(std::min(rows, most), local));
     } else {
-        out.defines = {"CHANNELS=" + std::to_string(z.c) + "u", "HEIGHT=" + std::to_string(z.h) + "u", "WIDTH=" + std::to_string(z.w) + "u",
-                       "TOTAL=" + std::to_string(z.total()) + "u"};
+        out.defines = {"CHANNELS=" + std::to_string(z.c) + "u", "HEIGHT=" + std::to_string(z.h) + "u",
+                       "WIDTH=" + std::to_string(z.w) + "u", "TOTAL=" + std::to_string(z.total()) + "u"};
         if (variant == "vector") out.global = Extent(round_up(divide_up(z.total(), 4), local));
     }
     out.work = {4.0 * static_cast<double>(z.total()), 0, static_cast<double>(z.total())};
@@ -118,8 +120,9 @@ Experiment describe_nchw() {
     const auto axis = [](const char* name, const char* meaning, const char* standard, bool may_be_auto) {
         return Axis{name, "", meaning, Axis::Kind::integer, {standard}, {}, 1, 1 << 30, may_be_auto};
     };
-    out.axes = {axis("images", "N, images; auto is 1024, on a CPU 64", "auto", true), axis("channels", "C, channels", "64", false),
-                axis("height", "H, rows", "56", false), axis("width", "W, columns", "56", false),
+    out.axes = {axis("images", "N, images; auto is 1024, on a CPU 64", "auto", true),
+                axis("channels", "C, channels", "64", false), axis("height", "H, rows", "56", false),
+                axis("width", "W, columns", "56", false),
                 axis("local", "work-items per group; auto is 256, for rows 64, on a CPU 1", "auto", true)};
     out.axes.back().most = 4096;
     out.axes.back().tune = {"auto", "32:512:*2"};

@@ -1,4 +1,5 @@
-// occupancy: how many groups must be resident to fill memory or the arithmetic units, measured by taking room from them.
+// occupancy: how many groups must be resident to fill memory or the arithmetic units, measured by taking room from
+// them.
 #include <cmath>
 
 #include "experiments/lib/compare.hpp"
@@ -24,14 +25,15 @@ Shape shape_of(const Request& request, Params& params) {
     const auto& device = request.device;
     const auto& variant = request.variant.name;
     if (device.is_cpu() && !is_simulator(device))
-        throw Unsupported("a CPU runs one work-group a core at a time: nothing else is resident that could hide a latency");
+        throw Unsupported(
+            "a CPU runs one work-group a core at a time: nothing else is resident that could hide a latency");
     Shape s;
     s.local = group(params, device, 64);
     if (by_local(variant)) {
         s.ballast = params.count("ballast");
         if (s.ballast > device.local_bytes)
-            throw Unsupported("a ballast of " + format_bytes(s.ballast) + " does not fit into the device's local memory of " +
-                              format_bytes(device.local_bytes));
+            throw Unsupported("a ballast of " + format_bytes(s.ballast) +
+                              " does not fit into the device's local memory of " + format_bytes(device.local_bytes));
     } else {
         s.live = params.count("live");
     }
@@ -59,8 +61,10 @@ Setup setup(const Request& request, Params& params) {
     out.args.push_back(value("trips", s.trips));
     out.local = Extent(s.local);
     out.global = Extent(s.items());
-    if (of_memory(variant)) out.work.bytes = 4.0 * static_cast<double>(words);
-    else out.work.flops = 128.0 * s.trips * static_cast<double>(s.items());
+    if (of_memory(variant))
+        out.work.bytes = 4.0 * static_cast<double>(words);
+    else
+        out.work.flops = 128.0 * s.trips * static_cast<double>(s.items());
     out.work.steps = static_cast<double>(s.items()) * s.trips;
     out.check = [=](const Buffers& buffers) {
         const auto from = view<std::uint32_t>(in);
@@ -73,7 +77,8 @@ Setup setup(const Request& request, Params& params) {
         return first_difference<float>(buffers, "out", [&](std::size_t i) {
             if (of_memory(variant)) {
                 std::uint32_t sum = 0;
-                for (std::size_t t = 0; t < static_cast<std::size_t>(s.trips); ++t) sum = (sum ^ from[i + t * s.items()]) * 2654435761u;
+                for (std::size_t t = 0; t < static_cast<std::size_t>(s.trips); ++t)
+                    sum = (sum ^ from[i + t * s.items()]) * 2654435761u;
                 return static_cast<float>(sum >> 8);
             }
             return ends[i % s.local % 64];
@@ -97,12 +102,15 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         }
         const auto& last = curve.samples.back();
         const std::string of = of_memory(curve.variant) ? "memory" : "arithmetic";
-        const std::string how = "groups of " + curve.fixed.text("local") + " work-items; with " + text_of(last.x) + " the same work takes " +
-                                text_of(std::round(100 * last.seconds / best) / 100) + " times as long";
+        const std::string how = "groups of " + curve.fixed.text("local") + " work-items; with " + text_of(last.x) +
+                                " the same work takes " + text_of(std::round(100 * last.seconds / best) / 100) +
+                                " times as long";
         if (by_local(curve.variant))
-            out.push_back({"local." + curve.variant, "local memory a group before " + of + " slows", "byte", held, held, next, how});
+            out.push_back({"local." + curve.variant, "local memory a group before " + of + " slows", "byte", held, held,
+                           next, how});
         else
-            out.push_back({"registers." + curve.variant, "registers held before " + of + " slows", "", held, held, next, how});
+            out.push_back(
+                {"registers." + curve.variant, "registers held before " + of + " slows", "", held, held, next, how});
     }
     return out;
 }
@@ -135,10 +143,20 @@ Experiment describe_occupancy() {
                  .most = 240,
                  .only = {"memory_registers", "arithmetic_registers"}}};
     out.variants = {
-        {.name = "memory_local", .meaning = "One load in flight per work-item, room taken by local memory.", .needs = {"local"}, .curve_over = "ballast"},
-        {.name = "memory_registers", .meaning = "One load in flight per work-item, room taken by registers.", .curve_over = "live"},
-        {.name = "arithmetic_local", .meaning = "One chain per work-item, room taken by local memory.", .needs = {"local"}, .curve_over = "ballast"},
-        {.name = "arithmetic_registers", .meaning = "One chain per work-item, room taken by registers.", .curve_over = "live"},
+        {.name = "memory_local",
+         .meaning = "One load in flight per work-item, room taken by local memory.",
+         .needs = {"local"},
+         .curve_over = "ballast"},
+        {.name = "memory_registers",
+         .meaning = "One load in flight per work-item, room taken by registers.",
+         .curve_over = "live"},
+        {.name = "arithmetic_local",
+         .meaning = "One chain per work-item, room taken by local memory.",
+         .needs = {"local"},
+         .curve_over = "ballast"},
+        {.name = "arithmetic_registers",
+         .meaning = "One chain per work-item, room taken by registers.",
+         .curve_over = "live"},
     };
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };

@@ -39,7 +39,8 @@ Setup setup(const Request& request, Params& params) {
     const auto& variant = request.variant.name;
     static Recent<std::tuple<std::size_t, std::uint64_t>, SharedBytes> recent;
     const SharedBytes in = *recent.get({s.planes() * s.side * s.side, request.seed}, [&] {
-        return random_values<std::uint32_t>(s.planes() * s.side * s.side, request.seed, [](std::uint32_t w) { return w; });
+        return random_values<std::uint32_t>(s.planes() * s.side * s.side, request.seed,
+                                            [](std::uint32_t w) { return w; });
     });
     const std::size_t words = s.planes() * s.area();
 
@@ -50,7 +51,8 @@ Setup setup(const Request& request, Params& params) {
     if (variant == "runtime" || variant == "constant") {
         out.args.push_back(value("channels", static_cast<std::int32_t>(s.channels)));
         if (variant == "runtime")
-            out.args.push_back(value("k", static_cast<std::int32_t>(k))), out.defines.push_back(k > 16 ? "MOST=64" : "MOST=16");
+            out.args.push_back(value("k", static_cast<std::int32_t>(k))),
+                out.defines.push_back(k > 16 ? "MOST=64" : "MOST=16");
         else
             out.defines.push_back("CHANNELS_PER_ITEM=" + std::to_string(k));
         out.local = Extent(local, 1, 1);
@@ -68,7 +70,7 @@ Setup setup(const Request& request, Params& params) {
             // A multiple of the words of a block, so that an item stays at its word; several times what is resident, so
             // that the last groups leave little of the device idle, and no more than there are blocks.
             const std::size_t unit = s.area() * local, items = std::min<std::size_t>(8 * 2048ull * device.compute_units,
-                                                                                         s.planes() / 4 * s.area());
+                                                                                     s.planes() / 4 * s.area());
             out.local = Extent(local);
             out.global = Extent(unit * std::max<std::size_t>(1, items / unit));
         }
@@ -81,11 +83,13 @@ Setup setup(const Request& request, Params& params) {
             for (std::size_t plane = begin; plane < end; ++plane) {
                 for (std::size_t y = 0; y < s.wide(); ++y) {
                     for (std::size_t x = 0; x < s.wide(); ++x, ++i) {
-                        const bool inside = y >= s.margin && y < s.margin + s.side && x >= s.margin && x < s.margin + s.side;
+                        const bool inside =
+                            y >= s.margin && y < s.margin + s.side && x >= s.margin && x < s.margin + s.side;
                         const std::uint32_t expected = inside ? from[next++] : 0;
                         if (found[i] != expected)
-                            return "plane " + std::to_string(plane) + ", row " + std::to_string(y) + ", column " + std::to_string(x) +
-                                   " is " + std::to_string(found[i]) + ", expected " + std::to_string(expected);
+                            return "plane " + std::to_string(plane) + ", row " + std::to_string(y) + ", column " +
+                                   std::to_string(x) + " is " + std::to_string(found[i]) + ", expected " +
+                                   std::to_string(expected);
                     }
                 }
             }
@@ -100,9 +104,13 @@ Setup setup(const Request& request, Params& params) {
 Experiment describe_pad() {
     Experiment out;
     out.family = "pad";
-    out.question = "How close does padding small planes come to a plain copy, and what does a private array in scratch memory cost?";
-    const auto axis = [](const char* name, const char* unit, const char* meaning, const char* standard, double least, double most) {
-        return Axis{name, unit, meaning, Axis::Kind::integer, {standard}, {}, least, most, std::string(standard) == "auto"};
+    out.question =
+        "How close does padding small planes come to a plain copy, and what does a private array in scratch memory "
+        "cost?";
+    const auto axis = [](const char* name, const char* unit, const char* meaning, const char* standard, double least,
+                         double most) {
+        return Axis{
+            name, unit, meaning, Axis::Kind::integer, {standard}, {}, least, most, std::string(standard) == "auto"};
     };
     out.axes = {axis("images", "", "images; auto is 1024, on a CPU 128", "auto", 1, 65535),
                 axis("channels", "", "planes per image; auto is 1024, on a CPU 512", "auto", 1, 1 << 20),

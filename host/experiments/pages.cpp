@@ -23,8 +23,9 @@ std::vector<std::string> counts() {
 
 /// One cell's axes, all resolved.
 struct Shape {
-    std::uint64_t count = 0, page = 4096, line = 64;  ///< lines that are read, one of each page when apart; bytes of a page and of a line
-    std::uint32_t wave = 1, streams = 1;              ///< lanes that read a line together; waves, or cores
+    std::uint64_t count = 0, page = 4096,
+                  line = 64;  ///< lines that are read, one of each page when apart; bytes of a page and of a line
+    std::uint32_t wave = 1, streams = 1;  ///< lanes that read a line together; waves, or cores
     std::size_t local = 1;
     bool apart = false, one_by_one = false;  ///< one_by_one: a stream takes line after line, as on CPUs
     Pages pages = Pages::any;
@@ -44,9 +45,11 @@ Shape shape_of(const Request& request, Params& params) {
     s.wave = s.one_by_one ? 1 : std::max(8u, wave_width(device));
     s.line = std::max<std::uint64_t>(4 * s.wave, std::max<std::size_t>(64, std::bit_ceil(device.cacheline_bytes)));
     if (s.page < s.line)
-        throw Unsupported("axis 'page' is " + std::to_string(s.page) + " bytes; the lines of this device have " + std::to_string(s.line));
+        throw Unsupported("axis 'page' is " + std::to_string(s.page) + " bytes; the lines of this device have " +
+                          std::to_string(s.line));
     s.local = s.one_by_one ? 1 : is_simulator(device) ? s.wave : group_of(device, 256) / s.wave * s.wave;
-    s.streams = static_cast<std::uint32_t>(by_scale<std::size_t>(device, 2, device.compute_units, device.compute_units * 2ull * s.local / s.wave));
+    s.streams = static_cast<std::uint32_t>(
+        by_scale<std::size_t>(device, 2, device.compute_units, device.compute_units * 2ull * s.local / s.wave));
     require_room(device, "region", s.region_bytes());
     return s;
 }
@@ -59,10 +62,12 @@ std::vector<std::uint32_t> sums_of(const Shape& s, std::span<const std::uint32_t
     in_parallel(s.streams, 16, [&](std::size_t begin, std::size_t end) {
         for (auto stream = begin; stream < end; ++stream) {
             auto k = s.one_by_one ? stream * s.count / s.streams : stream % s.count;
-            // After `round` reads a stream is where it began: each of those is read so many times, and the first ones once more.
+            // After `round` reads a stream is where it began: each of those is read so many times, and the first ones
+            // once more.
             for (std::uint64_t i = 0; i < std::min(round, reads); ++i, k = (k + step) % s.count) {
                 const auto times = static_cast<std::uint32_t>(reads / round + (i < reads % round));
-                for (std::uint32_t lane = 0; lane < s.wave; ++lane) out[stream * s.wave + lane] += times * words[k * s.wave + lane];
+                for (std::uint32_t lane = 0; lane < s.wave; ++lane)
+                    out[stream * s.wave + lane] += times * words[k * s.wave + lane];
             }
         }
     });
@@ -77,19 +82,30 @@ Setup setup(const Request& request, Params& params) {
     out.args = {Input{"words", words}, Scratch{"region", s.region_bytes()}, Output{"sums", 4ull * s.streams * s.wave},
                 value("mask", static_cast<std::uint32_t>(s.count - 1)), value("trips", std::int32_t{0})};
     out.steps = {Launch{"pages_fill", Extent(s.count * s.wave), {}, {"words", "region", "mask"}, {}, "fill"},
-                 Launch{{}, Extent(static_cast<std::size_t>(s.streams) * s.wave), Extent(s.local), {"region", "sums", "mask", "trips"}, {}, "walk"}};
+                 Launch{{},
+                        Extent(static_cast<std::size_t>(s.streams) * s.wave),
+                        Extent(s.local),
+                        {"region", "sums", "mask", "trips"},
+                        {},
+                        "walk"}};
     // Near the golden section of their number, so that neighbors in the order are far apart; odd.
     const auto odd = static_cast<std::uint64_t>(0.618 * static_cast<double>(s.count)) | 1;
-    for (const auto& [name, number] :
-         {std::pair{"LINE_WORDS", s.line / 4}, {"PAGE_WORDS", s.page / 4}, {"LINES", s.page / s.line}, {"WAVE", std::uint64_t{s.wave}}, {"ODD", odd}})
+    for (const auto& [name, number] : {std::pair{"LINE_WORDS", s.line / 4},
+                                       {"PAGE_WORDS", s.page / 4},
+                                       {"LINES", s.page / s.line},
+                                       {"WAVE", std::uint64_t{s.wave}},
+                                       {"ODD", odd}})
         out.defines.push_back(name + ("=" + std::to_string(number)) + "u");
     // On a CPU each launch goes through all lines at the least, or a large region would never be seen whole.
     const auto low = s.one_by_one ? std::max<std::uint64_t>(4096, divide_up(s.count, reads_per_trip)) : 64;
-    out.slope = slope(device, static_cast<std::int64_t>(low), static_cast<std::int64_t>(5 * low), static_cast<double>(reads_per_trip) * s.streams);
+    out.slope = slope(device, static_cast<std::int64_t>(low), static_cast<std::int64_t>(5 * low),
+                      static_cast<double>(reads_per_trip) * s.streams);
     out.declared = {{Declared::What::load, reads_per_trip, 32}};
     out.pages = device.is_cpu() ? s.pages : Pages::any;
     out.shared = true;
-    out.check = [s, words](const Buffers& buffers) { return first_difference(buffers, "sums", sums_of(s, view<std::uint32_t>(words), buffers.trips)); };
+    out.check = [s, words](const Buffers& buffers) {
+        return first_difference(buffers, "sums", sums_of(s, view<std::uint32_t>(words), buffers.trips));
+    };
     return out;
 }
 
@@ -107,10 +123,11 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
                 return curve;
             };
             const auto kind = device.is_cpu() ? apart.fixed.text("pages") + "." : std::string();
-            for (auto& f : tlb(in_bytes(apart), in_bytes(together), kind + "streams." + apart.fixed.text("page"),
-                               "TLB of streams" + (device.is_cpu() ? " in " + apart.fixed.text("pages") + " pages" : ""),
-                               "reads of one line of each " + format_bytes(static_cast<std::uint64_t>(page)) +
-                                   ", all units together, against as many lines next to each other"))
+            for (auto& f :
+                 tlb(in_bytes(apart), in_bytes(together), kind + "streams." + apart.fixed.text("page"),
+                     "TLB of streams" + (device.is_cpu() ? " in " + apart.fixed.text("pages") + " pages" : ""),
+                     "reads of one line of each " + format_bytes(static_cast<std::uint64_t>(page)) +
+                         ", all units together, against as many lines next to each other"))
                 out.push_back(std::move(f));
         }
     }
@@ -123,11 +140,21 @@ Experiment describe_pages() {
     Experiment out;
     out.family = "pages";
     out.question = "How many pages can streams go through before the translation of addresses costs time?";
-    out.axes = {{.name = "count", .unit = "page", .meaning = "pages that one line each is read of; together, as many lines",
-                 .values = counts(), .least = 4, .most = 1 << 24},
-                {.name = "page", .unit = "byte", .meaning = "from one line to the next when they are apart; auto is 4 KiB, in huge pages and on a GPU 2 MiB",
-                 .values = {"auto"}, .least = 64, .most = 1 << 30, .may_be_auto = true},
-                pages_axis("small")};
+    out.axes = {
+        {.name = "count",
+         .unit = "page",
+         .meaning = "pages that one line each is read of; together, as many lines",
+         .values = counts(),
+         .least = 4,
+         .most = 1 << 24},
+        {.name = "page",
+         .unit = "byte",
+         .meaning = "from one line to the next when they are apart; auto is 4 KiB, in huge pages and on a GPU 2 MiB",
+         .values = {"auto"},
+         .least = 64,
+         .most = 1 << 30,
+         .may_be_auto = true},
+        pages_axis("small")};
     out.axes[0].power_of_two = out.axes[1].power_of_two = true;
     out.variants = {{"apart", "Reads one line of each page, at another place in each."},
                     {"together", "Reads as many lines that lie next to each other, in an order that jumps too."}};

@@ -23,7 +23,7 @@ using lib::is_one_of, lib::round_up;
 
 /// Image and references of a point and seed. The two seeds of one verification stay, so that all variants share them.
 std::shared_ptr<Scene> scene_of(const Request& request, const Choice& choice) {
-    const auto &g = choice.g;
+    const auto& g = choice.g;
     const auto pitch = choice.pitch;
     const auto weights = choice.weights;
     struct Entry {
@@ -105,19 +105,21 @@ void set_up_pixels(Assembly& cell) {
     if (cell.out.global.count() != cell.g.pixels()) cell.out.defines.push_back("PITCH_PARTIAL");
 }
 
-/// The published kernel reads its neighbors before it knows that it needs them, up to a row and a pitch outside the image: the
-/// buffer holds the image between two margins, so that this harms nobody.
+/// The published kernel reads its neighbors before it knows that it needs them, up to a row and a pitch outside the
+/// image: the buffer holds the image between two margins, so that this harms nobody.
 void set_up_published(Assembly& cell) {
     const auto& g = cell.g;
     const std::size_t before = round_up(static_cast<std::size_t>(g.n) + 1, std::size_t{64});
     const auto& global = cell.out.global;
-    const std::size_t last = (global.size[1] - 1) * static_cast<std::size_t>(g.width) + global.size[0] + static_cast<std::size_t>(g.n) + 1;
+    const std::size_t last =
+        (global.size[1] - 1) * static_cast<std::size_t>(g.width) + global.size[0] + static_cast<std::size_t>(g.n) + 1;
     const std::size_t size = before + std::max(last, g.bytes());
-    cell.out.args.front() = Input{"src", {size, [src = cell.src, size, before] {
-                                              Bytes wide(size);
-                                              std::copy(src->begin(), src->end(), wide.begin() + static_cast<std::ptrdiff_t>(before));
-                                              return wide;
-                                          }}};
+    cell.out.args.front() =
+        Input{"src", {size, [src = cell.src, size, before] {
+                          Bytes wide(size);
+                          std::copy(src->begin(), src->end(), wide.begin() + static_cast<std::ptrdiff_t>(before));
+                          return wide;
+                      }}};
     cell.out.defines.push_back("PITCH_MARGIN=" + std::to_string(before));
 }
 
@@ -187,8 +189,13 @@ Setup setup(const Request& request, Params& params) {
     const auto& g = choice.g;
     const auto scene = scene_of(request, choice);
 
-    Assembly cell{request, choice, g, fixed_weights(choice.pitch, choice.weights), float_weights(choice.pitch, choice.weights),
-                  scene->src, is_float};
+    Assembly cell{request,
+                  choice,
+                  g,
+                  fixed_weights(choice.pitch, choice.weights),
+                  float_weights(choice.pitch, choice.weights),
+                  scene->src,
+                  is_float};
     cell.add({Input{"src", scene->src}, Output{"dst", g.bytes(), static_cast<std::size_t>(g.width)}});
     if (is({"implicit", "float"}))
         set_up_pixels(cell);
@@ -212,8 +219,10 @@ Setup setup(const Request& request, Params& params) {
         return check(b, scene->g, is_float ? scene->floating() : scene->fixed(), slack);
     };
     if (choice.columns) out.defines.push_back("PITCH_COLUMNS");
-    if (choice.element == "float") out.defines.push_back("PITCH_IN_FLOAT");
-    else if (choice.element != "short") out.defines.push_back("PITCH_ELEMENT=" + choice.element);
+    if (choice.element == "float")
+        out.defines.push_back("PITCH_IN_FLOAT");
+    else if (choice.element != "short")
+        out.defines.push_back("PITCH_ELEMENT=" + choice.element);
     if (choice.element.front() == 'u') out.defines.push_back("PITCH_UNSIGNED");
     out.pictures["dst"] = {static_cast<std::size_t>(g.width), static_cast<std::size_t>(g.height),
                            [g](std::span<const std::byte> dst) { return difference_map(g, dst); }};
@@ -267,10 +276,12 @@ Experiment describe_pitch() {
          1 << 20,
          true,
          {"auto", "32x1", "64x1", "128x1", "256x1", "32x4", "64x4", "128x2", "32x8", "16x16", "8x8"},
-         {"implicit", "float", "roi", "struct", "struct_value", "struct_constant", "published", "local", "image", "swar", "wide"}},
+         {"implicit", "float", "roi", "struct", "struct_value", "struct_constant", "published", "local", "image",
+          "swar", "wide"}},
         {"items",
          "",
-         "work-items, each of which takes a band of rows or a strip of columns; auto is one per compute unit, for wide, "
+         "work-items, each of which takes a band of rows or a strip of columns; auto is one per compute unit, for "
+         "wide, "
          "which has the axis on a CPU only, eight",
          Axis::Kind::integer,
          {"auto"},
@@ -282,7 +293,8 @@ Experiment describe_pitch() {
          {"loop", "short8", "vload8", "wide"}},
         {"layout",
          "",
-         "what a work-item takes: rows, a band of whole rows, or columns, a strip of columns; auto is rows, for vload8 columns as published",
+         "what a work-item takes: rows, a band of whole rows, or columns, a strip of columns; auto is rows, for vload8 "
+         "columns as published",
          Axis::Kind::choice,
          {"auto"},
          {"rows", "columns"},
@@ -317,7 +329,9 @@ Experiment describe_pitch() {
     };
     out.variants = {
         {"implicit", "One work-item per pixel in 16-bit integers; vectorising is left to the compiler."},
-        {"float", "One work-item per pixel in float, launched over the region of interest.", {"PITCH_IN_FLOAT", "PITCH_UNHINTED"}},
+        {"float",
+         "One work-item per pixel in float, launched over the region of interest.",
+         {"PITCH_IN_FLOAT", "PITCH_UNHINTED"}},
         {"loop", "A loop over a band of rows in each work-item; vectorising is left to the compiler."},
         {"short8", "loop in steps of eight pixels, with whole vectors loaded and stored."},
         {"vload8",
@@ -327,19 +341,23 @@ Experiment describe_pitch() {
         {"struct", "roi with its arguments behind pointers to structs in global memory.", {"ARGUMENTS=__global"}},
         {"struct_value", "struct with both structs passed by value: the fast form of 2013."},
         {"struct_constant", "struct with both structs behind pointers to __constant memory.", {"ARGUMENTS=__constant"}},
-        {"published", "The GPU kernel as published: loads first, contraction on, a division, and only the store guarded. "
+        {"published",
+         "The GPU kernel as published: loads first, contraction on, a division, and only the store guarded. "
          "Its check allows a difference of 1: contraction may truncate to either side of a whole number."},
         {"local", "float from a tile in local memory, each byte fetched once per work-group."},
         {"image", "roi reading from an image2d_t.", {}, {"image"}},
         {"swar", "Sixteen pixels per work-item, two in each 32-bit word, 128-bit loads and stores."},
-        {"wide", "The fastest known form: on a CPU whole rows in vectors that take even and odd pixels apart, swar elsewhere."},
+        {"wide",
+         "The fastest known form: on a CPU whole rows in vectors that take even and odd pixels apart, swar elsewhere."},
     };
-    out.native = native::loops("implicit", "The loop over rows and columns in 16-bit integers", [](const HostMemory& m, const Point&, unsigned threads) {
-        const auto of = [&](const char* name) { return m.value<std::int32_t>(name); };
-        native::pitch(m.as<std::uint8_t>("src").data(), m.as<std::uint8_t>("dst").data(),
-                      {of("width"), of("left"), of("top"), of("right"), of("bottom"), of("n"), m.value<std::int16_t>("f"), m.value<std::int16_t>("c")},
-                      threads);
-    });
+    out.native = native::loops("implicit", "The loop over rows and columns in 16-bit integers",
+                               [](const HostMemory& m, const Point&, unsigned threads) {
+                                   const auto of = [&](const char* name) { return m.value<std::int32_t>(name); };
+                                   native::pitch(m.as<std::uint8_t>("src").data(), m.as<std::uint8_t>("dst").data(),
+                                                 {of("width"), of("left"), of("top"), of("right"), of("bottom"),
+                                                  of("n"), m.value<std::int16_t>("f"), m.value<std::int16_t>("c")},
+                                                 threads);
+                               });
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { choice_of(request, params); };
     out.metrics = {{"pixel_rate", "pixel/s", Better::higher,

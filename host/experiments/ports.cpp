@@ -81,7 +81,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
     if (!two || !three) return out;
     const auto scale = [](const Curve::Sample& s) { return s.per_step / s.seconds; };
     out.push_back({"third_source", "cost of a third source", "x", three->per_step / two->per_step,
-                   three->low * scale(*three) / (two->high * scale(*two)), three->high * scale(*three) / (two->low * scale(*two)),
+                   three->low * scale(*three) / (two->high * scale(*two)),
+                   three->high * scale(*three) / (two->low * scale(*two)),
                    "multiply-adds that read three registers over those that read two"});
     return out;
 }
@@ -105,13 +106,15 @@ Experiment describe_ports() {
                  .least = 1,
                  .most = 32,
                  .power_of_two = true}};
-    out.variants = {{"one", "x = x x + x: one register is read."},
-                    {"two", "x = x x + c: two registers are read."},
-                    {"three", "x = x y + c: three registers are read, all of the chain's own."},
-                    {"shared", "x = x y + c with y and c of the work-item: two of the three are the neighbour's as well."}};
+    out.variants = {
+        {"one", "x = x x + x: one register is read."},
+        {"two", "x = x x + c: two registers are read."},
+        {"three", "x = x y + c: three registers are read, all of the chain's own."},
+        {"shared", "x = x y + c with y and c of the work-item: two of the three are the neighbour's as well."}};
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
-    out.metrics = {{"flops", "FLOP/s", Better::higher, [](const Setup& s, double seconds) { return s.work.flops / seconds; }}};
+    out.metrics = {
+        {"flops", "FLOP/s", Better::higher, [](const Setup& s, double seconds) { return s.work.flops / seconds; }}};
     out.curve_over = "items";
     out.conclude = conclude;
     return out;

@@ -1,5 +1,6 @@
 // reduce: the sum of an array, from the tutorial's tree by two to one launch over 128-bit loads.
-// After section 2.12 of the Vega64 tutorial, whose tree by four has no barriers: a race, and faster for the wrong reason.
+// After section 2.12 of the Vega64 tutorial, whose tree by four has no barriers: a race, and faster for the wrong
+// reason.
 #include <cstring>
 
 #include "experiments/lib/compare.hpp"
@@ -31,8 +32,8 @@ Shape shape_of(const Request& request, Params& params) {
         !device.has("cl_intel_subgroups"))
         throw Unsupported("the device has no sub-groups");
     // Twice the last level on a CPU, where the trees take seconds per gigabyte.
-    const auto wanted = by_scale<std::uint64_t>(device, 4096, std::max<std::uint64_t>(2 * device.last_level_bytes, 16ull << 20),
-                                                4 * device.last_level_bytes);
+    const auto wanted = by_scale<std::uint64_t>(
+        device, 4096, std::max<std::uint64_t>(2 * device.last_level_bytes, 16ull << 20), 4 * device.last_level_bytes);
     Shape s;
     s.bytes = params.count("size", whole_pages(device, wanted));
     require_room(device, "src", s.bytes);
@@ -48,7 +49,8 @@ Shape shape_of(const Request& request, Params& params) {
     else
         s.groups = std::min(std::max<std::size_t>(1, divide_up(n, s.local * 4)),
                             device.compute_units * params.count("groups", device.is_cpu() ? 4 : 32));
-    if (s.groups > (1u << 30)) throw Unsupported("the sum would take " + std::to_string(s.groups) + " work-groups; at most 2^30 are possible");
+    if (s.groups > (1u << 30))
+        throw Unsupported("the sum would take " + std::to_string(s.groups) + " work-groups; at most 2^30 are possible");
     return s;
 }
 
@@ -81,7 +83,8 @@ Setup setup(const Request& request, Params& params) {
             std::uint32_t sum = 0;
             for (const auto v : buffers.as<std::uint32_t>("sums")) sum += v;
             if (sum == data->sum) return std::nullopt;
-            return "the sums of all work-items together are " + std::to_string(sum) + ", expected " + std::to_string(data->sum);
+            return "the sums of all work-items together are " + std::to_string(sum) + ", expected " +
+                   std::to_string(data->sum);
         };
     } else if (variant == "onepass") {
         out.args = {src, InOut{"state", share(std::vector<std::uint32_t>{0, 0, ~data->sum})}, value("n", n),
@@ -92,10 +95,20 @@ Setup setup(const Request& request, Params& params) {
         };
     } else {
         const std::size_t second = group_of(device, device.is_cpu() ? 64 : 1024);
-        out.args = {src, Scratch{"partial", groups * 4}, value("n", n), shared, Output{"dst", 4},
-                    value("count", static_cast<std::uint32_t>(groups)), Local{"second_shared", second * 4}};
+        out.args = {src,
+                    Scratch{"partial", groups * 4},
+                    value("n", n),
+                    shared,
+                    Output{"dst", 4},
+                    value("count", static_cast<std::uint32_t>(groups)),
+                    Local{"second_shared", second * 4}};
         out.steps = {Launch{{}, out.global, out.local, {"src", "partial", "n", "shared_"}, {}, "first_pass"},
-                     Launch{"reduce_second", Extent(second), Extent(second), {"partial", "dst", "count", "second_shared"}, {}, "second_pass"}};
+                     Launch{"reduce_second",
+                            Extent(second),
+                            Extent(second),
+                            {"partial", "dst", "count", "second_shared"},
+                            {},
+                            "second_pass"}};
         out.check = [data](const Buffers& buffers) {
             return first_difference<std::uint32_t>(buffers, "dst", [&](std::size_t) { return data->sum; });
         };
@@ -108,15 +121,49 @@ Setup setup(const Request& request, Params& params) {
 Experiment describe_reduce() {
     Experiment out;
     out.family = "reduce";
-    out.question = "How close does a sum come to the speed of reading memory, and what do barriers, passes and loads cost?";
+    out.question =
+        "How close does a sum come to the speed of reading memory, and what do barriers, passes and loads cost?";
     out.axes = {
-        {"size", "byte", "size of the array; auto is four times the last-level cache, on a CPU twice", Axis::Kind::integer, {"auto"}, {}, 4, 1e15, true},
-        {"local", "work-item", "work-items per group; auto is 256, for wide, onepass and read on a CPU 1", Axis::Kind::integer, {"auto"}, {}, 1, 4096, true,
+        {"size",
+         "byte",
+         "size of the array; auto is four times the last-level cache, on a CPU twice",
+         Axis::Kind::integer,
+         {"auto"},
+         {},
+         4,
+         1e15,
+         true},
+        {"local",
+         "work-item",
+         "work-items per group; auto is 256, for wide, onepass and read on a CPU 1",
+         Axis::Kind::integer,
+         {"auto"},
+         {},
+         1,
+         4096,
+         true,
          {"auto", "64:1024:*2"}},
-        {"loads", "", "loads in flight per work-item; auto is 1 integer in the trees and subgroup, else 4 words of 128 bits",
-         Axis::Kind::integer, {"auto"}, {}, 1, 64, true, {"auto", "1:16:*2"}},
-        {"groups", "", "work-groups per compute unit, as far as there is work for them; auto is 32, on a CPU 4", Axis::Kind::integer,
-         {"auto"}, {}, 1, 4096, true, {"auto", "4:64:*2"}, {"wide", "onepass", "read"}},
+        {"loads",
+         "",
+         "loads in flight per work-item; auto is 1 integer in the trees and subgroup, else 4 words of 128 bits",
+         Axis::Kind::integer,
+         {"auto"},
+         {},
+         1,
+         64,
+         true,
+         {"auto", "1:16:*2"}},
+        {"groups",
+         "",
+         "work-groups per compute unit, as far as there is work for them; auto is 32, on a CPU 4",
+         Axis::Kind::integer,
+         {"auto"},
+         {},
+         1,
+         4096,
+         true,
+         {"auto", "4:64:*2"},
+         {"wide", "onepass", "read"}},
     };
     out.axes.front().multiple_of = 4;
     out.variants = {
@@ -124,12 +171,14 @@ Experiment describe_reduce() {
         {"tree4", "A tree by four: half the barriers.", {"RADIX=4"}},
         {"tree8", "A tree by eight: a third of the barriers.", {"RADIX=8"}},
         {"subgroup", "Sub-groups add their values without local memory; one barrier in all."},
-        {"wide", "128-bit loads, several in flight, with just enough groups to fill the device; a tree by four at the end."},
+        {"wide",
+         "128-bit loads, several in flight, with just enough groups to fill the device; a tree by four at the end."},
         {"onepass", "wide with the groups' sums added by an atomic instead of a second launch."},
         {"read", "Reads everything and combines nothing across work-items: the upper bound for the others."},
     };
     out.native = native::loops("wide", "The plain loop", [](const HostMemory& m, const Point&, unsigned threads) {
-        m.as<std::uint32_t>("dst").front() = native::sum(m.as<std::uint32_t>("src").data(), m.value<std::uint64_t>("n"), threads);
+        m.as<std::uint32_t>("dst").front() =
+            native::sum(m.as<std::uint32_t>("src").data(), m.value<std::uint64_t>("n"), threads);
     });
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };

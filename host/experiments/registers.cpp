@@ -100,11 +100,12 @@ void conclude_items(const Curve& curve, std::vector<Finding>& out) {
                        most_registers * items,
                        "a group of that size was launched with them: the register file holds at least as many"});
     if (first_with_spills > 0)
-        out.push_back({"live.spills." + of, "live values without spills" + with, "", last_without_spills, last_without_spills,
-                       first_with_spills, "compiler-reported spills; high is the next number tried"});
+        out.push_back({"live.spills." + of, "live values without spills" + with, "", last_without_spills,
+                       last_without_spills, first_with_spills,
+                       "compiler-reported spills; high is the next number tried"});
     if (const auto knee = fit_step(live, time); knee && knee->after > knee->before)
-        out.push_back({"live.speed." + of, "live values at full speed" + with, "", knee->position.value, knee->position.low,
-                       knee->position.high,
+        out.push_back({"live.speed." + of, "live values at full speed" + with, "", knee->position.value,
+                       knee->position.low, knee->position.high,
                        "knee of the time of a multiply-add, " +
                            text_of(std::round(10 * knee->after / knee->before) / 10) + " times slower beyond"});
 }

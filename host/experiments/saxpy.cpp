@@ -20,7 +20,7 @@ struct Data {
 std::size_t lanes_of(const Variant& variant) { return std::stoul(variant.name.substr(1)) / 32; }
 
 struct Shape {
-    std::uint64_t n = 0;  ///< floats of each array that are computed
+    std::uint64_t n = 0;       ///< floats of each array that are computed
     std::uint64_t length = 0;  ///< floats of each array
     std::size_t vectors = 1, local = 1, per_item = 1;
     std::size_t offset = 0, stride = 1, groups = 0;  ///< groups: 0: as many as there are accesses
@@ -30,7 +30,9 @@ Shape shape_of(const Request& request, Params& params) {
     const auto& device = request.device;
     // The two arrays together are four times the last-level cache.
     const auto bytes = params.count(
-        "size", is_simulator(device) ? 4096 : whole_pages(device, std::max<std::uint64_t>(2 * device.last_level_bytes, 16ull << 20)));
+        "size", is_simulator(device)
+                    ? 4096
+                    : whole_pages(device, std::max<std::uint64_t>(2 * device.last_level_bytes, 16ull << 20)));
     require_room(device, "y", bytes);
     Shape s;
     s.length = bytes / 4;
@@ -39,7 +41,9 @@ Shape shape_of(const Request& request, Params& params) {
     const std::size_t lanes = lanes_of(request.variant);
     // Of a stride only whole accesses; without one, the rest that fills none too.
     s.n = s.stride == 1 ? s.length : (s.length / lanes + s.stride - 1) / s.stride * lanes;
-    if (s.n == 0) throw Unsupported("axis 'size' is " + std::to_string(bytes) + ", in which no access of " + std::to_string(4 * lanes) + " bytes fits");
+    if (s.n == 0)
+        throw Unsupported("axis 'size' is " + std::to_string(bytes) + ", in which no access of " +
+                          std::to_string(4 * lanes) + " bytes fits");
     s.vectors = std::max<std::size_t>(1, s.n / lanes);
     if (device.is_cpu()) {
         s.local = group(params, device, 1);
@@ -66,13 +70,13 @@ Setup setup(const Request& request, Params& params) {
 
     Setup out;
     out.args = {Input{"x", data->x}, InOut{"y", data->y}, value("a", a), value("n", s.n)};
-    const std::size_t items = s.groups > 0       ? s.groups * s.local
+    const std::size_t items = s.groups > 0      ? s.groups * s.local
                               : device.is_cpu() ? device.compute_units * 4ull
                                                 : divide_up(s.vectors, s.per_item);
     out.local = Extent(s.local);
     out.global = Extent(round_up(std::max(items, lanes), s.local));
-    out.defines = {"PER_ITEM=" + std::to_string(s.per_item), "OFFSET=" + std::to_string(s.offset), "STRIDE=" + std::to_string(s.stride),
-                   "FEW=" + std::to_string(s.groups > 0)};
+    out.defines = {"PER_ITEM=" + std::to_string(s.per_item), "OFFSET=" + std::to_string(s.offset),
+                   "STRIDE=" + std::to_string(s.stride), "FEW=" + std::to_string(s.groups > 0)};
     out.work = {12.0 * static_cast<double>(s.n), 2.0 * static_cast<double>(s.n), 0};
     out.accumulates = true;
     out.check = [data, a, s, lanes](const Buffers& buffers) {
@@ -88,10 +92,14 @@ Setup setup(const Request& request, Params& params) {
         if (s.stride == 1 && s.offset == 0 && buffers.operations == 1)
             return first_difference<float>(buffers, "y", [a, x, y](std::size_t i) { return a * x[i] + y[i]; });
         // The divisions below take longer than all the rest.
-        if (s.stride == 1) return first_difference<float>(buffers, "y", [&](std::size_t i) { return i < s.offset ? y[i] : computed(i); });
+        if (s.stride == 1)
+            return first_difference<float>(buffers, "y",
+                                           [&](std::size_t i) { return i < s.offset ? y[i] : computed(i); });
         return first_difference<float>(buffers, "y", [&](std::size_t i) {
             // What lies in front, or between two accesses, is nobody's.
-            if (i < s.offset || (i - s.offset) / lanes % s.stride != 0 || (i - s.offset) / lanes / s.stride >= s.vectors) return y[i];
+            if (i < s.offset || (i - s.offset) / lanes % s.stride != 0 ||
+                (i - s.offset) / lanes / s.stride >= s.vectors)
+                return y[i];
             return computed(i);
         });
     };
@@ -103,7 +111,9 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
     std::map<double, Curve::Sample> narrow, wide;
     for (const auto& curve : curves) {
         if (curve.variant != "w32" && curve.variant != "w128") continue;
-        const auto differs = [&](const char* axis, const char* usual) { return curve.fixed.has(axis) && curve.fixed.text(axis) != usual; };
+        const auto differs = [&](const char* axis, const char* usual) {
+            return curve.fixed.has(axis) && curve.fixed.text(axis) != usual;
+        };
         if (differs("offset", "0") || differs("stride", "1") || differs("groups", "0")) continue;  // another question
         for (const auto& sample : curve.samples) (curve.variant == "w32" ? narrow : wide)[sample.x] = sample;
     }
@@ -115,7 +125,12 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         const auto& w = found->second;
         const double gain = n.seconds / w.seconds;
         if (gain > best.value)
-            best = {"gain_128", "gain_128", "", gain, n.low / w.high, n.high / w.low,
+            best = {"gain_128",
+                    "gain_128",
+                    "",
+                    gain,
+                    n.low / w.high,
+                    n.high / w.low,
                     "largest time of 32-bit over time of 128-bit accesses, at an array of " +
                         std::to_string(static_cast<std::uint64_t>(size)) + " byte"};
         if (gain < 1.1) continue;
@@ -125,8 +140,10 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
     if (best.value == 0) return {};
     std::vector<Finding> out{best};
     if (from > 0) {
-        out.push_back({"pays_from", "pays_from", "byte", from, from, from, "smallest measured array where 128-bit accesses gain 10 % or more"});
-        out.push_back({"pays_to", "pays_to", "byte", to, to, to, "largest measured array where 128-bit accesses gain 10 % or more"});
+        out.push_back({"pays_from", "pays_from", "byte", from, from, from,
+                       "smallest measured array where 128-bit accesses gain 10 % or more"});
+        out.push_back({"pays_to", "pays_to", "byte", to, to, to,
+                       "largest measured array where 128-bit accesses gain 10 % or more"});
     }
     return out;
 }
@@ -142,16 +159,62 @@ Experiment describe_saxpy() {
     out.family = "saxpy";
     out.question = "From which array size on does y = a x + y gain from accesses wider than 32 bits?";
     out.axes = {
-        {"size", "byte", "size of each of the two arrays; auto is twice the last-level cache", Axis::Kind::integer,
-         {"16384", "1048576", "auto"}, {}, 4, 1e15, true},
-        {"local", "work-item", "work-items per group; auto is 256, on a CPU 1", Axis::Kind::integer, {"auto"}, {}, 1, 4096, true,
+        {"size",
+         "byte",
+         "size of each of the two arrays; auto is twice the last-level cache",
+         Axis::Kind::integer,
+         {"16384", "1048576", "auto"},
+         {},
+         4,
+         1e15,
+         true},
+        {"local",
+         "work-item",
+         "work-items per group; auto is 256, on a CPU 1",
+         Axis::Kind::integer,
+         {"auto"},
+         {},
+         1,
+         4096,
+         true,
          {"auto", "32:1024:*2"}},
-        {"per_item", "access", "accesses to each array in flight per work-item of a GPU; auto is 2 for large arrays, else 1",
-         Axis::Kind::integer, {"auto"}, {}, 1, 16, true, {"auto", "1:16:*2"}},
-        {"offset", "float", "floats in front of the first one of each array: where its accesses are aligned to", Axis::Kind::integer, {"0"}, {}, 0, 4096},
-        {"stride", "access", "from one access to the next; the arrays keep their size, so fewer floats are computed", Axis::Kind::integer, {"1"}, {}, 1, 4096},
-        {"groups", "", "work-groups that go through the arrays; auto is one for every 'per_item' accesses of its items, on a CPU four per core",
-         Axis::Kind::integer, {"auto"}, {}, 0, 1 << 24, true, {"auto"}},
+        {"per_item",
+         "access",
+         "accesses to each array in flight per work-item of a GPU; auto is 2 for large arrays, else 1",
+         Axis::Kind::integer,
+         {"auto"},
+         {},
+         1,
+         16,
+         true,
+         {"auto", "1:16:*2"}},
+        {"offset",
+         "float",
+         "floats in front of the first one of each array: where its accesses are aligned to",
+         Axis::Kind::integer,
+         {"0"},
+         {},
+         0,
+         4096},
+        {"stride",
+         "access",
+         "from one access to the next; the arrays keep their size, so fewer floats are computed",
+         Axis::Kind::integer,
+         {"1"},
+         {},
+         1,
+         4096},
+        {"groups",
+         "",
+         "work-groups that go through the arrays; auto is one for every 'per_item' accesses of its items, on a CPU "
+         "four per core",
+         Axis::Kind::integer,
+         {"auto"},
+         {},
+         0,
+         1 << 24,
+         true,
+         {"auto"}},
     };
     out.axes.front().multiple_of = 4;
     out.variants = {width(32, "One float per access: the plain kernel."), width(64, "Two floats per access."),
@@ -160,8 +223,10 @@ Experiment describe_saxpy() {
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     out.native = native::loops("w32", "The plain loop", [](const HostMemory& m, const Point& point, unsigned threads) {
-        const auto offset = static_cast<std::size_t>(point.integer("offset")), stride = static_cast<std::size_t>(point.integer("stride"));
-        native::saxpy(m.as<float>("x").data() + offset, m.as<float>("y").data() + offset, m.value<float>("a"), m.value<std::uint64_t>("n"), stride, threads);
+        const auto offset = static_cast<std::size_t>(point.integer("offset")),
+                   stride = static_cast<std::size_t>(point.integer("stride"));
+        native::saxpy(m.as<float>("x").data() + offset, m.as<float>("y").data() + offset, m.value<float>("a"),
+                      m.value<std::uint64_t>("n"), stride, threads);
     });
     out.curve_over = "size";
     out.conclude = conclude;

@@ -44,7 +44,8 @@ Setup setup(const Request& request, Params& params) {
     out.check = [=](const Buffers& buffers) {
         const auto words = view<std::uint32_t>(table);
         return first_difference<std::uint32_t>(buffers, "out", [&](std::size_t i) {
-            const auto in_group = static_cast<std::uint32_t>(i % s.local), group = static_cast<std::uint32_t>(i / s.local);
+            const auto in_group = static_cast<std::uint32_t>(i % s.local),
+                       group = static_cast<std::uint32_t>(i / s.local);
             std::uint32_t x = variant == "constant" ? seed
                               : variant == "load"   ? words[group % table_words]
                               : variant == "result" ? a ^ group
@@ -78,12 +79,13 @@ Experiment describe_scalar() {
                  .least = 1,
                  .most = 4096,
                  .may_be_auto = true}};
-    out.variants = {{"argument", "The value is a kernel argument."},
-                    {"constant", "The value is known to the compiler."},
-                    {"load", "The value is loaded from __constant memory at the group's own place."},
-                    {"result", "The value is computed from an argument and the group's number."},
-                    {"item", "The value depends on the work-item: the control, which no unit can share."},
-                    {"branch", "The value is one of two arguments, by a branch that work-items of one wave take apart."}};
+    out.variants = {
+        {"argument", "The value is a kernel argument."},
+        {"constant", "The value is known to the compiler."},
+        {"load", "The value is loaded from __constant memory at the group's own place."},
+        {"result", "The value is computed from an argument and the group's number."},
+        {"item", "The value depends on the work-item: the control, which no unit can share."},
+        {"branch", "The value is one of two arguments, by a branch that work-items of one wave take apart."}};
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     return out;

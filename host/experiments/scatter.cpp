@@ -21,7 +21,8 @@ struct Layout {
 
     std::uint32_t word(std::uint32_t wave_number, std::uint32_t lane, std::uint32_t trip) const {
         const std::uint64_t first = static_cast<std::uint64_t>(trip) * waves * spread;
-        const auto block = static_cast<std::uint32_t>((first + static_cast<std::uint64_t>(wave_number) * spread + lane % spread) % blocks);
+        const auto block = static_cast<std::uint32_t>(
+            (first + static_cast<std::uint64_t>(wave_number) * spread + lane % spread) % blocks);
         return block * wave + lane / spread;
     }
     /// Waves are shared out among threads.
@@ -49,15 +50,18 @@ std::optional<std::string> check_store(const Layout& layout, std::uint32_t key, 
 
 std::optional<std::string> check_load(const Layout& layout, std::span<const std::uint32_t> in, const Buffers& buffers) {
     std::vector<std::uint32_t> expected(static_cast<std::size_t>(layout.waves) * layout.wave);
-    layout.each(buffers.trips, [&](std::uint32_t w, std::uint32_t lane, std::uint32_t at) { expected[w * layout.wave + lane] += in[at]; });
+    layout.each(buffers.trips, [&](std::uint32_t w, std::uint32_t lane, std::uint32_t at) {
+        expected[w * layout.wave + lane] += in[at];
+    });
     return first_difference(buffers, "out", expected);
 }
 
 Setup setup(const Request& request, Params& params) {
     const auto& device = request.device;
     if (device.is_cpu())
-        throw Unsupported("work-items are iterations of a loop in one thread, so there is no wave whose accesses could be joined; "
-                          "cacheline measures what a scattered access moves");
+        throw Unsupported(
+            "work-items are iterations of a loop in one thread, so there is no wave whose accesses could be joined; "
+            "cacheline measures what a scattered access moves");
     Layout layout;
     layout.wave = std::bit_floor(std::max(8u, wave_width(device)));
     layout.spread = static_cast<std::uint32_t>(params.integer("spread"));
@@ -65,7 +69,8 @@ Setup setup(const Request& request, Params& params) {
         throw Unsupported("a wave has " + std::to_string(layout.wave) + " lanes; they cannot touch " +
                           std::to_string(layout.spread) + " blocks");
     const bool simulator = is_simulator(device);
-    const std::uint32_t group = std::min<std::uint32_t>(256, static_cast<std::uint32_t>(std::bit_floor(device.max_group)));
+    const std::uint32_t group =
+        std::min<std::uint32_t>(256, static_cast<std::uint32_t>(std::bit_floor(device.max_group)));
     layout.waves = simulator ? 4 : device.compute_units * 2 * group / layout.wave;
     // One trip at the widest spread touches every block at most once, so that a trip's addresses are distinct.
     layout.blocks = std::bit_ceil(layout.waves * layout.wave);
@@ -82,7 +87,8 @@ Setup setup(const Request& request, Params& params) {
     } else {
         std::vector<std::uint32_t> in(words);
         fill_random(std::as_writable_bytes(std::span(in)), request.seed);
-        out.args = {Input{"in", share(in)}, Output{"out", static_cast<std::size_t>(layout.waves) * layout.wave * 4}, mask, trips};
+        out.args = {Input{"in", share(in)}, Output{"out", static_cast<std::size_t>(layout.waves) * layout.wave * 4},
+                    mask, trips};
         out.check = [layout, in = std::move(in)](const Buffers& buffers) { return check_load(layout, in, buffers); };
     }
     out.declared = {{request.variant.name == "store" ? Declared::What::store : Declared::What::load, 1, 32}};
@@ -93,8 +99,8 @@ Setup setup(const Request& request, Params& params) {
     return out;
 }
 
-/// What a wave takes for each block, where blocks are what it takes its time for: a few cost no more than one, so only the spreads count
-/// from which on each further block costs the same.
+/// What a wave takes for each block, where blocks are what it takes its time for: a few cost no more than one, so only
+/// the spreads count from which on each further block costs the same.
 Finding block_rate(const Curve& curve) {
     constexpr double alike = 1.15;
     constexpr std::size_t enough = 2;
@@ -107,11 +113,18 @@ Finding block_rate(const Curve& curve) {
     }
     const auto [least, most] = std::minmax_element(costs.begin(), costs.end());
     const auto id = curve.variant + ".rate", name = curve.variant + " block rate";
-    if (costs.size() < enough || *least <= 0) return withheld(id, name, "from spread to spread a further block costs another time");
+    if (costs.size() < enough || *least <= 0)
+        return withheld(id, name, "from spread to spread a further block costs another time");
     const auto& first = s[s.size() - 1 - costs.size()];
     const double value = (s.back().per_step - first.per_step) / (s.back().x - first.x);
-    return {id, name, "block/s", 1 / value, 1 / *most, 1 / *least,
-            "a further block's part of a wave's time, from " + text_of(first.x) + " to " + text_of(s.back().x) + " blocks, whole device, second level"};
+    return {id,
+            name,
+            "block/s",
+            1 / value,
+            1 / *most,
+            1 / *least,
+            "a further block's part of a wave's time, from " + text_of(first.x) + " to " + text_of(s.back().x) +
+                " blocks, whole device, second level"};
 }
 
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
@@ -120,8 +133,9 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         if (curve.samples.size() < 2 || curve.samples.front().x != 1) continue;
         const auto &one = curve.samples.front(), &most = curve.samples.back();
         const auto label = curve.variant;
-        out.push_back({label + ".cost", label + " cost of " + text_of(most.x) + " blocks", "x", most.per_step / one.per_step,
-                       most.low / one.high, most.high / one.low, "time of a wave's access over that of a coalesced one"});
+        out.push_back({label + ".cost", label + " cost of " + text_of(most.x) + " blocks", "x",
+                       most.per_step / one.per_step, most.low / one.high, most.high / one.low,
+                       "time of a wave's access over that of a coalesced one"});
         out.push_back(block_rate(curve));
     }
     return out;
@@ -133,8 +147,14 @@ Experiment describe_scatter() {
     Experiment out;
     out.family = "scatter";
     out.question = "What does it cost when the lanes of a wave touch many blocks of memory instead of one?";
-    out.axes = {{"spread", "block", "blocks that the lanes of one wave touch", Axis::Kind::integer,
-                 {"1", "2", "4", "8", "16", "32", "64"}, {}, 1, 128}};
+    out.axes = {{"spread",
+                 "block",
+                 "blocks that the lanes of one wave touch",
+                 Axis::Kind::integer,
+                 {"1", "2", "4", "8", "16", "32", "64"},
+                 {},
+                 1,
+                 128}};
     out.variants = {{"store", "Each lane stores one word; the wave's words are spread over `spread` blocks."},
                     {"load", "Each lane loads one word; the wave's words are spread over `spread` blocks."}};
     out.setup = setup;

@@ -1,5 +1,6 @@
-// transfer: how bytes get to the device and back, and what of that a kernel hides. After the pitch article (2013), which maps its buffers on a
-// CPU instead of copying them, and the Himeno article (2010), most of whose time goes into transfers.
+// transfer: how bytes get to the device and back, and what of that a kernel hides. After the pitch article (2013),
+// which maps its buffers on a CPU instead of copying them, and the Himeno article (2010), most of whose time goes into
+// transfers.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -27,8 +28,10 @@ struct Shape {
 
 /// What a value of axis 'memory' means.
 Transfer way_of(const std::string& memory) {
-    static const std::map<std::string, Transfer> ways{
-        {"pageable", Transfer::copied}, {"pinned", Transfer::pinned}, {"mapped", Transfer::mapped}, {"host_pointer", Transfer::host_pointer}};
+    static const std::map<std::string, Transfer> ways{{"pageable", Transfer::copied},
+                                                      {"pinned", Transfer::pinned},
+                                                      {"mapped", Transfer::mapped},
+                                                      {"host_pointer", Transfer::host_pointer}};
     return ways.at(memory);
 }
 
@@ -37,11 +40,13 @@ Shape shape_of(const Request& request, Params& params) {
     Shape s;
     s.pieces = params.count("pieces");
     const auto least = std::uint64_t{4} * s.pieces;
-    const auto bytes = params.count("size", std::max(least, whole_pages(device, by_scale<std::uint64_t>(device, 4096, 16 << 20, 256 << 20))));
+    const auto bytes = params.count(
+        "size", std::max(least, whole_pages(device, by_scale<std::uint64_t>(device, 4096, 16 << 20, 256 << 20))));
     s.words = bytes / 4;
     if (s.words < s.pieces)
-        throw Error(Blame::usage, "axis 'size' is " + std::to_string(bytes) + " bytes, which are less than a word for each of " +
-                                      std::to_string(s.pieces) + " pieces (axis 'pieces')");
+        throw Error(Blame::usage, "axis 'size' is " + std::to_string(bytes) +
+                                      " bytes, which are less than a word for each of " + std::to_string(s.pieces) +
+                                      " pieces (axis 'pieces')");
     if (request.variant.name == "queues") s.queues = params.count("queues");
     // About as long as the transfers where the host is reached over PCI Express.
     s.rounds = static_cast<std::int32_t>(params.count("rounds", by_scale<std::size_t>(device, 4, 16, 2048)));
@@ -60,8 +65,10 @@ Setup setup(const Request& request, Params& params) {
     std::map<std::size_t, SharedBytes> pieces;
     for (std::size_t n = 0; n < s.pieces; ++n) {
         const std::size_t first = 4 * s.first(n), bytes = 4 * s.count(n);
-        pieces[n] = SharedBytes(
-            bytes, [=] { return Bytes(data->begin() + static_cast<std::ptrdiff_t>(first), data->begin() + static_cast<std::ptrdiff_t>(first + bytes)); });
+        pieces[n] = SharedBytes(bytes, [=] {
+            return Bytes(data->begin() + static_cast<std::ptrdiff_t>(first),
+                         data->begin() + static_cast<std::ptrdiff_t>(first + bytes));
+        });
         out.args.push_back(InOut{numbered("src", n), pieces[n], 0, ByStep::up});
         out.args.push_back(Output{numbered("dst", n), static_cast<std::size_t>(4 * s.count(n)), 0, ByStep::down});
         out.args.push_back(value(numbered("count", n), static_cast<std::uint32_t>(s.count(n))));
@@ -73,8 +80,13 @@ Setup setup(const Request& request, Params& params) {
     // A piece comes back when as many others are under way as there are other queues.
     for (std::size_t n = 0; n < s.pieces; ++n) {
         out.steps.push_back(Upload{numbered("src", n), 0, queue(n)});
-        out.steps.push_back(Launch{{}, Extent(round_up(s.count(n), s.local)), Extent(s.local),
-                                   {numbered("src", n), numbered("dst", n), numbered("count", n), "rounds"}, {}, "kernel", queue(n)});
+        out.steps.push_back(Launch{{},
+                                   Extent(round_up(s.count(n), s.local)),
+                                   Extent(s.local),
+                                   {numbered("src", n), numbered("dst", n), numbered("count", n), "rounds"},
+                                   {},
+                                   "kernel",
+                                   queue(n)});
         if (n + 1 >= s.queues) down(n + 1 - s.queues);
     }
     for (std::size_t n = s.pieces - std::min(s.pieces, s.queues - 1); n < s.pieces; ++n) down(n);
@@ -90,8 +102,12 @@ Setup setup(const Request& request, Params& params) {
     out.check = [s, pieces, factor, term](const Buffers& buffers) -> std::optional<std::string> {
         for (const auto& [n, bytes] : pieces) {
             const auto from = view<std::uint32_t>(bytes);
-            if (auto wrong = first_difference<std::uint32_t>(buffers, numbered("src", n), [&](std::size_t i) { return from[i]; })) return wrong;
-            if (auto wrong = first_difference<std::uint32_t>(buffers, numbered("dst", n), [&](std::size_t i) { return factor * from[i] + term; })) return wrong;
+            if (auto wrong = first_difference<std::uint32_t>(buffers, numbered("src", n),
+                                                             [&](std::size_t i) { return from[i]; }))
+                return wrong;
+            if (auto wrong = first_difference<std::uint32_t>(buffers, numbered("dst", n),
+                                                             [&](std::size_t i) { return factor * from[i] + term; }))
+                return wrong;
         }
         return std::nullopt;
     };
@@ -99,12 +115,11 @@ Setup setup(const Request& request, Params& params) {
 }
 
 /// The sample at the largest size.
-const Curve::Sample* largest(const Curve& curve) {
-    return curve.samples.empty() ? nullptr : &curve.samples.back();
-}
+const Curve::Sample* largest(const Curve& curve) { return curve.samples.empty() ? nullptr : &curve.samples.back(); }
 
 /// The rate of one direction at the largest size, and the least size at which it is half of that or more.
-void conclude_direction(const Curve& curve, const std::string& memory, const char* direction, const char* metric, std::vector<Finding>& out) {
+void conclude_direction(const Curve& curve, const std::string& memory, const char* direction, const char* metric,
+                        std::vector<Finding>& out) {
     const auto rate = [&](const Curve::Sample& s) {
         const auto found = s.metrics.find(metric);
         return found == s.metrics.end() || !(found->second > 0) ? 0 : s.x / found->second;
@@ -113,30 +128,39 @@ void conclude_direction(const Curve& curve, const std::string& memory, const cha
     if (!last || rate(*last) <= 0) return;
     const double best = rate(*last);
     const auto size = [](double x) { return format_bytes(static_cast<std::uint64_t>(x)); };
-    const std::string without_filling = is_in_place(way_of(memory)) ? "; to map and unmap, without what the host takes to fill or read it in place" : "";
-    out.push_back({std::string(direction) + "." + memory, std::string(direction) + " rate, " + memory, "B/s", best, best, best,
-                   size(last->x) + " in " + curve.fixed.text("pieces") + " pieces one after the other, by the host clock" + without_filling});
+    const std::string without_filling =
+        is_in_place(way_of(memory)) ? "; to map and unmap, without what the host takes to fill or read it in place"
+                                    : "";
+    out.push_back({std::string(direction) + "." + memory, std::string(direction) + " rate, " + memory, "B/s", best,
+                   best, best,
+                   size(last->x) + " in " + curve.fixed.text("pieces") +
+                       " pieces one after the other, by the host clock" + without_filling});
     if (curve.samples.size() < 3) return;
-    const auto half = std::find_if(curve.samples.begin(), curve.samples.end(), [&](const auto& s) { return rate(s) >= best / 2; });
+    const auto half =
+        std::find_if(curve.samples.begin(), curve.samples.end(), [&](const auto& s) { return rate(s) >= best / 2; });
     if (half != curve.samples.begin())
-        out.push_back({std::string(direction) + "_half." + memory, std::string(direction) + " at half that rate, " + memory, "byte", half->x, half->x, half->x,
+        out.push_back({std::string(direction) + "_half." + memory,
+                       std::string(direction) + " at half that rate, " + memory, "byte", half->x, half->x, half->x,
                        "smallest measured size with half the rate of the largest or more"});
 }
 
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
     std::vector<Finding> out;
-    std::map<std::string, std::map<std::string, const Curve*>> by_memory;  // memory, variant; what else is fixed as it came first
+    std::map<std::string, std::map<std::string, const Curve*>>
+        by_memory;  // memory, variant; what else is fixed as it came first
     for (const auto& curve : curves) by_memory[curve.fixed.text("memory")].emplace(curve.variant, &curve);
     for (const auto& [memory, variants] : by_memory) {
         conclude_direction(*variants.begin()->second, memory, "up", "upload", out);
         conclude_direction(*variants.begin()->second, memory, "down", "download", out);
-        const auto gain = [&, &memory = memory, &variants = variants](const char* id, const char* slow, const char* fast, const char* name) {
+        const auto gain = [&, &memory = memory, &variants = variants](const char* id, const char* slow,
+                                                                      const char* fast, const char* name) {
             const auto a = variants.find(slow), b = variants.find(fast);
             if (a == variants.end() || b == variants.end()) return;
             const auto *before = largest(*a->second), *after = largest(*b->second);
             if (!before || !after || before->x != after->x || !(after->low > 0) || !(before->low > 0)) return;
-            out.push_back({std::string(id) + "." + memory, name + (", " + memory), "", before->seconds / after->seconds, before->low / after->high,
-                           before->high / after->low, std::string("time of ") + slow + " over that of " + fast + " at " +
+            out.push_back({std::string(id) + "." + memory, name + (", " + memory), "", before->seconds / after->seconds,
+                           before->low / after->high, before->high / after->low,
+                           std::string("time of ") + slow + " over that of " + fast + " at " +
                                format_bytes(static_cast<std::uint64_t>(before->x))});
         };
         gain("events", "blocking", "events", "gain of not waiting");
@@ -152,16 +176,42 @@ Experiment describe_transfer() {
     out.family = "transfer";
     out.question = "By which way do bytes get to the device and back fastest, and what of that can a kernel hide?";
     out.axes = {
-        {"size", "byte", "bytes that go up, and come back, in all; auto is 16 MiB, on a GPU 256 MiB", Axis::Kind::integer, {"auto"}, {}, 4, 1e15, true},
+        {"size",
+         "byte",
+         "bytes that go up, and come back, in all; auto is 16 MiB, on a GPU 256 MiB",
+         Axis::Kind::integer,
+         {"auto"},
+         {},
+         4,
+         1e15,
+         true},
         {"memory",
          "",
-         "the host's side: pageable, memory of the process; pinned, memory that the driver allocated; mapped, the buffer itself, mapped for the "
+         "the host's side: pageable, memory of the process; pinned, memory that the driver allocated; mapped, the "
+         "buffer itself, mapped for the "
          "host to copy into and out of; host_pointer, the same of a buffer that lies in memory of the process",
          Axis::Kind::choice,
          {"pageable"},
          {"pageable", "pinned", "mapped", "host_pointer"}},
-        {"pieces", "", "parts that go up, through the kernel and back one by one", Axis::Kind::integer, {"8"}, {}, 1, 64},
-        {"queues", "", "in-order queues that the pieces take in turn", Axis::Kind::integer, {"2"}, {}, 2, 16, false, {"2", "3", "4"}, {"queues"}},
+        {"pieces",
+         "",
+         "parts that go up, through the kernel and back one by one",
+         Axis::Kind::integer,
+         {"8"},
+         {},
+         1,
+         64},
+        {"queues",
+         "",
+         "in-order queues that the pieces take in turn",
+         Axis::Kind::integer,
+         {"2"},
+         {},
+         2,
+         16,
+         false,
+         {"2", "3", "4"},
+         {"queues"}},
         {"rounds",
          "",
          "multiply-adds per word in the kernel: how long it takes; auto is 16, on a GPU 2048",

@@ -19,7 +19,8 @@ using model::Record;
 constexpr const char* counted = ", counted by ncu";
 constexpr double sector_bytes = 32;  ///< of NVIDIA's second level, in which its counters count
 
-/// The busiest pipe of the units: the profiler knows the most that it takes in a cycle, and says what part of that it took.
+/// The busiest pipe of the units: the profiler knows the most that it takes in a cycle, and says what part of that it
+/// took.
 void bound_pipe(const Record& record, Explanation& out) {
     constexpr std::string_view begin = "sm__inst_executed_pipe_", end = ".avg.pct_of_peak_sustained_active";
     const model::Counter* busiest = nullptr;
@@ -29,22 +30,26 @@ void bound_pipe(const Record& record, Explanation& out) {
     const auto pipe = busiest->name.substr(begin.size(), busiest->name.size() - begin.size() - end.size());
     const double seconds = std::clamp(busiest->value / 100, 0.0, 1.0) * record.time->median;
     out.bounds.push_back({"pipe", "instructions of pipe " + pipe, pipe, seconds, seconds, seconds,
-                          format_significant(busiest->value, 3) + " % of what that pipe can take" + counted, busiest->name});
+                          format_significant(busiest->value, 3) + " % of what that pipe can take" + counted,
+                          busiest->name});
 }
 
 /// Executed instructions at the rate at which a warp's multiply-adds were seen to be issued.
 void bound_issue(const Record& record, const Limits& limits, Explanation& out) {
     const auto executed = counter(record.counters, "smsp__inst_executed.sum");
     const auto *peak = limits.find("fma.peak.float"), *width = limits.find("divergence.width.full");
-    if (!executed) return out.unbounded.emplace_back("instruction issue", "the executed instructions were not counted"), void();
+    if (!executed)
+        return out.unbounded.emplace_back("instruction issue", "the executed instructions were not counted"), void();
     if (!peak || !width)
-        return out.unbounded.emplace_back("instruction issue", std::string("the profile has no ") + (peak ? "SIMT width" : "float peak")), void();
+        return out.unbounded.emplace_back("instruction issue",
+                                          std::string("the profile has no ") + (peak ? "SIMT width" : "float peak")),
+               void();
     const double rate = peak->value / (2 * width->value);
     const double seconds = *executed / rate;
     // Where multiply-adds cannot use every slot, other instructions are issued up to twice as fast.
     out.bounds.push_back({"issue", "instruction issue", "issue", seconds, seconds / 2, seconds,
-                          format_significant(*executed, 4) + " warp instructions" + counted + ", at " + format_rate(rate, "instr/s") + " (" +
-                              peak->title() + ")",
+                          format_significant(*executed, 4) + " warp instructions" + counted + ", at " +
+                              format_rate(rate, "instr/s") + " (" + peak->title() + ")",
                           peak->id});
 }
 
@@ -60,24 +65,39 @@ void bound_sampled_issue(const Record& record, const Limits& limits, const Figur
 
 }  // namespace
 
-Bound at_rate(std::string id, std::string name, std::string brief, double count, const std::string& unit, const Figure& figure) {
+Bound at_rate(std::string id, std::string name, std::string brief, double count, const std::string& unit,
+              const Figure& figure) {
     const double low = figure.low > 0 ? figure.low : figure.value, high = std::max(figure.high, figure.value);
     std::string amount = format_rate(count, unit);
-    return {std::move(id), std::move(name), std::move(brief), count / figure.value, count / high, count / low,
-            amount + " at " + format_rate(figure.value, figure.unit) + " (" + figure.title() + ")", figure.id};
+    return {std::move(id),
+            std::move(name),
+            std::move(brief),
+            count / figure.value,
+            count / high,
+            count / low,
+            amount + " at " + format_rate(figure.value, figure.unit) + " (" + figure.title() + ")",
+            figure.id};
 }
 
 Bound at_time(std::string id, std::string name, std::string brief, double count, const Figure& figure) {
     const double low = figure.low > 0 ? figure.low : figure.value, high = std::max(figure.high, figure.value);
-    return {std::move(id), std::move(name), std::move(brief), count * figure.value, count * low, count * high,
-            (count == 1 ? "" : format_significant(count, 3) + " times ") + format_seconds(figure.value) + " (" + figure.title() + ")", figure.id};
+    return {std::move(id),
+            std::move(name),
+            std::move(brief),
+            count * figure.value,
+            count * low,
+            count * high,
+            (count == 1 ? "" : format_significant(count, 3) + " times ") + format_seconds(figure.value) + " (" +
+                figure.title() + ")",
+            figure.id};
 }
 
 bool are_counted(const Record& record) { return !record.counters.empty() && record.work.launches == 1; }
 
 bool bound_counted_memory(const Record& record, const Figure* stream, Explanation& out) {
     if (!are_counted(record)) return false;
-    const auto read = counter(record.counters, "dram__bytes_read.sum"), written = counter(record.counters, "dram__bytes_write.sum");
+    const auto read = counter(record.counters, "dram__bytes_read.sum"),
+               written = counter(record.counters, "dram__bytes_write.sum");
     if (!read || !written) return false;
     if (!stream) return out.unbounded.emplace_back("memory traffic", "the profile has no memory bandwidth"), true;
     auto bound = at_rate("memory", "memory bandwidth", "memory", *read + *written, "B", *stream);
@@ -94,7 +114,8 @@ void bound_counted(const Record& record, const Limits& limits, Explanation& out)
             why = format_significant(record.work.instructions, 3) +
                   " are executed, by sampled addresses and the declared bytes; the profile has no peak of them";
         }
-        if (!record.counters.empty()) why = "the counters are of a whole launch, and the time is of one step or of several launches";
+        if (!record.counters.empty())
+            why = "the counters are of a whole launch, and the time is of one step or of several launches";
         out.unbounded.emplace_back("instruction issue", why);
         return;
     }
@@ -109,10 +130,13 @@ void bound_counted(const Record& record, const Limits& limits, Explanation& out)
         }
     }
     // A wavefront is a pass through the banks: lanes that meet in one take more of them.
-    if (const auto passes = counter(record.counters, "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"); passes && *passes > 0) {
-        const auto *rate = limits.find("banks.rate"), *banks = limits.find("banks.banks.4"), *width = limits.find("banks.width.4");
+    if (const auto passes = counter(record.counters, "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum");
+        passes && *passes > 0) {
+        const auto *rate = limits.find("banks.rate"), *banks = limits.find("banks.banks.4"),
+                   *width = limits.find("banks.width.4");
         if (rate && banks && width) {
-            auto bound = at_rate("local", "local memory bandwidth", "local", banks->value * width->value * *passes, "B", *rate);
+            auto bound =
+                at_rate("local", "local memory bandwidth", "local", banks->value * width->value * *passes, "B", *rate);
             bound.how = format_significant(*passes, 4) + " passes through the banks" + counted + ", " + bound.how;
             out.bounds.push_back(std::move(bound));
         } else {

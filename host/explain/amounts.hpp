@@ -1,4 +1,5 @@
-// How much of a resource a cell uses, over its peak: the bounds of amounts that a profiler counted, and what all bounds are made with.
+// How much of a resource a cell uses, over its peak: the bounds of amounts that a profiler counted, and what all bounds
+// are made with.
 #pragma once
 
 #include <string>
@@ -9,7 +10,8 @@
 namespace cllab::explain {
 
 /// `count` of something at the rate of `figure`.
-model::Bound at_rate(std::string id, std::string name, std::string brief, double count, const std::string& unit, const model::Figure& figure);
+model::Bound at_rate(std::string id, std::string name, std::string brief, double count, const std::string& unit,
+                     const model::Figure& figure);
 
 /// `count` times the time of `figure`.
 model::Bound at_time(std::string id, std::string name, std::string brief, double count, const model::Figure& figure);
@@ -20,7 +22,8 @@ bool are_counted(const model::Record& record);
 /// Bytes of memory by the counters, at the rate of `stream`. False where they were not counted.
 bool bound_counted_memory(const model::Record& record, const model::Figure* stream, model::Explanation& out);
 
-/// What else was counted: reads of the second level, the busiest pipe, instruction issue. Without counters what is known of them.
+/// What else was counted: reads of the second level, the busiest pipe, instruction issue. Without counters what is
+/// known of them.
 void bound_counted(const model::Record& record, const model::Limits& limits, model::Explanation& out);
 
 }  // namespace cllab::explain

@@ -18,18 +18,22 @@ using model::Record;
 
 namespace {
 
-/// The fastest rate that was seen with as few addresses as may be at least `addresses`, or fewer. Its high end is the fastest that was seen with
-/// `spread` times as many: how many parts of a cache share the work is a matter of where the addresses lie. 256 of them took 40 Gop/s in one
-/// buffer and 20 in another (H200, 2026-11-22). `in_place`: the memory adds, and a number of addresses between two that were tried has a rate
-/// between theirs: 1.15 Top/s of 4 words of local memory, 2.6 of 8, 5.8 of 32 (H200, 2026-11-23). Where cores add, one address alone goes from
-/// core to core, and no number of them stands for another.
-std::optional<Figure> rate_of_atomics(const Limits& limits, const std::string& space, double addresses, double spread, bool in_place) {
+/// The fastest rate that was seen with as few addresses as may be at least `addresses`, or fewer. Its high end is the
+/// fastest that was seen with `spread` times as many: how many parts of a cache share the work is a matter of where the
+/// addresses lie. 256 of them took 40 Gop/s in one buffer and 20 in another (H200, 2026-11-22). `in_place`: the memory
+/// adds, and a number of addresses between two that were tried has a rate between theirs: 1.15 Top/s of 4 words of
+/// local memory, 2.6 of 8, 5.8 of 32 (H200, 2026-11-23). Where cores add, one address alone goes from core to core, and
+/// no number of them stands for another.
+std::optional<Figure> rate_of_atomics(const Limits& limits, const std::string& space, double addresses, double spread,
+                                      bool in_place) {
     const auto head = "atomic." + space + ".";
     std::vector<std::pair<double, const Figure*>> tried;
     for (const auto& f : limits.figures) {
         if (!f.id.starts_with(head) || !(f.value > 0)) continue;
         const auto name = f.id.substr(head.size());
-        const auto number = name == "one" ? std::optional(1.0) : name == "many" ? std::optional(static_cast<double>(INFINITY)) : parse_real(name);
+        const auto number = name == "one"    ? std::optional(1.0)
+                            : name == "many" ? std::optional(static_cast<double>(INFINITY))
+                                             : parse_real(name);
         if (number) tried.emplace_back(*number, &f);
     }
     std::sort(tried.begin(), tried.end());
@@ -58,7 +62,8 @@ std::optional<Figure> rate_of_atomics(const Limits& limits, const std::string& s
     const auto& [fewer, slower] = *(above - 1);
     if (out && !std::isinf(above->first)) {
         const double most = std::max(out->value, slower->value);
-        out->value = slower->value * std::pow(most / slower->value, std::log(addresses / fewer) / std::log(above->first / fewer));
+        out->value = slower->value *
+                     std::pow(most / slower->value, std::log(addresses / fewer) / std::log(above->first / fewer));
         out->low = std::min({out->value, slower->value, slower->low > 0 ? slower->low : slower->value});
         out->name = "between " + slower->name + " and " + format_significant(above->first, 4);
     } else if (const double each = slower->value / fewer * addresses; !out || each < out->value) {
@@ -72,28 +77,35 @@ std::optional<Figure> rate_of_atomics(const Limits& limits, const std::string& s
     return out;
 }
 
-/// A work-item passes one barrier after the other, and each takes at least what it takes a group that has its unit for itself.
+/// A work-item passes one barrier after the other, and each takes at least what it takes a group that has its unit for
+/// itself.
 void bound_barriers(const Record& record, const Limits& limits, Explanation& out) {
     const auto& work = record.work;
     if (const auto* item = limits.find("barrier.item")) {
         // A CPU's thread walks through the work-items of a group, and the groups share the threads.
         const double rounds = std::ceil(std::max(1.0, work.groups) / std::max(1u, limits.units));
         if (work.group > 0)
-            out.bounds.push_back(on_cores_had(at_time("barriers", "barriers", "barriers", work.barriers * work.group * rounds, *item), record,
-                                              parallel_of(record, limits), rounds * limits.units / std::max<double>(work.groups, limits.units)));
-        else out.unbounded.emplace_back("barriers", "the size of its groups is the driver's choice");
+            out.bounds.push_back(on_cores_had(
+                at_time("barriers", "barriers", "barriers", work.barriers * work.group * rounds, *item), record,
+                parallel_of(record, limits), rounds * limits.units / std::max<double>(work.groups, limits.units)));
+        else
+            out.unbounded.emplace_back("barriers", "the size of its groups is the driver's choice");
         return;
     }
     const Figure* found = nullptr;
     double largest = 0;
     for (const auto& f : limits.figures) {
-        const auto size = f.id.starts_with("barrier.plain.") ? parse_real(f.id.substr(std::string_view("barrier.plain.").size())) : std::nullopt;
+        const auto size = f.id.starts_with("barrier.plain.")
+                              ? parse_real(f.id.substr(std::string_view("barrier.plain.").size()))
+                              : std::nullopt;
         if (!size || *size > std::max(1.0, work.group) || *size < largest || !(f.value > 0)) continue;
         found = &f;
         largest = *size;
     }
-    if (!found) out.unbounded.emplace_back("barriers", "the profile has no time of a barrier of so few work-items");
-    else out.bounds.push_back(at_time("barriers", "barriers", "barriers", work.barriers, *found));
+    if (!found)
+        out.unbounded.emplace_back("barriers", "the profile has no time of a barrier of so few work-items");
+    else
+        out.bounds.push_back(at_time("barriers", "barriers", "barriers", work.barriers, *found));
 }
 
 }  // namespace
@@ -101,15 +113,18 @@ void bound_barriers(const Record& record, const Limits& limits, Explanation& out
 void bound_atomics(const Record& record, const Limits& limits, Explanation& out) {
     // Of a chain of them the latency is the bound: one after the other they are no rate.
     if (record.work.atomics <= 0 || record.work.chain == "atomic") return;
-    // There is room for no more addresses than the footprint has words; how the additions are shared out among them is not known.
+    // There is room for no more addresses than the footprint has words; how the additions are shared out among them is
+    // not known.
     const auto rate = rate_of_atomics(limits, "global", std::max(1.0, record.work.footprint / 4), 4, is_gpu(record));
     if (!rate) {
         out.unbounded.emplace_back("atomics", "the profile has no rate of them");
         return;
     }
     auto bound = at_rate("atomics", "atomics", "atomics", record.work.atomics, "op", *rate);
-    // Cores hand an address to each other, which one that is alone need not wait for: it is as fast as they are with an address each at the most.
-    if (const auto fastest = rate_of_atomics(limits, "global", INFINITY, 1, false); fastest && had_share(record, parallel_of(record, limits)) < 1)
+    // Cores hand an address to each other, which one that is alone need not wait for: it is as fast as they are with an
+    // address each at the most.
+    if (const auto fastest = rate_of_atomics(limits, "global", INFINITY, 1, false);
+        fastest && had_share(record, parallel_of(record, limits)) < 1)
         bound.low = std::min(bound.low, record.work.atomics / std::max(fastest->value, fastest->high));
     out.bounds.push_back(std::move(bound));
 }
@@ -117,10 +132,15 @@ void bound_atomics(const Record& record, const Limits& limits, Explanation& out)
 void bound_local(const Record& record, const Limits& limits, Explanation& out) {
     const auto& work = record.work;
     if (work.local_atomics > 0) {
-        // An array of that size has room for no more addresses. A unit's local memory is one memory, so that no word of it is better than another.
-        const double room = record.code.local_bytes.value_or(0) > 0 ? std::max(1.0, static_cast<double>(*record.code.local_bytes) / 4) : INFINITY;
-        if (const auto rate = rate_of_atomics(limits, "local", work.local_addresses > 0 ? work.local_addresses : room, 1, is_gpu(record)))
-            out.bounds.push_back(at_rate("local_atomics", "atomics on local memory", "local atomics", work.local_atomics, "op", *rate));
+        // An array of that size has room for no more addresses. A unit's local memory is one memory, so that no word of
+        // it is better than another.
+        const double room = record.code.local_bytes.value_or(0) > 0
+                                ? std::max(1.0, static_cast<double>(*record.code.local_bytes) / 4)
+                                : INFINITY;
+        if (const auto rate = rate_of_atomics(limits, "local", work.local_addresses > 0 ? work.local_addresses : room,
+                                              1, is_gpu(record)))
+            out.bounds.push_back(
+                at_rate("local_atomics", "atomics on local memory", "local atomics", work.local_atomics, "op", *rate));
         else
             out.unbounded.emplace_back("atomics on local memory", "the profile has no rate of them");
     }
@@ -132,7 +152,8 @@ void bound_local(const Record& record, const Limits& limits, Explanation& out) {
     }
     if (work.barriers > 0) bound_barriers(record, limits, out);
     const bool known = work.local_bytes > 0 || work.local_atomics > 0 || work.barriers > 0;
-    if (!known && record.code.local_bytes.value_or(0) > 0) out.unbounded.emplace_back("local memory and barriers", "how often they are used is not counted");
+    if (!known && record.code.local_bytes.value_or(0) > 0)
+        out.unbounded.emplace_back("local memory and barriers", "how often they are used is not counted");
 }
 
 }  // namespace cllab::explain

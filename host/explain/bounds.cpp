@@ -19,15 +19,18 @@ using model::Figure;
 using model::Limits;
 using model::Record;
 
-/// What the level before may serve takes no time at all in the low end of this bound. `takes`: of the time that it takes behind that level, where
-/// what serves one after the other is known; 0: no time.
+/// What the level before may serve takes no time at all in the low end of this bound. `takes`: of the time that it
+/// takes behind that level, where what serves one after the other is known; 0: no time.
 Bound without_nearer(Bound bound, double nearer, double takes = 0) {
     bound.low *= 1 - nearer;
     for (double* seconds : {&bound.seconds, &bound.high}) *seconds *= 1 - nearer * (1 - takes);
     if (nearer < 0.005) return bound;
     const auto part = format_significant(100 * nearer, 2) + " % ";
-    if (takes > 0) bound.how += ", of which " + part + "may lie nearer, where it takes " + format_significant(100 * takes, 2) + " % of that";
-    else bound.how += ", less " + part + "that may lie nearer";
+    if (takes > 0)
+        bound.how += ", of which " + part + "may lie nearer, where it takes " + format_significant(100 * takes, 2) +
+                     " % of that";
+    else
+        bound.how += ", less " + part + "that may lie nearer";
     return bound;
 }
 
@@ -36,16 +39,21 @@ const Figure* stream_like(const Record& record, const Limits& limits) {
     const auto fastest = [&](std::initializer_list<const char*> ids) {
         const Figure* out = nullptr;
         for (const auto* id : ids)
-            if (const auto* f = limits.find(std::string("bandwidth.") + id); f && (!out || f->value > out->value)) out = f;
+            if (const auto* f = limits.find(std::string("bandwidth.") + id); f && (!out || f->value > out->value))
+                out = f;
         return out;
     };
     const Figure* like = nullptr;
     if (record.work.read && record.work.bytes > 0) {
         const double read = *record.work.read / record.work.bytes;
-        if (read > 0.98) like = fastest({"read", "memory.rate"});
-        else if (read < 0.02) like = fastest({"write"});
-        else if (std::abs(read - 0.5) < 0.03) like = fastest({"copy", "batch"});
-        else if (std::abs(read - 2.0 / 3) < 0.03) like = fastest({"triad"});
+        if (read > 0.98)
+            like = fastest({"read", "memory.rate"});
+        else if (read < 0.02)
+            like = fastest({"write"});
+        else if (std::abs(read - 0.5) < 0.03)
+            like = fastest({"copy", "batch"});
+        else if (std::abs(read - 2.0 / 3) < 0.03)
+            like = fastest({"triad"});
     }
     return like ? like : fastest({"copy", "batch", "read", "write", "triad", "memory.rate"});
 }
@@ -61,12 +69,14 @@ void bound_memory(const Record& record, const Limits& limits, Held held, Explana
     };
     const auto sizes = sizes_of(limits, "bandwidth", held);
     auto place = place_of(record, limits, sizes, limits.units, held);
-    if (const auto* streamed = limits.find("bandwidth.streamed"); streamed && work.footprint >= 0.99 * streamed->value) place = Place{sizes.size(), true, 0};
+    if (const auto* streamed = limits.find("bandwidth.streamed"); streamed && work.footprint >= 0.99 * streamed->value)
+        place = Place{sizes.size(), true, 0};
     if (!place) return leave_out("the profile does not say where the caches end");
     if (place->memory) {
         const auto* stream = stream_like(record, limits);
         if (!stream) return leave_out("the profile has no memory bandwidth");
-        return take(without_nearer(at_rate("memory", "memory bandwidth", "memory", work.bytes, "B", *stream), place->nearer));
+        return take(
+            without_nearer(at_rate("memory", "memory bandwidth", "memory", work.bytes, "B", *stream), place->nearer));
     }
     // What is known of a cache is the rate at which it is read.
     if (!work.read) return leave_out("its buffers may lie in a cache, and how many of the bytes are read is not known");
@@ -79,23 +89,29 @@ void bound_memory(const Record& record, const Limits& limits, Held held, Explana
     }
     // No level is slower than what lies behind it, whatever disturbed its figure.
     for (std::size_t behind = place->level + 1; behind <= sizes.size(); ++behind) {
-        const auto* other = limits.find(behind == sizes.size() ? "bandwidth.read" : "bandwidth." + level_id(behind) + ".rate");
+        const auto* other =
+            limits.find(behind == sizes.size() ? "bandwidth.read" : "bandwidth." + level_id(behind) + ".rate");
         if (other && other->value > rate->value) rate = other;
     }
     auto bound = at_rate(level_id(place->level), name + " bandwidth", name, *work.read, "B", *rate);
     // Where as much is written as read, the copy in that level is the same stream.
     const auto* copy = limits.find("bandwidth." + level_id(place->level) + ".copy");
     if (copy && std::abs(*work.read / work.bytes - 0.5) < 0.03)
-        if (auto both = at_rate(bound.id, name + " bandwidth", name, work.bytes, "B", *copy); both.seconds > bound.seconds) bound = std::move(both);
+        if (auto both = at_rate(bound.id, name + " bandwidth", name, work.bytes, "B", *copy);
+            both.seconds > bound.seconds)
+            bound = std::move(both);
     // The last level is one for all, and how much of it a core alone can use is not known.
     if (place->level + 1 < sizes.size()) bound = on_cores_had(std::move(bound), record, parallel_of(record, limits));
-    // A core that goes through more than a level holds again and again may hit it never, and what does hit it takes its time all the same.
-    const auto* nearer = place->level > 0 && record.work.shared && !is_gpu(record) ? limits.find("bandwidth." + level_id(place->level - 1) + ".rate") : nullptr;
+    // A core that goes through more than a level holds again and again may hit it never, and what does hit it takes its
+    // time all the same.
+    const auto* nearer = place->level > 0 && record.work.shared && !is_gpu(record)
+                             ? limits.find("bandwidth." + level_id(place->level - 1) + ".rate")
+                             : nullptr;
     take(without_nearer(std::move(bound), place->nearer, nearer ? std::min(1.0, rate->value / nearer->value) : 0));
 }
 
-/// Bits of the widest vectors in the code that was seen running; 0: not known, or some of it is elsewhere. `scalar_bits` where it has none, and
-/// scalar floating-point instructions.
+/// Bits of the widest vectors in the code that was seen running; 0: not known, or some of it is elsewhere.
+/// `scalar_bits` where it has none, and scalar floating-point instructions.
 unsigned widest_vector(const Record& record, unsigned scalar_bits) {
     constexpr double nearly_all = 0.98;
     if (!record.hot || record.hot->evidence != model::Hot::sampled) return 0;
@@ -107,7 +123,9 @@ unsigned widest_vector(const Record& record, unsigned scalar_bits) {
             if (name == "scalar_float" && count > 0) out = std::max(out, scalar_bits);
             // Where a call leads to may be no part of the listing.
             if (name == "call" && count > 0) return 0;
-            const auto bits = name.starts_with("vector_") ? parse_integer(name.substr(std::string_view("vector_").size())) : std::nullopt;
+            const auto bits = name.starts_with("vector_")
+                                  ? parse_integer(name.substr(std::string_view("vector_").size()))
+                                  : std::nullopt;
             if (bits && count > 0) out = std::max(out, static_cast<unsigned>(*bits));
         }
     }
@@ -121,8 +139,9 @@ void bound_arithmetic(const Record& record, const Limits& limits, Explanation& o
     const auto* peak = limits.find("fma.peak." + work.type);
     if (!peak) return leave_out("the profile has no " + work.type + " peak");
     auto name = work.type + " arithmetic";
-    // Narrow vectors do not reach the peak of wide ones, and a scalar instruction does one element where one of 128 bits does several: they
-    // are the same instructions with the other elements left out, and no processor executes more of them.
+    // Narrow vectors do not reach the peak of wide ones, and a scalar instruction does one element where one of 128
+    // bits does several: they are the same instructions with the other elements left out, and no processor executes
+    // more of them.
     const unsigned scalar_bits = work.type == "float" ? 32 : work.type == "double" ? 64 : 0;
     const auto bits = widest_vector(record, scalar_bits);
     const bool scalar = bits > 0 && bits == scalar_bits;
@@ -141,19 +160,30 @@ void bound_arithmetic(const Record& record, const Limits& limits, Explanation& o
     auto bound = at_rate("arithmetic", name, work.type, work.flops, work.type == "uint" ? "op" : "FLOP", *peak);
     // The staircase of the time over the number of groups showed that a unit does whole groups.
     const auto* units = limits.find("fma.units");
-    const double rounds = units && work.groups > 0 ? std::ceil(work.groups / std::round(units->value)) * std::round(units->value) / work.groups : 1;
+    const double rounds = units && work.groups > 0 ? std::ceil(work.groups / std::round(units->value)) *
+                                                         std::round(units->value) / work.groups
+                                                   : 1;
     if (rounds > 1.05) {
-        const auto busy = format_significant(work.groups, 3) + " groups on " + format_significant(units->value, 3) + " units";
-        bound = {"units", name + " of " + busy, work.type + "/units", bound.seconds * rounds, bound.low * rounds, bound.high * rounds,
-                 bound.how + ", " + format_significant(rounds, 3) + " times as long by " + busy, peak->id};
+        const auto busy =
+            format_significant(work.groups, 3) + " groups on " + format_significant(units->value, 3) + " units";
+        bound = {"units",
+                 name + " of " + busy,
+                 work.type + "/units",
+                 bound.seconds * rounds,
+                 bound.low * rounds,
+                 bound.high * rounds,
+                 bound.how + ", " + format_significant(rounds, 3) + " times as long by " + busy,
+                 peak->id};
     }
     const double parallel = parallel_of(record, limits);
-    out.bounds.push_back(on_cores_had(std::move(bound), record, parallel, std::max(1.0, rounds * parallel / limits.units)));
+    out.bounds.push_back(
+        on_cores_had(std::move(bound), record, parallel, std::max(1.0, rounds * parallel / limits.units)));
 }
 
-/// The last group begins when all others have, and waits for what it loads. A GPU's first level holds nothing of the launch before: 2048 loads of
-/// which each needs the one before, through 64 KiB again and again, took 108 us, as 512 of the second level and 1536 of the first do (H200,
-/// 2026-11-22). So what is moved once comes from the second level at the nearest.
+/// The last group begins when all others have, and waits for what it loads. A GPU's first level holds nothing of the
+/// launch before: 2048 loads of which each needs the one before, through 64 KiB again and again, took 108 us, as 512 of
+/// the second level and 1536 of the first do (H200, 2026-11-22). So what is moved once comes from the second level at
+/// the nearest.
 Bound with_last_load(Bound bound, const Record& record, const Limits& limits) {
     const auto& work = record.work;
     const auto* load = limits.find("latency.l2.latency");
@@ -170,7 +200,8 @@ void bound_launch(const Record& record, const Limits& limits, Explanation& out) 
     const auto& work = record.work;
     if (work.launches == 0) return;  // of a slope, launching cancels
     const auto *empty = limits.find("launch.empty.item"), *next = limits.find("launch.next.item");
-    // A launch on a CPU may end only when all of its threads have woken up: 26 us of 16 groups, 19 of one (16 cores, PoCL 5.0, 2026-11-23).
+    // A launch on a CPU may end only when all of its threads have woken up: 26 us of 16 groups, 19 of one (16 cores,
+    // PoCL 5.0, 2026-11-23).
     const auto* on_all = is_gpu(record) || work.groups < 2 ? nullptr : limits.find("launch.empty.device");
     if (empty && on_all && on_all->value > empty->value) empty = on_all;
     if (!empty) {
@@ -189,15 +220,17 @@ void bound_launch(const Record& record, const Limits& limits, Explanation& out) 
     };
     if (work.launches > 1 && next && second) add(1, *second);
     if (const double more = static_cast<double>(work.launches) - (second ? 2 : 1); more > 0 && next) add(more, *next);
-    // What a launch takes changes with what else the host does: on a busy 2-core VM (PoCL 3.1, 2026-11-22) small kernels came to take 2.4 times
-    // less than the empty one of the profile half an hour before.
-    // An empty one of one process took 0.31 us and of another 1.4 (2026-11-23).
+    // What a launch takes changes with what else the host does: on a busy 2-core VM (PoCL 3.1, 2026-11-22) small
+    // kernels came to take 2.4 times less than the empty one of the profile half an hour before. An empty one of one
+    // process took 0.31 us and of another 1.4 (2026-11-23).
     bound.low = std::min(bound.low, bound.seconds / (is_gpu(record) ? 4 : 8));
     out.bounds.push_back(std::move(bound));
     if (work.groups <= 1) return;
-    if (const auto* time = limits.find("dispatch.group.time")) out.bounds.push_back(at_time("groups", "group dispatch", "groups", work.groups, *time));
+    if (const auto* time = limits.find("dispatch.group.time"))
+        out.bounds.push_back(at_time("groups", "group dispatch", "groups", work.groups, *time));
     else if (const auto* rate = limits.find("dispatch.group.rate"))
-        out.bounds.push_back(with_last_load(at_rate("groups", "group dispatch", "groups", work.groups, "group", *rate), record, limits));
+        out.bounds.push_back(
+            with_last_load(at_rate("groups", "group dispatch", "groups", work.groups, "group", *rate), record, limits));
 }
 
 /// Whether most of the samples lie in code whose loads replace their own index.
@@ -227,25 +260,34 @@ void bound_latency(const Record& record, const Limits& limits, Held held, Explan
     } else {
         name = work.chain == "atomic" ? "atomic" : "local memory";
     }
-    const auto* latency = limits.find(work.chain == "multiply_add" ? "fma.latency." + figure : work.chain == "atomic" ? "atomic.latency"
-                                      : work.chain == "load" ? "latency." + figure + ".latency" : "latency.local.latency");
-    const auto* by_index = work.chain == "load" && chases_by_index(record) ? limits.find("latency.l1.indexed") : nullptr;
+    const auto* latency = limits.find(work.chain == "multiply_add" ? "fma.latency." + figure
+                                      : work.chain == "atomic"     ? "atomic.latency"
+                                      : work.chain == "load"       ? "latency." + figure + ".latency"
+                                                                   : "latency.local.latency");
+    const auto* by_index =
+        work.chain == "load" && chases_by_index(record) ? limits.find("latency.l1.indexed") : nullptr;
     if (!latency && figure == "l1") latency = by_index;
     // No level is nearer than those before it, so that one of them will do, if not as well.
     std::string instead;
     if (!latency && work.chain == "load") out.missing.push_back("latency." + figure + ".latency");
     if (work.chain == "load")
-        for (auto level = place->memory ? sizes_of(limits, "latency", held).size() : place->level; !latency && level-- > 0;) {
+        for (auto level = place->memory ? sizes_of(limits, "latency", held).size() : place->level;
+             !latency && level-- > 0;) {
             latency = limits.find("latency." + level_id(level) + ".latency");
             instead = ", since the profile has no " + name + " latency";
         }
     if (!latency) return leave_out("the profile has no " + name + " latency");
-    auto bound = without_nearer(at_time("latency", name + " latency", name + " latency", std::max(1.0, work.links), *latency), nearer);
+    auto bound = without_nearer(
+        at_time("latency", name + " latency", name + " latency", std::max(1.0, work.links), *latency), nearer);
     bound.how += instead;
-    // A load of another page waits for the TLB as well, which no chain says of itself: in random order it takes what such a chase took.
-    if (const double scattered = work.chain == "load" && !place->memory ? std::max(1.0, work.links) * limits.scattered_load(work.footprint) : 0;
+    // A load of another page waits for the TLB as well, which no chain says of itself: in random order it takes what
+    // such a chase took.
+    if (const double scattered = work.chain == "load" && !place->memory
+                                     ? std::max(1.0, work.links) * limits.scattered_load(work.footprint)
+                                     : 0;
         scattered > bound.seconds) {
-        bound.how += ", and " + format_seconds(scattered / std::max(1.0, work.links)) + " where each goes to another page";
+        bound.how +=
+            ", and " + format_seconds(scattered / std::max(1.0, work.links)) + " where each goes to another page";
         bound.seconds = scattered;
         bound.high = std::max(bound.high, scattered);
     }
@@ -258,8 +300,9 @@ void bound_latency(const Record& record, const Limits& limits, Held held, Explan
         bound.high += more;
     }
     bound = on_cores_had(std::move(bound), record, 1);
-    // How far away an address is makes an atomic twice as slow as another (H200, 150 to 268 ns by the buffer), and a profile meets only a few.
-    // None is nearer than the level behind the first, which its loads came to. A CPU's core adds in its own first level.
+    // How far away an address is makes an atomic twice as slow as another (H200, 150 to 268 ns by the buffer), and a
+    // profile meets only a few. None is nearer than the level behind the first, which its loads came to. A CPU's core
+    // adds in its own first level.
     if (work.chain == "atomic" && is_gpu(record)) {
         const auto* level = limits.find("latency.l2.latency");
         if (!level) return leave_out("how near an atomic can be is not known without the latency of L2");
@@ -281,7 +324,8 @@ Explanation bounds_of(const Record& record, const Limits& limits, Held held) {
     bound_local(record, limits, out);
     bound_counted(record, limits, out);
     let_cores_come(record, limits, out);
-    std::stable_sort(out.bounds.begin(), out.bounds.end(), [](const Bound& a, const Bound& b) { return a.seconds > b.seconds; });
+    std::stable_sort(out.bounds.begin(), out.bounds.end(),
+                     [](const Bound& a, const Bound& b) { return a.seconds > b.seconds; });
     return out;
 }
 

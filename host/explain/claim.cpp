@@ -14,7 +14,8 @@ using model::WorkInfo;
 constexpr double most_alike = 1.5;     ///< work of which as much more or less is no more of the same
 constexpr double least_apart = 1.1;    ///< predictions that differ by less are no test
 constexpr double still_faster = 0.95;  ///< by the byte than in the slower level
-constexpr double tolerance = 0.1;  ///< of peaks that are no more than bounds, and of work that is not quite proportional
+constexpr double tolerance =
+    0.1;  ///< of peaks that are no more than bounds, and of work that is not quite proportional
 
 /// How many times the work there is, at the most of what is declared.
 double growth(const WorkInfo& before, const WorkInfo& after) {
@@ -24,11 +25,13 @@ double growth(const WorkInfo& before, const WorkInfo& after) {
     return out;
 }
 
-/// What the bounds come to together as the claim has it: those of the launch and of the largest else add up where it says so.
+/// What the bounds come to together as the claim has it: those of the launch and of the largest else add up where it
+/// says so.
 double together(const std::vector<Bound>& bounds, const model::Explanation& claim) {
     if (!claim.follower()) return bounds.front().seconds;
     double launch = 0, other = 0;
-    for (const auto& b : bounds) (b.id == "launch" ? launch : other) = std::max(b.id == "launch" ? launch : other, b.seconds);
+    for (const auto& b : bounds)
+        (b.id == "launch" ? launch : other) = std::max(b.id == "launch" ? launch : other, b.seconds);
     return launch + other;
 }
 
@@ -46,7 +49,8 @@ bool is_rate_of_memory(const Bound& bound) { return bound.id == "memory" || is_r
 
 }  // namespace
 
-std::optional<Prediction> predict(const model::Record& record, const model::Explanation& claim, const WorkInfo& changed, const model::Limits& limits) {
+std::optional<Prediction> predict(const model::Record& record, const model::Explanation& claim, const WorkInfo& changed,
+                                  const model::Limits& limits) {
     const auto* limiter = claim.limiter();
     if (!limiter || !record.time) return std::nullopt;
     auto after = record_of(record, changed);
@@ -58,22 +62,27 @@ std::optional<Prediction> predict(const model::Record& record, const model::Expl
         return !wanted || std::any_of(bounds.begin(), bounds.end(), [&](const auto& b) { return b.id == wanted->id; });
     };
     const bool same = is_there(limiter) && is_there(claim.follower());
-    // Another value of an axis may make other code: how wide its vectors are was seen in this code only, and they may be wider then.
+    // Another value of an axis may make other code: how wide its vectors are was seen in this code only, and they may
+    // be wider then.
     after.hot.reset();
     auto of_any_code = bounds_of(after, limits).bounds;
-    // In what order loads come, how many hit a nearer level and where addresses lie may be other than before, and what was not measured lies
-    // anywhere in its interval.
-    const auto is_vague = [](const Bound& b) { return b.id == "latency" || b.id == "atomics" || b.id == "local_atomics" || is_rate_of_cache(b); };
+    // In what order loads come, how many hit a nearer level and where addresses lie may be other than before, and what
+    // was not measured lies anywhere in its interval.
+    const auto is_vague = [](const Bound& b) {
+        return b.id == "latency" || b.id == "atomics" || b.id == "local_atomics" || is_rate_of_cache(b);
+    };
     for (auto& bound : of_any_code)
         if (is_vague(bound)) bound.seconds = bound.low;
-    // Where the data will lie is known as far as it is known where each level ends: no time is below the one, none above the other.
+    // Where the data will lie is known as far as it is known where each level ends: no time is below the one, none
+    // above the other.
     auto farther = bounds_of(record_of(record, changed), limits, Held::least).bounds;
     for (auto& bound : farther)
         if (is_vague(bound)) bound.seconds = bound.high;
     const double least = of_any_code.empty() ? 0 : together(of_any_code, claim);
     const double here = std::max(together(bounds, claim), farther.empty() ? 0 : together(farther, claim));
     // The same work in more groups or fewer: what starts them, and waits at their barriers, has more or less to do.
-    const double work = growth(record.work, changed), groups = record.work.groups > 0 ? changed.groups / record.work.groups : 1;
+    const double work = growth(record.work, changed),
+                 groups = record.work.groups > 0 ? changed.groups / record.work.groups : 1;
     const bool divided = work == 1 && (groups >= 2 || (groups > 0 && groups <= 0.5));
     const double more = divided ? groups : work;
     Prediction out{(1 - tolerance) * least / time, 0, "", !same};
@@ -83,9 +92,12 @@ std::optional<Prediction> predict(const model::Record& record, const model::Expl
         out.divided = divided;
         // A time that stays tells something only where the work does not: of other limiters it goes with that.
         const bool stays = out.low <= 1 && out.high >= 1;
-        if (!stays) out.apart = out.low > 1 ? out.low : 1 / out.high;
-        else if (more >= most_alike) out.apart = more / out.high;
-        else if (more > 0 && more * most_alike <= 1) out.apart = out.low / more;
+        if (!stays)
+            out.apart = out.low > 1 ? out.low : 1 / out.high;
+        else if (more >= most_alike)
+            out.apart = more / out.high;
+        else if (more > 0 && more * most_alike <= 1)
+            out.apart = out.low / more;
         return stays && out.apart < least_apart ? std::nullopt : std::optional(out);
     }
     if (!is_rate_of_memory(*limiter) || !is_rate_of_memory(largest) || record.work.bytes <= 0) return std::nullopt;
@@ -99,9 +111,12 @@ std::optional<Prediction> predict(const model::Record& record, const model::Expl
     return out.low < out.high ? std::optional(out) : std::nullopt;
 }
 
-std::optional<Prediction> predict_fewer(const model::Record& record, const model::Explanation& claim, double residency) {
+std::optional<Prediction> predict_fewer(const model::Record& record, const model::Explanation& claim,
+                                        double residency) {
     const auto* limiter = claim.limiter();
-    if (!limiter || !record.time || residency <= 0 || residency >= 1 || limiter->id == "latency" || limiter->id == "barriers") return std::nullopt;
+    if (!limiter || !record.time || residency <= 0 || residency >= 1 || limiter->id == "latency" ||
+        limiter->id == "barriers")
+        return std::nullopt;
     const double time = record.time->median, rest = std::max(0.0, time - claim.seconds()), longer = 1 / residency;
     Prediction out{(1 - tolerance) * claim.seconds() / time, (1 + tolerance) * (claim.seconds() + rest * longer) / time,
                    limiter->name + " is as busy with fewer waves"};
@@ -118,7 +133,8 @@ std::optional<Bound> arithmetic_of(const model::Record& record, double operation
     return std::nullopt;
 }
 
-std::optional<Prediction> predict_more_arithmetic(const model::Record& record, const model::Explanation& claim, double seconds) {
+std::optional<Prediction> predict_more_arithmetic(const model::Record& record, const model::Explanation& claim,
+                                                  double seconds) {
     const auto* limiter = claim.limiter();
     if (!limiter || !record.time || !(seconds > 0)) return std::nullopt;
     const double time = record.time->median, rest = std::max(0.0, time - claim.seconds());
@@ -151,7 +167,8 @@ model::Outcome judge(double low, double high, const model::RatioEstimate& found)
 }
 
 void conclude(model::Explanation& claim) {
-    const bool fails = std::any_of(claim.tests.begin(), claim.tests.end(), [](const auto& t) { return t.outcome == model::Outcome::otherwise; });
+    const bool fails = std::any_of(claim.tests.begin(), claim.tests.end(),
+                                   [](const auto& t) { return t.outcome == model::Outcome::otherwise; });
     if (fails) claim.limit = model::Limit::withdrawn;
 }
 

@@ -1,9 +1,10 @@
-// The test of a named limiter: what it predicts of the same kernel with one axis changed, and what the measurement says to that.
+// The test of a named limiter: what it predicts of the same kernel with one axis changed, and what the measurement says
+// to that.
 //
-// The time is that of the limiter and a rest that no bound explains. Where the changed cell has the limiter's bound too, its time must be
-// that of its largest bound and no more than the same rest, or as much more of it as there is more work. Where the data moves to a faster
-// level, a kernel that this level's rate had limited must get faster by the byte, and no faster than the new level allows. What would
-// come out alike under another limiter is no test.
+// The time is that of the limiter and a rest that no bound explains. Where the changed cell has the limiter's bound
+// too, its time must be that of its largest bound and no more than the same rest, or as much more of it as there is
+// more work. Where the data moves to a faster level, a kernel that this level's rate had limited must get faster by the
+// byte, and no faster than the new level allows. What would come out alike under another limiter is no test.
 #pragma once
 
 #include <optional>
@@ -17,25 +18,31 @@ namespace cllab::explain {
 struct Prediction {
     double low = 0, high = 0;  ///< of the changed cell's time over the cell's
     std::string because;
-    bool elsewhere = false;    ///< another resource bounds the changed cell
-    bool divided = false;      ///< the same work in at least twice or at most half as many groups
-    double apart = 1;          ///< from what is predicted to what other limiters may make of it: 1.3 is a third more time or less
+    bool elsewhere = false;  ///< another resource bounds the changed cell
+    bool divided = false;    ///< the same work in at least twice or at most half as many groups
+    double apart =
+        1;  ///< from what is predicted to what other limiters may make of it: 1.3 is a third more time or less
 };
 
-/// What `claim`, whose limiter is named, predicts when the cell of `record` declares `changed` instead; nothing when that is no test.
-std::optional<Prediction> predict(const model::Record& record, const model::Explanation& claim, const model::WorkInfo& changed, const model::Limits& limits);
+/// What `claim`, whose limiter is named, predicts when the cell of `record` declares `changed` instead; nothing when
+/// that is no test.
+std::optional<Prediction> predict(const model::Record& record, const model::Explanation& claim,
+                                  const model::WorkInfo& changed, const model::Limits& limits);
 
-/// What the claim predicts when a unit holds only `residency` times as many waves, 0 to 1, and nothing else changes. Its limiter is as busy with
-/// fewer of them, where a kernel that waits for what more waves would hide takes 1 / residency times as long. Nothing where the two are not
-/// told apart, or what limits is itself something to wait for.
+/// What the claim predicts when a unit holds only `residency` times as many waves, 0 to 1, and nothing else changes.
+/// Its limiter is as busy with fewer of them, where a kernel that waits for what more waves would hide takes 1 /
+/// residency times as long. Nothing where the two are not told apart, or what limits is itself something to wait for.
 std::optional<Prediction> predict_fewer(const model::Record& record, const model::Explanation& claim, double residency);
 
-/// What so many more multiply-adds of float take at the least in the code of the record: in the vectors that it was seen to have.
+/// What so many more multiply-adds of float take at the least in the code of the record: in the vectors that it was
+/// seen to have.
 std::optional<model::Bound> arithmetic_of(const model::Record& record, double operations, const model::Limits& limits);
 
-/// What the claim predicts when multiply-adds that take `seconds` alone are done besides, independent of all else. Arithmetic that limits takes as
-/// much longer; a rate of memory, atomics or the start of groups leaves room for them. Nothing of what waits: they stand in front of that.
-std::optional<Prediction> predict_more_arithmetic(const model::Record& record, const model::Explanation& claim, double seconds);
+/// What the claim predicts when multiply-adds that take `seconds` alone are done besides, independent of all else.
+/// Arithmetic that limits takes as much longer; a rate of memory, atomics or the start of groups leaves room for them.
+/// Nothing of what waits: they stand in front of that.
+std::optional<Prediction> predict_more_arithmetic(const model::Record& record, const model::Explanation& claim,
+                                                  double seconds);
 
 /// The whole interval within what is predicted, beside it, or neither.
 model::Outcome judge(double low, double high, const model::RatioEstimate& found);

@@ -24,15 +24,21 @@ bool is_of_a_core(const Bound& bound, const Limits& limits) {
     return false;
 }
 
-/// Little work may take longer than its bounds say, as where its lines are still in another core's cache, and then some of the others come: 12 groups
-/// of next to nothing took 31 to 36 us, empty ones 23, and groups that all cores come to 44 (16 cores, PoCL 5.0, 2026-11-24). Between is a launch,
-/// where no other bound is near and an empty one is the larger part of the time.
+/// Little work may take longer than its bounds say, as where its lines are still in another core's cache, and then some
+/// of the others come: 12 groups of next to nothing took 31 to 36 us, empty ones 23, and groups that all cores come to
+/// 44 (16 cores, PoCL 5.0, 2026-11-24). Between is a launch, where no other bound is near and an empty one is the
+/// larger part of the time.
 void let_some_cores_come(const Record& record, const model::Figure& spread, const Explanation& found, Bound& launch) {
     const double time = record.time->median;
     const bool alone_explains = launch.seconds >= most_of_the_time * time, is_most = launch.seconds >= 0.5 * time;
-    const auto is_near = [&](const Bound& b) { return b.id != launch.id && b.seconds >= clear_of_the_next * launch.seconds; };
-    if (alone_explains || !is_most || time > 1.1 * spread.value || std::any_of(found.bounds.begin(), found.bounds.end(), is_near)) return;
-    launch.how += " where one core does all, and " + format_seconds(spread.value) + " where all come: the middle of both";
+    const auto is_near = [&](const Bound& b) {
+        return b.id != launch.id && b.seconds >= clear_of_the_next * launch.seconds;
+    };
+    if (alone_explains || !is_most || time > 1.1 * spread.value ||
+        std::any_of(found.bounds.begin(), found.bounds.end(), is_near))
+        return;
+    launch.how +=
+        " where one core does all, and " + format_seconds(spread.value) + " where all come: the middle of both";
     launch.seconds = (launch.seconds + spread.value) / 2;
     launch.high = std::max(launch.high, spread.high);
 }
@@ -49,8 +55,8 @@ Bound on_cores_had(Bound bound, const Record& record, double parallel, double al
     const double share = had_share(record, parallel);
     if (already * share >= 1) return bound;
     for (double* seconds : {&bound.seconds, &bound.low, &bound.high}) *seconds /= already * share;
-    bound.how += ", on " + format_significant(share * parallel, 3) + " of " + format_exact(parallel) + (parallel > 1 ? " cores" : " core") +
-                 ": others had the rest";
+    bound.how += ", on " + format_significant(share * parallel, 3) + " of " + format_exact(parallel) +
+                 (parallel > 1 ? " cores" : " core") + ": others had the rest";
     return bound;
 }
 
@@ -61,17 +67,22 @@ double parallel_of(const Record& record, const Limits& limits) {
 void let_cores_come(const Record& record, const Limits& limits, Explanation& out) {
     const auto* spread = limits.find("launch.spread");
     const double n = limits.units;
-    if (!spread || is_gpu(record) || n < 2 || record.work.launches != 1 || record.work.groups < n || had_share(record, n) < 1) return;
-    const auto launch = std::find_if(out.bounds.begin(), out.bounds.end(), [](const Bound& b) { return b.id == "launch"; });
+    if (!spread || is_gpu(record) || n < 2 || record.work.launches != 1 || record.work.groups < n ||
+        had_share(record, n) < 1)
+        return;
+    const auto launch =
+        std::find_if(out.bounds.begin(), out.bounds.end(), [](const Bound& b) { return b.id == "launch"; });
     const auto* empty = limits.find("launch.empty.item");
     const double alone = empty ? empty->value : 0;
     double most = 0;
     for (auto& bound : out.bounds) {
         if (bound.id != "launch" && bound.id != "groups") most = std::max(most, bound.seconds);
         if (!is_of_a_core(bound, limits) || (n - 1) * bound.seconds > spread->value) continue;
-        // Where a launch and that would have taken longer than it took, they were there earlier; what takes no longer than a launch comes with it.
+        // Where a launch and that would have taken longer than it took, they were there earlier; what takes no longer
+        // than a launch comes with it.
         const double by_one = n * bound.seconds;
-        if (alone + by_one > 1.1 * record.time->median || (launch != out.bounds.end() && by_one < launch->seconds)) continue;
+        if (alone + by_one > 1.1 * record.time->median || (launch != out.bounds.end() && by_one < launch->seconds))
+            continue;
         bound.seconds = by_one;
         bound.high *= n;
         bound.how += ", on one core: the others come to a launch when it is over";

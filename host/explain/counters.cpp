@@ -1,8 +1,9 @@
 #include "explain/counters.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <utility>
 
 #include "core/text.hpp"
@@ -21,10 +22,14 @@ std::vector<std::string> fields_of(std::string_view line) {
     std::string field;
     bool quoted = false;
     for (std::size_t i = 0; i < line.size(); ++i) {
-        if (line[i] == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"') field += line[i++];
-        else if (line[i] == '"') quoted = !quoted;
-        else if (line[i] == ',' && !quoted) out.push_back(std::exchange(field, {}));
-        else field += line[i];
+        if (line[i] == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"')
+            field += line[i++];
+        else if (line[i] == '"')
+            quoted = !quoted;
+        else if (line[i] == ',' && !quoted)
+            out.push_back(std::exchange(field, {}));
+        else
+            field += line[i];
     }
     out.push_back(field);
     return out;
@@ -38,9 +43,15 @@ std::optional<double> number_of(std::string text) {
 
 /// "Mbyte" and "byte/second" are ncu's; the factor to the base unit.
 double factor_of(std::string_view unit) {
-    static constexpr std::array<std::pair<std::string_view, double>, 5> prefixes{{{"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"P", 1e15}}};
-    static constexpr std::array<std::pair<std::string_view, double>, 7> times{
-        {{"nsecond", 1e-9}, {"usecond", 1e-6}, {"msecond", 1e-3}, {"second", 1}, {"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}}};
+    static constexpr std::array<std::pair<std::string_view, double>, 5> prefixes{
+        {{"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"P", 1e15}}};
+    static constexpr std::array<std::pair<std::string_view, double>, 7> times{{{"nsecond", 1e-9},
+                                                                               {"usecond", 1e-6},
+                                                                               {"msecond", 1e-3},
+                                                                               {"second", 1},
+                                                                               {"ns", 1e-9},
+                                                                               {"us", 1e-6},
+                                                                               {"ms", 1e-3}}};
     for (const auto& [name, factor] : times)
         if (unit == name) return factor;
     for (const auto& [name, factor] : prefixes)
@@ -61,7 +72,9 @@ std::vector<Counter> parse_ncu(std::string_view text) {
         for (std::size_t k = 0; k < names.size() && k < units.size() && k < values.size(); ++k) {
             // Counters have a name with "__"; the columns in front of them say which launch it was. Those of
             // device__ are no counts, those of derived__ partly lists.
-            if (names[k].find("__") == std::string::npos || names[k].starts_with("device__") || names[k].starts_with("derived__")) continue;
+            if (names[k].find("__") == std::string::npos || names[k].starts_with("device__") ||
+                names[k].starts_with("derived__"))
+                continue;
             if (const auto value = number_of(values[k])) out.push_back({names[k], units[k], *value});
         }
         return out;
@@ -80,7 +93,9 @@ std::optional<inspect::ExecutedCode> parse_ncu_source(std::string_view text) {
     for (const auto line : inspect::lines_of(text)) {
         if (!line.starts_with('"')) continue;
         const auto fields = fields_of(line);
-        const auto column = [&](std::string_view name) { return static_cast<std::size_t>(std::ranges::find(fields, name) - fields.begin()); };
+        const auto column = [&](std::string_view name) {
+            return static_cast<std::size_t>(std::ranges::find(fields, name) - fields.begin());
+        };
         if (fields.front() == "Kernel Name" && fields.size() > 1) {
             if (!out.listing.empty()) break;
             out.listing = "Function : " + fields[1] + "\n";
@@ -105,8 +120,10 @@ std::optional<inspect::ExecutedCode> parse_ncu_source(std::string_view text) {
     for (auto& row : rows) {
         for (auto at = row.text.find("0x"); at != std::string::npos; at = row.text.find("0x", at + 2)) {
             const auto digits = row.text.find_first_not_of("0123456789abcdef", at + 2) - (at + 2);
-            const auto target = inspect::leading_hex(std::string_view(row.text).substr(at, digits == std::string::npos ? digits : digits + 2));
-            if (target && *target >= base && *target <= end) row.text.replace(at + 2, std::min(digits, row.text.size() - at - 2), hex_of(*target - base));
+            const auto target = inspect::leading_hex(
+                std::string_view(row.text).substr(at, digits == std::string::npos ? digits : digits + 2));
+            if (target && *target >= base && *target <= end)
+                row.text.replace(at + 2, std::min(digits, row.text.size() - at - 2), hex_of(*target - base));
         }
         out.listing += "        /*" + hex_of(row.address - base, 4) + "*/  " + trim(row.text) + " ;\n";
     }
@@ -133,25 +150,32 @@ std::vector<Reading> read_counters(const std::vector<Counter>& counters) {
             bytes += *part;
             how += (how.empty() ? "" : " + ") + std::string(name);
         }
-        out.push_back({what, format_rate(bytes, "B") + (seconds && *seconds > 0 ? ", " + format_rate(bytes / *seconds, "B/s") : ""), how});
+        out.push_back(
+            {what,
+             format_rate(bytes, "B") + (seconds && *seconds > 0 ? ", " + format_rate(bytes / *seconds, "B/s") : ""),
+             how});
     };
     traffic("memory", {"dram__bytes_read.sum", "dram__bytes_write.sum"});
     traffic("L2", {"lts__t_bytes.sum"});
     traffic("L1", {"l1tex__t_bytes.sum"});
     const auto percent = [&](const std::string& what, std::string_view name) {
-        if (const auto value = get(name)) out.push_back({what, format_significant(*value, 3) + " %", std::string(name)});
+        if (const auto value = get(name))
+            out.push_back({what, format_significant(*value, 3) + " %", std::string(name)});
     };
     percent("memory's peak reached", "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed");
     percent("units' peak reached", "sm__throughput.avg.pct_of_peak_sustained_elapsed");
     percent("issue slots used", "sm__inst_issued.avg.pct_of_peak_sustained_active");
     percent("warps resident", "sm__warps_active.avg.pct_of_peak_sustained_active");
-    if (const auto all = get("smsp__inst_executed.sum")) out.push_back({"warp instructions", format_significant(*all, 4), "smsp__inst_executed.sum"});
+    if (const auto all = get("smsp__inst_executed.sum"))
+        out.push_back({"warp instructions", format_significant(*all, 4), "smsp__inst_executed.sum"});
 
     /// Of the counters `begin…end`, the middle of the name with the value, largest first.
     const auto listed = [&](std::string_view begin, std::string_view end) {
         std::vector<std::pair<std::string, double>> found;
         for (const auto& c : counters) {
-            if (!c.name.starts_with(begin) || !c.name.ends_with(end) || c.name.size() <= begin.size() + end.size() || !(c.value > 0)) continue;
+            if (!c.name.starts_with(begin) || !c.name.ends_with(end) || c.name.size() <= begin.size() + end.size() ||
+                !(c.value > 0))
+                continue;
             const auto middle = c.name.substr(begin.size(), c.name.size() - begin.size() - end.size());
             if (middle.find_first_of(".") == std::string::npos) found.emplace_back(middle, c.value);
         }
@@ -162,7 +186,8 @@ std::vector<Reading> read_counters(const std::vector<Counter>& counters) {
         std::string text;
         auto found = listed(begin, end);
         if (found.size() > most) found.resize(most);
-        for (const auto& [name, value] : found) text += (text.empty() ? "" : ", ") + name + " " + format_significant(value, 3);
+        for (const auto& [name, value] : found)
+            text += (text.empty() ? "" : ", ") + name + " " + format_significant(value, 3);
         if (!text.empty()) out.push_back({what, text, std::string(begin) + "*" + std::string(end)});
     };
     line("instructions by pipe", "sm__inst_executed_pipe_", ".sum", 6);

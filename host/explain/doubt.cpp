@@ -13,10 +13,14 @@ const model::Bound* doubted(const model::Explanation& e, const model::Timing& ti
     constexpr double much = 0.4;
     if (e.bounds.empty()) return nullptr;
     if (e.limit == Limit::impossible)
-        return &*std::max_element(e.bounds.begin(), e.bounds.end(), [](const auto& a, const auto& b) { return a.low < b.low; });
+        return &*std::max_element(e.bounds.begin(), e.bounds.end(),
+                                  [](const auto& a, const auto& b) { return a.low < b.low; });
     // It changes within seconds: 20 to 41 G/s in six looks at two idle cores (EPYC VM, 2026-11-23).
-    if (const auto* limiter = e.limit == Limit::named ? e.limiter() : nullptr; limiter && limiter->figure == "issue.rate") return limiter;
-    return e.limit == Limit::unexplained && e.bounds.front().seconds >= much * time.median ? &e.bounds.front() : nullptr;
+    if (const auto* limiter = e.limit == Limit::named ? e.limiter() : nullptr;
+        limiter && limiter->figure == "issue.rate")
+        return limiter;
+    return e.limit == Limit::unexplained && e.bounds.front().seconds >= much * time.median ? &e.bounds.front()
+                                                                                           : nullptr;
 }
 
 double gain(const Figure& before, const Figure& now) {

@@ -23,8 +23,9 @@ Limit limit_of(const std::vector<model::Bound>& bounds, const model::Timing& tim
 }
 
 std::size_t after_launch(const std::vector<model::Bound>& bounds, const model::Timing& time) {
-    // Each is no trifle, and together they are nearly all of the time and not more: two have more chances to come near to it than one has.
-    // The same launch takes more or less: an empty kernel took 5.0 to 6.1 us in four profiles of an H200 within a day (2026-11-22).
+    // Each is no trifle, and together they are nearly all of the time and not more: two have more chances to come near
+    // to it than one has. The same launch takes more or less: an empty kernel took 5.0 to 6.1 us in four profiles of an
+    // H200 within a day (2026-11-22).
     constexpr double part = 0.1, least = 0.85, most = 1.1, shorter = 0.1;
     const auto is_launch = [](const model::Bound& b) { return b.id == "launch"; };
     const auto launch = std::find_if(bounds.begin(), bounds.end(), is_launch);
@@ -34,7 +35,8 @@ std::size_t after_launch(const std::vector<model::Bound>& bounds, const model::T
     if (sum < least * time.median || sum - shorter * launch->seconds > most * time.median) return 0;
     if (std::min(launch->seconds, other->seconds) < part * time.median) return 0;
     const auto next = std::find_if_not(other + 1, bounds.end(), is_launch);
-    if (next != bounds.end() && (next->seconds > clear_of_the_next * other->seconds || next->high >= other->low)) return 0;
+    if (next != bounds.end() && (next->seconds > clear_of_the_next * other->seconds || next->high >= other->low))
+        return 0;
     // Which of the two is the larger must be known: of what one core may have done alone it is not.
     if (other->seconds > launch->seconds && other->low < launch->seconds) return 0;
     return static_cast<std::size_t>(std::max(launch, other) - bounds.begin());
@@ -45,7 +47,8 @@ model::Explanation explain(const model::Record& record, const model::Limits& lim
     if (!record.time) return out;
     add_modelled(record, limits, out);
     out.limit = limit_of(out.bounds, *record.time);
-    if ((out.limit == Limit::unexplained || out.limit == Limit::named) && record.work.launches == 1) out.second = after_launch(out.bounds, *record.time);
+    if ((out.limit == Limit::unexplained || out.limit == Limit::named) && record.work.launches == 1)
+        out.second = after_launch(out.bounds, *record.time);
     if (out.second > 0) out.limit = Limit::named;
     if (out.limit == Limit::named && record.time->spread() > widest_spread) out.limit = Limit::unsteady;
     return out;

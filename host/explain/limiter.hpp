@@ -1,9 +1,9 @@
 // What limits a cell's time, from what it is declared to execute and what its device was measured to do at most.
 //
-// Time is often blamed on a resource because a model of the machine says so. Here a resource is bounded only where both numbers are
-// known: how much of it the cell uses at the least, by its declaration, and the device's own measured peak. Each bound is then a time
-// that the cell cannot beat, and the largest names the limiter only when it is most of the time and clear of every other. A count or
-// peak that is not known is no bound, and says so.
+// Time is often blamed on a resource because a model of the machine says so. Here a resource is bounded only where both
+// numbers are known: how much of it the cell uses at the least, by its declaration, and the device's own measured peak.
+// Each bound is then a time that the cell cannot beat, and the largest names the limiter only when it is most of the
+// time and clear of every other. A count or peak that is not known is no bound, and says so.
 #pragma once
 
 #include "explain/place.hpp"
@@ -12,9 +12,10 @@
 
 namespace cllab::explain {
 
-constexpr double most_of_the_time = 0.8;  ///< a bound names the limiter from here on
-constexpr double clear_of_the_next = 0.75; ///< and only when the next bound is at most this part of it
-/// And only of a time that spreads no further: the median may else be that of another state of the machine than the one the peaks are of.
+constexpr double most_of_the_time = 0.8;    ///< a bound names the limiter from here on
+constexpr double clear_of_the_next = 0.75;  ///< and only when the next bound is at most this part of it
+/// And only of a time that spreads no further: the median may else be that of another state of the machine than the one
+/// the peaks are of.
 constexpr double widest_spread = 0.1;
 
 /// The bounds of a record with a time, largest first, and what is not bounded. `limit` is left alone.
@@ -23,8 +24,9 @@ model::Explanation bounds_of(const model::Record& record, const model::Limits& l
 /// What the bounds say of the time. They are sorted already.
 model::Limit limit_of(const std::vector<model::Bound>& bounds, const model::Timing& time);
 
-/// Where no bound alone is most of the time: the place of the one that makes most of it together with the first, of which one is the launch.
-/// What a device does in front of a launch's first and behind its last work-item adds to all else, and no work hides it. 0: there is none.
+/// Where no bound alone is most of the time: the place of the one that makes most of it together with the first, of
+/// which one is the launch. What a device does in front of a launch's first and behind its last work-item adds to all
+/// else, and no work hides it. 0: there is none.
 std::size_t after_launch(const std::vector<model::Bound>& bounds, const model::Timing& time);
 
 /// All of these.

@@ -23,15 +23,17 @@ std::string type_of(const model::Record& record) {
     return "float";
 }
 
-/// The largest capacity that a pointer chase found, provided that it came to memory beyond; then the largest region that was
-/// read at a cache's bandwidth where that is more: a chase leaves the near half of a large cache, or the TLB, before the cache.
+/// The largest capacity that a pointer chase found, provided that it came to memory beyond; then the largest region
+/// that was read at a cache's bandwidth where that is more: a chase leaves the near half of a large cache, or the TLB,
+/// before the cache.
 std::uint64_t last_level_of(const std::vector<model::Figure>& figures, const std::vector<std::string>& absent) {
     double most = 0;
     std::string last;
     for (const auto& f : figures) {
         if (f.unit != "byte" || !glob_match("latency.*l?.size", f.id)) continue;
         const auto chase = f.id.substr(0, f.id.size() - std::string("l1.size").size());
-        const bool beyond = std::any_of(figures.begin(), figures.end(), [&](const auto& g) { return g.id == chase + "memory.latency"; });
+        const bool beyond = std::any_of(figures.begin(), figures.end(),
+                                        [&](const auto& g) { return g.id == chase + "memory.latency"; });
         if (beyond) most = std::max(most, f.high);
         if (glob_match("latency.l?.size", f.id)) last = std::max(last, f.id);
     }
@@ -47,15 +49,17 @@ std::uint64_t last_level_of(const std::vector<model::Figure>& figures, const std
 
 }  // namespace
 
-model::Limits limits_of(const std::vector<model::Figure>& figures, const std::vector<std::string>& absent, const std::string& utc,
-                        const model::Device& device) {
+model::Limits limits_of(const std::vector<model::Figure>& figures, const std::vector<std::string>& absent,
+                        const std::string& utc, const model::Device& device) {
     model::Limits out;
     out.utc = utc;
     out.figures = figures;
     out.caches = device.is_cpu() ? device.host_cache_levels : std::vector<std::uint64_t>();
     out.units = device.compute_units;
-    const auto counted = std::find_if(figures.begin(), figures.end(), [](const auto& f) { return f.id == "fma.units"; });
-    if (out.units == 0 && counted != figures.end() && counted->value > 0) out.units = static_cast<unsigned>(counted->value);  // of a device that is elsewhere
+    const auto counted =
+        std::find_if(figures.begin(), figures.end(), [](const auto& f) { return f.id == "fma.units"; });
+    if (out.units == 0 && counted != figures.end() && counted->value > 0)
+        out.units = static_cast<unsigned>(counted->value);  // of a device that is elsewhere
     out.units = std::max(1u, out.units);
     bool swept = false;
     for (const auto& f : figures) {
@@ -84,13 +88,15 @@ std::optional<std::string> beyond_peak(const model::Record& record, const model:
     const double peak = type == "double" ? limits.double_peak : type == "float" ? limits.float_peak : 0;
     const double flops = metric(record, "flops", "FLOP/s");
     if (peak > 0 && flops > tolerance * peak)
-        return sentence("it computes " + format_rate(flops, "FLOP/s"), "a " + type + " peak of " + format_rate(peak, "FLOP/s"));
+        return sentence("it computes " + format_rate(flops, "FLOP/s"),
+                        "a " + type + " peak of " + format_rate(peak, "FLOP/s"));
     const double bandwidth = metric(record, "bandwidth", "B/s");
     if (limits.bandwidth > 0 && bandwidth > tolerance * limits.bandwidth)
         return sentence("it moves " + format_rate(bandwidth, "B/s"),
                         format_rate(limits.bandwidth, "B/s") + " at most (" + limits.bandwidth_name + ")");
     // Empty launches spread more than rates do: half of one is what cannot be.
-    if (one_launch && record.time && limits.empty_launch_seconds > 0 && record.time->median < 0.5 * limits.empty_launch_seconds)
+    if (one_launch && record.time && limits.empty_launch_seconds > 0 &&
+        record.time->median < 0.5 * limits.empty_launch_seconds)
         return sentence("it takes " + format_seconds(record.time->median),
                         format_seconds(limits.empty_launch_seconds) + " for an empty kernel");
     return std::nullopt;

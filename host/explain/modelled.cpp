@@ -22,12 +22,16 @@ void add_modelled(const model::Record& record, const model::Limits& limits, mode
     const auto& models = *record.hot->models;
     const auto* clock = limits.find("fma.clock");
     const auto* block = record.hot->hottest();
-    if (models.processors.empty()) out.unmodelled = models.reason;
-    else if (!block || block->instructions == 0 || record.work.instructions <= 0) out.unmodelled = "how often the hot block runs is not known";
-    else if (!clock) out.unmodelled = "the profile has no clock";
+    if (models.processors.empty())
+        out.unmodelled = models.reason;
+    else if (!block || block->instructions == 0 || record.work.instructions <= 0)
+        out.unmodelled = "how often the hot block runs is not known";
+    else if (!clock)
+        out.unmodelled = "the profile has no clock";
     if (!out.unmodelled.empty()) return;
     const double passes = record.work.instructions / block->instructions, parallel = parallel_of(record, limits);
-    const double share = had_share(record, parallel), cores = share * parallel, a_cycle = passes / (cores * clock->value);
+    const double share = had_share(record, parallel), cores = share * parallel,
+                 a_cycle = passes / (cores * clock->value);
     const auto range = [&](double model::CoreModel::*cycles) {
         const auto less = [=](const auto& a, const auto& b) { return a.*cycles < b.*cycles; };
         const auto [low, high] = std::minmax_element(models.processors.begin(), models.processors.end(), less);
@@ -37,13 +41,15 @@ void add_modelled(const model::Record& record, const model::Limits& limits, mode
     const auto [low, high] = range(&model::CoreModel::cycles);
     std::vector<std::string> names;
     for (const auto& m : models.processors) names.push_back(m.processor);
-    const auto on = (share < 1 ? format_significant(cores, 3) : format_exact(parallel)) + (parallel > 1 ? " cores" : " core");
-    out.modelled = model::ModelledTime{
-        a_cycle * ports_low, a_cycle * ports_high, a_cycle * low, a_cycle * high,
-        models.by + " of " + join(names, ", ") + ": " + format_exact(block->instructions) + " instructions of the hot block in " +
-            range_text(ports_low, ports_high) + " cycles by issue and ports, and in " + range_text(low, high) +
-            " with its dependencies, all that it loads in L1; " + format_significant(passes, 3) + " times on " + on + " at " +
-            format_rate(clock->value, "Hz")};
+    const auto on =
+        (share < 1 ? format_significant(cores, 3) : format_exact(parallel)) + (parallel > 1 ? " cores" : " core");
+    out.modelled =
+        model::ModelledTime{a_cycle * ports_low, a_cycle * ports_high, a_cycle * low, a_cycle * high,
+                            models.by + " of " + join(names, ", ") + ": " + format_exact(block->instructions) +
+                                " instructions of the hot block in " + range_text(ports_low, ports_high) +
+                                " cycles by issue and ports, and in " + range_text(low, high) +
+                                " with its dependencies, all that it loads in L1; " + format_significant(passes, 3) +
+                                " times on " + on + " at " + format_rate(clock->value, "Hz")};
 }
 
 }  // namespace cllab::explain

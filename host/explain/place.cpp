@@ -19,8 +19,11 @@ std::vector<double> sizes_of(const Limits& limits, const std::string& family, He
             const double least = size->low > 0 ? std::min(size->value, size->low) : size->value;
             out.push_back(held == Held::most ? std::max(size->value, size->high) : least / 2);
         }
-        // A level behind them that was seen, but not where it ends: what does not fit in those before it is at least as far away.
-        if (!out.empty() && limits.find(family + "." + level_id(out.size()) + (family == "latency" ? ".latency" : ".rate"))) out.push_back(0);
+        // A level behind them that was seen, but not where it ends: what does not fit in those before it is at least as
+        // far away.
+        if (!out.empty() &&
+            limits.find(family + "." + level_id(out.size()) + (family == "latency" ? ".latency" : ".rate")))
+            out.push_back(0);
     } else {
         out.assign(limits.caches.begin(), limits.caches.end());
         if (held == Held::least)
@@ -29,12 +32,14 @@ std::vector<double> sizes_of(const Limits& limits, const std::string& family, He
     return out;
 }
 
-std::optional<Place> place_of(const Record& record, const Limits& limits, std::vector<double> sizes, double instances, Held held) {
+std::optional<Place> place_of(const Record& record, const Limits& limits, std::vector<double> sizes, double instances,
+                              Held held) {
     if (record.time->cache == "cold" || record.time->cache == "rotate") return Place{sizes.size(), true, 0};
     const double last = static_cast<double>(std::max(limits.last_level_bytes, record.device.last_level_bytes));
     if (sizes.empty() && last > 0) sizes.push_back(held == Held::most ? last : last / 2);
     if (sizes.empty()) return std::nullopt;
-    if (held == Held::most || sizes.back() == 0) sizes.back() = std::max(sizes.back(), held == Held::most ? last : last / 2);
+    if (held == Held::most || sizes.back() == 0)
+        sizes.back() = std::max(sizes.back(), held == Held::most ? last : last / 2);
     if (record.work.shared || held == Held::least) instances = 1;
     const bool only_first = is_gpu(record) && record.device.platform == "NVIDIA CUDA";
     double before = 0;

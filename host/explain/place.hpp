@@ -13,14 +13,15 @@ namespace cllab::explain {
 std::string level_id(std::size_t level);    ///< "l1" of 0
 std::string level_name(std::size_t level);  ///< "L1" of 0
 
-/// What a level is taken to hold. `most`: all that its interval allows, and what of a larger footprint fits is found there. No time beats that,
-/// so bounds are of it. `least`: half of the least it was seen to hold, and nothing of a larger footprint: a level that replaces lines in the
-/// order of their use has none of a round through more than it holds, and one that replaces any of them next to none of four times as much
-/// (1 MiB behind a first level of 128 to 256 KiB took 0.87 times as long as 8 MiB, H200, 2026-11-22). What a time will be lies between the two.
+/// What a level is taken to hold. `most`: all that its interval allows, and what of a larger footprint fits is found
+/// there. No time beats that, so bounds are of it. `least`: half of the least it was seen to hold, and nothing of a
+/// larger footprint: a level that replaces lines in the order of their use has none of a round through more than it
+/// holds, and one that replaces any of them next to none of four times as much (1 MiB behind a first level of 128 to
+/// 256 KiB took 0.87 times as long as 8 MiB, H200, 2026-11-22). What a time will be lies between the two.
 enum class Held { most, least };
 
-/// Bytes that one instance of each level holds, as `family` found them, 0 of a last one that was seen but not where it ends; else by the
-/// operating system.
+/// Bytes that one instance of each level holds, as `family` found them, 0 of a last one that was seen but not where it
+/// ends; else by the operating system.
 std::vector<double> sizes_of(const model::Limits& limits, const std::string& family, Held held);
 
 /// Where the data of a cell lies: the first level that holds all of it, and how much of it the level before may hold.
@@ -30,9 +31,10 @@ struct Place {
     double nearer = 0;    ///< 0.1: a tenth of it may be found in the level before
 };
 
-/// `instances`: of each level but the last, which may hold another part of the data each, unless every group goes through all of it; of NVIDIA's
-/// levels only the first has several. Nothing when no size is known.
-std::optional<Place> place_of(const model::Record& record, const model::Limits& limits, std::vector<double> sizes, double instances, Held held);
+/// `instances`: of each level but the last, which may hold another part of the data each, unless every group goes
+/// through all of it; of NVIDIA's levels only the first has several. Nothing when no size is known.
+std::optional<Place> place_of(const model::Record& record, const model::Limits& limits, std::vector<double> sizes,
+                              double instances, Held held);
 
 bool is_gpu(const model::Record& record);
 

@@ -8,8 +8,8 @@
 namespace cllab {
 namespace {
 
-/// Builds the value from the parser's events, and ends the parse where a limit is passed: nlohmann's own builder has none,
-/// and both its MessagePack reader and what walks such a value afterwards recurse.
+/// Builds the value from the parser's events, and ends the parse where a limit is passed: nlohmann's own builder has
+/// none, and both its MessagePack reader and what walks such a value afterwards recurse.
 template <typename J>
 class Builder final : public nlohmann::json_sax<J> {
 public:
@@ -65,7 +65,8 @@ private:
     }
     bool add(J value) { return place(std::move(value)) != nullptr; }
     bool enter(J empty) {
-        if (open_.size() == deepest_json) return refuse("damaged: it is nested more than " + std::to_string(deepest_json) + " deep");
+        if (open_.size() == deepest_json)
+            return refuse("damaged: it is nested more than " + std::to_string(deepest_json) + " deep");
         J* const inner = place(std::move(empty));
         if (inner) open_.push_back(inner);
         return inner != nullptr;
@@ -85,7 +86,8 @@ private:
 
 template <typename J>
 J parse_json(std::string_view text) {
-    if (text.size() > most_json_bytes) throw JsonRefused("larger than " + std::to_string(most_json_bytes >> 20) + " MiB");
+    if (text.size() > most_json_bytes)
+        throw JsonRefused("larger than " + std::to_string(most_json_bytes >> 20) + " MiB");
     Builder<J> builder;
     if (J::sax_parse(text.begin(), text.end(), &builder)) return builder.take();
     throw JsonRefused(builder.refused() + (builder.has_place() ? " of " + std::to_string(text.size()) : ""));
@@ -98,7 +100,8 @@ std::optional<nlohmann::json> parse_msgpack(std::span<const std::byte> bytes) {
     Builder<nlohmann::json> builder;
     const auto* const first = reinterpret_cast<const char*>(bytes.data());
     // Not strict: notes are padded.
-    const bool whole = nlohmann::json::sax_parse(first, first + bytes.size(), &builder, nlohmann::json::input_format_t::msgpack, false);
+    const bool whole = nlohmann::json::sax_parse(first, first + bytes.size(), &builder,
+                                                 nlohmann::json::input_format_t::msgpack, false);
     return whole ? std::optional(builder.take()) : std::nullopt;
 }
 

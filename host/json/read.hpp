@@ -1,4 +1,5 @@
-// The one way JSON and MessagePack are read, whoever wrote them: no text exhausts the stack, the memory or the patience.
+// The one way JSON and MessagePack are read, whoever wrote them: no text exhausts the stack, the memory or the
+// patience.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,8 @@ namespace cllab {
 
 inline constexpr std::size_t most_json_bytes = 16 << 20;  ///< of a text; a record with the longest samples has 20 KiB
 inline constexpr std::size_t deepest_json = 64;           ///< arrays and objects inside each other; a record has 4
-inline constexpr std::size_t most_json_members = 1000;    ///< of an object; keys in the order of the text are searched one by one
+inline constexpr std::size_t most_json_members =
+    1000;  ///< of an object; keys in the order of the text are searched one by one
 
 /// What is wrong with a text; what() goes on after "is": "damaged at byte 17 of 100".
 class JsonRefused : public std::runtime_error {
@@ -20,8 +22,8 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-/// J: nlohmann::json, or nlohmann::ordered_json to keep the keys' order. Throws JsonRefused for what is no JSON, has a key
-/// twice in an object, or is beyond the limits above.
+/// J: nlohmann::json, or nlohmann::ordered_json to keep the keys' order. Throws JsonRefused for what is no JSON, has a
+/// key twice in an object, or is beyond the limits above.
 template <typename J>
 J parse_json(std::string_view text);
 

@@ -30,7 +30,9 @@ model::Axis axis_from(const AxisLine& line) {
             // What begins like a number is meant as one: its own sentence is the better one.
             const bool number = line.values.find_first_of("0123456789") == line.values.find_first_not_of(" +-.");
             const auto parts = split(line.values, ',');
-            const bool numbers = std::all_of(parts.begin(), parts.end(), [](const auto& p) { return parse_real(trim(p)) || parse_integer(trim(p)); });
+            const bool numbers = std::all_of(parts.begin(), parts.end(), [](const auto& p) {
+                return parse_real(trim(p)) || parse_integer(trim(p));
+            });
             if (kind == model::Axis::Kind::real && (number || numbers)) refuse(line.place, e.what());
         }
     }
@@ -38,9 +40,10 @@ model::Axis axis_from(const AxisLine& line) {
         axis.kind = model::Axis::Kind::choice;
         for (const auto& part : split(line.values, ',')) {
             const auto word = trim(part);
-            if (word.empty() || !std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isalnum(c) || std::strchr("_.+-", c); }))
-                refuse(line.place,
-                       "axis '" + line.name + "' cannot be " + cllab::quoted(word) + "; its values are numbers, ranges such as 1Ki:1Mi:*2, or words");
+            if (word.empty() || !std::all_of(word.begin(), word.end(),
+                                             [](unsigned char c) { return std::isalnum(c) || std::strchr("_.+-", c); }))
+                refuse(line.place, "axis '" + line.name + "' cannot be " + cllab::quoted(word) +
+                                       "; its values are numbers, ranges such as 1Ki:1Mi:*2, or words");
             axis.choices.push_back(word);
         }
         try {
@@ -61,14 +64,16 @@ void KernelFiles::declare_axes(const std::vector<std::pair<std::string, std::str
     for (const auto& description : described_) {
         for (const auto& line : description.axes) {
             const auto axis = axis_from(line);
-            const auto other = std::find_if(axes_.begin(), axes_.end(), [&](const auto& a) { return a.name == axis.name; });
-            const bool set = std::any_of(settings.begin(), settings.end(), [&](const auto& s) { return s.first == axis.name; });
+            const auto other =
+                std::find_if(axes_.begin(), axes_.end(), [&](const auto& a) { return a.name == axis.name; });
+            const bool set =
+                std::any_of(settings.begin(), settings.end(), [&](const auto& s) { return s.first == axis.name; });
             if (other == axes_.end()) {
                 axes_.push_back(axis);
                 from[axis.name] = line.place;
             } else if (!set && (other->values != axis.values || other->tune != axis.tune)) {
-                refuse(line.place,
-                       "axis '" + axis.name + "' has other values at " + from[axis.name].text() + "; --axis " + axis.name + "=VALUES gives both the same");
+                refuse(line.place, "axis '" + axis.name + "' has other values at " + from[axis.name].text() +
+                                       "; --axis " + axis.name + "=VALUES gives both the same");
             }
         }
     }
@@ -80,8 +85,9 @@ void KernelFiles::declare_axes(const std::vector<std::pair<std::string, std::str
 
             std::vector<std::string> known;
             for (const auto& axis : axes_) known.push_back(axis.name);
-            refuse(place, "nothing in '" + files_.front().path + "' or on the command line uses an axis '" + name + "'" +
-                              (known.empty() ? "" : "; " + did_you_mean(name, known, "its axes are " + join(known, ", "))));
+            refuse(place,
+                   "nothing in '" + files_.front().path + "' or on the command line uses an axis '" + name + "'" +
+                       (known.empty() ? "" : "; " + did_you_mean(name, known, "its axes are " + join(known, ", "))));
         }
         axes_.push_back(axis_from({place, name, values}));
     }
@@ -95,7 +101,9 @@ void KernelFiles::declare_axes(const std::vector<std::pair<std::string, std::str
 bool KernelFiles::mentions(const std::string& name) const {
     const auto in = [&](const std::string& text) {
         for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
-            const auto inside = [&](std::size_t i) { return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '_'); };
+            const auto inside = [&](std::size_t i) {
+                return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '_');
+            };
             if (!inside(at - 1) && !inside(at + name.size())) return true;
         }
         return false;
@@ -104,8 +112,11 @@ bool KernelFiles::mentions(const std::string& name) const {
         for (const auto& [argument, spec] : scope.arguments)
             if (in(spec.text)) return true;
         for (const auto* list : {&scope.global, &scope.local, &scope.offset})
-            if (*list && std::any_of((*list)->second.begin(), (*list)->second.end(), [&](const auto& e) { return in(e.text()); })) return true;
-        return std::any_of(scope.work.begin(), scope.work.end(), [&](const auto& amount) { return in(amount.second.text()); });
+            if (*list && std::any_of((*list)->second.begin(), (*list)->second.end(),
+                                     [&](const auto& e) { return in(e.text()); }))
+                return true;
+        return std::any_of(scope.work.begin(), scope.work.end(),
+                           [&](const auto& amount) { return in(amount.second.text()); });
     };
     for (const auto& description : described_) {
         if (in_scope(description.all)) return true;

@@ -26,34 +26,45 @@ std::filesystem::path resolved(const std::string& path, const Place& place) {
 
 Image::Format format_from(const std::string& text) {
     using Format = Image::Format;
-    static const std::map<std::string, Format> formats{{"r8", Format::r8_normalised},       {"r8ui", Format::r8_unsigned},
-                                                       {"r32f", Format::r32_float},         {"rgba8", Format::rgba8_normalised},
-                                                       {"rgba8ui", Format::rgba8_unsigned}, {"rgba32f", Format::rgba32_float}};
+    static const std::map<std::string, Format> formats{
+        {"r8", Format::r8_normalised},       {"r8ui", Format::r8_unsigned},       {"r32f", Format::r32_float},
+        {"rgba8", Format::rgba8_normalised}, {"rgba8ui", Format::rgba8_unsigned}, {"rgba32f", Format::rgba32_float}};
     return formats.at(text);
 }
 
 ElementType pixel_type(Image::Format format) {
     switch (format) {
         case Image::Format::r8_unsigned:
-        case Image::Format::r8_normalised: return *model::builtin_type("uchar");
-        case Image::Format::r32_float: return *model::builtin_type("float");
-        case Image::Format::rgba32_float: return *model::builtin_type("float4");
-        default: return *model::builtin_type("uchar4");
+        case Image::Format::r8_normalised:
+            return *model::builtin_type("uchar");
+        case Image::Format::r32_float:
+            return *model::builtin_type("float");
+        case Image::Format::rgba32_float:
+            return *model::builtin_type("float4");
+        default:
+            return *model::builtin_type("uchar4");
     }
 }
 
 bool is_data(Kind kind) {
-    return kind == Kind::random || kind == Kind::counting || kind == Kind::zero || kind == Kind::constant || kind == Kind::file || kind == Kind::picture;
+    return kind == Kind::random || kind == Kind::counting || kind == Kind::zero || kind == Kind::constant ||
+           kind == Kind::file || kind == Kind::picture;
 }
 
 std::string kind_words(const Parameter& p) {
     switch (p.kind) {
-        case Parameter::Kind::global: return "a __global " + std::string(p.is_const ? "const " : "") + p.type.name + "*";
-        case Parameter::Kind::constant: return "a __constant " + p.type.name + "*";
-        case Parameter::Kind::local: return "a __local " + p.type.name + "*";
-        case Parameter::Kind::image: return "an image" + std::to_string(p.dims) + "d_t";
-        case Parameter::Kind::sampler: return "a sampler_t";
-        default: return "of type " + p.type.name;
+        case Parameter::Kind::global:
+            return "a __global " + std::string(p.is_const ? "const " : "") + p.type.name + "*";
+        case Parameter::Kind::constant:
+            return "a __constant " + p.type.name + "*";
+        case Parameter::Kind::local:
+            return "a __local " + p.type.name + "*";
+        case Parameter::Kind::image:
+            return "an image" + std::to_string(p.dims) + "d_t";
+        case Parameter::Kind::sampler:
+            return "a sampler_t";
+        default:
+            return "of type " + p.type.name;
     }
 }
 
@@ -61,11 +72,18 @@ std::string kind_words(const Parameter& p) {
 std::string example(const Parameter& p) {
     switch (p.kind) {
         case Parameter::Kind::global:
-        case Parameter::Kind::constant: return p.is_const ? "rand:1024" : "out:1024";
-        case Parameter::Kind::local: return "local:256";
-        case Parameter::Kind::image: return (p.writes ? "out:" : "rand:") + std::string(p.dims == 3 ? "16,16,16" : p.dims == 1 ? "1024" : "64,64");
-        case Parameter::Kind::sampler: return "sampler:linear,edge";
-        default: break;
+        case Parameter::Kind::constant:
+            return p.is_const ? "rand:1024" : "out:1024";
+        case Parameter::Kind::local:
+            return "local:256";
+        case Parameter::Kind::image:
+            return (p.writes ? "out:" : "rand:") + std::string(p.dims == 3   ? "16,16,16"
+                                                               : p.dims == 1 ? "1024"
+                                                                             : "64,64");
+        case Parameter::Kind::sampler:
+            return "sampler:linear,edge";
+        default:
+            break;
     }
     if (p.type.kind == ElementType::Kind::opaque) return "{int:1, float:0.5}";
     return p.type.kind == ElementType::Kind::floating ? "0.5" : "1024";
@@ -88,21 +106,29 @@ void put_pixels(const model::Bytes& grey, std::size_t pixels, const ElementType&
         for (std::size_t lane = 0; lane < type.lanes; ++lane) {
             auto* to = out.data() + i * type.bytes + lane * type.lane_bytes;
             const int shown = lane == 3 ? 255 : level;
-            if (floating) put_real(to, type, shown / 255.0);
-            else put_integer(to, type, shown);
+            if (floating)
+                put_real(to, type, shown / 255.0);
+            else
+                put_integer(to, type, shown);
         }
     }
 }
 
 }  // namespace
 
-Bound::Bound(std::string where, const Description& description, model::KernelSignature signature, std::vector<std::string> options,
-             bool uses_integer_pixels, const LoadPicture& load, Missing missing_values, std::vector<std::string>& notes)
-    : where_(std::move(where)), signature_(std::move(signature)), options_(std::move(options)), uses_integer_pixels_(uses_integer_pixels),
-      code_only_(missing_values == Missing::made_up), tolerance_(description.tolerance) {
+Bound::Bound(std::string where, const Description& description, model::KernelSignature signature,
+             std::vector<std::string> options, bool uses_integer_pixels, const LoadPicture& load,
+             Missing missing_values, std::vector<std::string>& notes)
+    : where_(std::move(where)),
+      signature_(std::move(signature)),
+      options_(std::move(options)),
+      uses_integer_pixels_(uses_integer_pixels),
+      code_only_(missing_values == Missing::made_up),
+      tolerance_(description.tolerance) {
     const auto own = description.kernels.find(signature_.name);
-    const std::vector<const Scope*> scopes =
-        own == description.kernels.end() ? std::vector<const Scope*>{&description.all} : std::vector<const Scope*>{&own->second.second, &description.all};
+    const std::vector<const Scope*> scopes = own == description.kernels.end()
+                                                 ? std::vector<const Scope*>{&description.all}
+                                                 : std::vector<const Scope*>{&own->second.second, &description.all};
     for (const auto* scope : scopes) {
         for (const auto& [name, spec] : scope->arguments) given_.emplace(name, spec);
         if (!global_) global_ = scope->global;
@@ -111,12 +137,14 @@ Bound::Bound(std::string where, const Description& description, model::KernelSig
         work_.insert(scope->work.begin(), scope->work.end());
         if (!reference_) reference_ = scope->reference;
     }
-    if (missing_values == Missing::made_up && !global_) global_.emplace(Place{where_, 0, 0}, std::vector{Expression::parse("1", {where_, 0, 0})});
+    if (missing_values == Missing::made_up && !global_)
+        global_.emplace(Place{where_, 0, 0}, std::vector{Expression::parse("1", {where_, 0, 0})});
     std::vector<std::string> missing;
     for (const auto& parameter : signature_.parameters) {
         const Place nowhere{where_, 0, 0};
         const auto named = "argument '" + parameter.name + "' of kernel '" + signature_.name + "'";
-        if (parameter.kind == Parameter::Kind::refused) refuse(nowhere, named + " is " + parameter.refusal + ", which this lab cannot give");
+        if (parameter.kind == Parameter::Kind::refused)
+            refuse(nowhere, named + " is " + parameter.refusal + ", which this lab cannot give");
         Argument argument{parameter, {}, parameter.type};
         const auto found = given_.find(parameter.name);
         if (found != given_.end()) {
@@ -135,9 +163,11 @@ Bound::Bound(std::string where, const Description& description, model::KernelSig
             missing.push_back("arg " + parameter.name + " = " + example(parameter));
             continue;
         }
-        if (found == given_.end() && parameter.kind == Parameter::Kind::sampler) notes.push_back(parameter.name + " = " + argument.spec.text);
+        if (found == given_.end() && parameter.kind == Parameter::Kind::sampler)
+            notes.push_back(parameter.name + " = " + argument.spec.text);
         bind(argument, load);
-        const bool sized = (is_pointer(parameter) || parameter.kind == Parameter::Kind::image) && argument.spec.extent.empty() && !argument.file;
+        const bool sized = (is_pointer(parameter) || parameter.kind == Parameter::Kind::image) &&
+                           argument.spec.extent.empty() && !argument.file;
         if (sized) notes.push_back(parameter.name + " = " + argument.spec.text + ", as large as global");
         arguments_.push_back(std::move(argument));
     }
@@ -145,9 +175,11 @@ Bound::Bound(std::string where, const Description& description, model::KernelSig
     if (!missing.empty()) {
         std::vector<std::string> quoted_lines;
         for (const auto& line : missing) quoted_lines.push_back("'" + line + "'");
-        refuse({where_, 0, 0}, "kernel '" + signature_.name + "' lacks values; add lines such as " + join(quoted_lines, ", ") +
-                                   " to a comment /*cllab … */ in the file, or options such as " +
-                                   (missing.front().starts_with("arg ") ? "--arg '" + missing.front().substr(4) + "'" : "--global 1024"));
+        refuse(
+            {where_, 0, 0},
+            "kernel '" + signature_.name + "' lacks values; add lines such as " + join(quoted_lines, ", ") +
+                " to a comment /*cllab … */ in the file, or options such as " +
+                (missing.front().starts_with("arg ") ? "--arg '" + missing.front().substr(4) + "'" : "--global 1024"));
     }
     if (!local_ && signature_.required_group[0] > 0) {
         std::vector<Expression> sizes;
@@ -165,8 +197,9 @@ Bound::Bound(std::string where, const Description& description, model::KernelSig
 void Bound::bind(Argument& a, const LoadPicture& load) {
     const auto kind = a.spec.kind;
     const auto unfit = [&] {
-        refuse(a.spec.place, "argument '" + a.parameter.name + "' of kernel '" + signature_.name + "' is " + kind_words(a.parameter) + ", which " +
-                                 cllab::quoted(a.spec.text) + " does not fit; write e.g. " + example(a.parameter));
+        refuse(a.spec.place, "argument '" + a.parameter.name + "' of kernel '" + signature_.name + "' is " +
+                                 kind_words(a.parameter) + ", which " + cllab::quoted(a.spec.text) +
+                                 " does not fit; write e.g. " + example(a.parameter));
     };
     switch (a.parameter.kind) {
         case Parameter::Kind::global:
@@ -174,12 +207,14 @@ void Bound::bind(Argument& a, const LoadPicture& load) {
             if (!is_data(kind) && kind != Kind::output) unfit();
             return bind_pointer(a, load);
         case Parameter::Kind::local:
-            if (kind == Kind::numbers && a.spec.numbers.size() == 1 && std::holds_alternative<Expression>(a.spec.numbers[0])) {
+            if (kind == Kind::numbers && a.spec.numbers.size() == 1 &&
+                std::holds_alternative<Expression>(a.spec.numbers[0])) {
                 a.spec.kind = Kind::local;
                 a.spec.extent = {std::get<Expression>(a.spec.numbers[0])};
             }
             if (a.spec.kind != Kind::local || a.spec.extent.size() != 1) unfit();
-            if (a.parameter.type.bytes == 0) refuse(a.spec.place, "the size of '" + a.parameter.type.name + "' is unknown");
+            if (a.parameter.type.bytes == 0)
+                refuse(a.spec.place, "the size of '" + a.parameter.type.name + "' is unknown");
             return;
         case Parameter::Kind::image:
             if ((!is_data(kind) && kind != Kind::output) || (kind == Kind::output) != a.parameter.writes) unfit();
@@ -197,19 +232,24 @@ void Bound::bind_pointer(Argument& a, const LoadPicture& load) {
     const auto& place = a.spec.place;
     const auto named = "argument '" + a.parameter.name + "' of kernel '" + signature_.name + "'";
     if (a.spec.kind == Kind::output && a.parameter.is_const)
-        refuse(place, named + " is " + kind_words(a.parameter) + ", which the kernel promises not to write; give it data, e.g. rand:1024");
+        refuse(place, named + " is " + kind_words(a.parameter) +
+                          ", which the kernel promises not to write; give it data, e.g. rand:1024");
     if (!a.spec.type.empty()) {
         const auto type = model::builtin_type(a.spec.type);
-        if (!type) refuse(place, cllab::quoted(a.spec.type) + " is a format of images; " + named + " is " + kind_words(a.parameter));
+        if (!type)
+            refuse(place,
+                   cllab::quoted(a.spec.type) + " is a format of images; " + named + " is " + kind_words(a.parameter));
         const auto& own = a.parameter.type;
         if (own.kind != ElementType::Kind::opaque && (own.kind != type->kind || own.lane_bytes != type->lane_bytes))
-            refuse(place, named + " is " + kind_words(a.parameter) + "; elements of type " + a.spec.type + " do not fit");
+            refuse(place,
+                   named + " is " + kind_words(a.parameter) + "; elements of type " + a.spec.type + " do not fit");
         a.element = *type;
     }
     if (a.element.bytes == 0)
-        refuse(place,
-               "the size of '" + a.parameter.type.name + "' is unknown; name a type, as in " + (a.spec.kind == Kind::output ? "out" : "rand") + ":float:1024");
-    if (a.spec.extent.size() > 1) refuse(place, named + " is a buffer with one length, found " + std::to_string(a.spec.extent.size()));
+        refuse(place, "the size of '" + a.parameter.type.name + "' is unknown; name a type, as in " +
+                          (a.spec.kind == Kind::output ? "out" : "rand") + ":float:1024");
+    if (a.spec.extent.size() > 1)
+        refuse(place, named + " is a buffer with one length, found " + std::to_string(a.spec.extent.size()));
     if (a.spec.kind == Kind::random && a.spec.numbers.size() == 2 && a.element.kind == ElementType::Kind::opaque)
         refuse(place, named + " has elements of type " + a.element.name + ", which have no bounds");
     if (a.spec.kind == Kind::constant && a.element.kind == ElementType::Kind::opaque)
@@ -220,17 +260,20 @@ void Bound::bind_pointer(Argument& a, const LoadPicture& load) {
         if (lower(path.extension().string()) == ".npy" || a.spec.text.starts_with("npy:")) {
             auto array = read_npy(bytes, path.string(), place);
             if (!fits(array, a.element))
-                refuse(place, "'" + path.string() + "' holds " + array.type + ", " + named + " is " + kind_words(a.parameter));
+                refuse(place,
+                       "'" + path.string() + "' holds " + array.type + ", " + named + " is " + kind_words(a.parameter));
             bytes = std::move(array.data);
         }
         if (bytes.size() % a.element.bytes != 0)
-            refuse(place, "'" + path.string() + "' has " + std::to_string(bytes.size()) + " bytes, no whole number of elements of " +
-                              std::to_string(a.element.bytes) + " bytes (" + a.element.name + ")");
+            refuse(place, "'" + path.string() + "' has " + std::to_string(bytes.size()) +
+                              " bytes, no whole number of elements of " + std::to_string(a.element.bytes) + " bytes (" +
+                              a.element.name + ")");
         a.file = std::make_shared<const model::Bytes>(std::move(bytes));
     }
     if (a.spec.kind == Kind::picture) {
         if (a.element.kind == ElementType::Kind::opaque || (a.element.lanes != 1 && a.element.lanes != 4))
-            refuse(place, named + " is " + kind_words(a.parameter) + "; a picture fits buffers of numbers with 1 or 4 lanes");
+            refuse(place,
+                   named + " is " + kind_words(a.parameter) + "; a picture fits buffers of numbers with 1 or 4 lanes");
         const auto picture = picture_at(load, resolved(a.spec.path, place).string(), place);
         auto bytes = std::make_shared<model::Bytes>(picture.width * picture.height * a.element.bytes);
         put_pixels(*picture.grey, picture.width * picture.height, a.element, *bytes);
@@ -244,15 +287,18 @@ void Bound::bind_image(Argument& a, const LoadPicture& load) {
     a.format = uses_integer_pixels_ ? Image::Format::rgba8_unsigned : Image::Format::rgba8_normalised;
     if (!a.spec.type.empty()) {
         if (model::builtin_type(a.spec.type))
-            refuse(place, cllab::quoted(a.spec.type) + " is no format of images; possible are r8, r8ui, r32f, rgba8, rgba8ui and rgba32f");
+            refuse(place, cllab::quoted(a.spec.type) +
+                              " is no format of images; possible are r8, r8ui, r32f, rgba8, rgba8ui and rgba32f");
         a.format = format_from(a.spec.type);
     }
     a.element = pixel_type(a.format);
     if (!a.spec.extent.empty() && a.spec.extent.size() != a.parameter.dims)
-        refuse(place, named + " is an image of " + std::to_string(a.parameter.dims) + " dimensions, found " + std::to_string(a.spec.extent.size()) + " sizes");
+        refuse(place, named + " is an image of " + std::to_string(a.parameter.dims) + " dimensions, found " +
+                          std::to_string(a.spec.extent.size()) + " sizes");
     if (a.spec.kind == Kind::file) refuse(place, named + " is an image; write image:FILE for a picture");
     if (a.spec.kind != Kind::picture) return;
-    if (a.parameter.dims != 2) refuse(place, named + " has " + std::to_string(a.parameter.dims) + " dimensions; a picture has 2");
+    if (a.parameter.dims != 2)
+        refuse(place, named + " has " + std::to_string(a.parameter.dims) + " dimensions; a picture has 2");
     const auto picture = picture_at(load, resolved(a.spec.path, place).string(), place);
     a.width = picture.width;
     a.height = picture.height;
@@ -267,14 +313,16 @@ void Bound::bind_value(Argument& a) {
     const auto named = "argument '" + a.parameter.name + "' of kernel '" + signature_.name + "'";
     if (a.spec.kind == Kind::numbers) {
         if (type.kind == ElementType::Kind::opaque)
-            refuse(place, named + " is of type " + type.name + "; give its fields, as in {int:1, float:0.5}, or bytes:01000000");
+            refuse(place, named + " is of type " + type.name +
+                              "; give its fields, as in {int:1, float:0.5}, or bytes:01000000");
         if (a.spec.numbers.size() != 1 && a.spec.numbers.size() != type.lanes)
             refuse(place, named + " is of type " + type.name + ", which takes " +
-                              (type.lanes == 1 ? "one value" : "1 or " + std::to_string(type.lanes) + " values") + "; found " +
-                              std::to_string(a.spec.numbers.size()));
+                              (type.lanes == 1 ? "one value" : "1 or " + std::to_string(type.lanes) + " values") +
+                              "; found " + std::to_string(a.spec.numbers.size()));
         for (const auto& number : a.spec.numbers)
             if (std::holds_alternative<double>(number) && type.kind != ElementType::Kind::floating)
-                refuse(place, named + " is of type " + type.name + ", which " + cllab::quoted(a.spec.text) + " does not fit");
+                refuse(place,
+                       named + " is of type " + type.name + ", which " + cllab::quoted(a.spec.text) + " does not fit");
         return;
     }
     std::size_t bytes = a.spec.raw.size();
@@ -285,38 +333,46 @@ void Bound::bind_value(Argument& a) {
             const auto field = *model::builtin_type(name);
             for (const auto& number : values)
                 if (std::holds_alternative<double>(number) && field.kind != ElementType::Kind::floating)
-                    refuse(place, "a field of type " + name + " takes whole numbers; found a fraction in " + cllab::quoted(a.spec.text));
+                    refuse(place, "a field of type " + name + " takes whole numbers; found a fraction in " +
+                                      cllab::quoted(a.spec.text));
             align = std::max(align, field.bytes);
             bytes = (bytes + field.bytes - 1) / field.bytes * field.bytes + field.bytes;
         }
         bytes = (bytes + align - 1) / align * align;
     }
     if (type.bytes > 0 && bytes != type.bytes)
-        refuse(place, named + " is of type " + type.name + " with " + std::to_string(type.bytes) + " bytes on the device; " + cllab::quoted(a.spec.text) +
-                          " makes " + std::to_string(bytes) +
-                          (type.bytes > bytes ? "; a vector of 3 lanes has the room of 4, a field begins at a multiple of its size, and room that no field has "
+        refuse(place, named + " is of type " + type.name + " with " + std::to_string(type.bytes) +
+                          " bytes on the device; " + cllab::quoted(a.spec.text) + " makes " + std::to_string(bytes) +
+                          (type.bytes > bytes ? "; a vector of 3 lanes has the room of 4, a field begins at a multiple "
+                                                "of its size, and room that no field has "
                                                 "is a field too, as int:0 is 4 bytes"
                                               : ""));
 }
 
 void Bound::expect(const std::string& name, const Place& place, const std::string& path, const LoadPicture& load) {
-    const auto found = std::find_if(arguments_.begin(), arguments_.end(), [&](const auto& a) { return a.parameter.name == name; });
+    const auto found =
+        std::find_if(arguments_.begin(), arguments_.end(), [&](const auto& a) { return a.parameter.name == name; });
     if (found == arguments_.end()) {
         std::vector<std::string> names;
         for (const auto& a : arguments_) names.push_back(a.parameter.name);
-        refuse(place, "kernel '" + signature_.name + "' has no argument '" + name + "'; its arguments are " + join(names, ", "));
+        refuse(place, "kernel '" + signature_.name + "' has no argument '" + name + "'; its arguments are " +
+                          join(names, ", "));
     }
     const auto& p = found->parameter;
     const bool written = p.kind == Parameter::Kind::image ? p.writes : p.kind == Parameter::Kind::global && !p.is_const;
-    if (!written) refuse(place, "argument '" + name + "' of kernel '" + signature_.name + "' is " + kind_words(p) + ", which is never written");
+    if (!written)
+        refuse(place, "argument '" + name + "' of kernel '" + signature_.name + "' is " + kind_words(p) +
+                          ", which is never written");
     for (const auto& a : arguments_)
         if (a.spec.kind == Kind::random)
-            refuse(place, "argument '" + a.parameter.name + "' is random, so no file can say what comes out; give it a file, iota or const");
+            refuse(place, "argument '" + a.parameter.name +
+                              "' is random, so no file can say what comes out; give it a file, iota or const");
     const auto file = resolved(path, place);
     const auto extension = lower(file.extension().string());
     const auto& type = found->element;
     Expected out{file.filename().string(), {}, place};
-    if (extension == ".png" || extension == ".pgm" || extension == ".jpg" || extension == ".jpeg" || extension == ".bmp" || extension == ".ppm") {
+    if (extension == ".png" || extension == ".pgm" || extension == ".jpg" || extension == ".jpeg" ||
+        extension == ".bmp" || extension == ".ppm") {
         const auto picture = picture_at(load, file.string(), place);
         auto bytes = std::make_shared<model::Bytes>(picture.width * picture.height * type.bytes);
         put_pixels(*picture.grey, picture.width * picture.height, type, *bytes);
@@ -326,7 +382,8 @@ void Bound::expect(const std::string& name, const Place& place, const std::strin
         if (extension == ".npy") {
             auto array = read_npy(bytes, file.string(), place);
             if (!fits(array, type))
-                refuse(place, "'" + file.string() + "' holds " + array.type + ", argument '" + name + "' is " + kind_words(p));
+                refuse(place,
+                       "'" + file.string() + "' holds " + array.type + ", argument '" + name + "' is " + kind_words(p));
             bytes = std::move(array.data);
         }
         out.data = std::make_shared<const model::Bytes>(std::move(bytes));

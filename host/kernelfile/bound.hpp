@@ -21,15 +21,17 @@ namespace cllab::kernelfile {
 using LoadPicture = std::function<model::Loaded(const std::string& path)>;
 
 /// The argument is a buffer.
-inline bool is_pointer(const model::Parameter& p) { return p.kind == model::Parameter::Kind::global || p.kind == model::Parameter::Kind::constant; }
+inline bool is_pointer(const model::Parameter& p) {
+    return p.kind == model::Parameter::Kind::global || p.kind == model::Parameter::Kind::constant;
+}
 
 /// What a bound kernel is at one point, before any data is made.
 struct Shape {
-    std::map<std::string, std::size_t> counts;            ///< elements, by argument
+    std::map<std::string, std::size_t> counts;                 ///< elements, by argument
     std::map<std::string, std::array<std::size_t, 3>> images;  ///< pixels, by argument
     model::Extent global, local, offset;
     model::Work work;
-    std::vector<std::string> options;                     ///< of the point
+    std::vector<std::string> options;  ///< of the point
 };
 
 /// What becomes of a value that is not given and has no default: the code of a kernel does not depend on it.
@@ -37,10 +39,11 @@ enum class Missing { refused, made_up };
 
 class Bound {
 public:
-    /// `where`: the file's name for sentences. Takes the defaults that `notes` then says, one clause each. Throws Error(usage)
-    /// for a value that does not fit its parameter, and for what is missing, with the lines to add.
-    Bound(std::string where, const Description& description, model::KernelSignature signature, std::vector<std::string> options, bool uses_integer_pixels,
-          const LoadPicture& load, Missing missing_values, std::vector<std::string>& notes);
+    /// `where`: the file's name for sentences. Takes the defaults that `notes` then says, one clause each. Throws
+    /// Error(usage) for a value that does not fit its parameter, and for what is missing, with the lines to add.
+    Bound(std::string where, const Description& description, model::KernelSignature signature,
+          std::vector<std::string> options, bool uses_integer_pixels, const LoadPicture& load, Missing missing_values,
+          std::vector<std::string>& notes);
 
     /// Throws Error(usage) for a point that cannot be, Unsupported for one that the device cannot do.
     Shape shape(const model::Point& point, const model::Device& device) const;
@@ -56,10 +59,10 @@ private:
     struct Argument {
         model::Parameter parameter;
         ArgumentSpec spec;
-        model::ElementType element;                 ///< what extents count
+        model::ElementType element;  ///< what extents count
         model::Image::Format format = model::Image::Format::rgba8_normalised;
-        model::SharedBytes file{};                  ///< of a file or picture
-        std::size_t width = 0, height = 0;          ///< of a picture
+        model::SharedBytes file{};          ///< of a file or picture
+        std::size_t width = 0, height = 0;  ///< of a picture
     };
     struct Expected {
         std::string file;
@@ -72,13 +75,17 @@ private:
     void bind_image(Argument& argument, const LoadPicture& load);
     void bind_value(Argument& argument);
     void expect(const std::string& name, const Place& place, const std::string& path, const LoadPicture& load);
-    std::int64_t lookup(const model::Point& point, const std::string& name, const Place& place, std::set<std::string>& open) const;
+    std::int64_t lookup(const model::Point& point, const std::string& name, const Place& place,
+                        std::set<std::string>& open) const;
     std::int64_t value(const model::Point& point, const Expression& expression) const;
     model::Bytes value_bytes(const model::Point& point, const Argument& argument) const;
-    void put_number(std::byte* to, const model::ElementType& type, const model::Point& point, const Number& number) const;
-    model::SharedBytes data(const model::Point& point, const Argument& argument, const model::ElementType& type, std::size_t count, std::uint64_t seed) const;
+    void put_number(std::byte* to, const model::ElementType& type, const model::Point& point,
+                    const Number& number) const;
+    model::SharedBytes data(const model::Point& point, const Argument& argument, const model::ElementType& type,
+                            std::size_t count, std::uint64_t seed) const;
     std::string substituted(const model::Point& point, const std::string& options) const;
-    model::Extent extent(const model::Point& point, const std::pair<Place, std::vector<Expression>>& list, std::int64_t least, const char* what) const;
+    model::Extent extent(const model::Point& point, const std::pair<Place, std::vector<Expression>>& list,
+                         std::int64_t least, const char* what) const;
 
     std::string where_;
     model::KernelSignature signature_;
@@ -86,7 +93,8 @@ private:
     bool uses_integer_pixels_;
     bool code_only_;  ///< values were made up: every buffer has one element
     std::vector<Argument> arguments_;
-    std::map<std::string, ArgumentSpec> given_;  ///< all values of the description: sizes may be named that are no parameter
+    std::map<std::string, ArgumentSpec>
+        given_;  ///< all values of the description: sizes may be named that are no parameter
     std::optional<std::pair<Place, std::vector<Expression>>> global_, local_, offset_;
     std::map<std::string, Expression> work_;  ///< by name, as in `works`
     std::map<std::string, Expected> expected_;

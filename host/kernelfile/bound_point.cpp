@@ -31,10 +31,13 @@ std::string substitute(const std::string& text, const std::function<std::string(
     return out;
 }
 
-std::int64_t Bound::lookup(const model::Point& point, const std::string& name, const Place& place, std::set<std::string>& open) const {
+std::int64_t Bound::lookup(const model::Point& point, const std::string& name, const Place& place,
+                           std::set<std::string>& open) const {
     if (point.has(name)) {
         const auto value = parse_integer(point.text(name));
-        if (!value) refuse(place, "axis '" + name + "' is '" + point.text(name) + "', no whole number that an expression can use");
+        if (!value)
+            refuse(place,
+                   "axis '" + name + "' is '" + point.text(name) + "', no whole number that an expression can use");
         return *value;
     }
     const auto found = given_.find(name);
@@ -43,21 +46,27 @@ std::int64_t Bound::lookup(const model::Point& point, const std::string& name, c
         std::set<std::string> known;
         for (const auto& [axis, value] : point.values()) known.insert(axis);
         for (const auto& [argument, spec] : given_)
-            if (spec.kind == Kind::numbers && spec.numbers.size() == 1 && std::holds_alternative<Expression>(spec.numbers[0])) known.insert(argument);
+            if (spec.kind == Kind::numbers && spec.numbers.size() == 1 &&
+                std::holds_alternative<Expression>(spec.numbers[0]))
+                known.insert(argument);
         const auto line = "add a line 'axis " + name + " = 1024'";
         refuse(place,
-               "nothing says what '" + name + "' is; " + (known.empty() ? line : "known are " + join({known.begin(), known.end()}, ", ") + ", or " + line));
+               "nothing says what '" + name + "' is; " +
+                   (known.empty() ? line : "known are " + join({known.begin(), known.end()}, ", ") + ", or " + line));
     }
     if (!open.insert(name).second) refuse(place, "the value of '" + name + "' depends on itself");
     const auto out =
-        std::get<Expression>(found->second.numbers[0]).evaluate([&](const std::string& other, const Place& at) { return lookup(point, other, at, open); });
+        std::get<Expression>(found->second.numbers[0]).evaluate([&](const std::string& other, const Place& at) {
+            return lookup(point, other, at, open);
+        });
     open.erase(name);
     return out;
 }
 
 std::int64_t Bound::value(const model::Point& point, const Expression& expression) const {
     std::set<std::string> open;
-    return expression.evaluate([&](const std::string& name, const Place& place) { return lookup(point, name, place, open); });
+    return expression.evaluate(
+        [&](const std::string& name, const Place& place) { return lookup(point, name, place, open); });
 }
 
 std::string Bound::substituted(const model::Point& point, const std::string& options) const {
@@ -67,14 +76,16 @@ std::string Bound::substituted(const model::Point& point, const std::string& opt
     });
 }
 
-model::Extent Bound::extent(const model::Point& point, const std::pair<Place, std::vector<Expression>>& list, std::int64_t least, const char* what) const {
+model::Extent Bound::extent(const model::Point& point, const std::pair<Place, std::vector<Expression>>& list,
+                            std::int64_t least, const char* what) const {
     model::Extent out;
     out.dims = static_cast<unsigned>(list.second.size());
     std::size_t count = 1;
     for (std::size_t d = 0; d < list.second.size(); ++d) {
         const auto size = value(point, list.second[d]);
         if (size < least)
-            refuse(list.second[d].place(), std::string(what) + " size " + std::to_string(d) + " is " + std::to_string(size) + " ('" + list.second[d].text() +
+            refuse(list.second[d].place(), std::string(what) + " size " + std::to_string(d) + " is " +
+                                               std::to_string(size) + " ('" + list.second[d].text() +
                                                "'); it is at least " + std::to_string(least));
         out.size[d] = static_cast<std::size_t>(size);
         if (least > 0 && (__builtin_mul_overflow(count, out.size[d], &count) || count > most_elements))
@@ -89,24 +100,28 @@ Shape Bound::shape(const model::Point& point, const model::Device& device) const
     if (local_) {
         out.local = extent(point, *local_, 1, "local");
         if (out.local.dims != out.global.dims)
-            refuse(local_->first, "local has " + std::to_string(out.local.dims) + " dimensions, global " + std::to_string(out.global.dims));
+            refuse(local_->first, "local has " + std::to_string(out.local.dims) + " dimensions, global " +
+                                      std::to_string(out.global.dims));
         for (unsigned d = 0; d < out.local.dims; ++d) {
             if (out.global.size[d] % out.local.size[d] != 0) {
                 const auto l = std::to_string(out.local.size[d]);
-                refuse(local_->first, "global " + out.global.text() + " is no multiple of local " + out.local.text() + "; write global e.g. as ceil(" +
-                                          global_->second[d].text() + " / " + l + ") * " + l);
+                refuse(local_->first, "global " + out.global.text() + " is no multiple of local " + out.local.text() +
+                                          "; write global e.g. as ceil(" + global_->second[d].text() + " / " + l +
+                                          ") * " + l);
             }
             const auto promised = signature_.required_group[d];
             if (signature_.required_group[0] > 0 && out.local.size[d] != promised)
-                refuse(local_->first, "local is " + out.local.text() + ", but kernel '" + signature_.name + "' requires " +
-                                          std::to_string(signature_.required_group[0]) + "x" + std::to_string(signature_.required_group[1]) + "x" +
+                refuse(local_->first, "local is " + out.local.text() + ", but kernel '" + signature_.name +
+                                          "' requires " + std::to_string(signature_.required_group[0]) + "x" +
+                                          std::to_string(signature_.required_group[1]) + "x" +
                                           std::to_string(signature_.required_group[2]));
         }
     }
     if (offset_) {
         out.offset = extent(point, *offset_, 0, "offset");
         if (out.offset.dims != out.global.dims)
-            refuse(offset_->first, "offset has " + std::to_string(out.offset.dims) + " dimensions, global " + std::to_string(out.global.dims));
+            refuse(offset_->first, "offset has " + std::to_string(out.offset.dims) + " dimensions, global " +
+                                       std::to_string(out.global.dims));
     }
     double moved = 0;
     for (const auto& a : arguments_) {
@@ -115,12 +130,17 @@ Shape Bound::shape(const model::Point& point, const model::Device& device) const
             std::array<std::size_t, 3> size{1, 1, 1};
             for (unsigned d = 0; d < a.parameter.dims; ++d) {
                 std::int64_t n = 0;
-                if (code_only_) n = 1;
-                else if (!a.spec.extent.empty()) n = value(point, a.spec.extent[d]);
-                else if (a.file) n = static_cast<std::int64_t>(d == 0 ? a.width : a.height);
-                else n = static_cast<std::int64_t>(out.global.size[d]);
+                if (code_only_)
+                    n = 1;
+                else if (!a.spec.extent.empty())
+                    n = value(point, a.spec.extent[d]);
+                else if (a.file)
+                    n = static_cast<std::int64_t>(d == 0 ? a.width : a.height);
+                else
+                    n = static_cast<std::int64_t>(out.global.size[d]);
                 if (n < 1 || n > 1 << 20)
-                    refuse(a.spec.place, "size " + std::to_string(d) + " of image '" + name + "' is " + std::to_string(n) + "; possible are 1 to 1048576");
+                    refuse(a.spec.place, "size " + std::to_string(d) + " of image '" + name + "' is " +
+                                             std::to_string(n) + "; possible are 1 to 1048576");
                 size[d] = static_cast<std::size_t>(n);
             }
             out.images[name] = size;
@@ -132,29 +152,36 @@ Shape Bound::shape(const model::Point& point, const model::Device& device) const
             continue;
         }
         std::int64_t count = static_cast<std::int64_t>(out.global.count());
-        if (code_only_ && a.parameter.kind != Parameter::Kind::local) count = 1;
-        else if (!a.spec.extent.empty()) count = value(point, a.spec.extent[0]);
-        else if (a.file) count = static_cast<std::int64_t>(a.file.size() / a.element.bytes);
+        if (code_only_ && a.parameter.kind != Parameter::Kind::local)
+            count = 1;
+        else if (!a.spec.extent.empty())
+            count = value(point, a.spec.extent[0]);
+        else if (a.file)
+            count = static_cast<std::int64_t>(a.file.size() / a.element.bytes);
         if (count < 1 || static_cast<std::size_t>(count) > most_elements)
-            refuse(a.spec.place, "the length of '" + name + "' is " + std::to_string(count) + "; possible are 1 to " + std::to_string(most_elements));
+            refuse(a.spec.place, "the length of '" + name + "' is " + std::to_string(count) + "; possible are 1 to " +
+                                     std::to_string(most_elements));
         const auto bytes = static_cast<std::size_t>(count) * a.element.bytes;
         out.counts[name] = static_cast<std::size_t>(count);
         if (a.parameter.kind == Parameter::Kind::local || code_only_) continue;
         if (a.file && a.spec.extent.empty() == false && bytes != a.file.size())
-            refuse(a.spec.place,
-                   "'" + a.spec.path + "' has " + std::to_string(a.file.size() / a.element.bytes) + " elements, '" + name + "' " + std::to_string(count));
+            refuse(a.spec.place, "'" + a.spec.path + "' has " + std::to_string(a.file.size() / a.element.bytes) +
+                                     " elements, '" + name + "' " + std::to_string(count));
         if (device.max_alloc_bytes > 0 && bytes > device.max_alloc_bytes)
-            throw Unsupported("'" + name + "' needs " + format_bytes(bytes) + "; the device allocates " + format_bytes(device.max_alloc_bytes) + " at once");
+            throw Unsupported("'" + name + "' needs " + format_bytes(bytes) + "; the device allocates " +
+                              format_bytes(device.max_alloc_bytes) + " at once");
         moved += static_cast<double>(bytes);
     }
     for (const auto& [name, expected] : expected_) {
         if (code_only_) break;
-        const auto found = std::find_if(arguments_.begin(), arguments_.end(), [&n = name](const auto& a) { return a.parameter.name == n; });
+        const auto found = std::find_if(arguments_.begin(), arguments_.end(),
+                                        [&n = name](const auto& a) { return a.parameter.name == n; });
         const auto image = out.images.find(name);
-        const auto elements = image == out.images.end() ? out.counts.at(name) : image->second[0] * image->second[1] * image->second[2];
+        const auto elements =
+            image == out.images.end() ? out.counts.at(name) : image->second[0] * image->second[1] * image->second[2];
         if (expected.data.size() != elements * found->element.bytes)
-            refuse(expected.place, "'" + expected.file + "' has " + std::to_string(expected.data.size()) + " bytes, '" + name + "' " +
-                                       std::to_string(elements * found->element.bytes));
+            refuse(expected.place, "'" + expected.file + "' has " + std::to_string(expected.data.size()) + " bytes, '" +
+                                       name + "' " + std::to_string(elements * found->element.bytes));
     }
     out.work.bytes = moved;
     out.work.assumed = !work_.count("bytes");
@@ -175,7 +202,8 @@ void Bound::put_number(std::byte* to, const ElementType& type, const model::Poin
     if (type.kind == ElementType::Kind::floating && point.has(expression.text()))
         if (const auto real = parse_real(point.text(expression.text()))) return put_real(to, type, *real);
     const auto whole = value(point, expression);
-    if (!fits(type, whole)) refuse(expression.place(), "the value " + std::to_string(whole) + " does not fit the type " + type.name);
+    if (!fits(type, whole))
+        refuse(expression.place(), "the value " + std::to_string(whole) + " does not fit the type " + type.name);
     put_integer(to, type, whole);
 }
 
@@ -185,7 +213,8 @@ model::Bytes Bound::value_bytes(const model::Point& point, const Argument& a) co
         const auto* first = reinterpret_cast<const std::byte*>(a.spec.raw.data());
         return {first, first + a.spec.raw.size()};
     }
-    const auto put = [&](model::Bytes& out, std::size_t at, const ElementType& type, const std::vector<Number>& numbers) {
+    const auto put = [&](model::Bytes& out, std::size_t at, const ElementType& type,
+                         const std::vector<Number>& numbers) {
         for (std::size_t lane = 0; lane < type.lanes; ++lane)
             put_number(out.data() + at + lane * type.lane_bytes, type, point, numbers[numbers.size() == 1 ? 0 : lane]);
     };
@@ -207,24 +236,28 @@ model::Bytes Bound::value_bytes(const model::Point& point, const Argument& a) co
     return out;
 }
 
-model::SharedBytes Bound::data(const model::Point& point, const Argument& a, const ElementType& type, std::size_t count, std::uint64_t seed) const {
+model::SharedBytes Bound::data(const model::Point& point, const Argument& a, const ElementType& type, std::size_t count,
+                               std::uint64_t seed) const {
     if (a.file) return a.file;
     if (a.spec.kind == Kind::random) {
         double low = 0, high = type.kind == ElementType::Kind::floating || type.kind == ElementType::Kind::opaque ? 1
                                : type.lane_bytes == 1 && type.kind == ElementType::Kind::signed_integer           ? 127
                                                                                                                   : 255;
         const auto bound = [&](const Number& n) {
-            return std::holds_alternative<double>(n) ? std::get<double>(n) : static_cast<double>(value(point, std::get<Expression>(n)));
+            return std::holds_alternative<double>(n) ? std::get<double>(n)
+                                                     : static_cast<double>(value(point, std::get<Expression>(n)));
         };
         if (a.spec.numbers.size() == 2) low = bound(a.spec.numbers[0]), high = bound(a.spec.numbers[1]);
         if (!(low <= high))
-            refuse(a.spec.place, "the bounds of '" + a.parameter.name + "' are " + format_exact(low) + " and " + format_exact(high) + ", the wrong way round");
+            refuse(a.spec.place, "the bounds of '" + a.parameter.name + "' are " + format_exact(low) + " and " +
+                                     format_exact(high) + ", the wrong way round");
         std::uint64_t name = 0;
         for (const char c : a.parameter.name) name = mix64(name ^ static_cast<unsigned char>(c));
         return random_data(type, count, seed ^ name, low, high);
     }
     const auto size = count * type.bytes;
-    if (a.spec.kind == Kind::zero || type.kind == ElementType::Kind::opaque) return {size, [size] { return model::Bytes(size); }};
+    if (a.spec.kind == Kind::zero || type.kind == ElementType::Kind::opaque)
+        return {size, [size] { return model::Bytes(size); }};
     const bool counting = a.spec.kind == Kind::counting;
     model::Bytes constant(type.lane_bytes);
     if (!counting) put_number(constant.data(), type, point, a.spec.numbers[0]);
@@ -233,8 +266,10 @@ model::SharedBytes Bound::data(const model::Point& point, const Argument& a, con
                 for (std::size_t i = 0; i < count; ++i) {
                     for (std::size_t lane = 0; lane < type.bytes / type.lane_bytes; ++lane) {
                         auto* to = out.data() + i * type.bytes + lane * type.lane_bytes;
-                        if (counting) put_integer(to, type, static_cast<std::int64_t>(i));
-                        else std::memcpy(to, constant.data(), type.lane_bytes);
+                        if (counting)
+                            put_integer(to, type, static_cast<std::int64_t>(i));
+                        else
+                            std::memcpy(to, constant.data(), type.lane_bytes);
                     }
                 }
                 return out;
@@ -246,7 +281,9 @@ model::Setup Bound::setup(const model::Point& point, const Shape& shape, std::ui
     for (const auto& a : arguments_) {
         const auto& name = a.parameter.name;
         switch (a.parameter.kind) {
-            case Parameter::Kind::local: out.args.push_back(model::Local{name, shape.counts.at(name) * a.element.bytes}); break;
+            case Parameter::Kind::local:
+                out.args.push_back(model::Local{name, shape.counts.at(name) * a.element.bytes});
+                break;
             case Parameter::Kind::sampler: {
                 model::Sampler sampler{name};
                 for (const auto& word : a.spec.words) {
@@ -271,12 +308,16 @@ model::Setup Bound::setup(const model::Point& point, const Shape& shape, std::ui
             }
             case Parameter::Kind::global:
             case Parameter::Kind::constant:
-                if (a.spec.kind == Kind::output) out.args.push_back(model::Output{name, shape.counts.at(name) * a.element.bytes});
+                if (a.spec.kind == Kind::output)
+                    out.args.push_back(model::Output{name, shape.counts.at(name) * a.element.bytes});
                 else if (auto bytes = data(point, a, a.element, shape.counts.at(name), seed); a.parameter.is_const)
                     out.args.push_back(model::Input{name, std::move(bytes)});
-                else out.args.push_back(model::InOut{name, std::move(bytes)});
+                else
+                    out.args.push_back(model::InOut{name, std::move(bytes)});
                 break;
-            default: out.args.push_back(model::Value{name, value_bytes(point, a)}); break;
+            default:
+                out.args.push_back(model::Value{name, value_bytes(point, a)});
+                break;
         }
     }
     out.global = shape.global;
@@ -299,7 +340,8 @@ std::vector<Result> Bound::results(const model::Setup& setup) const {
         } else {
             continue;
         }
-        if (const auto found = expected_.find(result.name); found != expected_.end()) result.expected = found->second.data, result.file = found->second.file;
+        if (const auto found = expected_.find(result.name); found != expected_.end())
+            result.expected = found->second.data, result.file = found->second.file;
         out.push_back(std::move(result));
     }
     return out;

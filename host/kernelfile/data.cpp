@@ -21,9 +21,10 @@ using ElementKind = ElementType::Kind;
 
 float half_to_float(std::uint16_t h) {
     const int exponent = h >> 10 & 31, fraction = h & 1023;
-    const float magnitude = exponent == 0    ? std::ldexp(static_cast<float>(fraction), -24)
-                            : exponent == 31 ? (fraction ? std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::infinity())
-                                             : std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
+    const float magnitude =
+        exponent == 0    ? std::ldexp(static_cast<float>(fraction), -24)
+        : exponent == 31 ? (fraction ? std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::infinity())
+                         : std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
     return h & 0x8000 ? -magnitude : magnitude;
 }
 
@@ -35,7 +36,8 @@ std::uint16_t float_to_half(double value) {
     int exponent = 0;
     std::frexp(m, &exponent);
     exponent = std::max(exponent - 1, -14);
-    const auto units = static_cast<unsigned>(std::nearbyint(std::ldexp(m, 10 - exponent)));  // 1024..2048, fewer for subnormals
+    const auto units =
+        static_cast<unsigned>(std::nearbyint(std::ldexp(m, 10 - exponent)));  // 1024..2048, fewer for subnormals
     const unsigned biased = units >= 1024 ? static_cast<unsigned>(exponent + 15) : 0;
     return static_cast<std::uint16_t>(sign | (biased == 0 ? units : (biased << 10) + (units - 1024)));
 }
@@ -54,10 +56,14 @@ void store(std::byte* to, T value) {
 
 std::uint64_t unsigned_lane(const std::byte* from, std::size_t bytes) {
     switch (bytes) {
-        case 1: return load<std::uint8_t>(from);
-        case 2: return load<std::uint16_t>(from);
-        case 4: return load<std::uint32_t>(from);
-        default: return load<std::uint64_t>(from);
+        case 1:
+            return load<std::uint8_t>(from);
+        case 2:
+            return load<std::uint16_t>(from);
+        case 4:
+            return load<std::uint32_t>(from);
+        default:
+            return load<std::uint64_t>(from);
     }
 }
 
@@ -96,46 +102,62 @@ std::string header_value(const std::string& header, const std::string& key) {
 bool fits(const ElementType& type, std::int64_t value) {
     if (type.kind == ElementKind::floating) return true;
     const auto bits = 8 * type.lane_bytes;
-    if (type.kind == ElementKind::unsigned_integer) return value >= 0 && (bits >= 63 || value < std::int64_t{1} << bits);
+    if (type.kind == ElementKind::unsigned_integer)
+        return value >= 0 && (bits >= 63 || value < std::int64_t{1} << bits);
     return bits >= 64 || (value >= -(std::int64_t{1} << (bits - 1)) && value < std::int64_t{1} << (bits - 1));
 }
 
 void put_integer(std::byte* to, const ElementType& type, std::int64_t value) {
     if (type.kind == ElementKind::floating) return put_real(to, type, static_cast<double>(value));
     switch (type.lane_bytes) {
-        case 1: return store(to, static_cast<std::uint8_t>(value));
-        case 2: return store(to, static_cast<std::uint16_t>(value));
-        case 4: return store(to, static_cast<std::uint32_t>(value));
-        default: return store(to, static_cast<std::uint64_t>(value));
+        case 1:
+            return store(to, static_cast<std::uint8_t>(value));
+        case 2:
+            return store(to, static_cast<std::uint16_t>(value));
+        case 4:
+            return store(to, static_cast<std::uint32_t>(value));
+        default:
+            return store(to, static_cast<std::uint64_t>(value));
     }
 }
 
 void put_real(std::byte* to, const ElementType& type, double value) {
     if (type.kind != ElementKind::floating) return put_integer(to, type, static_cast<std::int64_t>(value));
-    if (type.lane_bytes == 8) store(to, value);
-    else if (type.lane_bytes == 4) store(to, static_cast<float>(value));
-    else store(to, float_to_half(value));
+    if (type.lane_bytes == 8)
+        store(to, value);
+    else if (type.lane_bytes == 4)
+        store(to, static_cast<float>(value));
+    else
+        store(to, float_to_half(value));
 }
 
 double lane_value(const std::byte* from, const ElementType& type) {
     if (type.kind == ElementKind::unsigned_integer) return static_cast<double>(unsigned_lane(from, type.lane_bytes));
     if (type.kind != ElementKind::floating) return static_cast<double>(signed_lane(from, type.lane_bytes));
-    return type.lane_bytes == 8 ? load<double>(from) : type.lane_bytes == 4 ? load<float>(from) : half_to_float(load<std::uint16_t>(from));
+    return type.lane_bytes == 8   ? load<double>(from)
+           : type.lane_bytes == 4 ? load<float>(from)
+                                  : half_to_float(load<std::uint16_t>(from));
 }
 
 std::string lane_text(const std::byte* from, const ElementType& type) {
     if (type.kind == ElementKind::unsigned_integer) return std::to_string(unsigned_lane(from, type.lane_bytes));
     if (type.kind == ElementKind::signed_integer) return std::to_string(signed_lane(from, type.lane_bytes));
     char out[40];
-    std::snprintf(out, sizeof out, type.lane_bytes == 8 ? "%.17g" : type.lane_bytes == 4 ? "%.9g" : "%.5g", lane_value(from, type));
+    std::snprintf(out, sizeof out,
+                  type.lane_bytes == 8   ? "%.17g"
+                  : type.lane_bytes == 4 ? "%.9g"
+                                         : "%.5g",
+                  lane_value(from, type));
     return out;
 }
 
 double ulps_between(const std::byte* a, const std::byte* b, const ElementType& type) {
-    return std::fabs(static_cast<double>(ordered(a, type.lane_bytes)) - static_cast<double>(ordered(b, type.lane_bytes)));
+    return std::fabs(static_cast<double>(ordered(a, type.lane_bytes)) -
+                     static_cast<double>(ordered(b, type.lane_bytes)));
 }
 
-model::SharedBytes random_data(const ElementType& type, std::size_t count, std::uint64_t seed, double low, double high) {
+model::SharedBytes random_data(const ElementType& type, std::size_t count, std::uint64_t seed, double low,
+                               double high) {
     ElementType lane = type;
     std::size_t lanes = count * type.bytes / std::max<std::size_t>(type.lane_bytes, 1);
     if (type.kind == ElementKind::opaque) {
@@ -149,8 +171,11 @@ model::SharedBytes random_data(const ElementType& type, std::size_t count, std::
                 const auto span = static_cast<std::uint64_t>(std::max(1.0, high - low + 1));
                 for (std::size_t i = 0; i < lanes; ++i) {
                     auto* to = out.data() + i * lane.lane_bytes;
-                    if (lane.kind == ElementKind::floating) put_real(to, lane, low + (high - low) * static_cast<double>(random() >> 40) * 0x1p-24);
-                    else put_integer(to, lane, static_cast<std::int64_t>(low) + static_cast<std::int64_t>(random.below(span)));
+                    if (lane.kind == ElementKind::floating)
+                        put_real(to, lane, low + (high - low) * static_cast<double>(random() >> 40) * 0x1p-24);
+                    else
+                        put_integer(to, lane,
+                                    static_cast<std::int64_t>(low) + static_cast<std::int64_t>(random.below(span)));
                 }
                 return out;
             }};
@@ -195,33 +220,39 @@ Array read_npy(const model::Bytes& file, const std::string& name, const Place& p
     const auto order = header_value(header, "fortran_order");
     auto descr = header_value(header, "descr");
     const auto shape = header_value(header, "shape");
-    if (descr.size() < 4 || order.empty() || shape.size() < 2 || shape.front() != '(') damaged("its header lacks descr, fortran_order or shape");
+    if (descr.size() < 4 || order.empty() || shape.size() < 2 || shape.front() != '(')
+        damaged("its header lacks descr, fortran_order or shape");
     descr = descr.substr(1, descr.size() - 2);
-    static const std::pair<const char*, const char*> types[] = {{"i1", "char"}, {"u1", "uchar"}, {"i2", "short"}, {"u2", "ushort"}, {"i4", "int"},
-                                                                {"u4", "uint"}, {"i8", "long"},  {"u8", "ulong"}, {"f2", "half"},   {"f4", "float"},
-                                                                {"f8", "double"}, {"b1", "uchar"}};
+    static const std::pair<const char*, const char*> types[] = {
+        {"i1", "char"}, {"u1", "uchar"}, {"i2", "short"}, {"u2", "ushort"}, {"i4", "int"},    {"u4", "uint"},
+        {"i8", "long"}, {"u8", "ulong"}, {"f2", "half"},  {"f4", "float"},  {"f8", "double"}, {"b1", "uchar"}};
     Array out;
     for (const auto& [suffix, type] : types)
         if (descr.substr(1) == suffix) out.type = type;
     out.truth = descr.substr(1) == "b1";
     const bool one_byte = descr.size() == 3 && descr[2] == '1';
-    const bool here = descr[0] == '=' || (descr[0] == '|' && one_byte) || descr[0] == (std::endian::native == std::endian::little ? '<' : '>');
+    const bool here = descr[0] == '=' || (descr[0] == '|' && one_byte) ||
+                      descr[0] == (std::endian::native == std::endian::little ? '<' : '>');
     if (out.type.empty() || !here)
-        refuse(place, "'" + name + "' holds elements of type " + cllab::quoted(descr) +
-                          "; possible are integers of 1 to 8 bytes and floats of 2, 4 and 8 in this machine's byte order");
+        refuse(place,
+               "'" + name + "' holds elements of type " + cllab::quoted(descr) +
+                   "; possible are integers of 1 to 8 bytes and floats of 2, 4 and 8 in this machine's byte order");
     std::size_t count = 1;
     for (const auto& part : split(shape.substr(1, shape.size() - 2), ',')) {
         const auto text = trim(part);
         if (text.empty()) continue;
         const auto size = parse_integer(text);
-        if (!size || *size < 0 || __builtin_mul_overflow(count, static_cast<std::size_t>(*size), &count)) damaged("its shape is " + cllab::quoted(shape));
+        if (!size || *size < 0 || __builtin_mul_overflow(count, static_cast<std::size_t>(*size), &count))
+            damaged("its shape is " + cllab::quoted(shape));
         out.shape.push_back(static_cast<std::size_t>(*size));
     }
-    if (order != "False" && out.shape.size() > 1) refuse(place, "'" + name + "' is in Fortran order; save it by numpy.ascontiguousarray");
+    if (order != "False" && out.shape.size() > 1)
+        refuse(place, "'" + name + "' is in Fortran order; save it by numpy.ascontiguousarray");
     const auto bytes = model::builtin_type(out.type)->bytes;
     const auto have = file.size() - start - length;
     if (have / bytes != count || have % bytes != 0)
-        damaged("it holds " + std::to_string(have) + " bytes of data, its shape " + shape_text(out.shape) + " of " + out.type + " needs another number");
+        damaged("it holds " + std::to_string(have) + " bytes of data, its shape " + shape_text(out.shape) + " of " +
+                out.type + " needs another number");
     out.data = model::Bytes(file.begin() + start + length, file.end());
     return out;
 }

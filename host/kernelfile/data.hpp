@@ -25,18 +25,20 @@ std::string lane_text(const std::byte* from, const model::ElementType& type);
 double ulps_between(const std::byte* a, const std::byte* b, const model::ElementType& type);
 
 /// Uniform in [low, high): floating types; integers from low to high. Opaque types get floats.
-model::SharedBytes random_data(const model::ElementType& type, std::size_t count, std::uint64_t seed, double low, double high);
+model::SharedBytes random_data(const model::ElementType& type, std::size_t count, std::uint64_t seed, double low,
+                               double high);
 
 /// A file's bytes. Throws Error(usage) with the place that names the file.
 model::Bytes read_bytes(const std::filesystem::path& path, const Place& place);
 
 struct Array {
-    std::string type;                ///< "float", of OpenCL C
-    bool truth = false;              ///< NumPy's bool: bytes of 0 and 1, which are numbers of either sign
+    std::string type;    ///< "float", of OpenCL C
+    bool truth = false;  ///< NumPy's bool: bytes of 0 and 1, which are numbers of either sign
     std::vector<std::size_t> shape;
     model::Bytes data;
 };
-/// NumPy's format, versions 1 to 3, C order. Throws Error(usage) for what is damaged, of another byte order or of another type.
+/// NumPy's format, versions 1 to 3, C order. Throws Error(usage) for what is damaged, of another byte order or of
+/// another type.
 Array read_npy(const model::Bytes& file, const std::string& name, const Place& place);
 /// Whether its elements are those of a buffer of `element`; elements of no known kind take anything.
 bool fits(const Array& array, const model::ElementType& element);

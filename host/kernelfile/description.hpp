@@ -1,5 +1,6 @@
-// What a user says of a kernel file: the block /*cllab … */ in it, my.cllab beside it, and options of the command line, all in
-// one grammar of one statement per line. Parsed here, with file, line and column in each error; nothing is evaluated.
+// What a user says of a kernel file: the block /*cllab … */ in it, my.cllab beside it, and options of the command line,
+// all in one grammar of one statement per line. Parsed here, with file, line and column in each error; nothing is
+// evaluated.
 #pragma once
 
 #include <array>
@@ -21,15 +22,16 @@ namespace cllab::kernelfile {
 struct ArgumentSpec {
     enum class Kind { random, counting, zero, constant, output, local, file, picture, sampler, bytes, fields, numbers };
     Place place;
-    std::string text;                ///< as written
+    std::string text;  ///< as written
     Kind kind = Kind::numbers;
-    std::string type{};              ///< element type or image format, where given
-    std::vector<Expression> extent{};///< one length, or up to three sizes of an image; empty: not given
-    std::vector<Number> numbers{};   ///< constant: one; random: none, or low and high; numbers: those of a scalar or vector
-    std::string path{};              ///< file, picture
-    std::vector<std::string> words{};///< of a sampler
+    std::string type{};                ///< element type or image format, where given
+    std::vector<Expression> extent{};  ///< one length, or up to three sizes of an image; empty: not given
+    std::vector<Number>
+        numbers{};       ///< constant: one; random: none, or low and high; numbers: those of a scalar or vector
+    std::string path{};  ///< file, picture
+    std::vector<std::string> words{};                                   ///< of a sampler
     std::vector<std::pair<std::string, std::vector<Number>>> fields{};  ///< of a struct: type and values
-    std::string raw{};               ///< bytes: the bytes themselves
+    std::string raw{};                                                  ///< bytes: the bytes themselves
 };
 
 struct AxisLine {
@@ -41,7 +43,7 @@ struct AxisLine {
 /// What a kernel file may say that a launch does, by the name it says it with.
 struct WorkName {
     std::string_view name;
-    double model::Work::* to;
+    double model::Work::*to;
 };
 inline constexpr std::array<WorkName, 6> works{{{"bytes", &model::Work::bytes},
                                                 {"flops", &model::Work::flops},
@@ -54,7 +56,7 @@ inline constexpr std::array<WorkName, 6> works{{{"bytes", &model::Work::bytes},
 struct Scope {
     std::map<std::string, ArgumentSpec> arguments;
     std::optional<std::pair<Place, std::vector<Expression>>> global, local, offset;
-    std::map<std::string, Expression> work;  ///< by name, as in `works`
+    std::map<std::string, Expression> work;                         ///< by name, as in `works`
     std::map<std::string, std::pair<Place, std::string>> expected;  ///< file by argument
     std::optional<std::pair<Place, std::string>> reference;
 };

@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 
 std::string stem_of(const std::string& path) {
     auto out = fs::path(path).stem().string();
-    std::replace_if(out.begin(), out.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+    std::replace_if(
+        out.begin(), out.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
     return out.empty() ? "kernel" : out;
 }
 
@@ -33,23 +34,28 @@ std::string first_error(const std::string& log) {
 
 /// What the cells of the experiment share.
 struct State {
-    std::map<std::string, std::shared_ptr<const Bound>> bound;      ///< by variant
+    std::map<std::string, std::shared_ptr<const Bound>> bound;                ///< by variant
     std::map<std::string, std::shared_ptr<const model::Variant>> references;  ///< by variant that is held against it
     std::map<std::string, std::shared_ptr<const Bound>> reference_bound;      ///< likewise
-    std::set<std::string> is_reference;                             ///< variants that others are held against
-    std::set<std::string> tuned;                                    ///< axes that must not change a result
+    std::set<std::string> is_reference;                                       ///< variants that others are held against
+    std::set<std::string> tuned;                                              ///< axes that must not change a result
     Ledger ledger;
 };
 
-/// Equal for cells whose results must be equal: buffers of one name and size, at a point that differs by tuned axes only.
+/// Equal for cells whose results must be equal: buffers of one name and size, at a point that differs by tuned axes
+/// only.
 std::string comparison_of(const model::Setup& setup, const model::Point& point, const std::set<std::string>& tuned) {
     std::vector<std::string> parts;
     for (const auto& argument : setup.args) {
-        if (const auto* a = std::get_if<model::Input>(&argument)) parts.push_back("i" + a->name + std::to_string(a->data.size()));
-        if (const auto* a = std::get_if<model::InOut>(&argument)) parts.push_back("b" + a->name + std::to_string(a->data.size()));
-        if (const auto* a = std::get_if<model::Output>(&argument)) parts.push_back("o" + a->name + std::to_string(a->size_bytes));
+        if (const auto* a = std::get_if<model::Input>(&argument))
+            parts.push_back("i" + a->name + std::to_string(a->data.size()));
+        if (const auto* a = std::get_if<model::InOut>(&argument))
+            parts.push_back("b" + a->name + std::to_string(a->data.size()));
+        if (const auto* a = std::get_if<model::Output>(&argument))
+            parts.push_back("o" + a->name + std::to_string(a->size_bytes));
         if (const auto* a = std::get_if<model::Image>(&argument))
-            parts.push_back("p" + a->name + std::to_string(a->width) + "x" + std::to_string(a->height) + "x" + std::to_string(a->depth));
+            parts.push_back("p" + a->name + std::to_string(a->width) + "x" + std::to_string(a->height) + "x" +
+                            std::to_string(a->depth));
     }
     std::sort(parts.begin(), parts.end());
     for (const auto& [axis, value] : point.values())
@@ -71,14 +77,17 @@ model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request&
     question.seed = request.seed;
     question.random_inputs = bound.random_inputs();
     question.is_reference = state->is_reference.count(question.variant) != 0;
-    const bool given = std::any_of(question.results.begin(), question.results.end(), [](const auto& r) { return r.given != nullptr; });
+    const bool given =
+        std::any_of(question.results.begin(), question.results.end(), [](const auto& r) { return r.given != nullptr; });
     // A buffer that the kernel was seen to leave as it is accumulates nothing.
-    question.accumulates = out.accumulates = given && (request.verification == 0 || state->ledger.changes_given_data(question));
+    question.accumulates = out.accumulates =
+        given && (request.verification == 0 || state->ledger.changes_given_data(question));
     if (const auto reference = state->references.find(request.variant.name); reference != state->references.end()) {
         const auto& other = *state->reference_bound.at(request.variant.name);
         question.reference = reference->second->name;
-        out.reference = model::Reference{reference->second.get(), std::make_shared<const model::Setup>(other.setup(
-                                                                      request.point, other.shape(request.point, request.device), request.seed))};
+        out.reference = model::Reference{reference->second.get(),
+                                         std::make_shared<const model::Setup>(other.setup(
+                                             request.point, other.shape(request.point, request.device), request.seed))};
     }
     const auto asked = std::make_shared<const Ledger::Question>(std::move(question));
     out.check = [state, asked](const model::Buffers& buffers) { return state->ledger.check(*asked, buffers); };
@@ -89,11 +98,13 @@ model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request&
 }  // namespace
 
 KernelFiles::KernelFiles(const std::vector<std::string>& paths, const Description& command_line,
-                         const std::vector<std::pair<std::string, std::string>>& axes, const std::map<std::string, Snapshot>& snapshots) {
+                         const std::vector<std::pair<std::string, std::string>>& axes,
+                         const std::map<std::string, Snapshot>& snapshots) {
     std::vector<std::string> wanted = paths;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         const auto snapshot = snapshots.find(wanted[i]);
-        files_.push_back(snapshot == snapshots.end() ? read_source(wanted[i]) : read_source(snapshot->second.path, &snapshot->second.text));
+        files_.push_back(snapshot == snapshots.end() ? read_source(wanted[i])
+                                                     : read_source(snapshot->second.path, &snapshot->second.text));
         files_.back().path = wanted[i];
         described_.push_back(files_.back().description);
         override_with(described_.back(), command_line);
@@ -105,7 +116,8 @@ KernelFiles::KernelFiles(const std::vector<std::string>& paths, const Descriptio
             const auto& [place, text] = *scope->reference;
             const auto at = text.rfind(".cl:");
             if (at == std::string::npos) continue;
-            const auto path = place.line == 0 ? fs::path(text.substr(0, at + 3)) : fs::path(wanted[i]).parent_path() / text.substr(0, at + 3);
+            const auto path = place.line == 0 ? fs::path(text.substr(0, at + 3))
+                                              : fs::path(wanted[i]).parent_path() / text.substr(0, at + 3);
             if (std::find(wanted.begin(), wanted.end(), path.string()) == wanted.end()) wanted.push_back(path.string());
         }
     }
@@ -125,16 +137,18 @@ void KernelFiles::describe(std::size_t file, const Description& more) {
     described_[file] = both;
 }
 
-std::string KernelFiles::at_values(const std::string& options, const Place& place, const std::pair<std::string, std::string>& other) const {
+std::string KernelFiles::at_values(const std::string& options, const Place& place,
+                                   const std::pair<std::string, std::string>& other) const {
     return substitute(options, [&](const std::string& inside) {
         for (const auto& axis : axes_)
             if (axis.name == inside) return axis.name == other.first ? other.second : axis.values.front();
-        return std::to_string(Expression::parse(inside, place).evaluate([&](const std::string& name, const Place& at) -> std::int64_t {
-            for (const auto& axis : axes_)
-                if (axis.name == name)
-                    if (const auto value = parse_integer(axis.values.front())) return *value;
-            refuse(at, "'" + name + "' is no axis with whole numbers; options may use axes only");
-        }));
+        return std::to_string(
+            Expression::parse(inside, place).evaluate([&](const std::string& name, const Place& at) -> std::int64_t {
+                for (const auto& axis : axes_)
+                    if (axis.name == name)
+                        if (const auto value = parse_integer(axis.values.front())) return *value;
+                refuse(at, "'" + name + "' is no axis with whole numbers; options may use axes only");
+            }));
     });
 }
 
@@ -145,10 +159,14 @@ void KernelFiles::make_builds() {
         for (const auto* line : lines) {
             Build build{f, line ? line->name : "", {}};
             for (const auto& [place, text] : described_[f].options)
-                if (!text.starts_with("-")) refuse(place, "build options begin with '-', as in -DTILE=16; found " + cllab::quoted(text));
+                if (!text.starts_with("-"))
+                    refuse(place, "build options begin with '-', as in -DTILE=16; found " + cllab::quoted(text));
             if (line && !line->options.starts_with("-"))
-                refuse(line->place, "the options of variant '" + line->name + "' begin with '-', as in -DTILE=32; found " + cllab::quoted(line->options));
-            const Place place = line ? line->place : described_[f].options.empty() ? Place{files_[f].path, 0, 0} : described_[f].options.front().first;
+                refuse(line->place, "the options of variant '" + line->name +
+                                        "' begin with '-', as in -DTILE=32; found " + cllab::quoted(line->options));
+            const Place place = line                            ? line->place
+                                : described_[f].options.empty() ? Place{files_[f].path, 0, 0}
+                                                                : described_[f].options.front().first;
             const auto at = [&](const std::pair<std::string, std::string>& other) {
                 std::vector<std::string> options;
                 for (const auto& one : options_of(build)) options.push_back(at_values(one, place, other));
@@ -161,7 +179,8 @@ void KernelFiles::make_builds() {
                 for (const auto& value : axis.values) {
                     if (parse_real(value) || builds_.size() >= most_builds) continue;
                     const auto options = at({axis.name, value});
-                    const bool known = std::any_of(builds_.begin(), builds_.end(), [&](const auto& b) { return b.file == f && b.options == options; });
+                    const bool known = std::any_of(builds_.begin(), builds_.end(),
+                                                   [&](const auto& b) { return b.file == f && b.options == options; });
                     if (!known) builds_.push_back({f, build.variant, options, axis.name + "=" + value});
                 }
         }
@@ -174,14 +193,17 @@ std::vector<std::string> KernelFiles::options_of(const Build& build) const {
     const auto& description = described_[build.file];
     const auto folder = [&](const fs::path& path, const Place& place) {
         const auto text = path.empty() ? std::string(".") : path.string();
-        if (text.find(' ') != std::string::npos) refuse(place, "the folder '" + text + "' has a blank in its name, which build options cannot hold");
+        if (text.find(' ') != std::string::npos)
+            refuse(place, "the folder '" + text + "' has a blank in its name, which build options cannot hold");
         out.push_back("-I" + text);
     };
     if (file.includes) folder(fs::path(file.path).parent_path(), {"kernel file '" + file.path + "'", 0, 0});
     for (const auto& [place, path] : description.folders) {
-        const auto whole = place.line == 0 || fs::path(path).is_absolute() ? fs::path(path) : fs::path(place.file).parent_path() / path;
+        const auto whole = place.line == 0 || fs::path(path).is_absolute() ? fs::path(path)
+                                                                           : fs::path(place.file).parent_path() / path;
         std::error_code ignored;
-        if (!fs::is_directory(whole, ignored)) refuse(place, "there is no folder '" + whole.string() + "' to include from");
+        if (!fs::is_directory(whole, ignored))
+            refuse(place, "there is no folder '" + whole.string() + "' to include from");
         folder(whole, place);
     }
     for (const auto& [place, text] : description.options) out.push_back(text);
@@ -207,15 +229,20 @@ void KernelFiles::check_names() const {
         if (kernels[f].empty()) continue;
         for (const auto& [name, spec] : described_[f].all.arguments) {
             if ((spec.place.line == 0 ? everywhere : arguments[f]).count(name)) continue;
-            refuse(spec.place, "no kernel of '" + files_[f].path + "' has an argument '" + name + "'; " +
-                                   did_you_mean(name, {arguments[f].begin(), arguments[f].end()},
-                                                "there are " + list(arguments[f]) + "; a size of your own is an axis, as in 'axis " + name + " = 1024'"));
+            refuse(spec.place,
+                   "no kernel of '" + files_[f].path + "' has an argument '" + name + "'; " +
+                       did_you_mean(name, {arguments[f].begin(), arguments[f].end()},
+                                    "there are " + list(arguments[f]) +
+                                        "; a size of your own is an axis, as in 'axis " + name + " = 1024'"));
         }
         for (const auto& [name, kernel] : described_[f].kernels) {
-            if (!kernels[f].count(name)) refuse(kernel.first, "there is no kernel '" + name + "' in '" + files_[f].path + "'; there are " + list(kernels[f]));
+            if (!kernels[f].count(name))
+                refuse(kernel.first,
+                       "there is no kernel '" + name + "' in '" + files_[f].path + "'; there are " + list(kernels[f]));
             for (const auto& [argument, spec] : kernel.second.arguments)
                 if (spec.place.line > 0 && !arguments[f].count(argument))
-                    refuse(spec.place, "kernel '" + name + "' has no argument '" + argument + "'; there are " + list(arguments[f]));
+                    refuse(spec.place,
+                           "kernel '" + name + "' has no argument '" + argument + "'; there are " + list(arguments[f]));
         }
     }
 }
@@ -224,19 +251,24 @@ void KernelFiles::check_names() const {
 void KernelFiles::check_types() const {
     for (const auto& build : builds_) {
         if (build.setting.empty() || !build.found.built) continue;
-        const auto base = std::find_if(builds_.begin(), builds_.end(), [&](const auto& b) { return b.file == build.file && b.variant == build.variant; });
+        const auto base = std::find_if(builds_.begin(), builds_.end(), [&](const auto& b) {
+            return b.file == build.file && b.variant == build.variant;
+        });
         for (const auto& kernel : build.found.kernels)
             for (const auto& first : base->found.kernels) {
                 if (kernel.name != first.name) continue;
                 for (std::size_t i = 0; i < std::min(kernel.parameters.size(), first.parameters.size()); ++i) {
                     const auto &now = kernel.parameters[i], &then = first.parameters[i];
-                    if (now.type.bytes == then.type.bytes && now.type.kind == then.type.kind && now.kind == then.kind) continue;
+                    if (now.type.bytes == then.type.bytes && now.type.kind == then.type.kind && now.kind == then.kind)
+                        continue;
                     const auto& lines = described_[build.file].options;
                     const auto word = build.setting.substr(build.setting.find('=') + 1);
                     refuse(lines.empty() ? Place{files_[build.file].path, 0, 0} : lines.front().first,
-                           "argument '" + now.name + "' of kernel '" + kernel.name + "' has " + std::to_string(now.type.bytes) + " bytes an element with " +
-                               build.setting + " and " + std::to_string(then.type.bytes) + " otherwise; what changes a type is a variant, as in 'variant " +
-                               word + " = " + build.options + "', and not an axis");
+                           "argument '" + now.name + "' of kernel '" + kernel.name + "' has " +
+                               std::to_string(now.type.bytes) + " bytes an element with " + build.setting + " and " +
+                               std::to_string(then.type.bytes) +
+                               " otherwise; what changes a type is a variant, as in 'variant " + word + " = " +
+                               build.options + "', and not an axis");
                 }
             }
     }
@@ -250,13 +282,16 @@ void KernelFiles::make_candidates() {
             if (build.file == f && (!base || !base->built)) base = &build.found;  // the first one that builds
         if (!base || !base->built) {
             const auto& log =
-                builds_[static_cast<std::size_t>(std::find_if(builds_.begin(), builds_.end(), [&](const auto& b) { return b.file == f; }) - builds_.begin())]
+                builds_[static_cast<std::size_t>(
+                            std::find_if(builds_.begin(), builds_.end(), [&](const auto& b) { return b.file == f; }) -
+                            builds_.begin())]
                     .found.log;
             throw Error(Blame::result, "'" + files_[f].path + "' does not build: " + first_error(log));
         }
         if (base->kernels.empty()) {
             if (!base->trouble.empty())
-                throw Error(Blame::environment, "the driver tells nothing of the kernels in '" + files_[f].path + "': " + base->trouble);
+                throw Error(Blame::environment,
+                            "the driver tells nothing of the kernels in '" + files_[f].path + "': " + base->trouble);
             throw Error(Blame::usage, "there is no kernel in '" + files_[f].path + "': no function is __kernel");
         }
         for (std::size_t b = 0; b < builds_.size(); ++b) {
@@ -268,13 +303,16 @@ void KernelFiles::make_candidates() {
             }
             const auto& kernels = build.found.built ? build.found.kernels : base->kernels;
             for (const auto& kernel : kernels) {
-                const auto name = build.variant.empty() ? kernel.name : base->kernels.size() == 1 ? build.variant : kernel.name + "_" + build.variant;
+                const auto name = build.variant.empty()       ? kernel.name
+                                  : base->kernels.size() == 1 ? build.variant
+                                                              : kernel.name + "_" + build.variant;
                 candidates_.push_back({b, is_earlier(f) ? name + "_before" : name, kernel.name, name, &kernel});
             }
         }
     }
     std::set<std::string> names;
-    const bool collide = std::any_of(candidates_.begin(), candidates_.end(), [&](const auto& c) { return !names.insert(c.name).second; });
+    const bool collide = std::any_of(candidates_.begin(), candidates_.end(),
+                                     [&](const auto& c) { return !names.insert(c.name).second; });
     if (!collide) return;
     names.clear();
     for (auto& c : candidates_) {
@@ -286,13 +324,15 @@ void KernelFiles::make_candidates() {
 std::vector<const KernelFiles::Candidate*> KernelFiles::matching(const Wanted& wanted) const {
     std::vector<const Candidate*> out;
     for (const auto& c : candidates_)
-        if (builds_[c.build].file == wanted.file && (wanted.glob.empty() || glob_match(wanted.glob, c.name) || glob_match(wanted.glob, c.plain)))
+        if (builds_[c.build].file == wanted.file &&
+            (wanted.glob.empty() || glob_match(wanted.glob, c.name) || glob_match(wanted.glob, c.plain)))
             out.push_back(&c);
     if (!out.empty()) return out;
     std::vector<std::string> names;
     for (const auto& c : candidates_)
         if (builds_[c.build].file == wanted.file) names.push_back(c.name);
-    throw Error(Blame::usage, "no kernel matches '" + wanted.as_written + "'; '" + files_[wanted.file].path + "' has " + join(names, ", "));
+    throw Error(Blame::usage, "no kernel matches '" + wanted.as_written + "'; '" + files_[wanted.file].path + "' has " +
+                                  join(names, ", "));
 }
 
 std::vector<std::string> KernelFiles::variants_of(const Wanted& wanted) const {
@@ -301,11 +341,13 @@ std::vector<std::string> KernelFiles::variants_of(const Wanted& wanted) const {
     return out;
 }
 
-const KernelFiles::Candidate& KernelFiles::reference_of(const std::pair<Place, std::string>& named, const Candidate& of) const {
+const KernelFiles::Candidate& KernelFiles::reference_of(const std::pair<Place, std::string>& named,
+                                                        const Candidate& of) const {
     auto name = named.second;
     auto file = builds_[of.build].file;
     if (const auto at = name.rfind(".cl:"); at != std::string::npos) {
-        const auto path = named.first.line == 0 ? fs::path(name.substr(0, at + 3)) : fs::path(files_[file].path).parent_path() / name.substr(0, at + 3);
+        const auto path = named.first.line == 0 ? fs::path(name.substr(0, at + 3))
+                                                : fs::path(files_[file].path).parent_path() / name.substr(0, at + 3);
         file = index_of(path.string());
         name = name.substr(at + 4);
     }
@@ -318,11 +360,12 @@ const KernelFiles::Candidate& KernelFiles::reference_of(const std::pair<Place, s
     // Of a file that builds only by its variants, a kernel is that of the same variant.
     for (const auto& c : candidates_)
         if (c.build == of.build && c.entry == name) return c;
-    refuse(named.first, "there is no kernel or variant '" + name + "' to be the reference; there are " + join(names, ", "));
+    refuse(named.first,
+           "there is no kernel or variant '" + name + "' to be the reference; there are " + join(names, ", "));
 }
 
-model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, const LoadPicture& load, Missing missing_values,
-                                          const std::set<std::string>& taken_families) {
+model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, const LoadPicture& load,
+                                          Missing missing_values, const std::set<std::string>& taken_families) {
     make_candidates();
     check_names();
     const auto state = std::make_shared<State>();
@@ -334,7 +377,8 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
             if (std::find(chosen.begin(), chosen.end(), c) == chosen.end()) chosen.push_back(c);
         if (is_earlier(one.file)) continue;
         const auto stem = stem_of(files_[one.file].path);
-        if (std::find(stems.begin(), stems.end(), stem) == stems.end()) stems.push_back(stem), paths.push_back(files_[one.file].path);
+        if (std::find(stems.begin(), stems.end(), stem) == stems.end())
+            stems.push_back(stem), paths.push_back(files_[one.file].path);
     }
     out.family = join(stems, "+");
     if (taken_families.count(out.family)) out.family += "_cl";
@@ -344,19 +388,22 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
         if (!axis.tune.empty()) state->tuned.insert(axis.name);
     // Build options must not change a result either, where no axis of the file has their name.
     const auto build_options = model::build_options_axis().name;
-    if (std::none_of(axes_.begin(), axes_.end(), [&](const auto& a) { return a.name == build_options; })) state->tuned.insert(build_options);
+    if (std::none_of(axes_.begin(), axes_.end(), [&](const auto& a) { return a.name == build_options; }))
+        state->tuned.insert(build_options);
 
     std::map<std::size_t, std::vector<std::string>> notes;  // by file
     const auto bind = [&](const Candidate& c, std::vector<std::string>& said) {
         const auto file = builds_[c.build].file;
-        return std::make_shared<const Bound>(files_[file].path, described_[file], *c.signature, options_of(builds_[c.build]), files_[file].uses_integer_pixels,
-                                             load, missing_values, said);
+        return std::make_shared<const Bound>(files_[file].path, described_[file], *c.signature,
+                                             options_of(builds_[c.build]), files_[file].uses_integer_pixels, load,
+                                             missing_values, said);
     };
     const auto variant_of = [&](const Candidate& c) {
         const auto& file = files_[builds_[c.build].file];
         model::Variant variant;
         variant.name = c.name;
-        variant.meaning = "Kernel " + c.entry + " of " + file.path + (builds_[c.build].variant.empty() ? "." : ", variant " + builds_[c.build].variant + ".");
+        variant.meaning = "Kernel " + c.entry + " of " + file.path +
+                          (builds_[c.build].variant.empty() ? "." : ", variant " + builds_[c.build].variant + ".");
         variant.own = file.text;
         variant.entry = c.entry;
         return variant;
@@ -378,8 +425,11 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
         state->reference_bound[c->name] = bind(reference, unsaid);
     }
     for (const auto& [file, said] : notes)
-        if (!said.empty() && !is_earlier(file)) notes_.push_back(files_[file].path + " leaves out, and so gets: " + join(said, "; "));
-    out.setup = [state](const model::Request& request, model::Params& params) { return setup_of(state, request, params); };
+        if (!said.empty() && !is_earlier(file))
+            notes_.push_back(files_[file].path + " leaves out, and so gets: " + join(said, "; "));
+    out.setup = [state](const model::Request& request, model::Params& params) {
+        return setup_of(state, request, params);
+    };
     out.resolve = [state](const model::Request& request, model::Params& params) {
         for (const auto& [axis, value] : request.point.values()) params.text(axis);
         state->bound.at(request.variant.name)->shape(request.point, request.device);

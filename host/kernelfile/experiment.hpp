@@ -35,14 +35,16 @@ struct Wanted {
 class KernelFiles {
 public:
     /// `axes`: settings of --axis, which declare an axis where no line does. Throws Error(usage).
-    KernelFiles(const std::vector<std::string>& paths, const Description& command_line, const std::vector<std::pair<std::string, std::string>>& axes,
+    KernelFiles(const std::vector<std::string>& paths, const Description& command_line,
+                const std::vector<std::pair<std::string, std::string>>& axes,
                 const std::map<std::string, Snapshot>& snapshots = {});
 
     const std::vector<SourceFile>& files() const { return files_; }
     std::size_t index_of(const std::string& path) const;
     /// What is to be introspected; `found` is for the caller to fill in.
     std::vector<Build>& builds() { return builds_; }
-    /// The experiment of all that is wanted. Throws Error(usage) for what does not fit, Error(result) when nothing builds.
+    /// The experiment of all that is wanted. Throws Error(usage) for what does not fit, Error(result) when nothing
+    /// builds.
     model::Experiment experiment(const std::vector<Wanted>& wanted, const LoadPicture& load, Missing missing_values,
                                  const std::set<std::string>& taken_families);
     /// Which of the experiment's variants the pattern means; throws Error(usage) for none. After experiment().
@@ -68,7 +70,8 @@ private:
     std::vector<const Candidate*> matching(const Wanted& wanted) const;
     std::vector<std::string> options_of(const Build& build) const;
     /// The options at the first value of each axis, but for that of `other`.
-    std::string at_values(const std::string& options, const Place& place, const std::pair<std::string, std::string>& other = {}) const;
+    std::string at_values(const std::string& options, const Place& place,
+                          const std::pair<std::string, std::string>& other = {}) const;
     void check_types() const;
     const Candidate& reference_of(const std::pair<Place, std::string>& named, const Candidate& of) const;
 

@@ -46,7 +46,8 @@ private:
     [[noreturn]] void refuse_here(const std::string& wanted) {
         const auto at = skip();
         const auto found = at < text_.size() ? cllab::quoted(text_.substr(at)) : std::string("the end");
-        refuse(place_.at(at), "expected " + wanted + " in the expression " + cllab::quoted(trim(text_)) + ", found " + found);
+        refuse(place_.at(at),
+               "expected " + wanted + " in the expression " + cllab::quoted(trim(text_)) + ", found " + found);
     }
     bool take(char c) {
         if (skip() >= text_.size() || text_[at_] != c) return false;
@@ -58,14 +59,19 @@ private:
     }
 
     Made sum() {
-        if (++depth_ > deepest) refuse(place_.at(at_), "the expression is nested deeper than " + std::to_string(deepest) + " levels");
+        if (++depth_ > deepest)
+            refuse(place_.at(at_), "the expression is nested deeper than " + std::to_string(deepest) + " levels");
         auto left = product();
         for (;;) {
             const auto at = skip();
-            if (take('+')) left = make(NodeKind::add, at, {left, product()});
-            else if (take('-')) left = make(NodeKind::subtract, at, {left, product()});
-            else break;
-            if (++links_ > most_links) refuse(place_.at(at), "the expression has more than " + std::to_string(most_links) + " operators");
+            if (take('+'))
+                left = make(NodeKind::add, at, {left, product()});
+            else if (take('-'))
+                left = make(NodeKind::subtract, at, {left, product()});
+            else
+                break;
+            if (++links_ > most_links)
+                refuse(place_.at(at), "the expression has more than " + std::to_string(most_links) + " operators");
         }
         --depth_;
         return left;
@@ -74,17 +80,23 @@ private:
         auto left = factor();
         for (;;) {
             const auto at = skip();
-            if (take('*')) left = make(NodeKind::multiply, at, {left, factor()});
-            else if (take('/')) left = make(NodeKind::divide, at, {left, factor()});
-            else if (take('%')) left = make(NodeKind::remainder, at, {left, factor()});
-            else return left;
-            if (++links_ > most_links) refuse(place_.at(at), "the expression has more than " + std::to_string(most_links) + " operators");
+            if (take('*'))
+                left = make(NodeKind::multiply, at, {left, factor()});
+            else if (take('/'))
+                left = make(NodeKind::divide, at, {left, factor()});
+            else if (take('%'))
+                left = make(NodeKind::remainder, at, {left, factor()});
+            else
+                return left;
+            if (++links_ > most_links)
+                refuse(place_.at(at), "the expression has more than " + std::to_string(most_links) + " operators");
         }
     }
     Made factor() {
         const auto at = skip();
         if (take('-')) {
-            if (++depth_ > deepest) refuse(place_.at(at), "the expression is nested deeper than " + std::to_string(deepest) + " levels");
+            if (++depth_ > deepest)
+                refuse(place_.at(at), "the expression is nested deeper than " + std::to_string(deepest) + " levels");
             auto out = make(NodeKind::negate, at, {factor()});
             --depth_;
             return out;
@@ -147,13 +159,24 @@ std::int64_t value_of(const Node& node, const Lookup& lookup) {
     std::int64_t out = 0;
     bool fits = true;
     switch (node.kind) {
-        case NodeKind::negate: fits = !__builtin_sub_overflow(std::int64_t{0}, v[0], &out); break;
-        case NodeKind::add: fits = !__builtin_add_overflow(v[0], v[1], &out); break;
-        case NodeKind::subtract: fits = !__builtin_sub_overflow(v[0], v[1], &out); break;
-        case NodeKind::multiply: fits = !__builtin_mul_overflow(v[0], v[1], &out); break;
-        case NodeKind::minimum: return *std::min_element(v.begin(), v.end());
-        case NodeKind::maximum: return *std::max_element(v.begin(), v.end());
-        default: return divide(v[0], v[1], node.kind, node.place);
+        case NodeKind::negate:
+            fits = !__builtin_sub_overflow(std::int64_t{0}, v[0], &out);
+            break;
+        case NodeKind::add:
+            fits = !__builtin_add_overflow(v[0], v[1], &out);
+            break;
+        case NodeKind::subtract:
+            fits = !__builtin_sub_overflow(v[0], v[1], &out);
+            break;
+        case NodeKind::multiply:
+            fits = !__builtin_mul_overflow(v[0], v[1], &out);
+            break;
+        case NodeKind::minimum:
+            return *std::min_element(v.begin(), v.end());
+        case NodeKind::maximum:
+            return *std::max_element(v.begin(), v.end());
+        default:
+            return divide(v[0], v[1], node.kind, node.place);
     }
     if (!fits) refuse(node.place, "the value does not fit 63 bits");
     return out;
@@ -161,9 +184,13 @@ std::int64_t value_of(const Node& node, const Lookup& lookup) {
 
 }  // namespace
 
-std::string Place::text() const { return line == 0 ? file : file + ":" + std::to_string(line) + ":" + std::to_string(column); }
+std::string Place::text() const {
+    return line == 0 ? file : file + ":" + std::to_string(line) + ":" + std::to_string(column);
+}
 
-void refuse(const Place& place, const std::string& sentence) { throw Error(Blame::usage, place.text() + ": " + sentence); }
+void refuse(const Place& place, const std::string& sentence) {
+    throw Error(Blame::usage, place.text() + ": " + sentence);
+}
 
 Expression Expression::parse(std::string_view text, const Place& place) {
     Expression out;
@@ -181,7 +208,8 @@ Number parse_number(std::string_view text, const Place& place) {
         if (plain.size() > 1 && plain.back() == 'f' && plain.find('.') != std::string::npos) plain.pop_back();  // 0.5f
         if (const auto real = parse_real(plain)) return *real;
         const auto small = lower(plain);
-        if (small == "nan" || small == "inf" || small == "-inf") refuse(place, cllab::quoted(plain) + " is no finite number");
+        if (small == "nan" || small == "inf" || small == "-inf")
+            refuse(place, cllab::quoted(plain) + " is no finite number");
     }
     return Expression::parse(text, place);
 }

@@ -31,8 +31,8 @@ class Expression {
 public:
     /// Throws Error(usage) with the place of what does not fit.
     static Expression parse(std::string_view text, const Place& place);
-    /// `lookup` gives the value of a name, and throws for one that has none. Throws Error(usage) for a division by zero and
-    /// for what does not fit 63 bits.
+    /// `lookup` gives the value of a name, and throws for one that has none. Throws Error(usage) for a division by zero
+    /// and for what does not fit 63 bits.
     std::int64_t evaluate(const std::function<std::int64_t(const std::string& name, const Place& place)>& lookup) const;
     const std::string& text() const { return text_; }
     const Place& place() const { return place_; }

@@ -1,7 +1,8 @@
 // The grammar. One statement per line, `#` begins a comment:
 //   axis NAME [tune] = VALUES          arg NAME = VALUE           global A[,B[,C]]      local …      offset …
 //   options TEXT                       variant NAME = OPTIONS     extends FOLDER        kernel NAME
-//   work bytes=EXPR flops=EXPR …       expect NAME = FILE         reference NAME        tolerance absolute=X relative=X ulp=X
+//   work bytes=EXPR flops=EXPR …       expect NAME = FILE         reference NAME        tolerance absolute=X relative=X
+//   ulp=X
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -18,11 +19,12 @@ namespace {
 
 using Kind = ArgumentSpec::Kind;
 
-const std::vector<std::string> keywords{"axis",   "arg",     "global", "local",  "offset",    "options", "variant",
+const std::vector<std::string> keywords{"axis",    "arg",    "global", "local",  "offset",    "options",  "variant",
                                         "extends", "kernel", "work",   "expect", "reference", "tolerance"};
 
 bool is_name(const std::string& text) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), in_name) && !std::isdigit(static_cast<unsigned char>(text[0]));
+    return !text.empty() && std::all_of(text.begin(), text.end(), in_name) &&
+           !std::isdigit(static_cast<unsigned char>(text[0]));
 }
 
 /// A rest of a line, with where it stands.
@@ -63,7 +65,8 @@ std::string take_named(Piece& rest, const std::string& keyword, const std::strin
     const auto found = rest.text;
     const auto name = rest.take_word();
     if (!is_name(name) || !rest.take('=') || rest.text.empty())
-        refuse(place, cllab::quoted(keyword) + " takes NAME = VALUE, as in '" + example + "'; found " + cllab::quoted(trim(found)));
+        refuse(place, cllab::quoted(keyword) + " takes NAME = VALUE, as in '" + example + "'; found " +
+                          cllab::quoted(trim(found)));
     return name;
 }
 
@@ -82,23 +85,28 @@ Parts take_type_and_extent(const Parts& parts, std::size_t from, ArgumentSpec& o
     if (from < parts.size() && is_type(parts[from].first)) out.type = parts[from++].first;
     if (from < parts.size()) {
         out.extent = parse_list(parts[from].first, parts[from].second);
-        if (out.extent.size() > 3) refuse(parts[from].second, "an image has at most three sizes, found " + std::to_string(out.extent.size()));
+        if (out.extent.size() > 3)
+            refuse(parts[from].second, "an image has at most three sizes, found " + std::to_string(out.extent.size()));
         ++from;
     }
     return {parts.begin() + static_cast<std::ptrdiff_t>(std::min(from, parts.size())), parts.end()};
 }
 
 void refuse_rest(const Parts& rest) {
-    if (!rest.empty()) refuse(rest.front().second, "nothing may follow here; found " + cllab::quoted(rest.front().first));
+    if (!rest.empty())
+        refuse(rest.front().second, "nothing may follow here; found " + cllab::quoted(rest.front().first));
 }
 
 void read_bytes(const std::string& hex, const Place& place, ArgumentSpec& out) {
     std::string digits;
     for (const char c : hex)
         if (!std::isspace(static_cast<unsigned char>(c))) digits += c;
-    if (digits.empty() || digits.size() % 2 || !std::all_of(digits.begin(), digits.end(), [](unsigned char c) { return std::isxdigit(c); }))
-        refuse(place, "'bytes:' takes an even number of hexadecimal digits, as in bytes:0100000a; found " + cllab::quoted(hex));
-    for (std::size_t i = 0; i < digits.size(); i += 2) out.raw += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
+    if (digits.empty() || digits.size() % 2 ||
+        !std::all_of(digits.begin(), digits.end(), [](unsigned char c) { return std::isxdigit(c); }))
+        refuse(place, "'bytes:' takes an even number of hexadecimal digits, as in bytes:0100000a; found " +
+                          cllab::quoted(hex));
+    for (std::size_t i = 0; i < digits.size(); i += 2)
+        out.raw += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
 }
 
 std::vector<Number> read_numbers(const std::string& text, const Place& place) {
@@ -108,21 +116,28 @@ std::vector<Number> read_numbers(const std::string& text, const Place& place) {
 }
 
 void read_fields(std::string text, Place place, ArgumentSpec& out) {
-    if (text.size() < 2 || text.back() != '}') refuse(place, "the fields of a struct end in '}'; found " + cllab::quoted(text));
+    if (text.size() < 2 || text.back() != '}')
+        refuse(place, "the fields of a struct end in '}'; found " + cllab::quoted(text));
     text = text.substr(1, text.size() - 2);
     for (const auto& [field, where] : split_top(text, place.at(1), ',')) {
         const auto colon = field.find(':');
         const auto type = trim(field.substr(0, colon));
-        if (type.find('*') != std::string::npos) refuse(where, "a struct passed by value may hold no pointer; found " + cllab::quoted(field));
+        if (type.find('*') != std::string::npos)
+            refuse(where, "a struct passed by value may hold no pointer; found " + cllab::quoted(field));
         const auto known = model::builtin_type(type);
-        if (colon == std::string::npos && !out.fields.empty() && model::builtin_type(out.fields.back().first)->lanes > 1)
-            refuse(where, "the lanes of a field stand behind colons, as in {float3:1:2:3, float:2}; found " + cllab::quoted(field));
+        if (colon == std::string::npos && !out.fields.empty() &&
+            model::builtin_type(out.fields.back().first)->lanes > 1)
+            refuse(where, "the lanes of a field stand behind colons, as in {float3:1:2:3, float:2}; found " +
+                              cllab::quoted(field));
         if (colon == std::string::npos || !known)
-            refuse(where, "a field is TYPE:VALUE with a type of OpenCL C, as in {int:w, float:0.5}; found " + cllab::quoted(field));
+            refuse(where, "a field is TYPE:VALUE with a type of OpenCL C, as in {int:w, float:0.5}; found " +
+                              cllab::quoted(field));
         std::vector<Number> values;
-        for (const auto& [value, at] : split_top(field.substr(colon + 1), where.at(colon + 1), ':')) values.push_back(parse_number(value, at));
+        for (const auto& [value, at] : split_top(field.substr(colon + 1), where.at(colon + 1), ':'))
+            values.push_back(parse_number(value, at));
         if (values.size() != 1 && values.size() != known->lanes)
-            refuse(where, "a " + type + " takes 1 or " + std::to_string(known->lanes) + " values, found " + std::to_string(values.size()));
+            refuse(where, "a " + type + " takes 1 or " + std::to_string(known->lanes) + " values, found " +
+                              std::to_string(values.size()));
         out.fields.emplace_back(type, std::move(values));
     }
 }
@@ -141,18 +156,21 @@ ArgumentSpec parse_argument(const Piece& value) {
         return at == std::string::npos ? std::string() : trim(value.text.substr(at + 1));
     };
     static const std::map<std::string, Kind> kinds{
-        {"rand", Kind::random},  {"iota", Kind::counting}, {"zero", Kind::zero},      {"const", Kind::constant},
-        {"out", Kind::output},   {"local", Kind::local},   {"file", Kind::file},      {"npy", Kind::file},
+        {"rand", Kind::random},   {"iota", Kind::counting},   {"zero", Kind::zero},  {"const", Kind::constant},
+        {"out", Kind::output},    {"local", Kind::local},     {"file", Kind::file},  {"npy", Kind::file},
         {"image", Kind::picture}, {"sampler", Kind::sampler}, {"bytes", Kind::bytes}};
     const auto known = kinds.find(head);
     if (known == kinds.end()) {
         if (head == "svm") refuse(out.place, "shared virtual memory is not supported; give a buffer, e.g. rand:1024");
         if (head == "inout")
-            refuse(out.place, "a buffer that the kernel reads and writes begins with data, as in zero:n or rand:n, and is checked if it is not const");
+            refuse(out.place,
+                   "a buffer that the kernel reads and writes begins with data, as in zero:n or rand:n, and is checked "
+                   "if it is not const");
         if (parts.size() > 1) {
             std::vector<std::string> names;
             for (const auto& [name, kind] : kinds) names.push_back(name);
-            refuse(out.place, "there is no kind of value " + cllab::quoted(head) + "; " + did_you_mean(head, names, "there are " + join(names, ", ")));
+            refuse(out.place, "there is no kind of value " + cllab::quoted(head) + "; " +
+                                  did_you_mean(head, names, "there are " + join(names, ", ")));
         }
         out.numbers = read_numbers(value.text, value.place);
         return out;
@@ -174,7 +192,9 @@ ArgumentSpec parse_argument(const Piece& value) {
         }
         case Kind::file:
             out.path = behind();
-            if (out.path.empty()) refuse(out.place, cllab::quoted(head) + " takes a file, as in " + head + ":data." + (head == "npy" ? "npy" : "bin"));
+            if (out.path.empty())
+                refuse(out.place, cllab::quoted(head) + " takes a file, as in " + head + ":data." +
+                                      (head == "npy" ? "npy" : "bin"));
             break;
         case Kind::picture:
             out.path = behind();
@@ -186,14 +206,19 @@ ArgumentSpec parse_argument(const Piece& value) {
             break;
         case Kind::sampler:
             for (const auto& [word, place] : split_top(behind(), value.place.at(value.text.find(':') + 1), ',')) {
-                static const std::vector<std::string> words{"nearest", "linear", "edge", "zero", "repeat", "mirror", "none", "normalized", "pixel"};
+                static const std::vector<std::string> words{"nearest", "linear", "edge",       "zero", "repeat",
+                                                            "mirror",  "none",   "normalized", "pixel"};
                 if (std::find(words.begin(), words.end(), word) == words.end())
                     refuse(place, cllab::quoted(word) + " is no word of a sampler; possible are " + join(words, ", "));
                 out.words.push_back(word);
             }
             break;
-        case Kind::bytes: read_bytes(behind(), out.place, out); break;
-        default: refuse_rest(take_type_and_extent(parts, 1, out)); break;
+        case Kind::bytes:
+            read_bytes(behind(), out.place, out);
+            break;
+        default:
+            refuse_rest(take_type_and_extent(parts, 1, out));
+            break;
     }
     return out;
 }
@@ -204,12 +229,19 @@ Tolerance parse_tolerance(Piece rest) {
     while (!rest.text.empty()) {
         const auto place = rest.place;
         const auto name = rest.take_word();
-        double* to = name == "absolute" ? &out.absolute : name == "relative" ? &out.relative : name == "ulp" ? &out.ulp : nullptr;
-        if (!to || !rest.take('=')) refuse(place, "'tolerance' takes absolute=X, relative=X or ulp=X; found " + cllab::quoted(name + rest.text));
+        double* to = name == "absolute"   ? &out.absolute
+                     : name == "relative" ? &out.relative
+                     : name == "ulp"      ? &out.ulp
+                                          : nullptr;
+        if (!to || !rest.take('='))
+            refuse(place,
+                   "'tolerance' takes absolute=X, relative=X or ulp=X; found " + cllab::quoted(name + rest.text));
         const auto end = std::min(rest.text.find(' '), rest.text.size());
         const auto text = rest.text.substr(0, end);
         const auto value = parse_real(text);
-        if (!value || !(*value >= 0)) refuse(rest.place, "the tolerance " + name + " is " + cllab::quoted(text) + "; possible are numbers of 0 or more");
+        if (!value || !(*value >= 0))
+            refuse(rest.place,
+                   "the tolerance " + name + " is " + cllab::quoted(text) + "; possible are numbers of 0 or more");
         *to = *value;
         rest.drop(end);
         rest.skip_blanks();
@@ -221,14 +253,18 @@ void parse_work(Piece rest, Scope& scope) {
     const auto wrong = [&] {
         std::string possible;
         for (const auto& work : works)
-            possible += (possible.empty() ? "" : work.name == works.back().name ? " and " : ", ") + std::string(work.name) + "=EXPRESSION";
+            possible += (possible.empty()                 ? ""
+                         : work.name == works.back().name ? " and "
+                                                          : ", ") +
+                        std::string(work.name) + "=EXPRESSION";
         refuse(rest.place, "'work' takes " + possible + "; found " + cllab::quoted(rest.text));
     };
     if (rest.text.empty()) wrong();
     while (!rest.text.empty()) {
         const auto before = rest;
         const auto name = rest.take_word();
-        if (std::none_of(works.begin(), works.end(), [&](const auto& work) { return work.name == name; }) || !rest.take('=')) {
+        if (std::none_of(works.begin(), works.end(), [&](const auto& work) { return work.name == name; }) ||
+            !rest.take('=')) {
             rest = before;
             wrong();
         }
@@ -269,7 +305,8 @@ void parse_statement(const std::string& keyword, Piece rest, Description& out, S
             axis.tune = true;
         }
         if (!is_name(axis.name) || !rest.take('=') || rest.text.empty())
-            refuse(place, "'axis' takes NAME = VALUES, as in 'axis n = 512,1024' or 'axis tile tune = 8,16'; found " + cllab::quoted(found));
+            refuse(place, "'axis' takes NAME = VALUES, as in 'axis n = 512,1024' or 'axis tile tune = 8,16'; found " +
+                              cllab::quoted(found));
         axis.values = trim(rest.text);
         for (const auto& other : out.axes)
             if (other.name == axis.name) refuse(place, "axis '" + axis.name + "' is given twice");
@@ -281,7 +318,8 @@ void parse_statement(const std::string& keyword, Piece rest, Description& out, S
         rest.take('=');
         require(keyword + " 1024");
         auto list = parse_list(rest.text, rest.place);
-        if (list.size() > 3) refuse(place, "'" + keyword + "' has at most three dimensions, found " + std::to_string(list.size()));
+        if (list.size() > 3)
+            refuse(place, "'" + keyword + "' has at most three dimensions, found " + std::to_string(list.size()));
         auto& to = keyword == "global" ? scope->global : keyword == "local" ? scope->local : scope->offset;
         set_once(to, std::pair(place, std::move(list)), place, keyword);
     } else if (keyword == "options") {
@@ -297,7 +335,8 @@ void parse_statement(const std::string& keyword, Piece rest, Description& out, S
         out.folders.emplace_back(place, trim(rest.text));
     } else if (keyword == "kernel") {
         const auto name = rest.take_word();
-        if (!is_name(name) || !rest.text.empty()) refuse(place, "'kernel' takes the name of a kernel; the lines behind it are about that one");
+        if (!is_name(name) || !rest.text.empty())
+            refuse(place, "'kernel' takes the name of a kernel; the lines behind it are about that one");
         auto& [first, of_kernel] = out.kernels[name];
         if (first.file.empty()) first = place;
         scope = &of_kernel;
@@ -338,22 +377,25 @@ void parse_statements(std::string_view text, const std::string& file, std::size_
     std::size_t number = first_line;
     for (auto line : split(text, '\n')) {
         const Place start{file, number++, 1};
-        if (const auto bad = std::find_if(line.begin(), line.end(), [](unsigned char c) { return (c < 0x20 && c != '\t' && c != '\r') || c == 0x7f; });
+        if (const auto bad =
+                std::find_if(line.begin(), line.end(),
+                             [](unsigned char c) { return (c < 0x20 && c != '\t' && c != '\r') || c == 0x7f; });
             bad != line.end())
             refuse(start.at(static_cast<std::size_t>(bad - line.begin())), "the line holds a control character");
         for (std::size_t i = 0; i < line.size(); ++i)
             if (line[i] == '#' && (i == 0 || std::isspace(static_cast<unsigned char>(line[i - 1])))) line.resize(i);
         Piece rest{line, start};
         rest.skip_blanks();
-        if (rest.text.starts_with("*") && (rest.text.size() == 1 || rest.text[1] == ' ')) rest.take('*');  // the stars of a C comment
+        if (rest.text.starts_with("*") && (rest.text.size() == 1 || rest.text[1] == ' '))
+            rest.take('*');  // the stars of a C comment
         while (!rest.text.empty() && std::isspace(static_cast<unsigned char>(rest.text.back()))) rest.text.pop_back();
         if (rest.text.empty()) continue;
         const auto place = rest.place;
         const auto found = rest.text;
         const auto keyword = rest.take_word();
         if (std::find(keywords.begin(), keywords.end(), keyword) == keywords.end()) {
-            refuse(place, "a line begins with one of " + join(keywords, ", ") + "; found " + cllab::quoted(keyword.empty() ? found : keyword) +
-                              or_did_you_mean(keyword, keywords));
+            refuse(place, "a line begins with one of " + join(keywords, ", ") + "; found " +
+                              cllab::quoted(keyword.empty() ? found : keyword) + or_did_you_mean(keyword, keywords));
         }
         parse_statement(keyword, rest, to, scope);
     }
@@ -376,12 +418,14 @@ void parse_blocks(std::string_view text, const std::string& file, Description& t
             at = from;
             continue;
         }
-        const auto line = 1 + static_cast<std::size_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+        const auto line = 1 + static_cast<std::size_t>(
+                                  std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
         const auto end = text.find("*/", from);
         if (end == std::string_view::npos) refuse({file, line, 1}, "the block /*cllab is not closed; it ends with */");
         // Blanks in front of the first line keep its columns.
         const auto line_start = text.rfind('\n', at) == std::string_view::npos ? 0 : text.rfind('\n', at) + 1;
-        parse_statements(std::string(from - line_start, ' ') + std::string(text.substr(from, end - from)), file, line, to);
+        parse_statements(std::string(from - line_start, ' ') + std::string(text.substr(from, end - from)), file, line,
+                         to);
         at = end;
     }
 }
@@ -389,9 +433,12 @@ void parse_blocks(std::string_view text, const std::string& file, Description& t
 void override_with(Description& base, const Description& over) {
     const auto by_name = [](auto& to, const auto& from) {
         for (const auto& one : from) {
-            const auto found = std::find_if(to.begin(), to.end(), [&](const auto& other) { return other.name == one.name; });
-            if (found == to.end()) to.push_back(one);
-            else *found = one;
+            const auto found =
+                std::find_if(to.begin(), to.end(), [&](const auto& other) { return other.name == one.name; });
+            if (found == to.end())
+                to.push_back(one);
+            else
+                *found = one;
         }
     };
     by_name(base.axes, over.axes);

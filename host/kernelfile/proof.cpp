@@ -34,14 +34,18 @@ bool near_enough(const std::byte* found, const std::byte* expected, const Elemen
 
 }  // namespace
 
-std::optional<std::string> first_difference(const std::string& name, std::span<const std::byte> found, std::span<const std::byte> expected,
-                                            const ElementType& type, model::Errors& errors, const std::string& whose) {
+std::optional<std::string> first_difference(const std::string& name, std::span<const std::byte> found,
+                                            std::span<const std::byte> expected, const ElementType& type,
+                                            model::Errors& errors, const std::string& whose) {
     if (found.size() != expected.size())
-        return name + " has " + std::to_string(found.size()) + " bytes, " + whose + " " + std::to_string(expected.size());
+        return name + " has " + std::to_string(found.size()) + " bytes, " + whose + " " +
+               std::to_string(expected.size());
     if (std::memcmp(found.data(), expected.data(), found.size()) == 0) return std::nullopt;
     if (type.kind == ElementType::Kind::opaque || type.lane_bytes == 0) {
-        const auto i = static_cast<std::size_t>(std::mismatch(found.begin(), found.end(), expected.begin()).first - found.begin());
-        return "byte " + std::to_string(i) + " of " + name + " is " + std::to_string(std::to_integer<unsigned>(found[i])) + ", " + whose + " " +
+        const auto i =
+            static_cast<std::size_t>(std::mismatch(found.begin(), found.end(), expected.begin()).first - found.begin());
+        return "byte " + std::to_string(i) + " of " + name + " is " +
+               std::to_string(std::to_integer<unsigned>(found[i])) + ", " + whose + " " +
                std::to_string(std::to_integer<unsigned>(expected[i]));
     }
     for (std::size_t i = 0; i + type.lane_bytes <= found.size(); i += type.lane_bytes) {
@@ -81,18 +85,22 @@ std::optional<std::string> Ledger::check(const Question& q, const model::Buffers
         const auto data = buffers.data.at(result.name);
         all += sha256_hex({reinterpret_cast<const char*>(data.data()), data.size()});
         if (result.given) {
-            if (!std::equal(data.begin(), data.end(), result.given->begin(), result.given->end())) ++written, seen.changes_given = true;
+            if (!std::equal(data.begin(), data.end(), result.given->begin(), result.given->end()))
+                ++written, seen.changes_given = true;
             continue;
         }
         const auto untouched = untouched_bytes(buffers, data);
-        if (untouched == data.size()) seen.untouched.insert(result.name);
-        else ++written, seen.untouched.erase(result.name);
+        if (untouched == data.size())
+            seen.untouched.insert(result.name);
+        else
+            ++written, seen.untouched.erase(result.name);
         if (untouched > 0 && untouched < data.size()) seen.partly.insert(result.name);
     }
     if (written == 0) {
         std::vector<std::string> names;
         for (const auto& result : q.results) names.push_back("'" + result.name + "'");
-        return "it writes nothing: " + join(names, ", ") + (names.size() == 1 ? " holds" : " hold") + " what was there before";
+        return "it writes nothing: " + join(names, ", ") + (names.size() == 1 ? " holds" : " hold") +
+               " what was there before";
     }
     if (operations == 1) seen.hashes[q.seed] = all;
     std::vector<Result> unproved;  // what neither a file nor a reference says
@@ -100,12 +108,13 @@ std::optional<std::string> Ledger::check(const Question& q, const model::Buffers
         const auto data = buffers.data.at(result.name);
         const bool by_file = result.expected && operations == 1;
         if (by_file)
-            if (auto wrong = first_difference(result.name, data, *result.expected, result.type, errors, "expected")) return wrong;
+            if (auto wrong = first_difference(result.name, data, *result.expected, result.type, errors, "expected"))
+                return wrong;
         const auto* reference = buffers.expected ? &*buffers.expected : nullptr;
         const bool by_reference = reference && reference->count(result.name);
         if (by_reference)
-            if (auto wrong = first_difference(result.name, data, reference->find(result.name)->second, result.type, errors,
-                                              "the reference '" + q.reference + "' has"))
+            if (auto wrong = first_difference(result.name, data, reference->find(result.name)->second, result.type,
+                                              errors, "the reference '" + q.reference + "' has"))
                 return wrong;
         if (!by_file && !by_reference) unproved.push_back(result);
     }
@@ -121,10 +130,12 @@ std::optional<std::string> Ledger::check(const Question& q, const model::Buffers
         }
     } else {
         const bool itself = first.variant == q.variant && first.point == q.point;
-        const std::string whose = itself ? "an earlier launch on the same data had"
-                                         : "'" + first.variant + "' " + (first.variant == q.variant ? "at " + first.point : "") + "has";
+        const std::string whose =
+            itself ? "an earlier launch on the same data had"
+                   : "'" + first.variant + "' " + (first.variant == q.variant ? "at " + first.point : "") + "has";
         for (const auto& result : unproved) {
-            const auto wrong = first_difference(result.name, buffers.data.at(result.name), first.contents[result.name], result.type, errors, whose);
+            const auto wrong = first_difference(result.name, buffers.data.at(result.name), first.contents[result.name],
+                                                result.type, errors, whose);
             if (!wrong) continue;
             seen.seeds.erase(q.seed);
             if (itself) return "it is not deterministic: " + *wrong;
@@ -152,7 +163,8 @@ model::Proof Ledger::proof(const Question& q) const {
     const auto& seen = found->second;
     std::set<std::string> agreeing;
     for (const auto& [other, what] : comparison->second)
-        if (std::includes(what.seeds.begin(), what.seeds.end(), seen.seeds.begin(), seen.seeds.end())) agreeing.insert(other.substr(0, other.find('\n')));
+        if (std::includes(what.seeds.begin(), what.seeds.end(), seen.seeds.begin(), seen.seeds.end()))
+            agreeing.insert(other.substr(0, other.find('\n')));
     std::string file;
     for (const auto& result : q.results)
         if (result.expected) file = result.file;
@@ -173,13 +185,18 @@ model::Proof Ledger::proof(const Question& q) const {
         out.checked_by = "only itself";
     }
     if (out.checked_by == "only itself")
-        out.warnings.push_back("unproved: nothing says what is right, only that every launch leaves the same; 'expect NAME = FILE' or 'reference KERNEL' does");
-    for (const auto& name : seen.untouched) out.warnings.push_back("unwritten: '" + name + "' holds what was there before the kernel ran");
+        out.warnings.push_back(
+            "unproved: nothing says what is right, only that every launch leaves the same; 'expect NAME = FILE' or "
+            "'reference KERNEL' does");
+    for (const auto& name : seen.untouched)
+        out.warnings.push_back("unwritten: '" + name + "' holds what was there before the kernel ran");
     for (const auto& name : seen.partly)
         out.warnings.push_back("partly-written: some of '" + name + "' holds what was there before the kernel ran");
     if (q.random_inputs && seen.hashes.size() > 1 &&
-        std::all_of(seen.hashes.begin(), seen.hashes.end(), [&](const auto& h) { return h.second == seen.hashes.begin()->second; }))
-        out.warnings.push_back("input-ignored: the results are the same for two random inputs, so they do not depend on them");
+        std::all_of(seen.hashes.begin(), seen.hashes.end(),
+                    [&](const auto& h) { return h.second == seen.hashes.begin()->second; }))
+        out.warnings.push_back(
+            "input-ignored: the results are the same for two random inputs, so they do not depend on them");
     return out;
 }
 

@@ -18,16 +18,17 @@
 namespace cllab::kernelfile {
 
 /// The first element of `found` that differs from `expected` by more than `errors` takes: "dst[17] is 3, expected 4".
-std::optional<std::string> first_difference(const std::string& name, std::span<const std::byte> found, std::span<const std::byte> expected,
-                                            const model::ElementType& type, model::Errors& errors, const std::string& whose);
+std::optional<std::string> first_difference(const std::string& name, std::span<const std::byte> found,
+                                            std::span<const std::byte> expected, const model::ElementType& type,
+                                            model::Errors& errors, const std::string& whose);
 
 /// A buffer or image that a kernel leaves behind.
 struct Result {
     std::string name;
-    model::ElementType type;             ///< of its elements, in lanes
-    model::SharedBytes given{};          ///< what it holds before, where that is no poison
-    model::SharedBytes expected{};       ///< of an expected file, after one operation
-    std::string file{};                  ///< its name
+    model::ElementType type;        ///< of its elements, in lanes
+    model::SharedBytes given{};     ///< what it holds before, where that is no poison
+    model::SharedBytes expected{};  ///< of an expected file, after one operation
+    std::string file{};             ///< its name
 };
 
 /// What all cells of one comparison have left so far. In one process: cells of an isolated run share it.

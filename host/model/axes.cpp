@@ -14,23 +14,28 @@
 namespace cllab::model {
 namespace {
 
-constexpr std::size_t most_values = 10'000;     // of one axis: a slip in a step must not fill the memory
+constexpr std::size_t most_values = 10'000;  // of one axis: a slip in a step must not fill the memory
 
 /// How values of an axis are written.
 std::string syntax(const Axis& axis) {
     switch (axis.kind) {
-        case Axis::Kind::integer: return axis.power_of_two ? ", written as 4, 4Ki or 1:8:*2" : ", written as 4, 4Ki, 1:8:*2 or 1:9:+2";
-        case Axis::Kind::real: return ", written as 20.2, 1:64:*2 or 1:2:+0.25";
-        case Axis::Kind::choice: break;
-        case Axis::Kind::shape: return ", written as 64, 64x4 or 8x8x4";
-        case Axis::Kind::options: return ", written as -cl-fast-relaxed-math or none";
+        case Axis::Kind::integer:
+            return axis.power_of_two ? ", written as 4, 4Ki or 1:8:*2" : ", written as 4, 4Ki, 1:8:*2 or 1:9:+2";
+        case Axis::Kind::real:
+            return ", written as 20.2, 1:64:*2 or 1:2:+0.25";
+        case Axis::Kind::choice:
+            break;
+        case Axis::Kind::shape:
+            return ", written as 64, 64x4 or 8x8x4";
+        case Axis::Kind::options:
+            return ", written as -cl-fast-relaxed-math or none";
     }
     return {};
 }
 
 [[noreturn]] void refuse(const Axis& axis, std::string_view found) {
-    throw Error(Blame::usage, "axis '" + axis.name + "' cannot be '" + excerpt(found) + "'; it takes " + legal_values(axis) + syntax(axis) +
-                                  or_did_you_mean(found, axis.choices));
+    throw Error(Blame::usage, "axis '" + axis.name + "' cannot be '" + excerpt(found) + "'; it takes " +
+                                  legal_values(axis) + syntax(axis) + or_did_you_mean(found, axis.choices));
 }
 
 [[noreturn]] void too_many(const Axis& axis, std::string_view found) {
@@ -87,7 +92,8 @@ std::vector<std::string> expand_integers(const Axis& axis, const std::string& it
     std::vector<std::int64_t> values{*first};
     if (range->geometric) {
         const double factor = read_factor(axis, *range, static_cast<double>(*first), static_cast<double>(*last), item);
-        // Each value from the start, not from its rounded predecessor, so that a factor of 1.04 does not drift or stall.
+        // Each value from the start, not from its rounded predecessor, so that a factor of 1.04 does not drift or
+        // stall.
         for (int i = 1;; ++i) {
             const long double exact = static_cast<long double>(*first) * std::pow(static_cast<long double>(factor), i);
             if (!(exact < static_cast<long double>(*last))) break;
@@ -103,7 +109,8 @@ std::vector<std::string> expand_integers(const Axis& axis, const std::string& it
         const auto steps = span / static_cast<std::uint64_t>(*step);
         if (steps >= most_values) too_many(axis, item);
         for (std::uint64_t i = 1; i <= steps; ++i)
-            values.push_back(static_cast<std::int64_t>(static_cast<std::uint64_t>(*first) + i * static_cast<std::uint64_t>(*step)));
+            values.push_back(
+                static_cast<std::int64_t>(static_cast<std::uint64_t>(*first) + i * static_cast<std::uint64_t>(*step)));
     }
     if (values.back() != *last) values.push_back(*last);
     std::vector<std::string> out;
@@ -141,7 +148,8 @@ std::vector<std::string> expand_reals(const Axis& axis, const std::string& item)
     for (int i = 0; i < steps - 1e-6; ++i) {
         const double value = range->geometric ? *first * std::pow(step, i) : *first + i * step;
         char twelve_digits[32];  // 1 + 3 * 0.1 is written 1.3, not 1.3000000000000003
-        const auto end = std::to_chars(twelve_digits, twelve_digits + sizeof twelve_digits, value, std::chars_format::general, 12);
+        const auto end =
+            std::to_chars(twelve_digits, twelve_digits + sizeof twelve_digits, value, std::chars_format::general, 12);
         out.push_back(format_exact(*parse_real({twelve_digits, static_cast<std::size_t>(end.ptr - twelve_digits)})));
     }
     out.push_back(format_exact(*last));
@@ -166,7 +174,8 @@ std::optional<Extent> parse_shape(const std::string& text) {
 void require_regular(const Axis& axis, const std::vector<std::string>& values) {
     for (const auto& text : values) {
         const auto value = *parse_integer(text);
-        if (value % axis.multiple_of != 0 || (axis.power_of_two && (value < 1 || (value & (value - 1)) != 0))) refuse(axis, text);
+        if (value % axis.multiple_of != 0 || (axis.power_of_two && (value < 1 || (value & (value - 1)) != 0)))
+            refuse(axis, text);
     }
 }
 
@@ -178,7 +187,8 @@ std::vector<std::string> expand_item(const Axis& axis, const std::string& item) 
             require_regular(axis, values);
             return values;
         }
-        case Axis::Kind::real: return expand_reals(axis, item);
+        case Axis::Kind::real:
+            return expand_reals(axis, item);
         case Axis::Kind::choice:
             if (std::find(axis.choices.begin(), axis.choices.end(), item) == axis.choices.end()) refuse(axis, item);
             return {item};
@@ -186,7 +196,8 @@ std::vector<std::string> expand_item(const Axis& axis, const std::string& item) 
             if (item.empty() || item == "none") return {"none"};
             if (item.front() != '-') refuse(axis, item);
             return {item};
-        case Axis::Kind::shape: break;
+        case Axis::Kind::shape:
+            break;
     }
     const auto shape = parse_shape(item);
     if (!shape) refuse(axis, item);
@@ -208,10 +219,14 @@ std::string legal_values(const Axis& axis) {
                     : axis.multiple_of > 1 ? "multiples of " + std::to_string(axis.multiple_of)
                                            : "whole numbers") +
                    bounds;
-        case Axis::Kind::real: return automatic + ("numbers" + bounds);
-        case Axis::Kind::choice: break;
-        case Axis::Kind::shape: return automatic + ("shapes of" + (bounds.empty() ? " any number of" : bounds)) + " work-items";
-        case Axis::Kind::options: return "build options, which begin with '-'";
+        case Axis::Kind::real:
+            return automatic + ("numbers" + bounds);
+        case Axis::Kind::choice:
+            break;
+        case Axis::Kind::shape:
+            return automatic + ("shapes of" + (bounds.empty() ? " any number of" : bounds)) + " work-items";
+        case Axis::Kind::options:
+            return "build options, which begin with '-'";
     }
     return automatic + ("one of " + join(axis.choices, ", "));
 }

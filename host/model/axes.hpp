@@ -22,21 +22,22 @@ struct Axis {
         options,  ///< build options, e.g. -cl-mad-enable; none, or nothing at all, for none
     };
     std::string name;
-    std::string unit;                 ///< "pixel", "byte"; empty when the value is a pure number
-    std::string meaning;              ///< one clause for `describe`
+    std::string unit;     ///< "pixel", "byte"; empty when the value is a pure number
+    std::string meaning;  ///< one clause for `describe`
     Kind kind = Kind::integer;
-    std::vector<std::string> values;  ///< defaults; more than one makes a sweep
-    std::vector<std::string> choices{};                            ///< Kind::choice only
-    double least = 0;                                              ///< smallest legal number, inclusive
-    double most = std::numeric_limits<double>::max();              ///< largest legal number, inclusive
-    bool may_be_auto = false;                                      ///< "auto" is a legal value; the family resolves it
-    /// What `cllab tune` tries, in the syntax of --axis, e.g. {"auto", "8:64:*2"}. Only for an axis that does not affect the result.
+    std::vector<std::string> values;                   ///< defaults; more than one makes a sweep
+    std::vector<std::string> choices{};                ///< Kind::choice only
+    double least = 0;                                  ///< smallest legal number, inclusive
+    double most = std::numeric_limits<double>::max();  ///< largest legal number, inclusive
+    bool may_be_auto = false;                          ///< "auto" is a legal value; the family resolves it
+    /// What `cllab tune` tries, in the syntax of --axis, e.g. {"auto", "8:64:*2"}. Only for an axis that does not
+    /// affect the result.
     std::vector<std::string> tune{};
-    std::vector<std::string> only{};                               ///< the variants that have the axis; empty: all
-    std::int64_t multiple_of = 1;                                  ///< legal integers are multiples of this
-    bool power_of_two = false;                                     ///< legal integers are powers of two
+    std::vector<std::string> only{};  ///< the variants that have the axis; empty: all
+    std::int64_t multiple_of = 1;     ///< legal integers are multiples of this
+    bool power_of_two = false;        ///< legal integers are powers of two
 
-    bool is_of(const std::string& variant) const;                  ///< whether the variant has the axis
+    bool is_of(const std::string& variant) const;  ///< whether the variant has the axis
 };
 
 /// An NDRange extent of one to three dimensions, in work-items. dims == 0: left to the driver.

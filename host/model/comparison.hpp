@@ -26,7 +26,7 @@ struct RatioEstimate {
 };
 
 enum class Verdict {
-    faster,     ///< left takes less time than right
+    faster,  ///< left takes less time than right
     slower,
     same,       ///< within Judgement::within of each other
     undecided,  ///< the interval allows too much, or the machine told equal code apart
@@ -36,18 +36,20 @@ const char* name(Verdict verdict);  ///< "faster", "same code": the JSON value
 
 struct Judgement {
     Verdict verdict = Verdict::undecided;
-    RatioEstimate ratio;      ///< time of left over time of right
-    RatioEstimate control;    ///< of one side with itself, in the same arrangements
-    double within = 0;   ///< the largest difference that the interval allows; 0.01 is 1 %
-    double floor = 0;    ///< what a winner had to exceed: the margin, or the control's own distance from 1 where that is more
+    RatioEstimate ratio;    ///< time of left over time of right
+    RatioEstimate control;  ///< of one side with itself, in the same arrangements
+    double within = 0;      ///< the largest difference that the interval allows; 0.01 is 1 %
+    double floor =
+        0;  ///< what a winner had to exceed: the margin, or the control's own distance from 1 where that is more
 };
 
 /// One arrangement: a fresh process, fresh buffers, a random order of preparation and of turns.
 struct Arrangement {
-    std::uint64_t seed = 0;    ///< of its order, placement and inputs
-    double log_ratio = 0;      ///< log of left's time over right's: the median over samples of a pair of rounds, with Control::both of four cells
-    double error = 0;          ///< of log_ratio: its standard error by the rounds
-    double control = 0;        ///< as log_ratio, of what was built once more over its side
+    std::uint64_t seed = 0;  ///< of its order, placement and inputs
+    double log_ratio = 0;    ///< log of left's time over right's: the median over samples of a pair of rounds, with
+                             ///< Control::both of four cells
+    double error = 0;        ///< of log_ratio: its standard error by the rounds
+    double control = 0;      ///< as log_ratio, of what was built once more over its side
     double control_error = 0;
     unsigned rounds = 0;
     bool same_memory = false;  ///< both sides took turns on the same buffers
@@ -57,16 +59,17 @@ struct Arrangement {
 enum class Control { left, right, both };
 
 struct Comparison {
-    std::string left, right;   ///< ids of the variants
+    std::string left, right;                                 ///< ids of the variants
     std::vector<std::pair<std::string, std::string>> point;  ///< left's, as resolved
     DeviceInfo device;
-    std::string cache;         ///< "hot", "cold", "rotate"
+    std::string cache;  ///< "hot", "cold", "rotate"
     Control control_of = Control::left;
     std::vector<Arrangement> arrangements;
     Judgement judgement;
-    double seconds = 0;        ///< that all arrangements took
-    std::string trouble;       ///< why there is no verdict, when an arrangement failed; empty otherwise
-    /// What may disturb, as it was before the first arrangement: "governor" -> "powersave". What could not be read is not there.
+    double seconds = 0;   ///< that all arrangements took
+    std::string trouble;  ///< why there is no verdict, when an arrangement failed; empty otherwise
+    /// What may disturb, as it was before the first arrangement: "governor" -> "powersave". What could not be read is
+    /// not there.
     std::map<std::string, std::string> conditions;
 };
 

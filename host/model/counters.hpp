@@ -13,8 +13,8 @@ struct Counted {
     std::string id;
     std::vector<std::pair<std::string, std::string>> point;
     DeviceInfo device;
-    double opencl_seconds = 0;  ///< median of the cell by the lab's own method
-    double cuda_seconds = 0;    ///< median of the launches through the CUDA driver, without the profiler
+    double opencl_seconds = 0;      ///< median of the cell by the lab's own method
+    double cuda_seconds = 0;        ///< median of the launches through the CUDA driver, without the profiler
     std::vector<Counter> counters;  ///< empty: no profiler
 };
 

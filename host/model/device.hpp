@@ -22,29 +22,29 @@ struct Device {
     Implementation implementation = Implementation::other;
 
     unsigned compute_units = 1;
-    unsigned clock_mhz = 0;                        ///< as reported; never used to compute cycles
+    unsigned clock_mhz = 0;  ///< as reported; never used to compute cycles
     std::uint64_t global_bytes = 0;
     std::uint64_t max_alloc_bytes = 0;
     std::uint64_t local_bytes = 0;
     std::uint64_t constant_bytes = 0;
-    std::uint64_t reported_cache_bytes = 0;        ///< CL_DEVICE_GLOBAL_MEM_CACHE_SIZE; not the last level on NVIDIA
-    std::uint64_t host_cache_bytes = 0;            ///< a CPU's last level by the operating system, all instances; 0: unknown
-    std::vector<std::uint64_t> host_cache_levels;  ///< data a CPU's levels hold by the operating system, one instance each, first level
-                                                   ///< first; empty: unknown
-    std::uint64_t last_level_bytes = 0;            ///< best knowledge of the last-level cache, at least an upper guess
+    std::uint64_t reported_cache_bytes = 0;  ///< CL_DEVICE_GLOBAL_MEM_CACHE_SIZE; not the last level on NVIDIA
+    std::uint64_t host_cache_bytes = 0;      ///< a CPU's last level by the operating system, all instances; 0: unknown
+    std::vector<std::uint64_t> host_cache_levels;  ///< data a CPU's levels hold by the operating system, one instance
+                                                   ///< each, first level first; empty: unknown
+    std::uint64_t last_level_bytes = 0;  ///< best knowledge of the last-level cache, at least an upper guess
     unsigned cacheline_bytes = 64;
-    std::size_t max_group = 1;                     ///< work-items of a group whose kernel does not promise its size
-    std::size_t max_group_promised = 1;            ///< of one that does (reqd_work_group_size); the executor promises
-                                                   ///< when all launches of a setup share one local size above max_group
-    std::array<std::size_t, 3> max_items{1, 1, 1}; ///< work-items in each dimension
-    unsigned preferred_multiple = 0;               ///< of a trivial kernel: warp or wavefront on GPUs; 0 until a session asked
+    std::size_t max_group = 1;           ///< work-items of a group whose kernel does not promise its size
+    std::size_t max_group_promised = 1;  ///< of one that does (reqd_work_group_size); the executor promises
+                                         ///< when all launches of a setup share one local size above max_group
+    std::array<std::size_t, 3> max_items{1, 1, 1};  ///< work-items in each dimension
+    unsigned preferred_multiple = 0;  ///< of a trivial kernel: warp or wavefront on GPUs; 0 until a session asked
     unsigned base_align_bytes = 128;
     bool images = false, fp64 = false, fp16 = false, local_is_dedicated = false, little_endian = true;
     bool unified_memory = false;
     std::size_t image2d_max_width = 0, image2d_max_height = 0;
     std::set<std::string> extensions;
-    int compute_capability = 0;                    ///< NVIDIA: 90 for sm_90; 0 elsewhere
-    std::string identity;                          ///< UUID or PCI address where given, else empty
+    int compute_capability = 0;  ///< NVIDIA: 90 for sm_90; 0 elsewhere
+    std::string identity;        ///< UUID or PCI address where given, else empty
 
     bool is_gpu() const { return type == DeviceType::gpu; }
     bool is_cpu() const { return type == DeviceType::cpu; }

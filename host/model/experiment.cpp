@@ -19,9 +19,12 @@ std::uint64_t poison_word(std::uint64_t seed, std::size_t group) {
 std::size_t pixel_bytes(Image::Format format) {
     switch (format) {
         case Image::Format::r8_unsigned:
-        case Image::Format::r8_normalised: return 1;
-        case Image::Format::rgba32_float: return 16;
-        default: return 4;
+        case Image::Format::r8_normalised:
+            return 1;
+        case Image::Format::rgba32_float:
+            return 16;
+        default:
+            return 4;
     }
 }
 
@@ -52,7 +55,9 @@ bool Buffers::untouched(std::string_view name, std::size_t i) const {
 
 std::optional<Units> units_of(const Experiment& experiment, const Setup& setup) {
     for (const auto& metric : experiment.metrics) {
-        const auto unit = metric.unit.size() > 2 && metric.unit.ends_with("/s") ? metric.unit.substr(0, metric.unit.size() - 2) : std::string();
+        const auto unit = metric.unit.size() > 2 && metric.unit.ends_with("/s")
+                              ? metric.unit.substr(0, metric.unit.size() - 2)
+                              : std::string();
         if (unit.empty() || unit == "op" || unit == "B" || unit == "FLOP") continue;
         if (const double units = metric.compute(setup, 1); units > 0) return Units{unit, units};
     }

@@ -44,25 +44,47 @@ struct Variant {
     std::vector<std::string> needs{};
     /// Defaults of axes that differ from the family's for this variant, as --axis would give them: {"ilp", "1,2,4,8"}.
     std::vector<std::pair<std::string, std::string>> axes{};
-    std::string curve_over{};            ///< the axis this variant sweeps, when it is not the family's
-    std::shared_ptr<const Text> own{};   ///< nothing: the family's text
-    std::string entry{};                 ///< the kernel's name in `own`
+    std::string curve_over{};                ///< the axis this variant sweeps, when it is not the family's
+    std::shared_ptr<const Text> own{};       ///< nothing: the family's text
+    std::string entry{};                     ///< the kernel's name in `own`
     std::shared_ptr<const Native> native{};  ///< nothing: a kernel
 };
 
 // --- Arguments, in the kernel's parameter order. Buffers are cl_mem, sizes in bytes. ---------------------------------
-struct Input { std::string name; SharedBytes data; };               ///< read only; never guarded, so that Oclgrind sees reads outside
+struct Input {
+    std::string name;
+    SharedBytes data;
+};  ///< read only; never guarded, so that Oclgrind sees reads outside
 // row_bytes: of data laid out in rows; the guards are at least one row, so that a row too many is seen.
-/// Whose transfer steps move a buffer, and are so proved to: up, it holds poison until an Upload brings the data; down, the check sees what the
-/// last Download left on the host. A transfer that is not there, or goes elsewhere, is then a wrong result.
+/// Whose transfer steps move a buffer, and are so proved to: up, it holds poison until an Upload brings the data; down,
+/// the check sees what the last Download left on the host. A transfer that is not there, or goes elsewhere, is then a
+/// wrong result.
 enum class ByStep { none, up, down };
 /// Poisoned before verification, guarded on both sides.
-struct Output { std::string name; std::size_t size_bytes = 0, row_bytes = 0; ByStep by_step = ByStep::none; };
+struct Output {
+    std::string name;
+    std::size_t size_bytes = 0, row_bytes = 0;
+    ByStep by_step = ByStep::none;
+};
 /// Uploaded before verification, guarded on both sides.
-struct InOut { std::string name; SharedBytes data; std::size_t row_bytes = 0; ByStep by_step = ByStep::none; };
-struct Scratch { std::string name; std::size_t size_bytes = 0, row_bytes = 0; };  ///< device memory nobody checks; poisoned and guarded
-struct Local { std::string name; std::size_t size_bytes = 0; };     ///< __local memory
-struct Value { std::string name; Bytes data; };                     ///< a scalar or struct passed by value
+struct InOut {
+    std::string name;
+    SharedBytes data;
+    std::size_t row_bytes = 0;
+    ByStep by_step = ByStep::none;
+};
+struct Scratch {
+    std::string name;
+    std::size_t size_bytes = 0, row_bytes = 0;
+};  ///< device memory nobody checks; poisoned and guarded
+struct Local {
+    std::string name;
+    std::size_t size_bytes = 0;
+};  ///< __local memory
+struct Value {
+    std::string name;
+    Bytes data;
+};  ///< a scalar or struct passed by value
 /// An image of `dims` dimensions. data == nullptr: write-only output, poisoned and read back like Output.
 struct Image {
     enum class Format { r8_unsigned, r8_normalised, r32_float, rgba8_unsigned, rgba8_normalised, rgba32_float };
@@ -102,9 +124,10 @@ SharedBytes share(const std::vector<T>& v) {
     return std::make_shared<const Bytes>(to_bytes(v));
 }
 
-// --- Steps of one operation. No steps means one Launch of the variant with setup.global, setup.local, all arguments. --
+// --- Steps of one operation. No steps means one Launch of the variant with setup.global, setup.local, all arguments.
+// --
 struct Launch {
-    std::string entry{};              ///< kernel name; empty: the variant's own
+    std::string entry{};  ///< kernel name; empty: the variant's own
     Extent global, local{};
     std::vector<std::string> args{};  ///< names from Setup::args; empty: all of them, in order
     Extent offset{};                  ///< of the NDRange
@@ -117,8 +140,13 @@ struct Upload {
     std::size_t piece_bytes = 0;  ///< transferred in pieces of this many bytes, the last one shorter; 0: all at once
     unsigned queue = 0;
 };
-struct Download { std::string buffer; unsigned queue = 0; };  ///< device to host, counted in the time
-struct Swap { std::string a, b; };        ///< the two buffers change places, for this operation and all later ones
+struct Download {
+    std::string buffer;
+    unsigned queue = 0;
+};  ///< device to host, counted in the time
+struct Swap {
+    std::string a, b;
+};  ///< the two buffers change places, for this operation and all later ones
 
 /// The buffers and by-value arguments of a set-up in the memory of this process, by name.
 class HostMemory {
@@ -128,7 +156,8 @@ public:
     template <typename T>
     std::span<T> as(std::string_view name) const {
         const auto found = data.find(name);
-        if (found == data.end()) throw Error(Blame::result, "a native loop asks for the unknown argument '" + std::string(name) + "'");
+        if (found == data.end())
+            throw Error(Blame::result, "a native loop asks for the unknown argument '" + std::string(name) + "'");
         return {reinterpret_cast<T*>(found->second.data()), found->second.size() / sizeof(T)};
     }
     template <typename T>
@@ -136,8 +165,11 @@ public:
         return as<T>(name).front();
     }
 };
-/// Work that this process does on the buffers, which are in its memory meanwhile. An operation with such a step has no launches.
-struct HostLoop { std::function<void(const HostMemory&)> run; };
+/// Work that this process does on the buffers, which are in its memory meanwhile. An operation with such a step has no
+/// launches.
+struct HostLoop {
+    std::function<void(const HostMemory&)> run;
+};
 
 using Step = std::variant<Launch, Upload, Download, Swap, HostLoop>;
 
@@ -145,12 +177,12 @@ using Step = std::variant<Launch, Upload, Download, Swap, HostLoop>;
 /// steps (whatever the probe counts: chained loads, work-items, barriers). Rates are computed from these elsewhere.
 struct Work {
     double bytes = 0, flops = 0, steps = 0;
-    bool assumed = false;  ///< nobody declared the bytes: every buffer once
-    double atomics = 0;      ///< on global memory
-    double barriers = 0;     ///< that each work-item passes
-    double local_bytes = 0;  ///< of local memory, loaded and stored by all work-items
+    bool assumed = false;        ///< nobody declared the bytes: every buffer once
+    double atomics = 0;          ///< on global memory
+    double barriers = 0;         ///< that each work-item passes
+    double local_bytes = 0;      ///< of local memory, loaded and stored by all work-items
     double local_addresses = 0;  ///< words of a group's local memory that all its atomics on local memory go to
-    double chain = 0;        ///< loads of global memory of which each waits for the one before, of one work-item
+    double chain = 0;            ///< loads of global memory of which each waits for the one before, of one work-item
 };
 
 /// Two trip counts of the by-value int argument `argument`. The reported time of a step is
@@ -162,18 +194,21 @@ struct Slope {
     bool may_be_free = false;  ///< the step is a baseline to subtract, and may cost nothing
 };
 
-/// Operations that must stand in the machine code of the kernel: those of one trip of its loop with a Slope, else of the
-/// whole kernel. Where fewer than 95 % are found a compiler saw through the probe, and the cell is wrong_result,
+/// Operations that must stand in the machine code of the kernel: those of one trip of its loop with a Slope, else of
+/// the whole kernel. Where fewer than 95 % are found a compiler saw through the probe, and the cell is wrong_result,
 /// "collapsed: …". A lower bound: what compilers may do without is not declared.
 struct Declared {
     enum class What {
-        multiply_add,      ///< fused, floating-point
+        multiply_add,  ///< fused, floating-point
         integer_multiply,
-        load, store,       ///< of global memory
-        local_load, local_store,
-        atomic, local_atomic,
+        load,
+        store,  ///< of global memory
+        local_load,
+        local_store,
+        atomic,
+        local_atomic,
         barrier,
-        function,          ///< calls of built-in functions: at least one floating-point operation or call instruction each
+        function,  ///< calls of built-in functions: at least one floating-point operation or call instruction each
     };
     What what;
     double count = 0;    ///< elements of one work-item; instructions count as many as they handle
@@ -185,7 +220,7 @@ class Buffers {
 public:
     std::map<std::string, std::span<const std::byte>, std::less<>> data;
     std::uint64_t poison_seed = 0;
-    std::int32_t trips = 0;  ///< value of Slope::argument in this run; 0 without a slope
+    std::int32_t trips = 0;        ///< value of Slope::argument in this run; 0 without a slope
     std::uint64_t operations = 1;  ///< since the data was loaded
     /// With Setup::reference: what that kernel left of the same data after as many operations, by name.
     const std::map<std::string, Bytes, std::less<>>* expected = nullptr;
@@ -199,7 +234,8 @@ public:
     template <typename T>
     std::span<const T> as(std::string_view name) const {
         const auto found = data.find(name);
-        if (found == data.end()) throw Error(Blame::result, "check asks for unknown buffer '" + std::string(name) + "'");
+        if (found == data.end())
+            throw Error(Blame::result, "check asks for unknown buffer '" + std::string(name) + "'");
         return {reinterpret_cast<const T*>(found->second.data()), found->second.size() / sizeof(T)};
     }
     /// True when byte `i` of an Output still holds its poison, i.e. (almost surely) nobody wrote it.
@@ -219,8 +255,9 @@ struct Picture {
     std::function<Bytes(std::span<const std::byte>)> grey;  ///< width*height bytes for the file
 };
 
-/// How buffers get to the device and back: copied from and to memory of the process, or pinned memory, which the driver allocated; mapped for
-/// the host to fill and read in place; host_pointer, mapped likewise, of buffers that lie in memory of the process.
+/// How buffers get to the device and back: copied from and to memory of the process, or pinned memory, which the driver
+/// allocated; mapped for the host to fill and read in place; host_pointer, mapped likewise, of buffers that lie in
+/// memory of the process.
 enum class Transfer { copied, pinned, mapped, host_pointer };
 constexpr bool is_in_place(Transfer t) { return t == Transfer::mapped || t == Transfer::host_pointer; }
 
@@ -236,39 +273,39 @@ struct Reference {
 
 /// What the checks of a cell amount to.
 struct Proof {
-    std::string checked_by;              ///< "host code", "reference naive"
+    std::string checked_by;               ///< "host code", "reference naive"
     std::vector<std::string> warnings{};  ///< as Record::warnings
 };
 
 struct Setup {
     std::vector<Argument> args;
-    Extent global, local{}, offset{};      ///< offset: of the one launch of a set-up without steps
+    Extent global, local{}, offset{};  ///< offset: of the one launch of a set-up without steps
     std::vector<Step> steps{};
-    unsigned verify_operations = 1;        ///< operations run before the check
-    /// Each operation goes on from what the one before left, so that `check` must go by Buffers::operations, and is asked
-    /// after verify_operations or one more. Everywhere else it must hold after any number, and what the timed operations
-    /// left is checked as it is.
+    unsigned verify_operations = 1;  ///< operations run before the check
+    /// Each operation goes on from what the one before left, so that `check` must go by Buffers::operations, and is
+    /// asked after verify_operations or one more. Everywhere else it must hold after any number, and what the timed
+    /// operations left is checked as it is.
     bool accumulates = false;
     Work work;
     Check check;
     std::optional<Slope> slope{};
     std::vector<Declared> declared{};
-    bool chained = false;                  ///< each of the first operations declared waits for the result of the one before
-    bool shared = false;                   ///< every work-group goes through all of what is read
-    std::vector<std::string> defines{};    ///< from the point, added to the variant's
-    Point point{};                         ///< what every axis became; filled by set_up(), and the point of the record
+    bool chained = false;  ///< each of the first operations declared waits for the result of the one before
+    bool shared = false;   ///< every work-group goes through all of what is read
+    std::vector<std::string> defines{};  ///< from the point, added to the variant's
+    Point point{};                       ///< what every axis became; filled by set_up(), and the point of the record
     std::map<std::string, Picture> pictures{};
     Transfer transfer = Transfer::copied;
-    bool blocking = false;                 ///< each step is waited for before the next is enqueued
-    Pages pages = Pages::any;              ///< what the buffers lie in becomes the metric huge_pages, unless any
-    bool time_transfers = false;           ///< also report upload and download time as metrics
+    bool blocking = false;        ///< each step is waited for before the next is enqueued
+    Pages pages = Pages::any;     ///< what the buffers lie in becomes the metric huge_pages, unless any
+    bool time_transfers = false;  ///< also report upload and download time as metrics
     /// Optional: numbers in the outputs as sampling left them, `operations` operations after the data was loaded. They
     /// become metrics under their names, without unit and neither better nor worse.
     std::function<std::vector<std::pair<std::string, double>>(const Buffers&, std::uint64_t operations)> observe{};
     /// Numbers that `check` finds besides right or wrong, e.g. the largest error in ulp; for Metric::compute to report.
     std::shared_ptr<std::map<std::string, double>> observed{};
-    /// Of a cell with a tolerance: every check judges by it where a result is not the expected one. Set by the run, or by a
-    /// kernel file that states a tolerance. The largest errors become metrics.
+    /// Of a cell with a tolerance: every check judges by it where a result is not the expected one. Set by the run, or
+    /// by a kernel file that states a tolerance. The largest errors become metrics.
     std::shared_ptr<Errors> errors{};
     std::optional<Reference> reference{};
     /// Asked when all cells of the comparison have been verified; nothing: the checks are independent host code.
@@ -276,8 +313,8 @@ struct Setup {
 };
 
 struct Native {
-    std::string like;        ///< the kernel variant whose arguments, work and check it has
-    bool every_core = false; ///< a thread for each compute unit of the device; else one
+    std::string like;         ///< the kernel variant whose arguments, work and check it has
+    bool every_core = false;  ///< a thread for each compute unit of the device; else one
     /// One operation at the point, by as many threads.
     std::function<void(const HostMemory&, const Point&, unsigned threads)> loop;
     std::string compiler, instruction_set;  ///< that made it, and that it was made for
@@ -328,7 +365,7 @@ struct Curve {
 
 /// What a probe concludes from its curves: a knee, a capacity, a rate, with interval and how it was obtained.
 struct Finding {
-    std::string id;    ///< what it is joined by, of its own in its family: "peak.float"; never shown in a table
+    std::string id;  ///< what it is joined by, of its own in its family: "peak.float"; never shown in a table
     std::string name, unit;
     double value = 0, low = 0, high = 0;
     std::string how;
@@ -346,9 +383,9 @@ struct Experiment {
     std::vector<Variant> native{};  ///< what a user would pick instead of the kernels: only --native selects them
     /// Reads every axis of the cell from the Params (model/params.hpp) and never from the request's point.
     std::function<Setup(const Request&, Params&)> setup;
-    /// The cheap part of `setup`, for families with an axis that may be auto or a point that may make no sense: reads every
-    /// axis and makes no data. Throws Error(usage) for a point that makes no sense on any device, Unsupported for one that
-    /// this device cannot do.
+    /// The cheap part of `setup`, for families with an axis that may be auto or a point that may make no sense: reads
+    /// every axis and makes no data. Throws Error(usage) for a point that makes no sense on any device, Unsupported for
+    /// one that this device cannot do.
     std::function<void(const Request&, Params&)> resolve{};
     std::vector<Metric> metrics{};
     std::string curve_over{};

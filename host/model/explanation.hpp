@@ -13,12 +13,13 @@ namespace cllab::model {
 
 /// A time that the cell cannot beat: what it is declared to execute, over the device's own measured peak.
 struct Bound {
-    std::string id;      ///< "memory", "l2", "arithmetic", "units", "atomics", "launch", "groups", "latency", "barriers", "local", "issue", "pipe"
-    std::string name;    ///< "memory bandwidth"
-    std::string brief;   ///< the same in a word or two, for a column: "memory"
+    std::string id;    ///< "memory", "l2", "arithmetic", "units", "atomics", "launch", "groups", "latency", "barriers",
+                       ///< "local", "issue", "pipe"
+    std::string name;  ///< "memory bandwidth"
+    std::string brief;                      ///< the same in a word or two, for a column: "memory"
     double seconds = 0, low = 0, high = 0;  ///< low..high: by the interval of the peak
-    std::string how;     ///< "33.6 MB at 25.5 GB/s (copy bandwidth)"
-    std::string figure;  ///< identifier of the peak in the profile
+    std::string how;                        ///< "33.6 MB at 25.5 GB/s (copy bandwidth)"
+    std::string figure;                     ///< identifier of the peak in the profile
 };
 
 enum class Limit {
@@ -41,7 +42,7 @@ struct ClaimTest {
     std::string because;       ///< "L2 latency bounds it then"
     RatioEstimate found;
     Outcome outcome = Outcome::undecided;
-    std::string trouble;       ///< why nothing was found; empty otherwise
+    std::string trouble;  ///< why nothing was found; empty otherwise
 };
 
 /// A peak of the profile that was measured again because a cell cast doubt on it.
@@ -58,27 +59,31 @@ struct PeakAgain {
 struct ModelledTime {
     double ports_low = 0, ports_high = 0;    ///< seconds, by the models that say least and most: issue and ports alone
     double cycles_low = 0, cycles_high = 0;  ///< with dependencies, within a pass and from one to the next
-    std::string how;  ///< "llvm-mca-15: 14 instructions in 3.5 to 4 cycles, …"
+    std::string how;                         ///< "llvm-mca-15: 14 instructions in 3.5 to 4 cycles, …"
 };
 
 struct Explanation {
-    std::vector<Bound> bounds;  ///< largest first
+    std::vector<Bound> bounds;                                   ///< largest first
     std::vector<std::pair<std::string, std::string>> unbounded;  ///< what has no bound, and why
     std::vector<std::string> missing;  ///< figures that the profile has not, and that would bound it
     Limit limit = Limit::unexplained;
-    std::size_t second = 0;     ///< of a named limit: the bound that follows the first one in time instead of running beside it; 0: none
+    std::size_t second =
+        0;  ///< of a named limit: the bound that follows the first one in time instead of running beside it; 0: none
     std::vector<PeakAgain> again;  ///< in the order measured
-    double first_seconds = 0;   ///< what the cell took when it was first measured, where it was measured a second time; 0: it was not
+    double first_seconds =
+        0;  ///< what the cell took when it was first measured, where it was measured a second time; 0: it was not
     std::vector<ClaimTest> tests;
     std::optional<ModelledTime> modelled;
-    std::string unmodelled;     ///< why not, where it was asked for
-    std::string untested;       ///< why a named limiter was not tested where that was asked for
+    std::string unmodelled;  ///< why not, where it was asked for
+    std::string untested;    ///< why a named limiter was not tested where that was asked for
 
     /// Of a named one.
     const Bound* limiter() const { return limit == Limit::named ? &bounds.front() : nullptr; }
     const Bound* follower() const { return second > 0 && second < bounds.size() ? &bounds[second] : nullptr; }
     /// Of all bounds taken together as they stand in the claim.
-    double seconds() const { return bounds.empty() ? 0 : bounds.front().seconds + (follower() ? follower()->seconds : 0); }
+    double seconds() const {
+        return bounds.empty() ? 0 : bounds.front().seconds + (follower() ? follower()->seconds : 0);
+    }
 };
 
 }  // namespace cllab::model

@@ -48,7 +48,8 @@ public:
             std::size_t last = first;
             while (last + 1 < end && within(first, last + 1)) ++last;
             const double span = x_[last] / x_[first];
-            if (last + 1 - first < options_.least_points || span < options_.least_span || is_slope(first, last)) continue;
+            if (last + 1 - first < options_.least_points || span < options_.least_span || is_slope(first, last))
+                continue;
             if (span > best_span) best_span = span, best = {first, last};
         }
         if (best_span == 0) return;
@@ -63,7 +64,8 @@ private:
         const double level = middle(first, last);
         return smooth_[last] <= level * options_.tolerance && smooth_[first] >= level / options_.tolerance;
     }
-    /// An even climb through the band rises by half of it between its quartiles; a plateau that creeps at its end, hardly.
+    /// An even climb through the band rises by half of it between its quartiles; a plateau that creeps at its end,
+    /// hardly.
     bool is_slope(std::size_t first, std::size_t last) const {
         const std::size_t quarter = (last - first) / 4;
         return std::log(smooth_[last - quarter] / smooth_[first + quarter]) > 0.35 * 2 * std::log(options_.tolerance);
@@ -73,8 +75,8 @@ private:
     const PlateauOptions& options_;
 };
 
-Plateau make_plateau(const Run& run, const std::vector<double>& x, const std::vector<double>& y, const std::vector<double>& smooth,
-                     double tolerance) {
+Plateau make_plateau(const Run& run, const std::vector<double>& x, const std::vector<double>& y,
+                     const std::vector<double>& smooth, double tolerance) {
     const Summary s = summarise(std::span(y).subspan(run.first, run.last + 1 - run.first));
     std::size_t first = run.first, last = run.last;
     while (first > 0 && smooth[first - 1] >= s.median / tolerance) --first;
@@ -147,9 +149,11 @@ Plateaus find_plateaus(std::span<const double> xs, std::span<const double> ys, c
     std::vector<double> errors;
     for (const auto& run : runs) {
         auto plateau = make_plateau(run, x, y, smooth, options.tolerance);
-        if (!result.levels.empty()) result.levels.back().transition = plateau.first_x / result.levels.back().capacity.value;
+        if (!result.levels.empty())
+            result.levels.back().transition = plateau.first_x / result.levels.back().capacity.value;
         for (std::size_t i = 0; i < x.size(); ++i)
-            if (x[i] >= plateau.first_x && x[i] <= plateau.capacity.value) errors.push_back(std::abs(y[i] / plateau.value.value - 1));
+            if (x[i] >= plateau.first_x && x[i] <= plateau.capacity.value)
+                errors.push_back(std::abs(y[i] / plateau.value.value - 1));
         result.levels.push_back(plateau);
     }
     if (!errors.empty()) result.residual = summarise(errors).median;
@@ -167,7 +171,8 @@ std::optional<StepFit> fit_step(std::span<const double> xs, std::span<const doub
         step.after = summarise(std::span(y).subspan(split)).median;
         step.position = {x[split - 1], x[split - 1], x[split]};
         for (std::size_t i = 0; i < x.size(); ++i)
-            step.residual += std::abs(y[i] / (i < split ? step.before : step.after) - 1) / static_cast<double>(x.size());
+            step.residual +=
+                std::abs(y[i] / (i < split ? step.before : step.after) - 1) / static_cast<double>(x.size());
         if (!best || step.residual < best->residual) best = step;
     }
     if (!best) return std::nullopt;

@@ -34,7 +34,8 @@ double weighted_scale(const std::vector<double>& f) {
 
 }  // namespace
 
-std::pair<std::vector<double>, std::vector<double>> clean(std::span<const double> x, std::span<const double> y, bool positive) {
+std::pair<std::vector<double>, std::vector<double>> clean(std::span<const double> x, std::span<const double> y,
+                                                          bool positive) {
     std::vector<std::pair<double, double>> points;
     for (std::size_t i = 0; i < std::min(x.size(), y.size()); ++i) {
         const bool usable = std::isfinite(x[i]) && std::isfinite(y[i]) && (!positive || (x[i] > 0 && y[i] > 0));
@@ -97,7 +98,8 @@ std::optional<Staircase> fit_staircase(std::span<const double> groups, std::span
         if (affine.base <= affine.slope / 2) tried.emplace_back(period, affine);
     }
     if (tried.empty()) return std::nullopt;
-    const auto best = std::min_element(tried.begin(), tried.end(), [](const auto& a, const auto& b) { return a.second.residual < b.second.residual; });
+    const auto best = std::min_element(
+        tried.begin(), tried.end(), [](const auto& a, const auto& b) { return a.second.residual < b.second.residual; });
     const auto& [period, affine] = *best;
     const double height = affine.slope / summarise(t).median;
     if (height <= std::max(4 * affine.residual, fit::least_effect)) return std::nullopt;
@@ -107,7 +109,8 @@ std::optional<Staircase> fit_staircase(std::span<const double> groups, std::span
     s.step = affine.slope;
     s.residual = affine.residual;
     // Likely periods beside the best; not those of another range beyond an unlikely one.
-    for (auto it = best; it != tried.end() && fit::as_likely(it->second.residual, affine.residual, g.size()); ++it) s.period.high = it->first;
+    for (auto it = best; it != tried.end() && fit::as_likely(it->second.residual, affine.residual, g.size()); ++it)
+        s.period.high = it->first;
     for (auto it = best; fit::as_likely(it->second.residual, affine.residual, g.size()); --it) {
         s.period.low = it->first;
         if (it == tried.begin()) break;
@@ -131,8 +134,10 @@ Dispatch fit_width(const std::vector<double>& sizes, const std::vector<double>& 
     for (const double most_by_groups : counts) {
         std::vector<double> by_groups, by_waves;
         for (std::size_t i = 0; i < sizes.size(); ++i)
-            if (waves[i] <= most_by_groups) by_groups.push_back(group_rates[i]);
-            else by_waves.push_back(group_rates[i] * waves[i]);
+            if (waves[i] <= most_by_groups)
+                by_groups.push_back(group_rates[i]);
+            else
+                by_waves.push_back(group_rates[i] * waves[i]);
         Dispatch d;
         const Summary groups = summarise(by_groups);
         d.group_rate = {groups.median, groups.low, groups.high};
@@ -157,9 +162,11 @@ std::optional<Dispatch> fit_dispatch(std::span<const double> group_sizes, std::s
     if (sizes.size() < 3) return std::nullopt;
     std::vector<Dispatch> tried;
     for (const unsigned width : {8u, 16u, 32u, 64u, 128u}) tried.push_back(fit_width(sizes, rate, width));
-    auto best = *std::min_element(tried.begin(), tried.end(), [](const Dispatch& a, const Dispatch& b) { return a.residual < b.residual; });
-    // A wave rate is claimed only where group rate alone explains the points markedly worse. It brings a rate, a width and
-    // a split, chosen as the best of dozens, so mere noise gains up to about 3 in log likelihood; a real limit gains tens.
+    auto best = *std::min_element(tried.begin(), tried.end(),
+                                  [](const Dispatch& a, const Dispatch& b) { return a.residual < b.residual; });
+    // A wave rate is claimed only where group rate alone explains the points markedly worse. It brings a rate, a width
+    // and a split, chosen as the best of dozens, so mere noise gains up to about 3 in log likelihood; a real limit
+    // gains tens.
     constexpr double wave_margin = 6;
     const auto groups_only = fit_width(sizes, rate, 0);
     if (fit::as_likely(groups_only.residual, best.residual, sizes.size(), wave_margin)) return groups_only;
@@ -169,11 +176,13 @@ std::optional<Dispatch> fit_dispatch(std::span<const double> group_sizes, std::s
     return best;
 }
 
-unsigned bank_slots(std::span<const std::uint32_t> byte_addresses, unsigned banks, unsigned bank_bytes, unsigned lanes_per_pass) {
+unsigned bank_slots(std::span<const std::uint32_t> byte_addresses, unsigned banks, unsigned bank_bytes,
+                    unsigned lanes_per_pass) {
     unsigned slots = 0;
     for (std::size_t first = 0; first < byte_addresses.size(); first += lanes_per_pass) {
         std::map<unsigned, std::set<std::uint32_t>> words;  // of each bank
-        for (const auto address : byte_addresses.subspan(first, std::min<std::size_t>(lanes_per_pass, byte_addresses.size() - first)))
+        for (const auto address :
+             byte_addresses.subspan(first, std::min<std::size_t>(lanes_per_pass, byte_addresses.size() - first)))
             words[address / bank_bytes % banks].insert(address / bank_bytes);
         std::size_t turns = 0;
         for (const auto& [bank, distinct] : words) turns = std::max(turns, distinct.size());
@@ -186,27 +195,32 @@ std::optional<Banks> fit_banks(std::span<const BankCase> cases, unsigned lanes_p
     std::vector<double> times;
     std::vector<const BankCase*> usable;
     for (const auto& c : cases)
-        if (std::isfinite(c.time) && c.time > 0 && !c.byte_addresses.empty()) usable.push_back(&c), times.push_back(c.time);
+        if (std::isfinite(c.time) && c.time > 0 && !c.byte_addresses.empty())
+            usable.push_back(&c), times.push_back(c.time);
     if (usable.size() < 3 || lanes_per_pass == 0) return std::nullopt;
     std::vector<Banks> tried;
     std::vector<double> most_extra;
     // The commonest first: of equals the first is taken.
-    for (const auto& [banks, bytes] : std::initializer_list<std::pair<unsigned, unsigned>>{{32, 4}, {64, 4}, {16, 4}, {32, 8}, {64, 8}, {16, 8}}) {
+    for (const auto& [banks, bytes] :
+         std::initializer_list<std::pair<unsigned, unsigned>>{{32, 4}, {64, 4}, {16, 4}, {32, 8}, {64, 8}, {16, 8}}) {
         std::vector<double> extra;
         for (const auto* c : usable) {
             const auto passes = (c->byte_addresses.size() + lanes_per_pass - 1) / lanes_per_pass;
-            extra.push_back(static_cast<double>(bank_slots(c->byte_addresses, banks, bytes, lanes_per_pass)) - static_cast<double>(passes));
+            extra.push_back(static_cast<double>(bank_slots(c->byte_addresses, banks, bytes, lanes_per_pass)) -
+                            static_cast<double>(passes));
         }
         const auto affine = fit::fit_affine(extra, times);
         tried.push_back({banks, bytes, affine.base, affine.slope, affine.residual, {}});
         most_extra.push_back(*std::max_element(extra.begin(), extra.end()));
     }
-    const auto chosen = std::min_element(tried.begin(), tried.end(), [](const Banks& a, const Banks& b) { return a.residual < b.residual - 1e-9; });
+    const auto chosen = std::min_element(tried.begin(), tried.end(),
+                                         [](const Banks& a, const Banks& b) { return a.residual < b.residual - 1e-9; });
     Banks best = *chosen;
     const double effect = best.per_slot * most_extra[static_cast<std::size_t>(chosen - tried.begin())];
     if (effect <= best.base * std::max(4 * best.residual, fit::least_effect)) return std::nullopt;
     for (auto it = tried.begin(); it != tried.end(); ++it)
-        if (it != chosen && fit::as_likely(it->residual, best.residual, usable.size())) best.alternatives.emplace_back(it->banks, it->bank_bytes);
+        if (it != chosen && fit::as_likely(it->residual, best.residual, usable.size()))
+            best.alternatives.emplace_back(it->banks, it->bank_bytes);
     return best;
 }
 

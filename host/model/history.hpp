@@ -1,4 +1,5 @@
-// The times of one cell over many runs, and where their level changed, as data. compare/ finds the levels, report/ prints them.
+// The times of one cell over many runs, and where their level changed, as data. compare/ finds the levels, report/
+// prints them.
 #pragma once
 
 #include <cstddef>

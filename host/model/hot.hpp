@@ -9,7 +9,8 @@
 
 namespace cllab::model {
 
-/// A basic block that was seen running. Addresses are those of isa.txt; where executions were counted, those of the listing that was counted.
+/// A basic block that was seen running. Addresses are those of isa.txt; where executions were counted, those of the
+/// listing that was counted.
 struct HotBlock {
     /// In `memory` on x86: loads whose result is the index of the next such load.
     static constexpr const char* index_chain = "index_chain";
@@ -17,8 +18,8 @@ struct HotBlock {
     std::string function;
     std::uint64_t begin = 0, end = 0;  ///< end: the first address behind it
     unsigned samples = 0;
-    double share = 0;                  ///< of the samples in the kernel, or of all executed instructions
-    unsigned instructions = 0;         ///< of one pass through it, as the following counts
+    double share = 0;                                 ///< of the samples in the kernel, or of all executed instructions
+    unsigned instructions = 0;                        ///< of one pass through it, as the following counts
     std::map<std::string, unsigned> classes, memory;  ///< as in stats.json: "vector_256", "load_256"
     std::vector<std::uint64_t> loops;  ///< headers of the loops around it, outermost first; empty: straight-line code
     std::uint64_t executed = 0;        ///< instructions that warps executed in it; 0 where nobody counted
@@ -28,9 +29,10 @@ struct HotBlock {
 struct HotLoop {
     std::string function;
     std::uint64_t header = 0;
-    unsigned depth = 1;        ///< 1 is outermost
-    double own = 0, share = 0; ///< of the samples, or of the executed instructions: in it but in no inner loop; with its inner loops
-    unsigned instructions = 0; ///< of its own body, without that of inner loops
+    unsigned depth = 1;         ///< 1 is outermost
+    double own = 0, share = 0;  ///< of the samples, or of the executed instructions: in it but in no inner loop; with
+                                ///< its inner loops
+    unsigned instructions = 0;  ///< of its own body, without that of inner loops
 };
 
 /// Cycles of one pass through a block by a model of a processor, with everything that it loads in the first level.
@@ -42,30 +44,33 @@ struct CoreModel {
 
 /// What llvm-mca says of the block with the most samples.
 struct CoreModels {
-    std::string by;      ///< "llvm-mca-15"; empty where there is none
+    std::string by;  ///< "llvm-mca-15"; empty where there is none
     std::vector<CoreModel> processors;
     std::string reason;  ///< why there are none; empty otherwise
 };
 
 struct Hot {
-    static constexpr const char *sampled = "sampled", *counted = "counted", *accounted = "accounted", *unknown = "unknown";
+    static constexpr const char *sampled = "sampled", *counted = "counted", *accounted = "accounted",
+                                *unknown = "unknown";
     std::string evidence = unknown;
-    std::string reason;        ///< why it is unknown, in one sentence; empty otherwise
-    std::string method;        ///< "perf_event_open, cpu-clock", "ncu, inst_executed"; empty where nothing was sampled or counted
-    unsigned samples = 0;      ///< of all threads of the process while the kernel ran again and again
-    unsigned in_kernel = 0;    ///< of these, in the functions of the listing
+    std::string reason;  ///< why it is unknown, in one sentence; empty otherwise
+    std::string
+        method;  ///< "perf_event_open, cpu-clock", "ncu, inst_executed"; empty where nothing was sampled or counted
+    unsigned samples = 0;        ///< of all threads of the process while the kernel ran again and again
+    unsigned in_kernel = 0;      ///< of these, in the functions of the listing
     std::uint64_t executed = 0;  ///< instructions that warps executed in one launch; 0 where nobody counted
     std::map<std::string, unsigned> elsewhere;  ///< the others by where: "libpocl.so.2.9.0", "generated code"
-    std::string code;          ///< title of the listing: which of a driver's functions ran
-    std::vector<HotBlock> blocks;  ///< largest share first; those with less than 0.5 % are left out
-    std::vector<HotLoop> loops;    ///< of these blocks, by their own share, most first
-    std::optional<CoreModels> models;  ///< nothing: nobody asked
+    std::string code;                           ///< title of the listing: which of a driver's functions ran
+    std::vector<HotBlock> blocks;               ///< largest share first; those with less than 0.5 % are left out
+    std::vector<HotLoop> loops;                 ///< of these blocks, by their own share, most first
+    std::optional<CoreModels> models;           ///< nothing: nobody asked
 
     bool known() const { return evidence != unknown; }
     const HotBlock* hottest() const { return known() && !blocks.empty() ? &blocks.front() : nullptr; }
 };
 
-/// "sampled, 412 samples in the kernel of 430", "counted, 329383936 instructions of warps", "unknown: …": what the shares rest on.
+/// "sampled, 412 samples in the kernel of 430", "counted, 329383936 instructions of warps", "unknown: …": what the
+/// shares rest on.
 std::string statement(const Hot& hot);
 /// What a share is a part of: "the samples", "the executed instructions".
 const char* what_is_shared(const Hot& hot);

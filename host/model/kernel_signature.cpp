@@ -13,10 +13,12 @@ std::optional<ElementType> builtin_type(const std::string& name) {
         std::size_t bytes;
     };
     static const Scalar scalars[] = {
-        {"char", Kind::signed_integer, 1},    {"uchar", Kind::unsigned_integer, 1},  {"short", Kind::signed_integer, 2},
-        {"ushort", Kind::unsigned_integer, 2}, {"int", Kind::signed_integer, 4},     {"uint", Kind::unsigned_integer, 4},
-        {"long", Kind::signed_integer, 8},    {"ulong", Kind::unsigned_integer, 8},  {"half", Kind::floating, 2},
-        {"float", Kind::floating, 4},         {"double", Kind::floating, 8},
+        {"char", Kind::signed_integer, 1},  {"uchar", Kind::unsigned_integer, 1},
+        {"short", Kind::signed_integer, 2}, {"ushort", Kind::unsigned_integer, 2},
+        {"int", Kind::signed_integer, 4},   {"uint", Kind::unsigned_integer, 4},
+        {"long", Kind::signed_integer, 8},  {"ulong", Kind::unsigned_integer, 8},
+        {"half", Kind::floating, 2},        {"float", Kind::floating, 4},
+        {"double", Kind::floating, 8},
     };
     static const std::pair<const char*, const char*> spellings[] = {
         {"unsigned char", "uchar"}, {"unsigned short", "ushort"}, {"unsigned int", "uint"}, {"unsigned", "uint"},

@@ -58,7 +58,8 @@ Extent Params::shape(const std::string& axis, const Extent& automatic) {
 
 std::size_t Params::only(const std::string& axis, std::size_t value, const std::string& reason) {
     if (const auto found = text(axis, std::to_string(value)); found != std::to_string(value))
-        throw Unsupported("axis '" + axis + "' is " + found + "; " + reason + ", so only " + std::to_string(value) + " is possible");
+        throw Unsupported("axis '" + axis + "' is " + found + "; " + reason + ", so only " + std::to_string(value) +
+                          " is possible");
     return value;
 }
 
@@ -74,18 +75,26 @@ std::vector<std::string> Params::unread() const {
 namespace {
 
 const Variant& kernel_of(const Experiment& experiment, const Native& native) {
-    const auto found = std::find_if(experiment.variants.begin(), experiment.variants.end(), [&](const auto& v) { return v.name == native.like; });
+    const auto found = std::find_if(experiment.variants.begin(), experiment.variants.end(),
+                                    [&](const auto& v) { return v.name == native.like; });
     if (found == experiment.variants.end())
-        throw Error(Blame::result, "'" + experiment.family + "' has no variant '" + native.like + "', which its native loop is like");
+        throw Error(Blame::result,
+                    "'" + experiment.family + "' has no variant '" + native.like + "', which its native loop is like");
     return *found;
 }
 
-/// What a native loop asks of its family: what the kernel would that it is like, at the defaults of the axes it does not have.
+/// What a native loop asks of its family: what the kernel would that it is like, at the defaults of the axes it does
+/// not have.
 class AsKernel {
 public:
     AsKernel(const Experiment& experiment, const Request& request)
         : point_(request.point),
-          request_{kernel_of(experiment, *request.variant.native), point_, request.device, request.seed, request.files, request.verification} {
+          request_{kernel_of(experiment, *request.variant.native),
+                   point_,
+                   request.device,
+                   request.seed,
+                   request.files,
+                   request.verification} {
         for (const auto& axis : axes_of(experiment, request_.variant))
             if (!point_.has(axis.name)) point_.set(axis.name, axis.values.front());
     }
@@ -105,13 +114,16 @@ Point like(const Point& asked, const Point& resolved) {
 
 /// The operation with the loop in the place of its launches.
 void put_loop(Setup& setup, const std::shared_ptr<const Native>& native, const Device& device) {
-    const bool moves = std::any_of(setup.steps.begin(), setup.steps.end(),
-                                   [](const auto& s) { return std::holds_alternative<Upload>(s) || std::holds_alternative<Download>(s); });
-    if (moves || setup.slope) throw Error(Blame::result, "a native loop cannot be like '" + native->like + "', which has transfers or two trip counts");
+    const bool moves = std::any_of(setup.steps.begin(), setup.steps.end(), [](const auto& s) {
+        return std::holds_alternative<Upload>(s) || std::holds_alternative<Download>(s);
+    });
+    if (moves || setup.slope)
+        throw Error(Blame::result,
+                    "a native loop cannot be like '" + native->like + "', which has transfers or two trip counts");
     std::erase_if(setup.steps, [](const auto& step) { return std::holds_alternative<Launch>(step); });
-    setup.steps.insert(setup.steps.begin(), HostLoop{[native, point = setup.point, threads = native->threads(device)](const HostMemory& memory) {
-                           native->loop(memory, point, threads);
-                       }});
+    setup.steps.insert(setup.steps.begin(),
+                       HostLoop{[native, point = setup.point, threads = native->threads(device)](
+                                    const HostMemory& memory) { native->loop(memory, point, threads); }});
     setup.defines.clear();
     setup.declared.clear();
 }
@@ -119,7 +131,8 @@ void put_loop(Setup& setup, const std::shared_ptr<const Native>& native, const D
 }  // namespace
 
 Point resolve(const Experiment& experiment, const Request& request) {
-    if (request.variant.native) return like(request.point, resolve(experiment, AsKernel(experiment, request).request()));
+    if (request.variant.native)
+        return like(request.point, resolve(experiment, AsKernel(experiment, request).request()));
     Params params(request.point);
     if (experiment.resolve) experiment.resolve(request, params);
     return params.resolved();
@@ -139,8 +152,8 @@ Setup set_up(const Experiment& experiment, const Request& request) {
         if (options != "none") out.defines.push_back(options);
     }
     if (const auto unread = params.unread(); !unread.empty())
-        throw Error(Blame::result, "'" + experiment.id(request.variant) + "' does not read axis '" + join(unread, "', '") +
-                                       "'; Axis::only says which variants have an axis");
+        throw Error(Blame::result, "'" + experiment.id(request.variant) + "' does not read axis '" +
+                                       join(unread, "', '") + "'; Axis::only says which variants have an axis");
     out.point = params.resolved();
     return out;
 }

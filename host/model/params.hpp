@@ -1,5 +1,5 @@
-// The one way from a point to a set-up. Params reads the axes of one cell, puts a value in the place of "auto" and keeps
-// both, so that the point of a record is what was run: given back by --axis it makes the same cell.
+// The one way from a point to a set-up. Params reads the axes of one cell, puts a value in the place of "auto" and
+// keeps both, so that the point of a record is what was run: given back by --axis it makes the same cell.
 #pragma once
 
 #include <cstddef>
@@ -49,11 +49,12 @@ private:
     std::set<std::string> read_;
 };
 
-/// What the axes of request.point become on request.device: cheap, nothing is built or filled with data. Throws Error(usage)
-/// for a point that makes no sense on any device and Unsupported for one that this device cannot do.
+/// What the axes of request.point become on request.device: cheap, nothing is built or filled with data. Throws
+/// Error(usage) for a point that makes no sense on any device and Unsupported for one that this device cannot do.
 Point resolve(const Experiment& experiment, const Request& request);
 
-/// The set-up of one cell, with Setup::point. Throws as resolve(), and Error(result) when the family left an axis unread.
+/// The set-up of one cell, with Setup::point. Throws as resolve(), and Error(result) when the family left an axis
+/// unread.
 Setup set_up(const Experiment& experiment, const Request& request);
 
 }  // namespace cllab::model

@@ -27,8 +27,8 @@ std::string comparison_key(const Point& point, const std::vector<Axis>& axes) {
     return key;
 }
 
-/// Collects the cells of one family. Cells of one comparison are one group; a variant that has several of them, because of
-/// its own launch parameters, has one in each of as many groups.
+/// Collects the cells of one family. Cells of one comparison are one group; a variant that has several of them, because
+/// of its own launch parameters, has one in each of as many groups.
 class Grouping {
 public:
     explicit Grouping(std::vector<Group>& out) : out_(out) {}
@@ -42,7 +42,8 @@ public:
             out_.emplace_back();
         }
         auto label = label_of(point, axes);
-        out_[groups[nth]].push_back({selected.experiment, selected.variant, selected.id, std::move(point), std::move(label)});
+        out_[groups[nth]].push_back(
+            {selected.experiment, selected.variant, selected.id, std::move(point), std::move(label)});
     }
 
 private:
@@ -54,13 +55,17 @@ private:
 }  // namespace
 
 Axis build_options_axis() {
-    return {
-        .name = "options", .unit = "", .meaning = "build options of the point, behind those of the variant", .kind = Axis::Kind::options, .values = {"none"}};
+    return {.name = "options",
+            .unit = "",
+            .meaning = "build options of the point, behind those of the variant",
+            .kind = Axis::Kind::options,
+            .values = {"none"}};
 }
 
 bool has_build_options_axis(const Experiment& experiment, const Point& point) {
     const auto name = build_options_axis().name;
-    return point.has(name) && std::none_of(experiment.axes.begin(), experiment.axes.end(), [&](const auto& a) { return a.name == name; });
+    return point.has(name) &&
+           std::none_of(experiment.axes.begin(), experiment.axes.end(), [&](const auto& a) { return a.name == name; });
 }
 
 std::vector<Axis> axes_of(const Experiment& experiment, const Variant& variant, const Settings& settings) {
@@ -68,7 +73,8 @@ std::vector<Axis> axes_of(const Experiment& experiment, const Variant& variant, 
     for (const auto& axis : experiment.axes) {
         const bool is_native = variant.native != nullptr;
         if (!axis.is_of(is_native ? variant.native->like : variant.name)) continue;
-        if (is_native && !axis.only.empty() && !axis.tune.empty()) continue;  // how that kernel is launched is nothing to a loop
+        if (is_native && !axis.only.empty() && !axis.tune.empty())
+            continue;  // how that kernel is launched is nothing to a loop
         out.push_back(axis);
         for (const auto* source : {&variant.axes, &settings}) {
             for (const auto& [name, list] : *source) {
@@ -78,7 +84,8 @@ std::vector<Axis> axes_of(const Experiment& experiment, const Variant& variant, 
     }
     if (variant.native) return out;  // the build options are a kernel's
     auto options = build_options_axis();
-    const bool own = std::any_of(experiment.axes.begin(), experiment.axes.end(), [&](const auto& a) { return a.name == options.name; });
+    const bool own = std::any_of(experiment.axes.begin(), experiment.axes.end(),
+                                 [&](const auto& a) { return a.name == options.name; });
     for (const auto& [name, list] : settings) {
         if (own || name != options.name) continue;
         options.values = expand_axis(options, list);
@@ -98,9 +105,11 @@ void check_settings(const std::vector<Selected>& selected, const Settings& setti
     for (const auto& [name, list] : settings) {
         if (names.count(name) == 0 && name != build_options_axis().name) {
             const bool one = selected.size() == 1;
-            throw Error(Blame::usage,
-                        (one ? "'" + selected.front().id + "' has no axis '" : "none of the selected variants has an axis '") + name + "'; " +
-                            did_you_mean(name, known, (one ? "its axes are " : "their axes are ") + join(known, ", ")));
+            throw Error(
+                Blame::usage,
+                (one ? "'" + selected.front().id + "' has no axis '" : "none of the selected variants has an axis '") +
+                    name + "'; " +
+                    did_you_mean(name, known, (one ? "its axes are " : "their axes are ") + join(known, ", ")));
         }
     }
 }
@@ -109,7 +118,8 @@ std::vector<Group> make_plan(const std::vector<Selected>& selected, const Settin
     check_settings(selected, settings);
     std::vector<const Experiment*> families;
     for (const auto& s : selected) {
-        if (std::find(families.begin(), families.end(), s.experiment) == families.end()) families.push_back(s.experiment);
+        if (std::find(families.begin(), families.end(), s.experiment) == families.end())
+            families.push_back(s.experiment);
     }
     std::vector<Group> out;
     std::size_t cells = 0;
@@ -119,7 +129,8 @@ std::vector<Group> make_plan(const std::vector<Selected>& selected, const Settin
             if (s.experiment != family) continue;
             auto axes = axes_of(*family, *s.variant, settings);
             for (auto& axis : axes) {
-                const bool is_set = std::any_of(settings.begin(), settings.end(), [&](const auto& setting) { return setting.first == axis.name; });
+                const bool is_set = std::any_of(settings.begin(), settings.end(),
+                                                [&](const auto& setting) { return setting.first == axis.name; });
                 if (which == Points::first && !is_set) axis.values.resize(1);
             }
             auto points = cross(axes);

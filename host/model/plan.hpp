@@ -18,11 +18,12 @@ struct StoredBuild {
 struct Cell {
     const Experiment* experiment = nullptr;
     const Variant* variant = nullptr;
-    std::string id;     ///< family_variant
-    Point point;        ///< the axes that the variant has
-    std::string label;  ///< the axes that vary in this plan, "width=1024,height=512"; empty when none does
+    std::string id;         ///< family_variant
+    Point point;            ///< the axes that the variant has
+    std::string label;      ///< the axes that vary in this plan, "width=1024,height=512"; empty when none does
     std::string options{};  ///< appended to its build options, behind the user's
-    std::shared_ptr<const StoredBuild> stored{};  ///< built instead of its family's text and options, where there is one
+    std::shared_ptr<const StoredBuild>
+        stored{};  ///< built instead of its family's text and options, where there is one
 };
 
 /// Cells of one family at one point: a comparison, whose samples are interleaved round by round.
@@ -35,7 +36,8 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 /// Throws Error(usage) for a value that an axis does not take.
 std::vector<Axis> axes_of(const Experiment& experiment, const Variant& variant, const Settings& settings = {});
 
-/// The axis that every family has without declaring it, unless it declares one of the name: --axis options=,-cl-mad-enable.
+/// The axis that every family has without declaring it, unless it declares one of the name: --axis
+/// options=,-cl-mad-enable.
 Axis build_options_axis();
 bool has_build_options_axis(const Experiment& experiment, const Point& point);
 
@@ -46,6 +48,7 @@ enum class Points { all, first };
 void check_settings(const std::vector<Selected>& selected, const Settings& settings);
 
 /// All cells of the selected variants, most_points at the most. Throws Error(usage) as check_settings and axes_of.
-std::vector<Group> make_plan(const std::vector<Selected>& selected, const Settings& settings, Points points = Points::all);
+std::vector<Group> make_plan(const std::vector<Selected>& selected, const Settings& settings,
+                             Points points = Points::all);
 
 }  // namespace cllab::model

@@ -18,14 +18,14 @@ enum class CellChange {
     slower,         ///< by more than the threshold, beyond the interval
     still_failing,  ///< failed in the baseline and fails today
     undecided,
-    incomparable,   ///< today's side is ok, but the baseline's text cannot be rebuilt or is no longer right
-    vanished,       ///< the baseline has it, today's program does not
-    added,          ///< today's program has it, the baseline does not
-    fixed,          ///< failed in the baseline, ok today
-    faster,         ///< by more than the threshold, beyond the interval
-    same,           ///< the interval lies within the threshold
-    same_code,      ///< the machine code is equal, so nothing changed; not timed unless asked for
-    unsupported,    ///< the device cannot do it, today as before
+    incomparable,  ///< today's side is ok, but the baseline's text cannot be rebuilt or is no longer right
+    vanished,      ///< the baseline has it, today's program does not
+    added,         ///< today's program has it, the baseline does not
+    fixed,         ///< failed in the baseline, ok today
+    faster,        ///< by more than the threshold, beyond the interval
+    same,          ///< the interval lies within the threshold
+    same_code,     ///< the machine code is equal, so nothing changed; not timed unless asked for
+    unsupported,   ///< the device cannot do it, today as before
 };
 const char* name(CellChange change);  ///< "newly wrong", "same code": the JSON value
 
@@ -33,9 +33,10 @@ const char* name(CellChange change);  ///< "newly wrong", "same code": the JSON 
 struct CellTest {
     RatioEstimate ratio;    ///< today over baseline; its interval holds for all cells of the family together
     RatioEstimate control;  ///< today over today built once more; n = 0: none was taken
-    double floor = 0;       ///< what had to be exceeded: the threshold, or the control's own distance from 1 where that is more
-    double p = 1;           ///< two-sided, of the ratio being within the floor; what looking more than once costs is in it
-    double adjusted = 1;    ///< p corrected by Holm for the number of cells
+    double floor =
+        0;         ///< what had to be exceeded: the threshold, or the control's own distance from 1 where that is more
+    double p = 1;  ///< two-sided, of the ratio being within the floor; what looking more than once costs is in it
+    double adjusted = 1;  ///< p corrected by Holm for the number of cells
 };
 
 struct RegressionCell {
@@ -43,30 +44,31 @@ struct RegressionCell {
     std::vector<std::pair<std::string, std::string>> point;
     DeviceInfo device;
     CellChange change = CellChange::undecided;
-    std::string reason;            ///< one line where the change alone says too little
-    double before = 0, today = 0;  ///< seconds: the baseline's recorded median, and today's; 0: none
+    std::string reason;                   ///< one line where the change alone says too little
+    double before = 0, today = 0;         ///< seconds: the baseline's recorded median, and today's; 0: none
     std::string before_text, today_text;  ///< SHA-256 of the kernel text of both sides
     std::optional<CellTest> test;
     std::vector<Arrangement> arrangements;  ///< left is today, right the baseline rebuilt
-    double seconds = 0;            ///< that the arrangements took
-    unsigned looks = 0;            ///< how often its arrangements were judged
+    double seconds = 0;                     ///< that the arrangements took
+    unsigned looks = 0;                     ///< how often its arrangements were judged
 };
 
 /// A/A over the same cells: what the run would have claimed of code that is equal.
 struct Calibration {
-    unsigned cells = 0, alarms = 0;      ///< cells tested, and those called slower or faster
-    double typical = 0, worst = 0;       ///< smallest slowdown that would have been found, as a part of 1: median and largest over cells
-    unsigned blind = 0;                  ///< cells with too few arrangements to find any
+    unsigned cells = 0, alarms = 0;  ///< cells tested, and those called slower or faster
+    double typical = 0,
+           worst = 0;  ///< smallest slowdown that would have been found, as a part of 1: median and largest over cells
+    unsigned blind = 0;  ///< cells with too few arrangements to find any
 };
 
 struct Regression {
     std::string baseline;
     std::vector<RegressionCell> cells;
-    bool recorded = false;         ///< against the stored times instead of the stored text
+    bool recorded = false;  ///< against the stored times instead of the stored text
     double threshold = 0.02, family_rate = 0.01;
-    unsigned looks = 1;            ///< at each cell, at most
-    unsigned tested = 0;           ///< cells in the family that Holm's correction is for
-    RatioEstimate shift;           ///< common to all tested cells; n: cells
+    unsigned looks = 1;   ///< at each cell, at most
+    unsigned tested = 0;  ///< cells in the family that Holm's correction is for
+    RatioEstimate shift;  ///< common to all tested cells; n: cells
     double seconds = 0;
     std::map<std::string, std::string> conditions;  ///< what may disturb, as it was at the beginning; as in Comparison
     std::optional<Calibration> calibration;

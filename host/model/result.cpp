@@ -9,19 +9,26 @@
 namespace cllab::model {
 namespace {
 
-constexpr std::array<Status, 6> statuses{Status::ok,            Status::unsupported,  Status::build_failed,
-                                         Status::launch_failed, Status::wrong_result, Status::timed_out};
+constexpr std::array<Status, 6> statuses{Status::ok,           Status::unsupported,
+                                         Status::build_failed, Status::launch_failed,
+                                         Status::wrong_result, Status::timed_out};
 
 }  // namespace
 
 const char* name(Status status) {
     switch (status) {
-        case Status::ok: return "ok";
-        case Status::unsupported: return "unsupported";
-        case Status::build_failed: return "build_failed";
-        case Status::launch_failed: return "launch_failed";
-        case Status::wrong_result: return "wrong_result";
-        case Status::timed_out: break;
+        case Status::ok:
+            return "ok";
+        case Status::unsupported:
+            return "unsupported";
+        case Status::build_failed:
+            return "build_failed";
+        case Status::launch_failed:
+            return "launch_failed";
+        case Status::wrong_result:
+            return "wrong_result";
+        case Status::timed_out:
+            break;
     }
     return "timed_out";
 }
@@ -36,39 +43,60 @@ bool is_failure(Status status) { return status != Status::ok && status != Status
 
 const char* name(Better better) {
     switch (better) {
-        case Better::lower: return "lower";
-        case Better::higher: return "higher";
-        case Better::neither: break;
+        case Better::lower:
+            return "lower";
+        case Better::higher:
+            return "higher";
+        case Better::neither:
+            break;
     }
     return "neither";
 }
 
 const char* name(Verdict verdict) {
     switch (verdict) {
-        case Verdict::faster: return "faster";
-        case Verdict::slower: return "slower";
-        case Verdict::same: return "same";
-        case Verdict::same_code: return "same code";
-        case Verdict::undecided: break;
+        case Verdict::faster:
+            return "faster";
+        case Verdict::slower:
+            return "slower";
+        case Verdict::same:
+            return "same";
+        case Verdict::same_code:
+            return "same code";
+        case Verdict::undecided:
+            break;
     }
     return "undecided";
 }
 
 const char* name(CellChange change) {
     switch (change) {
-        case CellChange::newly_wrong: return "newly wrong";
-        case CellChange::newly_failing: return "newly failing";
-        case CellChange::slower: return "slower";
-        case CellChange::still_failing: return "still failing";
-        case CellChange::undecided: return "undecided";
-        case CellChange::incomparable: return "incomparable";
-        case CellChange::vanished: return "vanished";
-        case CellChange::added: return "new";
-        case CellChange::fixed: return "fixed";
-        case CellChange::faster: return "faster";
-        case CellChange::same: return "same";
-        case CellChange::same_code: return "same code";
-        case CellChange::unsupported: break;
+        case CellChange::newly_wrong:
+            return "newly wrong";
+        case CellChange::newly_failing:
+            return "newly failing";
+        case CellChange::slower:
+            return "slower";
+        case CellChange::still_failing:
+            return "still failing";
+        case CellChange::undecided:
+            return "undecided";
+        case CellChange::incomparable:
+            return "incomparable";
+        case CellChange::vanished:
+            return "vanished";
+        case CellChange::added:
+            return "new";
+        case CellChange::fixed:
+            return "fixed";
+        case CellChange::faster:
+            return "faster";
+        case CellChange::same:
+            return "same";
+        case CellChange::same_code:
+            return "same code";
+        case CellChange::unsupported:
+            break;
     }
     return "unsupported";
 }

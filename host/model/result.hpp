@@ -30,31 +30,32 @@ struct MetricValue {
 };
 const char* name(Better better);
 
-/// Seconds of one operation (or of one step, for a slope). low..high is the 95 % order-statistic interval of the median,
-/// or, where there are too few samples for one, only the range of them.
+/// Seconds of one operation (or of one step, for a slope). low..high is the 95 % order-statistic interval of the
+/// median, or, where there are too few samples for one, only the range of them.
 struct Timing {
     double median = 0, low = 0, high = 0, min = 0, q1 = 0, q3 = 0, mad = 0;
-    unsigned n = 0;             ///< samples
-    unsigned per_sample = 1;    ///< operations in one sample
-    std::string stop_reason;    ///< "precise", "noise-floor", "timeout", "cap"
-    std::string clock;          ///< "event" or "host"
-    std::string cache;          ///< "hot", "cold", "rotate"
-    unsigned sets = 1;          ///< of buffers used in turn; more than 1 only when the cache state is "rotate"
-    unsigned batch = 1;         ///< cells of one comparison that have the same were sampled in turns
-    unsigned references = 0;    ///< timings of the reference kernel around and between the samples
+    unsigned n = 0;               ///< samples
+    unsigned per_sample = 1;      ///< operations in one sample
+    std::string stop_reason;      ///< "precise", "noise-floor", "timeout", "cap"
+    std::string clock;            ///< "event" or "host"
+    std::string cache;            ///< "hot", "cold", "rotate"
+    unsigned sets = 1;            ///< of buffers used in turn; more than 1 only when the cache state is "rotate"
+    unsigned batch = 1;           ///< cells of one comparison that have the same were sampled in turns
+    unsigned references = 0;      ///< timings of the reference kernel around and between the samples
     double reference_spread = 0;  ///< slowest less fastest of them over their median
-    double cores = 0;           ///< of a CPU that its threads had on average; 0: not known
-    double waited = 0;          ///< more that they could have used and others had
-    bool settled = false;       ///< warm-up ended because two windows agreed
-    bool shared_memory = false; ///< its buffers are those of the cell it takes turns with
+    double cores = 0;             ///< of a CPU that its threads had on average; 0: not known
+    double waited = 0;            ///< more that they could have used and others had
+    bool settled = false;         ///< warm-up ended because two windows agreed
+    bool shared_memory = false;   ///< its buffers are those of the cell it takes turns with
 
     bool has_interval() const { return n >= least_for_interval; }
-    /// The wider side of the interval over the median; of too few samples for an interval, the farthest of them from the median.
+    /// The wider side of the interval over the median; of too few samples for an interval, the farthest of them from
+    /// the median.
     double spread() const { return median > 0 ? std::max(high - median, median - low) / median : 1; }
     /// The same; 1 where there are too few samples for an interval.
     double uncertainty() const { return has_interval() ? spread() : 1; }
-    /// Part of so many cores that its threads had. Of what they did not have only that counts for which they waited: work that is shared out
-    /// unevenly leaves cores idle. 1 where it is not known.
+    /// Part of so many cores that its threads had. Of what they did not have only that counts for which they waited:
+    /// work that is shared out unevenly leaves cores idle. 1 where it is not known.
     double share_of(double parallel) const {
         const double lacked = cores > 0 && parallel > 0 ? std::clamp(parallel - cores, 0.0, std::max(0.0, waited)) : 0;
         return lacked > 0 ? 1 - lacked / parallel : 1;
@@ -90,34 +91,40 @@ struct NativeInfo {
 
 /// What is known of the code that ran. Absent numbers stay empty; `origin` says where each came from.
 struct CodeInfo {
-    std::string kind;                                 ///< "ptx", "amdgpu-code-object", "poclbin", …
+    std::string kind;  ///< "ptx", "amdgpu-code-object", "poclbin", …
     std::optional<std::int64_t> registers, spills, local_bytes, private_bytes, code_bytes;
-    /// One iteration of the loop with the most samples, else of the innermost loop with the most work: "instructions", on GCN also
-    /// "v" and "s", on SASS "reuse" where there is one. Empty without a loop or without a counted disassembly.
+    /// One iteration of the loop with the most samples, else of the innermost loop with the most work: "instructions",
+    /// on GCN also "v" and "s", on SASS "reuse" where there is one. Empty without a loop or without a counted
+    /// disassembly.
     std::map<std::string, std::int64_t> loop;
-    std::map<std::string, std::string> origin;        ///< "registers" -> "ptxas verbose log"
-    std::string fingerprint;                          ///< equal for equal code (inspect/binary/fingerprint.hpp); empty: unknown
+    std::map<std::string, std::string> origin;  ///< "registers" -> "ptxas verbose log"
+    std::string fingerprint;  ///< equal for equal code (inspect/binary/fingerprint.hpp); empty: unknown
 };
 
-/// What a cell is declared to do in the unit of its time: one operation, or one step of a slope. Zeros: not declared or not known.
+/// What a cell is declared to do in the unit of its time: one operation, or one step of a slope. Zeros: not declared or
+/// not known.
 struct WorkInfo {
-    double bytes = 0, flops = 0;     ///< that must move to or from memory; floating-point operations, for uint integer ones
-    bool assumed = false;            ///< the bytes are those of every buffer once: nobody declared them
-    std::optional<double> read;      ///< how many of the bytes are read; nothing: not known
-    std::string type;                ///< that it computes in: "float", "double", "half", "uint"
-    std::string chain;               ///< of what one waits for the one before: "load", "local_load", "multiply_add", "atomic"; empty: not declared
-    double atomics = 0;              ///< on global memory
-    double footprint = 0;            ///< bytes of all buffers and images
-    bool shared = false;             ///< each work-group goes through all of the footprint, so that no level's instances hold parts of it
-    unsigned launches = 0;           ///< of an operation; 0 for a step
-    double groups = 0;               ///< of the only launch
-    double group = 0;                ///< work-items in one of its groups
-    double links = 0;                ///< of the chain, one behind the other
-    double barriers = 0;             ///< that each work-item passes
-    double local_bytes = 0;          ///< of local memory, loaded and stored
-    double local_atomics = 0;        ///< on local memory
-    double local_addresses = 0;      ///< words of a group's local memory that they go to
-    double instructions = 0;         ///< executed, as the hot block has them and as often as it must run for the declared bytes; of all cores
+    double bytes = 0,
+           flops = 0;            ///< that must move to or from memory; floating-point operations, for uint integer ones
+    bool assumed = false;        ///< the bytes are those of every buffer once: nobody declared them
+    std::optional<double> read;  ///< how many of the bytes are read; nothing: not known
+    std::string type;            ///< that it computes in: "float", "double", "half", "uint"
+    std::string chain;     ///< of what one waits for the one before: "load", "local_load", "multiply_add", "atomic";
+                           ///< empty: not declared
+    double atomics = 0;    ///< on global memory
+    double footprint = 0;  ///< bytes of all buffers and images
+    bool shared =
+        false;  ///< each work-group goes through all of the footprint, so that no level's instances hold parts of it
+    unsigned launches = 0;       ///< of an operation; 0 for a step
+    double groups = 0;           ///< of the only launch
+    double group = 0;            ///< work-items in one of its groups
+    double links = 0;            ///< of the chain, one behind the other
+    double barriers = 0;         ///< that each work-item passes
+    double local_bytes = 0;      ///< of local memory, loaded and stored
+    double local_atomics = 0;    ///< on local memory
+    double local_addresses = 0;  ///< words of a group's local memory that they go to
+    double instructions =
+        0;  ///< executed, as the hot block has them and as often as it must run for the declared bytes; of all cores
 };
 
 /// What a profiler counted of one launch.
@@ -146,18 +153,21 @@ struct Order {
 
 /// What it takes to do the run again, beside the command line and the device.
 struct RunInfo {
-    std::string id;                     ///< of the process that the user started, its children included; empty in schema 1
-    std::string label;                  ///< --label
+    std::string id;     ///< of the process that the user started, its children included; empty in schema 1
+    std::string label;  ///< --label
     std::optional<std::uint64_t> seed;  ///< of the first verification's inputs; absent in schema 1
     Order order;
-    std::map<std::string, std::string> driver_caches;  ///< environment variables that set drivers' caches of compiled kernels and PoCL's threads
+    std::map<std::string, std::string>
+        driver_caches;  ///< environment variables that set drivers' caches of compiled kernels and PoCL's threads
 };
 
 /// The bright pixels of a picture that a cell makes, e.g. the defects of an image comparison.
 struct Above {
     unsigned level = 0;
     std::uint64_t pixels = 0;  ///< brighter than `level`
-    struct Pixel { unsigned x = 0, y = 0, value = 0; };
+    struct Pixel {
+        unsigned x = 0, y = 0, value = 0;
+    };
     std::vector<Pixel> first;  ///< in reading order, most_listed at the most
     static constexpr std::size_t most_listed = 1000;
 };
@@ -167,36 +177,36 @@ struct Record {
     std::string id, family, variant;
     std::vector<std::pair<std::string, std::string>> point;
     Status status = Status::ok;
-    std::string reason;                                        ///< one line; never empty unless ok
+    std::string reason;  ///< one line; never empty unless ok
     DeviceInfo device;
     std::vector<std::pair<std::string, MetricValue>> metrics;  ///< in display order
     std::optional<Timing> time;
     WorkInfo work;
-    std::string limit;                                         ///< what limits its time, in a word or two, or "-"; empty: no profile was there
-    std::optional<YardstickInfo> yardstick;                    ///< of the metric of_copy
+    std::string limit;  ///< what limits its time, in a word or two, or "-"; empty: no profile was there
+    std::optional<YardstickInfo> yardstick;  ///< of the metric of_copy
     std::optional<ClockInfo> clocks;
-    std::optional<Above> above;                                ///< --count-above
-    std::vector<double> samples;                               ///< seconds, in the order taken
-    std::vector<double> aside;                                 ///< likewise, of blocks in which the clock was off
-    std::string checked_by;                                    ///< what its results were held against; empty: not checked
-    std::vector<unsigned> rounds, aside_rounds;                ///< of each of them; cells of a comparison with the same took turns
-    std::vector<std::string> warnings;                         ///< "short-name: sentence with advice"
+    std::optional<Above> above;                  ///< --count-above
+    std::vector<double> samples;                 ///< seconds, in the order taken
+    std::vector<double> aside;                   ///< likewise, of blocks in which the clock was off
+    std::string checked_by;                      ///< what its results were held against; empty: not checked
+    std::vector<unsigned> rounds, aside_rounds;  ///< of each of them; cells of a comparison with the same took turns
+    std::vector<std::string> warnings;           ///< "short-name: sentence with advice"
     BuildInfo build;
     CodeInfo code;
-    std::optional<NativeInfo> native;                          ///< nothing: a kernel
-    std::optional<Hot> hot;                                    ///< which of it ran; nothing: nobody looked
-    std::vector<Counter> counters;                             ///< of `cllab ncu`; empty: no profiler looked
-    std::string dump;                                          ///< folder; empty when nothing was dumped
-    Phases phases;                                             ///< what the cell took, with its share of what cells have in common
+    std::optional<NativeInfo> native;  ///< nothing: a kernel
+    std::optional<Hot> hot;            ///< which of it ran; nothing: nobody looked
+    std::vector<Counter> counters;     ///< of `cllab ncu`; empty: no profiler looked
+    std::string dump;                  ///< folder; empty when nothing was dumped
+    Phases phases;                     ///< what the cell took, with its share of what cells have in common
     HostInfo host;
     RunInfo run;
-    std::string utc;                                           ///< 2026-11-20T23:59:59Z
+    std::string utc;  ///< 2026-11-20T23:59:59Z
     std::vector<std::string> argv;
 };
 
-/// Equal for records of the same device under the same driver. A GPU's UUID names it wherever it is; a PCI address does so
-/// on its host only; a device without either is its host's device of that name and place in its platform (the D of P:D,
-/// because P depends on which other drivers are installed).
+/// Equal for records of the same device under the same driver. A GPU's UUID names it wherever it is; a PCI address does
+/// so on its host only; a device without either is its host's device of that name and place in its platform (the D of
+/// P:D, because P depends on which other drivers are installed).
 std::string device_key(const Record& record);
 
 /// Records that somebody else holds.

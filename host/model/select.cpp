@@ -17,7 +17,8 @@ namespace {
     throw Error(Blame::usage, "no kernel matches '" + pattern + "'; " +
                                   did_you_mean(pattern, names,
                                                families.empty() ? "this build holds no kernels"
-                                                                : "the " + std::to_string(families.size()) + " families are in `cllab list`"));
+                                                                : "the " + std::to_string(families.size()) +
+                                                                      " families are in `cllab list`"));
 }
 
 }  // namespace

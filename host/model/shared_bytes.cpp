@@ -21,7 +21,8 @@ SharedBytes::SharedBytes(std::shared_ptr<const Bytes> bytes) {
 }
 
 SharedBytes::SharedBytes(std::size_t size, std::function<Bytes()> make)
-    : state_(std::make_shared<State>(size, [make = std::move(make)] { return std::make_shared<const Bytes>(make()); })) {}
+    : state_(
+          std::make_shared<State>(size, [make = std::move(make)] { return std::make_shared<const Bytes>(make()); })) {}
 
 std::size_t SharedBytes::size() const { return state_ ? state_->size : 0; }
 

@@ -1,5 +1,5 @@
-// The data of a cell: shared by the variants of one point, and made when somebody first looks at it. Who only wants a cell's
-// code, work or size makes none.
+// The data of a cell: shared by the variants of one point, and made when somebody first looks at it. Who only wants a
+// cell's code, work or size makes none.
 #pragma once
 
 #include <compare>
@@ -14,7 +14,8 @@ namespace cllab::model {
 
 using cllab::Bytes;
 
-/// Copies share the bytes, and are equal; two that were made apart are not, whatever they hold. May be used by several threads.
+/// Copies share the bytes, and are equal; two that were made apart are not, whatever they hold. May be used by several
+/// threads.
 class SharedBytes {
 public:
     SharedBytes() = default;  ///< nothing, which is false and must not be looked at

@@ -22,8 +22,12 @@ double distance(Signed a, Signed b) {
 
 }  // namespace
 
-double ulps_between(float a, float b) { return distance<std::uint32_t>(ordered<std::int32_t>(a), ordered<std::int32_t>(b)); }
-double ulps_between(double a, double b) { return distance<std::uint64_t>(ordered<std::int64_t>(a), ordered<std::int64_t>(b)); }
+double ulps_between(float a, float b) {
+    return distance<std::uint32_t>(ordered<std::int32_t>(a), ordered<std::int32_t>(b));
+}
+double ulps_between(double a, double b) {
+    return distance<std::uint64_t>(ordered<std::int64_t>(a), ordered<std::int64_t>(b));
+}
 
 void Errors::merge(const Errors& other) {
     absolute_ = std::max(absolute_, other.absolute_);

@@ -1,5 +1,5 @@
-// How far results may be from what is expected, and how far they were: beside the time of a cell stands what its build options
-// cost in exactness.
+// How far results may be from what is expected, and how far they were: beside the time of a cell stands what its build
+// options cost in exactness.
 #pragma once
 
 #include <algorithm>
@@ -26,15 +26,18 @@ public:
     template <typename T>
     bool takes(T found, T expected) {
         if constexpr (std::is_floating_point_v<T>)
-            return takes_floating(static_cast<double>(found), static_cast<double>(expected), [&] { return ulps_between(found, expected); });
+            return takes_floating(static_cast<double>(found), static_cast<double>(expected),
+                                  [&] { return ulps_between(found, expected); });
         else
-            return takes_distance(std::abs(static_cast<double>(found) - static_cast<double>(expected)), static_cast<double>(expected));
+            return takes_distance(std::abs(static_cast<double>(found) - static_cast<double>(expected)),
+                                  static_cast<double>(expected));
     }
     /// The same for a floating-point result of any size: `ulps` is asked for finite numbers that differ.
     template <typename Ulps>
     bool takes_floating(double found, double expected, Ulps ulps) {
         floating_ = true;
-        if (found == expected || (std::isnan(found) && std::isnan(expected))) return true;  // zeros of either sign are one value
+        if (found == expected || (std::isnan(found) && std::isnan(expected)))
+            return true;  // zeros of either sign are one value
         if (!std::isfinite(found) || !std::isfinite(expected)) return false;
         const double steps = ulps();
         ulp_ = std::max(ulp_, steps);
@@ -49,7 +52,8 @@ public:
     void merge(const Errors& other);
 
     const Tolerance& allowed() const { return allowed_; }
-    // The largest so far. Of results whose expected value is 0 there is no relative error, and only floating-point ones have ulps.
+    // The largest so far. Of results whose expected value is 0 there is no relative error, and only floating-point ones
+    // have ulps.
     double absolute() const { return absolute_; }
     double relative() const { return relative_; }
     double ulp() const { return ulp_; }

@@ -21,8 +21,8 @@ Point point_of(const std::vector<Axis>& axes, const std::vector<std::size_t>& ch
     return out;
 }
 
-/// Every answer of `measure` so far, by what the points resolve to; a point measured again keeps its latest time, which its
-/// neighbours' were taken with.
+/// Every answer of `measure` so far, by what the points resolve to; a point measured again keeps its latest time, which
+/// its neighbours' were taken with.
 class Ledger {
 public:
     Ledger(const ResolvePoint& resolve, const MeasurePoints& measure) : resolve_(resolve), measure_(measure) {}
@@ -60,7 +60,8 @@ public:
         out.tried = entries_.size();
         for (const auto& [resolved, entry] : entries_)
             if (entry.seconds) out.ranked.emplace_back(entry.point, *entry.seconds);
-        std::stable_sort(out.ranked.begin(), out.ranked.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+        std::stable_sort(out.ranked.begin(), out.ranked.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
         return out;
     }
 
@@ -127,29 +128,35 @@ TuneSpace tune_space(const Selected& selected, const Settings& settings) {
         if (!axis.tune.empty()) possible.push_back(axis.name);
     }
     if (possible.empty())
-        throw Error(Blame::usage, "'" + selected.id + "' has no launch parameter to tune: every axis affects the result");
+        throw Error(Blame::usage,
+                    "'" + selected.id + "' has no launch parameter to tune: every axis affects the result");
     TuneSpace out;
     for (auto axis : axes_of(*selected.experiment, *selected.variant, settings)) {
         const bool tune = !axis.tune.empty();
-        const bool given = std::any_of(settings.begin(), settings.end(), [&](const auto& s) { return s.first == axis.name; });
+        const bool given =
+            std::any_of(settings.begin(), settings.end(), [&](const auto& s) { return s.first == axis.name; });
         const auto first = axis.values.front();
         if (tune && !given) axis.values = expand_axis(axis, join(axis.tune, ","));
         if (!tune && axis.values.size() > 1)
             throw Error(Blame::usage, "axis '" + axis.name + "' has " + std::to_string(axis.values.size()) + " values" +
-                                          (given ? "" : " by default") + " and `cllab tune` takes one; choose it with --axis " +
-                                          axis.name + "=VALUE (the axes it tunes are " + join(possible, ", ") + ")");
+                                          (given ? "" : " by default") +
+                                          " and `cllab tune` takes one; choose it with --axis " + axis.name +
+                                          "=VALUE (the axes it tunes are " + join(possible, ", ") + ")");
         // Tuning starts at the axis's own default, if that is a candidate at all.
-        out.initial.set(axis.name, std::find(axis.values.begin(), axis.values.end(), first) != axis.values.end() ? first
-                                                                                                                 : axis.values.front());
+        out.initial.set(axis.name, std::find(axis.values.begin(), axis.values.end(), first) != axis.values.end()
+                                       ? first
+                                       : axis.values.front());
         if (axis.values.size() > 1) out.tuned.push_back(axis.name);
         out.axes.push_back(std::move(axis));
     }
     if (out.tuned.empty())
-        throw Error(Blame::usage, "every axis of '" + selected.id + "' is fixed to one value; the axes to tune are " + join(possible, ", "));
+        throw Error(Blame::usage, "every axis of '" + selected.id + "' is fixed to one value; the axes to tune are " +
+                                      join(possible, ", "));
     return out;
 }
 
-Screening screen(const TuneSpace& space, const ResolvePoint& resolve, const MeasurePoints& measure, std::uint64_t seed) {
+Screening screen(const TuneSpace& space, const ResolvePoint& resolve, const MeasurePoints& measure,
+                 std::uint64_t seed) {
     Ledger ledger(resolve, measure);
     if (space.points() <= static_cast<double>(most_points)) {
         // The initial point first: of several ways to say one point that is the one to name.

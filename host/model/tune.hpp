@@ -16,7 +16,7 @@ namespace cllab::model {
 
 /// The points of one variant that a tuning chooses from.
 struct TuneSpace {
-    std::vector<Axis> axes;          ///< all of the variant's; `values` are the candidates, one for an axis that is fixed
+    std::vector<Axis> axes;  ///< all of the variant's; `values` are the candidates, one for an axis that is fixed
     std::vector<std::string> tuned;  ///< those with several candidates
     Point initial;                   ///< what `cllab run` would take: every axis at its own default
     double points() const;           ///< how many there are
@@ -41,9 +41,9 @@ struct Screening {
 inline constexpr std::size_t most_exhaustive = 300;  ///< different points; above this the search below
 inline constexpr std::size_t random_starts = 48;     ///< points drawn at random by the search
 
-/// Points that resolve to the same point are one, which is tried once. Up to most_exhaustive different ones: all of them.
-/// Above: the initial point and `random_starts` drawn with `seed` side by side, then from the fastest one axis after the
-/// other, all its candidates side by side, until no axis gains another 1 %.
+/// Points that resolve to the same point are one, which is tried once. Up to most_exhaustive different ones: all of
+/// them. Above: the initial point and `random_starts` drawn with `seed` side by side, then from the fastest one axis
+/// after the other, all its candidates side by side, until no axis gains another 1 %.
 Screening screen(const TuneSpace& space, const ResolvePoint& resolve, const MeasurePoints& measure, std::uint64_t seed);
 
 }  // namespace cllab::model

@@ -9,11 +9,16 @@ namespace {
 const char* chain_of(Declared::What what) {
     switch (what) {
         case Declared::What::multiply_add:
-        case Declared::What::integer_multiply: return "multiply_add";
-        case Declared::What::load: return "load";
-        case Declared::What::local_load: return "local_load";
-        case Declared::What::atomic: return "atomic";
-        default: return "";
+        case Declared::What::integer_multiply:
+            return "multiply_add";
+        case Declared::What::load:
+            return "load";
+        case Declared::What::local_load:
+            return "local_load";
+        case Declared::What::atomic:
+            return "atomic";
+        default:
+            return "";
     }
 }
 
@@ -40,7 +45,8 @@ std::optional<double> read_of(const Setup& setup, double bytes) {
     constexpr double little = 0.02;
     if (setup.slope) {
         const auto stores = [](const Declared& d) { return d.what == Declared::What::store; };
-        const bool only_reads = !setup.declared.empty() && std::none_of(setup.declared.begin(), setup.declared.end(), stores);
+        const bool only_reads =
+            !setup.declared.empty() && std::none_of(setup.declared.begin(), setup.declared.end(), stores);
         return only_reads ? std::optional(bytes) : std::nullopt;
     }
     if (std::abs(bytes - read - written) <= little * bytes) return read;
@@ -52,7 +58,9 @@ std::optional<double> read_of(const Setup& setup, double bytes) {
 double groups_of(const Extent& global, const Extent& local) {
     if (local.dims == 0) return 0;
     double out = 1;
-    for (std::size_t d = 0; d < 3; ++d) out *= std::ceil(static_cast<double>(global.size[d]) / static_cast<double>(std::max<std::size_t>(1, local.size[d])));
+    for (std::size_t d = 0; d < 3; ++d)
+        out *= std::ceil(static_cast<double>(global.size[d]) /
+                         static_cast<double>(std::max<std::size_t>(1, local.size[d])));
     return out;
 }
 
@@ -67,7 +75,8 @@ double bytes_of(const Argument& argument) {
     if (const auto* a = std::get_if<Output>(&argument)) return static_cast<double>(a->size_bytes);
     if (const auto* a = std::get_if<InOut>(&argument)) return static_cast<double>(a->data.size());
     if (const auto* a = std::get_if<Scratch>(&argument)) return static_cast<double>(a->size_bytes);
-    if (const auto* a = std::get_if<Image>(&argument)) return static_cast<double>(a->width * a->height * a->depth * pixel_bytes(a->format));
+    if (const auto* a = std::get_if<Image>(&argument))
+        return static_cast<double>(a->width * a->height * a->depth * pixel_bytes(a->format));
     return 0;
 }
 
@@ -81,7 +90,8 @@ WorkInfo work_of(const Setup& setup) {
     for (const auto& argument : setup.args)  // what is written is of each group's own
         if (!setup.shared || std::holds_alternative<Input>(argument)) out.footprint += bytes_of(argument);
     unsigned launches = setup.steps.empty() ? 1 : 0;
-    double groups = setup.steps.empty() ? groups_of(setup.global, setup.local) : 0, items = static_cast<double>(setup.global.count());
+    double groups = setup.steps.empty() ? groups_of(setup.global, setup.local) : 0,
+           items = static_cast<double>(setup.global.count());
     double group = setup.steps.empty() && setup.local.dims > 0 ? static_cast<double>(setup.local.count()) : 0;
     for (const auto& step : setup.steps) {
         const auto* launch = std::get_if<Launch>(&step);
@@ -100,7 +110,9 @@ WorkInfo work_of(const Setup& setup) {
     const auto sum = [&](Declared::What what, double factor) {
         double all = 0;
         for (const auto& d : setup.declared)
-            if (d.what == what) all += d.count * factor * (what == Declared::What::local_load || what == Declared::What::local_store ? d.bits / 8.0 : 1);
+            if (d.what == what)
+                all += d.count * factor *
+                       (what == Declared::What::local_load || what == Declared::What::local_store ? d.bits / 8.0 : 1);
         return all * trips;
     };
     using enum Declared::What;

@@ -8,11 +8,14 @@
 namespace cllab::portrait {
 namespace {
 
-/// What a cell with a program of its own takes more, in times of what one without takes: 0.05 s over 0.02 where PoCL's cache knows the program, 0.3
-/// over 0.02 where it does not (PoCL 3.1 on two cores of an EPYC, 2026-11-24). Between the two.
+/// What a cell with a program of its own takes more, in times of what one without takes: 0.05 s over 0.02 where PoCL's
+/// cache knows the program, 0.3 over 0.02 where it does not (PoCL 3.1 on two cores of an EPYC, 2026-11-24). Between the
+/// two.
 constexpr double of_a_program = 5;
 
-double weight(const Amount& amount) { return static_cast<double>(amount.cells) + of_a_program * static_cast<double>(amount.programs); }
+double weight(const Amount& amount) {
+    return static_cast<double>(amount.cells) + of_a_program * static_cast<double>(amount.programs);
+}
 
 /// What no other program has: the cell less its data.
 std::string program_of(const model::Cell& cell, const std::vector<std::string>& data) {
@@ -24,7 +27,9 @@ std::string program_of(const model::Cell& cell, const std::vector<std::string>& 
 
 }  // namespace
 
-Amount Amount::operator-(const Amount& other) const { return {cells - std::min(cells, other.cells), programs - std::min(programs, other.programs)}; }
+Amount Amount::operator-(const Amount& other) const {
+    return {cells - std::min(cells, other.cells), programs - std::min(programs, other.programs)};
+}
 
 Amount amount_of(const std::vector<model::Group>& plan, const std::vector<std::string>& data) {
     Amount out;
@@ -33,7 +38,8 @@ Amount amount_of(const std::vector<model::Group>& plan, const std::vector<std::s
     return out;
 }
 
-std::vector<model::Group> one_of_each_program(const std::vector<model::Group>& plan, const std::vector<std::string>& data) {
+std::vector<model::Group> one_of_each_program(const std::vector<model::Group>& plan,
+                                              const std::vector<std::string>& data) {
     std::vector<model::Group> out;
     std::set<std::string> known;
     for (const auto& group : plan)
@@ -47,13 +53,18 @@ double Budget::sampling() const {
     return std::clamp(0.7 * (left() - overhead(rest_)) / cells, least_sampling, 0.5);
 }
 
-double Budget::least(const Amount& amount) const { return overhead(amount) + static_cast<double>(amount.cells) * least_sampling; }
+double Budget::least(const Amount& amount) const {
+    return overhead(amount) + static_cast<double>(amount.cells) * least_sampling;
+}
 
 void Budget::done(const Amount& amount, double seconds, double sampling) {
-    if (amount.cells > 0) scales_.push_back(std::max(0.0, seconds - static_cast<double>(amount.cells) * sampling) / weight(amount));
+    if (amount.cells > 0)
+        scales_.push_back(std::max(0.0, seconds - static_cast<double>(amount.cells) * sampling) / weight(amount));
 }
 
 /// A few plans, of large data, take far longer than the rest: the median tells what is usual.
-double Budget::overhead(const Amount& amount) const { return weight(amount) * (scales_.empty() ? 0.02 : summarise(scales_).median); }
+double Budget::overhead(const Amount& amount) const {
+    return weight(amount) * (scales_.empty() ? 0.02 : summarise(scales_).median);
+}
 
 }  // namespace cllab::portrait

@@ -23,9 +23,11 @@ struct Amount {
 Amount amount_of(const std::vector<model::Group>& plan, const std::vector<std::string>& data);
 
 /// The first cell of each of the plan's programs, as a group of its own.
-std::vector<model::Group> one_of_each_program(const std::vector<model::Group>& plan, const std::vector<std::string>& data);
+std::vector<model::Group> one_of_each_program(const std::vector<model::Group>& plan,
+                                              const std::vector<std::string>& data);
 
-/// What is left for the cells still to come. A slow driver shortens the sampling of later cells before it costs a figure.
+/// What is left for the cells still to come. A slow driver shortens the sampling of later cells before it costs a
+/// figure.
 class Budget {
 public:
     Budget(double seconds, const Amount& amount) : seconds_(seconds), rest_(amount) {}
@@ -35,9 +37,11 @@ public:
     double sampling() const;
     /// The least that so much takes, by what it took so far.
     double least(const Amount& amount) const;
-    /// True when so much may begin behind what is promised already. It may end a twentieth of the budget beyond it: what is left is known no better,
-    /// and a line that is missing costs the reader more.
-    bool has_room(const Amount& amount, const Amount& promised) const { return left() + 0.05 * seconds_ >= least(promised) + least(amount); }
+    /// True when so much may begin behind what is promised already. It may end a twentieth of the budget beyond it:
+    /// what is left is known no better, and a line that is missing costs the reader more.
+    bool has_room(const Amount& amount, const Amount& promised) const {
+        return left() + 0.05 * seconds_ >= least(promised) + least(amount);
+    }
     /// True when nothing still to come would be cut short by so much more.
     bool affords(const Amount& amount) const { return left() >= least(amount + rest_); }
     /// True when not all that is still to come has room.

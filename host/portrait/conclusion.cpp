@@ -55,7 +55,8 @@ double position(const Axis* axis, const Record& record) {
     const auto* text = axis ? coordinate(record, axis->name) : nullptr;
     if (!text) return 0;
     if (axis->kind == Axis::Kind::choice)
-        return static_cast<double>(std::find(axis->choices.begin(), axis->choices.end(), *text) - axis->choices.begin());
+        return static_cast<double>(std::find(axis->choices.begin(), axis->choices.end(), *text) -
+                                   axis->choices.begin());
     if (axis->kind != Axis::Kind::shape) return parse_real(*text).value_or(0);
     Point point;
     point.set(axis->name, *text);
@@ -112,7 +113,8 @@ std::vector<Curve> curves_of(const Experiment& experiment, const Rows& records) 
         out[at->second].samples.push_back(sample_of(record, position(axis, record)));
     }
     for (auto& curve : out) {
-        std::stable_sort(curve.samples.begin(), curve.samples.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
+        std::stable_sort(curve.samples.begin(), curve.samples.end(),
+                         [](const auto& a, const auto& b) { return a.x < b.x; });
     }
     return out;
 }
@@ -121,10 +123,12 @@ std::vector<Curve> curves_of(const Experiment& experiment, const Rows& records) 
 std::vector<Finding> believable(std::vector<Finding> findings) {
     for (auto& f : findings) {
         if (!f.withheld.empty() || !(f.high - f.low > std::abs(f.value))) continue;
-        const auto text = [&](double x) { return f.unit == "byte" ? format_bytes(static_cast<std::uint64_t>(std::max(0.0, x)))
-                                               : f.unit == "s"    ? (x < 0 ? "-" : "") + format_seconds(std::abs(x))
-                                                                  : f.unit.ends_with("/s") ? format_rate(x, f.unit)
-                                                                          : format_significant(x, 3) + (f.unit.empty() ? "" : " " + f.unit); };
+        const auto text = [&](double x) {
+            return f.unit == "byte"         ? format_bytes(static_cast<std::uint64_t>(std::max(0.0, x)))
+                   : f.unit == "s"          ? (x < 0 ? "-" : "") + format_seconds(std::abs(x))
+                   : f.unit.ends_with("/s") ? format_rate(x, f.unit)
+                                            : format_significant(x, 3) + (f.unit.empty() ? "" : " " + f.unit);
+        };
         f.withheld = "its interval, " + text(f.low) + " to " + text(f.high) + ", is wider than the value";
     }
     return findings;
@@ -147,8 +151,10 @@ void keep_shorter(std::vector<Record>& records, std::vector<Record> again) {
     constexpr double disturbed = 0.1;
     for (auto& second : again) {
         if (second.status != Status::ok || !second.time || second.time->uncertainty() > disturbed) continue;
-        const auto first = std::find_if(records.begin(), records.end(), [&](const Record& r) { return r.id == second.id && r.point == second.point; });
-        if (first != records.end() && first->time && second.time->median < first->time->median) *first = std::move(second);
+        const auto first = std::find_if(records.begin(), records.end(),
+                                        [&](const Record& r) { return r.id == second.id && r.point == second.point; });
+        if (first != records.end() && first->time && second.time->median < first->time->median)
+            *first = std::move(second);
     }
 }
 
@@ -156,22 +162,27 @@ std::vector<Conclusion> conclude(const std::vector<Record>& records, const Devic
     const auto own = rows_of(records, [&](const auto& r) { return r.device.selector == device.selector; });
     auto out = curves_of_device(own, device.name + " (" + device.selector + ")");
     for (auto& conclusion : out)
-        if (conclusion.experiment->conclude) conclusion.findings = believable(conclusion.experiment->conclude(conclusion.curves, device));
+        if (conclusion.experiment->conclude)
+            conclusion.findings = believable(conclusion.experiment->conclude(conclusion.curves, device));
     return out;
 }
 
-std::vector<std::optional<CurvePlace>> places_in_curves(const std::vector<Record>& records, const std::vector<Conclusion>& conclusions) {
+std::vector<std::optional<CurvePlace>> places_in_curves(const std::vector<Record>& records,
+                                                        const std::vector<Conclusion>& conclusions) {
     std::map<std::pair<std::string, std::string>, std::size_t> families;  // by device and family
     std::map<std::pair<std::size_t, CurveKey>, std::size_t> curves;
     for (std::size_t k = 0; k < conclusions.size(); ++k) {
         families[{conclusions[k].device_key, conclusions[k].experiment->family}] = k;
         for (std::size_t m = 0; m < conclusions[k].curves.size(); ++m)
-            if (const auto& curve = conclusions[k].curves[m]; is_long_enough(curve)) curves[{k, {curve.variant, curve.fixed.values()}}] = m;
+            if (const auto& curve = conclusions[k].curves[m]; is_long_enough(curve))
+                curves[{k, {curve.variant, curve.fixed.values()}}] = m;
     }
     std::vector<std::optional<CurvePlace>> out(records.size());
     for (std::size_t i = 0; i < records.size(); ++i) {
         const auto& record = records[i];
-        const auto found = record.status == Status::ok && record.time ? families.find({model::device_key(record), record.family}) : families.end();
+        const auto found = record.status == Status::ok && record.time
+                               ? families.find({model::device_key(record), record.family})
+                               : families.end();
         if (found == families.end()) continue;
         const auto* axis = swept_axis(*conclusions[found->second].experiment, record.variant);
         if (!axis) continue;

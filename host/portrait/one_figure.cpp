@@ -37,7 +37,8 @@ std::optional<std::pair<double, double>> level_of(const std::string& figure, con
     if (!device.is_cpu() || figure.size() < 2 || figure[0] != 'l') return std::nullopt;
     const auto level = static_cast<std::size_t>(figure[1] - '1');
     if (level >= device.host_cache_levels.size()) return std::nullopt;
-    return std::pair{level > 0 ? static_cast<double>(device.host_cache_levels[level - 1]) : 4096.0, static_cast<double>(device.host_cache_levels[level])};
+    return std::pair{level > 0 ? static_cast<double>(device.host_cache_levels[level - 1]) : 4096.0,
+                     static_cast<double>(device.host_cache_levels[level])};
 }
 
 }  // namespace
@@ -56,16 +57,19 @@ std::vector<Part> parts_of_figure(const std::string& id, const Device& device) {
         const auto level = level_of(figure, device);
         constexpr double largest = 64 << 20;  // as in the portrait
         if (!level || 2.4 * level->first > std::min(0.75 * level->second, largest)) return {};
-        return {{"bandwidth_reread", {{"width", "64"}, {"size", between(2 * level->first, std::min(0.75 * level->second, largest), 3)}}}};
+        return {{"bandwidth_reread",
+                 {{"width", "64"}, {"size", between(2 * level->first, std::min(0.75 * level->second, largest), 3)}}}};
     }
     if (is("bandwidth.l?.copy")) {
         const auto level = model::copied_in_last_level(device);
         constexpr double largest = 32 << 20;  // as in the portrait
         const bool is_last = figure.substr(0, 2) == "l" + std::to_string(device.host_cache_levels.size());
         if (!device.is_cpu() || !is_last || !level || 1.2 * level->first >= std::min(level->second, largest)) return {};
-        return {{"bandwidth_copy", {{"width", "64"}, {"size", between(level->first / 2, std::min(level->second, largest) / 2, 3)}}}};
+        return {{"bandwidth_copy",
+                 {{"width", "64"}, {"size", between(level->first / 2, std::min(level->second, largest) / 2, 3)}}}};
     }
-    if (is("bandwidth.copy") || is("bandwidth.batch") || is("bandwidth.read") || is("bandwidth.write") || is("bandwidth.triad")) {
+    if (is("bandwidth.copy") || is("bandwidth.batch") || is("bandwidth.read") || is("bandwidth.write") ||
+        is("bandwidth.triad")) {
         auto out = parts_of_variant(family + "_" + figure, device);
         if (out.size() > 1) out.resize(1);  // copies within the caches follow
         // One copy alone is taken for the yardstick of another family.
@@ -102,7 +106,9 @@ std::vector<Part> sweeps_to_repeat(const std::vector<Conclusion>& conclusions, c
     std::set<std::string> patterns;
     for (const auto& conclusion : conclusions)
         for (const auto& finding : conclusion.findings) {
-            const auto is = [&](const char* id) { return !finding.withheld.empty() && glob_match(id, conclusion.experiment->family + "." + finding.id); };
+            const auto is = [&](const char* id) {
+                return !finding.withheld.empty() && glob_match(id, conclusion.experiment->family + "." + finding.id);
+            };
             if (is("latency.l?.latency")) patterns.insert("latency_global");
             if (is("bandwidth.l?.rate")) patterns.insert("bandwidth_reread");
         }
@@ -110,7 +116,8 @@ std::vector<Part> sweeps_to_repeat(const std::vector<Conclusion>& conclusions, c
     if (!device.is_cpu()) return out;
     for (const auto& probe : probes_for(device))
         for (const auto& part : probe.parts)
-            if (patterns.contains(part.pattern) && std::ranges::find(part.axes, std::pair<std::string, std::string>{"order", "random"}) == part.axes.end())
+            if (patterns.contains(part.pattern) &&
+                std::ranges::find(part.axes, std::pair<std::string, std::string>{"order", "random"}) == part.axes.end())
                 out.push_back(part);
     return out;
 }

@@ -32,7 +32,8 @@ std::string why_absent(const Profile& profile, const Figure& figure) {
         if (r.status == Status::unsupported && !unsupported) unsupported = &r;
         if (is_failure(r.status) && !failed) failed = &r;
     }
-    if (const auto skipped = profile.skipped.find(figure.family()); skipped != profile.skipped.end()) return skipped->second;
+    if (const auto skipped = profile.skipped.find(figure.family()); skipped != profile.skipped.end())
+        return skipped->second;
     if (!any) return "not measured";
     if (failed) return failed->id + " is " + name(failed->status) + ": " + failed->reason;
     if (!ok && unsupported) return unsupported->reason;
@@ -55,15 +56,19 @@ void add_per_cycle(PageLine& line, PerCycle how, double clock, double units) {
 
 }  // namespace
 
-std::string id_of(const Conclusion& conclusion, const Finding& finding) { return conclusion.experiment->family + "." + finding.id; }
+std::string id_of(const Conclusion& conclusion, const Finding& finding) {
+    return conclusion.experiment->family + "." + finding.id;
+}
 
 std::vector<PageLine> page_of(const Profile& profile) {
     std::vector<PageLine> out;
     std::set<std::string> shown;      // by identifier: the first figure that names it has it
-    std::set<std::string> explained;  // one line for an absence, however many figures lack it, and none beside what others of the label say
+    std::set<std::string> explained;  // one line for an absence, however many figures lack it, and none beside what
+                                      // others of the label say
     const double clock = value_of(profile, "fma.clock"), found = value_of(profile, "fma.units");
     const double units = found > 0 ? found : profile.device.compute_units;
-    const auto add = [&](const std::string& section, const std::string& id, const Finding& f, PerCycle per_cycle, const std::string& claim) {
+    const auto add = [&](const std::string& section, const std::string& id, const Finding& f, PerCycle per_cycle,
+                         const std::string& claim) {
         PageLine line{section, id, f.name, f.withheld, f, 0, {}, claim};
         if (f.withheld.empty()) add_per_cycle(line, per_cycle, clock, units);
         out.push_back(std::move(line));

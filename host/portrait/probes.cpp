@@ -26,8 +26,9 @@ std::string loads_around_units(const Device& device) {
     return out;
 }
 
-/// Every load to another line anywhere, to the largest footprint; the rest confirms and tells the TLB apart. 192 MiB: where the caches may hold
-/// 128 MiB, a sweep by powers of two has two footprints in memory, and it takes three that agree.
+/// Every load to another line anywhere, to the largest footprint; the rest confirms and tells the TLB apart. 192 MiB:
+/// where the caches may hold 128 MiB, a sweep by powers of two has two footprints in memory, and it takes three that
+/// agree.
 std::vector<Part> chases_of_gpu() {
     return {{"latency_global", {{"order", "paged"}, {"footprint", "4Ki:512Mi:*2,192Mi"}}},
             {"latency_global", {{"order", "random"}, {"footprint", "16Ki:512Mi:*2,192Mi"}}},
@@ -41,16 +42,18 @@ std::uint64_t last_level_of(const Device& device) {
     return device.host_cache_levels.empty() ? device.last_level_bytes : device.host_cache_levels.back();
 }
 
-/// Both orders and both kinds of pages through what caches may hold; memory itself in the order that no prefetcher follows.
+/// Both orders and both kinds of pages through what caches may hold; memory itself in the order that no prefetcher
+/// follows.
 std::vector<Part> chases_of_cpu(const Device& device) {
     const auto level = last_level_of(device);
     std::string staying = "4Ki:64Mi:*2", scattered = "16Ki:32Mi:*2";
     if (level > 16 << 20 && level < 96 << 20) staying += ",128Mi";
     // A chain takes seconds to make there, so it is two footprints and no sweep.
     if (level < 300u << 20)
-        scattered +=
-            "," + std::to_string(2 * std::max<std::uint64_t>(level, 32 << 20)) + "," + std::to_string(3 * std::max<std::uint64_t>(level, 32 << 20) / 2);
-    else if (level < 370u << 20) scattered += ",480Mi,512Mi";
+        scattered += "," + std::to_string(2 * std::max<std::uint64_t>(level, 32 << 20)) + "," +
+                     std::to_string(3 * std::max<std::uint64_t>(level, 32 << 20) / 2);
+    else if (level < 370u << 20)
+        scattered += ",480Mi,512Mi";
     return {{"latency_global", {{"order", "paged"}, {"pages", "huge"}, {"footprint", staying}}},
             {"latency_global", {{"order", "paged"}, {"pages", "small"}, {"footprint", "16Ki:32Mi:*2"}}},
             {"latency_global", {{"order", "random"}, {"pages", "huge"}, {"footprint", scattered}}},
@@ -63,7 +66,9 @@ std::vector<Part> chases_of_cpu(const Device& device) {
 std::vector<std::string> regions_of_cpu(const Device& device) {
     std::vector<std::string> out;
     double below = 8 << 10;
-    const auto add = [&](double bytes) { out.push_back(std::to_string(static_cast<std::uint64_t>(bytes / 4096) * 4096)); };
+    const auto add = [&](double bytes) {
+        out.push_back(std::to_string(static_cast<std::uint64_t>(bytes / 4096) * 4096));
+    };
     for (const auto level : device.host_cache_levels) {
         const double from = 2 * below, to = std::min(0.75 * static_cast<double>(level), 64.0 * (1 << 20));
         if (from * 1.2 < to) {
@@ -95,12 +100,15 @@ std::string joined(const std::vector<std::string>& values) {
 }
 
 /// Memory that no core's own caches hold, and where it can be made in time, not the last level either.
-std::uint64_t out_of_core_bytes(const Device& device) { return std::clamp<std::uint64_t>(2 * last_level_of(device), 16 << 20, 128 << 20); }
+std::uint64_t out_of_core_bytes(const Device& device) {
+    return std::clamp<std::uint64_t>(2 * last_level_of(device), 16 << 20, 128 << 20);
+}
 
-/// Of each of a stream's buffers. All of them together are as large for each stream, since a level that does not replace the oldest lines first
-/// holds a part of what exceeds it: 64 MiB were read at 68 GB/s and 192 at 33 (EPYC VM, last level of 32 MiB, 2026-11-24). They exceed the last level
-/// where they can be made in time: kernels write past the caches what does not fit, and that is the faster way. 128 MiB, of a last level of 260,
-/// were written at 7 to 8 GB/s and 385 at 39 (two cores of a Xeon, PoCL 3.1, 2026-11-23).
+/// Of each of a stream's buffers. All of them together are as large for each stream, since a level that does not
+/// replace the oldest lines first holds a part of what exceeds it: 64 MiB were read at 68 GB/s and 192 at 33 (EPYC VM,
+/// last level of 32 MiB, 2026-11-24). They exceed the last level where they can be made in time: kernels write past the
+/// caches what does not fit, and that is the faster way. 128 MiB, of a last level of 260, were written at 7 to 8 GB/s
+/// and 385 at 39 (two cores of a Xeon, PoCL 3.1, 2026-11-23).
 std::uint64_t stream_bytes(const Device& device, unsigned buffers) {
     constexpr std::uint64_t MiB = 1 << 20, most = 512 * MiB;
     const auto three = 3 * out_of_core_bytes(device), beyond = last_level_of(device) / 10 * 11;
@@ -111,17 +119,16 @@ std::uint64_t stream_bytes(const Device& device, unsigned buffers) {
 /// Streams beyond the last level. A CPU makes and checks each byte with the cores that it measures.
 std::vector<Part> streams_of(const Device& device) {
     if (device.is_gpu())
-        return {{"bandwidth_copy", {{"width", "4,16"}}},
-                {"bandwidth_batch", {{"width", "16"}}},
-                {"bandwidth_read", {{"width", "16"}}},
-                {"bandwidth_write", {{"width", "16"}}},
-                {"bandwidth_triad", {{"width", "16"}}},
-                {"bandwidth_reread", {{"size", "16Ki:128Mi:*2,256Mi,512Mi"}}}};
+        return {{"bandwidth_copy", {{"width", "4,16"}}}, {"bandwidth_batch", {{"width", "16"}}},
+                {"bandwidth_read", {{"width", "16"}}},   {"bandwidth_write", {{"width", "16"}}},
+                {"bandwidth_triad", {{"width", "16"}}},  {"bandwidth_reread", {{"size", "16Ki:128Mi:*2,256Mi,512Mi"}}}};
     std::vector<Part> out;
-    for (const auto& [stream, buffers] : {std::pair{"bandwidth_copy", 2}, {"bandwidth_read", 1}, {"bandwidth_write", 1}, {"bandwidth_triad", 3}})
+    for (const auto& [stream, buffers] :
+         {std::pair{"bandwidth_copy", 2}, {"bandwidth_read", 1}, {"bandwidth_write", 1}, {"bandwidth_triad", 3}})
         out.push_back({stream, {{"size", std::to_string(stream_bytes(device, buffers))}, {"width", "64"}}});
     out.push_back({"bandwidth_reread", {{"size", joined(regions_of_cpu(device))}, {"width", "64"}}});
-    if (const auto copies = copies_of_cpu(device); !copies.empty()) out.push_back({"bandwidth_copy", {{"size", joined(copies)}, {"width", "64"}}});
+    if (const auto copies = copies_of_cpu(device); !copies.empty())
+        out.push_back({"bandwidth_copy", {{"size", joined(copies)}, {"width", "64"}}});
     return out;
 }
 
@@ -129,9 +136,13 @@ std::vector<Part> streams_of(const Device& device) {
 
 std::vector<Probe> probes_for(const Device& device) {
     const bool gpu = device.is_gpu();
-    const auto either = [&](std::vector<Part> of_gpu, std::vector<Part> of_cpu) { return gpu ? std::move(of_gpu) : std::move(of_cpu); };
-    const auto functions = std::vector<std::pair<std::string, std::string>>{{"function", "identity,divide,sqrt,exp,log,sin"}};
-    // The chain without a call is taken off a latency; a rate is told as it is, and the chain's own is too small to be measured.
+    const auto either = [&](std::vector<Part> of_gpu, std::vector<Part> of_cpu) {
+        return gpu ? std::move(of_gpu) : std::move(of_cpu);
+    };
+    const auto functions =
+        std::vector<std::pair<std::string, std::string>>{{"function", "identity,divide,sqrt,exp,log,sin"}};
+    // The chain without a call is taken off a latency; a rate is told as it is, and the chain's own is too small to be
+    // measured.
     const auto calls = std::vector<std::pair<std::string, std::string>>{{"function", "divide,sqrt,exp,log,sin"}};
     // What most of the other figures and `why` rest on comes first: on a slow driver the budget may not reach the last.
     std::vector<Probe> out;
@@ -139,7 +150,8 @@ std::vector<Probe> probes_for(const Device& device) {
                    {{"fma_clock"},
                     {"fma_latency"},
                     {"fma_units", {{"load", loads_around_units(device)}}},
-                    // A CPU's widest vectors need more chains for a multiplication of long latency; narrow ones have the registers for them.
+                    // A CPU's widest vectors need more chains for a multiplication of long latency; narrow ones have
+                    // the registers for them.
                     gpu ? Part{"fma_peak"} : Part{"fma_peak", {{"width", "4,8,16"}, {"ilp", "8,16"}}},
                     {"fma_ilp"},
                     {"fma_loop"},
@@ -148,11 +160,12 @@ std::vector<Probe> probes_for(const Device& device) {
                    true,
                    {},
                    {"load"}});
-    out.push_back({"launch",
-                   either({{"launch_item"}, {"launch_device"}}, {{"launch_item"}, {"launch_device"}, {"launch_spread"}}),
-                   true,
-                   {},
-                   {"launches", "groups"}});
+    out.push_back(
+        {"launch",
+         either({{"launch_item"}, {"launch_device"}}, {{"launch_item"}, {"launch_device"}, {"launch_spread"}}),
+         true,
+         {},
+         {"launches", "groups"}});
     out.push_back({"dispatch", either({{"dispatch"}}, {{"dispatch_1d", {{"side", "1"}}}})});
     out.push_back({"issue", {{"issue", {{"chains", "4,8"}}}}, false});
     out.push_back({"banks", {{"banks_word"}, {"banks_rate", {{"stride", "1,2,32"}}}}, false});
@@ -164,8 +177,11 @@ std::vector<Probe> probes_for(const Device& device) {
                    {"global", "footprint", 1 << 10, gpu ? 8u : 4u},
                    {"footprint", "order", "pages"}});
     out.push_back({"bandwidth", streams_of(device), false, {"reread", "size", 16 << 10, gpu ? 4u : 0u}, {"size"}});
-    // What a miss brings in is the same wherever it comes from; memory beyond a server's last level takes a CPU seconds to fill.
-    out.push_back({"cacheline", either({{"cacheline"}}, {{"cacheline", {{"footprint", std::to_string(out_of_core_bytes(device))}}}}), false});
+    // What a miss brings in is the same wherever it comes from; memory beyond a server's last level takes a CPU seconds
+    // to fill.
+    out.push_back({"cacheline",
+                   either({{"cacheline"}}, {{"cacheline", {{"footprint", std::to_string(out_of_core_bytes(device))}}}}),
+                   false});
     out.push_back({"divergence",
                    {{"divergence_width", {{"fill", "full"}}},
                     {"divergence_paths"},
@@ -181,7 +197,10 @@ std::vector<Probe> probes_for(const Device& device) {
                    true,
                    {"live", "live", 8, 5}});
     out.push_back({"scatter", {{"scatter"}}, false});
-    out.push_back({"channels", either({{"channels", {{"spacing", "64:32768:*2"}}}}, {{"channels_load", {{"spacing", "64,256,1024,4096,4160,32768"}}}}), false});
+    out.push_back({"channels",
+                   either({{"channels", {{"spacing", "64:32768:*2"}}}},
+                          {{"channels_load", {{"spacing", "64,256,1024,4096,4160,32768"}}}}),
+                   false});
     out.push_back({"math",
                    {{"math_latency", functions},
                     {"math_rate", calls},
@@ -192,7 +211,8 @@ std::vector<Probe> probes_for(const Device& device) {
     return out;
 }
 
-std::vector<std::uint64_t> decisive_points(const std::vector<model::Curve>& curves, std::uint64_t quantum, std::size_t most) {
+std::vector<std::uint64_t> decisive_points(const std::vector<model::Curve>& curves, std::uint64_t quantum,
+                                           std::size_t most) {
     std::vector<std::pair<double, std::uint64_t>> found;  // difference of the neighbours, point between them
     std::set<std::uint64_t> known;
     for (const auto& curve : curves) {
@@ -203,7 +223,8 @@ std::vector<std::uint64_t> decisive_points(const std::vector<model::Curve>& curv
             const auto &a = curve.samples[i - 1], &b = curve.samples[i];
             if (!(a.x > 0) || !(a.per_step > 0) || !(b.per_step > 0) || b.x <= 1.12 * a.x) continue;
             const double difference = std::abs(std::log(b.per_step / a.per_step));
-            const auto middle = static_cast<std::uint64_t>(std::sqrt(a.x * b.x) / static_cast<double>(quantum) + 0.5) * quantum;
+            const auto middle =
+                static_cast<std::uint64_t>(std::sqrt(a.x * b.x) / static_cast<double>(quantum) + 0.5) * quantum;
             const auto x = static_cast<double>(middle);
             if (difference > std::log(1.15) && x > a.x && x < b.x) found.emplace_back(difference, middle);
         }

@@ -38,15 +38,17 @@ struct Probe {
 };
 std::vector<Probe> probes_for(const model::Device& device);
 
-/// The few cells that a figure of the portrait, "fma.peak.float", is found from again; none where it takes a sweep, or more than some seconds.
+/// The few cells that a figure of the portrait, "fma.peak.float", is found from again; none where it takes a sweep, or
+/// more than some seconds.
 std::vector<Part> parts_of_figure(const std::string& id, const model::Device& device);
 
-/// The sweeps of a CPU's caches of which a latency or a rate is withheld: what others do in a level adds to the times of some points, and where it
-/// does, no figure is found. Without those in random order, which take longest.
+/// The sweeps of a CPU's caches of which a latency or a rate is withheld: what others do in a level adds to the times
+/// of some points, and where it does, no figure is found. Without those in random order, which take longest.
 std::vector<Part> sweeps_to_repeat(const std::vector<Conclusion>& conclusions, const model::Device& device);
 
-/// At most `most` new points where the curves bend: in the middle (of the logarithms) of neighbours whose times differ by more than
-/// 15 % and that lie more than 12 % apart, greatest difference first. Ascending, multiples of `quantum`.
-std::vector<std::uint64_t> decisive_points(const std::vector<model::Curve>& curves, std::uint64_t quantum, std::size_t most);
+/// At most `most` new points where the curves bend: in the middle (of the logarithms) of neighbours whose times differ
+/// by more than 15 % and that lie more than 12 % apart, greatest difference first. Ascending, multiples of `quantum`.
+std::vector<std::uint64_t> decisive_points(const std::vector<model::Curve>& curves, std::uint64_t quantum,
+                                           std::size_t most);
 
 }  // namespace cllab::portrait

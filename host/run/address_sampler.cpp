@@ -66,9 +66,11 @@ public:
         attr.exclude_hv = 1;
         attr.disabled = 1;
         for (const auto thread : threads_of_this_process()) {
-            const int fd = static_cast<int>(::syscall(SYS_perf_event_open, &attr, thread, -1, -1, PERF_FLAG_FD_CLOEXEC));
+            const int fd =
+                static_cast<int>(::syscall(SYS_perf_event_open, &attr, thread, -1, -1, PERF_FLAG_FD_CLOEXEC));
             if (fd < 0 && errno == ESRCH) continue;  // it has ended meanwhile
-            void* ring = fd < 0 ? MAP_FAILED : ::mmap(nullptr, (1 + pages) * page(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+            void* ring =
+                fd < 0 ? MAP_FAILED : ::mmap(nullptr, (1 + pages) * page(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
             if (ring == MAP_FAILED) {
                 refused = std::string("perf_event_open is refused: ") + std::strerror(errno);
                 if (fd >= 0) ::close(fd);
@@ -146,7 +148,8 @@ class SignalSampler : public AddressSampler {
 public:
     SignalSampler(std::uint64_t period_ns, std::string& refused) {
         struct sigaction action {};
-        if (::sigaction(SIGPROF, nullptr, &before_) != 0 || (before_.sa_handler != SIG_DFL && before_.sa_handler != SIG_IGN)) {
+        if (::sigaction(SIGPROF, nullptr, &before_) != 0 ||
+            (before_.sa_handler != SIG_DFL && before_.sa_handler != SIG_IGN)) {
             refused = "SIGPROF has another user in this process";
             return;
         }
@@ -169,7 +172,8 @@ public:
                 return;
             }
             timers_.push_back(timer);
-            const timespec step{static_cast<time_t>(period_ns / 1'000'000'000), static_cast<long>(period_ns % 1'000'000'000)};
+            const timespec step{static_cast<time_t>(period_ns / 1'000'000'000),
+                                static_cast<long>(period_ns % 1'000'000'000)};
             const itimerspec every{step, step};
             ::timer_settime(timer, 0, &every, nullptr);
         }
@@ -238,7 +242,9 @@ std::vector<inspect::CodeRegion> executable_regions(std::string_view maps) {
         std::getline(words >> std::ws, path);
         std::uint64_t begin = 0, end = 0;
         const auto dash = range.find('-');
-        if (dash == std::string::npos || rights.size() < 3 || rights[0] != 'r' || rights[2] != 'x' || path == "[vsyscall]") continue;
+        if (dash == std::string::npos || rights.size() < 3 || rights[0] != 'r' || rights[2] != 'x' ||
+            path == "[vsyscall]")
+            continue;
         std::from_chars(range.data(), range.data() + dash, begin, 16);
         std::from_chars(range.data() + dash + 1, range.data() + range.size(), end, 16);
         if (end <= begin) continue;

@@ -12,7 +12,8 @@
 namespace cllab::run {
 namespace {
 
-// Enough for a set of 1 MiB and a last level of 1 GiB. Each costs a kernel, buffers with guards and a verification, some 0.3 ms.
+// Enough for a set of 1 MiB and a last level of 1 GiB. Each costs a kernel, buffers with guards and a verification,
+// some 0.3 ms.
 constexpr double most_sets = 4096;
 
 // Filled first: the host gives one page of zeros for all memory that nobody wrote, and that fits in any cache.
@@ -21,7 +22,8 @@ const char* const source =
     "    for (ulong i = get_global_id(0); i < count; i += get_global_size(0))\n"
     "        memory[i] = ((uint4)((uint)i) ^ (uint4)(1, 2, 3, 4)) * 2654435761u;\n"
     "}\n"
-    "kernel void lab_flush(global const uint4* memory, global uint4* sums, ulong count, ulong apart, ulong step, ulong trips) {\n"
+    "kernel void lab_flush(global const uint4* memory, global uint4* sums, ulong count, ulong apart, ulong step, ulong "
+    "trips) {\n"
     "    ulong i = get_global_id(0) * apart;\n"
     "    uint4 sum = (uint4)(0);\n"
     "    for (ulong trip = 0; trip < trips; ++trip) {\n"
@@ -36,9 +38,12 @@ const char* const source =
 
 const char* name(Cache cache) {
     switch (cache) {
-        case Cache::hot: return "hot";
-        case Cache::cold: return "cold";
-        case Cache::rotate: break;
+        case Cache::hot:
+            return "hot";
+        case Cache::cold:
+            return "cold";
+        case Cache::rotate:
+            break;
     }
     return "rotate";
 }
@@ -47,25 +52,30 @@ Cache cache_from(const std::string& text) {
     for (const auto cache : {Cache::hot, Cache::cold, Cache::rotate}) {
         if (text == name(cache)) return cache;
     }
-    throw Error(Blame::usage, "option '--cache' is '" + text + "'; possible are hot, cold and rotate" + or_did_you_mean(text, {"hot", "cold", "rotate"}));
+    throw Error(Blame::usage, "option '--cache' is '" + text + "'; possible are hot, cold and rotate" +
+                                  or_did_you_mean(text, {"hot", "cold", "rotate"}));
 }
 
 std::size_t sets_for(Cache cache, const model::Device& device, const model::Setup& setup,
                      std::uint64_t last_level_bytes, double room) {
     if (cache == Cache::hot) return 1;
-    if (device.implementation == model::Implementation::oclgrind) throw Unsupported("a simulator has no caches; --cache hot");
+    if (device.implementation == model::Implementation::oclgrind)
+        throw Unsupported("a simulator has no caches; --cache hot");
     if (setup.slope)
-        throw Unsupported(std::string("'") + name(cache) + "' has no meaning for a difference of two trip counts, where what "
+        throw Unsupported(std::string("'") + name(cache) +
+                          "' has no meaning for a difference of two trip counts, where what "
                           "the first pass costs cancels; --cache hot");
     if (cache == Cache::cold) return 1;
     if (setup.observe)
-        throw Unsupported("'rotate' would spread over several buffers what its operations build up in one; --cache hot or cold");
+        throw Unsupported(
+            "'rotate' would spread over several buffers what its operations build up in one; --cache hot or cold");
     std::set<std::string> launched;
     for (const auto& step : setup.steps) {
         const auto* launch = std::get_if<model::Launch>(&step);
         if (launch && !launched.insert(launch->entry).second)
-            throw Unsupported("'rotate' would hold for the first of several launches of one kernel only, because the operation "
-                              "comes back to its own data; --cache hot or cold");
+            throw Unsupported(
+                "'rotate' would hold for the first of several launches of one kernel only, because the operation "
+                "comes back to its own data; --cache hot or cold");
     }
     const double bytes = data_bytes(setup);
     if (bytes <= 0) throw Unsupported("'rotate' needs global memory, and this kernel has none; --cache hot or cold");
@@ -73,12 +83,14 @@ std::size_t sets_for(Cache cache, const model::Device& device, const model::Setu
     const double sets = std::max(1.0, std::ceil(wanted / bytes));
     const auto sized = [](double n) { return format_bytes(static_cast<std::uint64_t>(n)); };
     if (sets > most_sets)
-        throw Unsupported("'rotate' needs " + std::to_string(static_cast<std::uint64_t>(sets)) + " sets of " + sized(bytes) + ", " + sized(wanted) +
-                          " in all; possible are " + std::to_string(static_cast<unsigned>(most_sets)) + ", so make the point larger");
+        throw Unsupported("'rotate' needs " + std::to_string(static_cast<std::uint64_t>(sets)) + " sets of " +
+                          sized(bytes) + ", " + sized(wanted) + " in all; possible are " +
+                          std::to_string(static_cast<unsigned>(most_sets)) + ", so make the point larger");
     const double guarded = device_bytes(setup);
     if (sets > 1 && sets * guarded > room)
-        throw Unsupported("'rotate' needs " + std::to_string(static_cast<std::uint64_t>(sets)) + " sets of " + sized(guarded) +
-                          " with their guards, " + sized(sets * guarded) + " in all; the device has room for " + sized(room));
+        throw Unsupported("'rotate' needs " + std::to_string(static_cast<std::uint64_t>(sets)) + " sets of " +
+                          sized(guarded) + " with their guards, " + sized(sets * guarded) +
+                          " in all; the device has room for " + sized(room));
     return static_cast<std::size_t>(sets);
 }
 
@@ -86,10 +98,11 @@ Flush::Flush(device::Session& session, std::uint64_t bytes) : session_(session) 
     const auto& facts = session.facts();
     const auto room = facts.max_alloc_bytes > 0 ? facts.max_alloc_bytes : bytes;
     if (bytes > room)
-        throw Unsupported("'cold' needs a buffer of " + format_bytes(bytes) + " to displace the last level; the device allocates " +
-                          format_bytes(room) + " at once");
+        throw Unsupported("'cold' needs a buffer of " + format_bytes(bytes) +
+                          " to displace the last level; the device allocates " + format_bytes(room) + " at once");
     const auto built = device::build(session, source, "");
-    if (!built.ok) throw Unsupported("'cold' needs a kernel that does not build here (" + device::error_name(built.code) + ")");
+    if (!built.ok)
+        throw Unsupported("'cold' needs a kernel that does not build here (" + device::error_name(built.code) + ")");
     items_ = facts.is_cpu() ? facts.compute_units : std::size_t{256} * 8 * facts.compute_units;
     // A group of its own for each item of a CPU: left to itself a driver may put all of them into one, on one core.
     if (facts.is_cpu()) local_ = cl::NDRange(1);
@@ -104,8 +117,8 @@ Flush::Flush(device::Session& session, std::uint64_t bytes) : session_(session) 
     kernel_.setArg(0, memory_);
     kernel_.setArg(1, sums_);
     kernel_.setArg(2, count);
-    // A CPU's cores have caches of their own, and large ones several last levels: every unit reads everything, each from
-    // another place. A GPU's work-items read neighbours, everything once.
+    // A CPU's cores have caches of their own, and large ones several last levels: every unit reads everything, each
+    // from another place. A GPU's work-items read neighbours, everything once.
     const bool whole = facts.is_cpu();
     kernel_.setArg(3, cl_ulong{whole ? count / items_ : 1});
     kernel_.setArg(4, cl_ulong{whole ? 1 : items_});
@@ -125,13 +138,15 @@ double memory_budget(const model::Device& device) {
 }
 
 LastLevel last_level(const model::Device& device, const std::optional<model::Limits>& limits) {
-    if (limits && limits->last_level_bytes > 0) return {limits->last_level_bytes, "measured, profile of " + limits->utc};
+    if (limits && limits->last_level_bytes > 0)
+        return {limits->last_level_bytes, "measured, profile of " + limits->utc};
     if (device.host_cache_bytes > device.reported_cache_bytes && device.host_cache_bytes == device.last_level_bytes)
         return {device.last_level_bytes, "reported by the operating system"};
     if (device.reported_cache_bytes == 0 || device.last_level_bytes == 0)
         return {std::max<std::uint64_t>(device.last_level_bytes, (device.is_cpu() ? 64ull : 256ull) << 20),
                 "a guess, the driver reports none"};
-    if (device.reported_cache_bytes == device.last_level_bytes) return {device.last_level_bytes, "reported by the driver"};
+    if (device.reported_cache_bytes == device.last_level_bytes)
+        return {device.last_level_bytes, "reported by the driver"};
     return {device.last_level_bytes, "an upper bound for devices of this kind"};
 }
 

@@ -27,7 +27,8 @@ struct LastLevel {
 /// The size of the last-level cache: measured, else as known of the device, else a guess by its type.
 LastLevel last_level(const model::Device& device, const std::optional<model::Limits>& limits);
 
-/// Bytes that the cells of one comparison may have on the device together; what does not fit is measured in a second batch.
+/// Bytes that the cells of one comparison may have on the device together; what does not fit is measured in a second
+/// batch.
 double memory_budget(const model::Device& device);
 
 /// Bytes that displace a last level of this size.
@@ -36,7 +37,8 @@ inline std::uint64_t displacing(std::uint64_t last_level_bytes) { return 4 * las
 /// Sets of the setup's buffers that rotate through `displacing(last_level_bytes)`; 1 when one set is that large.
 /// Throws model-level Unsupported when the operation cannot be brought into the state `cache`, when it needs too many
 /// sets, or more than `room` bytes on the device. 1 for hot and cold.
-std::size_t sets_for(Cache cache, const model::Device& device, const model::Setup& setup, std::uint64_t last_level_bytes, double room);
+std::size_t sets_for(Cache cache, const model::Device& device, const model::Setup& setup,
+                     std::uint64_t last_level_bytes, double room);
 
 /// Memory that is read through to displace what the caches hold.
 class Flush {

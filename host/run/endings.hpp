@@ -39,8 +39,8 @@ struct CellRun {
 };
 using Cells = std::vector<CellRun>;
 
-/// Cells whose measuring is over, in the order of the run. On a device that lets the host work beside it they wait here until their code
-/// has been read by the thread that does it, while the next ones are built and measured.
+/// Cells whose measuring is over, in the order of the run. On a device that lets the host work beside it they wait here
+/// until their code has been read by the thread that does it, while the next ones are built and measured.
 class Endings {
 public:
     /// `device_bytes`: that comparisons may take. What waits here takes an eighth more.

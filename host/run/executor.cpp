@@ -28,15 +28,28 @@ void share_out(const Phases& shared, Cells& cells) {
 class GroupRun {
 public:
     GroupRun(device::Session& session, Instruments& instruments, const RunRequest& request, const Part& part,
-             const std::set<CellNumber>& finished, std::size_t& prepared, Endings& endings, Observer& observer, Share* share)
-        : session_(session), instruments_(instruments), request_(request), settings_(request.settings),
+             const std::set<CellNumber>& finished, std::size_t& prepared, Endings& endings, Observer& observer,
+             Share* share)
+        : session_(session),
+          instruments_(instruments),
+          request_(request),
+          settings_(request.settings),
           // A simulator's bandwidth means nothing and takes minutes.
-          yardstick_(request.yardstick && session.facts().implementation != model::Implementation::oclgrind ? &*request.yardstick : nullptr),
-          number_(part.comparison), first_(part.first), last_(part.last), group_(request.comparisons[part.comparison]), finished_(finished),
-          prepared_(prepared), endings_(endings), observer_(observer), share_(share) {}
+          yardstick_(request.yardstick && session.facts().implementation != model::Implementation::oclgrind
+                         ? &*request.yardstick
+                         : nullptr),
+          number_(part.comparison),
+          first_(part.first),
+          last_(part.last),
+          group_(request.comparisons[part.comparison]),
+          finished_(finished),
+          prepared_(prepared),
+          endings_(endings),
+          observer_(observer),
+          share_(share) {}
 
-    /// `next`: says which comparison comes after this one, or that there is none; asked when the last cell begins, so that what several
-    /// processes share is not taken long before it is done.
+    /// `next`: says which comparison comes after this one, or that there is none; asked when the last cell begins, so
+    /// that what several processes share is not taken long before it is done.
     void run(std::function<GroupRun*()> next) {
         if (settings_.arrangement) return arrange();
         next_ = std::move(next);
@@ -47,13 +60,15 @@ private:
     CellRun make_cell(std::size_t i) {
         // The callback needs the record of the cell that is being made: it reaches it through `held`.
         auto held = std::make_shared<const model::Record*>(nullptr);
-        auto state = std::make_unique<CellState>(session_, instruments_, group_[i], model::Order{number_, i, prepared_++}, settings_,
-                                                 [this, i, held](const char* phase) { observer_.begin(number_, i, **held, phase); });
+        auto state = std::make_unique<CellState>(
+            session_, instruments_, group_[i], model::Order{number_, i, prepared_++}, settings_,
+            [this, i, held](const char* phase) { observer_.begin(number_, i, **held, phase); });
         *held = &state->record;
         return {.index = i, .state = std::move(state)};
     }
 
-    /// One arrangement. A cell that fails ends it: those not prepared by then are not delivered, the others have no time.
+    /// One arrangement. A cell that fails ends it: those not prepared by then are not delivered, the others have no
+    /// time.
     void arrange() {
         Random random(mix64(settings_.seed));
         session_.scatter(random());
@@ -69,7 +84,8 @@ private:
                 const auto &one = group_[i], &two = group_[other.index];
                 return one.experiment == two.experiment && one.variant == two.variant && one.point == two.point;
             });
-            fine = prepare(*cell.state, cells.empty() ? nullptr : cells.front().state.get(), same == cells.end() ? nullptr : same->state.get());
+            fine = prepare(*cell.state, cells.empty() ? nullptr : cells.front().state.get(),
+                           same == cells.end() ? nullptr : same->state.get());
             if (fine) cell.sampling = std::make_unique<Sampling>(*cell.state);
             fine = fine && cell.sampling->warm_up();
             cells.push_back(std::move(cell));
@@ -111,7 +127,8 @@ private:
 
     bool builds_ahead() const { return session_.works_beside_host() && settings_.builds_ahead; }
 
-    /// Begins cell `i` and, on a device that lets the host work beside it, those that follow: their builds go on at once.
+    /// Begins cell `i` and, on a device that lets the host work beside it, those that follow: their builds go on at
+    /// once.
     void begin_ahead(std::size_t i) {
         constexpr std::size_t most_ahead = 16;
         constexpr double most_bytes = 1 << 30;  // of the host's memory
@@ -154,8 +171,10 @@ private:
             begin_ahead(i);
             // Not sooner: the data of a point is kept for the cells of one comparison only.
             if (i + 1 == last_ && builds_ahead()) {
-                if (auto* const after = next_()) after->begin_ahead(after->first_);
-                else build_upcoming();
+                if (auto* const after = next_())
+                    after->begin_ahead(after->first_);
+                else
+                    build_upcoming();
             }
             auto cell = std::move(begun_.extract(i).mapped());
             if (share_) wait_for_room(cell);
@@ -166,7 +185,8 @@ private:
             }
             for (const auto& [name, path] : settings_.pictures) {
                 if (!cell.state->setup.pictures.count(name))
-                    throw Error(Blame::usage, "'" + group_[i].id + "' has no buffer '" + name + "' that can be written as a picture");
+                    throw Error(Blame::usage,
+                                "'" + group_[i].id + "' has no buffer '" + name + "' that can be written as a picture");
             }
             if (!settings_.measure) {  // there is nothing that it waits for
                 end_later(std::move(cell));
@@ -222,7 +242,8 @@ private:
             if (!yardstick_ || bytes == 0) continue;
             cancel_point();
             observer_.begin(number_, cell.index, cell.state->record, "yardstick");
-            yardsticks.begin(session_, instruments_, *yardstick_, bytes, settings_.cache, room - yardsticks.bytes_on_device());
+            yardsticks.begin(session_, instruments_, *yardstick_, bytes, settings_.cache,
+                             room - yardsticks.bytes_on_device());
         }
         std::erase_if(cells, [&](auto& cell) {
             cancel_point();
@@ -312,25 +333,29 @@ private:
 
 }  // namespace
 
-void execute(device::Session& session, const RunRequest& request, Observer& observer, const std::set<CellNumber>& finished,
-             Kept* kept, Share* share) {
+void execute(device::Session& session, const RunRequest& request, Observer& observer,
+             const std::set<CellNumber>& finished, Kept* kept, Share* share) {
     const auto& limits = request.settings.limits;
     const auto known = limits.find(session.facts().selector);
     Kept own;
     auto& keep = kept ? *kept : own;
     if (keep.reference && !keep.reference->exists()) keep.reference.reset();  // what refused it may be over
     if (!request.settings.keep_builds && !keep.in_advance) keep.programs.reset();
-    Instruments instruments(session, keep, known == limits.end() ? std::nullopt : std::optional(known->second), request.settings.builds_ahead);
+    Instruments instruments(session, keep, known == limits.end() ? std::nullopt : std::optional(known->second),
+                            request.settings.builds_ahead);
     std::size_t prepared = 0;
     Endings endings(session.works_beside_host(), memory_budget(session.facts()));
     std::vector<std::unique_ptr<GroupRun>> groups;  // a cell that ends later still belongs to its own
     std::size_t comparisons = 0;
     const auto next = [&]() -> GroupRun* {
         std::optional<Part> part;
-        if (share) part = share->next();
-        else if (comparisons < request.comparisons.size()) part = Part{comparisons, 0, request.comparisons[comparisons].size()}, ++comparisons;
+        if (share)
+            part = share->next();
+        else if (comparisons < request.comparisons.size())
+            part = Part{comparisons, 0, request.comparisons[comparisons].size()}, ++comparisons;
         if (!part) return nullptr;
-        groups.push_back(std::make_unique<GroupRun>(session, instruments, request, *part, finished, prepared, endings, observer, share));
+        groups.push_back(std::make_unique<GroupRun>(session, instruments, request, *part, finished, prepared, endings,
+                                                    observer, share));
         return groups.back().get();
     };
     try {
@@ -350,7 +375,8 @@ void execute(device::Session& session, const RunRequest& request, Observer& obse
     endings.end_all();
 }
 
-std::filesystem::path dump_folder(const std::filesystem::path& root, const model::Device& device, const model::Cell& cell) {
+std::filesystem::path dump_folder(const std::filesystem::path& root, const model::Device& device,
+                                  const model::Cell& cell) {
     // What is compiled for a processor that is not here is the same on every host.
     const auto host = device.platform == "offline" ? std::string() : this_host().name;
     auto out = inspect::claim_device_folder(root, device, host) / cell.id;

@@ -22,7 +22,8 @@ public:
     /// A cell enters a phase ("build", "verify", "warm up", "sample", "dump"). `so_far` names the cell and device.
     virtual void begin(std::size_t group, std::size_t index, const model::Record& so_far, const char* phase) = 0;
     virtual void done(std::size_t group, std::size_t index, const model::Record& record) = 0;
-    /// Everything of the cells of a comparison is prepared and verified that can be before they are timed, which comes next.
+    /// Everything of the cells of a comparison is prepared and verified that can be before they are timed, which comes
+    /// next.
     virtual void measures(std::size_t group) { static_cast<void>(group); }
     /// What --output wants in the file `path`.
     virtual void picture(const std::string& path, std::size_t width, std::size_t height, const model::Bytes& grey) = 0;
@@ -33,19 +34,21 @@ public:
 struct Interrupted {};
 
 /// Runs the request on one device, but for the cells that are `finished`. Cells fail alone; an Error of Blame::usage or
-/// ::environment passes through. `kept`: of the session, where the caller has more runs on it. `share`: of a request that measures
-/// nothing, what this process does of it; nothing: all.
-void execute(device::Session& session, const RunRequest& request, Observer& observer, const std::set<CellNumber>& finished = {},
-             Kept* kept = nullptr, Share* share = nullptr);
+/// ::environment passes through. `kept`: of the session, where the caller has more runs on it. `share`: of a request
+/// that measures nothing, what this process does of it; nothing: all.
+void execute(device::Session& session, const RunRequest& request, Observer& observer,
+             const std::set<CellNumber>& finished = {}, Kept* kept = nullptr, Share* share = nullptr);
 
-/// Builds what the cell will be built from, so that a run which is given `kept` finds it. Throws as the driver and the cell's family do.
+/// Builds what the cell will be built from, so that a run which is given `kept` finds it. Throws as the driver and the
+/// cell's family do.
 void build_in_advance(device::Session& session, const Settings& settings, const model::Cell& cell, Kept& kept);
 
 const model::HostInfo& this_host();
 std::uint64_t host_memory_bytes();
 
-/// The folder of a cell's dump below `root`: <device>/<family_variant>[/<varying axes>]. That of the device is made: see
-/// inspect::claim_device_folder.
-std::filesystem::path dump_folder(const std::filesystem::path& root, const model::Device& device, const model::Cell& cell);
+/// The folder of a cell's dump below `root`: <device>/<family_variant>[/<varying axes>]. That of the device is made:
+/// see inspect::claim_device_folder.
+std::filesystem::path dump_folder(const std::filesystem::path& root, const model::Device& device,
+                                  const model::Cell& cell);
 
 }  // namespace cllab::run

@@ -4,17 +4,19 @@
 #include <optional>
 
 #include "run/cache_state.hpp"
-#include "run/kept.hpp"
 #include "run/conditions/yardstick.hpp"
+#include "run/kept.hpp"
 
 namespace cllab::run {
 
 class Instruments {
 public:
     /// `kept`: of the session; what is empty is made here.
-    Instruments(device::Session& session, Kept& kept, const std::optional<model::Limits>& limits, bool builds_ahead = true)
+    Instruments(device::Session& session, Kept& kept, const std::optional<model::Limits>& limits,
+                bool builds_ahead = true)
         : session_(session), kept_(kept), limits_(limits), last_level_(run::last_level(session.facts(), limits)) {
-        if (!kept.programs || (!kept.in_advance && kept.programs->builds_ahead() != builds_ahead)) kept.programs.emplace(session, builds_ahead);
+        if (!kept.programs || (!kept.in_advance && kept.programs->builds_ahead() != builds_ahead))
+            kept.programs.emplace(session, builds_ahead);
     }
 
     const std::optional<model::Limits>& limits() const { return limits_; }

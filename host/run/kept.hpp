@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "run/cell/code_memo.hpp"
-#include "run/programs.hpp"
 #include "run/conditions/reference.hpp"
+#include "run/programs.hpp"
 
 namespace cllab::run {
 

@@ -17,7 +17,9 @@ namespace {
 
 std::string read_file(const std::filesystem::path& path) {
     constexpr std::size_t most = 16u << 20;
-    const auto refuse = [&](const std::string& why) { throw Error(Blame::usage, "kernel file '" + path.string() + "' (--cl-dir) " + why); };
+    const auto refuse = [&](const std::string& why) {
+        throw Error(Blame::usage, "kernel file '" + path.string() + "' (--cl-dir) " + why);
+    };
     errno = 0;
     std::ifstream in(path, std::ios::binary);
     std::string text;
@@ -32,7 +34,9 @@ std::string read_file(const std::filesystem::path& path) {
 
 /// A path as it may stand in a #line directive: nothing in it ends the text, the line or the directive.
 std::string line_name(std::string path) {
-    std::replace_if(path.begin(), path.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '"' || c == '\\' || c == '?'; }, '_');
+    std::replace_if(
+        path.begin(), path.end(),
+        [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '"' || c == '\\' || c == '?'; }, '_');
     return path;
 }
 
@@ -41,7 +45,8 @@ std::string upper(std::string text) {
     return text;
 }
 
-/// LAB_GROUP_X, _Y and _Z when all launches share one local size that the device takes only from a kernel that promises it.
+/// LAB_GROUP_X, _Y and _Z when all launches share one local size that the device takes only from a kernel that promises
+/// it.
 std::vector<std::string> promised_group(const model::Setup& setup, const model::Device& device) {
     std::vector<model::Extent> locals;
     for (const auto& step : setup.steps) {
@@ -49,7 +54,8 @@ std::vector<std::string> promised_group(const model::Setup& setup, const model::
     }
     if (locals.empty()) locals.push_back(setup.local);
     const auto& local = locals.front();
-    const bool shared = std::all_of(locals.begin(), locals.end(), [&](const auto& l) { return l.dims > 0 && l.size == local.size; });
+    const bool shared =
+        std::all_of(locals.begin(), locals.end(), [&](const auto& l) { return l.dims > 0 && l.size == local.size; });
     if (!shared || local.count() <= device.max_group) return {};
     return {"LAB_GROUP_X=" + std::to_string(local.size[0]), "LAB_GROUP_Y=" + std::to_string(local.size[1]),
             "LAB_GROUP_Z=" + std::to_string(local.size[2])};
@@ -63,8 +69,10 @@ KernelSource kernel_source(const std::string& family, const std::filesystem::pat
     for (const auto& name : {std::string("lab.h"), family + ".h"}) {
         const auto path = cl_dir / "include" / name;
         std::error_code ignored;
-        if (!cl_dir.empty() && std::filesystem::exists(path, ignored)) out.text += "#line 1 \"" + name + "\"\n" + read_file(path) + "\n";
-        else if (const auto embedded = model::find_embedded_kernel("include/" + name)) out.text += "#line 1 \"" + name + "\"\n" + std::string(*embedded) + "\n";
+        if (!cl_dir.empty() && std::filesystem::exists(path, ignored))
+            out.text += "#line 1 \"" + name + "\"\n" + read_file(path) + "\n";
+        else if (const auto embedded = model::find_embedded_kernel("include/" + name))
+            out.text += "#line 1 \"" + name + "\"\n" + std::string(*embedded) + "\n";
     }
     const auto path = cl_dir / (family + ".cl");
     out.origin = cl_dir.empty() ? "embedded" : path.string();
@@ -73,7 +81,8 @@ KernelSource kernel_source(const std::string& family, const std::filesystem::pat
     return out;
 }
 
-KernelSource kernel_source(const model::Experiment& experiment, const model::Variant& variant, const std::filesystem::path& cl_dir) {
+KernelSource kernel_source(const model::Experiment& experiment, const model::Variant& variant,
+                           const std::filesystem::path& cl_dir) {
     if (!variant.own) return kernel_source(experiment.family, cl_dir);
     return {"#line 1 \"" + line_name(variant.own->path) + "\"\n" + variant.own->text, variant.own->path};
 }
@@ -133,15 +142,16 @@ std::string build_options(const model::Cell& cell, const model::Setup& setup, co
     return join(parts, " ");
 }
 
-BuildText build_text(const model::Cell& cell, const model::Setup& setup, const model::Device& device, const std::filesystem::path& cl_dir,
-                     const std::string& users_own) {
-    if (const auto& stored = cell.stored) return {stored->text, stored->options + (cell.options.empty() ? "" : " " + cell.options), "baseline"};
+BuildText build_text(const model::Cell& cell, const model::Setup& setup, const model::Device& device,
+                     const std::filesystem::path& cl_dir, const std::string& users_own) {
+    if (const auto& stored = cell.stored)
+        return {stored->text, stored->options + (cell.options.empty() ? "" : " " + cell.options), "baseline"};
     auto source = kernel_source(*cell.experiment, *cell.variant, cl_dir);
     return {std::move(source.text), build_options(cell, setup, device, users_own), std::move(source.origin)};
 }
 
-BuildText reference_text(const model::Cell& cell, const model::Setup& setup, const model::Device& device, const std::filesystem::path& cl_dir,
-                         const std::string& users_own) {
+BuildText reference_text(const model::Cell& cell, const model::Setup& setup, const model::Device& device,
+                         const std::filesystem::path& cl_dir, const std::string& users_own) {
     const auto& variant = *setup.reference->variant;
     const model::Cell reference{cell.experiment, &variant, cell.experiment->id(variant), cell.point, {}};
     return build_text(reference, *setup.reference->setup, device, cl_dir, users_own);

@@ -16,24 +16,25 @@ struct KernelSource {
 /// Throws Error(usage) when --cl-dir lacks the family's file.
 KernelSource kernel_source(const std::string& family, const std::filesystem::path& cl_dir);
 /// The variant's own text where it has one, as it is behind a #line directive; else its family's.
-KernelSource kernel_source(const model::Experiment& experiment, const model::Variant& variant, const std::filesystem::path& cl_dir);
+KernelSource kernel_source(const model::Experiment& experiment, const model::Variant& variant,
+                           const std::filesystem::path& cl_dir);
 
 /// What a cell of this setup is built from.
 struct BuildText {
     std::string text, options, origin;
 };
-BuildText build_text(const model::Cell& cell, const model::Setup& setup, const model::Device& device, const std::filesystem::path& cl_dir,
-                     const std::string& users_own);
+BuildText build_text(const model::Cell& cell, const model::Setup& setup, const model::Device& device,
+                     const std::filesystem::path& cl_dir, const std::string& users_own);
 /// The same of Setup::reference, which the cell has.
-BuildText reference_text(const model::Cell& cell, const model::Setup& setup, const model::Device& device, const std::filesystem::path& cl_dir,
-                         const std::string& users_own);
+BuildText reference_text(const model::Cell& cell, const model::Setup& setup, const model::Device& device,
+                         const std::filesystem::path& cl_dir, const std::string& users_own);
 
 /// A driver's log with "<kernel>:59", which counts all lines of `text`, as "pitch.cl:4", which goes by its #line
 /// directives (quirk nvidia-log-lines). Anything else stays as it is.
 std::string name_lines(const std::string& log, const std::string& text);
 
-/// "-cl-std=CL1.2 -DKERNEL=pitch_wide -DPITCH_WIDE …": variant's, point's and device's defines, a promised group size, the
-/// device's own options, then the user's.
+/// "-cl-std=CL1.2 -DKERNEL=pitch_wide -DPITCH_WIDE …": variant's, point's and device's defines, a promised group size,
+/// the device's own options, then the user's.
 std::string build_options(const model::Cell& cell, const model::Setup& setup, const model::Device& device,
                           const std::string& users_own);
 

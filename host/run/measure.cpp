@@ -22,10 +22,12 @@ MeasureRules rules_for(const model::Device& device, const Settings& settings) {
     return rules;
 }
 
-unsigned operations_per_sample(double operation, double timer_step, double empty_launch, double event, const MeasureRules& rules) {
+unsigned operations_per_sample(double operation, double timer_step, double empty_launch, double event,
+                               const MeasureRules& rules) {
     const double wanted = std::max({200 * timer_step, 20 * empty_launch, 200 * event, rules.sample_least_seconds});
     // A hair less, so that 100 us over 1 us is 100 and not 101 by rounding.
-    const double least = std::ceil(wanted / operation * (1 - 1e-9)), most = std::floor(rules.sample_most_seconds / operation);
+    const double least = std::ceil(wanted / operation * (1 - 1e-9)),
+                 most = std::floor(rules.sample_most_seconds / operation);
     return static_cast<unsigned>(std::clamp(std::min(least, most), 1.0, 1e6));
 }
 
@@ -105,8 +107,9 @@ std::optional<std::string> not_linear(std::span<const double> low, std::span<con
     // The whole interval must lie beyond what is allowed.
     const double allowed = 0.05 * grows.median;
     if (apart.low <= allowed && apart.high >= -allowed) return std::nullopt;
-    return "halfway between two trip counts the time is " + format_significant(100 * std::abs(apart.median) / grows.median, 2) +
-           " % of their difference " + (apart.median > 0 ? "above" : "below") + " the line";
+    return "halfway between two trip counts the time is " +
+           format_significant(100 * std::abs(apart.median) / grows.median, 2) + " % of their difference " +
+           (apart.median > 0 ? "above" : "below") + " the line";
 }
 
 }  // namespace cllab::run

@@ -13,25 +13,27 @@
 namespace cllab::run {
 
 struct MeasureRules {
-    double warm_seconds = 0.1;          ///< of the device at least this long
-    double warm_cap_seconds = 0.2;      ///< at most this long: a busy host never settles within 1 %, and waiting does not help it
-    double cold_after_seconds = 1;      ///< a device that did nothing for so long is warmed up again
-    unsigned window = 8;                ///< launches of a warm-up window
-    double settled_within = 0.01;       ///< medians of the last two windows agree within this
+    double warm_seconds = 0.1;  ///< of the device at least this long
+    double warm_cap_seconds =
+        0.2;  ///< at most this long: a busy host never settles within 1 %, and waiting does not help it
+    double cold_after_seconds = 1;  ///< a device that did nothing for so long is warmed up again
+    unsigned window = 8;            ///< launches of a warm-up window
+    double settled_within = 0.01;   ///< medians of the last two windows agree within this
     double sample_least_seconds = 100e-6;
     double sample_most_seconds = 100e-3;
-    double sampling_seconds = 0.4;      ///< cap of the sampling of one cell
-    double precise_within = 0.01;       ///< half-width of the interval over the median
+    double sampling_seconds = 0.4;  ///< cap of the sampling of one cell
+    double precise_within = 0.01;   ///< half-width of the interval over the median
     unsigned first_check = 20, last_check = 320;
 };
 
 /// Rules for cells on the device. GPUs raise their clock over some 100 ms.
 MeasureRules rules_for(const model::Device& device, const Settings& settings);
 
-/// Operations in one sample: the smallest k for which k operations last at least 200 timer steps, 20 empty launches, 200 times what an event
-/// costs and 100 us, but no longer than 100 ms; at least 1. All times in seconds, `operation` > 0. `event`: of operations that an event at either
-/// end of a sample times, zero of others.
-unsigned operations_per_sample(double operation, double timer_step, double empty_launch, double event, const MeasureRules& rules);
+/// Operations in one sample: the smallest k for which k operations last at least 200 timer steps, 20 empty launches,
+/// 200 times what an event costs and 100 us, but no longer than 100 ms; at least 1. All times in seconds, `operation` >
+/// 0. `event`: of operations that an event at either end of a sample times, zero of others.
+unsigned operations_per_sample(double operation, double timer_step, double empty_launch, double event,
+                               const MeasureRules& rules);
 
 /// True when the medians of the last two windows agree.
 bool settled(std::span<const double> launches, const MeasureRules& rules);
@@ -54,18 +56,20 @@ private:
 model::Timing to_timing(std::span<const double> samples);
 
 enum class Plausible { yes, nothing, no };
-/// Whether a time can be that of work which was done: no, when it is zero or below; nothing, when the work `may_be_free`
-/// and the interval of its time reaches above zero.
+/// Whether a time can be that of work which was done: no, when it is zero or below; nothing, when the work
+/// `may_be_free` and the interval of its time reaches above zero.
 Plausible plausible(const model::Timing& time, bool may_be_free);
 
-/// How the reason of a record begins that is wrong_result because the difference of its two times cannot be: no kernel's output is wrong.
+/// How the reason of a record begins that is wrong_result because the difference of its two times cannot be: no
+/// kernel's output is wrong.
 inline constexpr const char* implausible_step = "the time of a step is ";
-/// The results are right, and the difference of two times came out as none: of so short a sampling as says as little as a wide interval.
+/// The results are right, and the difference of two times came out as none: of so short a sampling as says as little as
+/// a wide interval.
 bool is_below_noise(const model::Record& record);
 
-/// What is wrong with times at three trip counts, the second halfway, as a line would have them: the middle is off by more
-/// than 5 % of the growth and the noise, or the time does not grow by more than the noise (unless it `may_be_free`).
-/// Nothing when they fit. Equally many times each, at least one, taken in turn; in seconds.
+/// What is wrong with times at three trip counts, the second halfway, as a line would have them: the middle is off by
+/// more than 5 % of the growth and the noise, or the time does not grow by more than the noise (unless it
+/// `may_be_free`). Nothing when they fit. Equally many times each, at least one, taken in turn; in seconds.
 std::optional<std::string> not_linear(std::span<const double> low, std::span<const double> middle,
                                       std::span<const double> high, bool may_be_free);
 

@@ -13,8 +13,9 @@ namespace cllab::run {
 
 class Programs {
 public:
-    /// `ahead`: texts may be built in a thread of their own where the device lets the host work beside it; one after the other, since
-    /// what a driver's compiler does with several at once is its own affair. Else each is built by the first get().
+    /// `ahead`: texts may be built in a thread of their own where the device lets the host work beside it; one after
+    /// the other, since what a driver's compiler does with several at once is its own affair. Else each is built by the
+    /// first get().
     Programs(device::Session& session, bool ahead) : session_(session), ahead_(ahead) {}
     std::shared_future<device::Built> build(const std::string& source, const std::string& options);
     bool builds_ahead() const { return ahead_; }

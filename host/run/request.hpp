@@ -18,42 +18,48 @@ namespace cllab::run {
 
 /// How its cells are built, proved and measured.
 struct Settings {
-    std::uint64_t seed = 1;               ///< of the first verification's inputs; the second uses seed + 1
-    bool measure = true;                  ///< false: build, verify once, dump
-    double sampling_seconds = 0.4;        ///< cap of a cell's sampling
-    double warm_seconds = 0;              ///< least warm-up of a cell; 0: by device type, long enough from a cold start
-    std::optional<model::Tolerance> tolerance; ///< of every result; nothing: each family's own
-    std::string build_options;            ///< appended to every build, e.g. -cl-opt-disable
-    std::filesystem::path cl_dir;         ///< kernel text from disk; empty: the text embedded in the program
-    std::optional<std::filesystem::path> dumps;  ///< root of the dumps; nothing: no dumps
-    std::map<std::string, model::Loaded> files;  ///< --input
-    std::map<std::string, std::string> pictures; ///< --output: where to, by buffer
-    std::vector<std::string> argv;        ///< for the record
-    model::RunInfo run;                   ///< for the record; seed and order are filled in
-    /// The request is one arrangement of a comparison (method rule 15): order of preparation, turns and placement are drawn
-    /// from `seed`, alike buffers are shared, each cell is proved once and sampled in whole rounds for about sampling_seconds.
+    std::uint64_t seed = 1;         ///< of the first verification's inputs; the second uses seed + 1
+    bool measure = true;            ///< false: build, verify once, dump
+    double sampling_seconds = 0.4;  ///< cap of a cell's sampling
+    double warm_seconds = 0;        ///< least warm-up of a cell; 0: by device type, long enough from a cold start
+    std::optional<model::Tolerance> tolerance;    ///< of every result; nothing: each family's own
+    std::string build_options;                    ///< appended to every build, e.g. -cl-opt-disable
+    std::filesystem::path cl_dir;                 ///< kernel text from disk; empty: the text embedded in the program
+    std::optional<std::filesystem::path> dumps;   ///< root of the dumps; nothing: no dumps
+    std::map<std::string, model::Loaded> files;   ///< --input
+    std::map<std::string, std::string> pictures;  ///< --output: where to, by buffer
+    std::vector<std::string> argv;                ///< for the record
+    model::RunInfo run;                           ///< for the record; seed and order are filled in
+    /// The request is one arrangement of a comparison (method rule 15): order of preparation, turns and placement are
+    /// drawn from `seed`, alike buffers are shared, each cell is proved once and sampled in whole rounds for about
+    /// sampling_seconds.
     bool arrangement = false;
-    /// The run begins where another one on the device ended: what was found of its timer holds, and it is as warm (method rules 3 and 4).
+    /// The run begins where another one on the device ended: what was found of its timer holds, and it is as warm
+    /// (method rules 3 and 4).
     bool goes_on = false;
-    double hot_seconds = 0;               ///< of the launches in which it is sampled which code runs; 0: none
-    bool core_models = false;             ///< what models of processors say of the hot block is asked for, where an x86 ran it
-    double tool_seconds = 30;             ///< of all disassemblers of a cell together
-    bool guards = true;                   ///< false: a simulator sees writes outside, and guards would be inside
-    Cache cache = Cache::hot;             ///< state of the caches before each operation, the yardstick's included
+    double hot_seconds = 0;    ///< of the launches in which it is sampled which code runs; 0: none
+    bool core_models = false;  ///< what models of processors say of the hot block is asked for, where an x86 ran it
+    double tool_seconds = 30;  ///< of all disassemblers of a cell together
+    bool guards = true;        ///< false: a simulator sees writes outside, and guards would be inside
+    Cache cache = Cache::hot;  ///< state of the caches before each operation, the yardstick's included
     std::optional<unsigned> count_above;  ///< --count-above: grey level
     bool steps = false;                   ///< each part of an operation gets a time of its own, where it has several
     bool read_code = true;                ///< false: nobody looks at the code of its programs, and there are no dumps
-    bool keep_builds = false;             ///< the next run on the device need not build what this one did; no text may include files
-    bool builds_ahead = true;             ///< several cells at once where the device can; false: a driver that ends ends in its cell
+    bool keep_builds =
+        false;  ///< the next run on the device need not build what this one did; no text may include files
+    bool builds_ahead =
+        true;  ///< several cells at once where the device can; false: a driver that ends ends in its cell
     std::map<std::string, model::Limits> limits;  ///< of devices that have a profile, by selector
-    /// What a record cannot be by the limits of its device, in a sentence that becomes a warning. `one_launch`: its time is that
-    /// of a single launch by the event clock.
+    /// What a record cannot be by the limits of its device, in a sentence that becomes a warning. `one_launch`: its
+    /// time is that of a single launch by the event clock.
     std::function<std::optional<std::string>(const model::Record&, const model::Limits&, bool one_launch)> judge;
-    std::function<std::string(const model::Record&, const model::Limits&)> name_limit;  ///< for Record::limit, by the limits of its device
+    std::function<std::string(const model::Record&, const model::Limits&)>
+        name_limit;  ///< for Record::limit, by the limits of its device
 };
 
 struct RunRequest {
-    std::optional<model::Cell> yardstick;  ///< the copy that `of copy` is against, with an axis "size"; nothing: no `of copy`
+    std::optional<model::Cell>
+        yardstick;  ///< the copy that `of copy` is against, with an axis "size"; nothing: no `of copy`
     std::vector<model::Group> comparisons;
     Settings settings;
     /// What is likely to be asked for next: built beside the last of these where the device can and builds are kept.

@@ -1,4 +1,5 @@
-// A request that several processes work on at the same time: which part of it is this one's next, and for what there is memory.
+// A request that several processes work on at the same time: which part of it is this one's next, and for what there is
+// memory.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,8 @@ public:
     virtual ~Share() = default;
     /// A part that no other process does; nothing when all are given out.
     virtual std::optional<Part> next() = 0;
-    /// False: too much is taken for now. Who holds nothing gets what he asks for as soon as no other process holds anything.
+    /// False: too much is taken for now. Who holds nothing gets what he asks for as soon as no other process holds
+    /// anything.
     virtual bool take(const Room& room) = 0;
     virtual void give_back(const Room& room) = 0;
 };

@@ -1,5 +1,6 @@
-// An OpenCL driver that does to the process that loads it, at once, what its file's name says: crash, hang, exit, overflow or chatter.
-// `loads` writes the number of the process to a file loads.txt beside it and is otherwise no trouble. It has no platform.
+// An OpenCL driver that does to the process that loads it, at once, what its file's name says: crash, hang, exit,
+// overflow or chatter. `loads` writes the number of the process to a file loads.txt beside it and is otherwise no
+// trouble. It has no platform.
 #include <dlfcn.h>
 #include <unistd.h>
 

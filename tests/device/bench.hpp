@@ -1,14 +1,14 @@
 // A device session and a scratch family for the suites: one kernel text, written to a folder of its own.
 #pragma once
 
-#include <boost/test/unit_test.hpp>
 #include <unistd.h>
 
+#include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <functional>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,7 +35,8 @@ inline device::Session& session() {
     return one;
 }
 
-/// A test that has no meaning where CLLAB_TEST_BUILD_OPTIONS turns the optimiser off. Skipped there, and listed as skipped.
+/// A test that has no meaning where CLLAB_TEST_BUILD_OPTIONS turns the optimiser off. Skipped there, and listed as
+/// skipped.
 inline boost::unit_test::precondition only_optimised() {
     return boost::unit_test::precondition([](boost::unit_test::test_unit_id) -> boost::test_tools::assertion_result {
         const char* options = std::getenv("CLLAB_TEST_BUILD_OPTIONS");
@@ -60,7 +61,9 @@ struct Recorder : run::Observer {
     std::vector<model::Record> records;
     std::vector<std::string> phases;
     bool stop = false;
-    void begin(std::size_t, std::size_t, const model::Record& r, const char* phase) override { phases.push_back(r.id + " " + phase); }
+    void begin(std::size_t, std::size_t, const model::Record& r, const char* phase) override {
+        phases.push_back(r.id + " " + phase);
+    }
     void done(std::size_t, std::size_t, const model::Record& r) override { records.push_back(r); }
     void picture(const std::string&, std::size_t, std::size_t, const model::Bytes&) override {}
     bool cancelled() override { return stop; }
@@ -69,14 +72,15 @@ struct Recorder : run::Observer {
 /// How often the check of run_scratch was asked.
 inline unsigned checks = 0;
 
-/// Runs `variants` (entry points scratch_<name>) of a family whose kernels take (global const uint* src, global uint* dst,
-/// int n) and must write dst[i] = 2 * src[i] + 1. `adjust` may change what they must do, `where` the session. `apart`: each is a comparison.
-/// `twins`: each stands there once more, built with -DTWIN.
+/// Runs `variants` (entry points scratch_<name>) of a family whose kernels take (global const uint* src, global uint*
+/// dst, int n) and must write dst[i] = 2 * src[i] + 1. `adjust` may change what they must do, `where` the session.
+/// `apart`: each is a comparison. `twins`: each stands there once more, built with -DTWIN.
 inline std::vector<model::Record> run_scratch(const std::string& kernels, const std::vector<model::Variant>& variants,
                                               run::Settings settings = {}, Recorder* recorder = nullptr,
                                               const std::string& words = "1000",
                                               std::function<void(const model::Variant&, model::Setup&)> adjust = {},
-                                              device::Session* where = nullptr, std::optional<model::Cell> yardstick = {}, bool apart = false,
+                                              device::Session* where = nullptr,
+                                              std::optional<model::Cell> yardstick = {}, bool apart = false,
                                               run::Kept* kept = nullptr, bool twins = false) {
     static Folder folder;
     std::ofstream(folder.path / "scratch.cl") << kernels;
@@ -90,7 +94,8 @@ inline std::vector<model::Record> run_scratch(const std::string& kernels, const 
         std::vector<std::uint32_t> src(n);
         for (std::size_t i = 0; i < n; ++i) src[i] = static_cast<std::uint32_t>(i * 2654435761u + request.seed);
         model::Setup out;
-        out.args = {model::Input{"src", model::share(src)}, model::Output{"dst", n * 4}, model::value("n", static_cast<std::int32_t>(n))};
+        out.args = {model::Input{"src", model::share(src)}, model::Output{"dst", n * 4},
+                    model::value("n", static_cast<std::int32_t>(n))};
         out.global = model::Extent(n);
         out.work.bytes = 8.0 * static_cast<double>(n);
         out.check = [src](const model::Buffers& buffers) -> std::optional<std::string> {

@@ -1,10 +1,10 @@
-// What is done only where a device has memory of its own and lets the host work beside it, seen on the device under test as if it
-// were one: pinned pieces, poison made by the device, builds and disassembly in threads, waiting asleep.
+// What is done only where a device has memory of its own and lets the host work beside it, seen on the device under
+// test as if it were one: pinned pieces, poison made by the device, builds and disassembly in threads, waiting asleep.
 #include <algorithm>
 #include <array>
+#include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <map>
-#include <boost/test/unit_test.hpp>
 
 #include "bench.hpp"
 #include "device/originals.hpp"
@@ -34,7 +34,8 @@ device::Session& as_gpu() {
 bool is_simulated() { return test::session().facts().implementation == model::Implementation::oclgrind; }
 
 std::string body(const std::string& name, const std::string& text) {
-    return "kernel void scratch_" + name + "(global const uint* src, global uint* dst, int n) { int i = get_global_id(0); " + text + " }\n";
+    return "kernel void scratch_" + name +
+           "(global const uint* src, global uint* dst, int n) { int i = get_global_id(0); " + text + " }\n";
 }
 
 const std::string words = "2097152";  // 8 MiB: large enough to be staged and poisoned by the device
@@ -109,18 +110,21 @@ BOOST_AUTO_TEST_CASE(a_kernel_that_writes_its_input_spoils_nobody_elses) {
         auto& data = std::get<model::Input>(setup.args.front()).data;
         data = known.emplace(model::lib::view<std::uint32_t>(data)[0], data).first->second;
     };
-    const auto records = run_scratch(text, {{"vandal", ""}, {"right", ""}}, {}, nullptr, words, share_inputs, &as_gpu());
+    const auto records =
+        run_scratch(text, {{"vandal", ""}, {"right", ""}}, {}, nullptr, words, share_inputs, &as_gpu());
     BOOST_TEST(known.size() == 2u);
     BOOST_REQUIRE(records.size() == 2u);
     for (const auto& r : records)
-        BOOST_TEST((r.status == (r.variant == "right" ? Status::ok : Status::wrong_result)), r.variant << ": " << r.reason);
+        BOOST_TEST((r.status == (r.variant == "right" ? Status::ok : Status::wrong_result)),
+                   r.variant << ": " << r.reason);
 }
 
 BOOST_AUTO_TEST_CASE(cells_begun_together_are_each_proved_and_a_hole_is_seen) {
     if (is_simulated()) return;
     const auto text = right + body("hole", "if (i != 1000003) dst[i] = 2 * src[i] + 1;") +
                       body("seldom", "if (src[0] % 2 == 1) dst[i] = 2 * src[i] + 1;");
-    const auto records = run_scratch(text, {{"right", ""}, {"hole", ""}, {"seldom", ""}, {"absent", ""}}, {}, nullptr, words, {}, &as_gpu());
+    const auto records = run_scratch(text, {{"right", ""}, {"hole", ""}, {"seldom", ""}, {"absent", ""}}, {}, nullptr,
+                                     words, {}, &as_gpu());
     BOOST_REQUIRE(records.size() == 4u);
     for (const auto& r : records) {
         if (r.variant == "right") {
@@ -133,12 +137,14 @@ BOOST_AUTO_TEST_CASE(cells_begun_together_are_each_proved_and_a_hole_is_seen) {
 }
 
 BOOST_AUTO_TEST_CASE(the_next_comparison_is_being_built_while_this_one_is_proved_and_measured) {
-    const auto text = right + body("twin", "dst[i] = src[i] + src[i] + 1;") + body("wrong", "dst[i] = 0;") + body("third", "dst[i] = 1 + 2 * src[i];");
+    const auto text = right + body("twin", "dst[i] = src[i] + src[i] + 1;") + body("wrong", "dst[i] = 0;") +
+                      body("third", "dst[i] = 1 + 2 * src[i];");
     std::vector<device::Session*> sessions{&test::session()};
     if (!is_simulated()) sessions.push_back(&as_gpu());
     for (auto* session : sessions) {
         test::Recorder recorder;
-        run_scratch(text, {{"right", ""}, {"wrong", ""}, {"twin", ""}, {"third", ""}}, {}, &recorder, "1000", {}, session, {}, true);
+        run_scratch(text, {{"right", ""}, {"wrong", ""}, {"twin", ""}, {"third", ""}}, {}, &recorder, "1000", {},
+                    session, {}, true);
         const auto at = [&](const std::string& phase) {
             return std::find(recorder.phases.begin(), recorder.phases.end(), phase) - recorder.phases.begin();
         };
@@ -150,7 +156,8 @@ BOOST_AUTO_TEST_CASE(the_next_comparison_is_being_built_while_this_one_is_proved
         for (std::size_t i = 0; i < 4; ++i) {
             const auto& r = recorder.records[i];
             BOOST_TEST(r.variant == (std::array{"right", "wrong", "twin", "third"}[i]));
-            BOOST_TEST((r.status == (r.variant == "wrong" ? Status::wrong_result : Status::ok)), r.variant << ": " << r.reason);
+            BOOST_TEST((r.status == (r.variant == "wrong" ? Status::wrong_result : Status::ok)),
+                       r.variant << ": " << r.reason);
         }
     }
 }
@@ -161,14 +168,16 @@ BOOST_AUTO_TEST_CASE(the_code_of_each_kernel_that_a_cell_launches_is_read_beside
     const auto two_launches = [](const model::Variant&, model::Setup& setup) {
         setup.steps = {model::Launch{"scratch_extra", setup.global, {}, {}}, model::Launch{"", setup.global, {}, {}}};
     };
-    const auto records = run_scratch(right + body("extra", "dst[i] = src[i];"), {{"right", ""}}, {}, nullptr, "1000", two_launches, &as_gpu(), {}, false, &kept);
+    const auto records = run_scratch(right + body("extra", "dst[i] = src[i];"), {{"right", ""}}, {}, nullptr, "1000",
+                                     two_launches, &as_gpu(), {}, false, &kept);
     BOOST_REQUIRE((records.size() == 1u && records[0].status == Status::ok));
     BOOST_TEST(!records[0].code.fingerprint.empty());
     BOOST_TEST(kept.code.remembered() >= 2u, "at the end both were found");
 }
 
 BOOST_AUTO_TEST_CASE(builds_are_kept_for_the_next_run_where_it_asks_for_them) {
-    const auto text = right + "// " + std::to_string(std::chrono::steady_clock::now().time_since_epoch().count()) + "\n";
+    const auto text =
+        right + "// " + std::to_string(std::chrono::steady_clock::now().time_since_epoch().count()) + "\n";
     run::Kept kept;
     auto& session = test::session();
     run::Settings settings;

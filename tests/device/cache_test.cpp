@@ -1,7 +1,6 @@
 // The states of the caches and the reference kernel, on the device under test.
-#include <boost/test/unit_test.hpp>
-
 #include <algorithm>
+#include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstring>
 
@@ -16,7 +15,9 @@ using model::Status;
 
 namespace {
 
-const char* const right = "kernel void scratch_right(global const uint* src, global uint* dst, int n) { int i = get_global_id(0); dst[i] = 2 * src[i] + 1; }\n";
+const char* const right =
+    "kernel void scratch_right(global const uint* src, global uint* dst, int n) { int i = get_global_id(0); dst[i] = 2 "
+    "* src[i] + 1; }\n";
 
 /// Two buffers that fit in the last level: 1 MiB each; on a GPU, where a launch takes longer than reading those, 8 MiB.
 std::size_t words() { return test::session().facts().is_gpu() ? 2097152 : 262144; }
@@ -27,11 +28,14 @@ std::uint64_t flushed() { return test::session().facts().is_gpu() ? 0 : 64ull <<
 
 /// With a last level of the given size, as a profile would say; 0: what the device says.
 model::Record in_state(run::Cache cache, const std::string& kernel = right, std::uint64_t last_level = 0,
-                       std::function<void(const model::Variant&, model::Setup&)> adjust = {}, std::optional<model::Cell> yardstick = {}) {
+                       std::function<void(const model::Variant&, model::Setup&)> adjust = {},
+                       std::optional<model::Cell> yardstick = {}) {
     run::Settings settings;
     settings.cache = cache;
     if (last_level > 0) settings.limits[test::session().facts().selector].last_level_bytes = last_level;
-    return run_scratch(kernel, {{"right", ""}}, settings, nullptr, std::to_string(words()), std::move(adjust), nullptr, std::move(yardstick)).front();
+    return run_scratch(kernel, {{"right", ""}}, settings, nullptr, std::to_string(words()), std::move(adjust), nullptr,
+                       std::move(yardstick))
+        .front();
 }
 
 }  // namespace
@@ -40,12 +44,13 @@ BOOST_AUTO_TEST_SUITE(cache_state)
 
 // Without optimisation a kernel is slower than its memory, and on a simulator there are no caches.
 BOOST_AUTO_TEST_CASE(a_kernel_whose_data_fits_is_not_faster_cold_than_hot, *test::only_optimised()) {
-    // Least of the samples: a busy host slows single ones, and never makes one faster. Of a GPU's time the launch is most: on
-    // an H200 1.08 to 1.10, with a noise of 0.7 %.
+    // Least of the samples: a busy host slows single ones, and never makes one faster. Of a GPU's time the launch is
+    // most: on an H200 1.08 to 1.10, with a noise of 0.7 %.
     const double clearly = test::session().facts().is_gpu() ? 1.03 : 1.1;
     double best = 0;
     for (int attempt = 0; attempt < 3 && best < clearly; ++attempt) {
-        const auto hot = in_state(run::Cache::hot, right, flushed()), cold = in_state(run::Cache::cold, right, flushed());
+        const auto hot = in_state(run::Cache::hot, right, flushed()),
+                   cold = in_state(run::Cache::cold, right, flushed());
         BOOST_REQUIRE((hot.status == Status::ok && cold.status == Status::ok));
         BOOST_TEST(hot.time->cache == "hot");
         BOOST_TEST(cold.time->cache == "cold");
@@ -64,15 +69,17 @@ BOOST_AUTO_TEST_CASE(sets_rotate_through_four_times_the_last_level_and_each_is_p
         BOOST_TEST(r.device.last_level_bytes == last_level);
         const std::uint64_t set_bytes = 2 * sizeof(cl_uint) * words();
         BOOST_TEST(r.time->sets == (4 * last_level + set_bytes - 1) / set_bytes);
-        BOOST_TEST(test::checks == 2u);  // once a seed; the other sets and later outputs are compared with what was checked
+        BOOST_TEST(test::checks ==
+                   2u);  // once a seed; the other sets and later outputs are compared with what was checked
     }
 }
 
 BOOST_AUTO_TEST_CASE(a_kernel_that_is_wrong_on_one_of_the_sets_is_seen_after_the_timing) {
     // The launches of a set after its third leave a zero; src counts them.
-    const std::string counts = "kernel void scratch_right(global const uint* src, global uint* dst, int n) { int i = get_global_id(0); "
-                               "if (i == n - 1) { uint launch = (*(global uint*)(src + i))++; dst[i] = launch > 2 ? 0 : 1; } "
-                               "else dst[i] = 2 * src[i] + 1; }\n";
+    const std::string counts =
+        "kernel void scratch_right(global const uint* src, global uint* dst, int n) { int i = get_global_id(0); "
+        "if (i == n - 1) { uint launch = (*(global uint*)(src + i))++; dst[i] = launch > 2 ? 0 : 1; } "
+        "else dst[i] = 2 * src[i] + 1; }\n";
     const auto r = in_state(run::Cache::rotate, counts, 3ull << 20, [](const model::Variant&, model::Setup& setup) {
         auto& input = std::get<model::Input>(setup.args[0]);
         auto bytes = *input.data;
@@ -96,7 +103,8 @@ BOOST_AUTO_TEST_CASE(a_copy_of_the_cells_own_footprint_in_its_own_state_is_its_y
         BOOST_TEST(r.yardstick->bytes == 2 * sizeof(cl_uint) * words());
         BOOST_TEST(r.yardstick->cache == run::name(cache));
         BOOST_TEST(r.yardstick->n >= 5u);
-        const auto of_copy = std::find_if(r.metrics.begin(), r.metrics.end(), [](const auto& m) { return m.first == "of_copy"; });
+        const auto of_copy =
+            std::find_if(r.metrics.begin(), r.metrics.end(), [](const auto& m) { return m.first == "of_copy"; });
         BOOST_REQUIRE(of_copy != r.metrics.end());
         const double bandwidth = 8.0 * static_cast<double>(words()) / r.time->median;
         BOOST_TEST(std::abs(of_copy->second.value / (100 * bandwidth / r.yardstick->bandwidth) - 1) < 1e-6);

@@ -7,8 +7,8 @@
 #include "device/program.hpp"
 #include "device/quirks.hpp"
 #include "model/registry.hpp"
-#include "run/kernel_source.hpp"
 #include "run/cell/subject.hpp"
+#include "run/kernel_source.hpp"
 
 namespace {
 
@@ -19,7 +19,9 @@ struct Cell {
     device::Built built;
     std::string entry;
 
-    Cell(const std::string& family, const std::string& variant, const std::vector<std::pair<std::string, std::string>>& axes) : entry(family + "_" + variant) {
+    Cell(const std::string& family, const std::string& variant,
+         const std::vector<std::pair<std::string, std::string>>& axes)
+        : entry(family + "_" + variant) {
         const auto& families = model::registry();
         const auto& experiment = *std::ranges::find(families, family, &model::Experiment::family);
         const auto& form = *std::ranges::find(experiment.variants, variant, &model::Variant::name);
@@ -29,7 +31,8 @@ struct Cell {
         const std::map<std::string, model::Loaded> no_files;
         const auto& facts = test::session().facts();
         setup = model::set_up(experiment, {form, point, facts, 1, no_files});
-        built = device::build(test::session(), run::kernel_source(family, {}).text, run::build_options({&experiment, &form, entry, point, {}}, setup, facts, ""));
+        built = device::build(test::session(), run::kernel_source(family, {}).text,
+                              run::build_options({&experiment, &form, entry, point, {}}, setup, facts, ""));
         BOOST_REQUIRE_MESSAGE(built.ok, built.log);
     }
 };
@@ -82,7 +85,8 @@ BOOST_AUTO_TEST_CASE(a_row_of_launches_takes_as_long_as_without_events) {
         subject.run();
         without.push_back(seconds_since(start));
     }
-    // On an H200 an event for each makes a launch in a row take 12.9 us instead of 5.4 (`cllab devices`, 2026-11-25). The host's time has the first launch's way there and the last one's back.
+    // On an H200 an event for each makes a launch in a row take 12.9 us instead of 5.4 (`cllab devices`, 2026-11-25).
+    // The host's time has the first launch's way there and the last one's back.
     BOOST_TEST(summarise(timed).median < 1.4 * summarise(without).median);
 }
 

@@ -1,5 +1,4 @@
 #include <boost/test/unit_test.hpp>
-
 #include <cstring>
 #include <map>
 
@@ -10,10 +9,13 @@ using cllab::test::run_scratch;
 using model::Status;
 
 namespace {
-const char* const right = "kernel void scratch_right(global const uint* src, global uint* dst, int n) { int i = get_global_id(0); dst[i] = 2 * src[i] + 1; }\n";
+const char* const right =
+    "kernel void scratch_right(global const uint* src, global uint* dst, int n) { int i = get_global_id(0); dst[i] = 2 "
+    "* src[i] + 1; }\n";
 
 std::string body(const std::string& name, const std::string& statement) {
-    return "kernel void scratch_" + name + "(global const uint* src, global uint* dst, int n) { int i = get_global_id(0); " + statement + " }\n";
+    return "kernel void scratch_" + name +
+           "(global const uint* src, global uint* dst, int n) { int i = get_global_id(0); " + statement + " }\n";
 }
 }  // namespace
 
@@ -50,14 +52,21 @@ BOOST_AUTO_TEST_CASE(a_hole_in_the_output_is_wrong_because_outputs_are_poisoned)
 
 BOOST_AUTO_TEST_CASE(one_byte_past_the_end_is_seen) {
     const auto r =
-        run_scratch(body("after", "dst[i] = 2 * src[i] + 1; if (i == 0) { global uchar* p = (global uchar*)(dst + n); p[0] ^= 1; }"), {{"after", ""}}).front();
+        run_scratch(
+            body("after",
+                 "dst[i] = 2 * src[i] + 1; if (i == 0) { global uchar* p = (global uchar*)(dst + n); p[0] ^= 1; }"),
+            {{"after", ""}})
+            .front();
     BOOST_TEST((r.status == Status::wrong_result));
     BOOST_TEST(r.reason == "first write 1 byte past the end of 'dst'");
 }
 
 BOOST_AUTO_TEST_CASE(one_byte_before_the_start_is_seen) {
     const auto r =
-        run_scratch(body("before", "dst[i] = 2 * src[i] + 1; if (i == 0) { global uchar* p = (global uchar*)dst; p[-3] ^= 1; }"), {{"before", ""}}).front();
+        run_scratch(body("before",
+                         "dst[i] = 2 * src[i] + 1; if (i == 0) { global uchar* p = (global uchar*)dst; p[-3] ^= 1; }"),
+                    {{"before", ""}})
+            .front();
     BOOST_TEST((r.status == Status::wrong_result));
     BOOST_TEST(r.reason == "first write 3 bytes before the start of 'dst'");
 }
@@ -67,8 +76,9 @@ BOOST_AUTO_TEST_CASE(a_write_64_kib_or_a_row_away_is_seen_on_either_side) {
         const auto wide = [row_bytes](const model::Variant&, model::Setup& setup) {
             std::get<model::Output>(setup.args[1]).row_bytes = row_bytes;
         };
-        return run_scratch(body("far", "dst[i] = 2 * src[i] + 1; if (i == 0) ((global uchar*)dst)[" + at + "] ^= 1;"), {{"far", ""}}, {},
-                           nullptr, "1000", wide).front();
+        return run_scratch(body("far", "dst[i] = 2 * src[i] + 1; if (i == 0) ((global uchar*)dst)[" + at + "] ^= 1;"),
+                           {{"far", ""}}, {}, nullptr, "1000", wide)
+            .front();
     };
     BOOST_TEST(record("4000 + 65535", 0).reason == "first write 65536 bytes past the end of 'dst'");
     BOOST_TEST(record("-65536", 0).reason == "first write 65536 bytes before the start of 'dst'");
@@ -83,8 +93,10 @@ std::string when_there(const std::string& name, const std::string& again) {
 }
 /// Counts its launches in the last word of src, which no work-item reads otherwise.
 std::string counting(const std::string& name, const std::string& wrong) {
-    return body(name, "global uint* count = (global uint*)src + n - 1; uint launch = *count; barrier(CLK_GLOBAL_MEM_FENCE); if (i < n - 1) dst[i] = (" + wrong +
-                          ") ? 0 : 2 * src[i] + 1; else { dst[i] = 0; *count = launch + 1; }");
+    return body(name,
+                "global uint* count = (global uint*)src + n - 1; uint launch = *count; barrier(CLK_GLOBAL_MEM_FENCE); "
+                "if (i < n - 1) dst[i] = (" +
+                    wrong + ") ? 0 : 2 * src[i] + 1; else { dst[i] = 0; *count = launch + 1; }");
 }
 /// Leaves the last word out of the check, and puts the count back to 0 with each seed.
 void count_in_src(const model::Variant&, model::Setup& setup) {
@@ -92,7 +104,8 @@ void count_in_src(const model::Variant&, model::Setup& setup) {
     auto bytes = *input.data;
     std::memset(bytes.data() + bytes.size() - 4, 0, 4);
     input.data = std::make_shared<const model::Bytes>(bytes);
-    setup.local = model::Extent(setup.global.size[0]);  // one group: its work-items read the count before the last one adds
+    setup.local =
+        model::Extent(setup.global.size[0]);  // one group: its work-items read the count before the last one adds
     setup.check = [src = input.data](const model::Buffers& buffers) -> std::optional<std::string> {
         const auto dst = buffers.as<std::uint32_t>("dst");
         for (std::size_t i = 0; i + 1 < dst.size(); ++i) {
@@ -118,23 +131,26 @@ BOOST_AUTO_TEST_CASE(a_kernel_that_is_wrong_from_some_launch_on_or_at_every_thir
         BOOST_TEST((r.status == Status::wrong_result), wrong);
         BOOST_TEST(r.reason == "dst[0] differs");
     }
-    const auto r = run_scratch(counting("count", "launch > 2000000000"), {{"count", ""}}, {}, nullptr, "64", count_in_src).front();
+    const auto r =
+        run_scratch(counting("count", "launch > 2000000000"), {{"count", ""}}, {}, nullptr, "64", count_in_src).front();
     BOOST_TEST((r.status == Status::ok), r.reason);
 }
 
 BOOST_AUTO_TEST_CASE(a_kernel_that_skips_its_work_where_the_answer_is_there_is_wrong_although_its_output_is_right) {
     // A work-item takes long enough that skipping shows beside the launch.
-    const std::string work = "uint x = src[i]; for (int k = 0; k < 2000; ++k) x = (x ^ (x >> 7)) * 1664525u + 1013904223u; "
-                             "dst[i] = 2 * src[i] + 1 + (x == 1 && src[i] == 0);";
-    const auto r = run_scratch(body("early", "if (dst[i] == 2 * src[i] + 1) return; " + work) + body("honest", work), {{"early", ""}, {"honest", ""}},
-                               {}, nullptr, "20000");
+    const std::string work =
+        "uint x = src[i]; for (int k = 0; k < 2000; ++k) x = (x ^ (x >> 7)) * 1664525u + 1013904223u; "
+        "dst[i] = 2 * src[i] + 1 + (x == 1 && src[i] == 0);";
+    const auto r = run_scratch(body("early", "if (dst[i] == 2 * src[i] + 1) return; " + work) + body("honest", work),
+                               {{"early", ""}, {"honest", ""}}, {}, nullptr, "20000");
     BOOST_TEST((r[0].status == Status::wrong_result));
     BOOST_TEST(r[0].reason.starts_with("it does not do its work at every launch"), r[0].reason);
     BOOST_TEST((r[1].status == Status::ok), r[1].reason);
 }
 
 BOOST_AUTO_TEST_CASE(a_transfer_that_a_step_should_have_made_is_missed) {
-    for (const auto transfer : {model::Transfer::copied, model::Transfer::pinned, model::Transfer::mapped, model::Transfer::host_pointer}) {
+    for (const auto transfer :
+         {model::Transfer::copied, model::Transfer::pinned, model::Transfer::mapped, model::Transfer::host_pointer}) {
         for (const unsigned queue : {0u, 1u}) {
             const auto moves = [=](const model::Variant& variant, model::Setup& setup) {
                 setup.args[0] = model::InOut{"src", std::get<model::Input>(setup.args[0]).data, 0, model::ByStep::up};
@@ -147,8 +163,10 @@ BOOST_AUTO_TEST_CASE(a_transfer_that_a_step_should_have_made_is_missed) {
                 if (variant.name != "no_down") setup.steps.push_back(model::Download{"dst", queue});
             };
             std::string kernels;
-            for (const auto* name : {"all", "waits", "no_up", "no_down"}) kernels += body(name, "dst[i] = 2 * src[i] + 1;");
-            const auto r = run_scratch(kernels, {{"all", ""}, {"waits", ""}, {"no_up", ""}, {"no_down", ""}}, {}, nullptr, "1000", moves);
+            for (const auto* name : {"all", "waits", "no_up", "no_down"})
+                kernels += body(name, "dst[i] = 2 * src[i] + 1;");
+            const auto r = run_scratch(kernels, {{"all", ""}, {"waits", ""}, {"no_up", ""}, {"no_down", ""}}, {},
+                                       nullptr, "1000", moves);
             std::map<std::string, Status> status;
             for (const auto& record : r) status[record.variant] = record.status;
             BOOST_TEST((status.at("all") == Status::ok));
@@ -170,20 +188,22 @@ BOOST_AUTO_TEST_CASE(what_accumulates_is_verified_after_one_operation_and_after_
             for (std::size_t i = 0; i < dst.size(); ++i) {
                 std::uint32_t v = 0;
                 std::memcpy(&v, src->data() + 4 * i, 4);
-                if (dst[i] != v * static_cast<std::uint32_t>(1 + buffers.operations)) return "dst[" + std::to_string(i) + "] differs";
+                if (dst[i] != v * static_cast<std::uint32_t>(1 + buffers.operations))
+                    return "dst[" + std::to_string(i) + "] differs";
             }
             return std::nullopt;
         };
     };
-    const auto r = run_scratch(body("sum", "dst[i] += src[i];") + body("twice", "dst[i] = 2 * src[i];"), {{"sum", ""}, {"twice", ""}}, {},
-                               nullptr, "1000", adds);
+    const auto r = run_scratch(body("sum", "dst[i] += src[i];") + body("twice", "dst[i] = 2 * src[i];"),
+                               {{"sum", ""}, {"twice", ""}}, {}, nullptr, "1000", adds);
     BOOST_TEST((r[0].status == Status::ok), r[0].reason);
     BOOST_TEST((r[1].status == Status::wrong_result));
 }
 
 BOOST_AUTO_TEST_CASE(a_kernel_right_for_one_input_only_fails_the_second_seed) {
     // Both seeds give other inputs; this kernel knows the first by heart.
-    const auto r = run_scratch(body("memory", "dst[i] = 2 * (uint)(i * 2654435761u + 1u) + 1;"), {{"memory", ""}}).front();
+    const auto r =
+        run_scratch(body("memory", "dst[i] = 2 * (uint)(i * 2654435761u + 1u) + 1;"), {{"memory", ""}}).front();
     BOOST_TEST((r.status == Status::wrong_result));
 }
 
@@ -206,7 +226,8 @@ BOOST_AUTO_TEST_CASE(what_the_device_lacks_is_unsupported_with_its_reason) {
 
 BOOST_AUTO_TEST_CASE(cells_of_one_comparison_take_turns_round_by_round_and_either_goes_first) {
     test::Recorder recorder;
-    run_scratch(std::string(right) + body("twin", "dst[i] = src[i] + src[i] + 1;"), {{"right", ""}, {"twin", ""}}, {}, &recorder);
+    run_scratch(std::string(right) + body("twin", "dst[i] = src[i] + src[i] + 1;"), {{"right", ""}, {"twin", ""}}, {},
+                &recorder);
     std::vector<std::string> samples;
     for (const auto& phase : recorder.phases) {
         if (phase.find(" sample") != std::string::npos) samples.push_back(phase);
@@ -225,16 +246,18 @@ BOOST_AUTO_TEST_CASE(cells_that_do_not_fit_on_the_device_together_say_that_they_
     found.facts.global_bytes = (found.facts.is_cpu() ? 400 : 300) << 10;  // of which a CPU's cells may have less
     device::Session small(found);
     test::Recorder recorder;
-    run_scratch(std::string(right) + body("twin", "dst[i] = src[i] + src[i] + 1;"), {{"right", ""}, {"twin", ""}}, {}, &recorder, "1000", {},
-                &small);
+    run_scratch(std::string(right) + body("twin", "dst[i] = src[i] + src[i] + 1;"), {{"right", ""}, {"twin", ""}}, {},
+                &recorder, "1000", {}, &small);
     BOOST_REQUIRE(recorder.records.size() == 2u);
     for (const auto& r : recorder.records) {
         BOOST_REQUIRE_MESSAGE((r.status == Status::ok), r.reason);
-        BOOST_TEST(std::any_of(r.warnings.begin(), r.warnings.end(), [](const auto& w) { return w.starts_with("not-in-turns: "); }));
+        BOOST_TEST(std::any_of(r.warnings.begin(), r.warnings.end(),
+                               [](const auto& w) { return w.starts_with("not-in-turns: "); }));
     }
     BOOST_TEST(recorder.records[0].time->batch != recorder.records[1].time->batch);
     // With room for both they take turns, and nothing is to be said.
-    const auto together = run_scratch(std::string(right) + body("twin", "dst[i] = src[i] + src[i] + 1;"), {{"right", ""}, {"twin", ""}});
+    const auto together =
+        run_scratch(std::string(right) + body("twin", "dst[i] = src[i] + src[i] + 1;"), {{"right", ""}, {"twin", ""}});
     BOOST_TEST(together[0].time->batch == together[1].time->batch);
     for (const auto& w : together[0].warnings) BOOST_TEST(!w.starts_with("not-in-turns"), w);
 }
@@ -261,29 +284,35 @@ BOOST_AUTO_TEST_CASE(the_cells_of_an_arrangement_take_turns_in_whole_rounds_on_t
 BOOST_AUTO_TEST_CASE(a_wrong_kernel_has_no_time_in_an_arrangement_either) {
     run::Settings settings;
     settings.arrangement = true;
-    const auto records = run_scratch(std::string(right) + body("wrong", "dst[i] = src[i];"), {{"right", ""}, {"wrong", ""}}, settings);
+    const auto records =
+        run_scratch(std::string(right) + body("wrong", "dst[i] = src[i];"), {{"right", ""}, {"wrong", ""}}, settings);
     const auto wrong = std::find_if(records.begin(), records.end(), [](const auto& r) { return r.variant == "wrong"; });
     BOOST_REQUIRE(wrong != records.end());
     BOOST_TEST((wrong->status == Status::wrong_result));
     for (const auto& r : records) BOOST_TEST(!r.time.has_value());
 }
 
-BOOST_AUTO_TEST_CASE(in_an_arrangement_the_host_checks_what_one_build_of_a_cell_leaves_and_the_other_must_leave_the_same_bytes) {
-    const auto text = body("right", "\n#if defined(TWIN) && defined(WRONG)\ndst[i] = 2 * src[i] + 1 + (i == 7);\n#else\ndst[i] = 2 * src[i] + 1;\n#endif\n");
+BOOST_AUTO_TEST_CASE(
+    in_an_arrangement_the_host_checks_what_one_build_of_a_cell_leaves_and_the_other_must_leave_the_same_bytes) {
+    const auto text = body("right",
+                           "\n#if defined(TWIN) && defined(WRONG)\ndst[i] = 2 * src[i] + 1 + (i == 7);\n#else\ndst[i] "
+                           "= 2 * src[i] + 1;\n#endif\n");
     for (std::uint64_t seed = 1; seed <= 8; ++seed) {  // either is prepared first
         const auto run_twins = [&](const std::string& kernels) {
             run::Settings settings;
             settings.arrangement = true;
             settings.seed = seed;
             test::checks = 0;
-            return run_scratch(kernels, {{"right", ""}}, settings, nullptr, "1000", {}, nullptr, {}, false, nullptr, true);
+            return run_scratch(kernels, {{"right", ""}}, settings, nullptr, "1000", {}, nullptr, {}, false, nullptr,
+                               true);
         };
         const auto fine = run_twins(text);
         BOOST_REQUIRE(fine.size() == 2u);
         for (const auto& r : fine) BOOST_TEST((r.status == Status::ok && r.time), r.reason);
         BOOST_TEST(test::checks == 1u);
         const auto wrong = run_twins("#define WRONG\n" + text);
-        BOOST_TEST(std::count_if(wrong.begin(), wrong.end(), [](const auto& r) { return r.status == Status::wrong_result; }) == 1);
+        BOOST_TEST(std::count_if(wrong.begin(), wrong.end(),
+                                 [](const auto& r) { return r.status == Status::wrong_result; }) == 1);
         for (const auto& r : wrong) BOOST_TEST(!r.time.has_value());
     }
 }
@@ -316,8 +345,10 @@ BOOST_AUTO_TEST_CASE(the_dump_is_written_after_timing_beside_the_source_and_opti
 namespace {
 /// n steps x -> x * x + i from src[i]; `step` is the statement that does one.
 std::string stepped(const std::string& name, const std::string& step) {
-    return "kernel void scratch_" + name + "(global const uint* src, global uint* dst, int n) { int i = get_global_id(0); "
-           "uint x = src[i]; for (int k = 0; k < n; ++k) { " + step + " } dst[i] = x; }\n";
+    return "kernel void scratch_" + name +
+           "(global const uint* src, global uint* dst, int n) { int i = get_global_id(0); "
+           "uint x = src[i]; for (int k = 0; k < n; ++k) { " +
+           step + " } dst[i] = x; }\n";
 }
 
 /// A slope over n of one declared multiplication a trip. What each variant computes is known here, not checked against
@@ -344,36 +375,43 @@ void multiplies(const model::Variant& variant, model::Setup& setup) {
 }  // namespace
 
 // Without optimisation it stays a loop.
-BOOST_AUTO_TEST_CASE(a_loop_that_the_compiler_folds_into_a_formula_is_collapsed_although_it_is_right, *test::only_optimised()) {
+BOOST_AUTO_TEST_CASE(a_loop_that_the_compiler_folds_into_a_formula_is_collapsed_although_it_is_right,
+                     *test::only_optimised()) {
     for (const bool dumps : {true, false}) {
         for (const bool measure : {true, false}) {
             test::Folder folder("dumps");
             run::Settings settings;
             settings.measure = measure;
             if (dumps) settings.dumps = folder.path / "dumps";
-            const auto r = run_scratch(stepped("folded", "x += 7u * (uint)k;"), {{"folded", ""}}, settings, nullptr, "1000", multiplies).front();
+            const auto r = run_scratch(stepped("folded", "x += 7u * (uint)k;"), {{"folded", ""}}, settings, nullptr,
+                                       "1000", multiplies)
+                               .front();
             BOOST_TEST((r.status == Status::wrong_result));
-            BOOST_TEST(r.reason.starts_with("collapsed: integer multiplications found 0 of the 1 declared ("), r.reason);
+            BOOST_TEST(r.reason.starts_with("collapsed: integer multiplications found 0 of the 1 declared ("),
+                       r.reason);
             BOOST_TEST(!r.time.has_value());
         }
     }
 }
 
 BOOST_AUTO_TEST_CASE(a_loop_that_does_its_work_is_ok_and_its_line_is_not_asked_for) {
-    const auto r = run_scratch(stepped("chained", "x = x * x + 1u;"), {{"chained", ""}}, {}, nullptr, "1000", multiplies).front();
+    const auto r =
+        run_scratch(stepped("chained", "x = x * x + 1u;"), {{"chained", ""}}, {}, nullptr, "1000", multiplies).front();
     BOOST_TEST((r.status == Status::ok), r.reason);
     for (const auto& warning : r.warnings) BOOST_TEST(!warning.starts_with("not-linear"), warning);
 }
 
-// Half of the trips cost nothing, so the middle lies as far below the line as it can. The warning needs seven rounds of which none
-// was disturbed by as much: on a loaded machine not every attempt has them.
+// Half of the trips cost nothing, so the middle lies as far below the line as it can. The warning needs seven rounds of
+// which none was disturbed by as much: on a loaded machine not every attempt has them.
 BOOST_AUTO_TEST_CASE(where_no_code_is_counted_a_time_off_the_line_is_a_warning) {
     bool warned = false;
     for (int attempt = 0; attempt < 10 && !warned; ++attempt) {
-        const auto r = run_scratch(stepped("bent", "for (int m = 0; k >= 20 && m < 900; ++m) x = x * x + 1u;"), {{"bent", ""}}, {},
-                                   nullptr, "1000", multiplies).front();
+        const auto r = run_scratch(stepped("bent", "for (int m = 0; k >= 20 && m < 900; ++m) x = x * x + 1u;"),
+                                   {{"bent", ""}}, {}, nullptr, "1000", multiplies)
+                           .front();
         BOOST_TEST_REQUIRE((r.status == Status::ok), r.reason);
-        warned = std::any_of(r.warnings.begin(), r.warnings.end(), [](const auto& w) { return w.starts_with("not-linear:"); });
+        warned = std::any_of(r.warnings.begin(), r.warnings.end(),
+                             [](const auto& w) { return w.starts_with("not-linear:"); });
     }
     BOOST_TEST(warned);
 }

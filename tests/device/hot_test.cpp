@@ -1,5 +1,5 @@
-// Which code ran, by sampling: on a device that is this host, with the system's means and with one after the other refused.
-#include <boost/test/unit_test.hpp>
+// Which code ran, by sampling: on a device that is this host, with the system's means and with one after the other
+// refused.
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include <boost/test/unit_test.hpp>
 #include <fstream>
 #include <iterator>
 #include <thread>
@@ -29,7 +30,8 @@ const char* const chain =
     "}\n";
 
 std::vector<model::Record> run_chain(const run::Settings& settings) {
-    return run_scratch(chain, {{"chain", ""}}, settings, nullptr, "16384", [](const model::Variant&, model::Setup& setup) { setup.local = model::Extent(64); });
+    return run_scratch(chain, {{"chain", ""}}, settings, nullptr, "16384",
+                       [](const model::Variant&, model::Setup& setup) { setup.local = model::Extent(64); });
 }
 
 run::Settings sampled(double seconds) {
@@ -45,7 +47,8 @@ void refuse(std::initializer_list<long> calls) {
     for (const long call : calls) {
         sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
                               BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(call), 0, 1),
-                              BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+                              BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+                              BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
         sock_fprog program{4, code};
         BOOST_REQUIRE(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
         BOOST_REQUIRE(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
@@ -63,7 +66,8 @@ model::Record with_refused(std::initializer_list<long> calls) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(hot_code, *boost::unit_test::precondition([](boost::unit_test::test_unit_id) { return is_pocl(); }))
+BOOST_AUTO_TEST_SUITE(hot_code,
+                      *boost::unit_test::precondition([](boost::unit_test::test_unit_id) { return is_pocl(); }))
 
 // Without optimisation the work-group function calls the kernel, which is the function that has the loop then.
 BOOST_AUTO_TEST_CASE(the_loop_that_does_the_work_is_found_in_the_function_of_the_local_size_that_ran) {
@@ -115,8 +119,11 @@ BOOST_AUTO_TEST_CASE(where_perf_event_open_is_refused_a_timer_of_cpu_time_does_i
     BOOST_REQUIRE(record.hot.has_value());
     BOOST_TEST(record.hot->method == "SIGPROF");
     // The system's tick decides how many samples there are.
-    if (record.hot->known()) BOOST_TEST(record.hot->hottest()->function.starts_with("_pocl_kernel_scratch_chain"), record.hot->hottest()->function);
-    else BOOST_TEST(record.hot->reason.find("say nothing") != std::string::npos);
+    if (record.hot->known())
+        BOOST_TEST(record.hot->hottest()->function.starts_with("_pocl_kernel_scratch_chain"),
+                   record.hot->hottest()->function);
+    else
+        BOOST_TEST(record.hot->reason.find("say nothing") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(where_both_are_refused_the_record_says_so_and_the_cell_is_fine) {

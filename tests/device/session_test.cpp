@@ -41,7 +41,8 @@ BOOST_AUTO_TEST_CASE(a_failed_build_is_an_answer_with_the_drivers_words) {
 // What an arrangement builds from: the bytes of the process before it, where the driver is the faster for it.
 BOOST_AUTO_TEST_CASE(a_program_whose_bytes_are_known_is_built_from_them_and_one_of_refused_bytes_from_its_text) {
     if (!device::KnownPrograms::pay(session().facts())) return;
-    const std::string text = "kernel void k(global uint* out) { out[get_global_id(0)] = 28; }", other = "kernel void k(global uint* out) { out[0] = 29; }";
+    const std::string text = "kernel void k(global uint* out) { out[get_global_id(0)] = 28; }",
+                      other = "kernel void k(global uint* out) { out[0] = 29; }";
     auto& known = session().programs();
     device::build(session(), text, "");
     BOOST_TEST(known.made().empty());  // nobody asked for it
@@ -112,7 +113,8 @@ BOOST_AUTO_TEST_CASE(mapped_and_copied_transfers_bring_the_same_bytes) {
     }
 }
 
-// Much data is copied, and poison made, where a CPU device has it: in a part of a buffer too, and of no whole number of pages.
+// Much data is copied, and poison made, where a CPU device has it: in a part of a buffer too, and of no whole number of
+// pages.
 BOOST_AUTO_TEST_CASE(much_data_comes_to_a_buffer_and_back_whole_and_stays_between_its_guards) {
     const std::size_t size = (9 << 20) + 24;
     device::GuardedBuffer buffer(session(), size, device::least_guard_bytes, model::Transfer::copied);

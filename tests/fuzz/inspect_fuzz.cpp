@@ -5,12 +5,12 @@
 
 #include "inspect/binary/amd_metadata.hpp"
 #include "inspect/binary/binary.hpp"
-#include "inspect/code/diff.hpp"
+#include "inspect/binary/intel_cpu_code.hpp"
 #include "inspect/binary/nvidia.hpp"
 #include "inspect/binary/pocl_code.hpp"
-#include "inspect/binary/intel_cpu_code.hpp"
-#include "inspect/isa/list.hpp"
+#include "inspect/code/diff.hpp"
 #include "inspect/code/stats.hpp"
+#include "inspect/isa/list.hpp"
 #include "json/read.hpp"
 #include "model/registry.hpp"
 

@@ -1,5 +1,6 @@
-// libFuzzer target: the grammar of kernel files, and .npy files. The first byte chooses: 'n' a .npy file, 'o' an option, else a
-// kernel file with its block. Whatever is refused is refused in one sentence. Build and run with tests/fuzz/run.
+// libFuzzer target: the grammar of kernel files, and .npy files. The first byte chooses: 'n' a .npy file, 'o' an
+// option, else a kernel file with its block. Whatever is refused is refused in one sentence. Build and run with
+// tests/fuzz/run.
 #include <cstdint>
 #include <cstdlib>
 
@@ -18,7 +19,8 @@ void require(bool condition) {
 
 void evaluate(const kernelfile::Expression& expression) {
     try {
-        expression.evaluate([](const std::string& name, const kernelfile::Place&) { return static_cast<std::int64_t>(name.size()); });
+        expression.evaluate(
+            [](const std::string& name, const kernelfile::Place&) { return static_cast<std::int64_t>(name.size()); });
     } catch (const Error& e) {
         require(e.blame() == Blame::usage);
     }
@@ -51,7 +53,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             require(array.data.size() == count * model::builtin_type(array.type)->bytes);
         } else if (data[0] == 'o') {
             kernelfile::Description description;
-            for (const char* option : {"arg", "global", "work", "tolerance", "variant", "expect"}) kernelfile::parse_option(option, text, description);
+            for (const char* option : {"arg", "global", "work", "tolerance", "variant", "expect"})
+                kernelfile::parse_option(option, text, description);
         } else {
             block(text);
         }

@@ -1,5 +1,5 @@
-// libFuzzer target: the readers of records and profiles, and what `merge` and `report` print of them. The first byte chooses: 'p' a
-// profile, else a file of records. Build and run with tests/fuzz/run.
+// libFuzzer target: the readers of records and profiles, and what `merge` and `report` print of them. The first byte
+// chooses: 'p' a profile, else a file of records. Build and run with tests/fuzz/run.
 #include <cstdint>
 #include <cstdlib>
 #include <sstream>
@@ -7,11 +7,11 @@
 #include "app/files/profile_file.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
-#include "report/table/by_device.hpp"
 #include "report/records/csv.hpp"
 #include "report/records/impossible.hpp"
 #include "report/records/joined.hpp"
 #include "report/records/json.hpp"
+#include "report/table/by_device.hpp"
 #include "report/table/table.hpp"
 
 using namespace cllab;
@@ -63,7 +63,9 @@ void profile(const std::string& text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;
     const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
-    if (data[0] == 'p') profile(text);
-    else records(text);
+    if (data[0] == 'p')
+        profile(text);
+    else
+        records(text);
     return 0;
 }

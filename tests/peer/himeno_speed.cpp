@@ -1,5 +1,6 @@
-// himeno_wide against hand-written C++ on the first PoCL CPU device, round by round in one process, so that whatever else
-// the machine does hits both. Prints a line each and fails when the project's bound is missed: at most 1.5 times the loop.
+// himeno_wide against hand-written C++ on the first PoCL CPU device, round by round in one process, so that whatever
+// else the machine does hits both. Prints a line each and fails when the project's bound is missed: at most 1.5 times
+// the loop.
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
@@ -25,8 +26,8 @@
 #include "experiments/lib/native.hpp"
 #include "model/params.hpp"
 #include "model/plan.hpp"
-#include "run/kernel_source.hpp"
 #include "run/cell/operation.hpp"
+#include "run/kernel_source.hpp"
 
 using namespace cllab;
 using namespace cllab::model;
@@ -57,9 +58,11 @@ void measure(Cost& cost, const auto& work) {
 
 void compare(device::Session& session, const std::string& size) {
     const auto& families = registry();
-    const auto family = std::find_if(families.begin(), families.end(), [](const auto& e) { return e.family == "himeno"; });
+    const auto family =
+        std::find_if(families.begin(), families.end(), [](const auto& e) { return e.family == "himeno"; });
     BOOST_REQUIRE(family != families.end());
-    const auto variant = std::find_if(family->variants.begin(), family->variants.end(), [](const auto& v) { return v.name == "wide"; });
+    const auto variant =
+        std::find_if(family->variants.begin(), family->variants.end(), [](const auto& v) { return v.name == "wide"; });
     BOOST_REQUIRE(variant != family->variants.end());
     Point point;
     for (const auto& axis : axes_of(*family, *variant)) point.set(axis.name, axis.values.front());
@@ -115,12 +118,14 @@ void compare(device::Session& session, const std::string& size) {
     const bool busy = peer.least_wall() * threads > 1.25 * peer.least_cpu();
     if (busy) std::cout << "other programs keep the cores busy: the bound is held against processor time\n";
     for (const auto& [name, cost] : costs) {
-        std::cout << size << ' ' << name << ": least " << format_seconds(cost.least_wall() / iterations) << " an iteration ("
-                  << format_seconds(cost.least_cpu() / iterations) << " of processor time), median "
-                  << format_seconds(summarise(cost.wall).median / iterations) << ", "
+        std::cout << size << ' ' << name << ": least " << format_seconds(cost.least_wall() / iterations)
+                  << " an iteration (" << format_seconds(cost.least_cpu() / iterations)
+                  << " of processor time), median " << format_seconds(summarise(cost.wall).median / iterations) << ", "
                   << format_rate(himeno::flops(grid) * iterations / cost.least_wall(), "FLOP/s") << '\n';
     }
-    const auto least = [&](const std::string& name) { return busy ? costs[name].least_cpu() : costs[name].least_wall(); };
+    const auto least = [&](const std::string& name) {
+        return busy ? costs[name].least_cpu() : costs[name].least_wall();
+    };
     BOOST_TEST(least("himeno_wide") <= 1.5 * least("peer"));
 }
 

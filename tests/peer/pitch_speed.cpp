@@ -28,8 +28,8 @@
 #include "experiments/lib/pitch_geometry.hpp"
 #include "model/params.hpp"
 #include "model/plan.hpp"
-#include "run/kernel_source.hpp"
 #include "run/cell/operation.hpp"
+#include "run/kernel_source.hpp"
 
 using namespace cllab;
 
@@ -110,7 +110,8 @@ BOOST_AUTO_TEST_CASE(pitch_wide_keeps_up_with_the_hand_written_loop_and_short8_b
     const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
     const auto peer_round = [&] {
         model::native::pitch(reinterpret_cast<const std::uint8_t*>(src.data()), dst.data(),
-                             {g.width, g.left, g.top, g.right, g.bottom, g.n, static_cast<std::int16_t>(w.floor), static_cast<std::int16_t>(w.ceiling)},
+                             {g.width, g.left, g.top, g.right, g.bottom, g.n, static_cast<std::int16_t>(w.floor),
+                              static_cast<std::int16_t>(w.ceiling)},
                              threads);
     };
     peer_round();

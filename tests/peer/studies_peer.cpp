@@ -36,14 +36,16 @@ void nchw(std::uint32_t* out, std::uint32_t n, std::uint32_t c, std::uint32_t h,
             std::uint32_t* to = out + static_cast<std::size_t>(image) * h * w * c;
             for (std::uint32_t y = 0; y < h; ++y) {
                 for (std::uint32_t x = 0; x < w; ++x) {
-                    for (std::uint32_t channel = 0; channel < c; ++channel) *to++ = ((image * c + channel) * h + y) * w + x;
+                    for (std::uint32_t channel = 0; channel < c; ++channel)
+                        *to++ = ((image * c + channel) * h + y) * w + x;
                 }
             }
         }
     });
 }
 
-void pad(const std::uint32_t* in, std::uint32_t* out, std::size_t planes, std::size_t side, std::size_t margin, unsigned threads) {
+void pad(const std::uint32_t* in, std::uint32_t* out, std::size_t planes, std::size_t side, std::size_t margin,
+         unsigned threads) {
     const std::size_t wide = side + 2 * margin;
     share(planes, threads, [=](std::size_t first, std::size_t last, unsigned) {
         for (std::size_t p = first; p < last; ++p) {
@@ -55,8 +57,8 @@ void pad(const std::uint32_t* in, std::uint32_t* out, std::size_t planes, std::s
     });
 }
 
-void batchnorm(const float* x, float* y, float* means, float* scales, const float* gamma, const float* beta, std::size_t images,
-               std::size_t channels, std::size_t plane, unsigned threads) {
+void batchnorm(const float* x, float* y, float* means, float* scales, const float* gamma, const float* beta,
+               std::size_t images, std::size_t channels, std::size_t plane, unsigned threads) {
     share(channels, threads, [=](std::size_t first, std::size_t last, unsigned) {
         const float count = static_cast<float>(images * plane);
         for (std::size_t c = first; c < last; ++c) {

@@ -1,6 +1,6 @@
-// The best variant of each kernel study against a straightforward C++ loop on the first CPU device, round by round in one
-// process, so that whatever else the machine does hits both. Prints a line each and fails when a kernel takes more than
-// 1.5 times as long as its loop.
+// The best variant of each kernel study against a straightforward C++ loop on the first CPU device, round by round in
+// one process, so that whatever else the machine does hits both. Prints a line each and fails when a kernel takes more
+// than 1.5 times as long as its loop.
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
@@ -28,8 +28,8 @@
 #include "model/params.hpp"
 #include "model/plan.hpp"
 #include "peer/studies_peer.hpp"
-#include "run/kernel_source.hpp"
 #include "run/cell/operation.hpp"
+#include "run/kernel_source.hpp"
 
 using namespace cllab;
 
@@ -75,8 +75,8 @@ private:
 
 using Peer = std::function<void(Memory&, unsigned threads)>;
 
-void compare(const std::string& family_name, const std::string& variant_name, const std::map<std::string, std::string>& axes,
-             const Peer& peer) {
+void compare(const std::string& family_name, const std::string& variant_name,
+             const std::map<std::string, std::string>& axes, const Peer& peer) {
     static const auto found = device::discover();
     const auto cpu = std::find_if(found.begin(), found.end(), [](const auto& f) {
         return f.facts.implementation == model::Implementation::pocl && f.facts.is_cpu();
@@ -84,7 +84,8 @@ void compare(const std::string& family_name, const std::string& variant_name, co
     BOOST_REQUIRE_MESSAGE(cpu != found.end(), "no PoCL CPU device");
     device::Session session(*cpu);
     const auto& families = model::registry();
-    const auto family = std::find_if(families.begin(), families.end(), [&](const auto& e) { return e.family == family_name; });
+    const auto family =
+        std::find_if(families.begin(), families.end(), [&](const auto& e) { return e.family == family_name; });
     BOOST_REQUIRE(family != families.end());
     const auto variant = std::find_if(family->variants.begin(), family->variants.end(),
                                       [&](const auto& v) { return v.name == variant_name; });
@@ -122,12 +123,14 @@ void compare(const std::string& family_name, const std::string& variant_name, co
             session.queue().finish();
         });
     }
-    // Waiting for a core counts as wall time. When others take the cores, compare processor time, which is this process's.
+    // Waiting for a core counts as wall time. When others take the cores, compare processor time, which is this
+    // process's.
     const bool busy = loop.wall * threads > 1.25 * loop.cpu;
     const double ratio = busy ? kernel.cpu / loop.cpu : kernel.wall / loop.wall;
-    std::cout << id << ": " << format_seconds(kernel.wall) << ", C++ loop " << format_seconds(loop.wall) << " (processor time "
-              << format_seconds(kernel.cpu) << " and " << format_seconds(loop.cpu) << "), ratio " << format_significant(ratio, 3)
-              << (busy ? " of processor time, for others keep the cores busy" : "") << std::endl;
+    std::cout << id << ": " << format_seconds(kernel.wall) << ", C++ loop " << format_seconds(loop.wall)
+              << " (processor time " << format_seconds(kernel.cpu) << " and " << format_seconds(loop.cpu) << "), ratio "
+              << format_significant(ratio, 3) << (busy ? " of processor time, for others keep the cores busy" : "")
+              << std::endl;
     BOOST_TEST(ratio <= 1.5);
 }
 
@@ -146,21 +149,20 @@ BOOST_AUTO_TEST_CASE(reduce_keeps_up_with_the_loop) {
 }
 
 BOOST_AUTO_TEST_CASE(gemm_keeps_up_with_the_loop) {
-    compare("gemm", "vector", {{"m", "512"}, {"n", "512"}, {"k", "512"}, {"tile_k", "8"}}, [](Memory& m, unsigned threads) {
-        model::native::gemm(m.as<float>("a"), m.as<float>("b"), m.as<float>("c"), 512, 512, 512, threads);
-    });
+    compare("gemm", "vector", {{"m", "512"}, {"n", "512"}, {"k", "512"}, {"tile_k", "8"}},
+            [](Memory& m, unsigned threads) {
+                model::native::gemm(m.as<float>("a"), m.as<float>("b"), m.as<float>("c"), 512, 512, 512, threads);
+            });
 }
 
 BOOST_AUTO_TEST_CASE(address_keeps_up_with_the_loop) {
-    compare("address", "row", {{"width", "8192"}, {"height", "4096"}}, [](Memory& m, unsigned threads) {
-        peer::invert(m.as<std::uint8_t>("p"), 8192, 4096, 8192, threads);
-    });
+    compare("address", "row", {{"width", "8192"}, {"height", "4096"}},
+            [](Memory& m, unsigned threads) { peer::invert(m.as<std::uint8_t>("p"), 8192, 4096, 8192, threads); });
 }
 
 BOOST_AUTO_TEST_CASE(nchw_keeps_up_with_the_loop) {
-    compare("nchw", "rows", {{"images", "64"}}, [](Memory& m, unsigned threads) {
-        peer::nchw(m.as<std::uint32_t>("out"), 64, 64, 56, 56, threads);
-    });
+    compare("nchw", "rows", {{"images", "64"}},
+            [](Memory& m, unsigned threads) { peer::nchw(m.as<std::uint32_t>("out"), 64, 64, 56, 56, threads); });
 }
 
 BOOST_AUTO_TEST_CASE(pad_keeps_up_with_the_loop) {
@@ -171,7 +173,7 @@ BOOST_AUTO_TEST_CASE(pad_keeps_up_with_the_loop) {
 
 BOOST_AUTO_TEST_CASE(batchnorm_keeps_up_with_the_loop) {
     compare("batchnorm", "channel_wide", {{"images", "32"}, {"channels", "64"}}, [](Memory& m, unsigned threads) {
-        peer::batchnorm(m.as<float>("x"), m.as<float>("y"), m.as<float>("means"), m.as<float>("scales"), m.as<float>("gamma"),
-                        m.as<float>("beta"), 32, 64, 56 * 56, threads);
+        peer::batchnorm(m.as<float>("x"), m.as<float>("y"), m.as<float>("means"), m.as<float>("scales"),
+                        m.as<float>("gamma"), m.as<float>("beta"), 32, 64, 56 * 56, threads);
     });
 }

@@ -35,7 +35,8 @@ BOOST_AUTO_TEST_CASE(an_error_keeps_its_blame_and_sentence) {
 BOOST_AUTO_TEST_CASE(what_the_system_refuses_is_an_error_of_the_environment_and_no_raw_exception) {
     for (const auto& [blame, text] : {said(std::bad_alloc()), said(std::length_error("vector::_M_default_append")),
                                       said(std::system_error(EAGAIN, std::generic_category())),
-                                      said(std::filesystem::filesystem_error("status", "a/b", std::make_error_code(std::errc::permission_denied)))}) {
+                                      said(std::filesystem::filesystem_error(
+                                          "status", "a/b", std::make_error_code(std::errc::permission_denied)))}) {
         BOOST_TEST((blame == Blame::environment), text);
         BOOST_TEST(!has(text, "std::"), text);
         BOOST_TEST(!has(text, "vector"), text);
@@ -45,6 +46,8 @@ BOOST_AUTO_TEST_CASE(what_the_system_refuses_is_an_error_of_the_environment_and_
     BOOST_TEST(has(said(std::bad_alloc()).second, "ulimit -v"));
 }
 
-BOOST_AUTO_TEST_CASE(anything_else_is_a_fault_of_this_program) { BOOST_TEST((said(std::logic_error("x")).first == Blame::result)); }
+BOOST_AUTO_TEST_CASE(anything_else_is_a_fault_of_this_program) {
+    BOOST_TEST((said(std::logic_error("x")).first == Blame::result));
+}
 
 BOOST_AUTO_TEST_SUITE_END()

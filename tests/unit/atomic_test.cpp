@@ -17,7 +17,8 @@ BOOST_AUTO_TEST_CASE(global_counters_hold_every_addition) {
         auto counter = argument<std::uint32_t>(setup, "counter");
         const std::uint32_t mask = argument<std::uint32_t>(setup, "counter_mask")[0];
         for (std::uint32_t trip = 0; trip < 37; ++trip)
-            for (std::uint32_t item = 0; item < setup.global.count(); ++item) counter[(item + trip) & mask] += 1 + item % 3;
+            for (std::uint32_t item = 0; item < setup.global.count(); ++item)
+                counter[(item + trip) & mask] += 1 + item % 3;
         require_right_and_watched(setup, "counter", counter, 37, counter.size() / 2);
     }
 }
@@ -55,8 +56,9 @@ BOOST_AUTO_TEST_CASE(counters_are_a_power_of_two) {
 }
 
 BOOST_AUTO_TEST_CASE(the_conclusion_gives_rates_and_the_latency) {
-    const auto found = family("atomic").conclude(
-        {curve("global", {{1, 1e-9}, {32, 1e-10}, {4096, 1e-11}}), curve("chain", {{1, 400e-9}, {32, 250e-9}, {4096, 300e-9}})}, gpu());
+    const auto found = family("atomic").conclude({curve("global", {{1, 1e-9}, {32, 1e-10}, {4096, 1e-11}}),
+                                                  curve("chain", {{1, 400e-9}, {32, 250e-9}, {4096, 300e-9}})},
+                                                 gpu());
     require_finding(found, "global atomics, one address", 1e9);
     require_finding(found, "global atomics, 32 addresses", 1e10);
     require_finding(found, "global atomics, 4096 addresses", 1e11);

@@ -2,9 +2,10 @@
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
+#include "app/claims/ballast.hpp"
+
 #include <boost/test/unit_test.hpp>
 
-#include "app/claims/ballast.hpp"
 #include "explain/claim.hpp"
 #include "unit/probe_setup.hpp"
 #include "unit/why_cells.hpp"
@@ -43,22 +44,29 @@ std::string why(const model::Record& r, const model::Device& device, std::size_t
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(a_kernel_gets_a_parameter_behind_its_own_and_nothing_else_does) {
-    BOOST_TEST(with("kernel void k(global int* x) { x[0] = f(1); }") == "kernel void k(global int* x, __local uint* cllab_ballast) { x[0] = f(1); }");
+    BOOST_TEST(with("kernel void k(global int* x) { x[0] = f(1); }") ==
+               "kernel void k(global int* x, __local uint* cllab_ballast) { x[0] = f(1); }");
     BOOST_TEST(with("__kernel __attribute__((reqd_work_group_size(64, 1, 1)))\nvoid k (\n    __global int* x\n) {}") ==
-               "__kernel __attribute__((reqd_work_group_size(64, 1, 1)))\nvoid k (\n    __global int* x\n, __local uint* cllab_ballast) {}");
+               "__kernel __attribute__((reqd_work_group_size(64, 1, 1)))\nvoid k (\n    __global int* x\n, __local "
+               "uint* cllab_ballast) {}");
     BOOST_TEST(with("kernel void KERNEL(int n) {}\n#if 1\nkernel void k(int n) {}\n#endif") ==
-               "kernel void KERNEL(int n, __local uint* cllab_ballast) {}\n#if 1\nkernel void k(int n, __local uint* cllab_ballast) {}\n#endif");
+               "kernel void KERNEL(int n, __local uint* cllab_ballast) {}\n#if 1\nkernel void k(int n, __local uint* "
+               "cllab_ballast) {}\n#endif");
     BOOST_TEST(with("kernel void k() {}") == "kernel void k(__local uint* cllab_ballast) {}");
     BOOST_TEST(with("kernel void k(void) {}") == "kernel void k(__local uint* cllab_ballast) {}");
-    BOOST_TEST(with("kernel void k(global void* p) {}") == "kernel void k(global void* p, __local uint* cllab_ballast) {}");
+    BOOST_TEST(with("kernel void k(global void* p) {}") ==
+               "kernel void k(global void* p, __local uint* cllab_ballast) {}");
     // Calls, other kernels, functions and what a comment says are left alone.
-    BOOST_TEST(with("// kernel void k(int n)\nint k2(int n) { return k(n); }\nkernel void kk(int n) {}\nint my_k(int a) { return a; }") == "none");
+    BOOST_TEST(with("// kernel void k(int n)\nint k2(int n) { return k(n); }\nkernel void kk(int n) {}\nint my_k(int "
+                    "a) { return a; }") == "none");
 }
 
 BOOST_AUTO_TEST_CASE(the_kernel_of_every_family_takes_one) {
-    for (const auto* id : {"pitch_wide", "bandwidth_copy", "fma_peak", "atomic_local", "saxpy_w128", "gemm_tile8", "himeno_wide", "reduce_onepass", "banks_rate"}) {
+    for (const auto* id : {"pitch_wide", "bandwidth_copy", "fma_peak", "atomic_local", "saxpy_w128", "gemm_tile8",
+                           "himeno_wide", "reduce_onepass", "banks_rate"}) {
         const std::string name = id, family = name.substr(0, name.find('_'));
-        const auto text = app::with_parameters(std::string(model::embedded_kernel(family)), {name, "KERNEL"}, app::ballast_parameter(), "");
+        const auto text = app::with_parameters(std::string(model::embedded_kernel(family)), {name, "KERNEL"},
+                                               app::ballast_parameter(), "");
         BOOST_TEST_REQUIRE(text.has_value(), id);
         BOOST_TEST(text->find("__local uint* cllab_ballast)") != std::string::npos, id);
     }
@@ -72,7 +80,8 @@ BOOST_AUTO_TEST_CASE(the_least_ballast_is_taken_that_leaves_a_unit_three_quarter
     BOOST_TEST(found.after == 48u);
     // 228 KiB of a unit and 1 KiB that the system takes of each group: 33 KiB for six groups, 32 for seven.
     BOOST_TEST(found.bytes == 32u << 10);
-    BOOST_TEST(std::get<app::Residency>(app::plan_ballast(resident(), hopper(), 16 << 10)).bytes == 16u << 10);  // the kernel's own count
+    BOOST_TEST(std::get<app::Residency>(app::plan_ballast(resident(), hopper(), 16 << 10)).bytes ==
+               16u << 10);  // the kernel's own count
 }
 
 BOOST_AUTO_TEST_CASE(where_there_is_no_ballast_the_reason_is_told) {
@@ -96,13 +105,15 @@ BOOST_AUTO_TEST_CASE(where_there_is_no_ballast_the_reason_is_told) {
 BOOST_AUTO_TEST_CASE(the_cell_with_a_ballast_has_one_argument_more_and_text_of_its_own) {
     const auto setup = test::set_up_cell("bandwidth_copy", {{"size", "65536"}}, hopper());
     const auto& experiment = test::family("bandwidth");
-    const auto variant = std::find_if(experiment.variants.begin(), experiment.variants.end(), [](const auto& v) { return v.name == "copy"; });
+    const auto variant = std::find_if(experiment.variants.begin(), experiment.variants.end(),
+                                      [](const auto& v) { return v.name == "copy"; });
     model::Cell cell{&experiment, &*variant, "bandwidth_copy", setup.point, ""};
     const auto made = app::with_ballast(cell, setup, {}, hopper(), 4096);
     BOOST_TEST_REQUIRE(made.has_value());
     BOOST_TEST(made->cell.stored->text.find("cllab_ballast") != std::string::npos);
     BOOST_TEST(made->cell.stored->options.find("-DKERNEL=bandwidth_copy") != std::string::npos);
-    const auto changed = model::set_up(*made->cell.experiment, {*made->cell.variant, made->cell.point, hopper(), 1, {}, 1});
+    const auto changed =
+        model::set_up(*made->cell.experiment, {*made->cell.variant, made->cell.point, hopper(), 1, {}, 1});
     BOOST_TEST_REQUIRE(changed.args.size() == setup.args.size() + 1);
     const auto* local = std::get_if<model::Local>(&changed.args.back());
     BOOST_TEST_REQUIRE(local);

@@ -2,9 +2,8 @@
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
-#include <boost/test/unit_test.hpp>
-
 #include <algorithm>
+#include <boost/test/unit_test.hpp>
 #include <set>
 #include <string>
 #include <tuple>
@@ -36,7 +35,8 @@ BOOST_AUTO_TEST_CASE(the_copy_is_its_source) {
 BOOST_AUTO_TEST_CASE(the_write_follows_from_place_and_key) {
     const auto setup = set_up("bandwidth", "write", gpu(), small);
     Words dst(16384);
-    for (std::uint32_t i = 0; i < dst.size(); ++i) dst[i] = i / 4 * 0x9E3779B1u ^ argument<std::uint32_t>(setup, "key")[0];
+    for (std::uint32_t i = 0; i < dst.size(); ++i)
+        dst[i] = i / 4 * 0x9E3779B1u ^ argument<std::uint32_t>(setup, "key")[0];
     require_right_and_watched(setup, "dst", dst, 0, 8000);
 }
 
@@ -57,7 +57,8 @@ BOOST_AUTO_TEST_CASE(every_work_item_of_the_read_sums_its_elements) {
         const auto items = setup.global.count(), run = (4096 + items - 1) / items;
         Words sums(items * 4);
         for (std::size_t item = 0; item < items; ++item)
-            for (std::size_t i = on_cpu ? item * run : item; i < std::min<std::size_t>(4096, on_cpu ? (item + 1) * run : 4096); i += on_cpu ? 1 : items)
+            for (std::size_t i = on_cpu ? item * run : item;
+                 i < std::min<std::size_t>(4096, on_cpu ? (item + 1) * run : 4096); i += on_cpu ? 1 : items)
                 for (std::size_t k = 0; k < 4; ++k) sums[item * 4 + k] += src[i * 4 + k];
         require_right_and_watched(setup, "sums", sums, 0, sums.size() - 1);
     }
@@ -86,7 +87,8 @@ BOOST_AUTO_TEST_CASE(rereading_groups_of_a_gpu_are_one_a_unit_and_come_by_every_
         const auto setup = set_up("bandwidth", "reread", gpu(), {{"size", size}, {"width", "16"}});
         const auto src = argument<std::uint32_t>(setup, "src");
         const std::size_t lanes = setup.local.count(), groups = setup.global.count() / lanes;
-        const std::size_t blocks = argument<std::uint32_t>(setup, "blocks")[0], stride = argument<std::uint32_t>(setup, "stride")[0];
+        const std::size_t blocks = argument<std::uint32_t>(setup, "blocks")[0],
+                          stride = argument<std::uint32_t>(setup, "stride")[0];
         BOOST_TEST(lanes == 1024u);
         BOOST_TEST(groups == gpu().compute_units);
         BOOST_REQUIRE_EQUAL(blocks * lanes * 4, src.size());
@@ -114,11 +116,13 @@ BOOST_AUTO_TEST_CASE(elements_that_lie_apart_are_moved_and_nothing_else_is_writt
         const auto name = variant == "triad" ? "a" : "dst";
         auto out = words(name);  // poison
         BOOST_TEST(out.size() == 16384u + 3);
-        const auto from = variant == "write" ? Words{} : words(variant == "triad" ? "b" : "src"), more = variant == "triad" ? words("c") : Words{};
+        const auto from = variant == "write" ? Words{} : words(variant == "triad" ? "b" : "src"),
+                   more = variant == "triad" ? words("c") : Words{};
         const auto key = variant == "write" ? words("key")[0] : variant == "triad" ? words("factor")[0] : 0;
         for (std::size_t at = 0; at < out.size(); ++at) {
             if (!moved(at)) continue;
-            out[at] = variant == "write" ? static_cast<std::uint32_t>((at - 3) / 20) * 0x9E3779B1u ^ key : from[at] + (variant == "triad" ? key * more[at] : 0);
+            out[at] = variant == "write" ? static_cast<std::uint32_t>((at - 3) / 20) * 0x9E3779B1u ^ key
+                                         : from[at] + (variant == "triad" ? key * more[at] : 0);
         }
         for (const std::size_t at : {0u, 3u, 7u, 16383u, 16386u}) require_right_and_watched(setup, name, out, 0, at);
         BOOST_TEST(setup.work.bytes == (variant == "write" ? 1 : variant == "triad" ? 3 : 2) * 16.0 * 820);
@@ -134,7 +138,8 @@ BOOST_AUTO_TEST_CASE(elements_that_lie_apart_are_moved_and_nothing_else_is_writt
 
 BOOST_AUTO_TEST_CASE(places_that_are_not_the_usual_ones_conclude_for_themselves) {
     std::vector<Curve> curves;
-    for (const auto& [offset, stride, seconds] : {std::tuple{"0", "1", 1e-3}, {"1", "1", 1.25e-3}, {"4", "1", 1e-3}, {"0", "2", 0.8e-3}, {"0", "8", 0.5e-3}}) {
+    for (const auto& [offset, stride, seconds] :
+         {std::tuple{"0", "1", 1e-3}, {"1", "1", 1.25e-3}, {"4", "1", 1e-3}, {"0", "2", 0.8e-3}, {"0", "8", 0.5e-3}}) {
         auto copy = curve("copy", {{67108864, seconds}}, {{"width", "16"}, {"offset", offset}, {"stride", stride}});
         copy.samples.front().work.bytes = 2e9 / std::stod(stride);
         curves.push_back(copy);
@@ -174,7 +179,8 @@ BOOST_AUTO_TEST_CASE(the_yardstick_alone_concludes_nothing) {
 
 BOOST_AUTO_TEST_CASE(levels_show_in_the_sweep_of_reread) {
     std::vector<std::pair<double, double>> points;
-    for (double kib = 16; kib <= 65536; kib *= 2) points.emplace_back(kib * 1024, kib <= 128 ? 1e-13 : kib <= 8192 ? 2e-13 : 5e-13);
+    for (double kib = 16; kib <= 65536; kib *= 2)
+        points.emplace_back(kib * 1024, kib <= 128 ? 1e-13 : kib <= 8192 ? 2e-13 : 5e-13);
     const auto found = family("bandwidth").conclude({curve("reread", points, {{"width", "16"}})}, gpu());
     require_finding(found, "level 1 read bandwidth", 1e13);
     require_finding(found, "level 2 read bandwidth", 5e12);
@@ -186,11 +192,12 @@ BOOST_AUTO_TEST_CASE(levels_show_in_the_sweep_of_reread) {
 
 BOOST_AUTO_TEST_CASE(a_second_level_that_is_left_gradually_has_the_size_that_all_regions_on_the_way_say) {
     // An H200 of 60 MiB, 2026-11-22, twice; times per byte in femtoseconds.
-    const std::vector<double> mib{1. / 64, 1. / 32, 1. / 16, 1. / 8, 1. / 4, .359375, .421875, .5, 1, 2, 4, 8, 16, 32, 64, 76.11, 90.52, 128, 256, 512};
-    for (const auto& fs : {std::vector{31.25, 31.34, 31.25, 31.03, 32.99, 39.19, 60.37, 79.42, 87.65, 93.82, 103.4, 109.2, 109.4, 109.9,
-                                                     124.1, 139.4, 185.4, 212.6, 219.9, 219.8},
-                                         std::vector{31.0, 31.23, 31.17, 31.12, 33.1, 41.1, 62.57, 79.62, 87.61, 93.98, 103.6, 109.1, 109.8, 113.3,
-                                                     125.7, 146.0, 177.1, 207.2, 214.4, 214.1}}) {
+    const std::vector<double> mib{1. / 64, 1. / 32, 1. / 16, 1. / 8, 1. / 4, .359375, .421875, .5,  1,   2,
+                                  4,       8,       16,      32,     64,     76.11,   90.52,   128, 256, 512};
+    for (const auto& fs : {std::vector{31.25, 31.34, 31.25, 31.03, 32.99, 39.19, 60.37, 79.42, 87.65, 93.82,
+                                       103.4, 109.2, 109.4, 109.9, 124.1, 139.4, 185.4, 212.6, 219.9, 219.8},
+                           std::vector{31.0,  31.23, 31.17, 31.12, 33.1,  41.1,  62.57, 79.62, 87.61, 93.98,
+                                       103.6, 109.1, 109.8, 113.3, 125.7, 146.0, 177.1, 207.2, 214.4, 214.1}}) {
         std::vector<std::pair<double, double>> points;
         for (std::size_t i = 0; i < mib.size(); ++i) points.emplace_back(mib[i] * (1 << 20), fs[i] * 1e-15);
         const auto found = family("bandwidth").conclude({curve("reread", points, {{"width", "16"}})}, gpu());

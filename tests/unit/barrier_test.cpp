@@ -47,7 +47,8 @@ BOOST_AUTO_TEST_CASE(plain_counts_its_passes) {
 }
 
 BOOST_AUTO_TEST_CASE(a_cpu_is_told_the_cost_a_work_item) {
-    const auto found = family("barrier").conclude({curve("plain", {{32, 40e-9}, {1024, 1024e-9}}), curve("none", {{32, 10e-9}, {1024, 128e-9}})}, cpu());
+    const auto found = family("barrier").conclude(
+        {curve("plain", {{32, 40e-9}, {1024, 1024e-9}}), curve("none", {{32, 10e-9}, {1024, 128e-9}})}, cpu());
     require_finding(found, "barrier a work-item", 1024e-9 / 1024);
     require_finding(found, "loop with barriers over without", 8);
     const auto sizes = family("barrier").conclude({curve("plain", {{32, 10e-9}, {1024, 25e-9}})}, gpu());

@@ -2,13 +2,13 @@
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
-#include <boost/test/unit_test.hpp>
+#include "portrait/budget.hpp"
 
 #include <algorithm>
+#include <boost/test/unit_test.hpp>
 #include <set>
 
 #include "model/registry.hpp"
-#include "portrait/budget.hpp"
 #include "portrait/probes.hpp"
 #include "unit/probe_setup.hpp"
 
@@ -21,7 +21,8 @@ using portrait::Amount;
 using portrait::Budget;
 
 BOOST_AUTO_TEST_CASE(a_sweep_over_data_has_one_program_and_one_over_a_define_has_one_for_each_value) {
-    const auto amount = [](const std::string& pattern, const std::string& axis, const std::string& values, const std::vector<std::string>& data) {
+    const auto amount = [](const std::string& pattern, const std::string& axis, const std::string& values,
+                           const std::vector<std::string>& data) {
         return portrait::amount_of(make_plan(select(registry(), {pattern}), {{axis, values}}), data);
     };
     const auto chase = amount("latency_global", "footprint", "4096,8192,16384", {"footprint"});
@@ -39,17 +40,24 @@ BOOST_AUTO_TEST_CASE(an_axis_that_a_probe_calls_data_is_in_no_define) {
     struct Sweep {
         std::string id, axis, one, other;
     };
-    const std::vector<Sweep> sweeps{{"fma_units", "load", "50", "100"},           {"launch_item", "launches", "1", "8"},
-                                    {"launch_spread", "groups", "4", "8"},        {"atomic_global", "counters", "1", "32"},
-                                    {"latency_global", "footprint", "4096", "16384"}, {"latency_global", "order", "paged", "random"},
-                                    {"latency_global", "pages", "huge", "small"}, {"bandwidth_reread", "size", "16384", "32768"}};
+    const std::vector<Sweep> sweeps{{"fma_units", "load", "50", "100"},
+                                    {"launch_item", "launches", "1", "8"},
+                                    {"launch_spread", "groups", "4", "8"},
+                                    {"atomic_global", "counters", "1", "32"},
+                                    {"latency_global", "footprint", "4096", "16384"},
+                                    {"latency_global", "order", "paged", "random"},
+                                    {"latency_global", "pages", "huge", "small"},
+                                    {"bandwidth_reread", "size", "16384", "32768"}};
     std::set<std::string> tested, used;
     for (const auto& [id, axis, one, other] : sweeps) {
-        const auto defines = [&](const std::string& value) { return probe_setup(id, {{axis, value}}, probe_cpu()).defines; };
+        const auto defines = [&](const std::string& value) {
+            return probe_setup(id, {{axis, value}}, probe_cpu()).defines;
+        };
         BOOST_TEST(defines(one) == defines(other), id + " " + axis);
         tested.insert(axis);
     }
-    BOOST_TEST(probe_setup("fma_peak", {{"ilp", "8"}}, probe_cpu()).defines != probe_setup("fma_peak", {{"ilp", "16"}}, probe_cpu()).defines);
+    BOOST_TEST(probe_setup("fma_peak", {{"ilp", "8"}}, probe_cpu()).defines !=
+               probe_setup("fma_peak", {{"ilp", "16"}}, probe_cpu()).defines);
     for (const auto& probe : portrait::probes_for(probe_cpu())) used.insert(probe.data.begin(), probe.data.end());
     BOOST_TEST(tested == used, boost::test_tools::per_element());
 }
@@ -80,7 +88,9 @@ BOOST_AUTO_TEST_CASE(what_many_builds_took_is_not_expected_of_a_sweep_that_needs
 
 BOOST_AUTO_TEST_CASE(a_probe_that_ends_a_little_beyond_the_budget_has_room_and_one_that_ends_far_beyond_has_not) {
     const Budget budget(100, {});
-    const auto cells_of = [&](double seconds) { return Amount{static_cast<std::size_t>(seconds / budget.least({1, 0})), 0}; };
+    const auto cells_of = [&](double seconds) {
+        return Amount{static_cast<std::size_t>(seconds / budget.least({1, 0})), 0};
+    };
     BOOST_TEST(budget.has_room(cells_of(50), {}));
     BOOST_TEST(budget.has_room(cells_of(53), cells_of(50)));
     BOOST_TEST(!budget.has_room(cells_of(57), cells_of(50)));

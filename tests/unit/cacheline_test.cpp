@@ -14,7 +14,8 @@ using namespace cllab::memory_test;
 using model::cacheline::granules;
 
 BOOST_AUTO_TEST_CASE(the_chase_ends_on_the_home_that_its_visits_lead_to) {
-    const auto setup = set_up("cacheline", "pair", gpu(), {{"distance", "40"}, {"offset", "64"}, {"footprint", "8192"}});
+    const auto setup =
+        set_up("cacheline", "pair", gpu(), {{"distance", "40"}, {"offset", "64"}, {"footprint", "8192"}});
     const auto slot = argument<std::uint32_t>(setup, "slot");
     std::map<std::uint64_t, std::uint64_t> next;
     for (std::size_t i = 0; i < slot.size(); ++i) {
@@ -61,10 +62,11 @@ BOOST_AUTO_TEST_CASE(noise_is_no_jump) {
 BOOST_AUTO_TEST_CASE(the_conclusion_subtracts_the_lone_miss) {
     const Settings fixed{{"offset", "0"}, {"footprint", "8388608"}};
     // Everything was slower at 24: a drift, which both took part in.
-    const auto found = family("cacheline").conclude(
-        {curve("pair", {{8, 620e-9}, {24, 680e-9}, {40, 750e-9}, {72, 750e-9}, {136, 1200e-9}}, fixed),
-         curve("lone", {{8, 600e-9}, {24, 660e-9}, {40, 600e-9}, {72, 600e-9}, {136, 600e-9}}, fixed)},
-        gpu());
+    const auto found =
+        family("cacheline")
+            .conclude({curve("pair", {{8, 620e-9}, {24, 680e-9}, {40, 750e-9}, {72, 750e-9}, {136, 1200e-9}}, fixed),
+                       curve("lone", {{8, 600e-9}, {24, 660e-9}, {40, 600e-9}, {72, 600e-9}, {136, 600e-9}}, fixed)},
+                      gpu());
     require_finding(found, "lone miss", 600e-9);
     require_finding(found, "sector", 32);
     require_finding(found, "line", 128);
@@ -72,10 +74,14 @@ BOOST_AUTO_TEST_CASE(the_conclusion_subtracts_the_lone_miss) {
 
 BOOST_AUTO_TEST_CASE(on_a_cpu_the_first_jump_is_the_line_and_what_comes_along_beyond_it_was_fetched) {
     const Settings fixed{{"offset", "0"}, {"footprint", "134217728"}};
-    const auto found = family("cacheline")
-                           .conclude({curve("pair", {{8, 151e-9}, {24, 152e-9}, {40, 151e-9}, {72, 190e-9}, {136, 191e-9}, {264, 300e-9}}, fixed),
-                                      curve("lone", {{8, 150e-9}, {24, 150e-9}, {40, 150e-9}, {72, 150e-9}, {136, 150e-9}, {264, 150e-9}}, fixed)},
-                                     cpu());
+    const auto found =
+        family("cacheline")
+            .conclude(
+                {curve("pair", {{8, 151e-9}, {24, 152e-9}, {40, 151e-9}, {72, 190e-9}, {136, 191e-9}, {264, 300e-9}},
+                       fixed),
+                 curve("lone", {{8, 150e-9}, {24, 150e-9}, {40, 150e-9}, {72, 150e-9}, {136, 150e-9}, {264, 150e-9}},
+                       fixed)},
+                cpu());
     require_finding(found, "line", 64);
     require_finding(found, "fetch", 256);
     for (const auto& finding : found)
@@ -85,10 +91,14 @@ BOOST_AUTO_TEST_CASE(on_a_cpu_the_first_jump_is_the_line_and_what_comes_along_be
 BOOST_AUTO_TEST_CASE(where_no_distance_costs_more_there_is_a_reason_instead_of_a_line) {
     // Nanoseconds of an EPYC beside a neighbour.
     const Settings fixed{{"offset", "0"}, {"footprint", "67108864"}};
-    const auto found = family("cacheline")
-                           .conclude({curve("pair", {{8, 206e-9}, {24, 194e-9}, {40, 189e-9}, {72, 186e-9}, {136, 191e-9}, {264, 192e-9}}, fixed),
-                                      curve("lone", {{8, 180e-9}, {24, 180e-9}, {40, 174e-9}, {72, 175e-9}, {136, 172e-9}, {264, 170e-9}}, fixed)},
-                                     cpu());
+    const auto found =
+        family("cacheline")
+            .conclude(
+                {curve("pair", {{8, 206e-9}, {24, 194e-9}, {40, 189e-9}, {72, 186e-9}, {136, 191e-9}, {264, 192e-9}},
+                       fixed),
+                 curve("lone", {{8, 180e-9}, {24, 180e-9}, {40, 174e-9}, {72, 175e-9}, {136, 172e-9}, {264, 170e-9}},
+                       fixed)},
+                cpu());
     BOOST_TEST(found.size() == 2u);
     BOOST_TEST(found.back().id == "line");
     BOOST_TEST(found.back().withheld.find("a second load costs no more") == 0u);
@@ -98,12 +108,17 @@ BOOST_AUTO_TEST_CASE(a_first_jump_elsewhere_than_at_a_cpus_line_is_not_called_it
     const Settings fixed{{"offset", "0"}, {"footprint", "67108864"}};
     auto device = cpu();
     device.cacheline_bytes = 64;
-    const auto found = family("cacheline")
-                           .conclude({curve("pair", {{8, 181e-9}, {24, 181e-9}, {40, 181e-9}, {72, 182e-9}, {136, 182e-9}, {264, 212e-9}}, fixed),
-                                      curve("lone", {{8, 180e-9}, {24, 180e-9}, {40, 180e-9}, {72, 180e-9}, {136, 180e-9}, {264, 180e-9}}, fixed)},
-                                     device);
+    const auto found =
+        family("cacheline")
+            .conclude(
+                {curve("pair", {{8, 181e-9}, {24, 181e-9}, {40, 181e-9}, {72, 182e-9}, {136, 182e-9}, {264, 212e-9}},
+                       fixed),
+                 curve("lone", {{8, 180e-9}, {24, 180e-9}, {40, 180e-9}, {72, 180e-9}, {136, 180e-9}, {264, 180e-9}},
+                       fixed)},
+                device);
     BOOST_TEST(found.size() == 2u);
-    BOOST_TEST(found.back().withheld.find("a second load costs more from 256 B on, and the driver says 64 B") == 0u, found.back().withheld);
+    BOOST_TEST(found.back().withheld.find("a second load costs more from 256 B on, and the driver says 64 B") == 0u,
+               found.back().withheld);
 }
 
 BOOST_AUTO_TEST_CASE(distances_that_meet_other_pairs_are_refused) {

@@ -2,9 +2,8 @@
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
-#include <boost/test/unit_test.hpp>
-
 #include <algorithm>
+#include <boost/test/unit_test.hpp>
 
 #include "experiments/lib/channels_dips.hpp"
 #include "unit/memory_probe_run.hpp"
@@ -30,7 +29,8 @@ BOOST_AUTO_TEST_CASE(stores_fill_the_lines_of_the_passes_and_nothing_between) {
     for (std::uint32_t pass = 0; pass < 2; ++pass) {
         for (std::uint32_t item = 0; item < setup.global.count(); ++item) {
             const auto at = place(item, pass);
-            for (std::uint32_t k = 0; k < 4; ++k) out[at * 4 + k] = (static_cast<std::uint32_t>(at) * 0x9E3779B1u ^ key) + k;
+            for (std::uint32_t k = 0; k < 4; ++k)
+                out[at * 4 + k] = (static_cast<std::uint32_t>(at) * 0x9E3779B1u ^ key) + k;
         }
     }
     require_right_and_watched(setup, "out", out, 2, place(100, 1) * 4 + 3);
@@ -50,7 +50,8 @@ BOOST_AUTO_TEST_CASE(loads_sum_the_lines_of_the_passes) {
 }
 
 BOOST_AUTO_TEST_CASE(the_interleave_is_the_last_spacing_at_full_bandwidth) {
-    const std::vector<double> spacing{64, 128, 256, 320, 512, 576, 1024, 2048}, bandwidth{98, 100, 99, 97, 52, 98, 26, 13};
+    const std::vector<double> spacing{64, 128, 256, 320, 512, 576, 1024, 2048},
+        bandwidth{98, 100, 99, 97, 52, 98, 26, 13};
     const auto found = find_interleave(spacing, bandwidth);
     BOOST_REQUIRE(found.has_value());
     BOOST_TEST(found->bytes == 256u);
@@ -64,7 +65,7 @@ BOOST_AUTO_TEST_CASE(hashed_addresses_have_no_interleave) {
     // An H200, 2026-11-22, twice: two lines of 64 bytes in one of 128 are quick, 8 KiB is slow, 32 KiB is not.
     const std::vector<double> all{64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
     for (const auto& ps : {std::vector{92.82, 122.2, 103.5, 107.2, 99.99, 101.5, 116.9, 141.6, 130.4, 111.9},
-                                         std::vector{79.74, 120.5, 103.5, 103.2, 101.1, 103.6, 104.3, 150.1, 141.1, 110.0}}) {
+                           std::vector{79.74, 120.5, 103.5, 103.2, 101.1, 103.6, 104.3, 150.1, 141.1, 110.0}}) {
         std::vector<double> rates;
         std::vector<std::pair<double, double>> points;
         for (std::size_t i = 0; i < all.size(); ++i) {
@@ -73,7 +74,8 @@ BOOST_AUTO_TEST_CASE(hashed_addresses_have_no_interleave) {
         }
         BOOST_TEST(!find_interleave(all, rates).has_value());
         const auto found = family("channels").conclude({curve("load", points, {{"lines", "4096"}})}, gpu());
-        BOOST_TEST(std::any_of(found.begin(), found.end(), [](const auto& f) { return f.id == "load.interleave" && !f.withheld.empty(); }));
+        BOOST_TEST(std::any_of(found.begin(), found.end(),
+                               [](const auto& f) { return f.id == "load.interleave" && !f.withheld.empty(); }));
     }
 }
 

@@ -2,9 +2,8 @@
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
-#include <boost/test/unit_test.hpp>
-
 #include <algorithm>
+#include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <functional>
 #include <random>
@@ -18,8 +17,8 @@ BOOST_AUTO_TEST_SUITE(compare_evidence)
 
 using namespace cllab;
 using namespace cllab::compare;
-using model::Verdict;
 using boost::test_tools::tolerance;
+using model::Verdict;
 
 namespace {
 
@@ -44,15 +43,18 @@ std::pair<Samples, Samples> beside_another_process(Random& random, unsigned roun
     for (unsigned i = 0; i < rounds; ++i) {
         // ABBA
         double l = 0, r = 0;
-        if (i % 2 == 0) l = sample(ratio * 1e-3), r = sample(1e-3);
-        else r = sample(1e-3), l = sample(ratio * 1e-3);
+        if (i % 2 == 0)
+            l = sample(ratio * 1e-3), r = sample(1e-3);
+        else
+            r = sample(1e-3), l = sample(ratio * 1e-3);
         out.first.push_back(l);
         out.second.push_back(r);
     }
     return out;
 }
 
-/// The same where both threads of the driver sometimes share a core for a sample: half of the samples take twice as long, at random.
+/// The same where both threads of the driver sometimes share a core for a sample: half of the samples take twice as
+/// long, at random.
 std::pair<Samples, Samples> on_one_core_or_two(Random& random, unsigned rounds, double ratio) {
     std::pair<Samples, Samples> out;
     std::normal_distribution<double> normal(0, 0.01);
@@ -64,7 +66,8 @@ std::pair<Samples, Samples> on_one_core_or_two(Random& random, unsigned rounds, 
     return out;
 }
 
-/// Arrangements of which every third is twenty times as far off as the others, with an error each that says so or one that says nothing.
+/// Arrangements of which every third is twenty times as far off as the others, with an error each that says so or one
+/// that says nothing.
 Evidence spoiled_now_and_then(Random& random, unsigned n, double centre, bool errors_say) {
     Evidence out;
     std::normal_distribution<double> normal(0, 1);
@@ -98,7 +101,7 @@ BOOST_AUTO_TEST_CASE(an_arrangement_is_the_median_of_its_rounds_whatever_drift_t
         left.push_back(1.05e-3 * drift);
         right.push_back(1e-3 * drift);
     }
-    left[3] *= 10;  // preempted
+    left[3] *= 10;       // preempted
     right.push_back(7);  // one side sampled once more
     BOOST_TEST(told(left, right).log_ratio == std::log(1.05), tolerance(1e-9));
     BOOST_TEST(std::isnan(told({}, right).log_ratio));
@@ -147,7 +150,8 @@ BOOST_AUTO_TEST_CASE(the_error_of_an_arrangement_is_about_what_such_arrangements
         }
         std::sort(off.begin(), off.end());
         std::sort(errors.begin(), errors.end());
-        // Two thirds of a standard error is the median of what is off. One pair of cells a round gives less than four do, so the error is short.
+        // Two thirds of a standard error is the median of what is off. One pair of cells a round gives less than four
+        // do, so the error is short.
         BOOST_TEST_CONTEXT("noise " << noise) {
             BOOST_TEST(off[200] / errors[200] > 0.5);
             BOOST_TEST(off[200] / errors[200] < 2.0);
@@ -173,7 +177,8 @@ BOOST_AUTO_TEST_CASE(samples_that_take_twice_as_long_at_random_leave_the_middle_
 }
 
 BOOST_AUTO_TEST_CASE(a_few_rounds_of_which_some_are_disturbed_know_that_they_know_little) {
-    // Six rounds, two of them beside what makes the left side 6 % slower and nearly without noise: the closest differences are those.
+    // Six rounds, two of them beside what makes the left side 6 % slower and nearly without noise: the closest
+    // differences are those.
     Samples left, right;
     Random random(43);
     std::normal_distribution<double> normal(0, 0.004);
@@ -192,7 +197,8 @@ BOOST_AUTO_TEST_CASE(errors_that_are_alike_change_nothing) {
     BOOST_TEST(plain.ratio == alike.ratio, tolerance(1e-12));
     BOOST_TEST(plain.low == alike.low, tolerance(1e-12));
     BOOST_TEST(plain.high == alike.high, tolerance(1e-12));
-    BOOST_TEST(signed_rank_p(logs, 0.001) == signed_rank_p({logs, std::vector<double>(logs.size(), 4)}, 0.001), tolerance(1e-12));
+    BOOST_TEST(signed_rank_p(logs, 0.001) == signed_rank_p({logs, std::vector<double>(logs.size(), 4)}, 0.001),
+               tolerance(1e-12));
 }
 
 BOOST_AUTO_TEST_CASE(intervals_cover_what_they_say_whatever_the_errors_are_worth) {
@@ -211,7 +217,8 @@ BOOST_AUTO_TEST_CASE(arrangements_known_to_be_spoiled_cost_little) {
     const auto width = [](bool errors_say) {
         Random random(3);
         double sum = 0;
-        for (int t = 0; t < 200; ++t) sum += estimate(spoiled_now_and_then(random, 14, 0, errors_say), 0.99).half_width();
+        for (int t = 0; t < 200; ++t)
+            sum += estimate(spoiled_now_and_then(random, 14, 0, errors_say), 0.99).half_width();
         return sum / 200;
     };
     BOOST_TEST(width(true) < 0.5 * width(false));
@@ -232,7 +239,8 @@ BOOST_AUTO_TEST_CASE(equal_kernels_beside_another_process_get_a_winner_in_at_mos
         for (int i = 0; i < 12; ++i) {
             const auto noise = i % 3 == 0 ? 0.1 : 0.01;
             for (auto* e : {&evidence, &control}) {
-                const auto [left, right] = beside_another_process(random, 6 + static_cast<unsigned>(random() % 30), random() & 1 ? 1.06 : 1 / 1.06, noise);
+                const auto [left, right] = beside_another_process(random, 6 + static_cast<unsigned>(random() % 30),
+                                                                  random() & 1 ? 1.06 : 1 / 1.06, noise);
                 const auto [log_ratio, error] = told(left, right);
                 e->log_ratios.push_back(log_ratio);
                 e->errors.push_back(std::hypot(error, between_arrangements));
@@ -245,7 +253,8 @@ BOOST_AUTO_TEST_CASE(equal_kernels_beside_another_process_get_a_winner_in_at_mos
 
 BOOST_AUTO_TEST_CASE(errors_that_mean_nothing_make_no_winners) {
     BOOST_TEST(share(1000, [](Random& random) {
-                   return names_winner(spoiled_now_and_then(random, 12, 0, false), spoiled_now_and_then(random, 12, 0, false));
+                   return names_winner(spoiled_now_and_then(random, 12, 0, false),
+                                       spoiled_now_and_then(random, 12, 0, false));
                }) <= 0.01);
 }
 

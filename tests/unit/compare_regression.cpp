@@ -2,7 +2,6 @@
 #define BOOST_TEST_DYN_LINK
 #endif
 #include <boost/test/unit_test.hpp>
-
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -18,8 +17,8 @@ BOOST_AUTO_TEST_SUITE(regressions)
 
 using namespace cllab;
 using namespace cllab::compare;
-using model::CellChange;
 using boost::test_tools::tolerance;
+using model::CellChange;
 
 namespace {
 
@@ -170,13 +169,14 @@ BOOST_AUTO_TEST_CASE(the_looks_at_a_cell_share_the_rate_and_each_finds_what_its_
 }
 
 BOOST_AUTO_TEST_CASE(looking_three_times_makes_no_more_false_claims_than_the_rate) {
-    // On the edge of what is allowed, where every look may be wrong; a rate large enough to be counted. One side of the test is wrong there,
-    // which is half of the rate; three looks that do not share it name 77 to 85.
+    // On the edge of what is allowed, where every look may be wrong; a rate large enough to be counted. One side of the
+    // test is wrong there, which is half of the rate; three looks that do not share it name 77 to 85.
     for (const auto& noise : {normal(0, 0.01), heavy(0, 0.006), two_codes(0, 0.01, 0.004)}) {
         Random random(37);
         unsigned named = 0;
         for (unsigned i = 0; i < 400; ++i)
-            named += claims(after_all_looks(random, {12, 30, 60}, 0.2, [&](Random& r) { return std::log(1.02) + noise(r); }));
+            named += claims(
+                after_all_looks(random, {12, 30, 60}, 0.2, [&](Random& r) { return std::log(1.02) + noise(r); }));
         BOOST_TEST(named <= 52u);
     }
 }
@@ -206,7 +206,8 @@ BOOST_AUTO_TEST_CASE(undecided_cells_are_looked_at_three_times_at_most_in_the_ti
         double seconds;
         bool operator==(const Seen&) const = default;
     };
-    // Of `cells` cells of 10 s the first `tested` take what they may; the first `open` of these stay undecided, unless look `decided` tells.
+    // Of `cells` cells of 10 s the first `tested` take what they may; the first `open` of these stay undecided, unless
+    // look `decided` tells.
     const auto seen_of = [](std::size_t tested, std::size_t cells, std::size_t open, std::size_t decided = 9) {
         std::vector<Seen> seen;
         std::vector<double> spent(tested, 0.0);
@@ -218,7 +219,8 @@ BOOST_AUTO_TEST_CASE(undecided_cells_are_looked_at_three_times_at_most_in_the_ti
                         spent[cell] += seconds;
                         last = number;
                     },
-                    [&] { ++corrected; }, [&](std::size_t cell) { return cell < open && last < decided; }, [&](std::size_t cell) { return spent[cell]; }});
+                    [&] { ++corrected; }, [&](std::size_t cell) { return cell < open && last < decided; },
+                    [&](std::size_t cell) { return spent[cell]; }});
         BOOST_TEST(corrected == last + 1);
         return seen;
     };
@@ -236,7 +238,8 @@ BOOST_AUTO_TEST_CASE(undecided_cells_are_looked_at_three_times_at_most_in_the_ti
 BOOST_AUTO_TEST_CASE(a_cell_that_is_slower_by_just_the_threshold_is_not_named_more_often_than_the_rate) {
     Random random(29);
     unsigned named = 0;
-    for (unsigned i = 0; i < 300; ++i) named += changes(random, 1, 16, std::log(1.02), normal(0, 0.01))[0] == CellChange::slower;
+    for (unsigned i = 0; i < 300; ++i)
+        named += changes(random, 1, 16, std::log(1.02), normal(0, 0.01))[0] == CellChange::slower;
     BOOST_TEST(named <= 6u);
 }
 
@@ -299,7 +302,8 @@ BOOST_AUTO_TEST_CASE(a_common_shift_is_the_cells_middle_and_has_an_interval_from
 BOOST_AUTO_TEST_CASE(a_calibration_counts_its_alarms_and_names_the_smallest_slowdown_it_would_have_found) {
     Random random(47);
     const FamilyRules rules{0.02, 0.01, 2};
-    std::vector<model::CellTest> tests{test_cell(sample(random, 20, normal(0, 0.002)), {}, rules), test_cell(sample(random, 20, normal(0.2, 0.002)), {}, rules),
+    std::vector<model::CellTest> tests{test_cell(sample(random, 20, normal(0, 0.002)), {}, rules),
+                                       test_cell(sample(random, 20, normal(0.2, 0.002)), {}, rules),
                                        test_cell(sample(random, 4, normal(0, 0.002)), {}, rules)};
     std::vector<model::CellTest*> all{&tests[0], &tests[1], &tests[2]};
     correct(all);
@@ -336,7 +340,8 @@ BOOST_AUTO_TEST_CASE(a_level_that_lasts_is_found_where_it_begins_and_one_slow_ru
 BOOST_AUTO_TEST_CASE(a_series_without_a_change_seldom_gets_one) {
     Random random(59);
     unsigned wrong = 0;
-    for (unsigned i = 0; i < 200; ++i) wrong += levels(sample(random, 10 + 2 * (i % 40), i % 2 ? normal(0, 0.02) : heavy(0, 0.02))).size() > 1;
+    for (unsigned i = 0; i < 200; ++i)
+        wrong += levels(sample(random, 10 + 2 * (i % 40), i % 2 ? normal(0, 0.02) : heavy(0, 0.02))).size() > 1;
     BOOST_TEST(wrong <= 10u);
 }
 

@@ -2,7 +2,6 @@
 #define BOOST_TEST_DYN_LINK
 #endif
 #include <boost/test/unit_test.hpp>
-
 #include <cmath>
 #include <functional>
 #include <random>
@@ -15,8 +14,8 @@ BOOST_AUTO_TEST_SUITE(compare_verdict)
 
 using namespace cllab;
 using namespace cllab::compare;
-using model::Verdict;
 using boost::test_tools::tolerance;
+using model::Verdict;
 
 namespace {
 
@@ -79,13 +78,15 @@ double share_of(Verdict verdict, unsigned trials, unsigned most, const Draw& dra
 }
 
 double winners(unsigned trials, unsigned most, const Draw& draw, const Draw& control) {
-    return share_of(Verdict::faster, trials, most, draw, control) + share_of(Verdict::slower, trials, most, draw, control);
+    return share_of(Verdict::faster, trials, most, draw, control) +
+           share_of(Verdict::slower, trials, most, draw, control);
 }
 
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(the_signed_rank_distribution_is_that_of_the_tables) {
-    // Hollander, Wolfe, Chicken, table A.4: P(W >= 36) = 0.004 for n = 8, P(W >= 21) = 0.016 for n = 6; and by counting.
+    // Hollander, Wolfe, Chicken, table A.4: P(W >= 36) = 0.004 for n = 8, P(W >= 21) = 0.016 for n = 6; and by
+    // counting.
     BOOST_TEST(signed_rank_below(8, 0) == 1.0 / 256, tolerance(1e-12));
     BOOST_TEST(signed_rank_below(6, 0) == 1.0 / 64, tolerance(1e-12));
     BOOST_TEST(signed_rank_below(4, 3) == 5.0 / 16, tolerance(1e-12));  // {}, 1, 2, 3, 1+2 of 16 sign patterns
@@ -126,7 +127,8 @@ BOOST_AUTO_TEST_CASE(from_three_arrangements_on_every_number_covers_what_it_says
                 if (!e.covered()) continue;
                 BOOST_TEST(e.coverage >= asked);
                 // Two standard errors and a half below what is printed.
-                BOOST_TEST(coverage_of(400, n, asked, 0.03, heavy(0.03, 0.01)) >= e.coverage - 2.5 * std::sqrt(e.coverage * (1 - e.coverage) / 400));
+                BOOST_TEST(coverage_of(400, n, asked, 0.03, heavy(0.03, 0.01)) >=
+                           e.coverage - 2.5 * std::sqrt(e.coverage * (1 - e.coverage) / 400));
             }
         }
     }
@@ -170,7 +172,8 @@ BOOST_AUTO_TEST_CASE(the_interval_is_no_wider_than_the_coverage_asks_for) {
 }
 
 BOOST_AUTO_TEST_CASE(equal_kernels_get_a_winner_in_at_most_one_comparison_of_a_hundred) {
-    // 2 % noise per arrangement, with and without wild ones, a bias of 6 % of the side prepared first, two placements 10 % apart.
+    // 2 % noise per arrangement, with and without wild ones, a bias of 6 % of the side prepared first, two placements
+    // 10 % apart.
     BOOST_TEST(winners(500, 30, normal(0, 0.02), normal(0, 0.02)) <= 0.01);
     BOOST_TEST(winners(500, 30, normal(0, 0.004), normal(0, 0.004)) <= 0.002);
     BOOST_TEST(winners(500, 30, heavy(0, 0.01), heavy(0, 0.01)) <= 0.01);
@@ -233,7 +236,8 @@ BOOST_AUTO_TEST_CASE(one_wild_arrangement_of_ten_moves_neither_estimate_nor_verd
     BOOST_TEST(j.ratio.ratio == 1.03, tolerance(0.003));
 }
 
-BOOST_AUTO_TEST_CASE(most_of_an_arrangement_is_samples_where_16_of_them_still_fit_and_less_than_half_only_where_11_do_not) {
+BOOST_AUTO_TEST_CASE(
+    most_of_an_arrangement_is_samples_where_16_of_them_still_fit_and_less_than_half_only_where_11_do_not) {
     BOOST_TEST(sampling_seconds(0.1, 10) == 0.3, tolerance(1e-9));
     BOOST_TEST(sampling_seconds(0.2, 10) == 10.0 / 16 - 0.2, tolerance(1e-9));
     BOOST_TEST(sampling_seconds(0.4, 10) == 0.4, tolerance(1e-9));

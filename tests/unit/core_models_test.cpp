@@ -2,10 +2,11 @@
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
+#include "inspect/tools/core_models.hpp"
+
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
 
-#include "inspect/tools/core_models.hpp"
 #include "inspect/isa/list.hpp"
 #include "unit/why_cells.hpp"
 
@@ -26,8 +27,10 @@ std::optional<std::string> assembly(const std::string& inside) {
 }
 
 std::string answer(double iterations, double ports, double cycles, const std::string& resources = "Port0") {
-    return nlohmann::json{{"CodeRegions", {{{"SummaryView", {{"Iterations", iterations}, {"BlockRThroughput", ports}, {"TotalCycles", cycles}}}}}},
-                          {"TargetInfo", {{"Resources", {resources}}}}}
+    return nlohmann::json{
+        {"CodeRegions",
+         {{{"SummaryView", {{"Iterations", iterations}, {"BlockRThroughput", ports}, {"TotalCycles", cycles}}}}}},
+        {"TargetInfo", {{"Resources", {resources}}}}}
         .dump();
 }
 
@@ -49,9 +52,13 @@ model::Limits with_clock() {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(a_block_is_a_loop_of_its_own_without_addresses_and_padding) {
-    BOOST_TEST(assembly("  1000:\tvmovaps ymm0,YMMWORD PTR [rip+0x10]        # 2000 <c>\n  1010:\tnop WORD PTR cs:[rax+rax*1+0x0]\n").value_or("") ==
+    BOOST_TEST(assembly("  1000:\tvmovaps ymm0,YMMWORD PTR [rip+0x10]        # 2000 <c>\n  1010:\tnop WORD PTR "
+                        "cs:[rax+rax*1+0x0]\n")
+                   .value_or("") ==
                ".intel_syntax noprefix\n.Lblock:\nvmovaps ymm0,YMMWORD PTR [rip+0x10]\ndec eax\njne .Lblock\n");
-    BOOST_TEST(assembly("  1000:\tlock xadd DWORD PTR [rdi],eax\n").value_or("").find("\nlock xadd DWORD PTR [rdi],eax\n") != std::string::npos);
+    BOOST_TEST(
+        assembly("  1000:\tlock xadd DWORD PTR [rdi],eax\n").value_or("").find("\nlock xadd DWORD PTR [rdi],eax\n") !=
+        std::string::npos);
     BOOST_TEST(!assembly("  1000:\tcall 3000 <expf@plt>\n"));
     BOOST_TEST(!assembly("  1000:\trep stos DWORD PTR es:[rdi],eax\n"));
 }
@@ -63,13 +70,15 @@ BOOST_AUTO_TEST_CASE(an_answer_is_cycles_of_one_pass_or_none) {
     BOOST_TEST(said->model.ports == 3.5);
     BOOST_TEST(said->model.cycles == 4);
     BOOST_TEST(said->resources != inspect::read_model("znver3", answer(500, 3.5, 2000, "Port1"))->resources);
-    for (const std::string text : {"", "{}", "[]", "killed", "{\"CodeRegions\":[]}"}) BOOST_TEST(!inspect::read_model("znver3", text), text);
+    for (const std::string text : {"", "{}", "[]", "killed", "{\"CodeRegions\":[]}"})
+        BOOST_TEST(!inspect::read_model("znver3", text), text);
     BOOST_TEST(!inspect::read_model("znver3", answer(0, 3.5, 2000)));
 }
 
 BOOST_AUTO_TEST_CASE(what_was_not_seen_running_is_asked_of_no_model) {
     BOOST_TEST(inspect::core_models({}, {}).reason == "which code runs is not known");
-    const model::Hot elsewhere{.evidence = model::Hot::sampled, .blocks = {{.function = "k", .share = 1, .instructions = 10}}};
+    const model::Hot elsewhere{.evidence = model::Hot::sampled,
+                               .blocks = {{.function = "k", .share = 1, .instructions = 10}}};
     BOOST_TEST(inspect::core_models({}, elsewhere).reason == "it is not x86 code");
 }
 
@@ -85,7 +94,9 @@ BOOST_AUTO_TEST_CASE(models_are_a_range_beside_the_bounds_and_name_nothing) {
     BOOST_CHECK(e.limit == Limit::unexplained);
     const auto text = report::explanation_text(r, e, {});
     BOOST_TEST(text.find("~   75 %  port throughput (llvm-mca)") != std::string::npos, text);
-    BOOST_TEST(text.find("llvm-mca-15 of skylake, znver3: 10 instructions of the hot block in 1.50 to 2.00 cycles by issue and ports") != std::string::npos, text);
+    BOOST_TEST(text.find("llvm-mca-15 of skylake, znver3: 10 instructions of the hot block in 1.50 to 2.00 cycles by "
+                         "issue and ports") != std::string::npos,
+               text);
     const auto json = nlohmann::json::parse(report::explanation_json(r, e));
     BOOST_TEST(json["modelled"]["ports"]["high"] == 1e-3);
 }

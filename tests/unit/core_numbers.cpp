@@ -62,14 +62,16 @@ BOOST_AUTO_TEST_CASE(whole_numbers_take_binary_and_decimal_suffixes) {
     BOOST_TEST(parse_integer("4K").value() == 4000);
     BOOST_TEST(parse_integer("-3").value() == -3);
     BOOST_TEST(parse_integer("9223372036854775807").value() == std::numeric_limits<std::int64_t>::max());
-    for (const auto* bad : {"", " 1", "1 ", "1.5", "x", "4KiB", "0x10", "9223372036854775808", "9007199254740992Ki", "1e3"})
+    for (const auto* bad :
+         {"", " 1", "1 ", "1.5", "x", "4KiB", "0x10", "9223372036854775808", "9007199254740992Ki", "1e3"})
         BOOST_TEST(!parse_integer(bad).has_value(), bad);
 }
 
 BOOST_AUTO_TEST_CASE(real_numbers_are_finite_and_whole) {
     BOOST_TEST(parse_real("20.2").value() == 20.2);
     BOOST_TEST(parse_real("-1e-3").value() == -1e-3);
-    for (const auto* bad : {"", "1,5", "1.5x", "inf", "nan", "1e999", " 1"}) BOOST_TEST(!parse_real(bad).has_value(), bad);
+    for (const auto* bad : {"", "1,5", "1.5x", "inf", "nan", "1e999", " 1"})
+        BOOST_TEST(!parse_real(bad).has_value(), bad);
 }
 
 BOOST_AUTO_TEST_CASE(quantiles_interpolate_between_the_sorted_samples) {
@@ -82,8 +84,10 @@ BOOST_AUTO_TEST_CASE(quantiles_interpolate_between_the_sorted_samples) {
 }
 
 BOOST_AUTO_TEST_CASE(the_interval_of_the_median_has_the_ranks_of_the_binomial_table) {
-    // Ranks (from 1) of the 95 % interval, as in every table of the sign test: n = 6: 1..6, 9: 2..8, 20: 6..15, 40: 14..27.
-    for (const auto& [n, low, high] : std::vector<std::array<int, 3>>{{5, 1, 5}, {6, 1, 6}, {9, 2, 8}, {20, 6, 15}, {40, 14, 27}}) {
+    // Ranks (from 1) of the 95 % interval, as in every table of the sign test: n = 6: 1..6, 9: 2..8, 20: 6..15,
+    // 40: 14..27.
+    for (const auto& [n, low, high] :
+         std::vector<std::array<int, 3>>{{5, 1, 5}, {6, 1, 6}, {9, 2, 8}, {20, 6, 15}, {40, 14, 27}}) {
         std::vector<double> sample(static_cast<std::size_t>(n));
         std::iota(sample.rbegin(), sample.rend(), 1.0);  // descending: order must not matter
         const auto s = summarise(sample);
@@ -98,7 +102,7 @@ BOOST_AUTO_TEST_CASE(a_large_sample_has_a_finite_narrow_interval) {
     std::iota(sample.begin(), sample.end(), 0.0);
     const auto s = summarise(sample);
     BOOST_TEST(s.median == 2500);
-    BOOST_TEST(s.low == 2430);   // 2500 - 1.96 * sqrt(5001) / 2, rounded outwards
+    BOOST_TEST(s.low == 2430);  // 2500 - 1.96 * sqrt(5001) / 2, rounded outwards
     BOOST_TEST(s.high == 2570);
 }
 

@@ -32,8 +32,11 @@ BOOST_AUTO_TEST_CASE(one_line_is_the_first_line_with_text_and_without_terminal_c
 
 BOOST_AUTO_TEST_CASE(printable_text_moves_no_cursor_and_keeps_every_letter) {
     BOOST_TEST(printable("\x1b[2J\x07 bell\r\n\t\x7f") == "\\x1b[2J\\x07 bell\\x0d\\x0a\\x09\\x7f");
-    BOOST_TEST(printable("\xc2\x9b" "31m C1") == "\\x9b31m C1");
-    BOOST_TEST(printable("a\xe2\x80\xae" "b\xe2\x81\xa6" "c\xe2\x80\xa8") == "a\\u202eb\\u2066c\\u2028");
+    BOOST_TEST(printable("\xc2\x9b"
+                         "31m C1") == "\\x9b31m C1");
+    BOOST_TEST(printable("a\xe2\x80\xae"
+                         "b\xe2\x81\xa6"
+                         "c\xe2\x80\xa8") == "a\\u202eb\\u2066c\\u2028");
     BOOST_TEST(printable("µs ± 日本語 😀 ◄ \\") == "µs ± 日本語 😀 ◄ \\");
     // Not UTF-8: a lone continuation, an overlong slash, a surrogate, beyond the last plane, cut at the end.
     BOOST_TEST(printable("\x80") == "\\x80");
@@ -56,16 +59,18 @@ BOOST_AUTO_TEST_CASE(a_long_value_is_quoted_by_its_two_ends) {
 }
 
 BOOST_AUTO_TEST_CASE(a_sentence_is_one_line_and_shortens_the_values_it_quotes) {
-    BOOST_TEST(sentence("no device matches 'H100'; there are  2: 'a', 'b'") == "no device matches 'H100'; there are  2: 'a', 'b'");
+    BOOST_TEST(sentence("no device matches 'H100'; there are  2: 'a', 'b'") ==
+               "no device matches 'H100'; there are  2: 'a', 'b'");
     BOOST_TEST(sentence("file 'a\nb' is\x1b[0m bad") == "file 'a\\x0ab' is\\x1b[0m bad");
     for (const auto& value : {std::string(5000, 'x'), std::string("it's ") + std::string(5000, 'x'), [] {
-             std::string words;
-             for (int i = 0; i < 1000; ++i) words += "two words ";
-             return words;
-         }()}) {
-        for (const auto& text :
-             {"option '--axis' is '" + value + "'; possible are 1 and 2", "the argument ('" + value + "') is invalid", "file " + value + " is bad"}) {
-            if (value.find(' ') != std::string::npos && text.find('\'') == std::string::npos) continue;  // nothing says where it ends
+                                  std::string words;
+                                  for (int i = 0; i < 1000; ++i) words += "two words ";
+                                  return words;
+                              }()}) {
+        for (const auto& text : {"option '--axis' is '" + value + "'; possible are 1 and 2",
+                                 "the argument ('" + value + "') is invalid", "file " + value + " is bad"}) {
+            if (value.find(' ') != std::string::npos && text.find('\'') == std::string::npos)
+                continue;  // nothing says where it ends
             BOOST_TEST(sentence(text).size() < 300u, sentence(text));
         }
     }

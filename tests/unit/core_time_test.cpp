@@ -2,15 +2,15 @@
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
-#include <boost/test/unit_test.hpp>
+#include "run/conditions/core_time.hpp"
 
+#include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <fstream>
 #include <random>
 
 #include "experiments/lib/fma_findings.hpp"
 #include "experiments/lib/levels.hpp"
-#include "run/conditions/core_time.hpp"
 #include "unit/why_cells.hpp"
 
 BOOST_AUTO_TEST_SUITE(core_time)
@@ -42,12 +42,15 @@ BOOST_AUTO_TEST_CASE(a_line_of_the_scheduler_has_the_time_on_a_core_and_the_time
     BOOST_TEST_REQUIRE(read.has_value());
     BOOST_TEST(read->had == 1.5, is_close);
     BOOST_TEST(read->waited == 0.25, is_close);
-    for (const char* other : {"", "12", "12 ", "a b c\n", "12 x 3\n", "-1 2 3\n"}) BOOST_TEST(!run::parse_schedstat(other), other);
+    for (const char* other : {"", "12", "12 ", "a b c\n", "12 x 3\n", "-1 2 3\n"})
+        BOOST_TEST(!run::parse_schedstat(other), other);
 }
 
 BOOST_AUTO_TEST_CASE(the_threads_of_a_process_are_added_up_and_none_are_known_where_the_system_counts_nothing) {
-    const auto folder = std::filesystem::temp_directory_path() / ("cllab-core-time-" + std::to_string(std::random_device{}()));
-    for (const auto& [thread, line] : {std::pair{"7", "1000000000 0 1\n"}, {"8", "2000000000 500000000 1\n"}, {"9", "no numbers\n"}}) {
+    const auto folder =
+        std::filesystem::temp_directory_path() / ("cllab-core-time-" + std::to_string(std::random_device{}()));
+    for (const auto& [thread, line] :
+         {std::pair{"7", "1000000000 0 1\n"}, {"8", "2000000000 500000000 1\n"}, {"9", "no numbers\n"}}) {
         std::filesystem::create_directories(folder / thread);
         std::ofstream(folder / thread / "schedstat") << line;
     }
@@ -64,7 +67,8 @@ BOOST_AUTO_TEST_CASE(the_threads_of_a_process_are_added_up_and_none_are_known_wh
 
 BOOST_AUTO_TEST_CASE(cores_are_those_of_the_samples_around_the_median) {
     std::vector<run::SharedSample> samples;
-    for (int i = 0; i < 10; ++i) samples.push_back({1 + 0.001 * i, 2, {{0.4, 5}, {2.2, 1.8}}, {{0.2, 0}, {1.1 * 1.005, 0}}});
+    for (int i = 0; i < 10; ++i)
+        samples.push_back({1 + 0.001 * i, 2, {{0.4, 5}, {2.2, 1.8}}, {{0.2, 0}, {1.1 * 1.005, 0}}});
     samples.push_back({50, 100, {{1, 1}, {1, 199}}, {{0.1, 0}, {0.5, 0}}});
     samples.push_back({0.1, 0.2, {{}, {0.4, 0}}, {{}, {0.2, 0}}});
     const auto found = run::cores_had(samples);
@@ -87,16 +91,18 @@ BOOST_AUTO_TEST_CASE(arithmetic_on_one_of_two_cores_is_bounded_by_the_peak_of_on
     BOOST_TEST(arithmetic(computed(2.1e-3, 2, 0)) == 1e-3, is_close);
     BOOST_TEST(arithmetic(computed(2.1e-3, 1, 1)) == 2e-3, is_close);
     BOOST_TEST(said(computed(2.1e-3, 1, 1)) == "limited by float arithmetic: 95 % of the time");
-    BOOST_TEST(bound(explain::explain(computed(2.1e-3, 1, 1), profile()), "arithmetic").how.ends_with(", on 1.00 of 2 cores: others had the rest"));
+    BOOST_TEST(bound(explain::explain(computed(2.1e-3, 1, 1), profile()), "arithmetic")
+                   .how.ends_with(", on 1.00 of 2 cores: others had the rest"));
     BOOST_TEST(arithmetic(computed(2.1e-3, 0, 0)) == 1e-3, is_close);  // not known
     BOOST_TEST(arithmetic(computed(2.1e-3, 1.97, 0.03)) == 1e-3, is_close);
 }
 
 BOOST_AUTO_TEST_CASE(cores_that_nobody_waited_for_or_that_the_groups_have_no_use_for_are_no_cores_lost) {
-    BOOST_TEST(arithmetic(computed(2.1e-3, 1, 0)) == 1e-3, is_close);          // the rest of the time is something else
+    BOOST_TEST(arithmetic(computed(2.1e-3, 1, 0)) == 1e-3, is_close);  // the rest of the time is something else
     BOOST_TEST(arithmetic(computed(2.1e-3, 1, 0.25)) == 1e-3 / 0.875, is_close);
-    BOOST_TEST(arithmetic(computed(2.1e-3, 1.5, 3)) == 1e-3 / 0.75, is_close);  // no longer than the time on cores allows
-    BOOST_TEST(arithmetic(computed(2.1e-3, 1, 1, 1)) == 1e-3, is_close);        // the one group had its core
+    BOOST_TEST(arithmetic(computed(2.1e-3, 1.5, 3)) == 1e-3 / 0.75,
+               is_close);                                                 // no longer than the time on cores allows
+    BOOST_TEST(arithmetic(computed(2.1e-3, 1, 1, 1)) == 1e-3, is_close);  // the one group had its core
     auto gpu = computed(2.1e-3, 1, 1);
     gpu.device.type = "gpu";
     BOOST_TEST(arithmetic(gpu) == 1e-3, is_close);
@@ -117,7 +123,8 @@ BOOST_AUTO_TEST_CASE(a_cores_own_caches_and_what_one_work_item_waits_for_are_slo
         r.time->waited = waited;
         return bound(explain::explain(r, profile()), id).seconds;
     };
-    const model::WorkInfo near{.bytes = 60 * KiB, .read = 60 * KiB, .footprint = 60 * KiB}, last{.bytes = MiB, .read = MiB, .footprint = MiB};
+    const model::WorkInfo near{.bytes = 60 * KiB, .read = 60 * KiB, .footprint = 60 * KiB},
+        last{.bytes = MiB, .read = MiB, .footprint = MiB};
     BOOST_TEST(seconds(near, "l1", 1, 1) == 2 * 60 * KiB / 200e9, is_close);
     BOOST_TEST(seconds(last, "l2", 1, 1) == seconds(last, "l2", 2, 0), is_close);
     BOOST_TEST(seconds(copying(), "memory", 1, 1) == seconds(copying(), "memory", 2, 0), is_close);
@@ -171,7 +178,8 @@ BOOST_AUTO_TEST_CASE(the_rate_of_a_cores_own_level_is_told_of_all_cores_and_that
     cpu.host_cache_levels = {32 << 10, 1 << 20, 64 << 20};
     const auto rate = [&](const std::string& id, double bytes, double cores, double waited) {
         model::Curve curve;
-        model::Curve::Sample sample{.x = bytes, .seconds = 1e-6, .low = 1e-6, .high = 1e-6, .work = {.bytes = bytes}, .per_step = 1e-11};
+        model::Curve::Sample sample{
+            .x = bytes, .seconds = 1e-6, .low = 1e-6, .high = 1e-6, .work = {.bytes = bytes}, .per_step = 1e-11};
         sample.metrics = {{"cores", cores}, {"cores_waited", waited}};
         curve.samples = {sample};
         auto found = model::lib::rates(curve, cpu, "");

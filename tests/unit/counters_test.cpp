@@ -2,13 +2,14 @@
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
-#include <boost/test/unit_test.hpp>
+#include "explain/counters.hpp"
 
 #include <dlfcn.h>
+
+#include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
 
 #include "app/cuda/cuda_launch.hpp"
-#include "explain/counters.hpp"
 #include "inspect/tools/tool.hpp"
 #include "report/table/counters.hpp"
 #include "unit/probe_setup.hpp"
@@ -50,8 +51,10 @@ struct FakeCuda {
 BOOST_AUTO_TEST_CASE(a_table_of_ncu_is_read_with_its_units_and_thousands) {
     const auto found = explain::parse_ncu(printed);
     BOOST_TEST(explain::counter(found, "dram__bytes_read.sum").value() == 1.07e9, boost::test_tools::tolerance(1e-12));
-    BOOST_TEST(explain::counter(found, "dram__bytes_write.sum").value() == 1073.75e6, boost::test_tools::tolerance(1e-12));
-    BOOST_TEST(explain::counter(found, "gpu__time_duration.sum").value() == 544.06e-6, boost::test_tools::tolerance(1e-12));
+    BOOST_TEST(explain::counter(found, "dram__bytes_write.sum").value() == 1073.75e6,
+               boost::test_tools::tolerance(1e-12));
+    BOOST_TEST(explain::counter(found, "gpu__time_duration.sum").value() == 544.06e-6,
+               boost::test_tools::tolerance(1e-12));
     BOOST_TEST(explain::counter(found, "launch__grid_size").value() == 262144);
     BOOST_TEST(!explain::counter(found, "device__attribute_display_name").has_value());
     BOOST_TEST(!explain::counter(found, "lts__t_bytes.sum").has_value());
@@ -73,7 +76,8 @@ BOOST_AUTO_TEST_CASE(text_without_a_table_has_no_counters) {
 }
 
 BOOST_AUTO_TEST_CASE(a_line_of_counters_has_the_point_of_the_cell) {
-    model::Counted counted{"pitch_wide", {{"width", "4096"}, {"local", "64x4"}}, {}, 1e-3, 1.01e-3, {{"dram__bytes_read.sum", "byte", 5}}};
+    model::Counted counted{"pitch_wide", {{"width", "4096"}, {"local", "64x4"}}, {}, 1e-3,
+                           1.01e-3,      {{"dram__bytes_read.sum", "byte", 5}}};
     const auto j = nlohmann::json::parse(report::counters_json(counted));
     BOOST_TEST(j["record"] == "counters");
     BOOST_TEST(j["point"]["width"] == 4096);
@@ -97,24 +101,30 @@ BOOST_AUTO_TEST_CASE(a_launch_is_written_carried_out_and_checked) {
     const inspect::TempFolder folder;
     auto device = test::probe_gpu();
     const auto setup = test::probe_setup("bandwidth_copy", {{"size", "64Ki"}, {"width", "4"}}, device);
-    app::write_cuda_launch(folder.path(), setup, "fake_copy", std::string("// PTX\n\0\0", 9), "UUID 00112233-4455-6677-8899-aabbccddeeff", 3);
+    app::write_cuda_launch(folder.path(), setup, "fake_copy", std::string("// PTX\n\0\0", 9),
+                           "UUID 00112233-4455-6677-8899-aabbccddeeff", 3);
     BOOST_TEST(app::check_cuda_launch(folder.path(), setup, 3).value_or("").find("left no") != std::string::npos);
     BOOST_TEST(inspect::read_file(folder.path() / "kernel.ptx").value() == "// PTX\n");
     BOOST_TEST(cuda_launch(folder.path().string(), 3) == 0);
     BOOST_TEST(app::check_cuda_launch(folder.path(), setup, 3).value_or("") == "");
 
-    // What OpenCL's driver keeps in registers of its own become constants: here the number of groups; what is not known is refused.
-    app::write_cuda_launch(folder.path(), setup, "fake_copy", "mov.b32 %r1, %envreg3; mov.b32 %r2, %envreg6; // PTX", "", 3);
+    // What OpenCL's driver keeps in registers of its own become constants: here the number of groups; what is not known
+    // is refused.
+    app::write_cuda_launch(folder.path(), setup, "fake_copy", "mov.b32 %r1, %envreg3; mov.b32 %r2, %envreg6; // PTX",
+                           "", 3);
     const auto ptx = inspect::read_file(folder.path() / "kernel.ptx").value();
     BOOST_TEST(ptx.starts_with("mov.b32 %r1, 0; mov.b32 %r2, "));
     BOOST_TEST(ptx.find("%envreg") == std::string::npos);
-    BOOST_CHECK_THROW(app::write_cuda_launch(folder.path(), setup, "fake_copy", "mov.b32 %r1, %envreg12;", "", 3), Unsupported);
+    BOOST_CHECK_THROW(app::write_cuda_launch(folder.path(), setup, "fake_copy", "mov.b32 %r1, %envreg12;", "", 3),
+                      Unsupported);
 
-    app::write_cuda_launch(folder.path(), setup, "fake_half", "// PTX\n", "UUID 00112233-4455-6677-8899-aabbccddeeff", 3);
+    app::write_cuda_launch(folder.path(), setup, "fake_half", "// PTX\n", "UUID 00112233-4455-6677-8899-aabbccddeeff",
+                           3);
     BOOST_TEST(cuda_launch(folder.path().string(), 1) == 0);
     BOOST_TEST(app::check_cuda_launch(folder.path(), setup, 3).value_or("").find("dst[") == 0u);
 
-    app::write_cuda_launch(folder.path(), setup, "fake_copy", "// PTX\n", "UUID ffffffff-4455-6677-8899-aabbccddeeff", 3);
+    app::write_cuda_launch(folder.path(), setup, "fake_copy", "// PTX\n", "UUID ffffffff-4455-6677-8899-aabbccddeeff",
+                           3);
     BOOST_TEST(cuda_launch(folder.path().string(), 1) == 3);  // another card
     app::write_cuda_launch(folder.path(), setup, "no_such_kernel", "// PTX\n", "", 3);
     BOOST_TEST(cuda_launch(folder.path().string(), 1) == 3);

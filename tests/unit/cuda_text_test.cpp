@@ -1,12 +1,14 @@
-// One text in two languages: what becomes of OpenCL C on its way to NVRTC, and of PTX on its way back. No compiler is needed.
+// One text in two languages: what becomes of OpenCL C on its way to NVRTC, and of PTX on its way back. No compiler is
+// needed.
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
+#include "device/cuda_text.hpp"
+
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
 #include "core/error.hpp"
-#include "device/cuda_text.hpp"
 #include "device/nvrtc.hpp"
 
 using namespace cllab;
@@ -19,7 +21,9 @@ std::string made_of(const std::string& text) {
     return whole.substr(whole.rfind("// here\n") + 8);
 }
 
-bool has_word(const std::vector<std::string>& words, const std::string& word) { return std::find(words.begin(), words.end(), word) != words.end(); }
+bool has_word(const std::vector<std::string>& words, const std::string& word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
 
 BOOST_AUTO_TEST_CASE(the_option_is_two_words) {
     BOOST_TEST(device::asks_for_cuda("-DA=1 -x cuda -DB"));
@@ -29,11 +33,14 @@ BOOST_AUTO_TEST_CASE(the_option_is_two_words) {
 }
 
 BOOST_AUTO_TEST_CASE(a_kernel_and_its_promised_group_are_what_they_are_in_cuda) {
-    BOOST_TEST(made_of("__kernel void k(__global float* restrict a, int n) {}") == "extern \"C\" __global__ void k( float* restrict a, int n) {}\n");
+    BOOST_TEST(made_of("__kernel void k(__global float* restrict a, int n) {}") ==
+               "extern \"C\" __global__ void k( float* restrict a, int n) {}\n");
     BOOST_TEST(made_of("kernel __attribute__((reqd_work_group_size(TILE, 16, 1))) void k(global int* a) {}") ==
                "extern \"C\" __global__ __launch_bounds__((TILE) * (16) * (1)) void k( int* a) {}\n");
-    BOOST_TEST(made_of("__attribute__((vec_type_hint(short8)))\n__kernel void k() {}") == "\nextern \"C\" __global__ void k() {}\n");
-    BOOST_TEST(made_of("kernel SHAPE void KERNEL(int a) {}") == "extern \"C\" __global__ SHAPE void KERNEL(int a) {}\n");
+    BOOST_TEST(made_of("__attribute__((vec_type_hint(short8)))\n__kernel void k() {}") ==
+               "\nextern \"C\" __global__ void k() {}\n");
+    BOOST_TEST(made_of("kernel SHAPE void KERNEL(int a) {}") ==
+               "extern \"C\" __global__ SHAPE void KERNEL(int a) {}\n");
     // lab.h makes a macro of the word; it is no kernel.
     BOOST_TEST(made_of("#define kernel __kernel\n") == "#define kernel __kernel\n\n");
     BOOST_TEST(made_of("int kernel_size = get_global_id(0);") == "int kernel_size = get_global_id(0);\n");
@@ -56,30 +63,40 @@ BOOST_AUTO_TEST_CASE(a_vector_literal_is_no_cast_of_its_last_value) {
 
 BOOST_AUTO_TEST_CASE(options_are_translated_or_refused) {
     const std::string plain = "kernel void k() {}", strict = "#pragma OPENCL FP_CONTRACT OFF\n" + plain;
-    const auto words = device::nvrtc_options("-cl-std=CL1.2 -DLANES=4 -D OTHER -x cuda -cl-nv-maxrregcount=128", strict, 90);
-    for (const char* word : {"--gpu-architecture=compute_90", "-DLANES=4", "-DOTHER", "--fmad=false", "--prec-div=false"})
+    const auto words =
+        device::nvrtc_options("-cl-std=CL1.2 -DLANES=4 -D OTHER -x cuda -cl-nv-maxrregcount=128", strict, 90);
+    for (const char* word :
+         {"--gpu-architecture=compute_90", "-DLANES=4", "-DOTHER", "--fmad=false", "--prec-div=false"})
         BOOST_TEST(has_word(words, word), word);
-    for (const auto& word : words) BOOST_TEST((word.find("-cl-") == std::string::npos && word != "-x" && word != "cuda"), word);
+    for (const auto& word : words)
+        BOOST_TEST((word.find("-cl-") == std::string::npos && word != "-x" && word != "cuda"), word);
     BOOST_TEST(has_word(device::nvrtc_options("-x cuda", plain, 80), "--fmad=true"));
     BOOST_TEST(has_word(device::nvrtc_options("-x cuda -cl-mad-enable", strict, 80), "--fmad=true"));
     BOOST_TEST(has_word(device::nvrtc_options("-cl-fast-relaxed-math -x cuda", strict, 80), "--use_fast_math"));
-    BOOST_TEST(has_word(device::nvrtc_options("-cl-fp32-correctly-rounded-divide-sqrt -x cuda", strict, 80), "--prec-div=true"));
-    BOOST_CHECK_EXCEPTION(device::nvrtc_options("-x cuda -cl-opt-disable", plain, 80), Unsupported,
-                          [](const Unsupported& e) { return std::string(e.what()).find("'-cl-opt-disable'") != std::string::npos; });
+    BOOST_TEST(has_word(device::nvrtc_options("-cl-fp32-correctly-rounded-divide-sqrt -x cuda", strict, 80),
+                        "--prec-div=true"));
+    BOOST_CHECK_EXCEPTION(
+        device::nvrtc_options("-x cuda -cl-opt-disable", plain, 80), Unsupported,
+        [](const Unsupported& e) { return std::string(e.what()).find("'-cl-opt-disable'") != std::string::npos; });
 }
 
 BOOST_AUTO_TEST_CASE(a_limit_of_registers_becomes_a_directive_of_each_kernel) {
-    const std::string ptx = ".visible .entry a(\n\t.param .u64 a_param_0\n)\n.maxntid 256, 1, 1\n{\n}\n.visible .entry b()\n{\n}\n";
+    const std::string ptx =
+        ".visible .entry a(\n\t.param .u64 a_param_0\n)\n.maxntid 256, 1, 1\n{\n}\n.visible .entry b()\n{\n}\n";
     BOOST_TEST(device::with_register_limit(ptx, "-DA -cl-nv-maxrregcount=128 -x cuda") ==
-               ".visible .entry a(\n\t.param .u64 a_param_0\n)\n.maxnreg 128\n.maxntid 256, 1, 1\n{\n}\n.visible .entry b()\n.maxnreg 128\n{\n}\n");
+               ".visible .entry a(\n\t.param .u64 a_param_0\n)\n.maxnreg 128\n.maxntid 256, 1, 1\n{\n}\n.visible "
+               ".entry b()\n.maxnreg 128\n{\n}\n");
     BOOST_TEST(device::with_register_limit(ptx, "-x cuda") == ptx);
 }
 
 BOOST_AUTO_TEST_CASE(pointers_are_marked_and_numbers_are_not) {
-    const std::string ptx = ".version 9.0\n.target sm_90\n.visible .entry k(\n\t.param .u64 k_param_0,\n\t.param .u64 .ptr .align 1 k_param_1,\n"
-                            "\t.param .u64 k_param_2,\n\t.param .u64 k_param_12\n)\n{\n\tld.param.u64 %rd1, [k_param_0];\n}\n";
+    const std::string ptx =
+        ".version 9.0\n.target sm_90\n.visible .entry k(\n\t.param .u64 k_param_0,\n\t.param .u64 .ptr .align 1 "
+        "k_param_1,\n"
+        "\t.param .u64 k_param_2,\n\t.param .u64 k_param_12\n)\n{\n\tld.param.u64 %rd1, [k_param_0];\n}\n";
     BOOST_TEST(device::entries_in(ptx) == std::vector<std::string>{"k"}, boost::test_tools::per_element());
-    const auto said = device::pointers_in(".const .align 8 .u64 lab_pointers_k = 3;\n.const .align 8 .u64 lab_pointers_none;\n");
+    const auto said =
+        device::pointers_in(".const .align 8 .u64 lab_pointers_k = 3;\n.const .align 8 .u64 lab_pointers_none;\n");
     BOOST_TEST(said.at("k") == 3u);
     BOOST_TEST(said.at("none") == 0u);  // PTX leaves zeros out
     const auto marked = device::with_pointers(ptx, said);
@@ -101,33 +118,38 @@ boost::unit_test::precondition where_there_is_nvrtc() {
 }
 
 BOOST_AUTO_TEST_CASE(nvrtc_says_which_parameters_are_pointers, *where_there_is_nvrtc()) {
-    const auto made = device::compile_cuda("typedef struct { int n; float f; } Pair;\n"
-                                           "kernel void first(global const float* restrict a, ulong n, Pair p, constant uchar* b, global int* restrict c) {\n"
-                                           "    local float t[64];\n    t[get_local_id(0)] = a[n] + p.f + b[p.n];\n    barrier(CLK_LOCAL_MEM_FENCE);\n"
-                                           "    c[get_global_id(0)] = (int)t[63 - get_local_id(0)];\n}\n"
-                                           "kernel void second(ulong n, global ulong* a) { a[0] = n; }\n",
-                                           "-x cuda", 80);
+    const auto made = device::compile_cuda(
+        "typedef struct { int n; float f; } Pair;\n"
+        "kernel void first(global const float* restrict a, ulong n, Pair p, constant uchar* b, global int* restrict c) "
+        "{\n"
+        "    local float t[64];\n    t[get_local_id(0)] = a[n] + p.f + b[p.n];\n    barrier(CLK_LOCAL_MEM_FENCE);\n"
+        "    c[get_global_id(0)] = (int)t[63 - get_local_id(0)];\n}\n"
+        "kernel void second(ulong n, global ulong* a) { a[0] = n; }\n",
+        "-x cuda", 80);
     BOOST_REQUIRE_MESSAGE(made.ok, made.log);
     const auto has = [&](const char* text) { return made.ptx.find(text) != std::string::npos; };
     for (const char* pointer : {"first_param_0", "first_param_3", "first_param_4", "second_param_1"})
         BOOST_TEST(has((".param .u64 .ptr .global .align 4 " + std::string(pointer)).c_str()), pointer);
-    for (const char* number : {"first_param_1", "second_param_0"}) BOOST_TEST(has((".param .u64 " + std::string(number)).c_str()), number);
+    for (const char* number : {"first_param_1", "second_param_0"})
+        BOOST_TEST(has((".param .u64 " + std::string(number)).c_str()), number);
     BOOST_TEST(has(".shared"));
 }
 
 BOOST_AUTO_TEST_CASE(a_vector_of_four_is_one_access_and_has_the_values_it_was_given, *where_there_is_nvrtc()) {
-    const auto made = device::compile_cuda("kernel void k(global const float4* a, global float4* b) {\n"
-                                           "    b[get_global_id(0)] = (float4)(a[get_global_id(0)].w, a[get_global_id(0)].s2, 2.0f, 1.0f) + 1.0f;\n}\n",
-                                           "-x cuda", 80);
+    const auto made = device::compile_cuda(
+        "kernel void k(global const float4* a, global float4* b) {\n"
+        "    b[get_global_id(0)] = (float4)(a[get_global_id(0)].w, a[get_global_id(0)].s2, 2.0f, 1.0f) + 1.0f;\n}\n",
+        "-x cuda", 80);
     BOOST_REQUIRE_MESSAGE(made.ok, made.log);
     BOOST_TEST(made.ptx.find("st.global.v4") != std::string::npos, made.ptx);
 }
 
 BOOST_AUTO_TEST_CASE(a_picture_is_read_through_the_texture_unit, *where_there_is_nvrtc()) {
-    const auto made = device::compile_cuda("constant sampler_t plain = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_NONE | CLK_FILTER_NEAREST;\n"
-                                           "kernel void k(__read_only image2d_t a, global uint* b) {\n"
-                                           "    b[get_global_id(0)] = read_imageui(a, plain, (int2)((int)get_global_id(0), 3)).x;\n}\n",
-                                           "-x cuda", 75);
+    const auto made = device::compile_cuda(
+        "constant sampler_t plain = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_NONE | CLK_FILTER_NEAREST;\n"
+        "kernel void k(__read_only image2d_t a, global uint* b) {\n"
+        "    b[get_global_id(0)] = read_imageui(a, plain, (int2)((int)get_global_id(0), 3)).x;\n}\n",
+        "-x cuda", 75);
     BOOST_REQUIRE_MESSAGE(made.ok, made.log);
     BOOST_TEST(made.ptx.find("tex.2d.v4.u32.s32") != std::string::npos, made.ptx);
 }

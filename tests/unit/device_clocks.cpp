@@ -1,12 +1,11 @@
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
-#include <boost/test/unit_test.hpp>
+#include <unistd.h>
 
+#include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <fstream>
-
-#include <unistd.h>
 
 #include "device/clocks.hpp"
 
@@ -44,7 +43,8 @@ BOOST_AUTO_TEST_CASE(nvml_is_asked_for_the_device_of_this_uuid_and_its_limits_be
     // The stand-in library (fake_nvml.cpp) knows one device, which runs at 1980 MHz at its power cap.
     const Sysfs sysfs;
     std::string why;
-    const auto reader = device::clock_reader(gpu(model::Implementation::nvidia, "UUID 00112233445566778899aabbccddeeff"), why, sysfs.sources());
+    const auto reader = device::clock_reader(
+        gpu(model::Implementation::nvidia, "UUID 00112233445566778899aabbccddeeff"), why, sysfs.sources());
     BOOST_REQUIRE(reader);
     const auto clocks = reader->read();
     BOOST_REQUIRE(clocks);
@@ -54,15 +54,18 @@ BOOST_AUTO_TEST_CASE(nvml_is_asked_for_the_device_of_this_uuid_and_its_limits_be
     BOOST_TEST(*clocks->celsius == 61);
     BOOST_TEST(clocks->limits == std::vector<std::string>({"power cap"}), boost::test_tools::per_element());
     BOOST_TEST(clocks->source == "NVML");
-    BOOST_TEST(device::clock_reader(gpu(model::Implementation::nvidia, "PCI 0000:3b:00.0"), why, sysfs.sources()) != nullptr);
+    BOOST_TEST(device::clock_reader(gpu(model::Implementation::nvidia, "PCI 0000:3b:00.0"), why, sysfs.sources()) !=
+               nullptr);
 }
 
 BOOST_AUTO_TEST_CASE(another_device_and_an_absent_library_are_said_in_a_sentence) {
     const Sysfs sysfs;
     std::string why;
-    BOOST_TEST(!device::clock_reader(gpu(model::Implementation::nvidia, "UUID ffffffffffffffffffffffffffffffff"), why, sysfs.sources()));
+    BOOST_TEST(!device::clock_reader(gpu(model::Implementation::nvidia, "UUID ffffffffffffffffffffffffffffffff"), why,
+                                     sysfs.sources()));
     BOOST_TEST(why == "none: NVML knows no device with UUID ffffffffffffffffffffffffffffffff");
-    BOOST_TEST(!device::clock_reader(gpu(model::Implementation::nvidia, "PCI 0000:3b:00.0"), why, {"libnot-here.so.1", sysfs.root}));
+    BOOST_TEST(!device::clock_reader(gpu(model::Implementation::nvidia, "PCI 0000:3b:00.0"), why,
+                                     {"libnot-here.so.1", sysfs.root}));
     BOOST_TEST(why.find("libnot-here.so.1") != std::string::npos);
 }
 
@@ -92,7 +95,8 @@ BOOST_AUTO_TEST_CASE(i915_names_each_reason_that_is_set) {
     sysfs.file(gt + "throttle_reason_pl1", "1\n");
     sysfs.file(gt + "throttle_reason_thermal", "0\n");
     std::string why;
-    const auto reader = device::clock_reader(gpu(model::Implementation::intel_gpu, "PCI 0000:00:02.0"), why, sysfs.sources());
+    const auto reader =
+        device::clock_reader(gpu(model::Implementation::intel_gpu, "PCI 0000:00:02.0"), why, sysfs.sources());
     BOOST_REQUIRE(reader);
     const auto clocks = reader->read();
     BOOST_REQUIRE(clocks);

@@ -2,11 +2,11 @@
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
-#include <boost/test/unit_test.hpp>
 #include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -28,7 +28,8 @@ using model::Implementation;
 
 namespace {
 
-model::Device make(const char* selector, const char* name, const char* platform, DeviceType type, Implementation implementation) {
+model::Device make(const char* selector, const char* name, const char* platform, DeviceType type,
+                   Implementation implementation) {
     model::Device d;
     d.selector = selector;
     d.name = name;
@@ -84,8 +85,9 @@ BOOST_AUTO_TEST_CASE(part_of_a_name_matches_without_case_and_repeats_count_once)
 }
 
 BOOST_AUTO_TEST_CASE(an_ambiguous_name_lists_its_candidates) {
-    BOOST_TEST(sentence({"H200"}) == "device 'H200' is ambiguous; it matches 2:0 'NVIDIA H200' (NVIDIA CUDA, gpu), "
-                                     "2:1 'NVIDIA H200' (NVIDIA CUDA, gpu)");
+    BOOST_TEST(sentence({"H200"}) ==
+               "device 'H200' is ambiguous; it matches 2:0 'NVIDIA H200' (NVIDIA CUDA, gpu), "
+               "2:1 'NVIDIA H200' (NVIDIA CUDA, gpu)");
 }
 
 BOOST_AUTO_TEST_CASE(an_unknown_name_lists_what_there_is) {
@@ -127,10 +129,16 @@ BOOST_AUTO_TEST_CASE(an_end_before_its_start_is_out_of_order) {
 }
 
 BOOST_AUTO_TEST_CASE(a_row_takes_from_its_first_start_to_its_last_end_whatever_stamps_lie_between) {
-    BOOST_TEST(device::row_seconds(std::vector<device::Stamps>{{1, 2, 100, 120}, {0, 0, 0, 0}, {1, 2, 300, 1100}}, true) == 1000e-9, boost::test_tools::tolerance(1e-9));
-    BOOST_TEST(device::row_seconds(std::vector<device::Stamps>{{1, 2, 200, 900}, {1, 2, 100, 120}, {1, 2, 300, 400}}, false) == 800e-9, boost::test_tools::tolerance(1e-9));
+    BOOST_TEST(device::row_seconds(std::vector<device::Stamps>{{1, 2, 100, 120}, {0, 0, 0, 0}, {1, 2, 300, 1100}},
+                                   true) == 1000e-9,
+               boost::test_tools::tolerance(1e-9));
+    BOOST_TEST(device::row_seconds(std::vector<device::Stamps>{{1, 2, 200, 900}, {1, 2, 100, 120}, {1, 2, 300, 400}},
+                                   false) == 800e-9,
+               boost::test_tools::tolerance(1e-9));
     for (const bool one_queue : {true, false}) {
-        const auto refused = [&](const std::vector<device::Stamps>& row) { BOOST_CHECK_THROW(device::row_seconds(row, one_queue), Error); };
+        const auto refused = [&](const std::vector<device::Stamps>& row) {
+            BOOST_CHECK_THROW(device::row_seconds(row, one_queue), Error);
+        };
         refused({{1, 2, 100, 120}, {1, 2, 300, 0}});  // the driver refused the last END
         refused({{1, 2, 0, 120}, {1, 2, 300, 400}});
         refused({{1, 2, 100, 90}});
@@ -172,7 +180,8 @@ BOOST_AUTO_TEST_CASE(each_process_has_a_folder_of_its_own_until_all_have_ended) 
     device::use_own_cache();
     const std::filesystem::path mine = setting("CUDA_CACHE_PATH");
     BOOST_TEST(!std::filesystem::exists(mine), "a driver must find nothing there");
-    BOOST_TEST(device::driver_settings().at("CUDA_CACHE_PATH").find(mine.string()) == std::string::npos, "the name of a folder that is gone says nothing");
+    BOOST_TEST(device::driver_settings().at("CUDA_CACHE_PATH").find(mine.string()) == std::string::npos,
+               "the name of a folder that is gone says nothing");
     const auto child = fork();
     if (child == 0) {
         device::use_own_cache();
@@ -200,7 +209,8 @@ BOOST_AUTO_TEST_CASE(a_user_who_has_said_whether_there_is_a_cache_is_obeyed) {
     unsetenv("CUDA_CACHE_PATH");
 }
 
-BOOST_AUTO_TEST_CASE(threads_are_pinned_on_an_idle_machine_where_the_process_may_use_all_cores_and_the_user_has_not_said_otherwise) {
+BOOST_AUTO_TEST_CASE(
+    threads_are_pinned_on_an_idle_machine_where_the_process_may_use_all_cores_and_the_user_has_not_said_otherwise) {
     cpu_set_t all;
     BOOST_TEST_REQUIRE(sched_getaffinity(0, sizeof all, &all) == 0);
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
@@ -241,7 +251,8 @@ BOOST_AUTO_TEST_CASE(every_entry_says_what_it_does_where_it_was_seen_and_when_it
     std::set<std::string> names;
     for (const auto& q : device::quirks()) {
         BOOST_TEST(names.insert(q.name).second, q.name);
-        for (const auto* field : {&q.versions, &q.fault, &q.handling, &q.seen, &q.gone_when}) BOOST_TEST(!field->empty(), q.name);
+        for (const auto* field : {&q.versions, &q.fault, &q.handling, &q.seen, &q.gone_when})
+            BOOST_TEST(!field->empty(), q.name);
     }
 }
 
@@ -306,7 +317,8 @@ BOOST_AUTO_TEST_CASE(the_last_level_of_the_host_is_all_instances_of_its_highest_
     cache(0, 3, "1", "64K", "0");
     std::ofstream(root / "cpu0/cache/index3/type") << "Instruction\n";
     BOOST_TEST(device::host_last_level_bytes(root) == 64u << 20);
-    BOOST_TEST(device::host_cache_levels(root) == std::vector<std::uint64_t>({32 << 10, 512 << 10, 32 << 20}), boost::test_tools::per_element());
+    BOOST_TEST(device::host_cache_levels(root) == std::vector<std::uint64_t>({32 << 10, 512 << 10, 32 << 20}),
+               boost::test_tools::per_element());
     BOOST_TEST(device::host_cache_levels(root / "none").empty());
     fs::remove_all(root);
 }
@@ -316,7 +328,8 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(device_identity)
 
 BOOST_AUTO_TEST_CASE(a_uuid_is_its_bytes_in_order_and_zeros_are_none) {
-    BOOST_TEST(device::uuid_text({0x0f, 0xa1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x42}) == "UUID 0fa10000000000000000000000000042");
+    BOOST_TEST(device::uuid_text({0x0f, 0xa1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x42}) ==
+               "UUID 0fa10000000000000000000000000042");
     BOOST_TEST(device::uuid_text({}) == "");
 }
 

@@ -3,7 +3,6 @@
 #define BOOST_TEST_DYN_LINK
 #endif
 #include <boost/test/unit_test.hpp>
-
 #include <filesystem>
 
 #include "app/cuda/replay.hpp"
@@ -17,8 +16,8 @@ using namespace cllab;
 
 namespace {
 
-// As ncu 2025.3 prints `--page source --csv --print-source sass`: a loop of four instructions that runs 100 times, an edge that never does, and one
-// instruction that half of the work-items skip.
+// As ncu 2025.3 prints `--page source --csv --print-source sass`: a loop of four instructions that runs 100 times, an
+// edge that never does, and one instruction that half of the work-items skip.
 const std::string printed = R"(==PROF== Connected to process 4242 (/usr/bin/cllab)
 "Kernel Name","k",
 "Address","Source","inst_executed","thread_inst_executed"
@@ -79,9 +78,11 @@ BOOST_AUTO_TEST_CASE(counters_and_executions_come_from_one_profile) {
     inspect::write_file(page, inspect::as_bytes(printed));
     const std::string script = R"(#!/bin/sh
 case "$*" in
-*--import*source*) cat )" + page.string() + R"( ;;
+*--import*source*) cat )" + page.string() +
+                               R"( ;;
 *--import*raw*) printf '"ID","Kernel Name","dram__bytes_read.sum"\n"","","byte"\n"0","k","4096"\n' ;;
-*) echo "$*" >> )" + folder.path().string() + R"(/asked ;;
+*) echo "$*" >> )" + folder.path().string() +
+                               R"(/asked ;;
 esac
 )";
     inspect::write_file(fake, inspect::as_bytes(script));
@@ -91,7 +92,8 @@ esac
     BOOST_TEST(all.trouble == "");
     BOOST_TEST(explain::counter(all.counters, "dram__bytes_read.sum").value() == 4096);
     BOOST_TEST(all.executed.value().instructions.size() == 10u);
-    const auto only = app::profile_replay(fake, replay, folder.path(), app::Count::executions, std::chrono::seconds(20));
+    const auto only =
+        app::profile_replay(fake, replay, folder.path(), app::Count::executions, std::chrono::seconds(20));
     BOOST_TEST(only.counters.empty());
     BOOST_TEST(only.executed.has_value());
     const auto asked = split(inspect::read_file(folder.path() / "asked").value(), '\n');
@@ -99,8 +101,10 @@ esac
     BOOST_TEST(asked.at(1).find("--section") == std::string::npos, asked.at(1));
     BOOST_TEST(asked.at(1).find("--kernel-name k") != std::string::npos, asked.at(1));
 
-    inspect::write_file(fake, inspect::as_bytes(std::string("#!/bin/sh\necho '==ERROR== ERR_NVGPUCTRPERM - no permission'\n")));
-    const auto refused = app::profile_replay(fake, replay, folder.path(), app::Count::executions, std::chrono::seconds(20));
+    inspect::write_file(
+        fake, inspect::as_bytes(std::string("#!/bin/sh\necho '==ERROR== ERR_NVGPUCTRPERM - no permission'\n")));
+    const auto refused =
+        app::profile_replay(fake, replay, folder.path(), app::Count::executions, std::chrono::seconds(20));
     BOOST_TEST(refused.trouble.find("an administrator") != std::string::npos, refused.trouble);
 }
 

@@ -39,8 +39,11 @@ void matches_golden(const std::string& name, const std::string& text) {
     const auto want = lines_of(expected), have = lines_of(text);
     std::size_t line = 0;
     while (line < want.size() && line < have.size() && want[line] == have[line]) ++line;
-    const auto at = [&](const std::vector<std::string>& lines) { return line < lines.size() ? "'" + lines[line] + "'" : std::string("the end"); };
-    BOOST_CHECK_MESSAGE(text == expected, name << " line " << line + 1 << ": " << at(have) << ", expected " << at(want));
+    const auto at = [&](const std::vector<std::string>& lines) {
+        return line < lines.size() ? "'" + lines[line] + "'" : std::string("the end");
+    };
+    BOOST_CHECK_MESSAGE(text == expected,
+                        name << " line " << line + 1 << ": " << at(have) << ", expected " << at(want));
 }
 
 }  // namespace cllab::test

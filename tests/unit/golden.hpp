@@ -6,7 +6,8 @@
 namespace cllab::test {
 
 /// Compares `text` with tests/golden/<name>, and says the first line that differs. With CLLAB_UPDATE_GOLDEN=1 in the
-/// environment it writes the file instead; read the difference in git before you commit it. A missing file is a failure.
+/// environment it writes the file instead; read the difference in git before you commit it. A missing file is a
+/// failure.
 void matches_golden(const std::string& name, const std::string& text);
 
 }  // namespace cllab::test

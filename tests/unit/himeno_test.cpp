@@ -1,9 +1,9 @@
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
-#include <boost/test/unit_test.hpp>
 #include <algorithm>
 #include <bit>
+#include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -47,14 +47,16 @@ Device cpu() {
     return d;
 }
 
-Setup make(const std::string& name, const std::vector<std::pair<std::string, std::string>>& axes, const Device& device = gpu(),
-           unsigned verification = 0) {
+Setup make(const std::string& name, const std::vector<std::pair<std::string, std::string>>& axes,
+           const Device& device = gpu(), unsigned verification = 0) {
     auto all = axes;
-    if (std::none_of(axes.begin(), axes.end(), [](const auto& axis) { return axis.first == "size"; })) all.emplace_back("size", "XXS");
+    if (std::none_of(axes.begin(), axes.end(), [](const auto& axis) { return axis.first == "size"; }))
+        all.emplace_back("size", "XXS");
     return test::set_up_cell("himeno_" + name, all, device, 7, verification);
 }
 
-std::string unsupported(const std::string& name, const std::vector<std::pair<std::string, std::string>>& axes, const Device& device = gpu()) {
+std::string unsupported(const std::string& name, const std::vector<std::pair<std::string, std::string>>& axes,
+                        const Device& device = gpu()) {
     try {
         make(name, axes, device);
     } catch (const Unsupported& e) {
@@ -107,7 +109,8 @@ BOOST_AUTO_TEST_CASE(operations_are_counted_over_the_true_interior) {
     BOOST_TEST(make("swap", {{"size", "S"}}).work.flops == 34.0 * 62 * 62 * 126);
     BOOST_TEST(make("whole", {{"size", "XS"}, {"sweeps", "4"}}).work.flops == 4 * 34.0 * 30 * 30 * 62);
     BOOST_CHECK_EXCEPTION(grid_of("XXL"), Error, [](const Error& e) {
-        return e.blame() == Blame::usage && std::string(e.what()) == "Himeno has no size 'XXL'; the sizes are XXS, XS, S, M, L, XL";
+        return e.blame() == Blame::usage &&
+               std::string(e.what()) == "Himeno has no size 'XXL'; the sizes are XXS, XS, S, M, L, XL";
     });
 }
 
@@ -164,7 +167,8 @@ BOOST_AUTO_TEST_CASE(padding_goes_between_the_rows_and_the_check_finds_a_written
     BOOST_TEST(found[6] == state->p[4]);
     BOOST_TEST(!compare_field(found, *state, grid, 6, 0).has_value());
     found[6 + 5] = 0;
-    BOOST_TEST(compare_field(found, *state, grid, 6, 0).value() == "p[0][1][5] is 0, written though it lies between two rows");
+    BOOST_TEST(compare_field(found, *state, grid, 6, 0).value() ==
+               "p[0][1][5] is 0, written though it lies between two rows");
 }
 
 BOOST_AUTO_TEST_CASE(a_section_has_the_points_inside_the_boundary_and_no_alignment) {
@@ -186,7 +190,8 @@ BOOST_AUTO_TEST_CASE(words_in_front_of_the_grid_move_it_and_may_not_be_written) 
     BOOST_TEST(found[3] == state->p[0]);
     BOOST_TEST(!compare_field(found, *state, grid, 4, 0, nullptr, 3).has_value());
     found[2] = 0;
-    BOOST_TEST(compare_field(found, *state, grid, 4, 0, nullptr, 3).value() == "word 2 of p is 0, written though it lies in front of the grid");
+    BOOST_TEST(compare_field(found, *state, grid, 4, 0, nullptr, 3).value() ==
+               "word 2 of p is 0, written though it lies in front of the grid");
 }
 
 BOOST_AUTO_TEST_CASE(a_tolerance_lets_pass_what_it_names_and_keeps_the_largest_error) {
@@ -203,7 +208,8 @@ BOOST_AUTO_TEST_CASE(a_tolerance_lets_pass_what_it_names_and_keeps_the_largest_e
 }
 
 BOOST_AUTO_TEST_CASE(interleaving_puts_the_components_of_a_point_side_by_side) {
-    const std::vector<SharedBytes> fields{share(std::vector<float>{1, 2}), share(std::vector<float>{3, 4}), share(std::vector<float>{5, 6})};
+    const std::vector<SharedBytes> fields{share(std::vector<float>{1, 2}), share(std::vector<float>{3, 4}),
+                                          share(std::vector<float>{5, 6})};
     const auto bytes = interleaved(fields);
     std::vector<float> found(6);
     std::memcpy(found.data(), bytes->data(), bytes->size());
@@ -282,10 +288,14 @@ BOOST_AUTO_TEST_CASE(the_steps_of_the_article_move_what_they_say) {
     const auto downloads = [](const Step& s) { return std::holds_alternative<Download>(s); };
     const auto launches = [](const Step& s) { return std::holds_alternative<Launch>(s); };
     const auto swaps = [](const Step& s) { return std::holds_alternative<Swap>(s); };
-    struct Expected { const char* name; std::size_t up, down, launch, swap; };
-    for (const Expected& e : {Expected{"transfers", 13, 2, 3, 0}, Expected{"region", 13, 2, 30, 0}, Expected{"whole", 13, 2, 30, 0},
-                              Expected{"data", 0, 1, 3, 0}, Expected{"resident", 0, 0, 3, 0}, Expected{"schedule", 0, 0, 3, 0},
-                              Expected{"padded", 0, 0, 3, 0}, Expected{"swap", 0, 0, 2, 1}, Expected{"wide", 0, 0, 2, 1}}) {
+    struct Expected {
+        const char* name;
+        std::size_t up, down, launch, swap;
+    };
+    for (const Expected& e :
+         {Expected{"transfers", 13, 2, 3, 0}, Expected{"region", 13, 2, 30, 0}, Expected{"whole", 13, 2, 30, 0},
+          Expected{"data", 0, 1, 3, 0}, Expected{"resident", 0, 0, 3, 0}, Expected{"schedule", 0, 0, 3, 0},
+          Expected{"padded", 0, 0, 3, 0}, Expected{"swap", 0, 0, 2, 1}, Expected{"wide", 0, 0, 2, 1}}) {
         BOOST_TEST_CONTEXT(e.name) {
             const auto setup = make(e.name, {});
             BOOST_TEST(count(setup, uploads) == e.up);
@@ -294,7 +304,8 @@ BOOST_AUTO_TEST_CASE(the_steps_of_the_article_move_what_they_say) {
             BOOST_TEST(count(setup, swaps) == e.swap);
         }
     }
-    BOOST_TEST(std::get<Upload>(make("region", {}).steps.front()).piece_bytes == 30u * 10 * 4);  // a plane inside the boundary
+    BOOST_TEST(std::get<Upload>(make("region", {}).steps.front()).piece_bytes ==
+               30u * 10 * 4);  // a plane inside the boundary
     BOOST_TEST(define(make("resident", {}), "ROW") == 33u);
     BOOST_TEST(define(make("region", {}), "ROW") == 32u);  // the shape of the section, not of the static array
     BOOST_TEST(define(make("padded", {}), "ROW") == 64u);
@@ -343,13 +354,17 @@ BOOST_AUTO_TEST_CASE(a_tile_of_several_planes_goes_along_i_in_whole_steps) {
 BOOST_AUTO_TEST_CASE(a_group_that_a_kernel_promises_may_be_larger_than_what_others_get) {
     auto amd = gpu();
     amd.max_group = 256;  // what the driver says of kernels that promise nothing
-    for (const auto* local : {"512x1", "1024x1"}) BOOST_TEST(define(make("schedule", {{"size", "L"}, {"local", local}}, amd), "LX") >= 512u);
+    for (const auto* local : {"512x1", "1024x1"})
+        BOOST_TEST(define(make("schedule", {{"size", "L"}, {"local", local}}, amd), "LX") >= 512u);
 }
 
 BOOST_AUTO_TEST_CASE(what_a_variant_or_device_cannot_do_is_unsupported_with_its_reason) {
-    BOOST_TEST(unsupported("wide", {{"pad", "1"}}) == "a row of 33 words (axis 'pad') does not hold whole vectors of 4");
-    BOOST_TEST(unsupported("swap", {{"local", "64x32"}}) == "a work-group of 2048 work-items is too large; at most 1024 are possible here");
-    BOOST_TEST(unsupported("wide", {{"local", "64"}}, cpu()) == "axis 'local' is 64x1x1; himeno_wide has one work-item per group on a CPU");
+    BOOST_TEST(unsupported("wide", {{"pad", "1"}}) ==
+               "a row of 33 words (axis 'pad') does not hold whole vectors of 4");
+    BOOST_TEST(unsupported("swap", {{"local", "64x32"}}) ==
+               "a work-group of 2048 work-items is too large; at most 1024 are possible here");
+    BOOST_TEST(unsupported("wide", {{"local", "64"}}, cpu()) ==
+               "axis 'local' is 64x1x1; himeno_wide has one work-item per group on a CPU");
     BOOST_TEST(unsupported("swap", {{"size", "XL"}}) == "size XL needs 14 GiB; the device has 4 GiB");
     auto small_buffers = gpu();
     small_buffers.max_alloc_bytes = 64u << 20;
@@ -363,7 +378,8 @@ BOOST_AUTO_TEST_CASE(the_summary_is_of_the_fastest_record_of_a_device_and_size) 
     slow.device.name = "test GPU";
     slow.point = {{"size", "M"}};
     slow.time = Timing{};
-    slow.metrics = {{"flops", {1e9, "FLOP/s"}}, {"score", {12.071, ""}}, {"gosa", {8.3814e-4, ""}}, {"iterations", {803, ""}}};
+    slow.metrics = {
+        {"flops", {1e9, "FLOP/s"}}, {"score", {12.071, ""}}, {"gosa", {8.3814e-4, ""}}, {"iterations", {803, ""}}};
     auto fast = slow;
     fast.id = "himeno_wide";
     fast.metrics[0].second.value = 2e9;
@@ -384,7 +400,8 @@ BOOST_AUTO_TEST_CASE(the_summary_tells_devices_apart_as_the_tables_do) {
     here.host.name = "node1";
     here.point = {{"size", "M"}};
     here.time = Timing{};
-    here.metrics = {{"flops", {1e9, "FLOP/s"}}, {"score", {12.071, ""}}, {"gosa", {8.3814e-4, ""}}, {"iterations", {803, ""}}};
+    here.metrics = {
+        {"flops", {1e9, "FLOP/s"}}, {"score", {12.071, ""}}, {"gosa", {8.3814e-4, ""}}, {"iterations", {803, ""}}};
     auto there = here;
     there.host.name = "node2";
     const auto blocks = [](const std::string& text) {

@@ -2,6 +2,8 @@
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
+#include "app/files/image_file.hpp"
+
 #include <unistd.h>
 #include <zlib.h>
 
@@ -9,7 +11,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/files/image_file.hpp"
 #include "core/random.hpp"
 
 BOOST_AUTO_TEST_SUITE(image_files)
@@ -60,30 +61,39 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 std::string from_hex(const std::string& hex) {
     std::string out;
-    for (std::size_t i = 0; i + 1 < hex.size(); i += 2) out += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+    for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+        out += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
     return out;
 }
 
 // Written by Pillow and by zlib, not by the code under test.
 const std::string jpeg_40_and_200 = from_hex(  // 16x8: the left half 40, the right half 200
-    "ffd8ffe000104a46494600010100000100010000ffdb0043000302020302020303030304030304050805050404050a070706080c0a0c0c0b0a0b0b"
-    "0d0e12100d0e110e0b0b1016101113141515150c0f171816141812141514ffc0000b080008001001011100ffc40015000101000000000000000000"
+    "ffd8ffe000104a46494600010100000100010000ffdb0043000302020302020303030304030304050805050404050a070706080c0a0c0c0b0a"
+    "0b0b"
+    "0d0e12100d0e110e0b0b1016101113141515150c0f171816141812141514ffc0000b080008001001011100ffc4001500010100000000000000"
+    "0000"
     "00000000000809ffc40014100100000000000000000000000000000000ffda0008010100003f000a2d5bffd9");
 const std::string png_16_bit = from_hex(  // 3x1: 0x00ff, 0x8080, 0xfffe
-    "89504e470d0a1a0a0000000d49484452000000030000000110000000006e1b972b0000000f4944415478da6360f8dfd0f0ff1f000b7e03fd6d90e526"
+    "89504e470d0a1a0a0000000d49484452000000030000000110000000006e1b972b0000000f4944415478da6360f8dfd0f0ff1f000b7e03fd6d"
+    "90e526"
     "0000000049454e44ae426082");
 const std::string png_rgba = from_hex(  // 2x2: red, green at alpha 128, blue at alpha 0, white
-    "89504e470d0a1a0a0000000d494844520000000200000002080600000072b60d24000000144944415478da63f8cfc0f01f081b18c0341000003fd7"
+    "89504e470d0a1a0a0000000d494844520000000200000002080600000072b60d24000000144944415478da63f8cfc0f01f081b18c034100000"
+    "3fd7"
     "08795fc76db10000000049454e44ae426082");
 const std::string png_palette = from_hex(  // 4x1: red, green, blue, white
-    "89504e470d0a1a0a0000000d4948445200000004000000010803000000cee2ffff0000000c504c5445ff000000ff000000fffffffffb0060f60000"
+    "89504e470d0a1a0a0000000d4948445200000004000000010803000000cee2ffff0000000c504c5445ff000000ff000000fffffffffb0060f6"
+    "0000"
     "000d4944415478da63606064620600000f00075bd08b7d0000000049454e44ae426082");
 const std::string png_interlaced = from_hex(  // 5x3: 40 x + 13 y
-    "89504e470d0a1a0a0000000d4948445200000005000000030800000001095aaab20000001e4944415478da63606058c010c02095b58b41a382c169"
+    "89504e470d0a1a0a0000000d4948445200000005000000030800000001095aaab20000001e4944415478da63606058c010c02095b58b41a382"
+    "c169"
     "1203af696ceb5a00326305740d4b496c0000000049454e44ae426082");
 const std::string bmp_colours(  // 4x1, 24 bits, blue first
-    "BM\x42\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\4\0\0\0\1\0\0\0\1\0\x18\0\0\0\0\0\x0c\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
-    "\0\0\xff\0\xff\0\xff\0\0\xff\xff\xff", 66);
+    "BM\x42\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\4\0\0\0\1\0\0\0\1\0\x18\0\0\0\0\0\x0c\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+    "\0"
+    "\0\0\xff\0\xff\0\xff\0\0\xff\xff\xff",
+    66);
 
 std::string big_endian(std::uint32_t value) {
     std::string out;
@@ -108,11 +118,14 @@ std::string png_of(const std::string& header, const std::string& rows, const std
     return "\x89PNG\r\n\x1a\n" + header + between + chunk("IDAT", rows) + chunk("IEND", "");
 }
 std::string bmp_of(int width, int height, int bits, const std::string& palette, const std::string& rows) {
-    const auto word = [](std::uint32_t v) { auto text = big_endian(v); return std::string(text.rbegin(), text.rend()); };
+    const auto word = [](std::uint32_t v) {
+        auto text = big_endian(v);
+        return std::string(text.rbegin(), text.rend());
+    };
     const auto offset = static_cast<std::uint32_t>(54 + palette.size());
     return "BM" + word(offset + static_cast<std::uint32_t>(rows.size())) + word(0) + word(offset) + word(40) +
-           word(static_cast<std::uint32_t>(width)) + word(static_cast<std::uint32_t>(height)) + word(1u | static_cast<std::uint32_t>(bits) << 16) +
-           std::string(24, '\0') + palette + rows;
+           word(static_cast<std::uint32_t>(width)) + word(static_cast<std::uint32_t>(height)) +
+           word(1u | static_cast<std::uint32_t>(bits) << 16) + std::string(24, '\0') + palette + rows;
 }
 
 }  // namespace
@@ -132,14 +145,17 @@ BOOST_AUTO_TEST_CASE(what_is_saved_is_loaded_again_bit_for_bit) {
             BOOST_TEST((*again.grey == grey), extension << " " << width << "x" << height << " differs");
         }
     }
-    BOOST_TEST(std::distance(fs::directory_iterator(path), fs::directory_iterator()) == 3, "a part file was left behind");
+    BOOST_TEST(std::distance(fs::directory_iterator(path), fs::directory_iterator()) == 3,
+               "a part file was left behind");
 }
 
 BOOST_AUTO_TEST_CASE(pgm_is_scaled_by_its_maxval) {
     BOOST_TEST(pixels(load_grey(put("a.pgm", "P2\n# from a camera\n3 2 # size\n15\n0 1 7\n8 14 15\n"))) ==
-                   (std::vector<int>{0, 17, 119, 136, 238, 255}), boost::test_tools::per_element());
+                   (std::vector<int>{0, 17, 119, 136, 238, 255}),
+               boost::test_tools::per_element());
     const std::string twelve_bit("P5 3 1 4095\n\x00\x00\x08\x00\x0f\xff", 18);
-    BOOST_TEST(pixels(load_grey(put("b.pgm", twelve_bit))) == (std::vector<int>{0, 128, 255}), boost::test_tools::per_element());
+    BOOST_TEST(pixels(load_grey(put("b.pgm", twelve_bit))) == (std::vector<int>{0, 128, 255}),
+               boost::test_tools::per_element());
     BOOST_TEST(pixels(load_grey(put("c.pgm", "P5 2 1 255 \x0a\xff"))) == (std::vector<int>{10, 255}),
                boost::test_tools::per_element());  // the first pixel looks like white space
 }
@@ -149,13 +165,15 @@ BOOST_AUTO_TEST_CASE(colour_becomes_bt601_luma_in_every_format) {
     const std::vector<int> expected{76, 149, 28, 255};
     const std::string rgb("\xff\0\0\0\xff\0\0\0\xff\xff\xff\xff", 12);
     BOOST_TEST(pixels(load_grey(put("a.ppm", "P6 4 1 255\n" + rgb))) == expected, boost::test_tools::per_element());
-    BOOST_TEST(pixels(load_grey(put("b.ppm", "P3 4 1 1 1 0 0 0 1 0 0 0 1 1 1 1"))) == expected, boost::test_tools::per_element());
+    BOOST_TEST(pixels(load_grey(put("b.ppm", "P3 4 1 1 1 0 0 0 1 0 0 0 1 1 1 1"))) == expected,
+               boost::test_tools::per_element());
     for (const auto& bytes : {bmp_colours, png_palette, png_rgba})
         BOOST_TEST(pixels(load_grey(put("c", bytes))) == expected, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(sixteen_bit_png_is_scaled_and_rounded) {
-    BOOST_TEST(pixels(load_grey(put("a.png", png_16_bit))) == (std::vector<int>{1, 128, 255}), boost::test_tools::per_element());
+    BOOST_TEST(pixels(load_grey(put("a.png", png_16_bit))) == (std::vector<int>{1, 128, 255}),
+               boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(jpeg_is_read_with_its_own_small_losses) {
@@ -196,20 +214,27 @@ BOOST_AUTO_TEST_CASE(an_interlaced_png_is_read_row_by_row) {
 }
 
 BOOST_AUTO_TEST_CASE(a_png_whose_checksums_are_right_must_also_have_all_its_rows_and_colours) {
-    const auto why = [&](const std::string& bytes) { return sentence(Blame::usage, [&] { load_grey(put("a.png", bytes)); }); };
+    const auto why = [&](const std::string& bytes) {
+        return sentence(Blame::usage, [&] { load_grey(put("a.png", bytes)); });
+    };
     const std::string two_rows = packed("\0\1\2\0\3\4"s), header = ihdr(2, 2, 0);
-    BOOST_TEST(pixels(load_grey(put("a.png", png_of(header, two_rows)))) == (std::vector<int>{1, 2, 3, 4}), boost::test_tools::per_element());
+    BOOST_TEST(pixels(load_grey(put("a.png", png_of(header, two_rows)))) == (std::vector<int>{1, 2, 3, 4}),
+               boost::test_tools::per_element());
     BOOST_TEST(has(why(png_of(header, packed("\0\1\2"s))), "cannot be read as PNG: "));
     std::string wrong_sum = two_rows;
     wrong_sum.back() ^= 1;
     BOOST_TEST(has(why(png_of(header, wrong_sum)), "cannot be read as PNG: "));
     const std::string three_colours = chunk("PLTE", "\xff\0\0\0\xff\0\0\0\xff"s);
-    BOOST_TEST(pixels(load_grey(put("a.png", png_of(ihdr(2, 1, 3), packed("\0\1\2"s), three_colours)))) == (std::vector<int>{149, 28}),
+    BOOST_TEST(pixels(load_grey(put("a.png", png_of(ihdr(2, 1, 3), packed("\0\1\2"s), three_colours)))) ==
+                   (std::vector<int>{149, 28}),
                boost::test_tools::per_element());
-    BOOST_TEST(has(why(png_of(ihdr(2, 1, 3), packed("\0\1\3"s), three_colours)), "has a pixel of colour 3, but its palette has only 3"));
+    BOOST_TEST(has(why(png_of(ihdr(2, 1, 3), packed("\0\1\3"s), three_colours)),
+                   "has a pixel of colour 3, but its palette has only 3"));
     // A colour profile is not used, so it need not be right.
-    BOOST_TEST(pixels(load_grey(put("a.png", png_of(header, two_rows, chunk("iCCP", "no profile") + chunk("gAMA", "\0\0\x27\x10"s))))) ==
-                   (std::vector<int>{1, 2, 3, 4}), boost::test_tools::per_element());
+    BOOST_TEST(pixels(load_grey(put(
+                   "a.png", png_of(header, two_rows, chunk("iCCP", "no profile") + chunk("gAMA", "\0\0\x27\x10"s))))) ==
+                   (std::vector<int>{1, 2, 3, 4}),
+               boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(a_bmp_is_read_from_the_top_and_only_in_colours_that_its_palette_has) {
@@ -220,15 +245,17 @@ BOOST_AUTO_TEST_CASE(a_bmp_is_read_from_the_top_and_only_in_colours_that_its_pal
     const std::string two_colours = "\x0a\x0a\x0a\0\x14\x14\x14\0"s;
     BOOST_TEST(pixels(load_grey(put("a.bmp", bmp_of(2, 1, 8, two_colours, "\1\0\0\0"s)))) == (std::vector<int>{20, 10}),
                boost::test_tools::per_element());
-    BOOST_TEST(pixels(load_grey(put("a.bmp", bmp_of(2, 1, 4, two_colours, "\x10\0\0\0"s)))) == (std::vector<int>{20, 10}),
-               boost::test_tools::per_element());
+    BOOST_TEST(
+        pixels(load_grey(put("a.bmp", bmp_of(2, 1, 4, two_colours, "\x10\0\0\0"s)))) == (std::vector<int>{20, 10}),
+        boost::test_tools::per_element());
     for (const auto& [bits, data] : {std::pair{8, "\1\2\0\0"s}, {4, "\x12\0\0\0"s}})
         BOOST_TEST(has(sentence(Blame::usage, [&] { load_grey(put("a.bmp", bmp_of(2, 1, bits, two_colours, data))); }),
                        "has a pixel of colour 2, but its palette has only 2"));
 }
 
 BOOST_AUTO_TEST_CASE(a_damaged_file_gives_one_map_or_none) {
-    for (const auto& whole : {jpeg_40_and_200, bmp_colours, bmp_of(2, 1, 4, "\x0a\x0a\x0a\0\x14\x14\x14\0"s, "\x10\0\0\0"s)})
+    for (const auto& whole :
+         {jpeg_40_and_200, bmp_colours, bmp_of(2, 1, 4, "\x0a\x0a\x0a\0\x14\x14\x14\0"s, "\x10\0\0\0"s)})
         for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
             std::string damaged = whole;
             damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ 1 << bit % 8);
@@ -242,7 +269,9 @@ BOOST_AUTO_TEST_CASE(a_damaged_file_gives_one_map_or_none) {
             };
             const auto first = map();
             const std::vector<char> other_memory(first.size() * 5 + 1000, static_cast<char>(bit));
-            if (map() != first) BOOST_ERROR("two maps with bit " << bit << " of a " << whole.size() << "-byte file wrong: " << other_memory.size());
+            if (map() != first)
+                BOOST_ERROR("two maps with bit " << bit << " of a " << whole.size()
+                                                 << "-byte file wrong: " << other_memory.size());
         }
 }
 
@@ -257,32 +286,39 @@ BOOST_AUTO_TEST_CASE(what_is_no_image_gets_its_sentence) {
     BOOST_TEST(has(why(put("m.pgm", "P5 1 1 70000 abc")), "maxval 70000"));
     BOOST_TEST(has(why(put("s.pgm", "P2 2 1 9 3 12")), "sample of 12, above its maxval of 9"));
     BOOST_TEST(has(why(put("w.pgm", "P5 wide 4 255 ")), "no number where its width"));
-    BOOST_TEST(has(why(put("zero.png", from_hex("89504e470d0a1a0a0000000d49484452000000000000000508000000004e2db27d"))), "cannot be read"));
+    BOOST_TEST(has(why(put("zero.png", from_hex("89504e470d0a1a0a0000000d49484452000000000000000508000000004e2db27d"))),
+                   "cannot be read"));
 }
 
 BOOST_AUTO_TEST_CASE(a_header_that_claims_more_than_there_is_costs_no_memory) {
     const auto why = [&](const fs::path& file) { return sentence(Blame::usage, [&] { load_grey(file); }); };
-    BOOST_TEST(has(why(put("a.pgm", "P5 999999999 999999999 255 abc")), "claims 999999999x999999999 pixels, but only 3 bytes follow"));
+    BOOST_TEST(has(why(put("a.pgm", "P5 999999999 999999999 255 abc")),
+                   "claims 999999999x999999999 pixels, but only 3 bytes follow"));
     BOOST_TEST(has(why(put("b.pgm", "P5 99999999999999999999999 1 255 abc")), "cut short"));
     BOOST_TEST(has(why(put("c.ppm", "P3 4000000 4000000 1 0 1")), "cut short"));
     const std::string tail = "0000000a4944415478da6360040000030002e67da7670000000049454e44ae426082";
-    BOOST_TEST(has(why(put("a.png", from_hex("89504e470d0a1a0a0000000d4948445200f4240000f4240008000000002ffd0dcf" + tail))),
-                   "claims 16000000x16000000 pixels"));
-    BOOST_TEST(has(why(put("b.png", from_hex("89504e470d0a1a0a0000000d4948445200008000000080000800000000e117fca3" + tail))),
-                   "is cut short: its header claims 32768x32768 pixels"));
+    BOOST_TEST(
+        has(why(put("a.png", from_hex("89504e470d0a1a0a0000000d4948445200f4240000f4240008000000002ffd0dcf" + tail))),
+            "claims 16000000x16000000 pixels"));
+    BOOST_TEST(
+        has(why(put("b.png", from_hex("89504e470d0a1a0a0000000d4948445200008000000080000800000000e117fca3" + tail))),
+            "is cut short: its header claims 32768x32768 pixels"));
 }
 
 BOOST_AUTO_TEST_CASE(saving_fails_with_its_sentence_and_leaves_nothing) {
     const model::Bytes grey(6);
     BOOST_TEST(has(sentence(Blame::usage, [&] { save_grey(path / "a.jpg", 3, 2, grey); }), "must end in .png or .pgm"));
     BOOST_TEST(has(sentence(Blame::usage, [&] { save_grey(path / "png", 3, 2, grey); }), "must end in .png or .pgm"));
-    BOOST_TEST(has(sentence(Blame::environment, [&] { save_grey(path / "absent" / "a.png", 3, 2, grey); }), "No such file"));
-    BOOST_TEST(has(sentence(Blame::environment, [&] { app::require_savable(path / "absent" / "a.png"); }), "No such file"));
+    BOOST_TEST(
+        has(sentence(Blame::environment, [&] { save_grey(path / "absent" / "a.png", 3, 2, grey); }), "No such file"));
+    BOOST_TEST(
+        has(sentence(Blame::environment, [&] { app::require_savable(path / "absent" / "a.png"); }), "No such file"));
     BOOST_TEST(has(sentence(Blame::usage, [&] { app::require_savable(path / "a.gif"); }), "must end in .png or .pgm"));
     app::require_savable(path / "a.PNG");
     app::require_savable("a.pgm");
     fs::create_directory(path / "taken.pgm");
-    BOOST_TEST(has(sentence(Blame::environment, [&] { save_grey(path / "taken.pgm", 3, 2, grey); }), "cannot be written"));
+    BOOST_TEST(
+        has(sentence(Blame::environment, [&] { save_grey(path / "taken.pgm", 3, 2, grey); }), "cannot be written"));
     BOOST_CHECK_THROW(save_grey(path / "a.png", 4, 2, grey), std::invalid_argument);
     BOOST_TEST(std::distance(fs::directory_iterator(path), fs::directory_iterator()) == 1);
 }

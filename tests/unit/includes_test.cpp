@@ -1,5 +1,5 @@
-// Who may include whom: the table of design.md. An experiment thus cannot leak a handle, and references are tested with no
-// device present.
+// Who may include whom: the table of design.md. An experiment thus cannot leak a handle, and references are tested with
+// no device present.
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
@@ -38,14 +38,17 @@ const std::map<std::string, Names> may_include{
     {"inspect", {"core", "json", "model", "device"}},
     {"explain", {"core", "model", "inspect"}},
     {"run", {"core", "model", "device", "inspect"}},
-    {"app", {"core", "json", "model", "experiments", "compare", "portrait", "report", "device", "kernelfile", "inspect", "explain", "run"}},
+    {"app",
+     {"core", "json", "model", "experiments", "compare", "portrait", "report", "device", "kernelfile", "inspect",
+      "explain", "run"}},
 };
 
 /// The model is plain data: what needs these has a state of its own.
-const Names forbidden_in_model{"atomic", "condition_variable", "future", "mutex", "shared_mutex", "stop_token", "thread"};
+const Names forbidden_in_model{"atomic",       "condition_variable", "future", "mutex",
+                               "shared_mutex", "stop_token",         "thread"};
 
-/// The text with comments and literals replaced by one space. A scanner, not a regular expression: libstdc++ recurses for
-/// every character, and a long raw string would overflow the stack.
+/// The text with comments and literals replaced by one space. A scanner, not a regular expression: libstdc++ recurses
+/// for every character, and a long raw string would overflow the stack.
 std::string code_only(const std::string& text) {
     std::string out;
     for (std::size_t i = 0; i < text.size();) {
@@ -57,8 +60,10 @@ std::string code_only(const std::string& text) {
         };
         // An apostrophe inside a number (1'000) opens no literal.
         const bool digit_before = i > 0 && std::isalnum(static_cast<unsigned char>(text[i - 1]));
-        if (starts("//")) skip_past("\n", i);
-        else if (starts("/*")) skip_past("*/", i + 2);
+        if (starts("//"))
+            skip_past("\n", i);
+        else if (starts("/*"))
+            skip_past("*/", i + 2);
         else if (starts("R\"")) {
             std::string end = text.substr(i + 2, text.find('(', i) - i - 2);  // the delimiter
             end.insert(end.begin(), ')');
@@ -81,8 +86,8 @@ std::vector<std::string> violations(const std::string& path, const std::string& 
     const std::string module = path.substr(0, path.find('/'));
     const auto rule = may_include.find(module);
     if (rule == may_include.end()) return {path + " is in no known module"};
-    const bool standard_only = module == "core" || module == "model" || module == "experiments" || module == "compare" ||
-                               module == "portrait";
+    const bool standard_only =
+        module == "core" || module == "model" || module == "experiments" || module == "compare" || module == "portrait";
 
     static const std::regex include(R"re(^\s*#\s*include\s*([<"])([^>"]+)[>"])re");
     std::istringstream lines(text);
@@ -92,10 +97,12 @@ std::vector<std::string> violations(const std::string& path, const std::string& 
         const bool quoted = match[1] == "\"";
         const std::string header = match[2];
         const bool opencl = header.rfind("CL/", 0) == 0 || header.rfind("OpenCL/", 0) == 0;
-        if (opencl && module != "device") found.push_back(path + " includes " + header + ": OpenCL headers belong to device/");
+        if (opencl && module != "device")
+            found.push_back(path + " includes " + header + ": OpenCL headers belong to device/");
         if (quoted) {
             const std::string other = header.substr(0, header.find('/'));
-            if (other == header) found.push_back(path + " includes \"" + header + "\" without its module's name");
+            if (other == header)
+                found.push_back(path + " includes \"" + header + "\" without its module's name");
             else if (other != module && rule->second.count(other) == 0)
                 found.push_back(path + " includes " + header + ": " + module + " may not know " + other);
         } else if (standard_only && header.find_first_of("/.") != std::string::npos &&
@@ -108,7 +115,8 @@ std::vector<std::string> violations(const std::string& path, const std::string& 
             found.push_back(path + " includes <" + header + ">: only app prints");
     }
 
-    static const std::regex prints(R"re(\bstd::(cout|cerr|clog)\b|\b(f|v|vf)?printf\s*\(|\bf?puts\s*\(|\bputchar\s*\(|\bfmt::print\b|\bperror\s*\()re");
+    static const std::regex prints(
+        R"re(\bstd::(cout|cerr|clog)\b|\b(f|v|vf)?printf\s*\(|\bf?puts\s*\(|\bputchar\s*\(|\bfmt::print\b|\bperror\s*\()re");
     static const std::regex ends(R"re(\bstd::(exit|quick_exit|abort|terminate)\s*\()re");
     const std::string code = code_only(text);
     std::smatch match;
@@ -125,8 +133,10 @@ std::vector<std::string> violations(const std::string& path, const std::string& 
 std::string kernel_include(const std::string& text) {
     std::string joined;
     for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text.compare(i, 2, "\\\n") == 0) ++i;
-        else joined += text[i];
+        if (text.compare(i, 2, "\\\n") == 0)
+            ++i;
+        else
+            joined += text[i];
     }
     std::istringstream lines(code_only(joined));
     static const std::regex include(R"re(^\s*(#|%:)\s*(include|import)\b)re");
@@ -149,7 +159,8 @@ BOOST_AUTO_TEST_CASE(every_file_of_host_keeps_the_include_rules) {
         const auto extension = entry.path().extension();
         if (!entry.is_regular_file() || (extension != ".cpp" && extension != ".hpp")) continue;
         ++files;
-        for (const auto& sentence : violations(entry.path().lexically_relative(host).generic_string(), read(entry.path())))
+        for (const auto& sentence :
+             violations(entry.path().lexically_relative(host).generic_string(), read(entry.path())))
             BOOST_ERROR(sentence);
     }
     BOOST_TEST(files >= 20u);  // the rule was applied to the real tree, not to an empty folder
@@ -159,10 +170,12 @@ BOOST_AUTO_TEST_CASE(clhpp_is_included_from_one_header) {
     const std::filesystem::path host = std::filesystem::path(CLLAB_SOURCE_DIR) / "host";
     std::vector<std::string> including;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(host))
-        if (entry.is_regular_file() && std::regex_search(read(entry.path()), std::regex(R"re(#\s*include\s*[<"]CL/(opencl|cl2)\.hpp)re")))
+        if (entry.is_regular_file() &&
+            std::regex_search(read(entry.path()), std::regex(R"re(#\s*include\s*[<"]CL/(opencl|cl2)\.hpp)re")))
             including.push_back(entry.path().lexically_relative(host).generic_string());
     BOOST_TEST(including.size() <= 1u);
-    for (std::size_t i = 1; i < including.size(); ++i) BOOST_ERROR(including[i] + " includes CLHPP beside " + including[0]);
+    for (std::size_t i = 1; i < including.size(); ++i)
+        BOOST_ERROR(including[i] + " includes CLHPP beside " + including[0]);
 }
 
 BOOST_AUTO_TEST_CASE(no_line_is_longer_than_the_style_file_says) {
@@ -176,22 +189,26 @@ BOOST_AUTO_TEST_CASE(no_line_is_longer_than_the_style_file_says) {
         std::size_t number = 0;
         for (std::string line; std::getline(lines, line);)
             if (++number; line.size() > std::stoul(limit[1]))
-                BOOST_ERROR(entry.path().lexically_relative(root).generic_string() + ":" + std::to_string(number) + " has " + std::to_string(line.size()) + " columns");
+                BOOST_ERROR(entry.path().lexically_relative(root).generic_string() + ":" + std::to_string(number) +
+                            " has " + std::to_string(line.size()) + " columns");
     }
 }
 
 // A kernel is built from one text wherever its device is: no driver looks for files. lab.h is put in front by the host.
 BOOST_AUTO_TEST_CASE(no_kernel_text_includes_a_file) {
     std::size_t files = 0;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(std::filesystem::path(CLLAB_SOURCE_DIR) / "cl")) {
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(std::filesystem::path(CLLAB_SOURCE_DIR) / "cl")) {
         if (!entry.is_regular_file()) continue;
         ++files;
         BOOST_TEST(kernel_include(read(entry.path())) == "", entry.path().filename().string());
     }
     BOOST_TEST(files >= 20u);
-    for (const char* text : {"#include \"a.h\"\n", "int a;\n  #  include <a.h>", "/* a */ #include \"a.h\"", "#inc\\\nlude \"a.h\"", "#import \"a.h\""})
+    for (const char* text : {"#include \"a.h\"\n", "int a;\n  #  include <a.h>", "/* a */ #include \"a.h\"",
+                             "#inc\\\nlude \"a.h\"", "#import \"a.h\""})
         BOOST_TEST(kernel_include(text) != "", text);
-    for (const char* text : {"// #include \"a.h\"\n", "/*\n#include \"a.h\"\n*/", "int include; // a\n#ifdef A"}) BOOST_TEST(kernel_include(text) == "", text);
+    for (const char* text : {"// #include \"a.h\"\n", "/*\n#include \"a.h\"\n*/", "int include; // a\n#ifdef A"})
+        BOOST_TEST(kernel_include(text) == "", text);
 }
 
 BOOST_AUTO_TEST_CASE(a_forbidden_include_is_found) {
@@ -202,7 +219,8 @@ BOOST_AUTO_TEST_CASE(a_forbidden_include_is_found) {
     BOOST_TEST(violations("device/a.cpp", "#include \"inspect/tools/dump.hpp\"\n").size() == 1u);
     BOOST_TEST(violations("model/a.cpp", "#include \"axes.hpp\"\n").size() == 1u);
     BOOST_TEST(violations("core/a.cpp", "#include <fmt/core.h>\n").size() == 1u);
-    for (const auto* other : {"device/session.hpp", "inspect/isa.hpp", "run/executor.hpp", "report/table/table.hpp", "json/read.hpp"})
+    for (const auto* other :
+         {"device/session.hpp", "inspect/isa.hpp", "run/executor.hpp", "report/table/table.hpp", "json/read.hpp"})
         BOOST_TEST(violations("portrait/a.cpp", "#include \"" + std::string(other) + "\"\n").size() == 1u, other);
     for (const auto* other : {"device/session.hpp", "run/executor.hpp", "report/table/table.hpp", "portrait/page.hpp"})
         BOOST_TEST(violations("explain/a.cpp", "#include \"" + std::string(other) + "\"\n").size() == 1u, other);
@@ -233,13 +251,22 @@ BOOST_AUTO_TEST_CASE(printing_outside_app_is_found) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_allowed_or_only_mentioned_is_not_found) {
-    BOOST_TEST(violations("report/a.cpp", "#include <fmt/format.h>\n#include <ostream>\n#include \"report/a.hpp\"\n#include \"core/text.hpp\"\n").empty());
-    BOOST_TEST(violations("run/a.cpp", "// std::cout is for app\nauto s = \"printf(\"; auto r = R\"(std::cerr)\"; snprintf(b, 1, s);\n").empty());
+    BOOST_TEST(
+        violations(
+            "report/a.cpp",
+            "#include <fmt/format.h>\n#include <ostream>\n#include \"report/a.hpp\"\n#include \"core/text.hpp\"\n")
+            .empty());
+    BOOST_TEST(
+        violations("run/a.cpp",
+                   "// std::cout is for app\nauto s = \"printf(\"; auto r = R\"(std::cerr)\"; snprintf(b, 1, s);\n")
+            .empty());
     BOOST_TEST(violations("app/a.cpp", "#include \"run/executor.hpp\"\n#include \"report/table/table.hpp\"\n").empty());
 }
 
 BOOST_AUTO_TEST_CASE(code_after_a_comment_or_a_string_is_still_read) {
-    BOOST_TEST(violations("run/a.cpp", "/* a\n b */ auto c = '\"'; auto n = 1'000; std::cout << \"\\\"\"; // done\n").size() == 1u);
+    BOOST_TEST(
+        violations("run/a.cpp", "/* a\n b */ auto c = '\"'; auto n = 1'000; std::cout << \"\\\"\"; // done\n").size() ==
+        1u);
 }
 
 /// The functions that quirks.hpp declares.
@@ -257,7 +284,8 @@ std::set<std::string> functions_of_quirks() {
 std::set<std::string> names_asked_for() {
     static const std::regex call(R"re(has_quirk\([^"]*"([^"]+)"\))re");
     std::set<std::string> out;
-    for (const auto& file : std::filesystem::recursive_directory_iterator(std::filesystem::path(CLLAB_SOURCE_DIR) / "host")) {
+    for (const auto& file :
+         std::filesystem::recursive_directory_iterator(std::filesystem::path(CLLAB_SOURCE_DIR) / "host")) {
         if (file.path().extension() != ".cpp" || file.path().filename() == "quirks.cpp") continue;
         std::ifstream in(file.path());
         const std::string text(std::istreambuf_iterator<char>(in), {});
@@ -275,11 +303,14 @@ BOOST_AUTO_TEST_CASE(an_entry_is_dealt_with_where_it_says) {
     for (const auto& q : cllab::device::quirks()) {
         static const std::regex file(R"(\(([a-z_/]+\.cpp)\))");
         const std::sregex_iterator first(q.handling.begin(), q.handling.end(), file), end;
-        for (auto i = first; i != end; ++i) BOOST_TEST(std::filesystem::exists(host / (*i)[1].str()), q.name + ": " + (*i)[1].str());
+        for (auto i = first; i != end; ++i)
+            BOOST_TEST(std::filesystem::exists(host / (*i)[1].str()), q.name + ": " + (*i)[1].str());
         if (q.dealt == Dealt::where_asked) said.insert(q.name);
         if (q.dealt == Dealt::everywhere) BOOST_TEST((first != end), q.name + " names no file");
         if (q.dealt == Dealt::here) {
-            const auto named = [&](const std::string& function) { return q.handling.find(function) != std::string::npos; };
+            const auto named = [&](const std::string& function) {
+                return q.handling.find(function) != std::string::npos;
+            };
             BOOST_TEST(std::ranges::any_of(functions, named), q.name + " names no function of quirks.hpp");
         }
     }

@@ -1,13 +1,13 @@
-// What each instruction of five instruction sets is: its class and its memory accesses. The lines are what the tools printed.
+// What each instruction of five instruction sets is: its class and its memory accesses. The lines are what the tools
+// printed.
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
 #include <boost/test/unit_test.hpp>
-
 #include <nlohmann/json.hpp>
 
-#include "inspect/isa/list.hpp"
 #include "inspect/code/stats.hpp"
+#include "inspect/isa/list.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_classes)
 
@@ -123,7 +123,8 @@ BOOST_AUTO_TEST_CASE(x86_prefetches_that_gather_move_nothing) {
 }
 
 BOOST_AUTO_TEST_CASE(a_word_on_the_encoding_is_no_mnemonic) {
-    const auto f = isa::x86.parse("0000000000001000 <k>:\n  1000:\t{evex} vpaddd ymm1,ymm2,ymm3\n  1006:\trex.w jmp 1000 <k>\n");
+    const auto f =
+        isa::x86.parse("0000000000001000 <k>:\n  1000:\t{evex} vpaddd ymm1,ymm2,ymm3\n  1006:\trex.w jmp 1000 <k>\n");
     BOOST_REQUIRE(f.size() == 1u);
     BOOST_REQUIRE(f.front().instructions.size() == 2u);
     BOOST_TEST(f.front().instructions[0].mnemonic == "vpaddd");
@@ -132,20 +133,21 @@ BOOST_AUTO_TEST_CASE(a_word_on_the_encoding_is_no_mnemonic) {
 
 BOOST_AUTO_TEST_CASE(rbp_is_the_stack_only_in_a_function_that_makes_it_its_frame_pointer) {
     const auto accesses = [](const std::string& set_up) {
-        const auto stats = count_function(&isa::x86,
-                                          "0000000000001000 <k>:\n" + set_up +
-                                              "  1010:\tmov rax,QWORD PTR [rbp-0x8]\n  1014:\tmov eax,DWORD PTR [rsp+0x8]\n"
-                                              "  1018:\tmov al,BYTE PTR [rax+rbp*1]\n  101c:\tvmovdqu ymm0,YMMWORD PTR [rbp*4+0x0]\n"
-                                              "  1020:\tret\n",
-                                          "k");
+        const auto stats =
+            count_function(&isa::x86,
+                           "0000000000001000 <k>:\n" + set_up +
+                               "  1010:\tmov rax,QWORD PTR [rbp-0x8]\n  1014:\tmov eax,DWORD PTR [rsp+0x8]\n"
+                               "  1018:\tmov al,BYTE PTR [rax+rbp*1]\n  101c:\tvmovdqu ymm0,YMMWORD PTR [rbp*4+0x0]\n"
+                               "  1020:\tret\n",
+                           "k");
         return stats.total.memory;
     };
     using Counts = std::map<std::string, unsigned>;
     const Counts general{{"load_64", 1}, {"stack_load_32", 1}, {"load_8", 1}, {"load_256", 1}};
     const Counts frame{{"stack_load_64", 1}, {"stack_load_32", 1}, {"load_8", 1}, {"load_256", 1}};
     BOOST_TEST((accesses("") == general));
-    BOOST_TEST(
-        (accesses("  1000:\tmov rbp,QWORD PTR [rsp]\n") == Counts{{"load_64", 1}, {"stack_load_64", 1}, {"stack_load_32", 1}, {"load_8", 1}, {"load_256", 1}}));
+    BOOST_TEST((accesses("  1000:\tmov rbp,QWORD PTR [rsp]\n") ==
+                Counts{{"load_64", 1}, {"stack_load_64", 1}, {"stack_load_32", 1}, {"load_8", 1}, {"load_256", 1}}));
     BOOST_TEST((accesses("  1000:\tmov\trbp, rsp\n") == frame));
     BOOST_TEST((accesses("  1000:\tlea rbp,[rsp+0x10]\n") == frame));
     BOOST_TEST((accesses("  1000:\tlea rbp,[rdi+0x10]\n") == general));
@@ -171,7 +173,8 @@ BOOST_AUTO_TEST_CASE(gcn_instructions_are_classed_by_unit_and_memory_by_width) {
     BOOST_TEST(gcn("ds_write_b8", "v0, v1") == "lds lds_store_8");
     BOOST_TEST(gcn("ds_add_u32", "v0, v1") == "lds lds_atomic_32");
     BOOST_TEST(gcn("ds_bpermute_b32", "v0, v1, v2") == "lds");
-    for (const char* wait : {"s_waitcnt", "s_waitcnt_vscnt", "s_wait_loadcnt", "s_delay_alu", "s_sleep"}) BOOST_TEST(gcn(wait) == "wait");
+    for (const char* wait : {"s_waitcnt", "s_waitcnt_vscnt", "s_wait_loadcnt", "s_delay_alu", "s_sleep"})
+        BOOST_TEST(gcn(wait) == "wait");
     BOOST_TEST(gcn("s_barrier") == "barrier");
     BOOST_TEST(gcn("s_nop", "0") == "other");
     BOOST_TEST(gcn("buffer_gl0_inv") == "cache");
@@ -211,7 +214,7 @@ BOOST_AUTO_TEST_CASE(a_bank_conflict_is_three_registers_of_one_parity_that_no_re
     BOOST_TEST(conflicts("R0, -R3, R5, |R7|") == 1);
     BOOST_TEST(conflicts("R0, R2, R4, R7") == 0);
     BOOST_TEST(conflicts("R0, R2.reuse, R4, R6") == 0);
-    BOOST_TEST(conflicts("R0, R2, R2, R6") == 0);   // two registers
+    BOOST_TEST(conflicts("R0, R2, R2, R6") == 0);  // two registers
     BOOST_TEST(conflicts("R0, R2, R4, RZ") == 0);
     BOOST_TEST(conflicts("R0, R2, c[0x0][0x140], R6") == 0);
     BOOST_TEST(conflicts("R0, R2, 2, R6") == 0);
@@ -219,8 +222,8 @@ BOOST_AUTO_TEST_CASE(a_bank_conflict_is_three_registers_of_one_parity_that_no_re
 
 BOOST_AUTO_TEST_CASE(intel_gpu_messages_are_classed_by_where_they_go_and_by_width) {
     const auto send = [](const std::string& descriptor, const std::string& what) {
-        return told(isa::xe.classify(make("send.dc1", "(16|M0)         r38      r34     null    0x0            " + descriptor +
-                                                          "           {@2,$6} // wr:2+0, rd:2; " + what)));
+        return told(isa::xe.classify(make("send.dc1", "(16|M0)         r38      r34     null    0x0            " +
+                                                          descriptor + "           {@2,$6} // wr:2+0, rd:2; " + what)));
     };
     BOOST_TEST(send("0x04205E00", "untyped surface read with x") == "send_global global_load_32");
     BOOST_TEST(send("0x04805000", "untyped surface read with xyzw") == "send_global global_load_128");
@@ -235,20 +238,27 @@ BOOST_AUTO_TEST_CASE(intel_gpu_messages_are_classed_by_where_they_go_and_by_widt
     BOOST_TEST(send("0x02480000", "hword scratch block write x2") == "send_scratch scratch_store_512");
     BOOST_TEST(send("0x02480000", "byte gathering read 16b") == "send_global global_load_16");
     BOOST_TEST(send("0x02480000", "a64 dword gathering read") == "send_global global_load_32");
-    BOOST_TEST(send("0x02480000", "simd16 sample with lod forced to 0 using sampler index 0") == "send_image image_load");
+    BOOST_TEST(send("0x02480000", "simd16 sample with lod forced to 0 using sampler index 0") ==
+               "send_image image_load");
     BOOST_TEST(send("0x02000004", "signal barrier") == "barrier");
     BOOST_TEST(send("0x0219E0FE", "synchronized SLM fence") == "fence");
-    const auto xe = [](const std::string& mnemonic, const std::string& operands) { return told(isa::xe.classify(make(mnemonic, operands))); };
-    BOOST_TEST(xe("mul", "(16|M0)              r64.0<1>:f    r44.0<8;8,1>:f    r60.0<8;8,1>:f   {Compacted,$9.dst}") == "fp32");
-    BOOST_TEST(xe("add", "(16|M16)             r18.0<1>:d    r18.0<8;8,1>:d    r9.1<0;1,0>:d    {Compacted}") == "integer");
+    const auto xe = [](const std::string& mnemonic, const std::string& operands) {
+        return told(isa::xe.classify(make(mnemonic, operands)));
+    };
+    BOOST_TEST(xe("mul", "(16|M0)              r64.0<1>:f    r44.0<8;8,1>:f    r60.0<8;8,1>:f   {Compacted,$9.dst}") ==
+               "fp32");
+    BOOST_TEST(xe("add", "(16|M16)             r18.0<1>:d    r18.0<8;8,1>:d    r9.1<0;1,0>:d    {Compacted}") ==
+               "integer");
     BOOST_TEST(xe("cmp", "(16|M0)   (lt)f0.0   null<1>:hf     r16.0<8;8,1>:hf    r8.6<0;1,0>:hf    {@2}") == "fp16");
     BOOST_TEST(xe("mad", "(1|M0)               r13.0<1>:d    r8.6<0;0>:d       r8.2<0;0>:d       12:w") == "scalar");
     BOOST_TEST(xe("math.inv", "(16|M0)         r3.0<1>:f  r4.0<8;8,1>:f") == "special");
-    BOOST_TEST(xe("sync.nop", "                             null                             {Compacted,$5.src}") == "wait");
+    BOOST_TEST(xe("sync.nop", "                             null                             {Compacted,$5.src}") ==
+               "wait");
     BOOST_TEST(xe("nop", "") == "padding");
 }
 
-BOOST_AUTO_TEST_CASE(an_intel_gpu_loop_is_closed_by_while_or_goto_and_an_instruction_may_be_for_half_of_the_work_items) {
+BOOST_AUTO_TEST_CASE(
+    an_intel_gpu_loop_is_closed_by_while_or_goto_and_an_instruction_may_be_for_half_of_the_work_items) {
     const std::string text =
         "k:\nL0:\n(W)     mov (8|M0)               r3.0<1>:ud    r0.0<1;1,0>:ud                  \n"
         "        add (16|M0)              r12.0<1>:d    r4.0<0;1,0>:d     r5.0<8;8,1>:d    {Compacted,@1}\n"
@@ -256,9 +266,11 @@ BOOST_AUTO_TEST_CASE(an_intel_gpu_loop_is_closed_by_while_or_goto_and_an_instruc
         "        mad (16|M0)              r30.0<1>:f    r16.0<8;8,1>:f    r2.0<8;8,1>:f    r3.0<1>:f\n"
         "        mad (16|M16)             r32.0<1>:f    r18.0<8;8,1>:f    r2.0<8;8,1>:f    r3.0<1>:f\n"
         "(f0.0)  WHILE\nL80:\n        endif (32|M0)                        L96                                \nL96:\n"
-        "(W)     send.ts (8|M0)           null     r127    null    0x0            0x02000010           {EOT,@1} // wr:1+0, rd:0; end of thread\n"
+        "(W)     send.ts (8|M0)           null     r127    null    0x0            0x02000010           {EOT,@1} // "
+        "wr:1+0, rd:0; end of thread\n"
         "        nop                    \nL112:\n";
-    for (const std::string closing : {"while (32|M0)                        L40", "goto.b (32|M0)                       L80                  L40"}) {
+    for (const std::string closing : {"while (32|M0)                        L40",
+                                      "goto.b (32|M0)                       L80                  L40"}) {
         std::string whole = text;
         whole.replace(whole.find("WHILE"), 5, closing);
         const auto stats = count_function(&isa::xe, whole, "k");
@@ -272,7 +284,8 @@ BOOST_AUTO_TEST_CASE(an_intel_gpu_loop_is_closed_by_while_or_goto_and_an_instruc
         BOOST_TEST(code[1].share == 0.5);
         BOOST_TEST(code[0].share == 1.0);
         double multiply_adds = 0;
-        for (const auto& i : code) multiply_adds += isa::xe.arithmetic(i, {cllab::model::Declared::What::multiply_add, 1, 32});
+        for (const auto& i : code)
+            multiply_adds += isa::xe.arithmetic(i, {cllab::model::Declared::What::multiply_add, 1, 32});
         BOOST_TEST(multiply_adds == 1.0);
     }
 }

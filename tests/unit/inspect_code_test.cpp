@@ -3,12 +3,11 @@
 #define BOOST_TEST_DYN_LINK
 #endif
 #include <boost/test/unit_test.hpp>
-
 #include <nlohmann/json.hpp>
 
 #include "inspect/code/cfg.hpp"
-#include "inspect/isa/list.hpp"
 #include "inspect/code/stats.hpp"
+#include "inspect/isa/list.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_code)
 
@@ -117,7 +116,8 @@ BOOST_AUTO_TEST_CASE(the_articles_form_f_counts_5_v_and_4_s_an_iteration) {
 BOOST_AUTO_TEST_CASE(a_gcn_branch_is_read_from_its_offset_or_from_its_label) {
     const auto numbered = isa::gcn.parse(gcn_f);
     BOOST_TEST(numbered[0].instructions[11].targets.at(0) == 0x1a68u);
-    const auto labelled = isa::gcn.parse("0000000000001A00 <f>:\n\ts_branch L0   // 000000001A9C: BF820000  <f+0x10>\n");
+    const auto labelled =
+        isa::gcn.parse("0000000000001A00 <f>:\n\ts_branch L0   // 000000001A9C: BF820000  <f+0x10>\n");
     BOOST_TEST(labelled[0].instructions[0].targets.at(0) == 0x1a10u);
     const auto start = isa::gcn.parse("0000000000001A00 <f>:\n\ts_branch L0   // 000000001A9C: BF820000  <f>\n");
     BOOST_TEST(start[0].instructions[0].targets.at(0) == 0x1a00u);
@@ -159,7 +159,8 @@ BOOST_AUTO_TEST_CASE(an_indirect_x86_jump_through_a_register_has_no_target) {
 }
 
 BOOST_AUTO_TEST_CASE(a_prefix_on_a_line_of_its_own_belongs_to_the_instruction_behind_it) {
-    const auto f = isa::x86.parse("0000000000001000 <k>:\n  1000:\tlock\n  1001:\tadd\tdword ptr [rdi], eax\n  1004:\tadd ecx, 1\n");
+    const auto f = isa::x86.parse(
+        "0000000000001000 <k>:\n  1000:\tlock\n  1001:\tadd\tdword ptr [rdi], eax\n  1004:\tadd ecx, 1\n");
     BOOST_TEST_REQUIRE(f[0].instructions.size() == 2u);
     BOOST_TEST(f[0].instructions[0].mnemonic == "add");
     BOOST_TEST(f[0].instructions[0].locked);
@@ -169,12 +170,13 @@ BOOST_AUTO_TEST_CASE(a_prefix_on_a_line_of_its_own_belongs_to_the_instruction_be
 }
 
 BOOST_AUTO_TEST_CASE(of_two_x86_loops_the_vector_body_is_shown_though_its_remainder_has_more_instructions) {
-    const auto stats = count_function(&isa::x86,
-                                      "0000000000001000 <k>:\n  1000:\tvmovdqu ymm0,YMMWORD PTR [rdi]\n  1004:\tvmovdqu YMMWORD PTR [rsi],ymm0\n"
-                                      "  1008:\tadd    rdi,0x20\n  100c:\tjne    1000 <k>\n  100e:\tmovzx  eax,BYTE PTR [rdi]\n"
-                                      "  1011:\tmov    BYTE PTR [rsi],al\n  1013:\tadd    rdi,0x1\n  1016:\tdec    rcx\n"
-                                      "  1019:\tjne    100e <k+0xe>\n  101b:\tret\n",
-                                      "k");
+    const auto stats = count_function(
+        &isa::x86,
+        "0000000000001000 <k>:\n  1000:\tvmovdqu ymm0,YMMWORD PTR [rdi]\n  1004:\tvmovdqu YMMWORD PTR [rsi],ymm0\n"
+        "  1008:\tadd    rdi,0x20\n  100c:\tjne    1000 <k>\n  100e:\tmovzx  eax,BYTE PTR [rdi]\n"
+        "  1011:\tmov    BYTE PTR [rsi],al\n  1013:\tadd    rdi,0x1\n  1016:\tdec    rcx\n"
+        "  1019:\tjne    100e <k+0xe>\n  101b:\tret\n",
+        "k");
     BOOST_TEST_REQUIRE(stats.loops.size() == 2u);
     BOOST_TEST(stats.loops[1].own.instructions > stats.loops[0].own.instructions);
     BOOST_TEST(stats.shown == 0);
@@ -183,13 +185,17 @@ BOOST_AUTO_TEST_CASE(of_two_x86_loops_the_vector_body_is_shown_though_its_remain
 
 BOOST_AUTO_TEST_CASE(the_loop_shown_is_the_innermost_one_with_the_most_work_at_any_depth) {
     // Three loops: five instructions with zmm, eight with ymm, nine scalar ones a level deeper.
-    const std::string zmm = "  1000:\tvpaddd zmm0,zmm1,zmm2\n  1004:\tvpaddd zmm0,zmm1,zmm2\n  1008:\tvpaddd zmm0,zmm1,zmm2\n"
-                            "  100c:\tdec eax\n  100e:\tjne 1000 <k>\n";
-    const std::string ymm = "  1010:\tvpaddd ymm0,ymm1,ymm2\n  1014:\tvpaddd ymm0,ymm1,ymm2\n  1018:\tvpaddd ymm0,ymm1,ymm2\n"
-                            "  101c:\tvpaddd ymm0,ymm1,ymm2\n  1020:\tvpaddd ymm0,ymm1,ymm2\n  1024:\tinc ecx\n  1026:\tdec eax\n"
-                            "  1028:\tjne 1010 <k+0x10>\n";
-    const std::string scalar = "  1030:\tinc esi\n  1032:\tinc edi\n  1034:\tinc ebx\n  1036:\tinc esi\n  1038:\tinc edi\n  103a:\tinc ebx\n"
-                               "  103c:\tinc ebx\n  103e:\tdec eax\n  1040:\tjne 1032 <k+0x32>\n  1042:\tdec ecx\n  1044:\tjne 1030 <k+0x30>\n";
+    const std::string zmm =
+        "  1000:\tvpaddd zmm0,zmm1,zmm2\n  1004:\tvpaddd zmm0,zmm1,zmm2\n  1008:\tvpaddd zmm0,zmm1,zmm2\n"
+        "  100c:\tdec eax\n  100e:\tjne 1000 <k>\n";
+    const std::string ymm =
+        "  1010:\tvpaddd ymm0,ymm1,ymm2\n  1014:\tvpaddd ymm0,ymm1,ymm2\n  1018:\tvpaddd ymm0,ymm1,ymm2\n"
+        "  101c:\tvpaddd ymm0,ymm1,ymm2\n  1020:\tvpaddd ymm0,ymm1,ymm2\n  1024:\tinc ecx\n  1026:\tdec eax\n"
+        "  1028:\tjne 1010 <k+0x10>\n";
+    const std::string scalar =
+        "  1030:\tinc esi\n  1032:\tinc edi\n  1034:\tinc ebx\n  1036:\tinc esi\n  1038:\tinc edi\n  103a:\tinc ebx\n"
+        "  103c:\tinc ebx\n  103e:\tdec eax\n  1040:\tjne 1032 <k+0x32>\n  1042:\tdec ecx\n  1044:\tjne 1030 "
+        "<k+0x30>\n";
     const auto place = [](const std::string& loops) {
         const auto stats = count_function(&isa::x86, "0000000000001000 <k>:\n" + loops + "  1050:\tret\n", "k");
         return shown_place(stats);
@@ -201,10 +207,12 @@ BOOST_AUTO_TEST_CASE(the_loop_shown_is_the_innermost_one_with_the_most_work_at_a
 }
 
 BOOST_AUTO_TEST_CASE(the_parent_of_a_loop_is_the_smallest_one_around_it) {
-    const auto stats = count_function(&isa::x86,
-                                      "0000000000001000 <k>:\n  1000:\tinc esi\n  1002:\tinc edi\n  1004:\tinc ebx\n  1006:\tdec eax\n"
-                                      "  1008:\tjne 1004 <k+0x4>\n  100a:\tdec ecx\n  100c:\tjne 1002 <k+0x2>\n  100e:\tdec edx\n"
-                                      "  1010:\tjne 1000 <k>\n  1012:\tret\n", "k");
+    const auto stats =
+        count_function(&isa::x86,
+                       "0000000000001000 <k>:\n  1000:\tinc esi\n  1002:\tinc edi\n  1004:\tinc ebx\n  1006:\tdec eax\n"
+                       "  1008:\tjne 1004 <k+0x4>\n  100a:\tdec ecx\n  100c:\tjne 1002 <k+0x2>\n  100e:\tdec edx\n"
+                       "  1010:\tjne 1000 <k>\n  1012:\tret\n",
+                       "k");
     BOOST_TEST_REQUIRE(stats.loops.size() == 3u);
     for (int i = 0; i < 3; ++i) {
         BOOST_TEST(stats.loops[static_cast<std::size_t>(i)].parent == i - 1);
@@ -214,7 +222,8 @@ BOOST_AUTO_TEST_CASE(the_parent_of_a_loop_is_the_smallest_one_around_it) {
 
 BOOST_AUTO_TEST_CASE(nothing_is_called_hot) {
     const auto stats = count_function(&isa::gcn, gcn_f, "f");
-    BOOST_TEST(summary(stats).find("innermost loop at 0x1a68 (shown), one iteration 11 instructions") != std::string::npos);
+    BOOST_TEST(summary(stats).find("innermost loop at 0x1a68 (shown), one iteration 11 instructions") !=
+               std::string::npos);
     BOOST_TEST(summary(stats).find("hot") == std::string::npos);
     BOOST_TEST(!to_json(stats).contains("hot_loop"));
     BOOST_TEST(to_json(stats).at("shown_loop") == 0);
@@ -235,8 +244,8 @@ BOOST_AUTO_TEST_CASE(ptx_loops_nest_and_calls_and_scopes_are_single_statements) 
 }
 
 BOOST_AUTO_TEST_CASE(a_ptx_switch_reaches_every_target_of_its_table) {
-    const auto functions =
-        isa::ptx.parse(".entry k()\n{\n$T: .branchtargets $A, $B;\n brx.idx %r1, $T;\n$A:\n bra.uni $B;\n$B:\n ret;\n}\n");
+    const auto functions = isa::ptx.parse(
+        ".entry k()\n{\n$T: .branchtargets $A, $B;\n brx.idx %r1, $T;\n$A:\n bra.uni $B;\n$B:\n ret;\n}\n");
     BOOST_TEST_REQUIRE(functions.size() == 1u);
     BOOST_TEST(functions[0].instructions[0].targets.size() == 2u);
 }
@@ -270,10 +279,14 @@ k:
 
 BOOST_AUTO_TEST_CASE(an_instruction_behind_a_line_of_the_source_is_not_lost) {
     const std::string ptx_text =
-        ".version 7.5\n.target sm_80, texmode_independent, debug\n.entry k()\n{\n\t.loc\t1 9 0\n$L__func_begin0:\n\t.loc\t1 9 0\n\n"
-        "\tld.param.u64 \t%rd1, [k_param_0];\n$L__tmp0:\n\t{ // callseq 0, 0\n\t.loc\t1 10 9, function_name $L__info0, inlined_at 1 9 5\n"
-        "\tcall.uni\n\thelper,\n\t();\n\t} // callseq 0\n$L__BB0_1:\n\t.loc\t1 11 9\n\tadd.s32 \t%r1, %r1, 1;\n\t.loc\t1 11 5\n"
-        "\t@%p1 bra \t$L__BB0_1;\n\tret;\n$L__tmp5:\n$L__func_end0:\n\n}\n\t.file\t1 \"k.cl\"\n\t.section\t.debug_abbrev\n\t{\n.b8 1\n\t}\n"
+        ".version 7.5\n.target sm_80, texmode_independent, debug\n.entry k()\n{\n\t.loc\t1 9 "
+        "0\n$L__func_begin0:\n\t.loc\t1 9 0\n\n"
+        "\tld.param.u64 \t%rd1, [k_param_0];\n$L__tmp0:\n\t{ // callseq 0, 0\n\t.loc\t1 10 9, function_name $L__info0, "
+        "inlined_at 1 9 5\n"
+        "\tcall.uni\n\thelper,\n\t();\n\t} // callseq 0\n$L__BB0_1:\n\t.loc\t1 11 9\n\tadd.s32 \t%r1, %r1, "
+        "1;\n\t.loc\t1 11 5\n"
+        "\t@%p1 bra \t$L__BB0_1;\n\tret;\n$L__tmp5:\n$L__func_end0:\n\n}\n\t.file\t1 "
+        "\"k.cl\"\n\t.section\t.debug_abbrev\n\t{\n.b8 1\n\t}\n"
         ".entry second()\n{\n\tret;\n}\n";
     const auto ptx_functions = isa::ptx.parse(ptx_text);
     BOOST_TEST_REQUIRE(ptx_functions.size() == 2u);
@@ -281,13 +294,16 @@ BOOST_AUTO_TEST_CASE(an_instruction_behind_a_line_of_the_source_is_not_lost) {
     BOOST_TEST(ptx_functions[1].instructions.size() == 1u);
     BOOST_TEST(count_function(&isa::ptx, ptx_text, "k").loops.size() == 1u);
 
-    const auto x86_functions = isa::x86.parse("0000000000001000 <k>:\nk():\n/src/add.cl:12\nadd:12\n  1000:\txor eax,eax\n; add:13\n  1002:\tret\n");
+    const auto x86_functions = isa::x86.parse(
+        "0000000000001000 <k>:\nk():\n/src/add.cl:12\nadd:12\n  1000:\txor eax,eax\n; add:13\n  1002:\tret\n");
     BOOST_TEST(x86_functions.at(0).instructions.size() == 2u);
     const auto gcn_functions = isa::gcn.parse(
-        "0000000000001A00 <k>:\n; /src/k.cl:12\n; a += b; // add: 12\n\ts_nop 0 // 000000001A00: BF800000\n; k.cl:13\n\ts_endpgm // 000000001A04: BF810000\n");
+        "0000000000001A00 <k>:\n; /src/k.cl:12\n; a += b; // add: 12\n\ts_nop 0 // 000000001A00: BF800000\n; "
+        "k.cl:13\n\ts_endpgm // 000000001A04: BF810000\n");
     BOOST_TEST(gcn_functions.at(0).instructions.size() == 2u);
     const auto sass_functions = isa::sass.parse(
-        "//--- .text.k ---\nk:\n\t//## File \"/src/k.cl\", line 12\n        /*0000*/   MOV R1, R2 ;\n\t//## File \"/src/k.cl\", line 13 inlined at "
+        "//--- .text.k ---\nk:\n\t//## File \"/src/k.cl\", line 12\n        /*0000*/   MOV R1, R2 ;\n\t//## File "
+        "\"/src/k.cl\", line 13 inlined at "
         "\"/src/k.cl\", line 1\n"
         "        /*0010*/   EXIT ;\n");
     BOOST_TEST(sass_functions.at(0).instructions.size() == 2u);

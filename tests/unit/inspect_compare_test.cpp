@@ -66,7 +66,8 @@ BOOST_AUTO_TEST_CASE(cdna2_has_512_vgprs_and_eight_wavefronts_and_rdna2_1024_and
 }
 
 BOOST_AUTO_TEST_CASE(rdna_gives_registers_out_in_granules_of_its_generation_half_as_many_to_a_wave_of_64) {
-    // LLVM's getVGPRAllocGranule and getTotalNumVGPRs: each count here gives another answer with the granule of another line.
+    // LLVM's getVGPRAllocGranule and getTotalNumVGPRs: each count here gives another answer with the granule of another
+    // line.
     const auto waves = [](const char* processor, std::int64_t vgprs, std::int64_t lanes) {
         return isa::gcn.occupancy(processor, {vgprs, 10, 0, lanes, 0})->waves;
     };

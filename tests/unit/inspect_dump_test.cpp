@@ -73,7 +73,9 @@ BOOST_AUTO_TEST_CASE(a_tool_gets_its_arguments_unchanged_and_gives_its_output_an
 
 BOOST_AUTO_TEST_CASE(of_a_work_group_function_that_only_calls_the_kernel_the_kernel_is_shown) {
     const auto shown = [](const std::string& group) {
-        const std::string object = build::x86_object({{"_pocl_kernel_vadd_workgroup", group}, {"_pocl_kernel_vadd", "\x0f\xa2\x90\x0f\xa2\xc3"s}, {"other", "\xf4\xc3"s}});
+        const std::string object = build::x86_object({{"_pocl_kernel_vadd_workgroup", group},
+                                                      {"_pocl_kernel_vadd", "\x0f\xa2\x90\x0f\xa2\xc3"s},
+                                                      {"other", "\xf4\xc3"s}});
         const TempFolder temp;
         const auto binary = build::PoclFile{.kernels = {{"vadd", {{"/vadd/0-0-0/vadd.so", object}}}}}.bytes();
         return read_code(request(temp.path() / "d", binary));
@@ -102,7 +104,8 @@ BOOST_AUTO_TEST_CASE(the_children_of_a_tool_end_with_it_whether_it_ends_or_hangs
     const TempFolder temp;
     for (const char* end : {"exit 0", "sleep 30"}) {
         const auto begin = std::chrono::steady_clock::now();
-        const auto result = run_tool(*find_tool({"sh"}), {"-c", "sleep 31 & echo $!; "s + end}, std::chrono::milliseconds(300));
+        const auto result =
+            run_tool(*find_tool({"sh"}), {"-c", "sleep 31 & echo $!; "s + end}, std::chrono::milliseconds(300));
         BOOST_TEST((std::chrono::steady_clock::now() - begin < std::chrono::seconds(5)));
         BOOST_TEST(result.ok() == (end == "exit 0"s));
         const auto child = std::stoi("0" + result.out);
@@ -131,7 +134,8 @@ BOOST_AUTO_TEST_CASE(a_folder_for_temporary_files_that_is_not_there_is_named) {
     const std::string before = std::getenv("TMPDIR") ? std::getenv("TMPDIR") : "";
     ::setenv("TMPDIR", "/no/such/folder", 1);
     const auto fault = temporary_folder_fault();
-    BOOST_CHECK_EXCEPTION(TempFolder(), cllab::Error, [](const cllab::Error& e) { return e.blame() == cllab::Blame::environment; });
+    BOOST_CHECK_EXCEPTION(TempFolder(), cllab::Error,
+                          [](const cllab::Error& e) { return e.blame() == cllab::Blame::environment; });
     if (before.empty())
         ::unsetenv("TMPDIR");
     else
@@ -207,9 +211,10 @@ BOOST_AUTO_TEST_CASE(a_file_that_the_lab_did_not_write_is_kept_and_named_and_the
     const TempFolder temp;
     write_dump(request(temp.path(), "\1\2\3"));
     temp.write("program.ptx", build::span("mine"));
-    BOOST_CHECK_EXCEPTION(write_dump(request(temp.path(), "//\n.version 7.5\n.target sm_80\n")), cllab::Error, [](const cllab::Error& e) {
-        return std::string(e.what()).find("program.ptx' is not the lab's") != std::string::npos;
-    });
+    BOOST_CHECK_EXCEPTION(write_dump(request(temp.path(), "//\n.version 7.5\n.target sm_80\n")), cllab::Error,
+                          [](const cllab::Error& e) {
+                              return std::string(e.what()).find("program.ptx' is not the lab's") != std::string::npos;
+                          });
     BOOST_TEST(text_of(temp.path() / "program.ptx") == "mine");
     BOOST_TEST(text_of(temp.path() / "program.bin") == "\1\2\3");
 }
@@ -218,8 +223,9 @@ BOOST_AUTO_TEST_CASE(a_list_of_something_else_removes_nothing) {
     const TempFolder temp;
     temp.write("files.txt", build::span("notes.md\n../other\n"));
     temp.write("notes.md", build::span("mine"));
-    BOOST_CHECK_EXCEPTION(write_dump(request(temp.path(), "x")), cllab::Error,
-                          [](const cllab::Error& e) { return std::string(e.what()).find("files.txt' is not the lab's") != std::string::npos; });
+    BOOST_CHECK_EXCEPTION(write_dump(request(temp.path(), "x")), cllab::Error, [](const cllab::Error& e) {
+        return std::string(e.what()).find("files.txt' is not the lab's") != std::string::npos;
+    });
     BOOST_TEST(text_of(temp.path() / "notes.md") == "mine");
 }
 

@@ -5,11 +5,11 @@
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
 
+#include "inspect/binary/pocl_code.hpp"
 #include "inspect/code/accounting.hpp"
 #include "inspect/code/hot.hpp"
-#include "inspect/isa/list.hpp"
-#include "inspect/binary/pocl_code.hpp"
 #include "inspect/code/source_lines.hpp"
+#include "inspect/isa/list.hpp"
 #include "model/hot_region.hpp"
 #include "run/address_sampler.hpp"
 #include "unit/inspect_build.hpp"
@@ -37,7 +37,8 @@ const std::string listing_text = R"(
 constexpr std::uint64_t scalar_loop = 2, vector_loop = 0xb, size = 21;
 
 /// 21 bytes that stand nowhere else; what they mean is in the listing.
-const std::string machine_code = "\x31\xc0\x8b\x0f\x01\xc8\x48\xff\xca\x75\xf7\xc5\xfc\x58\x07\x48\xff\xce\x75\xf7\xc3"s;
+const std::string machine_code =
+    "\x31\xc0\x8b\x0f\x01\xc8\x48\xff\xca\x75\xf7\xc5\xfc\x58\x07\x48\xff\xce\x75\xf7\xc3"s;
 
 Analysis analysis(const std::string& object) {
     Analysis out;
@@ -113,8 +114,9 @@ BOOST_AUTO_TEST_CASE(code_that_is_loaded_twice_counts_in_both_places) {
 }
 
 BOOST_AUTO_TEST_CASE(samples_outside_are_named_by_where_they_lie) {
-    Memory memory{{{0x1000, machine_code + "\x90\x90\xc3"s}, {0x5000, std::string(64, 'x')}, {0x7000, std::string(64, 'y')}},
-                  {"/cache/k.so", "/usr/lib/libdriver.so.2"}};
+    Memory memory{
+        {{0x1000, machine_code + "\x90\x90\xc3"s}, {0x5000, std::string(64, 'x')}, {0x7000, std::string(64, 'y')}},
+        {"/cache/k.so", "/usr/lib/libdriver.so.2"}};
     memory.with(0x1000 + vector_loop, 300);
     memory.with(0x1000 + size + 1, 7);
     memory.with(0x5010, 5);
@@ -133,12 +135,14 @@ BOOST_AUTO_TEST_CASE(what_a_linker_writes_over_does_not_hide_the_function) {
     build::put(symbols, std::uint32_t{1});
     symbols += "\x12\0"s;
     build::put(symbols, std::uint16_t{1}), build::put(symbols, std::uint64_t{0}), build::put(symbols, size);
-    build::put(relocations, std::uint64_t{2}), build::put(relocations, std::uint64_t{2}), build::put(relocations, std::uint64_t{0});
-    const auto object = build::ElfFile{.sections = {{".text", 1, machine_code, 0, 0, 6},
-                                                    {".symtab", 2, symbols, 3, 1},
-                                                    {".strtab", 3, "\0k\0"s},
-                                                    {".rela.text", 4, relocations, 2, 1}}}
-                            .bytes();
+    build::put(relocations, std::uint64_t{2}), build::put(relocations, std::uint64_t{2}),
+        build::put(relocations, std::uint64_t{0});
+    const auto object = build::ElfFile{
+        .sections = {{".text", 1, machine_code, 0, 0, 6},
+                     {".symtab", 2, symbols, 3, 1},
+                     {".strtab", 3, "\0k\0"s},
+                     {".rela.text", 4, relocations, 2,
+                      1}}}.bytes();
     auto linked = machine_code;
     linked.replace(2, 4, "ABCD");
     Memory memory{{{0x1000, linked}}};
@@ -166,7 +170,8 @@ BOOST_AUTO_TEST_CASE(too_few_samples_say_nothing) {
 BOOST_AUTO_TEST_CASE(without_samples_or_disassembly_it_is_unknown_with_the_reason) {
     AddressSamples refused;
     refused.refused = "perf_event_open is refused: Permission denied";
-    BOOST_TEST(model::statement(hot_code(analysis(), refused)) == "unknown: perf_event_open is refused: Permission denied");
+    BOOST_TEST(model::statement(hot_code(analysis(), refused)) ==
+               "unknown: perf_event_open is refused: Permission denied");
     Memory memory{{{0x1000, machine_code}}};
     memory.with(0x1000, 200);
     BOOST_TEST(hot_code({}, memory.done()).reason == "there is no disassembly to lay the sampled addresses on");
@@ -179,8 +184,9 @@ BOOST_AUTO_TEST_CASE(of_pocls_functions_the_one_with_the_samples_ran) {
                                                       {"/k/64-1-1-goffs0/k.so", object('s')},
                                                       {"/k/64-1-1-goffs0-smallgrid/k.so", object('t')}}}}}
                             .bytes();
-    Memory memory{{{0x1000, object('g')}, {0x3000, object('t')}, {0x5000, object('x')}},
-                  {"/kcache/AB/CDE/k/0-0-0/k.so", "/kcache/AB/CDE/k/64-1-1-goffs0-smallgrid/k.so", "/usr/lib/libpocl.so.2"}};
+    Memory memory{
+        {{0x1000, object('g')}, {0x3000, object('t')}, {0x5000, object('x')}},
+        {"/kcache/AB/CDE/k/0-0-0/k.so", "/kcache/AB/CDE/k/64-1-1-goffs0-smallgrid/k.so", "/usr/lib/libpocl.so.2"}};
     memory.with(0x1004, 3);
     memory.with(0x3004, 90);
     memory.with(0x5004, 500);
@@ -189,9 +195,11 @@ BOOST_AUTO_TEST_CASE(of_pocls_functions_the_one_with_the_samples_ran) {
     BOOST_TEST(ran == "/k/64-1-1-goffs0-smallgrid/k.so");
     BOOST_TEST(sampled_pocl_code(build::span(binary), "other", memory.samples).path == "");
     // The launch would have made one expect another.
-    const auto code = choose_pocl_code(read_poclbin(build::span(binary)), "k", {model::Extent(64), model::Extent(1 << 20)}, {}, ran);
+    const auto code =
+        choose_pocl_code(read_poclbin(build::span(binary)), "k", {model::Extent(64), model::Extent(1 << 20)}, {}, ran);
     BOOST_TEST(as_text(code.content) == object('t'));
-    const auto generic = choose_pocl_code(read_poclbin(build::span(binary)), "k", {model::Extent(64), model::Extent(1 << 20)}, {}, "/k/0-0-0/k.so");
+    const auto generic = choose_pocl_code(read_poclbin(build::span(binary)), "k",
+                                          {model::Extent(64), model::Extent(1 << 20)}, {}, "/k/0-0-0/k.so");
     BOOST_TEST(as_text(generic.content) == object('g'));
 }
 
@@ -202,7 +210,8 @@ BOOST_AUTO_TEST_CASE(isa_text_and_stats_carry_the_shares) {
     const auto a = analysis();
     const auto hot = hot_code(a, memory.done());
     const auto text = marked_isa_text(a, hot);
-    BOOST_TEST(text.find("// hot: 75.0 % of the samples, 0x2..0xb, in the loop at 0x2\n       2:\tmov") != std::string::npos);
+    BOOST_TEST(text.find("// hot: 75.0 % of the samples, 0x2..0xb, in the loop at 0x2\n       2:\tmov") !=
+               std::string::npos);
     BOOST_TEST(text.find("// hot: sampled, 400 samples in the kernel of 400 by made up\n") != std::string::npos);
     // The marks are no instructions.
     BOOST_TEST(count_function(&isa::x86, text, "k").total.instructions == a.counts.front().total.instructions);
@@ -213,8 +222,9 @@ BOOST_AUTO_TEST_CASE(isa_text_and_stats_carry_the_shares) {
 
 BOOST_AUTO_TEST_CASE(blocks_of_one_loop_are_one_region) {
     model::Hot hot{.evidence = "sampled"};
-    hot.blocks = {
-        {"k", 0x40, 0x50, 50, 0.5, 4, {}, {}, {}}, {"k", 0x20, 0x30, 30, 0.3, 3, {}, {}, {0x10, 0x20}}, {"k", 0x30, 0x40, 25, 0.25, 2, {}, {}, {0x10, 0x20}}};
+    hot.blocks = {{"k", 0x40, 0x50, 50, 0.5, 4, {}, {}, {}},
+                  {"k", 0x20, 0x30, 30, 0.3, 3, {}, {}, {0x10, 0x20}},
+                  {"k", 0x30, 0x40, 25, 0.25, 2, {}, {}, {0x10, 0x20}}};
     const auto regions = model::hot_regions(hot);
     BOOST_TEST_REQUIRE(regions.size() == 2u);
     BOOST_TEST(model::place(regions[0]) == "loop at 0x20, 55.0 % of the samples");
@@ -262,8 +272,9 @@ namespace {
 
 /// A GCN kernel with `body` between its first load and its end.
 Analysis gcn(const std::string& body) {
-    const std::string text = "0000000000001000 <k>:\n\ts_load_dwordx2 s[0:1], s[4:5], 0x0 // 000000001000: C0060002 00000000\n" + body +
-                             "\ts_endpgm // 000000001f00: BF810000\n";
+    const std::string text =
+        "0000000000001000 <k>:\n\ts_load_dwordx2 s[0:1], s[4:5], 0x0 // 000000001000: C0060002 00000000\n" + body +
+        "\ts_endpgm // 000000001f00: BF810000\n";
     Analysis out;
     out.kind = Kind::amdgpu_code_object;
     out.disassembly.listings.push_back({"GCN", &isa::gcn, text, {}, "k"});
@@ -272,8 +283,8 @@ Analysis gcn(const std::string& body) {
 }
 
 std::string load_and_store(const std::string& at, const std::string& width) {
-    return "\tglobal_load_" + width + " v3, v[1:2], off // 00000000" + at + "0: DC508000 037F0001\n\tglobal_store_" + width +
-           " v[1:2], v3, off // 00000000" + at + "8: DC708000 007F0301\n";
+    return "\tglobal_load_" + width + " v3, v[1:2], off // 00000000" + at + "0: DC508000 037F0001\n\tglobal_store_" +
+           width + " v[1:2], v3, off // 00000000" + at + "8: DC708000 007F0301\n";
 }
 std::string back_to(const std::string& from, const std::string& to) {
     return "\ts_cbranch_scc1 L0 // 00000000" + from + ": BF850000 <k+0x" + to + ">\n";
@@ -308,21 +319,25 @@ BOOST_AUTO_TEST_CASE(a_loop_is_accounted_for_by_a_whole_number_of_passes) {
 
 BOOST_AUTO_TEST_CASE(a_loop_beside_other_code_that_stores_is_unknown) {
     // A wide path in two forms, of which one runs, and a loop of single bytes for the edge: only the loop adds up.
-    const auto edge =
-        account(gcn(load_and_store("101", "dwordx4") + load_and_store("102", "dwordx4") + load_and_store("103", "byte") + back_to("1040", "30")), {16, 16, 0});
+    const auto edge = account(gcn(load_and_store("101", "dwordx4") + load_and_store("102", "dwordx4") +
+                                  load_and_store("103", "byte") + back_to("1040", "30")),
+                              {16, 16, 0});
     BOOST_TEST(model::statement(edge) == "unknown: no loop and no straight path accounts for the declared work alone");
-    const auto hot =
-        account(gcn(load_and_store("101", "dwordx4") + back_to("1020", "10") + load_and_store("103", "byte") + back_to("1040", "30")), {64, 64, 0});
+    const auto hot = account(gcn(load_and_store("101", "dwordx4") + back_to("1020", "10") +
+                                 load_and_store("103", "byte") + back_to("1040", "30")),
+                             {64, 64, 0});
     BOOST_TEST(!hot.known());
 }
 
 BOOST_AUTO_TEST_CASE(a_loop_beside_one_that_only_reads_is_unknown_and_so_is_a_short_loop_behind_long_code) {
     // What the other loop sums up may take most of the time.
-    const std::string reads = "\tglobal_load_dword v3, v[1:2], off // 000000001010: DC508000 037F0001\n" + back_to("1018", "10");
+    const std::string reads =
+        "\tglobal_load_dword v3, v[1:2], off // 000000001010: DC508000 037F0001\n" + back_to("1018", "10");
     const auto two = account(gcn(reads + load_and_store("103", "dwordx4") + back_to("1040", "30")), {64, 64, 0});
     BOOST_TEST(model::statement(two) == "unknown: how often its other loops are passed is not known");
     std::string long_way;
-    for (int i = 0; i < 20; ++i) long_way += "\tv_fmac_f32_e32 v1, v2, v3 // 0000000020" + std::to_string(10 + 4 * i) + ": 76020702\n";
+    for (int i = 0; i < 20; ++i)
+        long_way += "\tv_fmac_f32_e32 v1, v2, v3 // 0000000020" + std::to_string(10 + 4 * i) + ": 76020702\n";
     const auto loop = load_and_store("101", "dwordx4") + back_to("1020", "10");
     BOOST_TEST(account(gcn(loop + long_way), {64, 64, 0}).reason.find("fewer instructions") != std::string::npos);
     BOOST_TEST(account(gcn(loop + long_way), {640, 640, 0}).known());
@@ -331,8 +346,11 @@ BOOST_AUTO_TEST_CASE(a_loop_beside_one_that_only_reads_is_unknown_and_so_is_a_sh
 // Its convergence barriers hide where some jumps lead, so of SASS nothing was accounted for (2026-11-24).
 BOOST_AUTO_TEST_CASE(sass_is_accounted_for_where_all_of_its_jumps_are_seen) {
     const auto sass = [](const std::string& sync) {
-        const std::string text = "//--------------------- .text.k                --------------------------\nk:\n        /*0000*/ BSSY B0, 0x30 ;\n"
-                                 "        /*0010*/ LDG.E R4, [R2.64] ;\n        /*0020*/ STG.E [R2.64], R4 ;\n        /*0030*/ " + sync + " ;\n        /*0040*/ EXIT ;\n";
+        const std::string text =
+            "//--------------------- .text.k                --------------------------\nk:\n        /*0000*/ BSSY B0, "
+            "0x30 ;\n"
+            "        /*0010*/ LDG.E R4, [R2.64] ;\n        /*0020*/ STG.E [R2.64], R4 ;\n        /*0030*/ " +
+            sync + " ;\n        /*0040*/ EXIT ;\n";
         Analysis out;
         out.disassembly.listings = {{"SASS", &isa::sass, text, "", "k", "nvdisasm"}};
         out.counts.push_back(count_function(&isa::sass, text, "k"));
@@ -344,23 +362,27 @@ BOOST_AUTO_TEST_CASE(sass_is_accounted_for_where_all_of_its_jumps_are_seen) {
 }
 
 BOOST_AUTO_TEST_CASE(declared_arithmetic_is_looked_for_in_loops_that_store_nothing) {
-    const auto a = gcn(multiply_add + back_to("1044", "40") + "\tglobal_store_dword v[1:2], v3, off // 000000001050: DC708000 007F0301\n");
+    const auto a = gcn(multiply_add + back_to("1044", "40") +
+                       "\tglobal_store_dword v[1:2], v3, off // 000000001050: DC708000 007F0301\n");
     BOOST_TEST(account(a, {4, 8, 256}).evidence == "accounted");
     BOOST_TEST(account(a, {4, 8, 256}).blocks.front().begin == 0x1040u);
 }
 
 BOOST_AUTO_TEST_CASE(without_a_memory_of_its_own_for_groups_nothing_is_accounted_for) {
-    BOOST_TEST(account(analysis(), {4, 4, 0}).reason == "its memory is one, so that accesses to local memory cannot be told from others");
+    BOOST_TEST(account(analysis(), {4, 4, 0}).reason ==
+               "its memory is one, so that accesses to local memory cannot be told from others");
     BOOST_TEST(account({}, {4, 4, 0}).reason == "there is no disassembly whose instructions are counted");
 }
 
 BOOST_AUTO_TEST_CASE(source_lines_are_read_from_both_objdumps) {
     const auto llvm = source_places(
-        "0000000000001000 <k>:\n; k():\n; /tmp/x/pitch.cl:141\n    1000:      \tpush\trbp\n    1001:      \tret\n; /tmp/x/pitch.cl:143\n    1002:      "
+        "0000000000001000 <k>:\n; k():\n; /tmp/x/pitch.cl:141\n    1000:      \tpush\trbp\n    1001:      \tret\n; "
+        "/tmp/x/pitch.cl:143\n    1002:      "
         "\tnop\n");
     BOOST_TEST(llvm.at(0x1001) == "pitch.cl:141");
     BOOST_TEST(llvm.at(0x1002) == "pitch.cl:143");
-    const auto gnu = source_places("0000000000001000 <k>:\nk():\n/tmp/x/pitch.cl:7 (discriminator 2)\n    1000:\tpush   rbp\n");
+    const auto gnu =
+        source_places("0000000000001000 <k>:\nk():\n/tmp/x/pitch.cl:7 (discriminator 2)\n    1000:\tpush   rbp\n");
     BOOST_TEST(gnu.at(0x1000) == "pitch.cl:7");
     BOOST_TEST(source_places("0000000000001000 <k>:\n    1000:\tpush   rbp\n").empty());
     const auto lines = lines_by_place("#line 1 \"lab.h\"\nfirst\n#line 10 \"sub/pitch.cl\"\nten\neleven\n");

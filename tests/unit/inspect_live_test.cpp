@@ -9,9 +9,9 @@
 #include <string>
 
 #include "core/text.hpp"
-#include "inspect/isa/list.hpp"
 #include "inspect/code/liveness.hpp"
 #include "inspect/code/stats.hpp"
+#include "inspect/isa/list.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_live)
 
@@ -51,9 +51,12 @@ Function gcn_function(const Lines& lines) {
     return isa::gcn.parse(text).at(0);
 }
 Function sass_function(const std::string& body) {
-    return isa::sass.parse("//--------------------- .text.k                --------------------------\nk:\n" + body).at(0);
+    return isa::sass.parse("//--------------------- .text.k                --------------------------\nk:\n" + body)
+        .at(0);
 }
-Function ptx_function(const std::string& body) { return isa::ptx.parse(".visible .entry k(.param .u64 p)\n{\n" + body + "}\n").at(0); }
+Function ptx_function(const std::string& body) {
+    return isa::ptx.parse(".visible .entry k(.param .u64 p)\n{\n" + body + "}\n").at(0);
+}
 
 using Numbers = std::vector<unsigned>;
 
@@ -73,34 +76,43 @@ std::string entry(const InstructionSet& set, const Function& function) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(a_straight_path_needs_what_is_read_later) {
-    const auto code = x86_function({"mov rax,QWORD PTR [rdi]", "mov rcx,QWORD PTR [rsi]", "add rax,rcx", "mov QWORD PTR [rdi],rax", "ret"});
+    const auto code = x86_function(
+        {"mov rax,QWORD PTR [rdi]", "mov rcx,QWORD PTR [rsi]", "add rax,rcx", "mov QWORD PTR [rdi],rax", "ret"});
     // rdi is needed to the end, rsi until it is read, where rcx takes its place.
     BOOST_TEST(counts(isa::x86, code, "general") == (Numbers{3, 3, 3, 2, 0}), boost::test_tools::per_element());
     BOOST_TEST(entry(isa::x86, code) == "rsi rdi");
     const auto live = live_registers(isa::x86, code);
-    BOOST_TEST(live_summary(isa::x86, code, live) == "live registers at most: general 3 at 0x1000; set before it begins: rsi rdi");
+    BOOST_TEST(live_summary(isa::x86, code, live) ==
+               "live registers at most: general 3 at 0x1000; set before it begins: rsi rdi");
 }
 
 BOOST_AUTO_TEST_CASE(what_a_loop_reads_in_its_next_turn_is_live_to_its_end) {
-    const auto code = x86_function({"xor eax,eax", "mov ecx,DWORD PTR [rdi]", "add eax,ecx", "dec esi", "jne <1>", "mov DWORD PTR [rdx],eax", "ret"});
+    const auto code = x86_function({"xor eax,eax", "mov ecx,DWORD PTR [rdi]", "add eax,ecx", "dec esi", "jne <1>",
+                                    "mov DWORD PTR [rdx],eax", "ret"});
     BOOST_TEST(counts(isa::x86, code, "general") == (Numbers{4, 5, 5, 4, 4, 2, 0}), boost::test_tools::per_element());
     // Without the jump back rdi and rsi end earlier.
-    const auto straight = x86_function({"xor eax,eax", "mov ecx,DWORD PTR [rdi]", "add eax,ecx", "dec esi", "nop", "mov DWORD PTR [rdx],eax", "ret"});
-    BOOST_TEST(counts(isa::x86, straight, "general") == (Numbers{4, 4, 4, 3, 2, 2, 0}), boost::test_tools::per_element());
+    const auto straight = x86_function(
+        {"xor eax,eax", "mov ecx,DWORD PTR [rdi]", "add eax,ecx", "dec esi", "nop", "mov DWORD PTR [rdx],eax", "ret"});
+    BOOST_TEST(counts(isa::x86, straight, "general") == (Numbers{4, 4, 4, 3, 2, 2, 0}),
+               boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(of_two_branches_each_needs_its_own) {
-    const auto code = x86_function({"test edi,edi", "je <4>", "mov eax,esi", "jmp <5>", "mov eax,edx", "mov DWORD PTR [rcx],eax", "ret"});
+    const auto code = x86_function(
+        {"test edi,edi", "je <4>", "mov eax,esi", "jmp <5>", "mov eax,edx", "mov DWORD PTR [rcx],eax", "ret"});
     BOOST_TEST(counts(isa::x86, code, "general") == (Numbers{4, 3, 2, 2, 2, 2, 0}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(parts_of_x86_registers_are_written_alone) {
     // sete writes al only, and movzx reads al only: rax need not be set before.
-    BOOST_TEST(entry(isa::x86, x86_function({"test edi,edi", "sete al", "movzx eax,al", "mov DWORD PTR [rsi],eax", "ret"})) == "rsi rdi");
+    BOOST_TEST(entry(isa::x86, x86_function({"test edi,edi", "sete al", "movzx eax,al", "mov DWORD PTR [rsi],eax",
+                                             "ret"})) == "rsi rdi");
     // Here the rest of eax is read.
-    BOOST_TEST(entry(isa::x86, x86_function({"test edi,edi", "sete al", "mov DWORD PTR [rsi],eax", "ret"})) == "rax rsi rdi");
+    BOOST_TEST(entry(isa::x86, x86_function({"test edi,edi", "sete al", "mov DWORD PTR [rsi],eax", "ret"})) ==
+               "rax rsi rdi");
     // ah is another part than al.
-    BOOST_TEST(entry(isa::x86, x86_function({"mov ah,0x1", "movzx eax,al", "mov DWORD PTR [rsi],eax", "ret"})) == "rax rsi");
+    BOOST_TEST(entry(isa::x86, x86_function({"mov ah,0x1", "movzx eax,al", "mov DWORD PTR [rsi],eax", "ret"})) ==
+               "rax rsi");
     // eax clears what is above it, ax does not.
     BOOST_TEST(entry(isa::x86, x86_function({"mov eax,edi", "mov QWORD PTR [rsi],rax", "ret"})) == "rsi rdi");
     BOOST_TEST(entry(isa::x86, x86_function({"mov ax,di", "mov QWORD PTR [rsi],rax", "ret"})) == "rax rsi rdi");
@@ -108,15 +120,22 @@ BOOST_AUTO_TEST_CASE(parts_of_x86_registers_are_written_alone) {
 }
 
 BOOST_AUTO_TEST_CASE(sse_leaves_what_is_above_128_bits_and_avx_clears_it) {
-    BOOST_TEST(entry(isa::x86, x86_function({"movaps xmm0,XMMWORD PTR [rdi]", "vmovups YMMWORD PTR [rdi],ymm0", "ret"})) == "rdi zmm0");
-    BOOST_TEST(entry(isa::x86, x86_function({"vmovaps xmm0,XMMWORD PTR [rdi]", "vmovups YMMWORD PTR [rdi],ymm0", "ret"})) == "rdi");
-    BOOST_TEST(entry(isa::x86, x86_function({"movaps xmm0,XMMWORD PTR [rdi]", "movups XMMWORD PTR [rdi],xmm0", "ret"})) == "rdi");
-    BOOST_TEST(entry(isa::x86, x86_function({"movss xmm0,xmm1", "movaps XMMWORD PTR [rdi],xmm0", "ret"})) == "rdi zmm0 zmm1");
-    BOOST_TEST(entry(isa::x86, x86_function({"movss xmm0,DWORD PTR [rdi]", "movaps XMMWORD PTR [rdi],xmm0", "ret"})) == "rdi");
+    BOOST_TEST(entry(isa::x86, x86_function({"movaps xmm0,XMMWORD PTR [rdi]", "vmovups YMMWORD PTR [rdi],ymm0",
+                                             "ret"})) == "rdi zmm0");
+    BOOST_TEST(entry(isa::x86, x86_function({"vmovaps xmm0,XMMWORD PTR [rdi]", "vmovups YMMWORD PTR [rdi],ymm0",
+                                             "ret"})) == "rdi");
+    BOOST_TEST(entry(isa::x86,
+                     x86_function({"movaps xmm0,XMMWORD PTR [rdi]", "movups XMMWORD PTR [rdi],xmm0", "ret"})) == "rdi");
+    BOOST_TEST(entry(isa::x86, x86_function({"movss xmm0,xmm1", "movaps XMMWORD PTR [rdi],xmm0", "ret"})) ==
+               "rdi zmm0 zmm1");
+    BOOST_TEST(entry(isa::x86, x86_function({"movss xmm0,DWORD PTR [rdi]", "movaps XMMWORD PTR [rdi],xmm0", "ret"})) ==
+               "rdi");
 }
 
 BOOST_AUTO_TEST_CASE(vector_instructions_that_add_to_their_result_need_it_and_masks_keep_elements) {
-    const auto first = [](const std::string& line) { return entry(isa::x86, x86_function({line, "vmovups ZMMWORD PTR [rdi],zmm0", "ret"})); };
+    const auto first = [](const std::string& line) {
+        return entry(isa::x86, x86_function({line, "vmovups ZMMWORD PTR [rdi],zmm0", "ret"}));
+    };
     BOOST_TEST(first("vaddps zmm0,zmm1,zmm2") == "rdi zmm1 zmm2");
     BOOST_TEST(first("vfmadd231ps zmm0,zmm1,zmm2") == "rdi zmm0 zmm1 zmm2");
     BOOST_TEST(first("vaddps zmm0{k1},zmm1,zmm2") == "rdi zmm0 zmm1 zmm2 k1");
@@ -130,31 +149,40 @@ BOOST_AUTO_TEST_CASE(vector_instructions_that_add_to_their_result_need_it_and_ma
 }
 
 BOOST_AUTO_TEST_CASE(implied_operands_of_x86_are_read_and_written) {
-    BOOST_TEST(entry(isa::x86, x86_function({"cdq", "idiv ecx", "mov DWORD PTR [rdi],eax", "mov DWORD PTR [rdi],edx", "ret"})) == "rax rcx rdi");
+    BOOST_TEST(entry(isa::x86, x86_function({"cdq", "idiv ecx", "mov DWORD PTR [rdi],eax", "mov DWORD PTR [rdi],edx",
+                                             "ret"})) == "rax rcx rdi");
     BOOST_TEST(entry(isa::x86, x86_function({"div ecx", "mov DWORD PTR [rdi],eax", "ret"})) == "rax rcx rdx rdi");
     BOOST_TEST(entry(isa::x86, x86_function({"shl edi,cl", "mov DWORD PTR [rsi],edi", "ret"})) == "rcx rsi rdi");
-    BOOST_TEST(entry(isa::x86, x86_function({"mulx rax,rbx,rsi", "mov QWORD PTR [rdi],rax", "mov QWORD PTR [rdi],rbx", "ret"})) == "rdx rsi rdi");
+    BOOST_TEST(entry(isa::x86, x86_function({"mulx rax,rbx,rsi", "mov QWORD PTR [rdi],rax", "mov QWORD PTR [rdi],rbx",
+                                             "ret"})) == "rdx rsi rdi");
 }
 
 BOOST_AUTO_TEST_CASE(one_instruction_without_a_rule_makes_all_unknown) {
     const auto why = [](const InstructionSet& set, const Function& f) { return live_registers(set, f).unknown; };
-    BOOST_TEST(why(isa::x86, x86_function({"vfoo zmm0,zmm1", "ret"})) == "there is no rule of what 'vfoo zmm0,zmm1' reads and writes");
+    BOOST_TEST(why(isa::x86, x86_function({"vfoo zmm0,zmm1", "ret"})) ==
+               "there is no rule of what 'vfoo zmm0,zmm1' reads and writes");
     BOOST_TEST(why(isa::x86, x86_function({"call <2>", "ret", "ret"})).find("it calls another function ('call") == 0);
     BOOST_TEST(why(isa::x86, x86_function({"jmp rax"})) == "it jumps to where a register says ('jmp rax')");
     BOOST_TEST(why(isa::x86, x86_function({"jne <9>", "ret"})).find("it jumps out of its listing") == 0);
-    BOOST_TEST(why(isa::gcn, gcn_function({"v_unheard_of_b32 q0, v1", "s_endpgm"})).find("there is no rule of what 'v_unheard_of_b32 q0, v1'") == 0);
-    BOOST_TEST(why(isa::gcn, gcn_function({"s_swappc_b64 s[30:31], s[4:5]", "s_endpgm"})).find("it calls another function") == 0);
+    BOOST_TEST(why(isa::gcn, gcn_function({"v_unheard_of_b32 q0, v1", "s_endpgm"}))
+                   .find("there is no rule of what 'v_unheard_of_b32 q0, v1'") == 0);
     BOOST_TEST(
-        why(isa::sass, sass_function("        /*0000*/ HMMA.16816.F32 R4, R8, R12, R4 ;\n        /*0010*/ EXIT ;\n")).find("there is no rule") == 0);
+        why(isa::gcn, gcn_function({"s_swappc_b64 s[30:31], s[4:5]", "s_endpgm"})).find("it calls another function") ==
+        0);
+    BOOST_TEST(
+        why(isa::sass, sass_function("        /*0000*/ HMMA.16816.F32 R4, R8, R12, R4 ;\n        /*0010*/ EXIT ;\n"))
+            .find("there is no rule") == 0);
     BOOST_TEST(why(isa::ptx, ptx_function(" vector.frobnicate %r1, %r2;\n ret;\n")).find("there is no rule") == 0);
     // What is never reached is not asked about.
     BOOST_TEST(why(isa::x86, x86_function({"ret", "vfoo zmm0,zmm1"})) == "");
-    BOOST_TEST(why(isa::xe, Function{"k", {Instruction{}}}) == "the lab has no rules of what xe instructions read and write");
+    BOOST_TEST(why(isa::xe, Function{"k", {Instruction{}}}) ==
+               "the lab has no rules of what xe instructions read and write");
 }
 
 BOOST_AUTO_TEST_CASE(a_gcn_loop_and_its_wide_registers) {
-    const auto code = gcn_function({"v_mov_b32_e32 v4, 0", "global_load_dwordx2 v[2:3], v[0:1], off", "v_add3_u32 v4, v2, v3, v4",
-                                    "s_sub_u32 s2, s2, 1", "s_cbranch_scc1 <1>", "global_store_dword v[0:1], v4, off", "s_endpgm"});
+    const auto code =
+        gcn_function({"v_mov_b32_e32 v4, 0", "global_load_dwordx2 v[2:3], v[0:1], off", "v_add3_u32 v4, v2, v3, v4",
+                      "s_sub_u32 s2, s2, 1", "s_cbranch_scc1 <1>", "global_store_dword v[0:1], v4, off", "s_endpgm"});
     BOOST_TEST(counts(isa::gcn, code, "v") == (Numbers{3, 5, 5, 3, 3, 3, 0}), boost::test_tools::per_element());
     BOOST_TEST(entry(isa::gcn, code) == "v0 v1 s2");
     const auto first = [](const std::string& line) {
@@ -170,28 +198,40 @@ BOOST_AUTO_TEST_CASE(a_gcn_loop_and_its_wide_registers) {
     BOOST_TEST(first("ds_add_u32 v0, v2") == "v0 v1 v2 v8 v9");
     BOOST_TEST(first("global_atomic_add v0, v[2:3], v4, off glc") == "v1 v2 v3 v4 v8 v9");
     BOOST_TEST(first("global_atomic_add v[2:3], v4, off") == "v0 v1 v2 v3 v4 v8 v9");
-    BOOST_TEST(first("v_and_b32_sdwa v0, v2, v3 dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:DWORD src1_sel:DWORD") == "v0 v1 v2 v3 v8 v9");
+    BOOST_TEST(
+        first("v_and_b32_sdwa v0, v2, v3 dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:DWORD src1_sel:DWORD") ==
+        "v0 v1 v2 v3 v8 v9");
     BOOST_TEST(first("v_mov_b32_dpp v0, v2 row_shr:1 row_mask:0xf bank_mask:0xf") == "v0 v1 v2 v8 v9");
     BOOST_TEST(first("v_mov_b32_dpp v0, v2 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf") == "v1 v2 v8 v9");
 }
 
 BOOST_AUTO_TEST_CASE(a_value_outlives_a_branch_in_which_some_work_items_write_it) {
     // Those that are not in the branch need their zero behind it, although no jump goes around the write.
-    const Lines lines{"v_mov_b32_e32 v2, 0",      "v_cmp_gt_u32_e32 vcc, 9, v3", "s_and_saveexec_b64 s[0:1], vcc",     "v_mov_b32_e32 v4, v3",
-                      "v_add_u32_e32 v2, v4, v4", "s_or_b64 exec, exec, s[0:1]", "global_store_dword v[0:1], v2, off", "s_endpgm"};
+    const Lines lines{"v_mov_b32_e32 v2, 0",
+                      "v_cmp_gt_u32_e32 vcc, 9, v3",
+                      "s_and_saveexec_b64 s[0:1], vcc",
+                      "v_mov_b32_e32 v4, v3",
+                      "v_add_u32_e32 v2, v4, v4",
+                      "s_or_b64 exec, exec, s[0:1]",
+                      "global_store_dword v[0:1], v2, off",
+                      "s_endpgm"};
     // In the branch the work-items that are in it need v0, v1 and v3 or v4, and no v2 before they write it.
-    BOOST_TEST(counts(isa::gcn, gcn_function(lines), "v") == (Numbers{4, 4, 4, 3, 3, 3, 3, 0}), boost::test_tools::per_element());
+    BOOST_TEST(counts(isa::gcn, gcn_function(lines), "v") == (Numbers{4, 4, 4, 3, 3, 3, 3, 0}),
+               boost::test_tools::per_element());
     BOOST_TEST(entry(isa::gcn, gcn_function(lines)) == "v0 v1 v3");
     // If nothing is read of it behind the branch, it need not be kept.
     auto other = lines;
     other[5] = "s_nop 0";
-    BOOST_TEST(counts(isa::gcn, gcn_function(other), "v") == (Numbers{4, 3, 3, 3, 3, 3, 3, 0}), boost::test_tools::per_element());
+    BOOST_TEST(counts(isa::gcn, gcn_function(other), "v") == (Numbers{4, 3, 3, 3, 3, 3, 3, 0}),
+               boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(who_waits_for_the_second_branch_does_not_wait_in_the_first) {
-    // v2 is set between the branches, so that nobody needs it in the first, although both put their mask away in the same registers.
-    const auto code = gcn_function({"s_and_saveexec_b64 s[0:1], s[26:27]", "global_store_dword v[0:1], v3, off", "s_or_b64 exec, exec, s[0:1]",
-                                    "v_mov_b32_e32 v2, 0", "s_and_saveexec_b64 s[0:1], s[26:27]", "v_mov_b32_e32 v2, v3",
+    // v2 is set between the branches, so that nobody needs it in the first, although both put their mask away in the
+    // same registers.
+    const auto code = gcn_function({"s_and_saveexec_b64 s[0:1], s[26:27]", "global_store_dword v[0:1], v3, off",
+                                    "s_or_b64 exec, exec, s[0:1]", "v_mov_b32_e32 v2, 0",
+                                    "s_and_saveexec_b64 s[0:1], s[26:27]", "v_mov_b32_e32 v2, v3",
                                     "s_or_b64 exec, exec, s[0:1]", "global_store_dword v[0:1], v2, off", "s_endpgm"});
     BOOST_TEST(entry(isa::gcn, code) == "v0 v1 v3 s26 s27");
     BOOST_TEST(counts(isa::gcn, code, "v") == (Numbers{3, 3, 3, 4, 4, 3, 3, 3, 0}), boost::test_tools::per_element());
@@ -199,32 +239,39 @@ BOOST_AUTO_TEST_CASE(who_waits_for_the_second_branch_does_not_wait_in_the_first)
 
 BOOST_AUTO_TEST_CASE(both_sides_of_a_gcn_branch_and_those_who_leave_a_loop_keep_what_they_need) {
     const auto code =
-        gcn_function({"v_mov_b32_e32 v5, 1", "v_cmp_gt_u32_e32 vcc, 9, v3", "s_and_saveexec_b64 s[0:1], vcc", "s_xor_b64 s[0:1], exec, s[0:1]",
-                      "v_mov_b32_e32 v2, 1", "s_or_saveexec_b64 s[0:1], s[0:1]", "s_xor_b64 exec, exec, s[0:1]", "v_mov_b32_e32 v2, v5",
-                      "s_or_b64 exec, exec, s[0:1]", "global_store_dword v[0:1], v2, off", "s_endpgm"});
+        gcn_function({"v_mov_b32_e32 v5, 1", "v_cmp_gt_u32_e32 vcc, 9, v3", "s_and_saveexec_b64 s[0:1], vcc",
+                      "s_xor_b64 s[0:1], exec, s[0:1]", "v_mov_b32_e32 v2, 1", "s_or_saveexec_b64 s[0:1], s[0:1]",
+                      "s_xor_b64 exec, exec, s[0:1]", "v_mov_b32_e32 v2, v5", "s_or_b64 exec, exec, s[0:1]",
+                      "global_store_dword v[0:1], v2, off", "s_endpgm"});
     // v5 is read in the second branch by those who wait while the first runs: they need it there, the others do not.
-    // Those of the first side, which wait while the second runs, keep v2, and where they are put to rest they are not told from the others:
-    // v2 counts from the beginning, which is more than is needed and never less.
+    // Those of the first side, which wait while the second runs, keep v2, and where they are put to rest they are not
+    // told from the others: v2 counts from the beginning, which is more than is needed and never less.
     BOOST_TEST(entry(isa::gcn, code) == "v0 v1 v2 v3");
-    BOOST_TEST(counts(isa::gcn, code, "v") == (Numbers{5, 5, 4, 3, 4, 4, 4, 3, 3, 3, 0}), boost::test_tools::per_element());
+    BOOST_TEST(counts(isa::gcn, code, "v") == (Numbers{5, 5, 4, 3, 4, 4, 4, 3, 3, 3, 0}),
+               boost::test_tools::per_element());
     // A loop that work-items leave one by one; v2 is read behind it by all.
-    const auto loop = gcn_function({"s_mov_b64 s[4:5], 0", "v_mov_b32_e32 v2, 0", "v_add_u32_e32 v2, v3, v2", "v_cmp_gt_u32_e32 vcc, v2, v6",
-                                    "s_or_b64 s[4:5], vcc, s[4:5]", "s_andn2_b64 exec, exec, s[4:5]", "s_cbranch_execnz <2>",
+    const auto loop = gcn_function({"s_mov_b64 s[4:5], 0", "v_mov_b32_e32 v2, 0", "v_add_u32_e32 v2, v3, v2",
+                                    "v_cmp_gt_u32_e32 vcc, v2, v6", "s_or_b64 s[4:5], vcc, s[4:5]",
+                                    "s_andn2_b64 exec, exec, s[4:5]", "s_cbranch_execnz <2>",
                                     "s_or_b64 exec, exec, s[4:5]", "global_store_dword v[0:1], v2, off", "s_endpgm"});
-    BOOST_TEST(counts(isa::gcn, loop, "v") == (Numbers{4, 5, 5, 5, 5, 5, 5, 3, 3, 0}), boost::test_tools::per_element());
+    BOOST_TEST(counts(isa::gcn, loop, "v") == (Numbers{4, 5, 5, 5, 5, 5, 5, 3, 3, 0}),
+               boost::test_tools::per_element());
     BOOST_TEST(entry(isa::gcn, loop) == "v0 v1 v3 v6");
 }
 
 BOOST_AUTO_TEST_CASE(sass_pairs_predicates_and_guards) {
     const auto code = sass_function(
-        "        /*0000*/ MOV R1, c[0x0][0x28] ;\n        /*0010*/ IMAD.WIDE R2, R1, 0x4, RZ ;\n.L_x_0:\n        /*0020*/ LDG.E.128 R4, [R2.64] ;\n"
-        "        /*0030*/ FADD R8, R4, R5 ;\n        /*0040*/ FADD R9, R6, R7 ;\n        /*0050*/ ISETP.GT.AND P0, PT, R8, R9, PT ;\n        "
+        "        /*0000*/ MOV R1, c[0x0][0x28] ;\n        /*0010*/ IMAD.WIDE R2, R1, 0x4, RZ ;\n.L_x_0:\n        "
+        "/*0020*/ LDG.E.128 R4, [R2.64] ;\n"
+        "        /*0030*/ FADD R8, R4, R5 ;\n        /*0040*/ FADD R9, R6, R7 ;\n        /*0050*/ ISETP.GT.AND P0, PT, "
+        "R8, R9, PT ;\n        "
         "/*0060*/ @P0 BRA `(.L_x_0) ;\n"
         "        /*0070*/ STG.E.64 [R2.64], R8 ;\n        /*0080*/ EXIT ;\n");
     BOOST_TEST(counts(isa::sass, code, "R") == (Numbers{1, 2, 6, 6, 5, 4, 4, 4, 0}), boost::test_tools::per_element());
     BOOST_TEST(counts(isa::sass, code, "P") == (Numbers{0, 0, 0, 0, 0, 1, 1, 0, 0}), boost::test_tools::per_element());
     const auto first = [](const std::string& line) {
-        return entry(isa::sass, sass_function("        /*0000*/ " + line + " ;\n        /*0010*/ STG.E [R8.64], R4 ;\n        /*0020*/ EXIT ;\n"));
+        return entry(isa::sass, sass_function("        /*0000*/ " + line +
+                                              " ;\n        /*0010*/ STG.E [R8.64], R4 ;\n        /*0020*/ EXIT ;\n"));
     };
     BOOST_TEST(first("MOV R4, R5") == "R5 R8 R9");
     BOOST_TEST(first("@!P1 MOV R4, R5") == "R4 R5 R8 R9 P1");
@@ -239,8 +286,10 @@ BOOST_AUTO_TEST_CASE(sass_pairs_predicates_and_guards) {
     BOOST_TEST(first("RED.E.ADD.STRONG.GPU [R6.64], R5") == "R4 R5 R6 R7 R8 R9");
     // Where a work-item goes on elsewhere than behind its BSYNC, the listing does not show the way.
     const auto meets = [](const std::string& target) {
-        return live_registers(isa::sass, sass_function("        /*0000*/ BSSY B0, 0x" + target +
-                                                       " ;\n        /*0010*/ BSYNC B0 ;\n        /*0020*/ NOP ;\n        /*0030*/ EXIT ;\n"))
+        return live_registers(
+                   isa::sass,
+                   sass_function("        /*0000*/ BSSY B0, 0x" + target +
+                                 " ;\n        /*0010*/ BSYNC B0 ;\n        /*0020*/ NOP ;\n        /*0030*/ EXIT ;\n"))
             .unknown;
     };
     BOOST_TEST(meets("20") == "");
@@ -249,13 +298,15 @@ BOOST_AUTO_TEST_CASE(sass_pairs_predicates_and_guards) {
 
 BOOST_AUTO_TEST_CASE(ptx_statements) {
     const auto code = ptx_function(
-        " ld.param.u64 %rd1, [p];\n mov.u32 %r1, %tid.x;\n$L:\n ld.global.v2.f32 {%f1, %f2}, [%rd1+8];\n fma.rn.f32 %f3, %f1, %f2, %f3;\n "
+        " ld.param.u64 %rd1, [p];\n mov.u32 %r1, %tid.x;\n$L:\n ld.global.v2.f32 {%f1, %f2}, [%rd1+8];\n fma.rn.f32 "
+        "%f3, %f1, %f2, %f3;\n "
         "setp.ne.s32 %p1, %r1, 0;\n"
         " @%p1 bra $L;\n st.global.f32 [%rd1], %f3;\n ret;\n");
     BOOST_TEST(counts(isa::ptx, code, "float") == (Numbers{1, 1, 3, 3, 1, 1, 1, 0}), boost::test_tools::per_element());
     BOOST_TEST(counts(isa::ptx, code, "64-bit") == (Numbers{1, 1, 1, 1, 1, 1, 1, 0}), boost::test_tools::per_element());
     BOOST_TEST(entry(isa::ptx, code) == "%f3");
-    BOOST_TEST(entry(isa::ptx, ptx_function(" @%p2 mov.u32 %r1, 1;\n st.global.u32 [%rd3], %r1;\n ret;\n")) == "%r1 %rd3 %p2");
+    BOOST_TEST(entry(isa::ptx, ptx_function(" @%p2 mov.u32 %r1, 1;\n st.global.u32 [%rd3], %r1;\n ret;\n")) ==
+               "%r1 %rd3 %p2");
 }
 
 BOOST_AUTO_TEST_CASE(the_reference_dumps_hold_no_more_than_was_allocated_and_nothing_that_nobody_set) {
@@ -285,10 +336,12 @@ BOOST_AUTO_TEST_CASE(the_reference_dumps_hold_no_more_than_was_allocated_and_not
                     BOOST_TEST(k.most <= stats["registers"].get<unsigned>());
                     BOOST_TEST(k.most >= stats["registers"].get<unsigned>() / 2);
                 }
-            // A kernel begins with its work-item in v0 to v2; of NVIDIA's registers nobody has set any. Predicates that are set under opposite
-            // guards count as not set by either.
+            // A kernel begins with its work-item in v0 to v2; of NVIDIA's registers nobody has set any. Predicates that
+            // are set under opposite guards count as not set by either.
             for (const auto& name : live.at_entry)
-                BOOST_TEST((set == &isa::gcn ? name[0] != 'v' || name <= "v2" : name[0] == 'P' || name.starts_with("UP")), name);
+                BOOST_TEST(
+                    (set == &isa::gcn ? name[0] != 'v' || name <= "v2" : name[0] == 'P' || name.starts_with("UP")),
+                    name);
         }
     }
     BOOST_TEST(seen == 7u);

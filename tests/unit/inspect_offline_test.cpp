@@ -101,10 +101,12 @@ BOOST_AUTO_TEST_CASE(intel_gpu_code_is_compiled_with_its_width_registers_and_spi
     BOOST_TEST_REQUIRE(built.ok, built.log);
     BOOST_TEST(built.analysis.info.spills.value() > 0, built.log);
     BOOST_TEST(built.analysis.info.private_bytes.value() > 0);
-    const auto wide = compile_offline("pvc", copy_kernel, "-cl-std=CL1.2 -DSTEP=5 -cl-intel-256-GRF-per-thread", "copy", {});
+    const auto wide =
+        compile_offline("pvc", copy_kernel, "-cl-std=CL1.2 -DSTEP=5 -cl-intel-256-GRF-per-thread", "copy", {});
     BOOST_TEST_REQUIRE(wide.ok, wide.log);
     BOOST_TEST(wide.analysis.summary.find("of 256, SIMD ") != std::string::npos, wide.analysis.summary);
-    BOOST_TEST(wide.analysis.summary.find("min(4 threads with 256 registers each) = 4") != std::string::npos, wide.analysis.summary);
+    BOOST_TEST(wide.analysis.summary.find("min(4 threads with 256 registers each) = 4") != std::string::npos,
+               wide.analysis.summary);
 }
 
 BOOST_AUTO_TEST_CASE(ptx_is_compiled_with_128_bit_loads_and_registers_where_ptxas_is) {
@@ -138,7 +140,8 @@ BOOST_AUTO_TEST_CASE(build_options_that_leave_no_code_are_a_failure_with_a_sente
         }
         const auto none = compile_offline(target, "constant int nothing = 1;\n", "-DSTEP=5", "copy", {});
         BOOST_TEST(!none.ok);
-        BOOST_TEST(none.log.find("no code of kernel 'copy' came out; build options: -DSTEP=5") != std::string::npos, none.log);
+        BOOST_TEST(none.log.find("no code of kernel 'copy' came out; build options: -DSTEP=5") != std::string::npos,
+                   none.log);
     }
 }
 
@@ -159,7 +162,8 @@ BOOST_AUTO_TEST_CASE(the_wave_of_an_rdna_processor_is_as_wide_as_its_code) {
         BOOST_TEST_REQUIRE(built.ok, built.log);
         BOOST_TEST(built.analysis.stats.find("\"wavefront_size\": " + std::to_string(lanes)) != std::string::npos);
         // A register of 64 lanes takes two of the rows of 32, so there are half as many.
-        BOOST_TEST(built.analysis.summary.find(lanes == 32 ? "floor(1024 VGPRs / " : "floor(512 VGPRs / ") != std::string::npos,
+        BOOST_TEST(built.analysis.summary.find(lanes == 32 ? "floor(1024 VGPRs / " : "floor(512 VGPRs / ") !=
+                       std::string::npos,
                    built.analysis.summary);
     }
 }

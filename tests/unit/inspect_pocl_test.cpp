@@ -2,11 +2,11 @@
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
-#include <boost/test/unit_test.hpp>
+#include <unistd.h>
 
+#include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <fstream>
-#include <unistd.h>
 
 #include "inspect/binary/binary.hpp"
 #include "inspect/binary/intel_cpu_code.hpp"
@@ -96,29 +96,36 @@ BOOST_AUTO_TEST_CASE(of_the_specialisations_of_earlier_runs_the_one_that_divides
     BOOST_TEST(none.label == "generic work-group function; no specialised one fits the launch");
 }
 
-BOOST_AUTO_TEST_CASE(of_several_that_divide_the_launch_the_one_that_pocl_has_loaded_ran_else_the_label_says_that_it_is_open) {
+BOOST_AUTO_TEST_CASE(
+    of_several_that_divide_the_launch_the_one_that_pocl_has_loaded_ran_else_the_label_says_that_it_is_open) {
     const LaunchSize launch{{}, Extent(65536, 4)};
-    BOOST_TEST(as_text(choose("vadd", launch, {"/lib/libc.so", "/cache/AB/CD/vadd/16-1-1/vadd.so"}).content) == "offset");
+    BOOST_TEST(as_text(choose("vadd", launch, {"/lib/libc.so", "/cache/AB/CD/vadd/16-1-1/vadd.so"}).content) ==
+               "offset");
     BOOST_TEST(as_text(choose("vadd", launch, {"/cache/AB/CD/vadd/64-4-1-goffs0/vadd.so"}).content) == "special");
     const auto open = choose("copy", {{}, {}});
     BOOST_TEST(open.label == "work-group function specialised for local size 8x1x1 (8-1-1-goffs0)");
-    const std::string two = build::PoclFile{.kernels = {{"k", {{"/k/8-1-1-goffs0/k.so", "8"}, {"/k/64-1-1-goffs0/k.so", "64"}}}}}.bytes();
+    const std::string two =
+        build::PoclFile{.kernels = {{"k", {{"/k/8-1-1-goffs0/k.so", "8"}, {"/k/64-1-1-goffs0/k.so", "64"}}}}}.bytes();
     const auto code = choose_pocl_code(read_poclbin(build::span(two)), "k", {{}, Extent(128)});
     BOOST_TEST(as_text(code.content) == "64");
     BOOST_TEST(code.label ==
-               "work-group function specialised for local size 64x1x1 (64-1-1-goffs0), one of 2 that may have run: the driver chose the local size");
+               "work-group function specialised for local size 64x1x1 (64-1-1-goffs0), one of 2 that may have run: the "
+               "driver chose the local size");
 }
 
 BOOST_AUTO_TEST_CASE(what_pocl_has_loaded_since_it_made_the_container_is_found_in_the_programs_own_folder) {
     const auto cache = std::filesystem::temp_directory_path() / ("cllab-pocl-" + std::to_string(getpid()));
-    const std::string program = "IJ/HCKLMGLECNFKPKCJDBACCBDNKNAPIENGPHECF", other = "IJ/HCKLMGLECNFKPKCJDBACCBDNKNAPIENGPHECA";
+    const std::string program = "IJ/HCKLMGLECNFKPKCJDBACCBDNKNAPIENGPHECF",
+                      other = "IJ/HCKLMGLECNFKPKCJDBACCBDNKNAPIENGPHECA";
     const auto write = [&](const std::string& path, const std::string& content) {
         std::filesystem::create_directories((cache / path).parent_path());
         std::ofstream(cache / path) << content;
         return (cache / path).string();
     };
-    const std::vector<std::string> loaded{write(program + "/vadd/64-4-1-goffs0/vadd.so", "not read"), write(program + "/vadd/80-1-1-goffs0/vadd.so", "later"),
-                                          write(other + "/vadd/16-1-1-goffs0/vadd.so", "another program's"), (cache / program / "vadd/1-1-1/vadd.so").string()};
+    const std::vector<std::string> loaded{write(program + "/vadd/64-4-1-goffs0/vadd.so", "not read"),
+                                          write(program + "/vadd/80-1-1-goffs0/vadd.so", "later"),
+                                          write(other + "/vadd/16-1-1-goffs0/vadd.so", "another program's"),
+                                          (cache / program / "vadd/1-1-1/vadd.so").string()};
     BOOST_TEST(read_poclbin(build::span(container_bytes)).folder == program);
     const auto container = with_loaded(read_poclbin(build::span(container_bytes)), loaded);
     std::filesystem::remove_all(cache);
@@ -126,7 +133,8 @@ BOOST_AUTO_TEST_CASE(what_pocl_has_loaded_since_it_made_the_container_is_found_i
     BOOST_TEST(container.entries.back().path == "/vadd/80-1-1-goffs0/vadd.so");
     const auto code = choose_pocl_code(container, "vadd", {{}, Extent(80)}, loaded, "/vadd/80-1-1-goffs0/vadd.so");
     BOOST_TEST(as_text(code.content) == "later");
-    BOOST_TEST(choose_pocl_code(container, "vadd", {Extent(64, 4), Extent(65536, 4)}).others.size() == 3u);  // in the container
+    BOOST_TEST(choose_pocl_code(container, "vadd", {Extent(64, 4), Extent(65536, 4)}).others.size() ==
+               3u);  // in the container
     BOOST_TEST(as_text(container.entries[2].content) == "special");
 }
 
@@ -147,19 +155,26 @@ BOOST_AUTO_TEST_CASE(groups_that_the_driver_chose_are_counted_by_the_function_th
     BOOST_CHECK(learned({.launches = 1}, "/k/1024-4-1-goffs0/k.so") == std::pair(8.0, 4096.0));
     BOOST_CHECK(learned({.launches = 1}, "") == std::pair(0.0, 0.0));
     BOOST_CHECK(learned({.launches = 1}, "/k/0-0-0/k.so") == std::pair(0.0, 0.0));
-    BOOST_CHECK(learned({.launches = 2}, "/k/1024-4-1-goffs0/k.so") == std::pair(0.0, 0.0));  // which of them is not known
-    BOOST_CHECK(learned({.launches = 1, .groups = 24, .group = 1024}, "/k/1024-4-1-goffs0/k.so") == std::pair(24.0, 1024.0));
+    BOOST_CHECK(learned({.launches = 2}, "/k/1024-4-1-goffs0/k.so") ==
+                std::pair(0.0, 0.0));  // which of them is not known
+    BOOST_CHECK(learned({.launches = 1, .groups = 24, .group = 1024}, "/k/1024-4-1-goffs0/k.so") ==
+                std::pair(24.0, 1024.0));
 }
 
-BOOST_AUTO_TEST_CASE(of_a_kernel_with_a_barrier_intels_runtime_runs_the_vector_function_when_its_width_divides_the_group) {
-    const std::string bytes = build::x86_object({{"k", "\xc3"}, {"_ZGVeN16uu_other_k", "\xc3"}, {"_ZGVeN16uuuu_k", "\xc3"}, {"plain", "\xc3"}});
+BOOST_AUTO_TEST_CASE(
+    of_a_kernel_with_a_barrier_intels_runtime_runs_the_vector_function_when_its_width_divides_the_group) {
+    const std::string bytes = build::x86_object(
+        {{"k", "\xc3"}, {"_ZGVeN16uu_other_k", "\xc3"}, {"_ZGVeN16uuuu_k", "\xc3"}, {"plain", "\xc3"}});
     const auto object = read_elf(build::span(bytes));
     BOOST_TEST_REQUIRE(object.has_value());
-    const auto chosen = [&](const std::string& kernel, const Extent& local) { return choose_intel_cpu_code(*object, kernel, {local}).symbol; };
+    const auto chosen = [&](const std::string& kernel, const Extent& local) {
+        return choose_intel_cpu_code(*object, kernel, {local}).symbol;
+    };
     BOOST_TEST(chosen("k", Extent(48, 2)) == "_ZGVeN16uuuu_k");
     BOOST_TEST(chosen("k", Extent(8, 8)) == "k");
     BOOST_TEST(chosen("plain", Extent(16)) == "plain");
-    BOOST_TEST(choose_intel_cpu_code(*object, "k", {}).label.find("the driver chose the local size") != std::string::npos);
+    BOOST_TEST(choose_intel_cpu_code(*object, "k", {}).label.find("the driver chose the local size") !=
+               std::string::npos);
     BOOST_TEST(choose_intel_cpu_code(*object, "plain", {}).label.empty());
 }
 

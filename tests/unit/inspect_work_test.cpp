@@ -21,7 +21,8 @@ double found(const InstructionSet& set, const std::string& text, What what, unsi
     return count_work(count_function(&set, text, "k"), text, {what, 1, bits}, true).value_or(-1);
 }
 
-double elements(const InstructionSet& set, const std::string& mnemonic, const std::string& operands, What what, unsigned bits = 32) {
+double elements(const InstructionSet& set, const std::string& mnemonic, const std::string& operands, What what,
+                unsigned bits = 32) {
     Instruction i;
     i.mnemonic = mnemonic;
     i.operands = operands;
@@ -40,11 +41,15 @@ std::string ptx_loop(const std::string& inside) {
 std::string gcn_loop(const std::string& inside) {
     return "0000000000001000 <k>:\n\ts_load_dwordx2 s[0:1], s[4:5], 0x0 // 000000001000: C0060002 00000000\n" + inside +
            "\ts_sub_u32 s2, s2, 1 // 000000001080: 80828102\n\ts_cbranch_scc1 L0 // 000000001084: BF850000 <k+0x10>\n"
-           "\tglobal_store_dword v[0:1], v2, off // 000000001088: DC708000 007F0200\n\ts_endpgm // 000000001090: BF810000\n";
+           "\tglobal_store_dword v[0:1], v2, off // 000000001088: DC708000 007F0200\n\ts_endpgm // 000000001090: "
+           "BF810000\n";
 }
 std::string sass_loop(const std::string& inside) {
-    return "//--------------------- .text.k                --------------------------\nk:\n        /*0000*/ MOV R1, c[0x0][0x28] ;\n"
-           ".L_x_0:\n" + inside + "        /*0100*/ @P0 BRA `(.L_x_0) ;\n        /*0110*/ STG.E [R2.64], R5 ;\n        /*0120*/ EXIT ;\n";
+    return "//--------------------- .text.k                --------------------------\nk:\n        /*0000*/ MOV R1, "
+           "c[0x0][0x28] ;\n"
+           ".L_x_0:\n" +
+           inside +
+           "        /*0100*/ @P0 BRA `(.L_x_0) ;\n        /*0110*/ STG.E [R2.64], R5 ;\n        /*0120*/ EXIT ;\n";
 }
 
 Analysis analysis_of(Kind kind, const std::vector<std::pair<const InstructionSet*, std::string>>& listings) {
@@ -63,15 +68,18 @@ const std::string x86_fma = "  1010:\tvfmadd213ps ymm0,ymm0,ymm1\n  1015:\tvfmad
 
 BOOST_AUTO_TEST_CASE(multiply_adds_of_a_loop_are_found_on_each_isa_by_their_lanes) {
     BOOST_TEST(found(isa::x86, x86_loop(x86_fma), What::multiply_add) == 9);
-    BOOST_TEST(found(isa::ptx, ptx_loop(" fma.rn.f32 %f1, %f1, %f1, %f2;\n fma.rn.f32 %f1, %f1, %f1, %f2;\n"), What::multiply_add) == 2);
-    BOOST_TEST(found(isa::gcn, gcn_loop("\tv_fma_f32 v0, v0, v0, v1 // 000000001010: D1CB0000 04060100\n"), What::multiply_add) == 1);
+    BOOST_TEST(found(isa::ptx, ptx_loop(" fma.rn.f32 %f1, %f1, %f1, %f2;\n fma.rn.f32 %f1, %f1, %f1, %f2;\n"),
+                     What::multiply_add) == 2);
+    BOOST_TEST(found(isa::gcn, gcn_loop("\tv_fma_f32 v0, v0, v0, v1 // 000000001010: D1CB0000 04060100\n"),
+                     What::multiply_add) == 1);
     BOOST_TEST(found(isa::sass, sass_loop("        /*0010*/ FFMA R5, R5, R5, R6 ;\n"), What::multiply_add) == 1);
 }
 
 BOOST_AUTO_TEST_CASE(a_loop_without_its_multiply_adds_is_found_out_on_each_isa) {
     BOOST_TEST(found(isa::x86, x86_loop("  1010:\tadd ecx,7\n"), What::multiply_add) == 0);
     BOOST_TEST(found(isa::ptx, ptx_loop(" add.f32 %f1, %f1, %f2;\n"), What::multiply_add) == 0);
-    BOOST_TEST(found(isa::gcn, gcn_loop("\tv_add_f32 v0, v0, v1 // 000000001010: 02000300\n"), What::multiply_add) == 0);
+    BOOST_TEST(found(isa::gcn, gcn_loop("\tv_add_f32 v0, v0, v1 // 000000001010: 02000300\n"), What::multiply_add) ==
+               0);
     BOOST_TEST(found(isa::sass, sass_loop("        /*0010*/ IADD3 R5, R5, 0x1, RZ ;\n"), What::multiply_add) == 0);
 }
 
@@ -85,7 +93,8 @@ BOOST_AUTO_TEST_CASE(loads_outside_the_loop_are_no_work_of_a_trip) {
 }
 
 BOOST_AUTO_TEST_CASE(a_kernel_whose_loop_is_gone_has_no_trip_and_so_no_work) {
-    const std::string text = "0000000000001000 <k>:\n  1000:\timul eax,ecx\n  1003:\tmov DWORD PTR [rsi],eax\n  1006:\tret\n";
+    const std::string text =
+        "0000000000001000 <k>:\n  1000:\timul eax,ecx\n  1003:\tmov DWORD PTR [rsi],eax\n  1006:\tret\n";
     BOOST_TEST(found(isa::x86, text, What::integer_multiply) == 0);
     BOOST_TEST(count_work(count_function(&isa::x86, text, "k"), text, {What::integer_multiply, 1}, false).value() == 1);
 }
@@ -93,8 +102,9 @@ BOOST_AUTO_TEST_CASE(a_kernel_whose_loop_is_gone_has_no_trip_and_so_no_work) {
 BOOST_AUTO_TEST_CASE(where_a_jump_is_unknown_the_whole_kernel_counts) {
     const std::string text = "0000000000001000 <k>:\n  1000:\timul eax,ecx\n  1003:\tjmp rax\n";
     BOOST_TEST(found(isa::x86, text, What::integer_multiply) == 1);
-    const std::string far = "0000000000001000 <k>:\n\tv_fma_f32 v0, v0, v0, v1 // 000000001010: D1CB0000 04060100\n"
-                            "\ts_setpc_b64 s[0:1] // 000000001018: BE801D00\n";
+    const std::string far =
+        "0000000000001000 <k>:\n\tv_fma_f32 v0, v0, v0, v1 // 000000001010: D1CB0000 04060100\n"
+        "\ts_setpc_b64 s[0:1] // 000000001018: BE801D00\n";
     BOOST_TEST(found(isa::gcn, far, What::multiply_add) == 1);
 }
 
@@ -104,25 +114,35 @@ BOOST_AUTO_TEST_CASE(calls_count_what_they_call_as_often_as_they_do_and_unknown_
     BOOST_TEST(found(isa::x86, calls + callee, What::multiply_add) == 2);
     BOOST_TEST(found(isa::x86, calls, What::multiply_add) == -1);
     BOOST_TEST(found(isa::x86, x86_loop("  1010:\tcall rax\n"), What::multiply_add) == -1);
-    BOOST_TEST(found(isa::x86, "0000000000001000 <k>:\n  1000:\tjmp 2000 <fmaf@plt>\n\n0000000000002000 <fmaf@plt>:\n  2000:\tjmp rax\n",
-                     What::multiply_add) == -1);
-    BOOST_TEST(found(isa::x86, "0000000000001000 <k>:\n  1000:\tcall 2000 <f>\n  1005:\tret\n\n0000000000002000 <f>:\n  2000:\tcall 2000 <f>\n  2005:\tret\n",
-                     What::multiply_add) == -1, "a recursion");
+    BOOST_TEST(
+        found(isa::x86,
+              "0000000000001000 <k>:\n  1000:\tjmp 2000 <fmaf@plt>\n\n0000000000002000 <fmaf@plt>:\n  2000:\tjmp rax\n",
+              What::multiply_add) == -1);
+    BOOST_TEST(found(isa::x86,
+                     "0000000000001000 <k>:\n  1000:\tcall 2000 <f>\n  1005:\tret\n\n0000000000002000 <f>:\n  "
+                     "2000:\tcall 2000 <f>\n  2005:\tret\n",
+                     What::multiply_add) == -1,
+               "a recursion");
     BOOST_TEST(found(isa::ptx, ptx_loop(" call.uni f, (p);\n"), What::multiply_add) == -1);
-    BOOST_TEST(found(isa::gcn, gcn_loop("\ts_swappc_b64 s[30:31], s[0:1] // 000000001010: BE9E1E00\n"), What::multiply_add) == -1);
-    BOOST_TEST(found(isa::x86, x86_loop("  1010:\trep movs QWORD PTR es:[rdi],QWORD PTR ds:[rsi]\n"), What::load) == -1);
+    BOOST_TEST(found(isa::gcn, gcn_loop("\ts_swappc_b64 s[30:31], s[0:1] // 000000001010: BE9E1E00\n"),
+                     What::multiply_add) == -1);
+    BOOST_TEST(found(isa::x86, x86_loop("  1010:\trep movs QWORD PTR es:[rdi],QWORD PTR ds:[rsi]\n"), What::load) ==
+               -1);
 }
 
 BOOST_AUTO_TEST_CASE(a_built_in_function_is_its_call_or_its_arithmetic) {
     BOOST_TEST(found(isa::x86, x86_loop("  1010:\tcall 2000 <expf@plt>\n"), What::function) == 4);
     const auto once = x86_loop("  1010:\tcall 2000 <expf@plt>\n");
-    BOOST_TEST(!count_work(count_function(&isa::x86, once, "k"), once, {What::function, 16}, true).has_value(), "the kernel itself may be there");
+    BOOST_TEST(!count_work(count_function(&isa::x86, once, "k"), once, {What::function, 16}, true).has_value(),
+               "the kernel itself may be there");
     BOOST_TEST(found(isa::x86, x86_loop("  1010:\tvsqrtss xmm0,xmm0,xmm0\n"), What::function) == 1);
-    BOOST_TEST(found(isa::x86, x86_loop("  1010:\tvmovss xmm0,DWORD PTR [rdi]\n  1015:\txor eax,ecx\n"), What::function) == 0);
+    BOOST_TEST(
+        found(isa::x86, x86_loop("  1010:\tvmovss xmm0,DWORD PTR [rdi]\n  1015:\txor eax,ecx\n"), What::function) == 0);
     BOOST_TEST(found(isa::ptx, ptx_loop(" sin.approx.f32 %f1, %f1;\n"), What::function) == 1);
     BOOST_TEST(found(isa::ptx, ptx_loop(" mov.f32 %f1, %f2;\n"), What::function) == 0);
     BOOST_TEST(found(isa::gcn, gcn_loop("\tv_rcp_f32_e32 v0, v0 // 000000001010: 7E004500\n"), What::function) == 1);
-    BOOST_TEST(found(isa::gcn, gcn_loop("\tv_bfi_b32 v0, v0, v1, v2 // 000000001010: D1CA0000 04060100\n"), What::function) == 0);
+    BOOST_TEST(found(isa::gcn, gcn_loop("\tv_bfi_b32 v0, v0, v1, v2 // 000000001010: D1CA0000 04060100\n"),
+                     What::function) == 0);
     BOOST_TEST(found(isa::sass, sass_loop("        /*0010*/ MUFU.SIN R5, R5 ;\n"), What::function) == 1);
 }
 
@@ -134,7 +154,8 @@ BOOST_AUTO_TEST_CASE(packed_instructions_count_every_lane_and_narrow_ones_do_not
     BOOST_TEST(elements(isa::x86, "vfcmaddcph", "zmm0, zmm1, zmm2", What::multiply_add, 16) == 32);
     BOOST_TEST(elements(isa::x86, "imul", "eax, eax", What::integer_multiply) == 1);
     BOOST_TEST(elements(isa::gcn, "v_pk_fma_f16", "v0, v0, v0, v1", What::multiply_add, 16) == 2);
-    BOOST_TEST(elements(isa::gcn, "v_dual_fmac_f32", "v0, v1, v2 :: v_dual_fmac_f32 v3, v4, v5", What::multiply_add) == 2);
+    BOOST_TEST(elements(isa::gcn, "v_dual_fmac_f32", "v0, v1, v2 :: v_dual_fmac_f32 v3, v4, v5", What::multiply_add) ==
+               2);
     BOOST_TEST(elements(isa::gcn, "v_mad_u64_u32", "v[0:1], vcc, v2, v2, v3", What::integer_multiply) == 1);
     BOOST_TEST(elements(isa::ptx, "fma.rn.f16x2", "", What::multiply_add, 16) == 2);
     BOOST_TEST(elements(isa::ptx, "fma.rn.f16", "", What::multiply_add, 32) == 0);
@@ -144,10 +165,14 @@ BOOST_AUTO_TEST_CASE(packed_instructions_count_every_lane_and_narrow_ones_do_not
     BOOST_TEST(elements(isa::sass, "FFMA2", "", What::multiply_add) == 2);
     BOOST_TEST(elements(isa::sass, "IMAD.MOV.U32", "", What::integer_multiply) == 0);
     BOOST_TEST(elements(isa::sass, "IMAD", "", What::integer_multiply) == 1);
-    BOOST_TEST(elements(isa::xe, "mad", "(16|M0)  r30.0<1>:f  r16.0<8;8,1>:f  r2.0<8;8,1>:f  r3.0<1>:f", What::multiply_add) == 1);
-    BOOST_TEST(elements(isa::xe, "mad", "(16|M0)  r30.0<1>:f  r16.0<8;8,1>:f  r2.0<8;8,1>:f  r3.0<1>:f", What::multiply_add, 64) == 0);
-    BOOST_TEST(elements(isa::xe, "mul", "(1|M0)  acc0.0<1>:d  r9.4<0;1,0>:d  r3.2<0;1,0>:uw", What::integer_multiply) == 1);
-    BOOST_TEST(elements(isa::xe, "mul", "(16|M0)  r30.0<1>:f  r16.0<8;8,1>:f  r2.0<8;8,1>:f", What::integer_multiply) == 0);
+    BOOST_TEST(elements(isa::xe, "mad", "(16|M0)  r30.0<1>:f  r16.0<8;8,1>:f  r2.0<8;8,1>:f  r3.0<1>:f",
+                        What::multiply_add) == 1);
+    BOOST_TEST(elements(isa::xe, "mad", "(16|M0)  r30.0<1>:f  r16.0<8;8,1>:f  r2.0<8;8,1>:f  r3.0<1>:f",
+                        What::multiply_add, 64) == 0);
+    BOOST_TEST(elements(isa::xe, "mul", "(1|M0)  acc0.0<1>:d  r9.4<0;1,0>:d  r3.2<0;1,0>:uw", What::integer_multiply) ==
+               1);
+    BOOST_TEST(elements(isa::xe, "mul", "(16|M0)  r30.0<1>:f  r16.0<8;8,1>:f  r2.0<8;8,1>:f", What::integer_multiply) ==
+               0);
     BOOST_TEST(elements(isa::xe, "math.sqt", "(16|M0)  r30.0<1>:f  r16.0<8;8,1>:f", What::function) == 1);
     BOOST_TEST(elements(isa::xe, "mov", "(16|M0)  r30.0<1>:f  r16.0<8;8,1>:f", What::function) == 0);
 }
@@ -170,16 +195,20 @@ BOOST_AUTO_TEST_CASE(memory_counts_by_bits_and_by_space) {
         return "(16|M0)  r38  r34  null  0x0  " + descriptor + "  {$6} // wr:2+0, rd:2; " + what;
     };
     BOOST_TEST(elements(isa::xe, "send.dc1", message("0x04205E00", "untyped surface read with xy"), What::load) == 2);
-    BOOST_TEST(elements(isa::xe, "send.dc1", message("0x04205E00", "untyped surface read with x"), What::local_load) == 0);
-    BOOST_TEST(elements(isa::xe, "send.dc1", message("0x04205EFE", "untyped surface read with x"), What::local_load) == 1);
+    BOOST_TEST(elements(isa::xe, "send.dc1", message("0x04205E00", "untyped surface read with x"), What::local_load) ==
+               0);
+    BOOST_TEST(elements(isa::xe, "send.dc1", message("0x04205EFE", "untyped surface read with x"), What::local_load) ==
+               1);
     BOOST_TEST(elements(isa::xe, "send.dc1", message("0x04205EFE", "untyped surface read with x"), What::load) == 0);
     BOOST_TEST(elements(isa::xe, "send.dc1", message("0x04025001", "hword scratch block write x2"), What::store) == 0);
-    BOOST_TEST(elements(isa::xe, "send.dc1", message("0x040487FF", "untyped a64 atomic int32 integer add"), What::atomic) == 1);
+    BOOST_TEST(elements(isa::xe, "send.dc1", message("0x040487FF", "untyped a64 atomic int32 integer add"),
+                        What::atomic) == 1);
     BOOST_TEST(elements(isa::x86, "vmovntps", "ymmword ptr [rax], ymm0", What::store, 128) == 2);
 }
 
 BOOST_AUTO_TEST_CASE(atomics_are_counted_one_by_one_and_need_their_lock) {
-    const auto locked = x86_loop("  1010:\tlock add DWORD PTR [rdi],eax\n"), plain = x86_loop("  1010:\tadd DWORD PTR [rdi],eax\n");
+    const auto locked = x86_loop("  1010:\tlock add DWORD PTR [rdi],eax\n"),
+               plain = x86_loop("  1010:\tadd DWORD PTR [rdi],eax\n");
     BOOST_TEST(found(isa::x86, locked, What::atomic) == 1);
     BOOST_TEST(found(isa::x86, plain, What::atomic) == 0);
     BOOST_TEST(found(isa::x86, x86_loop("  1010:\tlock\n  1011:\tadd\tdword ptr [rdi], eax\n"), What::atomic) == 1);
@@ -207,7 +236,8 @@ BOOST_AUTO_TEST_CASE(fewer_than_95_percent_is_collapsed_and_the_reason_names_bot
     BOOST_TEST(enough.counted);
     BOOST_TEST(enough.collapsed == "");
     BOOST_TEST(enough.found.at(0) == "float multiply-adds found 9 of the 9 declared (x86)");
-    BOOST_TEST(check_work(a, {{What::multiply_add, 10}}, true).collapsed == "float multiply-adds found 9 of the 10 declared (x86)");
+    BOOST_TEST(check_work(a, {{What::multiply_add, 10}}, true).collapsed ==
+               "float multiply-adds found 9 of the 10 declared (x86)");
 }
 
 BOOST_AUTO_TEST_CASE(work_counts_as_counted_only_when_all_of_it_is) {
@@ -222,13 +252,15 @@ BOOST_AUTO_TEST_CASE(work_counts_as_counted_only_when_all_of_it_is) {
 
 BOOST_AUTO_TEST_CASE(sass_that_ptxas_made_here_only_raises_a_doubt) {
     const auto full = ptx_loop(" fma.rn.f32 %f1, %f1, %f1, %f2;\n"), empty = sass_loop("");
-    const auto from_ptx = check_work(analysis_of(Kind::ptx, {{&isa::ptx, full}, {&isa::sass, empty}}), {{What::multiply_add, 1}}, true);
+    const auto from_ptx =
+        check_work(analysis_of(Kind::ptx, {{&isa::ptx, full}, {&isa::sass, empty}}), {{What::multiply_add, 1}}, true);
     BOOST_TEST(from_ptx.collapsed == "");
     BOOST_TEST(from_ptx.doubtful == "float multiply-adds found 0 of the 1 declared (sass)");
     BOOST_TEST(check_work(analysis_of(Kind::cubin, {{&isa::sass, empty}}), {{What::multiply_add, 1}}, true).collapsed ==
                "float multiply-adds found 0 of the 1 declared (sass)");
-    BOOST_TEST(check_work(analysis_of(Kind::ptx, {{&isa::ptx, ptx_loop("")}}), {{What::multiply_add, 1}}, true).collapsed ==
-               "float multiply-adds found 0 of the 1 declared (ptx)");
+    BOOST_TEST(
+        check_work(analysis_of(Kind::ptx, {{&isa::ptx, ptx_loop("")}}), {{What::multiply_add, 1}}, true).collapsed ==
+        "float multiply-adds found 0 of the 1 declared (ptx)");
 }
 
 BOOST_AUTO_TEST_CASE(the_probes_of_operations_declare_them) {
@@ -256,8 +288,9 @@ BOOST_AUTO_TEST_CASE(the_probes_of_operations_declare_them) {
     BOOST_TEST(first("divergence_paths", {{"paths", "8"}}).count == 512);
     BOOST_TEST(first("bandwidth_reread", {{"width", "16"}}).count == 4);
     BOOST_TEST((first("barrier_plain", {{"group", "256"}}).what == What::barrier));
-    for (const auto* id : {"latency_local", "banks_word", "banks_pair", "scatter_store", "scatter_load", "channels_store",
-                           "atomic_global", "atomic_local", "atomic_chain", "bandwidth_copy", "divergence_plain", "divergence_branch"})
+    for (const auto* id :
+         {"latency_local", "banks_word", "banks_pair", "scatter_store", "scatter_load", "channels_store",
+          "atomic_global", "atomic_local", "atomic_chain", "bandwidth_copy", "divergence_plain", "divergence_branch"})
         first(id, {});
     // A wave has no barrier, and nothing to find is nothing to declare.
     BOOST_TEST(cllab::test::probe_setup("barrier_plain", {{"group", "32"}}, gpu).declared.empty());

@@ -27,8 +27,10 @@ BOOST_AUTO_TEST_CASE(an_addition_that_was_left_out_is_a_wrong_result) {
         };
         const std::int32_t trips = 3;
         const auto groups = argument<std::uint32_t>(setup, "out").size();
-        require_right_and_watched(setup, "out", std::vector<std::uint32_t>(groups, sum_of(16 * trips)), trips, groups - 1);
-        BOOST_TEST(check(setup, "out", std::vector<std::uint32_t>(groups, sum_of(16 * trips - 1)), trips).has_value(), variant);
+        require_right_and_watched(setup, "out", std::vector<std::uint32_t>(groups, sum_of(16 * trips)), trips,
+                                  groups - 1);
+        BOOST_TEST(check(setup, "out", std::vector<std::uint32_t>(groups, sum_of(16 * trips - 1)), trips).has_value(),
+                   variant);
     }
 }
 

@@ -18,10 +18,11 @@ using namespace cllab::kernelfile;
 namespace {
 
 std::int64_t value(const std::string& text) {
-    return Expression::parse(text, {"t", 1, 1}).evaluate([](const std::string& name, const Place& place) -> std::int64_t {
-        if (name == "n") return 100;
-        refuse(place, "unknown " + name);
-    });
+    return Expression::parse(text, {"t", 1, 1})
+        .evaluate([](const std::string& name, const Place& place) -> std::int64_t {
+            if (name == "n") return 100;
+            refuse(place, "unknown " + name);
+        });
 }
 
 std::string refusal(const std::string& text) {
@@ -83,8 +84,12 @@ BOOST_AUTO_TEST_CASE(the_later_description_wins_and_a_statement_is_given_once) {
 BOOST_AUTO_TEST_CASE(halves_are_rounded_to_nearest_even) {
     const auto half = *model::builtin_type("half");
     std::byte bytes[2];
-    for (const auto& [in, out] :
-         {std::pair(1.0, 1.0), {0.1, 0.0999755859375}, {65504.0, 65504.0}, {1e-7, 1.1920928955078125e-07}, {-2.5, -2.5}, {2049.0, 2048.0}}) {
+    for (const auto& [in, out] : {std::pair(1.0, 1.0),
+                                  {0.1, 0.0999755859375},
+                                  {65504.0, 65504.0},
+                                  {1e-7, 1.1920928955078125e-07},
+                                  {-2.5, -2.5},
+                                  {2049.0, 2048.0}}) {
         put_real(bytes, half, in);
         BOOST_TEST(lane_value(bytes, half) == out);
     }
@@ -93,7 +98,8 @@ BOOST_AUTO_TEST_CASE(halves_are_rounded_to_nearest_even) {
 BOOST_AUTO_TEST_CASE(a_difference_is_told_by_element_lane_and_tolerance) {
     const auto a = floats({1, 2, 3, 4}), b = floats({1, 2.5f, 3, 4});
     const auto type = *model::builtin_type("float2");
-    const auto first_difference = [](const auto& name, const auto& found, const auto& expected, const auto& of, const Tolerance& tolerance, const auto& whose) {
+    const auto first_difference = [](const auto& name, const auto& found, const auto& expected, const auto& of,
+                                     const Tolerance& tolerance, const auto& whose) {
         model::Errors errors(tolerance);
         return kernelfile::first_difference(name, found, expected, of, errors, whose);
     };
@@ -111,7 +117,9 @@ BOOST_AUTO_TEST_CASE(agreement_needs_two_variants_and_names_who_differs) {
     BOOST_TEST(!left(ledger, question("a", 1), right));
     BOOST_TEST(!left(ledger, question("a", 2), other));
     BOOST_TEST(ledger.proof(question("a", 2)).checked_by == "only itself");
-    BOOST_TEST(left(ledger, question("a", 2), wrong).value().find("it is not deterministic: dst[0] is 1, an earlier launch") == 0u);
+    BOOST_TEST(
+        left(ledger, question("a", 2), wrong).value().find("it is not deterministic: dst[0] is 1, an earlier launch") ==
+        0u);
     BOOST_TEST(!left(ledger, question("a", 2), other));
     BOOST_TEST(!left(ledger, question("b", 1), right));
     BOOST_TEST(!left(ledger, question("b", 2), other));
@@ -127,7 +135,8 @@ BOOST_AUTO_TEST_CASE(a_kernel_that_writes_nothing_is_wrong) {
     model::Buffers buffers;
     buffers.poison_seed = 9;
     buffers.data.emplace("dst", poisoned);
-    BOOST_TEST(ledger.check(question("a", 1), buffers).value() == "it writes nothing: 'dst' holds what was there before");
+    BOOST_TEST(ledger.check(question("a", 1), buffers).value() ==
+               "it writes nothing: 'dst' holds what was there before");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -3,7 +3,6 @@
 #define BOOST_TEST_DYN_LINK
 #endif
 #include <boost/test/unit_test.hpp>
-
 #include <set>
 
 #include "unit/memory_probe_run.hpp"
@@ -19,7 +18,8 @@ namespace {
 std::uint64_t walk(const model::Setup& setup, std::uint64_t word_bytes, std::uint64_t loads) {
     const auto slot = argument<std::uint32_t>(setup, "slot");
     std::map<std::uint64_t, std::uint64_t> next;
-    for (std::size_t i = 0; i < slot.size(); ++i) next[slot[i] * word_bytes] = slot[i + 1 == slot.size() ? 0 : i + 1] * word_bytes;
+    for (std::size_t i = 0; i < slot.size(); ++i)
+        next[slot[i] * word_bytes] = slot[i + 1 == slot.size() ? 0 : i + 1] * word_bytes;
     auto at = argument<std::uint64_t>(setup, "state")[0];
     for (std::uint64_t i = 0; i < loads; ++i) at = next.at(at);
     return at;

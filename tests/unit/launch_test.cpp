@@ -63,7 +63,8 @@ BOOST_AUTO_TEST_CASE(what_is_left_of_the_time_without_work_is_what_the_units_los
     Curve curve;
     curve.variant = "spread";
     for (const double n : {4.0, 8.0, 16.0, 32.0, 64.0}) curve.samples.push_back({n, 8e-6 + n * 2e-6, 0, 0, {}, 0, {}});
-    BOOST_TEST(found(family("launch").conclude({curve}, probe_cpu()), "launch to all units")->value == 8e-6, boost::test_tools::tolerance(1e-6));
+    BOOST_TEST(found(family("launch").conclude({curve}, probe_cpu()), "launch to all units")->value == 8e-6,
+               boost::test_tools::tolerance(1e-6));
     for (auto& sample : curve.samples) sample.seconds -= 9e-6;
     BOOST_TEST(found(family("launch").conclude({curve}, probe_cpu()), "launch to all units")->value == 0);
     // It is not measured on a GPU, and its page says why.
@@ -147,7 +148,8 @@ BOOST_AUTO_TEST_CASE(what_one_rate_of_groups_does_not_show_is_withheld_with_the_
         const auto f = found(findings, name);
         BOOST_TEST((f && !f->withheld.empty()), name);
     }
-    BOOST_TEST(family("dispatch").conclude({probe_curve("1d", {}, {points[0], points[1]})}, probe_gpu()).empty(), "two points show nothing");
+    BOOST_TEST(family("dispatch").conclude({probe_curve("1d", {}, {points[0], points[1]})}, probe_gpu()).empty(),
+               "two points show nothing");
 }
 
 BOOST_AUTO_TEST_CASE(on_a_cpu_only_the_group_has_a_price) {

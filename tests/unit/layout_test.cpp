@@ -3,7 +3,6 @@
 #define BOOST_TEST_DYN_LINK
 #endif
 #include <boost/test/unit_test.hpp>
-
 #include <cstdint>
 #include <string>
 
@@ -76,7 +75,10 @@ BOOST_AUTO_TEST_CASE(every_item_of_a_group_gets_the_value_of_its_rule) {
         auto* out = cell.out<std::uint32_t>("out");
         const std::string rule = variant;
         for (std::uint32_t i = 0; i < 128; ++i) {
-            std::uint32_t x = rule == "load" ? table[i / 64] : rule == "result" ? a ^ (i / 64) : rule == "item" ? a ^ (i % 64) : a;
+            std::uint32_t x = rule == "load"     ? table[i / 64]
+                              : rule == "result" ? a ^ (i / 64)
+                              : rule == "item"   ? a ^ (i % 64)
+                                                 : a;
             if (rule == "branch" && i % 2 == 1) x = m;
             for (int step = 0; step < 8; ++step) x = x * x + m;
             out[i] = x + i;
@@ -129,8 +131,12 @@ BOOST_AUTO_TEST_CASE(the_check_agrees_with_division_and_rejects_another_order) {
 
 BOOST_AUTO_TEST_CASE(reciprocals_divide_exactly_below_two_to_the_thirty_one) {
     for (const std::uint32_t d : {1u, 2u, 3u, 7u, 56u, 64u, 641u, 65535u, 65537u, 1u << 20, (1u << 27) - 1}) {
-        const Study cell("nchw", "magic", {{"images", "1"}, {"channels", "1"}, {"height", "1"}, {"width", std::to_string(d)}},
-                        [] { auto device = small_device(); device.max_alloc_bytes = 1ull << 33; return device; }());
+        const Study cell("nchw", "magic",
+                         {{"images", "1"}, {"channels", "1"}, {"height", "1"}, {"width", std::to_string(d)}}, [] {
+                             auto device = small_device();
+                             device.max_alloc_bytes = 1ull << 33;
+                             return device;
+                         }());
         const auto m = cell.scalar<std::uint32_t>("rw"), s = cell.scalar<std::uint32_t>("sw");
         const auto quotient = [&](std::uint32_t i) {
             return static_cast<std::uint32_t>((static_cast<std::uint64_t>(i << 1) * m) >> 32) >> s;

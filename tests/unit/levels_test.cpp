@@ -1,17 +1,18 @@
-// Levels of memory from chases in two orders and two kinds of pages: what is believed, and what is withheld with which reason.
+// Levels of memory from chases in two orders and two kinds of pages: what is believed, and what is withheld with which
+// reason.
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
-#include <boost/test/unit_test.hpp>
+#include "experiments/lib/levels.hpp"
 
 #include <algorithm>
+#include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <functional>
 #include <set>
 
 #include "core/mode.hpp"
 #include "core/random.hpp"
-#include "experiments/lib/levels.hpp"
 #include "unit/memory_probe_run.hpp"
 
 BOOST_AUTO_TEST_SUITE(latency_levels)
@@ -37,7 +38,8 @@ Time stairs(std::vector<std::pair<double, double>> levels, double memory) {
 
 model::Curve chase(const std::string& order, const std::string& pages, const Time& ns, double last = 256 * MiB) {
     std::vector<std::pair<double, double>> points;
-    for (double x = 4 * KiB; x <= last * 1.001; x *= std::sqrt(std::sqrt(2))) points.emplace_back(std::round(x), ns(x) * 1e-9);
+    for (double x = 4 * KiB; x <= last * 1.001; x *= std::sqrt(std::sqrt(2)))
+        points.emplace_back(std::round(x), ns(x) * 1e-9);
     return curve("global", points, {{"line", "64"}, {"order", order}, {"pages", pages}});
 }
 
@@ -47,10 +49,11 @@ model::Device machine(std::vector<std::uint64_t> levels) {
     return out;
 }
 
-std::vector<model::Finding> found(const model::Device& device, const Time& paged_huge, const Time& random_huge, const Time& paged_small,
-                                  const Time& random_small) {
-    return family("latency").conclude({chase("paged", "huge", paged_huge), chase("random", "huge", random_huge), chase("paged", "small", paged_small),
-                                       chase("random", "small", random_small)}, device);
+std::vector<model::Finding> found(const model::Device& device, const Time& paged_huge, const Time& random_huge,
+                                  const Time& paged_small, const Time& random_small) {
+    return family("latency").conclude({chase("paged", "huge", paged_huge), chase("random", "huge", random_huge),
+                                       chase("paged", "small", paged_small), chase("random", "small", random_small)},
+                                      device);
 }
 
 const model::Finding& figure(const std::vector<model::Finding>& findings, const std::string& id) {
@@ -59,7 +62,9 @@ const model::Finding& figure(const std::vector<model::Finding>& findings, const 
     throw std::runtime_error("no finding " + id);
 }
 
-std::string why(const std::vector<model::Finding>& findings, const std::string& id) { return figure(findings, id).withheld; }
+std::string why(const std::vector<model::Finding>& findings, const std::string& id) {
+    return figure(findings, id).withheld;
+}
 
 const model::Device xeon = machine({48 << 10, 2 << 20, 32 << 20});
 const Time quiet = stairs({{48 * KiB, 1.6}, {2 * MiB, 5.2}, {32 * MiB, 40}}, 120);
@@ -74,7 +79,8 @@ BOOST_AUTO_TEST_CASE(a_quiet_machine_has_the_levels_it_reports_their_times_and_i
         BOOST_TEST(figure(all, id).high > bytes);
         BOOST_TEST(figure(all, id).value == bytes, boost::test_tools::tolerance(0.2));
     }
-    for (const auto& [id, ns] : {std::pair{"l1.latency", 1.6}, {"l2.latency", 5.2}, {"l3.latency", 40.}, {"memory.latency", 120.}})
+    for (const auto& [id, ns] :
+         {std::pair{"l1.latency", 1.6}, {"l2.latency", 5.2}, {"l3.latency", 40.}, {"memory.latency", 120.}})
         BOOST_TEST(figure(all, id).value == ns * 1e-9, boost::test_tools::tolerance(1e-6));
 }
 
@@ -88,13 +94,15 @@ BOOST_AUTO_TEST_CASE(the_tlb_is_told_from_the_caches_and_makes_no_level_of_its_o
     BOOST_TEST(figure(all, "tlb.small.reach").high > 8 * MiB);
     BOOST_TEST(figure(all, "tlb.small.cost").value == 40e-9, boost::test_tools::tolerance(0.01));
     BOOST_TEST(why(all, "tlb.huge.reach").find("no longer") != std::string::npos);
-    for (const auto& f : all) BOOST_TEST((f.unit != "byte" || !f.withheld.empty() || f.id == "tlb.small.reach" || f.value != 8 * MiB), f.id);
+    for (const auto& f : all)
+        BOOST_TEST((f.unit != "byte" || !f.withheld.empty() || f.id == "tlb.small.reach" || f.value != 8 * MiB), f.id);
 }
 
 BOOST_AUTO_TEST_CASE(what_parts_within_a_page_or_at_the_end_of_the_first_level_is_not_the_tlb) {
     // Nanoseconds of an EPYC: loads that stay in a page are followed by prefetchers from the first level's end on.
     const auto epyc = machine({32 << 10, 1 << 20, 32 << 20});
-    const Time staying = stairs({{32 * KiB, 1.1}, {1 * MiB, 2.7}, {32 * MiB, 9}}, 90), scattered = stairs({{32 * KiB, 1.1}, {1 * MiB, 4}, {32 * MiB, 18}}, 160);
+    const Time staying = stairs({{32 * KiB, 1.1}, {1 * MiB, 2.7}, {32 * MiB, 9}}, 90),
+               scattered = stairs({{32 * KiB, 1.1}, {1 * MiB, 4}, {32 * MiB, 18}}, 160);
     const auto all = found(epyc, staying, scattered, staying, scattered);
     BOOST_TEST(why(all, "tlb.huge.reach").find("within one page of 2 MiB, so it is not the TLB") != std::string::npos);
     BOOST_TEST(why(all, "tlb.small.reach").find("where the first level ends") != std::string::npos);
@@ -104,8 +112,9 @@ BOOST_AUTO_TEST_CASE(what_parts_within_a_page_or_at_the_end_of_the_first_level_i
 BOOST_AUTO_TEST_CASE(a_level_that_a_neighbour_shares_is_withheld_with_both_sizes) {
     // The Xeon of the facts: huge pages, a neighbour on the core; flat to 384 KiB, then ever slower.
     const Time shared = [](double x) {
-        const std::vector<std::pair<double, double>> seen{{48 * KiB, 1.6}, {49 * KiB, 5.4}, {384 * KiB, 5.4}, {512 * KiB, 6.3}, {1 * MiB, 8.8},
-                                                          {2 * MiB, 20.6}, {3 * MiB, 36}, {8 * MiB, 44}, {12 * MiB, 128}, {512 * MiB, 140}};
+        const std::vector<std::pair<double, double>> seen{
+            {48 * KiB, 1.6}, {49 * KiB, 5.4}, {384 * KiB, 5.4}, {512 * KiB, 6.3}, {1 * MiB, 8.8},
+            {2 * MiB, 20.6}, {3 * MiB, 36},   {8 * MiB, 44},    {12 * MiB, 128},  {512 * MiB, 140}};
         if (x <= seen[0].first) return seen[0].second;
         std::size_t i = 1;
         while (seen[i].first < x) ++i;
@@ -119,7 +128,8 @@ BOOST_AUTO_TEST_CASE(a_level_that_a_neighbour_shares_is_withheld_with_both_sizes
     // A sharp knee too early is no size either.
     const Time early = stairs({{48 * KiB, 1.6}, {1.2 * MiB, 5.2}, {32 * MiB, 40}}, 120);
     const auto sharp = why(found(xeon, early, early, early, early), "l2.size");
-    for (const auto* part : {"leaves it at 1.19 MiB", "reports 2 MiB", "neighbour"}) BOOST_TEST(sharp.find(part) != std::string::npos, sharp);
+    for (const auto* part : {"leaves it at 1.19 MiB", "reports 2 MiB", "neighbour"})
+        BOOST_TEST(sharp.find(part) != std::string::npos, sharp);
 }
 
 BOOST_AUTO_TEST_CASE(a_knee_that_other_pages_do_not_show_is_not_believed) {
@@ -130,7 +140,8 @@ BOOST_AUTO_TEST_CASE(a_knee_that_other_pages_do_not_show_is_not_believed) {
 
 BOOST_AUTO_TEST_CASE(a_level_has_a_time_where_the_other_pages_have_a_few_footprints_that_take_as_long) {
     const auto with = [](const Time& small, double first) {
-        auto curves = std::vector{chase("paged", "huge", quiet), chase("random", "huge", quiet), chase("paged", "small", small), chase("random", "small", quiet)};
+        auto curves = std::vector{chase("paged", "huge", quiet), chase("random", "huge", quiet),
+                                  chase("paged", "small", small), chase("random", "small", quiet)};
         auto& samples = curves[2].samples;
         std::erase_if(samples, [&](const auto& s) { return s.x < first; });
         return family("latency").conclude(curves, xeon);
@@ -148,7 +159,8 @@ BOOST_AUTO_TEST_CASE(a_last_level_that_the_sweep_does_not_leave_is_withheld) {
     BOOST_TEST(why(all, "memory.latency").find("300 MiB") != std::string::npos);
     // Prefetchers follow the other order: its time is not the memory's.
     const Time followed = [](double x) { return std::min(quiet(x), 50.0); };
-    BOOST_TEST(figure(found(xeon, followed, quiet, followed, quiet), "memory.latency").value == 120e-9, boost::test_tools::tolerance(1e-6));
+    BOOST_TEST(figure(found(xeon, followed, quiet, followed, quiet), "memory.latency").value == 120e-9,
+               boost::test_tools::tolerance(1e-6));
 }
 
 BOOST_AUTO_TEST_CASE(noise_names_no_level_that_does_not_exist) {
@@ -159,7 +171,8 @@ BOOST_AUTO_TEST_CASE(noise_names_no_level_that_does_not_exist) {
         for (std::size_t i = 0; i < xeon.host_cache_levels.size(); ++i) {
             const auto& f = figure(all, "l" + std::to_string(i + 1) + ".size");
             const auto size = static_cast<double>(xeon.host_cache_levels[i]);
-            if (f.withheld.empty()) BOOST_TEST((f.low / 1.34 <= size && f.high * 1.34 >= size), f.id + " is " + std::to_string(f.value));
+            if (f.withheld.empty())
+                BOOST_TEST((f.low / 1.34 <= size && f.high * 1.34 >= size), f.id + " is " + std::to_string(f.value));
         }
         for (const auto& f : all) BOOST_TEST(f.id.find("l4") == std::string::npos);
     }
@@ -168,9 +181,10 @@ BOOST_AUTO_TEST_CASE(noise_names_no_level_that_does_not_exist) {
 namespace {
 
 /// Chases of an H200, 2026-11-22, in nanoseconds.
-const std::vector<double> h200_mib{1. / 32, 1. / 16, 1. / 8, .177, .21, .25, .297, .354, .5, 1, 2, 4, 8, 16, 22.63, 26.91, 32, 38.05, 45.25, 64, 128, 256};
-const std::vector<double> h200_ns{16.14, 16.12, 16.13, 16.08, 16.15, 80.9, 133.1, 141.4, 141.8, 141.6, 141.5, 141.6,
-                                  141.6, 141.7, 140.9, 168, 180.3, 228, 254.8, 324.4, 331.3, 332.2};
+const std::vector<double> h200_mib{1. / 32, 1. / 16, 1. / 8, .177,  .21,   .25, .297,  .354,  .5, 1,   2,
+                                   4,       8,       16,     22.63, 26.91, 32,  38.05, 45.25, 64, 128, 256};
+const std::vector<double> h200_ns{16.14, 16.12, 16.13, 16.08, 16.15, 80.9,  133.1, 141.4, 141.8, 141.6, 141.5,
+                                  141.6, 141.6, 141.7, 140.9, 168,   180.3, 228,   254.8, 324.4, 331.3, 332.2};
 
 std::vector<model::Finding> of_gpu(const std::vector<double>& paged, const std::vector<double>& random) {
     const auto chase_of = [](const char* order, const std::vector<double>& ns) {
@@ -226,9 +240,14 @@ BOOST_AUTO_TEST_CASE(random_replacement_is_told_from_other_ways_up) {
     BOOST_TEST(found->value == 10, boost::test_tools::tolerance(0.001));
     BOOST_TEST(found->low == 10 / 1.1, boost::test_tools::tolerance(0.001));
     // A level whose lines collide long before it is full; one that is left at once; and a slow and a fast half.
-    BOOST_TEST(!model::lib::capacity_of_random_replacement(sizes, times([](double size) { return std::clamp((size - 4) / 40, 0., 1.); }), 100, 300));
-    BOOST_TEST(!model::lib::capacity_of_random_replacement(sizes, times([](double size) { return size <= 10 ? 0. : 1.; }), 100, 300));
-    BOOST_TEST(!model::lib::capacity_of_random_replacement(sizes, times([](double size) { return size <= 10 ? 0. : size <= 24 ? 0.4 : 1.; }), 100, 300));
+    BOOST_TEST(!model::lib::capacity_of_random_replacement(
+        sizes, times([](double size) { return std::clamp((size - 4) / 40, 0., 1.); }), 100, 300));
+    BOOST_TEST(!model::lib::capacity_of_random_replacement(
+        sizes, times([](double size) { return size <= 10 ? 0. : 1.; }), 100, 300));
+    BOOST_TEST(!model::lib::capacity_of_random_replacement(
+        sizes, times([](double size) { return size <= 10   ? 0.
+                                              : size <= 24 ? 0.4
+                                                           : 1.; }), 100, 300));
 }
 
 BOOST_AUTO_TEST_CASE(a_footprint_that_something_disturbed_is_no_reach_of_the_tlb) {
@@ -256,7 +275,8 @@ BOOST_AUTO_TEST_CASE(a_paged_chase_stays_in_each_page_until_it_has_seen_all_of_i
     }
     BOOST_TEST(lines.size() == 1024u);
     BOOST_TEST((setup.pages == model::Pages::huge));
-    BOOST_TEST((set_up("latency", "global", cpu(), {{"footprint", "65536"}, {"pages", "small"}}).pages == model::Pages::small));
+    BOOST_TEST((set_up("latency", "global", cpu(), {{"footprint", "65536"}, {"pages", "small"}}).pages ==
+                model::Pages::small));
 }
 
 BOOST_AUTO_TEST_CASE(the_mode_is_where_undisturbed_samples_agree_although_most_are_disturbed) {
@@ -284,7 +304,13 @@ BOOST_AUTO_TEST_CASE(copies_are_of_the_last_level_where_the_cores_own_cannot_hol
         s.seconds = bytes / rate;
         copy.samples.push_back(s);
     };
-    for (const auto& [bytes, rate] : {std::pair{64 * KiB, 30e9}, {1 * MiB, 60e9}, {2 * MiB, 66e9}, {4 * MiB, 40e9}, {16 * MiB, 20e9}, {20 * MiB, 40e9}, {256 * MiB, 10e9}})
+    for (const auto& [bytes, rate] : {std::pair{64 * KiB, 30e9},
+                                      {1 * MiB, 60e9},
+                                      {2 * MiB, 66e9},
+                                      {4 * MiB, 40e9},
+                                      {16 * MiB, 20e9},
+                                      {20 * MiB, 40e9},
+                                      {256 * MiB, 10e9}})
         add(bytes, rate);
     const auto found = model::lib::copy_rates(copy, cpu, "how");
     BOOST_TEST_REQUIRE(found.size() == 1u);  // 4 MiB may lie in the second level or behind it

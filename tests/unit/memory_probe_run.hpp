@@ -1,4 +1,5 @@
-// A memory probe set up for a made-up device, and buffers as a run would leave them, so that checks are tested without one.
+// A memory probe set up for a made-up device, and buffers as a run would leave them, so that checks are tested without
+// one.
 #pragma once
 
 #include <boost/test/unit_test.hpp>
@@ -60,7 +61,8 @@ std::vector<T> argument(const model::Setup& setup, const std::string& name) {
     for (const auto& a : setup.args) {
         if (const auto* input = std::get_if<model::Input>(&a); input && input->name == name) return copy(*input->data);
         if (const auto* inout = std::get_if<model::InOut>(&a); inout && inout->name == name) return copy(*inout->data);
-        if (const auto* scalar = std::get_if<model::Value>(&a); scalar && scalar->name == name) return copy(scalar->data);
+        if (const auto* scalar = std::get_if<model::Value>(&a); scalar && scalar->name == name)
+            return copy(scalar->data);
         if (const auto* output = std::get_if<model::Output>(&a); output && output->name == name) {
             model::Bytes bytes(output->size_bytes);
             model::poison(bytes, 7);
@@ -82,15 +84,16 @@ std::optional<std::string> check(const model::Setup& setup, const std::string& n
 }
 
 template <typename T>
-void require_right(const model::Setup& setup, const std::string& name, const std::vector<T>& contents, std::int32_t trips) {
+void require_right(const model::Setup& setup, const std::string& name, const std::vector<T>& contents,
+                   std::int32_t trips) {
     const auto wrong = check(setup, name, contents, trips);
     BOOST_TEST(!wrong.has_value(), wrong.value_or(""));
 }
 
 /// Right as it is, and wrong with the element at `at` off by one.
 template <typename T>
-void require_right_and_watched(const model::Setup& setup, const std::string& name, std::vector<T> contents, std::int32_t trips,
-                               std::size_t at) {
+void require_right_and_watched(const model::Setup& setup, const std::string& name, std::vector<T> contents,
+                               std::int32_t trips, std::size_t at) {
     require_right(setup, name, contents, trips);
     contents.at(at) += 1;
     BOOST_TEST(check(setup, name, contents, trips).has_value(), "element " << at << " off by one passed");

@@ -16,7 +16,15 @@ using namespace cllab::model;
 
 namespace {
 
-Axis integer_axis() { return {.name = "width", .unit = "pixel", .meaning = "", .kind = Axis::Kind::integer, .values = {"64"}, .least = 1, .most = 1 << 20}; }
+Axis integer_axis() {
+    return {.name = "width",
+            .unit = "pixel",
+            .meaning = "",
+            .kind = Axis::Kind::integer,
+            .values = {"64"},
+            .least = 1,
+            .most = 1 << 20};
+}
 
 std::string expand(const Axis& axis, std::string_view list) { return join(expand_axis(axis, list), " "); }
 
@@ -69,16 +77,19 @@ BOOST_AUTO_TEST_CASE(real_axes_step_without_rounding_noise) {
 BOOST_AUTO_TEST_CASE(shapes_and_choices_are_checked) {
     Axis local{.name = "local", .kind = Axis::Kind::shape, .most = 1024, .may_be_auto = true};
     BOOST_TEST(expand(local, "auto,64x4,8x8x4,64") == "auto 64x4 8x8x4 64");
-    for (const auto* bad : {"64x", "0x4", "1x1x1x1", "2048", "64X4", "-1x-1", "x"}) BOOST_TEST(!refusal(local, bad).empty(), bad);
+    for (const auto* bad : {"64x", "0x4", "1x1x1x1", "2048", "64X4", "-1x-1", "x"})
+        BOOST_TEST(!refusal(local, bad).empty(), bad);
     Axis weights{.name = "weights", .kind = Axis::Kind::choice, .choices = {"linear", "published"}};
     BOOST_TEST(expand(weights, "published,linear") == "published linear");
     BOOST_TEST(refusal(weights, "auto") == "axis 'weights' cannot be 'auto'; it takes one of linear, published");
 }
 
 BOOST_AUTO_TEST_CASE(a_bad_value_names_the_axis_the_value_and_what_is_legal) {
-    BOOST_TEST(refusal(integer_axis(), "12a") ==
-               "axis 'width' cannot be '12a'; it takes whole numbers from 1 to 1048576, written as 4, 4Ki, 1:8:*2 or 1:9:+2");
-    for (const auto* bad : {"", "1,,2", "0", "2Mi", "1:2", "1:2:3", "1:9:*1", "1:9:*0.5", "1:9:+0", "1:9:+-2", "1:9:*x", "0:9:+1", "1:2Mi:*2", "auto"})
+    BOOST_TEST(
+        refusal(integer_axis(), "12a") ==
+        "axis 'width' cannot be '12a'; it takes whole numbers from 1 to 1048576, written as 4, 4Ki, 1:8:*2 or 1:9:+2");
+    for (const auto* bad : {"", "1,,2", "0", "2Mi", "1:2", "1:2:3", "1:9:*1", "1:9:*0.5", "1:9:+0", "1:9:+-2", "1:9:*x",
+                            "0:9:+1", "1:2Mi:*2", "auto"})
         BOOST_TEST(contains(refusal(integer_axis(), bad), "axis 'width'"), bad);
     BOOST_TEST(contains(refusal(integer_axis(), "9:1:+2"), "ends before it starts"));
 }

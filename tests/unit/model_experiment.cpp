@@ -1,8 +1,8 @@
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
-#include <boost/test/unit_test.hpp>
 #include <atomic>
+#include <boost/test/unit_test.hpp>
 #include <string>
 #include <vector>
 
@@ -62,7 +62,8 @@ BOOST_AUTO_TEST_CASE(a_selection_points_at_its_experiment_and_variant) {
 }
 
 BOOST_AUTO_TEST_CASE(a_pattern_that_matches_nothing_is_an_error_with_the_nearest_names) {
-    BOOST_TEST(refusal({"pitch", "pitch_shrot8"}) == "no kernel matches 'pitch_shrot8'; did you mean pitch_short8, pitch?");
+    BOOST_TEST(refusal({"pitch", "pitch_shrot8"}) ==
+               "no kernel matches 'pitch_shrot8'; did you mean pitch_short8, pitch?");
     BOOST_TEST(refusal({"zzzzzzzz"}) == "no kernel matches 'zzzzzzzz'; the 2 families are in `cllab list`");
 }
 
@@ -98,7 +99,8 @@ BOOST_AUTO_TEST_CASE(neither_a_constant_nor_a_shifted_copy_nor_another_seed_pass
 }
 
 BOOST_AUTO_TEST_CASE(status_names_read_back_and_only_ok_and_unsupported_are_no_failure) {
-    for (const auto status : {Status::ok, Status::unsupported, Status::build_failed, Status::launch_failed, Status::wrong_result, Status::timed_out}) {
+    for (const auto status : {Status::ok, Status::unsupported, Status::build_failed, Status::launch_failed,
+                              Status::wrong_result, Status::timed_out}) {
         BOOST_TEST((status_from(name(status)) == status));
         BOOST_TEST(is_failure(status) == (status != Status::ok && status != Status::unsupported));
     }
@@ -114,7 +116,8 @@ BOOST_AUTO_TEST_CASE(enum_names_are_the_ones_of_the_command_line) {
 
 BOOST_AUTO_TEST_CASE(a_check_that_asks_for_an_unknown_buffer_is_told_its_name) {
     Buffers buffers;
-    BOOST_CHECK_EXCEPTION(buffers.as<int>("dst"), Error, [](const Error& e) { return std::string(e.what()).find("'dst'") != std::string::npos; });
+    BOOST_CHECK_EXCEPTION(buffers.as<int>("dst"), Error,
+                          [](const Error& e) { return std::string(e.what()).find("'dst'") != std::string::npos; });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -29,8 +29,8 @@ struct Level {
     double latency, capacity;
 };
 
-/// Mean latency of a random chase over levels of random replacement: a share capacity / size still hits. `spread` delays
-/// the end of the transition: the excess beyond the capacity counts 1 / spread.
+/// Mean latency of a random chase over levels of random replacement: a share capacity / size still hits. `spread`
+/// delays the end of the transition: the excess beyond the capacity counts 1 / spread.
 double chase(double size, const std::vector<Level>& levels, double spread) {
     double latency = levels.back().latency;
     for (std::size_t i = levels.size() - 1; i-- > 0;) {
@@ -69,7 +69,8 @@ BOOST_AUTO_TEST_CASE(an_exact_line_has_a_point_interval_and_no_residual) {
 }
 
 BOOST_AUTO_TEST_CASE(sens_interval_has_the_ranks_of_his_formula) {
-    // n = 5 points, 10 slopes: 1.96 * sqrt(5 * 4 * 15 / 18) = 8.001, so ranks floor((10 - 8.001) / 2) and ceil((10 + 8.001) / 2).
+    // n = 5 points, 10 slopes: 1.96 * sqrt(5 * 4 * 15 / 18) = 8.001, so ranks floor((10 - 8.001) / 2) and ceil((10
+    // + 8.001) / 2).
     const Doubles x{0, 1, 2, 3, 4}, y{0, 1, 4, 9, 16};  // slopes 1 2 3 3 4 4 5 5 6 7
     const auto line = fit_line(x, y).value();
     BOOST_TEST(line.slope.value == 4);

@@ -59,7 +59,8 @@ BOOST_AUTO_TEST_CASE(many_units_are_counted_under_noise_spikes_and_launch_overhe
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         Noise noise(seed, 0.01, 20);
         Doubles groups, seconds;
-        for (int g = 1; g <= 396; ++g) groups.push_back(g), seconds.push_back(noise(20e-6 + 1e-3 * std::ceil(g / 132.0)));
+        for (int g = 1; g <= 396; ++g)
+            groups.push_back(g), seconds.push_back(noise(20e-6 + 1e-3 * std::ceil(g / 132.0)));
         const auto s = fit_staircase(groups, seconds).value();
         BOOST_TEST(s.period.value == 132);
         BOOST_TEST(s.step == 1e-3, tt::tolerance(0.02));
@@ -67,7 +68,8 @@ BOOST_AUTO_TEST_CASE(many_units_are_counted_under_noise_spikes_and_launch_overhe
 }
 
 BOOST_AUTO_TEST_CASE(sparse_group_counts_give_an_interval_of_periods) {
-    const auto s = fit_staircase(Doubles{16, 32, 48, 64, 80, 96, 112, 128, 144}, Doubles{1, 1, 1, 1, 2, 2, 2, 2, 3}).value();
+    const auto s =
+        fit_staircase(Doubles{16, 32, 48, 64, 80, 96, 112, 128, 144}, Doubles{1, 1, 1, 1, 2, 2, 2, 2, 3}).value();
     BOOST_TEST(s.period.low == 64);  // 64 in one round, 128 in two, 144 not
     BOOST_TEST(s.period.high == 71);
 }
@@ -84,7 +86,8 @@ BOOST_AUTO_TEST_CASE(a_curve_without_a_step_has_no_period) {
 
 BOOST_AUTO_TEST_CASE(published_vega_rows_give_a_quarter_group_one_wave_of_64) {
     // Work-items per clock as published for powers of two (0.25 B up to 64), squares and cubes.
-    const Doubles size{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 17 * 17, 18 * 18, 19 * 19, 20 * 20, 21 * 21, 24 * 24, 32 * 32, 216, 343, 512};
+    const Doubles size{1,       2,       4,       8,       16,      32,      64,      128, 256, 512, 1024,
+                       17 * 17, 18 * 18, 19 * 19, 20 * 20, 21 * 21, 24 * 24, 32 * 32, 216, 343, 512};
     const Doubles rate{0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 64, 64, 58, 54, 60, 57, 63, 64, 64, 54, 57, 64};
     const auto d = fit_dispatch(size, rate).value();
     BOOST_TEST(d.width == 64u);
@@ -172,7 +175,8 @@ BOOST_AUTO_TEST_CASE(the_vega_table_is_one_cycle_for_each_slot_of_32_banks) {
 }
 
 BOOST_AUTO_TEST_CASE(every_bank_geometry_is_recovered_from_all_strides_under_noise) {
-    for (const auto& [banks, bytes] : std::vector<std::pair<unsigned, unsigned>>{{16, 4}, {32, 4}, {64, 4}, {16, 8}, {32, 8}, {64, 8}}) {
+    for (const auto& [banks, bytes] :
+         std::vector<std::pair<unsigned, unsigned>>{{16, 4}, {32, 4}, {64, 4}, {16, 8}, {32, 8}, {64, 8}}) {
         Noise noise(banks + bytes, 0.01, 20);
         std::vector<BankCase> cases;
         for (unsigned stride = 0; stride <= 64; ++stride) {

@@ -2,8 +2,8 @@
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
-#include <boost/test/unit_test.hpp>
 #include <algorithm>
+#include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <string>
 #include <vector>
@@ -21,7 +21,8 @@ Experiment probe() {
     out.family = "fma";
     out.curve_over = "load";
     out.axes = {{.name = "load", .values = {"1"}}, {.name = "ilp", .values = {"1"}}};
-    out.variants = {{.name = "latency"}, {.name = "chains", .axes = {{"ilp", "1,2"}}, .curve_over = "ilp"}, {.name = "twin"}};
+    out.variants = {
+        {.name = "latency"}, {.name = "chains", .axes = {{"ilp", "1,2"}}, .curve_over = "ilp"}, {.name = "twin"}};
     return out;
 }
 
@@ -29,7 +30,9 @@ std::string plan_of(const std::vector<std::pair<std::string, std::string>>& over
     const std::vector<Experiment> all{probe()};
     std::string out;
     for (const auto& group : make_plan(select(all, {"fma"}), overrides, points)) {
-        for (const auto& cell : group) out += cell.variant->name + ":" + cell.point.text("ilp") + (cell.label.empty() ? " " : "(" + cell.label + ") ");
+        for (const auto& cell : group)
+            out += cell.variant->name + ":" + cell.point.text("ilp") +
+                   (cell.label.empty() ? " " : "(" + cell.label + ") ");
         out += "| ";
     }
     return out;
@@ -48,8 +51,9 @@ BOOST_AUTO_TEST_CASE(the_command_line_wins_over_a_variants_own_values) {
 BOOST_AUTO_TEST_CASE(first_points_are_the_first_values_of_the_axes_that_are_not_set_and_all_of_those_that_are) {
     BOOST_TEST(plan_of({}, Points::first) == "latency:1 chains:1 twin:1 | ");
     BOOST_TEST(plan_of({{"ilp", "4,8"}}, Points::first) == plan_of({{"ilp", "4,8"}}));
-    BOOST_TEST(plan_of({{"load", "3,5"}}, Points::first) == "latency:1(load=3) chains:1(load=3) twin:1(load=3) | "
-                                                             "latency:1(load=5) chains:1(load=5) twin:1(load=5) | ");
+    BOOST_TEST(plan_of({{"load", "3,5"}}, Points::first) ==
+               "latency:1(load=3) chains:1(load=3) twin:1(load=3) | "
+               "latency:1(load=5) chains:1(load=5) twin:1(load=5) | ");
 }
 
 BOOST_AUTO_TEST_CASE(a_variant_names_its_own_curve_or_inherits_the_familys) {

@@ -1,9 +1,9 @@
-// The loops of --native without a device: on the memory that a kernel would have had, held against what the kernels are held against.
+// The loops of --native without a device: on the memory that a kernel would have had, held against what the kernels are
+// held against.
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
 #include <boost/test/unit_test.hpp>
-
 #include <map>
 #include <set>
 #include <string>
@@ -57,7 +57,8 @@ std::string verdict_of(const Cell& cell, const Device& device, unsigned operatio
     for (unsigned i = 0; i < operations; ++i) {
         for (const auto& step : setup.steps) {
             if (const auto* loop = std::get_if<HostLoop>(&step)) loop->run(host);
-            if (const auto* swap = std::get_if<Swap>(&step)) std::swap(host.data.find(swap->a)->second, host.data.find(swap->b)->second);
+            if (const auto* swap = std::get_if<Swap>(&step))
+                std::swap(host.data.find(swap->a)->second, host.data.find(swap->b)->second);
         }
     }
     Buffers buffers;
@@ -73,7 +74,13 @@ BOOST_AUTO_TEST_CASE(every_loop_does_the_work_of_the_kernels_with_any_number_of_
     const std::vector<std::pair<std::string, Axes>> points{
         {"gemm", {{"m", "5,64"}, {"n", "18,130"}, {"k", "7,33"}}},
         {"himeno", {{"size", "XXS"}, {"pad", "0,3"}, {"data", "random"}}},
-        {"pitch", {{"width", "97"}, {"height", "1,7"}, {"pitch", "5.2"}, {"weights", "linear,published"}, {"left", "6,21"}, {"right", "22,53"}}},
+        {"pitch",
+         {{"width", "97"},
+          {"height", "1,7"},
+          {"pitch", "5.2"},
+          {"weights", "linear,published"},
+          {"left", "6,21"},
+          {"right", "22,53"}}},
         {"reduce", {{"size", "4,4100,262144"}}},
         {"saxpy", {{"size", "4,60,16444"}, {"offset", "0,3"}, {"stride", "1,5"}}}};
     std::set<std::string> tested;
@@ -83,7 +90,8 @@ BOOST_AUTO_TEST_CASE(every_loop_does_the_work_of_the_kernels_with_any_number_of_
             for (const unsigned cores : {1u, 2u, 5u}) {
                 auto device = small_device();
                 device.compute_units = cores;
-                for (const unsigned operations : {1u, 2u}) BOOST_TEST(verdict_of(cell, device, operations) == "", cell.id << " " << cell.label);
+                for (const unsigned operations : {1u, 2u})
+                    BOOST_TEST(verdict_of(cell, device, operations) == "", cell.id << " " << cell.label);
                 if (!cell.variant->native->every_core) break;
             }
         }
@@ -121,7 +129,8 @@ BOOST_AUTO_TEST_CASE(a_loop_stands_in_one_comparison_with_the_kernels_at_its_poi
     }
     BOOST_TEST(groups == 2u);
     for (const auto& group : plan)
-        for (const auto& cell : group) BOOST_TEST(cell.point.has("options") == (cell.variant->native == nullptr), cell.id);
+        for (const auto& cell : group)
+            BOOST_TEST(cell.point.has("options") == (cell.variant->native == nullptr), cell.id);
 }
 
 BOOST_AUTO_TEST_CASE(how_a_kernel_is_launched_is_nothing_to_a_loop) {

@@ -7,10 +7,12 @@
 
 namespace cllab::test {
 
-/// Relative noise as a benchmark has it: uniform +-`width`, and one point in `spike_every` slowed by up to 3x (0: none).
+/// Relative noise as a benchmark has it: uniform +-`width`, and one point in `spike_every` slowed by up to 3x (0:
+/// none).
 class Noise {
 public:
-    Noise(std::uint64_t seed, double width, unsigned spike_every) : random_(seed), width_(width), spike_every_(spike_every) {}
+    Noise(std::uint64_t seed, double width, unsigned spike_every)
+        : random_(seed), width_(width), spike_every_(spike_every) {}
     double operator()(double value) {
         value *= 1 + width_ * random_.real(-1, 1);
         if (spike_every_ && random_.below(spike_every_) == 0) value *= 1 + 2 * random_.real(0, 1);

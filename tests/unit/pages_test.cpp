@@ -17,12 +17,14 @@ namespace {
 std::vector<std::uint32_t> walk(const model::Setup& setup, std::uint32_t lanes, bool one_by_one, std::int32_t trips) {
     const auto words = argument<std::uint32_t>(setup, "words");
     auto sums = argument<std::uint32_t>(setup, "sums");
-    const auto count = static_cast<std::uint32_t>(words.size()) / lanes, streams = static_cast<std::uint32_t>(sums.size()) / lanes;
+    const auto count = static_cast<std::uint32_t>(words.size()) / lanes,
+               streams = static_cast<std::uint32_t>(sums.size()) / lanes;
     std::fill(sums.begin(), sums.end(), 0);
     for (std::uint32_t stream = 0; stream < streams; ++stream) {
         for (std::uint32_t read = 0; read < 4 * static_cast<std::uint32_t>(trips); ++read) {
             const auto k = one_by_one ? stream * count / streams + read : stream + read * streams;
-            for (std::uint32_t lane = 0; lane < lanes; ++lane) sums[stream * lanes + lane] += words[k % count * lanes + lane];
+            for (std::uint32_t lane = 0; lane < lanes; ++lane)
+                sums[stream * lanes + lane] += words[k % count * lanes + lane];
         }
     }
     return sums;
@@ -60,10 +62,12 @@ BOOST_AUTO_TEST_CASE(the_reach_is_the_last_footprint_at_which_lines_apart_cost_n
         together.emplace_back(count, 1e-9);
         apart.emplace_back(count, count <= 512 ? 1.02e-9 : 5e-9);
     }
-    const auto found = family("pages").conclude({curve("apart", apart, fixed), curve("together", together, fixed)}, cpu());
+    const auto found =
+        family("pages").conclude({curve("apart", apart, fixed), curve("together", together, fixed)}, cpu());
     require_finding(found, "TLB of streams in small pages reach", 512 * 4096.0);
     require_finding(found, "TLB of streams in small pages cost", 4e-9);
-    const auto none = family("pages").conclude({curve("apart", together, fixed), curve("together", together, fixed)}, cpu());
+    const auto none =
+        family("pages").conclude({curve("apart", together, fixed), curve("together", together, fixed)}, cpu());
     BOOST_REQUIRE(finding(none, "TLB of streams in small pages reach"));
     BOOST_TEST(!finding(none, "TLB of streams in small pages reach")->withheld.empty());
     BOOST_TEST(family("pages").conclude({curve("apart", apart, fixed)}, cpu()).empty());

@@ -2,6 +2,8 @@
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
+#include "core/phases.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <boost/test/unit_test.hpp>
@@ -14,7 +16,6 @@
 
 #include "core/bytes.hpp"
 #include "core/parallel.hpp"
-#include "core/phases.hpp"
 #include "core/random.hpp"
 #include "experiments/lib/compare.hpp"
 
@@ -111,9 +112,11 @@ BOOST_AUTO_TEST_CASE(pieces_cover_everything_once_and_begin_at_multiples) {
 }
 
 BOOST_AUTO_TEST_CASE(what_a_piece_throws_is_thrown) {
-    BOOST_CHECK_THROW(in_parallel(100, 1, [](std::size_t begin, std::size_t end) {
-        if (begin <= 99 && 99 < end) throw std::runtime_error("the last");
-    }), std::runtime_error);
+    BOOST_CHECK_THROW(in_parallel(100, 1,
+                                  [](std::size_t begin, std::size_t end) {
+                                      if (begin <= 99 && 99 < end) throw std::runtime_error("the last");
+                                  }),
+                      std::runtime_error);
 }
 
 BOOST_AUTO_TEST_CASE(each_index_is_worked_on_once) {
@@ -126,10 +129,12 @@ BOOST_AUTO_TEST_CASE(each_index_is_worked_on_once) {
 
 BOOST_AUTO_TEST_CASE(what_an_index_throws_is_thrown_and_ends_the_others) {
     std::atomic<int> begun{0};
-    BOOST_CHECK_THROW(each_in_parallel(1'000'000, [&](std::size_t) {
-        ++begun;
-        throw std::runtime_error("the first of each thread");
-    }), std::runtime_error);
+    BOOST_CHECK_THROW(each_in_parallel(1'000'000,
+                                       [&](std::size_t) {
+                                           ++begun;
+                                           throw std::runtime_error("the first of each thread");
+                                       }),
+                      std::runtime_error);
     BOOST_TEST(begun < 1000);
 }
 
@@ -159,8 +164,11 @@ BOOST_AUTO_TEST_CASE(bytes_are_copied_whole_by_however_many_pieces) {
 }
 
 BOOST_AUTO_TEST_CASE(bytes_without_a_value_are_zero_also_where_memory_is_used_again) {
-    const auto zeros = [](const Bytes& bytes, std::size_t from) { return std::count(bytes.begin() + static_cast<std::ptrdiff_t>(from), bytes.end(), std::byte{}); };
-    for (const std::size_t size : {std::size_t{1000}, (std::size_t{4} << 20) - 1, std::size_t{4} << 20, (std::size_t{9} << 20) + 4097}) {
+    const auto zeros = [](const Bytes& bytes, std::size_t from) {
+        return std::count(bytes.begin() + static_cast<std::ptrdiff_t>(from), bytes.end(), std::byte{});
+    };
+    for (const std::size_t size :
+         {std::size_t{1000}, (std::size_t{4} << 20) - 1, std::size_t{4} << 20, (std::size_t{9} << 20) + 4097}) {
         for (int turn = 0; turn < 3; ++turn) {
             Bytes bytes(size);
             BOOST_TEST(zeros(bytes, 0) == static_cast<std::ptrdiff_t>(size), size);
@@ -168,7 +176,8 @@ BOOST_AUTO_TEST_CASE(bytes_without_a_value_are_zero_also_where_memory_is_used_ag
             auto moved = std::move(bytes);
             BOOST_TEST(bytes.empty());
             moved.resize(2 * size);
-            BOOST_TEST((moved[size - 1] == std::byte{0xA5} && zeros(moved, size) == static_cast<std::ptrdiff_t>(size)), size);
+            BOOST_TEST((moved[size - 1] == std::byte{0xA5} && zeros(moved, size) == static_cast<std::ptrdiff_t>(size)),
+                       size);
             moved.resize(size - 10);
             moved.resize(size);
             BOOST_TEST((moved[size - 11] == std::byte{0xA5} && zeros(moved, size - 10) == 10), size);
@@ -181,8 +190,10 @@ BOOST_AUTO_TEST_CASE(bytes_are_made_of_any_values_and_copies_are_equal_and_apart
     const std::vector<std::uint8_t> numbers{1, 2, 3};
     std::vector<std::byte> values;
     for (const auto n : numbers) values.push_back(std::byte{n});
-    const Bytes from_values(values.begin(), values.end()), listed{std::byte{1}, std::byte{2}, std::byte{3}}, none, same(3, std::byte{7});
-    BOOST_TEST((from_values == listed && listed.size() == 3 && listed.front() == std::byte{1} && listed.back() == std::byte{3}));
+    const Bytes from_values(values.begin(), values.end()), listed{std::byte{1}, std::byte{2}, std::byte{3}}, none,
+        same(3, std::byte{7});
+    BOOST_TEST((from_values == listed && listed.size() == 3 && listed.front() == std::byte{1} &&
+                listed.back() == std::byte{3}));
     BOOST_TEST((none.empty() && none == Bytes(std::size_t{0}) && !(none == listed) && same[2] == std::byte{7}));
     Bytes large(std::size_t{5} << 20);
     fill_random(large, 17);
@@ -205,7 +216,8 @@ BOOST_AUTO_TEST_CASE(the_first_of_several_differences_is_found_whichever_piece_i
     model::Buffers buffers;
     buffers.data.emplace("dst", std::as_bytes(std::span(words)));
     const auto found = [&] {
-        return model::lib::first_difference<std::uint32_t>(buffers, "dst", [](std::size_t i) { return static_cast<std::uint32_t>(i); });
+        return model::lib::first_difference<std::uint32_t>(buffers, "dst",
+                                                           [](std::size_t i) { return static_cast<std::uint32_t>(i); });
     };
     BOOST_TEST(!found().has_value());
     for (const std::size_t at : {count - 1, 2 * parallel_piece + 3, std::size_t{7}}) {

@@ -1,11 +1,11 @@
-// Points mean what they say, in every family and variant and for several kinds of devices: the point of a record, given back
-// by --axis, makes the same cell; a variant has the axes that it reads; a device's limits are never the user's mistake.
+// Points mean what they say, in every family and variant and for several kinds of devices: the point of a record, given
+// back by --axis, makes the same cell; a variant has the axes that it reads; a device's limits are never the user's
+// mistake.
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
-#include <boost/test/unit_test.hpp>
-
 #include <algorithm>
+#include <boost/test/unit_test.hpp>
 #include <set>
 #include <sstream>
 #include <string>
@@ -22,7 +22,8 @@ using namespace cllab::model;
 
 namespace {
 
-Device device_of(DeviceType type, Implementation implementation, unsigned units, std::size_t group, std::size_t promised) {
+Device device_of(DeviceType type, Implementation implementation, unsigned units, std::size_t group,
+                 std::size_t promised) {
     Device d;
     d.name = std::string(name(implementation)) + " " + name(type);
     d.type = type;
@@ -57,7 +58,9 @@ const std::vector<Device>& devices() {
 /// Everything that makes a cell what it is, as text.
 std::string text_of(const Setup& s) {
     std::ostringstream out;
-    const auto extents = [&](const Extent& global, const Extent& local) { out << global.text() << " by " << local.text() << "; "; };
+    const auto extents = [&](const Extent& global, const Extent& local) {
+        out << global.text() << " by " << local.text() << "; ";
+    };
     extents(s.global, s.local);
     out << join(s.defines, " ") << "; ";
     for (const auto& argument : s.args) {
@@ -80,7 +83,8 @@ std::string text_of(const Setup& s) {
             out << step.index() << "; ";
         }
     }
-    out << s.work.bytes << " " << s.work.flops << " " << s.work.steps << "; " << static_cast<int>(s.transfer) << s.blocking;
+    out << s.work.bytes << " " << s.work.flops << " " << s.work.steps << "; " << static_cast<int>(s.transfer)
+        << s.blocking;
     if (s.slope) out << "; " << s.slope->low << " " << s.slope->high << " " << s.slope->steps_per_trip;
     return out.str();
 }
@@ -97,7 +101,9 @@ Settings settings_of(const Point& point) { return point.values(); }
 /// A small legal value of an axis, but no tiny one; of a buffer's size one that any element divides.
 std::string small_value(const Axis& axis) {
     if (axis.kind == Axis::Kind::choice) return axis.choices.front();
-    for (auto value = static_cast<std::int64_t>(std::clamp(axis.name == "size" ? 16384.0 : 24.0, axis.least, axis.most));; --value) {
+    for (auto value =
+             static_cast<std::int64_t>(std::clamp(axis.name == "size" ? 16384.0 : 24.0, axis.least, axis.most));
+         ; --value) {
         try {
             return expand_axis(axis, std::to_string(value)).front();
         } catch (const Error&) {
@@ -105,8 +111,8 @@ std::string small_value(const Axis& axis) {
     }
 }
 
-/// What the sizes of a family become where it would choose them: everything that "auto" may be and `tune` does not try. They
-/// would otherwise fill a device, and its host's memory with data.
+/// What the sizes of a family become where it would choose them: everything that "auto" may be and `tune` does not try.
+/// They would otherwise fill a device, and its host's memory with data.
 Settings small_sizes(const Experiment& experiment, const Variant& variant) {
     Settings out;
     for (const auto& axis : axes_of(experiment, variant))
@@ -131,8 +137,9 @@ template <typename Visit>
 void every_case(Visit visit) {
     for (const auto& experiment : registry())
         for (const auto& variant : experiment.variants)
-            for (const auto& device : devices())
-                BOOST_TEST_CONTEXT(experiment.id(variant) << " on " << device.name) { visit(Case{experiment, variant, device}); }
+            for (const auto& device : devices()) BOOST_TEST_CONTEXT(experiment.id(variant) << " on " << device.name) {
+                    visit(Case{experiment, variant, device});
+                }
 }
 
 /// The resolved point, or nothing where the device cannot do it.
@@ -178,7 +185,8 @@ BOOST_AUTO_TEST_CASE(a_resolved_point_given_back_resolves_to_itself_with_no_auto
             BOOST_REQUIRE_MESSAGE(again, text_of(point) + " becomes " + text_of(*once) + ", which is unsupported");
             BOOST_TEST(text_of(*again) == text_of(*once));
             for (const auto& axis : axes)
-                BOOST_TEST((axis.kind == Axis::Kind::shape || once->text(axis.name) != "auto"), axis.name << " stays auto");
+                BOOST_TEST((axis.kind == Axis::Kind::shape || once->text(axis.name) != "auto"),
+                           axis.name << " stays auto");
         }
     });
 }
@@ -189,7 +197,8 @@ BOOST_AUTO_TEST_CASE(a_records_point_given_back_makes_the_same_cell) {
         const auto sizes = small_sizes(c.experiment, c.variant);
         std::vector<Point> points{c.one_point(sizes)};
         for (const auto& axis : axes_of(c.experiment, c.variant)) {
-            for (const auto& value : expand_axis(axis, join(axis.tune.empty() ? std::vector{axis.values.front()} : axis.tune, ","))) {
+            for (const auto& value :
+                 expand_axis(axis, join(axis.tune.empty() ? std::vector{axis.values.front()} : axis.tune, ","))) {
                 if (value == "auto" && axis.tune.empty()) continue;
                 auto settings = sizes;
                 std::erase_if(settings, [&](const auto& s) { return s.first == axis.name; });
@@ -209,7 +218,8 @@ BOOST_AUTO_TEST_CASE(a_records_point_given_back_makes_the_same_cell) {
             const auto second = set_up(c.experiment, c.request(given_back));
             BOOST_TEST(text_of(second) == text_of(first), text_of(point) << " became " << text_of(first.point));
             BOOST_TEST(text_of(second.point) == text_of(first.point));
-            BOOST_TEST(text_of(resolved(c, point).value_or(Point{})) == text_of(first.point), "resolve and set_up differ at " << text_of(point));
+            BOOST_TEST(text_of(resolved(c, point).value_or(Point{})) == text_of(first.point),
+                       "resolve and set_up differ at " << text_of(point));
         }
     });
     BOOST_TEST(cells > 500u);
@@ -243,7 +253,8 @@ BOOST_AUTO_TEST_CASE(the_variants_of_an_axis_are_the_familys_own) {
     for (const auto& experiment : registry())
         for (const auto& axis : experiment.axes)
             for (const auto& variant : axis.only)
-                BOOST_TEST(std::any_of(experiment.variants.begin(), experiment.variants.end(), [&](const auto& v) { return v.name == variant; }),
+                BOOST_TEST(std::any_of(experiment.variants.begin(), experiment.variants.end(),
+                                       [&](const auto& v) { return v.name == variant; }),
                            experiment.family << " " << axis.name << " " << variant);
 }
 
@@ -265,7 +276,8 @@ BOOST_AUTO_TEST_CASE(work_groups_per_unit_are_recorded_as_they_are_asked_for) {
 }
 
 BOOST_AUTO_TEST_CASE(a_shape_of_any_dimensions_that_auto_became_is_recorded) {
-    for (const auto& [shape, recorded] : {std::pair(Extent(), "auto"), std::pair(Extent(64), "64"), std::pair(Extent(16, 4), "16x4")}) {
+    for (const auto& [shape, recorded] :
+         {std::pair(Extent(), "auto"), std::pair(Extent(64), "64"), std::pair(Extent(16, 4), "16x4")}) {
         Point point;
         point.set("local", "auto");
         Params params(point);
@@ -288,7 +300,8 @@ BOOST_AUTO_TEST_CASE(what_a_cpu_does_not_look_at_is_refused_and_not_overwritten)
     const auto cell = test::first_cell("saxpy_w128", {{"size", "1Ki"}, {"per_item", "4"}});
     const Case c{*cell.experiment, *cell.variant, devices().front()};
     BOOST_CHECK_EXCEPTION(set_up(c.experiment, c.request(cell.point)), Unsupported, [](const Unsupported& e) {
-        return std::string(e.what()) == "axis 'per_item' is 4; a CPU's work-items take one access after the other, so only 1 is possible";
+        return std::string(e.what()) ==
+               "axis 'per_item' is 4; a CPU's work-items take one access after the other, so only 1 is possible";
     });
     // The work-group is the user's to choose there as well.
     const auto wide = test::first_cell("saxpy_w128", {{"size", "64Ki"}, {"local", "64"}});
@@ -305,7 +318,8 @@ BOOST_AUTO_TEST_CASE(a_group_above_the_usual_limit_is_possible_where_kernels_pro
 
 BOOST_AUTO_TEST_CASE(an_axis_that_no_selected_variant_has_is_refused) {
     BOOST_TEST(refusal({"pitch_loop"}, {{"local", "64"}}) ==
-               "'pitch_loop' has no axis 'local'; its axes are width, height, left, top, right, bottom, pitch, items, layout, element, weights, transfers");
+               "'pitch_loop' has no axis 'local'; its axes are width, height, left, top, right, bottom, pitch, items, "
+               "layout, element, weights, transfers");
     BOOST_TEST(refusal({"himeno_swap", "himeno_local"}, {{"lanes", "4"}}) ==
                "none of the selected variants has an axis 'lanes'; did you mean planes?");
     BOOST_TEST(refusal({"pitch_loop", "pitch_float"}, {{"local", "64"}}) == "");
@@ -315,7 +329,8 @@ BOOST_AUTO_TEST_CASE(an_axis_that_no_selected_variant_has_is_refused) {
 BOOST_AUTO_TEST_CASE(a_variant_runs_once_where_only_axes_it_does_not_have_vary) {
     std::string plan;
     for (const auto& group : make_plan(select(registry(), {"pad"}), {{"k", "1,4"}})) {
-        for (const auto& cell : group) plan += cell.variant->name + (cell.label.empty() ? " " : "(" + cell.label + ") ");
+        for (const auto& cell : group)
+            plan += cell.variant->name + (cell.label.empty() ? " " : "(" + cell.label + ") ");
         plan += "| ";
     }
     BOOST_TEST(plan == "runtime(k=1) constant(k=1) flat wide | runtime(k=4) constant(k=4) | ");

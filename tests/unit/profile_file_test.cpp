@@ -1,12 +1,14 @@
-// What later commands read from profile.json, written by the profile itself, and how a file that cannot be used says so.
+// What later commands read from profile.json, written by the profile itself, and how a file that cannot be used says
+// so.
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
+#include "app/files/profile_file.hpp"
+
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
 
 #include "app/commands/profile.hpp"
-#include "app/files/profile_file.hpp"
 #include "unit/probe_setup.hpp"
 
 BOOST_AUTO_TEST_SUITE(profile_file)
@@ -28,14 +30,15 @@ json written() {
     portrait::Profile p;
     p.device = device();
     p.utc = "2026-01-01T00:00:00Z";
-    p.conclusions.push_back(
-        {&test::family("fma"),
-         {},
-         {{"peak.float", "float peak", "FLOP/s", 60e12, 59e12, 61e12, ""}, {"peak.double", "double peak", "FLOP/s", 30e12, 29e12, 31e12, ""}}});
+    p.conclusions.push_back({&test::family("fma"),
+                             {},
+                             {{"peak.float", "float peak", "FLOP/s", 60e12, 59e12, 61e12, ""},
+                              {"peak.double", "double peak", "FLOP/s", 30e12, 29e12, 31e12, ""}}});
     p.conclusions.push_back({&test::family("launch"), {}, {{"empty.item", "empty kernel", "s", 4e-6, 3e-6, 5e-6, ""}}});
     p.conclusions.push_back({&test::family("bandwidth"),
                              {},
-                             {{"l1.rate", "level 1 read bandwidth", "B/s", 20e12, 19e12, 21e12, ""}, {"copy", "copy bandwidth", "B/s", 4e12, 4e12, 4e12, ""}}});
+                             {{"l1.rate", "level 1 read bandwidth", "B/s", 20e12, 19e12, 21e12, ""},
+                              {"copy", "copy bandwidth", "B/s", 4e12, 4e12, 4e12, ""}}});
     p.conclusions.push_back({&test::family("latency"),
                              {},
                              {{"l1.size", "L1 capacity", "byte", 128 << 10, 128 << 10, 256 << 10, ""},
@@ -84,7 +87,8 @@ BOOST_AUTO_TEST_CASE(the_limits_are_those_that_the_profile_wrote) {
 BOOST_AUTO_TEST_CASE(figures_are_joined_by_identifier_whatever_their_names_are) {
     auto reworded = written();
     for (auto& figure : reworded["figures"]) figure["name"] = "reworded";
-    const auto before = app::limits_from(written().dump(), device()), after = app::limits_from(reworded.dump(), device());
+    const auto before = app::limits_from(written().dump(), device()),
+               after = app::limits_from(reworded.dump(), device());
     BOOST_TEST(after.float_peak == before.float_peak);
     BOOST_TEST(after.double_peak == before.double_peak);
     BOOST_TEST(after.bandwidth == before.bandwidth);
@@ -110,8 +114,12 @@ BOOST_AUTO_TEST_CASE(a_level_that_was_withheld_behind_the_last_one_found_leaves_
 
 BOOST_AUTO_TEST_CASE(a_region_read_at_a_caches_bandwidth_is_in_the_last_level_where_memory_was_seen) {
     auto profile = written();
-    profile["figures"].push_back(
-        {{"id", "bandwidth.l2.size"}, {"name", "level 2 capacity"}, {"unit", "byte"}, {"value", 64 << 20}, {"low", 64 << 20}, {"high", 128 << 20}});
+    profile["figures"].push_back({{"id", "bandwidth.l2.size"},
+                                  {"name", "level 2 capacity"},
+                                  {"unit", "byte"},
+                                  {"value", 64 << 20},
+                                  {"low", 64 << 20},
+                                  {"high", 128 << 20}});
     BOOST_TEST(app::limits_from(profile.dump(), device()).last_level_bytes == 64u << 20);
     BOOST_TEST(app::limits_from(without(profile, "memory latency").dump(), device()).last_level_bytes == 0u);
 }
@@ -129,9 +137,11 @@ BOOST_AUTO_TEST_CASE(the_points_of_chases_in_random_order_are_read_and_of_two_ki
     const auto curve = [](const char* id, const char* order, const json& samples) {
         return json{{"id", id}, {"fixed", {{"order", order}}}, {"samples", samples}};
     };
-    profile["curves"] = {curve("latency_global", "random", {{{"x", 4096}, {"step_time", 2e-9}}, {{"x", 16384}, {"step_time", 4e-9}}}),
-                         curve("latency_global", "random", {{{"x", 16384}, {"step_time", 8e-9}}, {{"x", 1}}, 7}),
-                         curve("latency_global", "paged", {{{"x", 8192}, {"step_time", 1e-9}}}), curve("latency_local", "random", {{{"x", 8192}, {"step_time", 1e-9}}}), 3};
+    profile["curves"] = {
+        curve("latency_global", "random", {{{"x", 4096}, {"step_time", 2e-9}}, {{"x", 16384}, {"step_time", 4e-9}}}),
+        curve("latency_global", "random", {{{"x", 16384}, {"step_time", 8e-9}}, {{"x", 1}}, 7}),
+        curve("latency_global", "paged", {{{"x", 8192}, {"step_time", 1e-9}}}),
+        curve("latency_local", "random", {{{"x", 8192}, {"step_time", 1e-9}}}), 3};
     const auto limits = app::limits_from(profile.dump(), device());
     BOOST_TEST_REQUIRE(limits.scattered.size() == 2u);
     BOOST_TEST(limits.scattered_load(4096) == 2e-9);
@@ -162,14 +172,17 @@ BOOST_AUTO_TEST_CASE(a_damaged_file_says_where) {
     BOOST_TEST(refusal("[1e999]").rfind("is damaged", 0) == 0u);
     BOOST_TEST(refusal("[]") == "is damaged: it is no JSON object");
     BOOST_TEST(refusal("{}") == "has schema none; this build reads schema 2; `cllab profile` makes it anew");
-    BOOST_TEST(refusal_after([](json& j) { j["schema"] = 1; }) == "has schema 1; this build reads schema 2; `cllab profile` makes it anew");
-    BOOST_TEST(refusal_after([](json& j) { j["schema"] = 7; }) == "has schema 7; this build reads schema 2; `cllab profile` makes it anew");
+    BOOST_TEST(refusal_after([](json& j) { j["schema"] = 1; }) ==
+               "has schema 1; this build reads schema 2; `cllab profile` makes it anew");
+    BOOST_TEST(refusal_after([](json& j) { j["schema"] = 7; }) ==
+               "has schema 7; this build reads schema 2; `cllab profile` makes it anew");
     BOOST_TEST(refusal_after([](json& j) { j.erase("device"); }) == "is damaged: it has no text 'platform'");
     BOOST_TEST(refusal_after([](json& j) { j["device"] = 3; }) == "is damaged: it has no text 'platform'");
     BOOST_TEST(refusal_after([](json& j) { j.erase("utc"); }) == "is damaged: it has no text 'utc'");
     BOOST_TEST(refusal_after([](json& j) { j["figures"] = "none"; }) == "is damaged: it has no list 'figures'");
     BOOST_TEST(refusal_after([](json& j) { j["figures"][0] = 1; }) == "is damaged: it has no text 'id'");
-    BOOST_TEST(refusal_after([](json& j) { j["figures"][0]["value"] = "much"; }).find("has no number 'value'") != std::string::npos);
+    BOOST_TEST(refusal_after([](json& j) { j["figures"][0]["value"] = "much"; }).find("has no number 'value'") !=
+               std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(where_there_is_no_file_nothing_is_known) {

@@ -83,7 +83,8 @@ BOOST_AUTO_TEST_CASE(what_told_nothing_of_a_cpus_caches_is_swept_once_more_and_t
     }
     auto again = records;
     const double seconds[] = {1, 3, 1, 1};
-    for (std::size_t i = 0; i < again.size(); ++i) again[i].time->median = again[i].time->low = again[i].time->high = seconds[i];
+    for (std::size_t i = 0; i < again.size(); ++i)
+        again[i].time->median = again[i].time->low = again[i].time->high = seconds[i];
     again[2].status = Status::timed_out;
     again[3].time->high = 1.5;
     portrait::keep_shorter(records, again);
@@ -169,8 +170,12 @@ BOOST_AUTO_TEST_CASE(streams_of_a_cpu_are_larger_than_its_last_level_where_they_
         std::size_t streams = 0;
         for (const auto& probe : portrait::probes_for(device))
             for (const auto& part : probe.parts)
-                for (const auto& [pattern, buffers] : {std::pair{"bandwidth_copy", 2}, {"bandwidth_read", 1}, {"bandwidth_write", 1}, {"bandwidth_triad", 3}}) {
-                    const auto size = std::find_if(part.axes.begin(), part.axes.end(), [](const auto& axis) { return axis.first == "size"; });
+                for (const auto& [pattern, buffers] : {std::pair{"bandwidth_copy", 2},
+                                                       {"bandwidth_read", 1},
+                                                       {"bandwidth_write", 1},
+                                                       {"bandwidth_triad", 3}}) {
+                    const auto size = std::find_if(part.axes.begin(), part.axes.end(),
+                                                   [](const auto& axis) { return axis.first == "size"; });
                     if (part.pattern != pattern || size->second.find(',') != std::string::npos) continue;
                     ++streams;
                     const auto bytes = static_cast<std::uint64_t>(buffers) * std::stoull(size->second);
@@ -187,7 +192,8 @@ BOOST_AUTO_TEST_CASE(the_chain_without_a_call_is_measured_where_it_is_taken_off_
         for (const auto& part : probe.parts)
             for (const auto& [axis, values] : part.axes) {
                 if (axis != "function") continue;
-                const bool rate = part.pattern.find("_rate") != std::string::npos, has_chain = values.find("identity") != std::string::npos;
+                const bool rate = part.pattern.find("_rate") != std::string::npos,
+                           has_chain = values.find("identity") != std::string::npos;
                 BOOST_TEST(has_chain != rate, part.pattern);
                 ++(rate ? rates : latencies);
             }

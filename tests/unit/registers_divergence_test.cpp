@@ -104,8 +104,8 @@ BOOST_AUTO_TEST_CASE(the_swap_is_a_swap) {
     }
 }
 
-// A check asks for what it expects from several threads. A reference that kept the ends of the last trip count crashed on a
-// GPU of 132 units, whose output is several pieces long. 64 ways take long enough to be made twice at once.
+// A check asks for what it expects from several threads. A reference that kept the ends of the last trip count crashed
+// on a GPU of 132 units, whose output is several pieces long. 64 ways take long enough to be made twice at once.
 BOOST_AUTO_TEST_CASE(a_large_output_is_checked_by_several_threads_for_any_order_of_trip_counts) {
     constexpr std::size_t ways = 64;
     auto device = probe_gpu();

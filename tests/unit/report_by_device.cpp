@@ -4,9 +4,9 @@
 #include <boost/test/unit_test.hpp>
 #include <sstream>
 
-#include "report/table/by_device.hpp"
 #include "report/records/joined.hpp"
 #include "report/records/json.hpp"
+#include "report/table/by_device.hpp"
 #include "report/table/table.hpp"
 #include "unit/golden.hpp"
 #include "unit/report_records.hpp"
@@ -20,7 +20,13 @@ namespace {
 
 using Point = std::vector<std::pair<std::string, std::string>>;
 
-model::DeviceInfo oclgrind() { return {.platform = "Oclgrind", .name = "Oclgrind Simulator", .driver = "21.10", .type = "accelerator", .selector = "2:0"}; }
+model::DeviceInfo oclgrind() {
+    return {.platform = "Oclgrind",
+            .name = "Oclgrind Simulator",
+            .driver = "21.10",
+            .type = "accelerator",
+            .selector = "2:0"};
+}
 
 Record pitch(const std::string& variant, double seconds, const model::DeviceInfo& device, Point point) {
     auto r = test::cell("pitch", variant, seconds, device);
@@ -29,7 +35,9 @@ Record pitch(const std::string& variant, double seconds, const model::DeviceInfo
     return r;
 }
 
-bool items_may_be_auto(const std::string& family, const std::string& axis) { return family == "pitch" && axis == "items"; }
+bool items_may_be_auto(const std::string& family, const std::string& axis) {
+    return family == "pitch" && axis == "items";
+}
 
 std::string page(const std::vector<Record>& records, const std::vector<report::LostDevice>& lost = {}) {
     std::ostringstream out;
@@ -60,21 +68,29 @@ BOOST_AUTO_TEST_CASE(four_devices_print_as_the_golden_file) {
     for (const char* width : {"1024", "8192"}) {
         const double k = std::string(width) == "1024" ? 1 : 64;
         // The number of items was auto: each device and variant chose its own, which does not make another row.
-        records.push_back(pitch("wide", k * 4e-6, test::h200(), {{"width", width}, {"items", "4096"}, {"pitch", "20.2"}}));
-        records.push_back(pitch("short8", k * 9e-6, test::h200(), {{"width", width}, {"items", "132"}, {"pitch", "20.2"}}));
+        records.push_back(
+            pitch("wide", k * 4e-6, test::h200(), {{"width", width}, {"items", "4096"}, {"pitch", "20.2"}}));
+        records.push_back(
+            pitch("short8", k * 9e-6, test::h200(), {{"width", width}, {"items", "132"}, {"pitch", "20.2"}}));
         records.push_back(pitch("wide", k * 3e-4, test::pocl(), {{"width", width}, {"items", "2"}, {"pitch", "20.2"}}));
-        records.push_back(pitch("short8", k * 2e-4, test::pocl(), {{"width", width}, {"items", "2"}, {"pitch", "20.2"}}));
-        records.push_back(test::failed(pitch("image", 1, test::pocl(), {{"width", width}, {"items", "auto"}, {"pitch", "20.2"}}),
-                                       model::Status::unsupported, "the device has no images"));
-        records.push_back(pitch("image", k * 4.01e-6, test::h200(), {{"width", width}, {"items", "4096"}, {"pitch", "20.2"}}));
+        records.push_back(
+            pitch("short8", k * 2e-4, test::pocl(), {{"width", width}, {"items", "2"}, {"pitch", "20.2"}}));
+        records.push_back(
+            test::failed(pitch("image", 1, test::pocl(), {{"width", width}, {"items", "auto"}, {"pitch", "20.2"}}),
+                         model::Status::unsupported, "the device has no images"));
+        records.push_back(
+            pitch("image", k * 4.01e-6, test::h200(), {{"width", width}, {"items", "4096"}, {"pitch", "20.2"}}));
         auto simulated = pitch("wide", k * 1e-2, oclgrind(), {{"width", width}, {"items", "1"}, {"pitch", "20.2"}});
         simulated.warnings = {"simulated: Oclgrind's times are of a simulation; use it for races and bounds"};
         records.push_back(simulated);
-        records.push_back(test::failed(pitch("short8", 1, oclgrind(), {{"width", width}, {"items", "1"}, {"pitch", "20.2"}}),
-                                       model::Status::wrong_result, "dst[17]: 3, expected 4"));
+        records.push_back(
+            test::failed(pitch("short8", 1, oclgrind(), {{"width", width}, {"items", "1"}, {"pitch", "20.2"}}),
+                         model::Status::wrong_result, "dst[17]: 3, expected 4"));
     }
-    test::matches_golden("by_device.txt", page(records, {{{.platform = "rusticl", .name = "llvmpipe", .driver = "22.3.6", .selector = "3:0"},
-                                                          "device 3:0: the driver's process was killed by SIGSEGV before its first cell"}}));
+    test::matches_golden(
+        "by_device.txt",
+        page(records, {{{.platform = "rusticl", .name = "llvmpipe", .driver = "22.3.6", .selector = "3:0"},
+                        "device 3:0: the driver's process was killed by SIGSEGV before its first cell"}}));
 }
 
 BOOST_AUTO_TEST_CASE(one_device_needs_no_such_table) {
@@ -120,10 +136,14 @@ BOOST_AUTO_TEST_CASE(a_variant_that_was_not_run_was_not_beaten) {
     auto records = two_by_two(2, 3, 2, 3);
     records.push_back(pitch("best", 1, test::h200(), {{"width", "1024"}}));
     const auto text = page(records);
-    BOOST_TEST(has(text, "The ranking differs: pitch_best wins on A, pitch_wide on B; pitch_best has no time on B;"), text);
+    BOOST_TEST(has(text, "The ranking differs: pitch_best wins on A, pitch_wide on B; pitch_best has no time on B;"),
+               text);
     records.erase(records.begin());
     const auto apart = page(records);
-    BOOST_TEST(has(apart, "      pitch_best wins on A, pitch_wide on B; pitch_best has no time on B, pitch_wide has no time on\n"), apart);
+    BOOST_TEST(
+        has(apart,
+            "      pitch_best wins on A, pitch_wide on B; pitch_best has no time on B, pitch_wide has no time on\n"),
+        apart);
     BOOST_TEST(!has(apart, "differs"), apart);
 }
 
@@ -140,18 +160,22 @@ BOOST_AUTO_TEST_CASE(of_a_cell_run_again_the_latest_counts) {
 
 BOOST_AUTO_TEST_CASE(axes_that_were_asked_for_make_rows_of_their_own) {
     // One width on each device: nothing beside each other, and nothing ranked across.
-    const auto text = page({pitch("wide", 1, test::h200(), {{"width", "1024"}}), pitch("wide", 2, test::pocl(), {{"width", "2048"}})});
+    const auto text = page(
+        {pitch("wide", 1, test::h200(), {{"width", "1024"}}), pitch("wide", 2, test::pocl(), {{"width", "2048"}})});
     BOOST_TEST(has(text, "1024"), text);
     BOOST_TEST(has(text, "2048"), text);
     // In the records of two runs the variants' own tables are not ranked across widths either.
     std::ostringstream out;
-    report::print_table(out, {pitch("wide", 1, test::h200(), {{"width", "1024"}}), pitch("short8", 2, test::h200(), {{"width", "2048"}})}, {},
-                        items_may_be_auto);
+    report::print_table(
+        out,
+        {pitch("wide", 1, test::h200(), {{"width", "1024"}}), pitch("short8", 2, test::h200(), {{"width", "2048"}})},
+        {}, items_may_be_auto);
     BOOST_TEST(!has(out.str(), "fastest"), out.str());
 }
 
 BOOST_AUTO_TEST_CASE(a_device_is_known_again_by_uuid_else_by_address_and_host_else_by_name_and_host) {
-    const auto key = [](const std::string& identity, const std::string& host, const std::string& selector, const char* type = "gpu") {
+    const auto key = [](const std::string& identity, const std::string& host, const std::string& selector,
+                        const char* type = "gpu") {
         Record r;
         r.device = {.name = "X", .type = type, .selector = selector, .identity = identity};
         r.host.name = host;
@@ -205,8 +229,10 @@ BOOST_AUTO_TEST_CASE(joined_records_keep_their_lines_and_come_once) {
 
 BOOST_AUTO_TEST_CASE(what_is_no_record_is_named_with_file_and_line) {
     report::Joined joined;
-    BOOST_TEST(refused(joined, "\n{\"schema\":1,\n") == "a.jsonl:2: this is not a record: its JSON is damaged at byte 13 of 12; the line is left out");
-    BOOST_TEST(refused(joined, "{\"schema\":3}") == "a.jsonl:1: the record has schema 3; this build reads schemas 1 and 2; the line is left out");
+    BOOST_TEST(refused(joined, "\n{\"schema\":1,\n") ==
+               "a.jsonl:2: this is not a record: its JSON is damaged at byte 13 of 12; the line is left out");
+    BOOST_TEST(refused(joined, "{\"schema\":3}") ==
+               "a.jsonl:1: the record has schema 3; this build reads schemas 1 and 2; the line is left out");
     BOOST_TEST(joined.records().empty());
 }
 

@@ -38,28 +38,36 @@ BOOST_AUTO_TEST_CASE(a_winner_is_told_by_how_much_longer_the_other_takes) {
                "pitch_loop against pitch_short8: pitch_short8 is faster; pitch_loop takes 3.1 % [2.5 %, 3.8 %] longer");
     BOOST_TEST(first_line(of(Verdict::faster, 0.5, 0.4, 0.8)) ==
                "pitch_loop against pitch_short8: pitch_loop is faster; pitch_short8 takes 2 [1.25, 2.5] times as long");
-    BOOST_TEST(first_line(of(Verdict::slower, 1.0062, 1.0055, 1.007)) ==
-               "pitch_loop against pitch_short8: pitch_short8 is faster; pitch_loop takes 0.62 % [0.55 %, 0.70 %] longer");
+    BOOST_TEST(
+        first_line(of(Verdict::slower, 1.0062, 1.0055, 1.007)) ==
+        "pitch_loop against pitch_short8: pitch_short8 is faster; pitch_loop takes 0.62 % [0.55 %, 0.70 %] longer");
 }
 
 BOOST_AUTO_TEST_CASE(no_winner_says_what_is_known_instead) {
-    BOOST_TEST(first_line(of(Verdict::same, 1.001, 0.99, 1.008)) == "pitch_loop against pitch_short8: the same within 1.2 %");
+    BOOST_TEST(first_line(of(Verdict::same, 1.001, 0.99, 1.008)) ==
+               "pitch_loop against pitch_short8: the same within 1.2 %");
     BOOST_TEST(first_line(of(Verdict::undecided, 1.001, 0.97, 1.04)) ==
-               "pitch_loop against pitch_short8: undecided; pitch_loop takes between 3.0 % less and 4.0 % more time; --max-time or a quieter "
+               "pitch_loop against pitch_short8: undecided; pitch_loop takes between 3.0 % less and 4.0 % more time; "
+               "--max-time or a quieter "
                "machine may decide");
     BOOST_TEST(first_line(of(Verdict::same_code, 1.04, 1.03, 1.05)) ==
-               "pitch_loop against pitch_short8: same code, so there is no winner; the measured ratio is the machine's, 1.0400 [1.0300, 1.0500]");
+               "pitch_loop against pitch_short8: same code, so there is no winner; the measured ratio is the "
+               "machine's, 1.0400 [1.0300, 1.0500]");
     auto few = of(Verdict::undecided, 1.2, 0, 0);
     few.judgement.ratio.coverage = 0;
     few.judgement.ratio.n = 3;
-    BOOST_TEST(first_line(few) == "pitch_loop against pitch_short8: undecided; 3 arrangements are too few for an interval, --max-time gives more");
+    BOOST_TEST(first_line(few) ==
+               "pitch_loop against pitch_short8: undecided; 3 arrangements are too few for an interval, --max-time "
+               "gives more");
 }
 
 BOOST_AUTO_TEST_CASE(how_it_was_obtained_and_the_control_stand_beside_the_verdict) {
     const auto text = report::comparison_text(of(Verdict::slower, 1.031, 1.025, 1.038));
-    BOOST_TEST(text.substr(text.find('\n') + 1) ==
-               "  99.2 % interval over 12 arrangements (fresh process, buffers and order) in 8.2 s; both took turns on the same memory\n"
-               "  control: pitch_loop against itself 1.0010 [0.9980, 1.0030]; a winner had to differ by more than 0.50 %\n");
+    BOOST_TEST(
+        text.substr(text.find('\n') + 1) ==
+        "  99.2 % interval over 12 arrangements (fresh process, buffers and order) in 8.2 s; both took turns on the "
+        "same memory\n"
+        "  control: pitch_loop against itself 1.0010 [0.9980, 1.0030]; a winner had to differ by more than 0.50 %\n");
     auto four = of(Verdict::slower, 1.031, 1.025, 1.038);
     four.control_of = model::Control::both;
     BOOST_TEST(report::comparison_text(four).find("  control: each against itself 1.0010 [") != std::string::npos);
@@ -77,7 +85,8 @@ BOOST_AUTO_TEST_CASE(a_comparison_is_one_json_line_that_says_what_it_is) {
     BOOST_TEST(line.find('\n') == std::string::npos);
     BOOST_TEST(line.find("\"record\":\"comparison\"") != std::string::npos);
     BOOST_TEST(line.find("\"verdict\":\"same code\"") != std::string::npos);
-    BOOST_TEST(line.find("\"error\":0.001,\"control\":0.0,\"control_error\":0.002,\"rounds\":9,\"same_memory\":true") != std::string::npos);
+    BOOST_TEST(line.find("\"error\":0.001,\"control\":0.0,\"control_error\":0.002,\"rounds\":9,\"same_memory\":true") !=
+               std::string::npos);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

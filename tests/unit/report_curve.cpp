@@ -39,14 +39,16 @@ model::Curve latency(double step) {
 
 const report::CurveText text{.id = "latency_global", .x_name = "footprint", .x_unit = "byte"};
 
-const std::vector<model::Finding> levels{{"l1.size", "level 1 capacity", "byte", 32768, 32768, 40960, "last footprint within 5 % of the plateau"},
-                                         {"l1.latency", "level 1 latency", "s", 1.2e-9, 1.19e-9, 1.21e-9, "median of 9 points"},
-                                         {"l2.size", "level 2 capacity", "byte", 1 << 20, 1 << 20, 1310720,
-                                          "last footprint within 5 % of the plateau; the rise to the next level is one point wide"},
-                                         {"units", "compute units", "", 64, 64, 64, ""},
-                                         {"copy", "copy bandwidth", "B/s", 4.12e12, 4.1e12, 4.14e12, "bandwidth_copy, median of 20 samples"}};
+const std::vector<model::Finding> levels{
+    {"l1.size", "level 1 capacity", "byte", 32768, 32768, 40960, "last footprint within 5 % of the plateau"},
+    {"l1.latency", "level 1 latency", "s", 1.2e-9, 1.19e-9, 1.21e-9, "median of 9 points"},
+    {"l2.size", "level 2 capacity", "byte", 1 << 20, 1 << 20, 1310720,
+     "last footprint within 5 % of the plateau; the rise to the next level is one point wide"},
+    {"units", "compute units", "", 64, 64, 64, ""},
+    {"copy", "copy bandwidth", "B/s", 4.12e12, 4.1e12, 4.14e12, "bandwidth_copy, median of 20 samples"}};
 
-std::string curve_text(const model::Curve& curve, const std::vector<model::Finding>& findings, report::TableStyle style = {}) {
+std::string curve_text(const model::Curve& curve, const std::vector<model::Finding>& findings,
+                       report::TableStyle style = {}) {
     std::ostringstream out;
     report::print_curve(out, curve, text, findings, style);
     return out.str();
@@ -77,8 +79,10 @@ BOOST_AUTO_TEST_CASE(a_long_curve_is_thinned_and_keeps_its_knees_and_ends) {
 BOOST_AUTO_TEST_CASE(no_line_is_wider_than_a_hundred_columns) {
     auto findings = levels;
     findings[0].name = std::string(90, 'k');
-    for (const auto& line : split(curve_text(latency(1.3), findings) + findings_text(), '\n')) BOOST_TEST(report::display_width(line) <= 100u, line);
-    for (const auto& line : split(curve_text(latency(1.3), {}, {.colour = false, .width = 72}), '\n')) BOOST_TEST(report::display_width(line) <= 72u, line);
+    for (const auto& line : split(curve_text(latency(1.3), findings) + findings_text(), '\n'))
+        BOOST_TEST(report::display_width(line) <= 100u, line);
+    for (const auto& line : split(curve_text(latency(1.3), {}, {.colour = false, .width = 72}), '\n'))
+        BOOST_TEST(report::display_width(line) <= 72u, line);
 }
 
 BOOST_AUTO_TEST_CASE(a_flat_curve_has_linear_bars_of_its_values) {
@@ -104,9 +108,10 @@ BOOST_AUTO_TEST_CASE(points_without_a_time_are_left_out_and_counted) {
 }
 
 BOOST_AUTO_TEST_CASE(a_finding_outside_the_curve_or_in_another_unit_is_not_marked) {
-    BOOST_TEST(
-        curve_text(latency(2), {{"x", "far", "byte", 1e12, 0, 0, ""}, {"x", "near", "byte", 1, 0, 0, ""}, {"x", "other", "s", 32768, 0, 0, ""}}).find("◄") ==
-        std::string::npos);
+    BOOST_TEST(curve_text(latency(2), {{"x", "far", "byte", 1e12, 0, 0, ""},
+                                       {"x", "near", "byte", 1, 0, 0, ""},
+                                       {"x", "other", "s", 32768, 0, 0, ""}})
+                   .find("◄") == std::string::npos);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -28,10 +28,13 @@ BOOST_AUTO_TEST_CASE(a_withheld_finding_has_its_reason_and_no_value) {
     const std::vector<model::Record> records{test::cell("latency", "global", 2e-9)};
     report::html::Page page{records};
     page.curves.push_back({model::device_key(records.front()), "latency", "How long does a load take?", {}, {}});
-    page.curves.front().findings = {{"capacity", "cache capacities", "byte", 0, 0, 0, "", "one order cannot tell a cache from the TLB"},
-                                    {"line", "line", "byte", 64, 64, 64, "smallest distance that costs as much"}};
+    page.curves.front().findings = {
+        {"capacity", "cache capacities", "byte", 0, 0, 0, "", "one order cannot tell a cache from the TLB"},
+        {"line", "line", "byte", 64, 64, 64, "smallest distance that costs as much"}};
     const auto html = written(page);
-    BOOST_TEST(has(html, "<td>cache capacities</td><td class=\"n\">none</td><td></td><td>withheld: one order cannot tell a cache from the TLB</td>"),
+    BOOST_TEST(has(html,
+                   "<td>cache capacities</td><td class=\"n\">none</td><td></td><td>withheld: one order cannot tell a "
+                   "cache from the TLB</td>"),
                html.substr(0, 0));
     BOOST_TEST(has(html, "<td>line</td><td class=\"n\">64 B</td>"));
 }
@@ -39,8 +42,12 @@ BOOST_AUTO_TEST_CASE(a_withheld_finding_has_its_reason_and_no_value) {
 BOOST_AUTO_TEST_CASE(a_portrait_draws_latency_and_bandwidth_and_says_what_it_has_not) {
     const std::vector<model::Record> records{test::cell("pitch", "wide", 1e-3)};
     report::html::Page page{records};
-    report::html::Portrait portrait{
-        model::device_key(records.front()), "any", "2026-01-01T00:00:00Z", {}, {{"Caches", "TLB", "not measured: its cells need 12 s"}}, {}};
+    report::html::Portrait portrait{model::device_key(records.front()),
+                                    "any",
+                                    "2026-01-01T00:00:00Z",
+                                    {},
+                                    {{"Caches", "TLB", "not measured: its cells need 12 s"}},
+                                    {}};
     for (const auto* id : {"latency_global", "latency_local", "bandwidth_reread", "bandwidth_copy"}) {
         const bool latency = std::string(id).starts_with("latency");
         report::html::Portrait::Series series{id, latency ? "footprint" : "size", {}};

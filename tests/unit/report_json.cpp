@@ -44,23 +44,35 @@ model::Record full() {
     r.device.last_level_from = "reported by the driver";
     r.checked_by = "host code";
     r.warnings = {"throttled: the clock fell; run again when the machine is idle"};
-    r.build = {
-        .options = "-DLANES=8", .source = "embedded", .source_sha256 = std::string(64, 'a'), .log = "line 1\nline \"2\"\t", .seconds = 0.25, .cached = true};
+    r.build = {.options = "-DLANES=8",
+               .source = "embedded",
+               .source_sha256 = std::string(64, 'a'),
+               .log = "line 1\nline \"2\"\t",
+               .seconds = 0.25,
+               .cached = true};
     r.code.kind = "ptx";
     r.code.registers = 32;
     r.code.spills = 0;
     r.code.loop = {{"instructions", 44}, {"reuse", 3}};
     r.code.origin = {{"registers", "ptxas verbose log"}};
-    r.hot = model::Hot{.evidence = "sampled", .method = "perf_event_open, cpu-clock", .samples = 430, .in_kernel = 400,
-                       .elsewhere = {{"libpocl.so.2", 30}}, .code = "work-group function",
-                       .blocks = {{"k", 4448, 4480, 300, 0.75, 9, {{"vector_256", 4}}, {{"load_256", 2}}, {4400, 4448}}},
-                       .loops = {{"k", 4448, 2, 0.75, 0.8, 9}}};
+    r.hot =
+        model::Hot{.evidence = "sampled",
+                   .method = "perf_event_open, cpu-clock",
+                   .samples = 430,
+                   .in_kernel = 400,
+                   .elsewhere = {{"libpocl.so.2", 30}},
+                   .code = "work-group function",
+                   .blocks = {{"k", 4448, 4480, 300, 0.75, 9, {{"vector_256", 4}}, {{"load_256", 2}}, {4400, 4448}}},
+                   .loops = {{"k", 4448, 2, 0.75, 0.8, 9}}};
     r.dump = "dumps/NVIDIA-H200/pitch_short8";
     r.host = {.name = "box", .cpu = "EPYC", .os = "Debian 12", .threads = 16};
     r.utc = "2026-11-20T23:59:59Z";
     r.argv = {"cllab", "--device", "cpu"};
-    r.run = {.id = "0123456789abcdef", .label = "before the change", .seed = 18446744073709551615u,
-             .order = {.comparison = 2, .position = 1, .prepared = 7}, .driver_caches = {{"POCL_CACHE_DIR", "/var/cache"}}};
+    r.run = {.id = "0123456789abcdef",
+             .label = "before the change",
+             .seed = 18446744073709551615u,
+             .order = {.comparison = 2, .position = 1, .prepared = 7},
+             .driver_caches = {{"POCL_CACHE_DIR", "/var/cache"}}};
     return r;
 }
 
@@ -91,7 +103,8 @@ BOOST_AUTO_TEST_CASE(a_record_is_one_line_with_the_keys_of_the_schema_in_order) 
     const Json j = Json::parse(line);  // named: a loop over a temporary's items() would outlive it
     for (const auto& [key, value] : j.items()) keys += key + " ";
     BOOST_TEST(keys ==
-               "schema id family variant point status reason device metrics time yardstick clocks samples rounds aside aside_rounds checked_by warnings build "
+               "schema id family variant point status reason device metrics time yardstick clocks samples rounds aside "
+               "aside_rounds checked_by warnings build "
                "code hot dump phases host run utc argv ");
 }
 
@@ -115,8 +128,10 @@ BOOST_AUTO_TEST_CASE(numbers_are_numbers_and_other_point_values_are_texts) {
 BOOST_AUTO_TEST_CASE(hot_code_that_cannot_be_is_refused_by_its_place) {
     BOOST_TEST(refusal_after([](Json& j) { j["hot"]["evidence"] = "guessed"; }) ==
                "this is not a record: 'hot.evidence' is 'guessed', not one of sampled, counted, accounted, unknown");
-    BOOST_TEST(refusal_after([](Json& j) { j["hot"]["blocks"][0]["share"] = "most"; }) == "this is not a record: 'hot.blocks.share' is not a number");
-    BOOST_TEST(refusal_after([](Json& j) { j["hot"]["blocks"] = 1; }) == "this is not a record: 'hot.blocks' is not a list");
+    BOOST_TEST(refusal_after([](Json& j) { j["hot"]["blocks"][0]["share"] = "most"; }) ==
+               "this is not a record: 'hot.blocks.share' is not a number");
+    BOOST_TEST(refusal_after([](Json& j) { j["hot"]["blocks"] = 1; }) ==
+               "this is not a record: 'hot.blocks' is not a list");
 }
 
 BOOST_AUTO_TEST_CASE(a_record_survives_the_round_trip) {
@@ -139,7 +154,8 @@ BOOST_AUTO_TEST_CASE(a_record_survives_the_round_trip) {
     BOOST_TEST(back.run.label == "before the change");
     BOOST_TEST(back.run.order.prepared == 7u);
     BOOST_TEST(back.run.driver_caches.at("POCL_CACHE_DIR") == "/var/cache");
-    const auto failed = report::from_json(report::to_json_line(test::failed(r, model::Status::wrong_result, "dst[17]: 3, expected 4")));
+    const auto failed =
+        report::from_json(report::to_json_line(test::failed(r, model::Status::wrong_result, "dst[17]: 3, expected 4")));
     BOOST_TEST((failed.status == model::Status::wrong_result));
     BOOST_TEST(failed.reason == "dst[17]: 3, expected 4");
     BOOST_TEST(!failed.time.has_value());
@@ -176,7 +192,8 @@ BOOST_AUTO_TEST_CASE(a_reason_is_one_line_and_a_log_of_any_bytes_is_written) {
 }
 
 BOOST_AUTO_TEST_CASE(an_unknown_schema_is_refused_by_number) {
-    BOOST_TEST(refusal_after([](Json& j) { j["schema"] = 3; }) == "the record has schema 3; this build reads schemas 1 and 2");
+    BOOST_TEST(refusal_after([](Json& j) { j["schema"] = 3; }) ==
+               "the record has schema 3; this build reads schemas 1 and 2");
     BOOST_TEST(refusal_after([](Json& j) { j["schema"] = std::string(1000, 'x'); }).size() < 300u);
     BOOST_TEST(refusal_after([](Json& j) { j.erase("schema"); }) == "this is not a record: it has no 'schema'");
 }
@@ -186,16 +203,22 @@ BOOST_AUTO_TEST_CASE(damaged_lines_are_refused_with_the_place_of_the_damage) {
     for (std::size_t size = 0; size < line.size(); ++size) BOOST_REQUIRE(!refusal(line.substr(0, size)).empty());
     BOOST_TEST(refusal("{\"schema\":1,") == "this is not a record: its JSON is damaged at byte 13 of 12");
     BOOST_TEST(refusal("[]") == "this is not a record: the line is not an object");
-    BOOST_TEST(refusal("{\"schema\":1e999}") == "this is not a record: its JSON is damaged: a number in it is too large");
+    BOOST_TEST(refusal("{\"schema\":1e999}") ==
+               "this is not a record: its JSON is damaged: a number in it is too large");
     BOOST_TEST(refusal_after([](Json& j) { j.erase("id"); }) == "this is not a record: it has no 'id'");
     BOOST_TEST(refusal_after([](Json& j) { j["status"] = "fine"; }) ==
-               "this is not a record: the status 'fine' is unknown; possible are ok, unsupported, build_failed, launch_failed, wrong_result and timed_out");
-    BOOST_TEST(refusal_after([](Json& j) { j["time"]["median"] = "1"; }) == "this is not a record: 'time.median' is not a number");
-    BOOST_TEST(refusal_after([](Json& j) { j["time"]["n"] = -1; }) == "this is not a record: 'time.n' is not a whole number from 0 to 2^32-1");
-    BOOST_TEST(refusal_after([](Json& j) { j["samples"] = 3; }) == "this is not a record: 'samples' is not a list of numbers");
+               "this is not a record: the status 'fine' is unknown; possible are ok, unsupported, build_failed, "
+               "launch_failed, wrong_result and timed_out");
+    BOOST_TEST(refusal_after([](Json& j) { j["time"]["median"] = "1"; }) ==
+               "this is not a record: 'time.median' is not a number");
+    BOOST_TEST(refusal_after([](Json& j) { j["time"]["n"] = -1; }) ==
+               "this is not a record: 'time.n' is not a whole number from 0 to 2^32-1");
+    BOOST_TEST(refusal_after([](Json& j) { j["samples"] = 3; }) ==
+               "this is not a record: 'samples' is not a list of numbers");
     BOOST_TEST(refusal_after([](Json& j) { j["metrics"]["bandwidth"]["better"] = "no"; }) ==
                "this is not a record: 'metrics.bandwidth.better' is 'no', not one of lower, higher, neither");
-    BOOST_TEST(refusal_after([](Json& j) { j["point"]["width"] = Json::array(); }) == "this is not a record: 'point.width' is neither a text nor a number");
+    BOOST_TEST(refusal_after([](Json& j) { j["point"]["width"] = Json::array(); }) ==
+               "this is not a record: 'point.width' is neither a text nor a number");
     BOOST_TEST(refusal_after([](Json& j) { j["device"] = 1; }) == "this is not a record: 'device' is not an object");
 }
 
@@ -209,19 +232,26 @@ BOOST_AUTO_TEST_CASE(a_record_of_schema_1_is_read_and_knows_nothing_of_its_run) 
     BOOST_TEST(!back.run.seed.has_value());
     BOOST_TEST(back.time->median == 1.23e-3);
     BOOST_TEST(refusal_after([](Json& json) { json.erase("run"); }) == "this is not a record: it has no 'run'");
-    BOOST_TEST(refusal_after([](Json& json) { json["run"]["order"].erase("position"); }) == "this is not a record: it has no 'run.order.position'");
-    BOOST_TEST(refusal_after([](Json& json) { json["run"]["driver_caches"]["X"] = 1; }) == "this is not a record: 'run.driver_caches.X' is not a text");
+    BOOST_TEST(refusal_after([](Json& json) { json["run"]["order"].erase("position"); }) ==
+               "this is not a record: it has no 'run.order.position'");
+    BOOST_TEST(refusal_after([](Json& json) { json["run"]["driver_caches"]["X"] = 1; }) ==
+               "this is not a record: 'run.driver_caches.X' is not a text");
 }
 
 BOOST_AUTO_TEST_CASE(a_record_that_cannot_be_is_refused_with_the_reason) {
     const auto cannot = [](const std::string& what) { return "this record cannot be: " + what; };
-    const auto time = [](const char* key, double value) { return refusal_after([&](Json& j) { j["time"][key] = value; }); };
+    const auto time = [](const char* key, double value) {
+        return refusal_after([&](Json& j) { j["time"][key] = value; });
+    };
     BOOST_TEST(refusal_after([](Json&) {}) == "");
     BOOST_TEST(time("median", -1) == cannot("its time is -1.00 s"));
     BOOST_TEST(time("median", 0) == cannot("its time is 0 s"));
-    BOOST_TEST(refusal_after([](Json& j) { j["time"].erase("median"); }) == "this is not a record: it has no 'time.median'");
-    BOOST_TEST(time("low", 1.3e-3) == cannot("its interval from 0.00130 s to 0.00124 s excludes its median of 0.00123 s"));
-    BOOST_TEST(time("high", 1e-3) == cannot("its interval from 0.00122 s to 0.00100 s excludes its median of 0.00123 s"));
+    BOOST_TEST(refusal_after([](Json& j) { j["time"].erase("median"); }) ==
+               "this is not a record: it has no 'time.median'");
+    BOOST_TEST(time("low", 1.3e-3) ==
+               cannot("its interval from 0.00130 s to 0.00124 s excludes its median of 0.00123 s"));
+    BOOST_TEST(time("high", 1e-3) ==
+               cannot("its interval from 0.00122 s to 0.00100 s excludes its median of 0.00123 s"));
     BOOST_TEST(time("low", -1) == cannot("'time.low' is -1.00 s"));
     BOOST_TEST(time("min", 2) == cannot("'time.min' of 2.00 s is above its median of 0.00123 s"));
     BOOST_TEST(time("q1", 2).find("quartiles") != std::string::npos);
@@ -231,9 +261,13 @@ BOOST_AUTO_TEST_CASE(a_record_that_cannot_be_is_refused_with_the_reason) {
     BOOST_TEST(refusal_after([](Json& j) { j["time"]["n"] = 0; }) == cannot("it has a time of no sample"));
     BOOST_TEST(refusal_after([](Json& j) { j.erase("samples"); }) == "");  // a shortened record
     BOOST_TEST(refusal_after([](Json& j) { j.erase("time"); }) == cannot("it has samples and no time"));
-    BOOST_TEST(refusal_after([](Json& j) { for (auto& s : j["samples"]) s = 1; }).find("is outside its samples, 1.00 s to 1.00 s") != std::string::npos);
-    BOOST_TEST(refusal_after([](Json& j) { j["status"] = "wrong_result"; }) == cannot("it is wrong_result and has a time; only a cell that is ok has one"));
-    BOOST_TEST(refusal_after([](Json& j) { j["metrics"]["bandwidth"]["value"] = -1; }) == cannot("its bandwidth is -1.00 B/s"));
+    BOOST_TEST(refusal_after([](Json& j) {
+                   for (auto& s : j["samples"]) s = 1;
+               }).find("is outside its samples, 1.00 s to 1.00 s") != std::string::npos);
+    BOOST_TEST(refusal_after([](Json& j) { j["status"] = "wrong_result"; }) ==
+               cannot("it is wrong_result and has a time; only a cell that is ok has one"));
+    BOOST_TEST(refusal_after([](Json& j) { j["metrics"]["bandwidth"]["value"] = -1; }) ==
+               cannot("its bandwidth is -1.00 B/s"));
 }
 
 // The time of a step is the difference of two times: a sample of it may be negative, and a step may cost nothing.
@@ -263,8 +297,10 @@ BOOST_AUTO_TEST_CASE(what_would_exhaust_stack_memory_or_time_is_refused_with_the
     BOOST_TEST(refusal(deep("{\"a\":", "}")) == too_deep);
     std::string many = "{\"schema\":2";
     for (int i = 0; i < 100'000; ++i) many += ",\"" + std::to_string(i) + "\":0";
-    BOOST_TEST(refusal(many + "}") == "this is not a record: its JSON is damaged: an object in it has more than 1000 members");
-    BOOST_TEST(refusal("{\"id\":1,\"id\":2}") == "this is not a record: its JSON is damaged: an object in it has 'id' twice");
+    BOOST_TEST(refusal(many + "}") ==
+               "this is not a record: its JSON is damaged: an object in it has more than 1000 members");
+    BOOST_TEST(refusal("{\"id\":1,\"id\":2}") ==
+               "this is not a record: its JSON is damaged: an object in it has 'id' twice");
     BOOST_TEST(refusal(std::string((16 << 20) + 1, ' ')) == "this is not a record: its JSON is larger than 16 MiB");
     auto r = full();
     r.build.log.assign(20 << 20, '\x01');  // each byte takes six
@@ -295,7 +331,10 @@ BOOST_AUTO_TEST_CASE(rounds_of_other_samples_cannot_be) {
 }
 
 BOOST_AUTO_TEST_CASE(a_later_writer_may_add_keys) {
-    BOOST_TEST(refusal_after([](Json& j) { j["new"] = 1; j["time"]["new"] = "x"; }) == "");
+    BOOST_TEST(refusal_after([](Json& j) {
+                   j["new"] = 1;
+                   j["time"]["new"] = "x";
+               }) == "");
 }
 
 BOOST_AUTO_TEST_CASE(csv_lines_have_as_many_fields_as_the_header_and_quote_what_must_be) {

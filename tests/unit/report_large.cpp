@@ -1,4 +1,5 @@
-// Tables of many records, and of records that somebody made up: what they print, and that twice as many take twice as long.
+// Tables of many records, and of records that somebody made up: what they print, and that twice as many take twice as
+// long.
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
@@ -11,10 +12,10 @@
 #include "app/screen/results.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
-#include "report/table/by_device.hpp"
 #include "report/records/device_key.hpp"
 #include "report/records/joined.hpp"
 #include "report/records/json.hpp"
+#include "report/table/by_device.hpp"
 #include "report/table/table.hpp"
 #include "unit/report_records.hpp"
 
@@ -81,15 +82,20 @@ BOOST_AUTO_TEST_CASE(the_time_for_a_page_grows_as_the_number_of_records_whatever
     grows_linearly("no curve", [](Record& r, const std::string&) { r.family = "unknown"; });
     grows_linearly("hosts", [](Record& r, const std::string& i) { r.host.name = i; });
     grows_linearly("warnings", [](Record& r, const std::string& i) { r.warnings = {"odd: number " + i}; });
-    grows_linearly("variants", [](Record& r, const std::string& i) { r.variant = i, r.id = "bandwidth_" + i, r.point = {{"size", "1"}}; });
+    grows_linearly("variants", [](Record& r, const std::string& i) {
+        r.variant = i, r.id = "bandwidth_" + i, r.point = {{"size", "1"}};
+    });
     grows_linearly("families", [](Record& r, const std::string& i) { r.family = i; });
-    grows_linearly("curves", [](Record& r, const std::string& i) { r.point = {{"size", i.substr(i.size() - 1)}, {"width", i.substr(0, i.size() - 1) + "0"}}; });
+    grows_linearly("curves", [](Record& r, const std::string& i) {
+        r.point = {{"size", i.substr(i.size() - 1)}, {"width", i.substr(0, i.size() - 1) + "0"}};
+    });
     grows_linearly("dumps", [](Record& r, const std::string& i) { r.dump = "dumps/" + i + "/x"; });
 }
 
 BOOST_AUTO_TEST_CASE(devices_beyond_the_columns_are_counted) {
     const auto text = page(many(100, [](Record& r, const std::string& i) { r.host.name = i; }));
-    BOOST_TEST(text.find("\n  and 36 more, which have no column\n") != std::string::npos, text.substr(text.find("Variants by devices")));
+    BOOST_TEST(text.find("\n  and 36 more, which have no column\n") != std::string::npos,
+               text.substr(text.find("Variants by devices")));
 }
 
 BOOST_AUTO_TEST_CASE(a_point_of_a_curve_of_one_device_does_not_hide_the_cell_of_another) {
@@ -127,7 +133,8 @@ BOOST_AUTO_TEST_CASE(no_text_of_a_record_reaches_the_page_as_a_control_character
         report::print_by_device(out, records, {{records.front().device, "lost " + bad}}, {}, {.colour = colour});
         std::string text = out.str();
         for (const char* own : {"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[1;31m", "\x1b[1;32m"}) {
-            for (auto at = text.find(own); colour && at != std::string::npos; at = text.find(own)) text.erase(at, std::string(own).size());
+            for (auto at = text.find(own); colour && at != std::string::npos; at = text.find(own))
+                text.erase(at, std::string(own).size());
         }
         BOOST_TEST(printable(text, "\n") == text, text);
         BOOST_TEST(text.find("\\x1b[31m") != std::string::npos);
@@ -146,7 +153,10 @@ BOOST_AUTO_TEST_CASE(a_family_has_so_many_axes_and_metrics_and_a_line_is_so_long
     const auto troubles = troubles_of(joined, text);
     BOOST_TEST(joined.records().size() == 64u);
     BOOST_TEST(joined.trouble_count() == 6u);
-    BOOST_TEST(troubles.starts_with("a.jsonl:65: its axis 'a64' would be one more than the 64 that a family can have; the line is left out\n"), troubles);
+    BOOST_TEST(
+        troubles.starts_with(
+            "a.jsonl:65: its axis 'a64' would be one more than the 64 that a family can have; the line is left out\n"),
+        troubles);
 
     report::Joined second;
     const auto good = report::to_json_line(test::cell("f", "v", 1e-3)) + "\n";

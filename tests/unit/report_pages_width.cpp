@@ -1,5 +1,5 @@
-// The pages beside the table of `run`, in 40 to 200 columns, for devices whose names have 5 to 120 characters: no line is wider, what is left out is
-// named, and --columns has it.
+// The pages beside the table of `run`, in 40 to 200 columns, for devices whose names have 5 to 120 characters: no line
+// is wider, what is left out is named, and --columns has it.
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
@@ -26,8 +26,10 @@ using namespace cllab;
 namespace {
 
 const unsigned widths[] = {40, 57, 80, 100, 132, 200};
-const std::string names_of_devices[] = {
-    "H200!", "pthread-skylake-avx512-Intel(R) Xeon(R) Platinum 8481C Processor with much of everything, on two sockets of a host", std::string(120, 'x')};
+const std::string names_of_devices[] = {"H200!",
+                                        "pthread-skylake-avx512-Intel(R) Xeon(R) Platinum 8481C Processor with much of "
+                                        "everything, on two sockets of a host",
+                                        std::string(120, 'x')};
 
 /// The first line that is wider; "" when there is none. A word that is wider has a line of its own.
 std::string too_wide(const std::string& page, std::size_t width) {
@@ -42,8 +44,10 @@ bool has(const std::string& page, const std::string& part) { return page.find(pa
 std::string flat(const std::string& page) {
     std::string out;
     for (const char c : page)
-        if (c != '\n' && !(c == ' ' && !out.empty() && out.back() == ' ')) out += c;
-        else if (!out.empty() && out.back() != ' ') out += ' ';
+        if (c != '\n' && !(c == ' ' && !out.empty() && out.back() == ' '))
+            out += c;
+        else if (!out.empty() && out.back() != ' ')
+            out += ' ';
     return out;
 }
 
@@ -56,9 +60,12 @@ portrait::Profile profile_of(const std::string& device) {
     p.conclusions.push_back(
         {&test::family("fma"),
          {},
-         {{"clock", "clock", "Hz", 2e9, 1.5e9, 2.9e9, "assuming that a dependent float FMA takes 4 cycles, as on every device of this kind so far"},
-          {"latency.float", "float latency", "s", 2e-9, 1.98e-9, 2.02e-9, "slope of one dependent chain in one work-item over its length"},
-          {"none", "figure without evidence", "", 0, 0, 0, "", "one order and one kind of pages cannot tell a cache from the TLB"}}});
+         {{"clock", "clock", "Hz", 2e9, 1.5e9, 2.9e9,
+           "assuming that a dependent float FMA takes 4 cycles, as on every device of this kind so far"},
+          {"latency.float", "float latency", "s", 2e-9, 1.98e-9, 2.02e-9,
+           "slope of one dependent chain in one work-item over its length"},
+          {"none", "figure without evidence", "", 0, 0, 0, "",
+           "one order and one kind of pages cannot tell a cache from the TLB"}}});
     return p;
 }
 
@@ -78,7 +85,9 @@ model::Regression regression_of(const std::string& device) {
         cell.device.name = device;
         cell.device.selector = std::to_string(out.cells.size()) + ":0";
         cell.change = change;
-        cell.reason = "wrong_result: dst[17] is 3 and should be 4; 41 of 67108864 bytes differ, the first of them in the second row";
+        cell.reason =
+            "wrong_result: dst[17] is 3 and should be 4; 41 of 67108864 bytes differ, the first of them in the second "
+            "row";
         cell.test.emplace().ratio = {1.031, 1.025, 1.038, 0.999, 12};
         cell.before = 1e-3;
         cell.today = 1.03e-3;
@@ -105,7 +114,8 @@ BOOST_AUTO_TEST_CASE(a_profile_fits_names_what_it_leaves_out_and_shows_it_on_req
                 BOOST_TEST(has(page, std::string(part).substr(0, 23)), page);
             BOOST_TEST(has(page, "of one dependent chain") != has(flat(page), "columns left out:"), page);
         }
-        BOOST_TEST(has(profile_page(device, 40, {"all"}), "slope of one dependent chain in one work-item over its length"));
+        BOOST_TEST(
+            has(profile_page(device, 40, {"all"}), "slope of one dependent chain in one work-item over its length"));
         const auto how = profile_page(device, 40, {"how"});
         BOOST_TEST(has(how, "slope of one dependent chain in one work-item over its length"), how);
         BOOST_TEST(!has(how, "2.00 GHz"), how);
@@ -116,7 +126,8 @@ BOOST_AUTO_TEST_CASE(a_regression_fits_and_keeps_what_changed) {
     for (const unsigned width : widths) {
         const auto page = regression_page(width);
         BOOST_TEST(too_wide(page, width) == "", width << "\n" << page);
-        for (const auto* part : {"himeno_interleaved (0:0)", "slower", "newly wrong", "+3.1 %"}) BOOST_TEST(has(page, part), page);
+        for (const auto* part : {"himeno_interleaved (0:0)", "slower", "newly wrong", "+3.1 %"})
+            BOOST_TEST(has(page, part), page);
         BOOST_TEST(has(page, "today [ms]") != has(flat(page), "today; --columns all"), page);
     }
     BOOST_TEST(has(regression_page(40, {"all"}), "today [ms]"));
@@ -127,7 +138,8 @@ BOOST_AUTO_TEST_CASE(a_history_fits_and_keeps_levels_and_changes) {
     h.id = "batchnorm_channel_welford";
     h.point = {{"channels", "64"}, {"height", "56"}};
     h.device.name = names_of_devices[1];
-    for (int i = 0; i < 9; ++i) h.points.push_back({"2026-01-0" + std::to_string(i + 1) + "T00:00:00Z", "", "r", i < 6 ? 1e-3 : 1.1e-3});
+    for (int i = 0; i < 9; ++i)
+        h.points.push_back({"2026-01-0" + std::to_string(i + 1) + "T00:00:00Z", "", "r", i < 6 ? 1e-3 : 1.1e-3});
     h.levels = {{0, 6, std::log(1e-3), false}, {6, 3, std::log(1.1e-3), true}};
     for (const unsigned width : widths) {
         std::ostringstream out;
@@ -164,7 +176,8 @@ BOOST_AUTO_TEST_CASE(what_a_bound_rests_on_stands_below_it_where_it_has_no_room_
         BOOST_TEST(too_wide(page, width) == "", width << "\n" << page);
         const auto lines = split(page, '\n');
         for (const auto& bound : e.bounds) {
-            const auto at = std::find_if(lines.begin(), lines.end(), [&](const auto& line) { return has(line, bound.how); });
+            const auto at =
+                std::find_if(lines.begin(), lines.end(), [&](const auto& line) { return has(line, bound.how); });
             BOOST_REQUIRE_MESSAGE(at != lines.end() && at != lines.begin(), page);
             BOOST_TEST(has(*(width < 100 ? at - 1 : at), bound.name), page);
         }
@@ -177,7 +190,8 @@ BOOST_AUTO_TEST_CASE(long_lines_go_on_below_their_last_column_and_no_name_is_cut
                "  pitch_wide  two pixels in a register\n              each and then some more");
     BOOST_TEST(report::fit("a sentence that is a little longer than the line it is on", 40) ==
                "a sentence that is a little longer than\n    the line it is on");
-    BOOST_TEST(report::fit("  size = 1024,2048,4096,8192,16384,32768,65536,131072", 40) == "  size = 1024,2048,4096,8192,16384,\n      32768,65536,131072");
+    BOOST_TEST(report::fit("  size = 1024,2048,4096,8192,16384,32768,65536,131072", 40) ==
+               "  size = 1024,2048,4096,8192,16384,\n      32768,65536,131072");
     const std::string name(60, 'x');
     BOOST_TEST(report::fit("  " + name + " is one word", 40) == "  " + name + "\n      is one word");
     BOOST_TEST(report::fit("µµµµ µµµµ", 9) == "µµµµ µµµµ");  // columns, not bytes
@@ -187,7 +201,8 @@ BOOST_AUTO_TEST_CASE(long_lines_go_on_below_their_last_column_and_no_name_is_cut
 std::set<std::string> columns_in(const std::string& header) {
     std::set<std::string> out;
     const auto without_units = std::regex_replace(trim(header), std::regex(R"( \[[^\]]*\])"), "");
-    for (const auto& title : split(std::regex_replace(without_units, std::regex("  +"), "\t"), '\t')) out.insert(report::column_name(title));
+    for (const auto& title : split(std::regex_replace(without_units, std::regex("  +"), "\t"), '\t'))
+        out.insert(report::column_name(title));
     return out;
 }
 
@@ -201,15 +216,19 @@ BOOST_AUTO_TEST_CASE(what_the_help_says_a_table_has_is_what_it_has) {
             if (trim(line).starts_with(title + "  ")) return line;
         return std::string();
     };
-    BOOST_TEST(columns_in(header_with(profile_page("any", 40, {"all"}), "figure")) == of("profile"), boost::test_tools::per_element());
-    for (const auto& name : columns_in(header_with(regression_page(40, {"all"}), "cell"))) BOOST_TEST(of("regress").count(name) == 1u, name);
+    BOOST_TEST(columns_in(header_with(profile_page("any", 40, {"all"}), "figure")) == of("profile"),
+               boost::test_tools::per_element());
+    for (const auto& name : columns_in(header_with(regression_page(40, {"all"}), "cell")))
+        BOOST_TEST(of("regress").count(name) == 1u, name);
 }
 
 BOOST_AUTO_TEST_CASE(a_column_that_no_table_has_is_refused_with_the_nearest_name) {
     report::require_known_columns({"all", "inner_loop"}, report::columns_of_command("isa"));
-    BOOST_CHECK_EXCEPTION(report::require_known_columns({"inner_lop"}, report::columns_of_command("isa")), Error, [](const Error& e) {
-        return e.blame() == Blame::usage && has(e.what(), "'inner_lop'") && has(e.what(), "did you mean") && has(e.what(), "inner_loop");
-    });
+    BOOST_CHECK_EXCEPTION(report::require_known_columns({"inner_lop"}, report::columns_of_command("isa")), Error,
+                          [](const Error& e) {
+                              return e.blame() == Blame::usage && has(e.what(), "'inner_lop'") &&
+                                     has(e.what(), "did you mean") && has(e.what(), "inner_loop");
+                          });
     BOOST_TEST(report::columns_of_command("run").empty());
 }
 

@@ -20,7 +20,8 @@ namespace {
 std::string whole_record() {
     auto r = test::cell("pitch", "wide", 1e-3);
     r.point = {{"width", "4096"}, {"pitch", "20.2"}, {"local", "64x4"}, {"seed", "1e+30"}};
-    r.metrics = {{"bandwidth", {1e9, "B/s", model::Better::higher}}, {"odd \"name\"\n", {-2, "x", model::Better::neither}}};
+    r.metrics = {{"bandwidth", {1e9, "B/s", model::Better::higher}},
+                 {"odd \"name\"\n", {-2, "x", model::Better::neither}}};
     r.yardstick = model::YardstickInfo{1 << 20, 2e9, "hot", 20};
     r.warnings = {"noise-floor: look", "caf\xc3\xa9"};
     r.checked_by = "host code";
@@ -64,7 +65,10 @@ BOOST_AUTO_TEST_CASE(a_record_as_the_lab_writes_it_is_read_quickly_and_wholly) {
 
 BOOST_AUTO_TEST_CASE(code_whose_executions_were_counted_is_read_quickly_and_wholly) {
     auto r = report::from_json(whole_record());
-    model::Hot counted{.evidence = model::Hot::counted, .method = "ncu, inst_executed", .executed = 9'000'000'000, .code = "SASS as it ran, by ncu"};
+    model::Hot counted{.evidence = model::Hot::counted,
+                       .method = "ncu, inst_executed",
+                       .executed = 9'000'000'000,
+                       .code = "SASS as it ran, by ncu"};
     counted.blocks = {{"k", 48, 112, 0, 0.99, 4, {{"fp32", 1}}, {{"global_load_128", 1}}, {48}, 8'900'000'000}};
     r.hot = counted;
     const auto line = report::to_json_line(r);
@@ -80,16 +84,25 @@ BOOST_AUTO_TEST_CASE(whatever_the_quick_reader_takes_the_careful_one_takes_as_th
     report::QuickReader quick;
     const auto line = whole_record();
     std::mt19937 random(1);
-    const std::string pieces = "{}[],:\"\\019.-+eE \t\x01\xff" "tfnu";
+    const std::string pieces =
+        "{}[],:\"\\019.-+eE \t\x01\xff"
+        "tfnu";
     std::size_t taken = 0;
     for (int i = 0; i < 10'000; ++i) {
         auto changed = line;
         const auto at = random() % changed.size();
         switch (random() % 4) {
-            case 0: changed[at] = pieces[random() % pieces.size()]; break;
-            case 1: changed.erase(at, 1 + random() % 4); break;
-            case 2: changed.insert(at, 1, pieces[random() % pieces.size()]); break;
-            default: changed.insert(at, changed.substr(random() % changed.size(), random() % 24));
+            case 0:
+                changed[at] = pieces[random() % pieces.size()];
+                break;
+            case 1:
+                changed.erase(at, 1 + random() % 4);
+                break;
+            case 2:
+                changed.insert(at, 1, pieces[random() % pieces.size()]);
+                break;
+            default:
+                changed.insert(at, changed.substr(random() % changed.size(), random() % 24));
         }
         const auto record = quick.read(changed);
         if (!record) continue;
@@ -114,10 +127,12 @@ BOOST_AUTO_TEST_CASE(what_is_not_plainly_a_record_is_left_to_the_careful_reader)
         BOOST_REQUIRE_MESSAGE(at != std::string::npos, from);
         return changed.replace(at, from.size(), to);
     };
-    for (const auto& changed : {std::string(), std::string("{"), std::string("[]"), line + "x", line + "{}", with("\"schema\":2", "\"schema\":3"),
-                                with("\"id\":", "\"later\":1,\"id\":"), with("\"id\":", "\"id\":\"twice\",\"id\":"),
-                                with("\"status\":\"ok\"", "\"status\":\"fine\""), with("\"n\":", "\"n\":1.5,\"x\":"), with("\"width\":4096", "\"width\":null"),
-                                with("\"status\":\"ok\"", "\"status\":\"wrong_result\""), with("\"run\":{", "\"walk\":{")})
+    for (const auto& changed :
+         {std::string(), std::string("{"), std::string("[]"), line + "x", line + "{}",
+          with("\"schema\":2", "\"schema\":3"), with("\"id\":", "\"later\":1,\"id\":"),
+          with("\"id\":", "\"id\":\"twice\",\"id\":"), with("\"status\":\"ok\"", "\"status\":\"fine\""),
+          with("\"n\":", "\"n\":1.5,\"x\":"), with("\"width\":4096", "\"width\":null"),
+          with("\"status\":\"ok\"", "\"status\":\"wrong_result\""), with("\"run\":{", "\"walk\":{")})
         BOOST_TEST(!quick.read(changed), changed.substr(0, 100));
 }
 

@@ -28,15 +28,26 @@ inline model::DeviceInfo pocl() {
 }
 
 /// An ok cell whose interval is +-0.5 % of the median.
-inline model::Record cell(const std::string& family, const std::string& variant, double seconds, model::DeviceInfo device = h200()) {
+inline model::Record cell(const std::string& family, const std::string& variant, double seconds,
+                          model::DeviceInfo device = h200()) {
     model::Record r;
     r.family = family;
     r.variant = variant;
     r.id = family + "_" + variant;
     r.device = std::move(device);
-    r.time = model::Timing{.median = seconds, .low = seconds * 0.995, .high = seconds * 1.005, .min = seconds * 0.99,
-                           .q1 = seconds * 0.997, .q3 = seconds * 1.003, .mad = seconds * 0.002, .n = 20, .per_sample = 4,
-                           .stop_reason = "precise", .clock = "event", .cache = "hot", .settled = true};
+    r.time = model::Timing{.median = seconds,
+                           .low = seconds * 0.995,
+                           .high = seconds * 1.005,
+                           .min = seconds * 0.99,
+                           .q1 = seconds * 0.997,
+                           .q3 = seconds * 1.003,
+                           .mad = seconds * 0.002,
+                           .n = 20,
+                           .per_sample = 4,
+                           .stop_reason = "precise",
+                           .clock = "event",
+                           .cache = "hot",
+                           .settled = true};
     r.samples.assign(r.time->n, seconds);
     r.run.seed = 1;
     return r;

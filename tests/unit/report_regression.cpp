@@ -1,9 +1,8 @@
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
-#include <boost/test/unit_test.hpp>
-
 #include <algorithm>
+#include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <sstream>
 
@@ -135,7 +134,8 @@ BOOST_AUTO_TEST_CASE(json_is_a_line_per_cell_and_one_for_the_whole_and_readers_o
 BOOST_AUTO_TEST_CASE(a_history_shows_each_level_with_its_change) {
     model::History h;
     h.id = "pitch_loop";
-    for (int i = 0; i < 9; ++i) h.points.push_back({"2026-01-0" + std::to_string(i + 1), i == 6 ? "v2" : "", "r", i < 6 ? 1e-3 : 1.1e-3});
+    for (int i = 0; i < 9; ++i)
+        h.points.push_back({"2026-01-0" + std::to_string(i + 1), i == 6 ? "v2" : "", "r", i < 6 ? 1e-3 : 1.1e-3});
     h.levels = {{0, 6, std::log(1e-3), false}, {6, 3, std::log(1.1e-3), true}};
     std::ostringstream out;
     report::print_history(out, {h}, {});

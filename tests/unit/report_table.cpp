@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "core/text.hpp"
-#include "report/table/layout.hpp"
-#include "report/table/ranking.hpp"
 #include "report/records/csv.hpp"
 #include "report/records/json.hpp"
+#include "report/table/layout.hpp"
+#include "report/table/ranking.hpp"
 #include "report/table/table.hpp"
 #include "unit/golden.hpp"
 #include "unit/report_records.hpp"
@@ -34,12 +34,14 @@ Record at(Record r, std::vector<std::pair<std::string, std::string>> point) {
     return r;
 }
 
-/// The pitch family on two devices: items chosen by each variant, one wrong, one unsupported, one throttled, one by host clock.
+/// The pitch family on two devices: items chosen by each variant, one wrong, one unsupported, one throttled, one by
+/// host clock.
 std::vector<Record> pitch_run() {
     constexpr double bytes = 2.0 * 8192 * 8192, gpu_copy = 4.0e12, cpu_copy = 1.2e10;
     const auto on_gpu = [&](const std::string& variant, double seconds, const std::string& items) {
-        auto r = at(test::moving(test::cell("pitch", variant, seconds), bytes, gpu_copy),
-                    {{"width", "8192"}, {"height", "8192"}, {"pitch", "20.2"}, {"items", items}, {"weights", "linear"}});
+        auto r =
+            at(test::moving(test::cell("pitch", variant, seconds), bytes, gpu_copy),
+               {{"width", "8192"}, {"height", "8192"}, {"pitch", "20.2"}, {"items", items}, {"weights", "linear"}});
         r.code.registers = 24;
         r.dump = "dumps/NVIDIA-H200/" + r.id;
         return r;
@@ -49,19 +51,25 @@ std::vector<Record> pitch_run() {
                     {{"width", "8192"}, {"height", "8192"}, {"pitch", "20.2"}, {"items", "2"}, {"weights", "linear"}});
         r.dump = "dumps/cpu-EPYC/" + r.id;
         r.time->clock = "host";
-        r.warnings = {"host-clock: the device's timer failed its audit, so times include launch cost; compare long cells only"};
+        r.warnings = {
+            "host-clock: the device's timer failed its audit, so times include launch cost; compare long cells only"};
         return r;
     };
-    std::vector<Record> records{on_gpu("implicit", 210.4e-6, "8388608"), on_cpu("short8", 12.1e-3), on_gpu("short8", 98.31e-6, "132"),
-                                on_gpu("wide", 42.75e-6, "4194304"), on_gpu("struct", 42.9e-6, "4194304"), on_cpu("wide", 11.2e-3)};
+    std::vector<Record> records{on_gpu("implicit", 210.4e-6, "8388608"), on_cpu("short8", 12.1e-3),
+                                on_gpu("short8", 98.31e-6, "132"),       on_gpu("wide", 42.75e-6, "4194304"),
+                                on_gpu("struct", 42.9e-6, "4194304"),    on_cpu("wide", 11.2e-3)};
     records[2].code.registers = 255;
     records[2].code.spills = 16;
     records[2].code.loop = {{"instructions", 180}, {"reuse", 12}};
     records[3].code.loop = {{"instructions", 96}};
     records[4].code.loop = {{"instructions", 11}, {"v", 5}, {"s", 4}};
-    records[2].warnings = {"throttled: the reference kernel slowed by more than 10 % while this cell ran; run it again on a cooler device"};
-    records.push_back(test::failed(on_gpu("local", 1e-3, "auto"), model::Status::wrong_result, "dst[17]: 3, expected 4; 41 of 67108864 bytes differ"));
-    records.push_back(test::failed(on_gpu("image", 1e-3, "auto"), model::Status::unsupported, "the device has no images"));
+    records[2].warnings = {
+        "throttled: the reference kernel slowed by more than 10 % while this cell ran; run it again on a cooler "
+        "device"};
+    records.push_back(test::failed(on_gpu("local", 1e-3, "auto"), model::Status::wrong_result,
+                                   "dst[17]: 3, expected 4; 41 of 67108864 bytes differ"));
+    records.push_back(
+        test::failed(on_gpu("image", 1e-3, "auto"), model::Status::unsupported, "the device has no images"));
     records[6].code.registers.reset();
     return records;
 }
@@ -80,7 +88,9 @@ std::vector<std::vector<std::string>> groups(const std::vector<Record>& records)
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_run_on_two_devices_prints_as_the_golden_file) { test::matches_golden("table_pitch.txt", table(pitch_run())); }
+BOOST_AUTO_TEST_CASE(a_run_on_two_devices_prints_as_the_golden_file) {
+    test::matches_golden("table_pitch.txt", table(pitch_run()));
+}
 
 BOOST_AUTO_TEST_CASE(a_narrow_terminal_loses_columns_but_is_told_which) {
     const auto text = table(pitch_run(), {.colour = false, .width = 80});
@@ -94,8 +104,10 @@ BOOST_AUTO_TEST_CASE(colour_comes_by_the_style_only_and_changes_nothing_else) {
     BOOST_TEST(coloured.find("\x1b[1;31mwrong_result\x1b[0m") != std::string::npos);
     std::string stripped;
     for (std::size_t i = 0; i < coloured.size(); ++i) {
-        if (coloured[i] == '\x1b') i = coloured.find('m', i);
-        else stripped += coloured[i];
+        if (coloured[i] == '\x1b')
+            i = coloured.find('m', i);
+        else
+            stripped += coloured[i];
     }
     BOOST_TEST(stripped == plain);
 }
@@ -104,8 +116,9 @@ BOOST_AUTO_TEST_CASE(a_sweep_groups_the_variants_of_each_point) {
     std::vector<Record> records;
     for (const char* width : {"1024", "2048"})
         for (const char* variant : {"read", "copy"}) {
-            auto r =
-                at(test::moving(test::cell("bandwidth", variant, variant[0] == 'r' ? 1e-3 : 1.5e-3), variant[0] == 'r' ? 1e9 : 2e9, 2e12), {{"width", width}});
+            auto r = at(test::moving(test::cell("bandwidth", variant, variant[0] == 'r' ? 1e-3 : 1.5e-3),
+                                     variant[0] == 'r' ? 1e9 : 2e9, 2e12),
+                        {{"width", width}});
             r.metrics.push_back({"upload", {2.5e-3, "s", model::Better::lower}});
             r.metrics.push_back({"lines", {3, "line", model::Better::neither}});
             records.push_back(r);
@@ -117,7 +130,8 @@ BOOST_AUTO_TEST_CASE(a_sweep_groups_the_variants_of_each_point) {
 BOOST_AUTO_TEST_CASE(steps_of_a_slope_are_the_time_and_are_not_shown_twice) {
     std::vector<Record> records;
     for (const double ns : {1.16, 3.5, 152.0}) {
-        auto r = at(test::cell("latency", "global", ns * 1e-9, test::pocl()), {{"footprint", std::to_string(static_cast<int>(ns * 1024))}});
+        auto r = at(test::cell("latency", "global", ns * 1e-9, test::pocl()),
+                    {{"footprint", std::to_string(static_cast<int>(ns * 1024))}});
         r.metrics.push_back({"step_time", {ns * 1e-9, "s", model::Better::lower}});
         r.time->cache = "cold";
         records.push_back(r);
@@ -131,8 +145,9 @@ BOOST_AUTO_TEST_CASE(a_cache_state_that_all_rows_share_stands_above_them_and_one
     left.device.last_level_bytes = right.device.last_level_bytes = 32 << 20;
     left.device.last_level_from = right.device.last_level_from = "reported by the driver";
     left.time->cache = right.time->cache = "cold";
-    BOOST_TEST(table({left, right}).find("\nsaxpy: cache=cold (4 times the last level, 32 MiB reported by the driver)\n") !=
-               std::string::npos);
+    BOOST_TEST(
+        table({left, right}).find("\nsaxpy: cache=cold (4 times the last level, 32 MiB reported by the driver)\n") !=
+        std::string::npos);
     right.time->cache = "hot";
     BOOST_TEST(table({left, right}).find("cache=") == std::string::npos);
     BOOST_TEST(table({left, right}).find("  cache") != std::string::npos);
@@ -160,23 +175,28 @@ BOOST_AUTO_TEST_CASE(axes_that_each_variant_chose_for_itself_do_not_split_a_grou
         return at(test::cell("pitch", variant, s), {{"width", width}, {"items", items}});
     };
     // items = width for a, width / 8 for b: both are functions of the swept width.
-    const auto g = groups({cell("a", "1024", "1024", 2), cell("b", "1024", "128", 1), cell("a", "2048", "2048", 3), cell("b", "2048", "256", 4)});
+    const auto g = groups({cell("a", "1024", "1024", 2), cell("b", "1024", "128", 1), cell("a", "2048", "2048", 3),
+                           cell("b", "2048", "256", 4)});
     BOOST_REQUIRE(g.size() == 2u);
     BOOST_TEST(g[0] == (std::vector<std::string>{"a", "b!"}), boost::test_tools::per_element());
     BOOST_TEST(g[1] == (std::vector<std::string>{"a!", "b"}), boost::test_tools::per_element());
     // A sweep that both run splits.
-    BOOST_TEST(groups({cell("a", "1024", "1", 2), cell("a", "1024", "2", 1), cell("b", "1024", "1", 2), cell("b", "1024", "2", 3)}).size() == 2u);
+    BOOST_TEST(groups({cell("a", "1024", "1", 2), cell("a", "1024", "2", 1), cell("b", "1024", "1", 2),
+                       cell("b", "1024", "2", 3)})
+                   .size() == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(the_fastest_is_by_rate_where_the_work_differs) {
     // The copy takes longer but moves twice the bytes.
-    const auto g = groups({test::moving(test::cell("bandwidth", "read", 1e-3), 1e9, 1e12), test::moving(test::cell("bandwidth", "copy", 1.5e-3), 2e9, 1e12)});
+    const auto g = groups({test::moving(test::cell("bandwidth", "read", 1e-3), 1e9, 1e12),
+                           test::moving(test::cell("bandwidth", "copy", 1.5e-3), 2e9, 1e12)});
     BOOST_TEST(g.at(0).at(1) == "copy!");
 }
 
 BOOST_AUTO_TEST_CASE(what_the_placement_of_buffers_can_make_names_no_fastest) {
     const auto ranks_of = [](const char* type, double second, double third) {
-        std::vector<Record> records{test::cell("f", "a", 1e-3), test::cell("f", "b", second), test::cell("f", "c", third)};  // each +-0.5 %
+        std::vector<Record> records{test::cell("f", "a", 1e-3), test::cell("f", "b", second),
+                                    test::cell("f", "c", third)};  // each +-0.5 %
         for (auto& record : records) record.device.type = type;
         return report::compare({&records[0], &records[1], &records[2]}).ranks;
     };
@@ -205,7 +225,8 @@ BOOST_AUTO_TEST_CASE(overlapping_intervals_are_not_told_apart_however_far_the_me
 }
 
 BOOST_AUTO_TEST_CASE(a_failed_cell_and_a_cell_alone_are_not_compared) {
-    const auto a = test::cell("f", "a", 1e-3), b = test::failed(test::cell("f", "b", 1), model::Status::timed_out, "60 s");
+    const auto a = test::cell("f", "a", 1e-3),
+               b = test::failed(test::cell("f", "b", 1), model::Status::timed_out, "60 s");
     const auto ranks = report::compare({&a, &b}).ranks;
     BOOST_TEST(!ranks[0].compared);
     BOOST_TEST(!ranks[1].compared);
@@ -233,8 +254,10 @@ BOOST_AUTO_TEST_CASE(values_far_apart_carry_their_own_units) {
 }
 
 BOOST_AUTO_TEST_CASE(wrapped_lines_keep_the_width_and_every_word) {
-    const auto text = report::wrap("one two three four a_word_longer_than_the_line five a/path/is/to/be/copied", "  ", 12);
-    BOOST_TEST(text == "  one two\n  three four\n  a_word_lon\n  ger_than_t\n  he_line\n  five\n  a/path/is/to/be/copied\n");
+    const auto text =
+        report::wrap("one two three four a_word_longer_than_the_line five a/path/is/to/be/copied", "  ", 12);
+    BOOST_TEST(text ==
+               "  one two\n  three four\n  a_word_lon\n  ger_than_t\n  he_line\n  five\n  a/path/is/to/be/copied\n");
     BOOST_TEST(report::wrap("", "  ", 12) == "");
 }
 
@@ -249,7 +272,8 @@ BOOST_AUTO_TEST_CASE(an_axis_that_only_some_variants_have_does_not_split_the_com
 }
 
 BOOST_AUTO_TEST_CASE(below_six_samples_a_row_says_how_many_and_is_not_ranked) {
-    std::vector<Record> records{test::cell("pitch", "wide", 1e-3), test::cell("pitch", "short8", 2e-3), test::cell("pitch", "struct", 3e-3)};
+    std::vector<Record> records{test::cell("pitch", "wide", 1e-3), test::cell("pitch", "short8", 2e-3),
+                                test::cell("pitch", "struct", 3e-3)};
     records[0].time->n = 5;
     std::ostringstream page;
     report::print_table(page, records, {});

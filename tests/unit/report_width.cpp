@@ -1,5 +1,5 @@
-// Every page on terminals of 40 to 200 columns, for devices whose names have 5 to 120 characters: no line is wider than the
-// terminal, columns stay in line, and no word is lost.
+// Every page on terminals of 40 to 200 columns, for devices whose names have 5 to 120 characters: no line is wider than
+// the terminal, columns stay in line, and no word is lost.
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
@@ -25,10 +25,13 @@ const unsigned widths[] = {40, 57, 80, 100, 132, 200};
 
 /// Names of vendors' style, in words and in one piece.
 std::vector<std::string> device_names() {
-    const std::string words = "pthread-skylake-avx512-Intel(R) Xeon(R) Platinum 8481C Processor with 300 MiB of last level on two sockets of a host or so",
+    const std::string words =
+                          "pthread-skylake-avx512-Intel(R) Xeon(R) Platinum 8481C Processor with 300 MiB of last level "
+                          "on two sockets of a host or so",
                       solid(120, 'x');
     std::vector<std::string> out;
-    for (const std::size_t length : {5, 20, 49, 80, 120}) out.insert(out.end(), {words.substr(0, length), solid.substr(0, length)});
+    for (const std::size_t length : {5, 20, 49, 80, 120})
+        out.insert(out.end(), {words.substr(0, length), solid.substr(0, length)});
     return out;
 }
 
@@ -39,8 +42,8 @@ std::string without_blanks(const std::string& text) {
     return out;
 }
 
-/// The first line that is wider than `width` although none of its words is, with a label of 18 columns in front; "" when
-/// there is none.
+/// The first line that is wider than `width` although none of its words is, with a label of 18 columns in front; ""
+/// when there is none.
 std::string too_wide(const std::string& page, std::size_t width) {
     for (const auto& line : split(page, '\n')) {
         std::size_t longest = 0;
@@ -65,7 +68,8 @@ std::vector<Record> run_on(const model::DeviceInfo& device) {
         r.point = {{"width", "8192"}, {"height", "8192"}, {"pitch", "20.2"}};
         r.code.registers = 24;
         r.dump = "dumps/" + device.name.substr(0, 5) + "/" + r.id;
-        r.warnings = {"host-clock: the device's timer failed its audit, so times include launch cost; compare long cells only"};
+        r.warnings = {
+            "host-clock: the device's timer failed its audit, so times include launch cost; compare long cells only"};
         out.push_back(r);
     }
     out.push_back(test::failed(test::cell("pitch", "local", 1, device), model::Status::wrong_result,
@@ -83,8 +87,10 @@ std::string table(const std::vector<Record>& records, unsigned width, bool colou
 std::vector<std::string> rows_with(const std::string& page, const std::string& word) {
     std::vector<std::string> out;
     for (const auto& line : split(page, '\n'))
-        if (line.rfind("  " + word, 0) == 0) out.push_back(line);
-        else if (!out.empty() && line.rfind("    ", 0) == 0 && line.rfind("     ", 0) != 0) out.back() = line;  // the name stood above
+        if (line.rfind("  " + word, 0) == 0)
+            out.push_back(line);
+        else if (!out.empty() && line.rfind("    ", 0) == 0 && line.rfind("     ", 0) != 0)
+            out.back() = line;  // the name stood above
     return out;
 }
 
@@ -97,12 +103,18 @@ BOOST_AUTO_TEST_CASE(the_table_fits_and_keeps_the_times_in_line) {
             const auto page = table(records, width);
             // The kernel, its status and its time always stay.
             BOOST_TEST(too_wide(page, std::max(width, 41u)) == "", name << " at " << width);
-            BOOST_TEST(without_blanks(page).rfind(without_blanks(name + " (0:0), Portable Computing Language, driver 3.1"), 0) == 0u, page);
+            BOOST_TEST(without_blanks(page).rfind(
+                           without_blanks(name + " (0:0), Portable Computing Language, driver 3.1"), 0) == 0u,
+                       page);
             const auto rows = rows_with(page, "pitch_");
             BOOST_REQUIRE_EQUAL(rows.size(), records.size());
             for (int i = 1; i < 3; ++i) BOOST_TEST(rows[i].find('.') == rows[0].find('.'), page);
-            for (const auto& [column, key] :
-                 {std::pair{"±", "interval"}, {"GB/s", "bandwidth"}, {"of copy", "of_copy"}, {"note", "note"}, {"regs", "regs"}, {"dump", "dump"}})
+            for (const auto& [column, key] : {std::pair{"±", "interval"},
+                                              {"GB/s", "bandwidth"},
+                                              {"of copy", "of_copy"},
+                                              {"note", "note"},
+                                              {"regs", "regs"},
+                                              {"dump", "dump"}})
                 BOOST_TEST((page.find(column) != std::string::npos || page.find(key) != std::string::npos),
                            column << " is neither there nor said to be left out:\n"
                                   << page);
@@ -123,16 +135,21 @@ BOOST_AUTO_TEST_CASE(names_that_leave_no_room_for_the_answer_stand_above_their_r
         for (const unsigned width : {40u, 80u, 200u}) {
             const auto page = table(records, width);
             for (const auto& line : split(page, '\n'))
-                BOOST_TEST((report::display_width(line) <= width || line.find('/') != std::string::npos), line << " at " << width);
-            for (const auto& r : records) BOOST_TEST(without_blanks(page).find(r.id) != std::string::npos, r.id.size() << " at " << width);
-            BOOST_TEST(without_blanks(page).find(std::string(length, 'y')) != std::string::npos, length << " at " << width);
-            for (const auto* column : {"time [ms]", "vs best"}) BOOST_TEST(page.find(column) != std::string::npos, page);
+                BOOST_TEST((report::display_width(line) <= width || line.find('/') != std::string::npos),
+                           line << " at " << width);
+            for (const auto& r : records)
+                BOOST_TEST(without_blanks(page).find(r.id) != std::string::npos, r.id.size() << " at " << width);
+            BOOST_TEST(without_blanks(page).find(std::string(length, 'y')) != std::string::npos,
+                       length << " at " << width);
+            for (const auto* column : {"time [ms]", "vs best"})
+                BOOST_TEST(page.find(column) != std::string::npos, page);
             auto elsewhere = records;
             for (auto& r : elsewhere) r.device = named("another", 1);
             elsewhere.insert(elsewhere.end(), records.begin(), records.end());
             std::ostringstream both;
             report::print_by_device(both, elsewhere, {}, {}, {false, width});
-            for (const auto& line : split(both.str(), '\n')) BOOST_TEST(report::display_width(line) <= width, line << " at " << width);
+            for (const auto& line : split(both.str(), '\n'))
+                BOOST_TEST(report::display_width(line) <= width, line << " at " << width);
         }
     }
 }
@@ -166,14 +183,18 @@ BOOST_AUTO_TEST_CASE(the_table_of_devices_becomes_several_where_one_is_too_wide)
                 for (auto& r : run_on(named(name, d))) records.push_back(r);
             for (const unsigned width : widths) {
                 std::ostringstream out;
-                report::print_by_device(out, records, {{named(name, 99), "its driver ended before the first cell"}}, {}, {false, width});
+                report::print_by_device(out, records, {{named(name, 99), "its driver ended before the first cell"}}, {},
+                                        {false, width});
                 const auto page = out.str();
                 BOOST_TEST(too_wide(page, width) == "", name << " at " << width);
                 std::size_t times = 0;
                 for (const auto& row : rows_with(page, "pitch_wide"))
-                    for (std::size_t at = row.find("11.2 ms"); at != std::string::npos; at = row.find("11.2 ms", at + 1)) ++times;
+                    for (std::size_t at = row.find("11.2 ms"); at != std::string::npos;
+                         at = row.find("11.2 ms", at + 1))
+                        ++times;
                 BOOST_TEST(times == devices, page);
-                const auto last = without_blanks(name + " (99:0), Portable Computing Language, driver 3.1; lost: its driver ended");
+                const auto last =
+                    without_blanks(name + " (99:0), Portable Computing Language, driver 3.1; lost: its driver ended");
                 BOOST_TEST(without_blanks(page).find(last) != std::string::npos, page);
             }
         }
@@ -188,7 +209,8 @@ BOOST_AUTO_TEST_CASE(the_page_of_devices_fits_for_one_and_for_many_compute_units
             row.facts.selector = "0:0";
             row.facts.platform = "Portable Computing Language";
             row.facts.compute_units = units;
-            row.timer.verdict = "disagree with the host's clock by more than the 20 % that are allowed, so the host's is used";
+            row.timer.verdict =
+                "disagree with the host's clock by more than the 20 % that are allowed, so the host's is used";
             row.binary = "PoCL's own container around an ELF object";
             for (const unsigned width : widths) {
                 std::ostringstream out;

@@ -2,7 +2,6 @@
 #define BOOST_TEST_DYN_LINK
 #endif
 #include <boost/test/unit_test.hpp>
-
 #include <fstream>
 
 #include "inspect/tools/tool.hpp"
@@ -49,7 +48,8 @@ BOOST_AUTO_TEST_CASE(a_machine_that_disturbs_is_told_by_what_it_does_and_what_ch
         .file("sys/devices/system/node/online", "0-1")
         .file("proc/cpuinfo", "flags\t\t: fpu hypervisor avx");
     const auto all = machine.conditions();
-    for (const char* name : {"governor", "boost", "huge pages", "load", "siblings", "memory nodes", "virtual machine"}) {
+    for (const char* name :
+         {"governor", "boost", "huge pages", "load", "siblings", "memory nodes", "virtual machine"}) {
         BOOST_TEST_CONTEXT(name) {
             const auto* c = find(all, name);
             BOOST_REQUIRE(c);
@@ -77,7 +77,8 @@ BOOST_AUTO_TEST_CASE(a_gpu_below_its_clock_or_limited_disturbs) {
     const auto all = run::nvidia_conditions("345, 1980, 0x0000000000000004, Disabled, Enabled");
     BOOST_REQUIRE(all.size() == 4u);
     for (const auto& c : all) BOOST_TEST(c.disturbs, c.name);
-    for (const auto& c : run::nvidia_conditions("1980, 1980, 0x0000000000000001, Enabled, Disabled")) BOOST_TEST(!c.disturbs, c.name);
+    for (const auto& c : run::nvidia_conditions("1980, 1980, 0x0000000000000001, Enabled, Disabled"))
+        BOOST_TEST(!c.disturbs, c.name);
     BOOST_TEST(run::nvidia_conditions("not available").empty());
 }
 

@@ -3,7 +3,6 @@
 #define BOOST_TEST_DYN_LINK
 #endif
 #include <boost/test/unit_test.hpp>
-
 #include <cmath>
 
 #include "explain/limits.hpp"
@@ -72,7 +71,8 @@ BOOST_AUTO_TEST_CASE(a_flop_rate_five_per_cent_above_the_peak_of_its_type_cannot
     BOOST_TEST(judged(rate("flops", 104e9, "FLOP/s")) == "");
     const auto text = judged(rate("flops", 106e9, "FLOP/s"));
     BOOST_TEST(text.rfind("beyond-peak: ", 0) == 0u, text);
-    for (const auto* part : {"106 GFLOP/s", "float peak of 100 GFLOP/s", "2026-01-01T00:00:00Z"}) BOOST_TEST(holds(text, part), text);
+    for (const auto* part : {"106 GFLOP/s", "float peak of 100 GFLOP/s", "2026-01-01T00:00:00Z"})
+        BOOST_TEST(holds(text, part), text);
     BOOST_TEST(judged(rate("flops", 52e9, "FLOP/s", "double")) == "");
     BOOST_TEST(holds(judged(rate("flops", 53e9, "FLOP/s", "double")), "double peak of 50.0 GFLOP/s"));
     BOOST_TEST(judged(rate("flops", 190e9, "FLOP/s", "half")) == "");  // no limit is known
@@ -166,7 +166,9 @@ BOOST_AUTO_TEST_CASE(what_cannot_rotate_says_why) {
     const model::Setup plain;
     model::Setup slope, observed, repeated;
     slope.slope = model::Slope{"trips", 1, 2};
-    observed.observe = [](const model::Buffers&, std::uint64_t) { return std::vector<std::pair<std::string, double>>{}; };
+    observed.observe = [](const model::Buffers&, std::uint64_t) {
+        return std::vector<std::pair<std::string, double>>{};
+    };
     repeated.steps = {model::Launch{"sweep", model::Extent(1)}, model::Launch{"sweep", model::Extent(1)}};
     BOOST_TEST(refusal(Cache::rotate, plain, 1 << 20) == "");
     BOOST_TEST(holds(refusal(Cache::rotate, slope, 1 << 20), "trip counts"));

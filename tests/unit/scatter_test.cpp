@@ -2,9 +2,8 @@
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
-#include <boost/test/unit_test.hpp>
-
 #include <algorithm>
+#include <boost/test/unit_test.hpp>
 #include <set>
 
 #include "unit/memory_probe_run.hpp"
@@ -16,7 +15,8 @@ using namespace cllab::memory_test;
 
 namespace {
 
-std::uint32_t place(std::uint32_t item, std::uint32_t items, std::uint32_t spread, std::uint32_t mask, std::uint32_t trip) {
+std::uint32_t place(std::uint32_t item, std::uint32_t items, std::uint32_t spread, std::uint32_t mask,
+                    std::uint32_t trip) {
     const std::uint32_t lane = item % 32, home = item / 32 * spread + lane % spread;
     return ((home + trip * (items / 32) * spread) & mask) * 32 + lane / spread;
 }
@@ -27,7 +27,8 @@ BOOST_AUTO_TEST_CASE(stores_land_where_the_definition_says_and_nowhere_else) {
     for (const std::uint32_t spread : {1u, 4u, 32u}) {
         const auto setup = set_up("scatter", "store", gpu(), {{"spread", std::to_string(spread)}});
         auto out = argument<std::uint32_t>(setup, "out");
-        const auto key = argument<std::uint32_t>(setup, "key")[0], mask = argument<std::uint32_t>(setup, "block_mask")[0];
+        const auto key = argument<std::uint32_t>(setup, "key")[0],
+                   mask = argument<std::uint32_t>(setup, "block_mask")[0];
         const auto items = static_cast<std::uint32_t>(setup.global.count());
         const auto hole = place(17, items, spread, mask, 2);
         for (std::uint32_t trip = 0; trip < 3; ++trip) {
@@ -88,7 +89,8 @@ BOOST_AUTO_TEST_CASE(a_block_rate_is_of_the_spreads_where_each_further_block_cos
         const auto found = family("scatter").conclude({curve("store", points)}, gpu());
         return *std::find_if(found.begin(), found.end(), [](const auto& f) { return f.id == "store.rate"; });
     };
-    const auto store = rate({24.37, 27.07, 39.15, 104.9, 211.6, 421.3}), load = rate({20.52, 20.99, 23.34, 49.06, 101.0, 198.8});
+    const auto store = rate({24.37, 27.07, 39.15, 104.9, 211.6, 421.3}),
+               load = rate({20.52, 20.99, 23.34, 49.06, 101.0, 198.8});
     BOOST_TEST(store.value == 24e12 / (421.3 - 104.9), boost::test_tools::tolerance(1e-9));
     BOOST_TEST(load.value == 28e12 / (198.8 - 23.34), boost::test_tools::tolerance(1e-9));
     for (const auto& f : {store, load}) {

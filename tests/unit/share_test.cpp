@@ -1,12 +1,11 @@
 // Several processes that share work which measures nothing.
-#include <boost/test/unit_test.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <boost/test/unit_test.hpp>
 #include <functional>
 #include <set>
 #include <string>
-
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "app/processes/share_out.hpp"
 #include "app/processes/shared_work.hpp"
@@ -120,14 +119,16 @@ BOOST_AUTO_TEST_CASE(a_process_for_four_cores_and_sixteen_cells_and_one_where_ti
 
 BOOST_AUTO_TEST_CASE(of_pieces_looked_at_by_several_threads_the_first_that_is_wrong_counts) {
     const auto look = [](std::size_t wrong_from) {
-        return model::lib::first_of_pieces(1 << 20, 1, [=](std::size_t begin, std::size_t end) -> std::optional<std::string> {
-            for (auto i = begin; i < end; ++i)
-                if (i >= wrong_from) return std::to_string(i);
-            return std::nullopt;
-        });
+        return model::lib::first_of_pieces(1 << 20, 1,
+                                           [=](std::size_t begin, std::size_t end) -> std::optional<std::string> {
+                                               for (auto i = begin; i < end; ++i)
+                                                   if (i >= wrong_from) return std::to_string(i);
+                                               return std::nullopt;
+                                           });
     };
     constexpr std::size_t half = 1 << 19;
-    for (const std::size_t at : {std::size_t{0}, std::size_t{1}, half + 7, 2 * half - 1}) BOOST_TEST(look(at).value_or("none") == std::to_string(at));
+    for (const std::size_t at : {std::size_t{0}, std::size_t{1}, half + 7, 2 * half - 1})
+        BOOST_TEST(look(at).value_or("none") == std::to_string(at));
     BOOST_TEST(!look(1 << 20));
 }
 

@@ -1,11 +1,10 @@
 // Several devices of one run at once.
-#include <boost/test/unit_test.hpp>
+#include "app/processes/side_by_side.hpp"
 
+#include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <future>
 #include <utility>
-
-#include "app/processes/side_by_side.hpp"
 
 BOOST_AUTO_TEST_SUITE(side_by_side)
 
@@ -64,7 +63,8 @@ BOOST_AUTO_TEST_CASE(a_device_is_slowed_by_others_when_its_time_is_longer_beyond
     BOOST_TEST(!app::slowed(alone, {timed("0:0", 101, 1), timed("0:1", 198, 1)}, ratios));
     BOOST_TEST(ratios.first == 0.99);
     BOOST_TEST(ratios.second == 1.01);
-    const auto short_launch = timed("0:0", 6.0e-6, 1e-8), longer = timed("0:0", 6.8e-6, 1e-8), much_longer = timed("0:0", 7.3e-6, 1e-8);
+    const auto short_launch = timed("0:0", 6.0e-6, 1e-8), longer = timed("0:0", 6.8e-6, 1e-8),
+               much_longer = timed("0:0", 7.3e-6, 1e-8);
     BOOST_TEST(!app::slowed({short_launch}, {longer}, ratios), "launches differ by as much without others");
     BOOST_TEST(app::slowed({short_launch}, {much_longer}, ratios).has_value());
     const auto why = app::slowed(alone, {timed("0:0", 100, 1), timed("0:1", 210, 1)}, ratios);

@@ -1,10 +1,9 @@
-// Studies of arithmetic without a device: each check accepts a result computed here in the plainest way and rejects a damaged
-// one; sizes that make no sense get their sentence.
+// Studies of arithmetic without a device: each check accepts a result computed here in the plainest way and rejects a
+// damaged one; sizes that make no sense get their sentence.
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
 #include <boost/test/unit_test.hpp>
-
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -43,7 +42,8 @@ BOOST_AUTO_TEST_CASE(every_element_has_a_work_item_at_any_width) {
     for (const char* variant : {"w32", "w64", "w128", "w256", "w512"}) {
         for (const int n : {1, 3, 15, 16, 17, 4097}) {
             const Study cell("saxpy", variant, {{"size", std::to_string(4 * n)}}, small_device(DeviceType::gpu));
-            const std::size_t lanes = std::stoul(std::string(variant).substr(1)) / 32, items = cell.setup.global.count();
+            const std::size_t lanes = std::stoul(std::string(variant).substr(1)) / 32,
+                              items = cell.setup.global.count();
             BOOST_TEST(items * lanes >= static_cast<std::size_t>(n) / lanes * lanes);
             BOOST_TEST(items >= n % lanes);
         }
@@ -91,7 +91,8 @@ BOOST_AUTO_TEST_CASE(the_check_rejects_a_sum_that_misses_one_element) {
             std::fill(sums.begin(), sums.end(), std::byte{0});
             result = cell.out<std::uint32_t>("sums");
         } else {
-            result = std::string(variant) == "onepass" ? cell.out<std::uint32_t>("state") + 2 : cell.out<std::uint32_t>("dst");
+            result = std::string(variant) == "onepass" ? cell.out<std::uint32_t>("state") + 2
+                                                       : cell.out<std::uint32_t>("dst");
         }
         *result = sum;
         BOOST_TEST(cell.verdict() == "");
@@ -146,19 +147,22 @@ BOOST_AUTO_TEST_CASE(two_errors_that_cancel_in_a_sum_are_still_found) {
 
 BOOST_AUTO_TEST_CASE(a_product_added_twice_is_right_after_two_operations_and_wrong_after_one) {
     const auto in = cllab::model::gemm::random_matrices(1, 2, 1, 3);
-    const auto a = cllab::model::lib::view<float>(in.a), b = cllab::model::lib::view<float>(in.b), c = cllab::model::lib::view<float>(in.c);
+    const auto a = cllab::model::lib::view<float>(in.a), b = cllab::model::lib::view<float>(in.b),
+               c = cllab::model::lib::view<float>(in.c);
     const std::vector<float> out{c[0] + 2 * a[0] * b[0], c[1] + 2 * a[0] * b[1]};
     BOOST_TEST(!cllab::model::gemm::check(in, out, 1, 2));
     BOOST_TEST(cllab::model::gemm::check(in, out, 1, 1).has_value());
 }
 
 BOOST_AUTO_TEST_CASE(rows_with_gaps_are_compared_without_them_and_a_written_gap_is_found) {
-    Study plain("gemm", "naive", {{"m", "5"}, {"n", "6"}, {"k", "7"}}), wide("gemm", "naive", {{"m", "5"}, {"n", "6"}, {"k", "7"}, {"pad", "3"}});
+    Study plain("gemm", "naive", {{"m", "5"}, {"n", "6"}, {"k", "7"}}),
+        wide("gemm", "naive", {{"m", "5"}, {"n", "6"}, {"k", "7"}, {"pad", "3"}});
     const auto c = plain.out<float>("c"), to = wide.out<float>("c");
     for (std::size_t row = 0; row < 5; ++row) {
         for (std::size_t column = 0; column < 6; ++column) {
             float sum = c[row * 6 + column];
-            for (std::size_t i = 0; i < 7; ++i) sum += plain.in<float>("a")[row * 7 + i] * plain.in<float>("b")[i * 6 + column];
+            for (std::size_t i = 0; i < 7; ++i)
+                sum += plain.in<float>("a")[row * 7 + i] * plain.in<float>("b")[i * 6 + column];
             BOOST_TEST(wide.in<float>("a")[row * 10 + 2] == plain.in<float>("a")[row * 7 + 2]);
             to[row * 9 + column] = sum;
         }
@@ -218,7 +222,8 @@ BOOST_AUTO_TEST_CASE(matrices_get_tiles_by_their_size_and_are_copied_where_their
         const auto point = model::resolve(*cell.experiment, {*cell.variant, cell.point, device, 1, files, 1});
         return point.text("tile") + " " + point.text("slices");
     };
-    BOOST_TEST(tiles(Implementation::nvidia, "512") == "64x64 4", "one group a unit: the smallest have most of them busy, and teams hide its waiting");
+    BOOST_TEST(tiles(Implementation::nvidia, "512") == "64x64 4",
+               "one group a unit: the smallest have most of them busy, and teams hide its waiting");
     BOOST_TEST(tiles(Implementation::nvidia, "1024") == "64x128 2");
     BOOST_TEST(tiles(Implementation::nvidia, "1500") == "64x64 2");
     BOOST_TEST(tiles(Implementation::nvidia, "2048") == "256x128 1");
@@ -246,11 +251,13 @@ BOOST_AUTO_TEST_CASE(a_stream_has_the_work_groups_that_are_resident_and_at_most_
         return setup.global.size[0] / setup.local.size[0] * setup.global.size[1];
     };
     BOOST_TEST(groups({{"m", "600"}, {"schedule", "stream"}, {"tile", "256x128"}}) == 132u);
-    BOOST_TEST(groups({{"m", "600"}, {"schedule", "stream"}, {"tile", "128x128"}}) == 264u, "two groups of 256 items, 128 registers each");
+    BOOST_TEST(groups({{"m", "600"}, {"schedule", "stream"}, {"tile", "128x128"}}) == 264u,
+               "two groups of 256 items, 128 registers each");
     BOOST_TEST(groups({{"m", "40"}, {"schedule", "stream"}, {"tile", "128x128"}}) == 5u);
     BOOST_TEST(groups({{"m", "1"}, {"schedule", "stream"}, {"tile", "64x64"}}) == 1u);
     BOOST_TEST(groups({{"m", "600"}, {"schedule", "tiles"}, {"tile", "128x128"}}) == 25u);
-    BOOST_TEST(says(unsupported("gemm", "pipelined", {{"m", "40"}, {"schedule", "stream"}, {"slices", "2"}}), "slices can only be 1"));
+    BOOST_TEST(says(unsupported("gemm", "pipelined", {{"m", "40"}, {"schedule", "stream"}, {"slices", "2"}}),
+                    "slices can only be 1"));
 }
 
 BOOST_AUTO_TEST_CASE(streams_are_chosen_where_a_last_round_would_be_nearly_empty_on_nvidia_only) {
@@ -264,11 +271,16 @@ BOOST_AUTO_TEST_CASE(streams_are_chosen_where_a_last_round_would_be_nearly_empty
         const auto cell = test::first_cell("gemm_pipelined", axes);
         return model::resolve(*cell.experiment, {*cell.variant, cell.point, device, 1, files, 1}).text("schedule");
     };
-    BOOST_TEST(schedule(Implementation::nvidia, {{"m", "3000"}}) == "stream", "576 tiles of 128x128: a third round of 48");
-    BOOST_TEST(schedule(Implementation::nvidia, {{"m", "1500"}}) == "stream", "159 us, 207 in tiles (H200, 2026-11-24)");
-    for (const auto* m : {"1024", "1792", "2048", "4096"}) BOOST_TEST(schedule(Implementation::nvidia, {{"m", m}}) == "tiles", m);
-    BOOST_TEST(schedule(Implementation::nvidia, {{"m", "2816"}, {"n", "1536"}, {"tile", "128x128"}}) == "tiles", "264 tiles leave nothing to share");
-    BOOST_TEST(schedule(Implementation::nvidia, {{"m", "3000"}, {"tile", "64x64"}}) == "tiles", "other tiles were never tried in a stream");
+    BOOST_TEST(schedule(Implementation::nvidia, {{"m", "3000"}}) == "stream",
+               "576 tiles of 128x128: a third round of 48");
+    BOOST_TEST(schedule(Implementation::nvidia, {{"m", "1500"}}) == "stream",
+               "159 us, 207 in tiles (H200, 2026-11-24)");
+    for (const auto* m : {"1024", "1792", "2048", "4096"})
+        BOOST_TEST(schedule(Implementation::nvidia, {{"m", m}}) == "tiles", m);
+    BOOST_TEST(schedule(Implementation::nvidia, {{"m", "2816"}, {"n", "1536"}, {"tile", "128x128"}}) == "tiles",
+               "264 tiles leave nothing to share");
+    BOOST_TEST(schedule(Implementation::nvidia, {{"m", "3000"}, {"tile", "64x64"}}) == "tiles",
+               "other tiles were never tried in a stream");
     BOOST_TEST(schedule(Implementation::nvidia, {{"m", "3000"}, {"slices", "2"}}) == "tiles");
     BOOST_TEST(schedule(Implementation::amd, {{"m", "3000"}}) == "tiles");
     BOOST_TEST(schedule(Implementation::pocl, {{"m", "3000"}}) == "tiles");
@@ -325,7 +337,8 @@ BOOST_AUTO_TEST_CASE(the_check_of_channels_rejects_one_wrong_value_and_a_forgott
 }
 
 BOOST_AUTO_TEST_CASE(a_channel_of_one_value_is_refused) {
-    BOOST_TEST(says(unsupported("batchnorm", "channel_two", {{"images", "1"}, {"height", "1"}, {"width", "1"}}), "1 value"));
+    BOOST_TEST(
+        says(unsupported("batchnorm", "channel_two", {{"images", "1"}, {"height", "1"}, {"width", "1"}}), "1 value"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

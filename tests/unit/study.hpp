@@ -30,7 +30,8 @@ struct Study {
     std::map<std::string, Bytes> memory;
     std::uint64_t poison_seed = 7;
 
-    Study(const std::string& family, const std::string& variant, const Axes& axes, const Device& device = small_device()) {
+    Study(const std::string& family, const std::string& variant, const Axes& axes,
+          const Device& device = small_device()) {
         setup = set_up_cell(family + "_" + variant, axes, device, 5);
         for (const auto& a : setup.args) {
             if (const auto* output = std::get_if<Output>(&a)) {
@@ -49,8 +50,10 @@ struct Study {
     template <typename T>
     const T* in(const std::string& name) const {
         for (const auto& a : setup.args) {
-            if (const auto* i = std::get_if<Input>(&a); i && i->name == name) return reinterpret_cast<const T*>(i->data->data());
-            if (const auto* i = std::get_if<InOut>(&a); i && i->name == name) return reinterpret_cast<const T*>(i->data->data());
+            if (const auto* i = std::get_if<Input>(&a); i && i->name == name)
+                return reinterpret_cast<const T*>(i->data->data());
+            if (const auto* i = std::get_if<InOut>(&a); i && i->name == name)
+                return reinterpret_cast<const T*>(i->data->data());
         }
         BOOST_FAIL("no input " + name);
         return nullptr;
@@ -59,7 +62,8 @@ struct Study {
     T scalar(const std::string& name) const {
         T out{};
         for (const auto& a : setup.args) {
-            if (const auto* v = std::get_if<Value>(&a); v && v->name == name) std::memcpy(&out, v->data.data(), sizeof out);
+            if (const auto* v = std::get_if<Value>(&a); v && v->name == name)
+                std::memcpy(&out, v->data.data(), sizeof out);
         }
         return out;
     }

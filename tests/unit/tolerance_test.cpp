@@ -3,7 +3,6 @@
 #define BOOST_TEST_DYN_LINK
 #endif
 #include <boost/test/unit_test.hpp>
-
 #include <cmath>
 #include <limits>
 #include <set>
@@ -51,7 +50,9 @@ BOOST_AUTO_TEST_CASE(a_check_of_many_threads_finds_the_one_value_that_is_too_far
     found[900'000] = 3.0f;
     Buffers buffers;
     buffers.data["out"] = std::as_bytes(std::span(found));
-    const auto first = [&] { return lib::first_difference<float>(buffers, "out", [](std::size_t) { return 1.0f; }).value_or(""); };
+    const auto first = [&] {
+        return lib::first_difference<float>(buffers, "out", [](std::size_t) { return 1.0f; }).value_or("");
+    };
     BOOST_TEST(first() == "out[77] is 1.5, expected 1");
     Errors errors({1, 0, 0});
     buffers.errors = &errors;
@@ -64,7 +65,8 @@ BOOST_AUTO_TEST_CASE(a_check_of_many_threads_finds_the_one_value_that_is_too_far
 BOOST_AUTO_TEST_CASE(every_family_has_the_axis_of_build_options_and_they_come_last) {
     const auto& family = test::family("muladd");
     const auto axes = axes_of(family, family.variants.front(), {{"options", ",-cl-mad-enable -cl-opt-disable"}});
-    BOOST_TEST(axes.back().values == (std::vector<std::string>{"none", "-cl-mad-enable -cl-opt-disable"}), boost::test_tools::per_element());
+    BOOST_TEST(axes.back().values == (std::vector<std::string>{"none", "-cl-mad-enable -cl-opt-disable"}),
+               boost::test_tools::per_element());
     BOOST_TEST(axes_of(family, family.variants.front()).size() + 1 == axes.size());
     const auto setup = test::probe_setup("muladd_fma", {{"options", "-cl-mad-enable"}}, test::probe_gpu());
     BOOST_TEST(setup.defines.back() == "-cl-mad-enable");
@@ -97,7 +99,8 @@ BOOST_AUTO_TEST_CASE(the_parts_of_an_operation_of_several_kernels_have_names) {
                 if (setup.steps.size() < 2) continue;
                 families.insert(experiment.family);
                 for (const auto& step : setup.steps)
-                    if (const auto* launch = std::get_if<Launch>(&step)) BOOST_TEST(!launch->part.empty(), experiment.id(variant));
+                    if (const auto* launch = std::get_if<Launch>(&step))
+                        BOOST_TEST(!launch->part.empty(), experiment.id(variant));
             }
         }
     }

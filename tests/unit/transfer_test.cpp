@@ -3,7 +3,6 @@
 #define BOOST_TEST_DYN_LINK
 #endif
 #include <boost/test/unit_test.hpp>
-
 #include <cstring>
 #include <map>
 #include <set>
@@ -27,7 +26,8 @@ std::vector<std::pair<std::string, unsigned>> order_of(const Setup& setup) {
     std::vector<std::pair<std::string, unsigned>> out;
     for (const auto& step : setup.steps) {
         if (const auto* up = std::get_if<Upload>(&step)) out.emplace_back("up " + up->buffer, up->queue);
-        if (const auto* launch = std::get_if<Launch>(&step)) out.emplace_back("kernel " + launch->args.at(0), launch->queue);
+        if (const auto* launch = std::get_if<Launch>(&step))
+            out.emplace_back("kernel " + launch->args.at(0), launch->queue);
         if (const auto* down = std::get_if<Download>(&step)) out.emplace_back("down " + down->buffer, down->queue);
     }
     return out;
@@ -84,11 +84,11 @@ BOOST_AUTO_TEST_CASE(the_pieces_make_up_the_size) {
 
 BOOST_AUTO_TEST_CASE(with_one_queue_a_piece_follows_the_other_and_with_several_they_overlap) {
     using Order = std::vector<std::pair<std::string, unsigned>>;
-    const Order one{{"up src0", 0}, {"kernel src0", 0}, {"down dst0", 0}, {"up src1", 0}, {"kernel src1", 0}, {"down dst1", 0},
-                    {"up src2", 0}, {"kernel src2", 0}, {"down dst2", 0}};
+    const Order one{{"up src0", 0},   {"kernel src0", 0}, {"down dst0", 0},   {"up src1", 0},  {"kernel src1", 0},
+                    {"down dst1", 0}, {"up src2", 0},     {"kernel src2", 0}, {"down dst2", 0}};
     BOOST_TEST((order_of(set_up("transfer", "events", cpu(), small)) == one));
     BOOST_TEST((order_of(set_up("transfer", "blocking", cpu(), small)) == one));
-    const Order two{{"up src0", 0}, {"kernel src0", 0}, {"up src1", 1}, {"kernel src1", 1}, {"down dst0", 0},
+    const Order two{{"up src0", 0}, {"kernel src0", 0}, {"up src1", 1},   {"kernel src1", 1}, {"down dst0", 0},
                     {"up src2", 0}, {"kernel src2", 0}, {"down dst1", 1}, {"down dst2", 0}};
     BOOST_TEST((order_of(set_up("transfer", "queues", cpu(), small)) == two));
     for (const char* queues : {"2", "3", "5", "16"}) {

@@ -1,8 +1,10 @@
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
-#include <boost/test/unit_test.hpp>
+#include "model/tune.hpp"
+
 #include <algorithm>
+#include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <set>
 #include <string>
@@ -11,7 +13,6 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "model/registry.hpp"
-#include "model/tune.hpp"
 
 BOOST_AUTO_TEST_SUITE(tuning)
 
@@ -35,12 +36,15 @@ Experiment family() {
     out.family = "f";
     auto z = integer_axis("z", {"1"}, {"1:20:+1"});
     z.only = {"wide"};
-    out.axes = {integer_axis("size", {"64"}), integer_axis("x", {"auto"}, {"auto", "1:20:+1"}), integer_axis("y", {"4"}, {"1:20:+1"}), z};
+    out.axes = {integer_axis("size", {"64"}), integer_axis("x", {"auto"}, {"auto", "1:20:+1"}),
+                integer_axis("y", {"4"}, {"1:20:+1"}), z};
     out.variants = {{.name = "plain"}, {.name = "wide"}};
     return out;
 }
 
-Selected selected(const Experiment& e, std::size_t variant) { return {&e, &e.variants[variant], e.id(e.variants[variant])}; }
+Selected selected(const Experiment& e, std::size_t variant) {
+    return {&e, &e.variants[variant], e.id(e.variants[variant])};
+}
 
 std::string refusal(const Experiment& e, const Settings& settings) {
     try {
@@ -54,7 +58,8 @@ std::string refusal(const Experiment& e, const Settings& settings) {
 /// A bowl with its bottom at x=13, y=7, z=3; "auto" is as slow as x=1.
 double bowl(const Point& p) {
     const double x = p.is_auto("x") ? 1 : p.real("x");
-    return 1 + std::pow(x - 13, 2) / 100 + std::pow(p.real("y") - 7, 2) / 100 + (p.has("z") ? std::pow(p.real("z") - 3, 2) / 100 : 0);
+    return 1 + std::pow(x - 13, 2) / 100 + std::pow(p.real("y") - 7, 2) / 100 +
+           (p.has("z") ? std::pow(p.real("z") - 3, 2) / 100 : 0);
 }
 
 /// A device that takes every point as it is.
@@ -94,9 +99,11 @@ BOOST_AUTO_TEST_CASE(the_command_line_gives_candidates_and_values) {
 BOOST_AUTO_TEST_CASE(a_space_that_cannot_be_tuned_gets_its_sentence) {
     auto e = family();
     BOOST_TEST(refusal(e, {{"size", "1,2"}}) ==
-               "axis 'size' has 2 values and `cllab tune` takes one; choose it with --axis size=VALUE (the axes it tunes are x, y)");
+               "axis 'size' has 2 values and `cllab tune` takes one; choose it with --axis size=VALUE (the axes it "
+               "tunes are x, y)");
     BOOST_TEST(refusal(e, {{"z", "1,2"}}) == "'f_plain' has no axis 'z'; its axes are size, x, y");
-    BOOST_TEST(refusal(e, {{"x", "1"}, {"y", "1"}}) == "every axis of 'f_plain' is fixed to one value; the axes to tune are x, y");
+    BOOST_TEST(refusal(e, {{"x", "1"}, {"y", "1"}}) ==
+               "every axis of 'f_plain' is fixed to one value; the axes to tune are x, y");
     BOOST_TEST(refusal(e, {{"warp", "1"}}) == "'f_plain' has no axis 'warp'; its axes are size, x, y");
     for (auto& axis : e.axes) axis.tune.clear();
     BOOST_TEST(refusal(e, {}) == "'f_plain' has no launch parameter to tune: every axis affects the result");
@@ -113,7 +120,8 @@ BOOST_AUTO_TEST_CASE(up_to_three_hundred_points_are_all_tried_once_and_side_by_s
     BOOST_TEST(found.ranked.size() == 300u);
     BOOST_TEST(found.ranked.front().first.text("x") == "13");
     BOOST_TEST(found.ranked.front().first.text("y") == "7");
-    for (std::size_t n = 1; n < found.ranked.size(); ++n) BOOST_TEST(found.ranked[n - 1].second <= found.ranked[n].second);
+    for (std::size_t n = 1; n < found.ranked.size(); ++n)
+        BOOST_TEST(found.ranked[n - 1].second <= found.ranked[n].second);
 }
 
 BOOST_AUTO_TEST_CASE(above_that_the_search_finds_the_bottom_of_a_bowl_with_few_points) {
@@ -149,7 +157,8 @@ BOOST_AUTO_TEST_CASE(points_that_are_the_same_on_the_device_are_tried_once_and_i
     BOOST_TEST(found.tried == 2u);
     BOOST_TEST(batches == (std::vector<std::size_t>{2}), boost::test_tools::per_element());
     // Of the points that are one, the default is named.
-    BOOST_TEST((std::any_of(found.ranked.begin(), found.ranked.end(), [&](const auto& r) { return r.first == space.initial; })));
+    BOOST_TEST((std::any_of(found.ranked.begin(), found.ranked.end(),
+                            [&](const auto& r) { return r.first == space.initial; })));
 }
 
 BOOST_AUTO_TEST_CASE(a_large_space_of_few_different_points_asks_for_each_of_them_once_per_round) {
@@ -193,15 +202,19 @@ BOOST_AUTO_TEST_CASE(points_without_a_time_are_passed_over) {
     const auto odd_only = [](const std::vector<Point>& points) {
         std::vector<std::optional<double>> out;
         for (const auto& p : points) {
-            if (p.is_auto("x") || p.integer("x") % 2 == 0) out.emplace_back();
-            else out.emplace_back(bowl(p));
+            if (p.is_auto("x") || p.integer("x") % 2 == 0)
+                out.emplace_back();
+            else
+                out.emplace_back(bowl(p));
         }
         return out;
     };
     const auto found = screen(space, as_it_is, odd_only, 5);
     BOOST_TEST(found.ranked.size() < found.tried);
     BOOST_TEST(found.ranked.front().second <= 1.011);
-    const auto nothing = [](const std::vector<Point>& points) { return std::vector<std::optional<double>>(points.size()); };
+    const auto nothing = [](const std::vector<Point>& points) {
+        return std::vector<std::optional<double>>(points.size());
+    };
     BOOST_TEST(screen(space, as_it_is, nothing, 5).ranked.empty());
 }
 
@@ -212,9 +225,11 @@ BOOST_AUTO_TEST_CASE(the_candidates_of_every_family_are_legal_and_hold_its_defau
             if (axis.tune.empty()) continue;
             families.insert(experiment.family);
             const auto values = expand_axis(axis, join(axis.tune, ","));
-            BOOST_TEST(std::set<std::string>(values.begin(), values.end()).size() == values.size(), experiment.family + " " + axis.name);
+            BOOST_TEST(std::set<std::string>(values.begin(), values.end()).size() == values.size(),
+                       experiment.family + " " + axis.name);
             if (axis.values.size() == 1)
-                BOOST_TEST((std::find(values.begin(), values.end(), axis.values.front()) != values.end()), experiment.family + " " + axis.name);
+                BOOST_TEST((std::find(values.begin(), values.end(), axis.values.front()) != values.end()),
+                           experiment.family + " " + axis.name);
         }
     }
     for (const auto* family : {"himeno", "pitch", "saxpy", "gemm", "reduce", "pad", "nchw", "batchnorm", "bandwidth"})

@@ -1,12 +1,12 @@
 // Two cells over arrangements, without a device: what is taken of the records, and when it ends.
-#include <boost/test/unit_test.hpp>
+#include "app/comparing/versus.hpp"
 
+#include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <optional>
 #include <set>
 
 #include "app/processes/ahead.hpp"
-#include "app/comparing/versus.hpp"
 
 BOOST_AUTO_TEST_SUITE(versus)
 
@@ -19,8 +19,11 @@ namespace {
 class Told : public app::Runner {
 public:
     explicit Told(std::vector<double> seconds) : seconds_(std::move(seconds)) {}
-    std::vector<model::Device> devices(const std::vector<std::string>&, std::vector<std::string>*) override { return {}; }
-    void run(const run::RunRequest& request, const std::string&, const app::Events& events, const std::set<run::CellNumber>&) override {
+    std::vector<model::Device> devices(const std::vector<std::string>&, std::vector<std::string>*) override {
+        return {};
+    }
+    void run(const run::RunRequest& request, const std::string&, const app::Events& events,
+             const std::set<run::CellNumber>&) override {
         BOOST_TEST(request.settings.arrangement);
         expected_when_run.push_back(expects);
         if (fails_after && expected_when_run.size() > *fails_after) throw app::DeviceLost("gone");
@@ -67,7 +70,8 @@ BOOST_AUTO_TEST_CASE(with_both_sides_built_once_more_all_four_pairs_are_evidence
     BOOST_REQUIRE(runner.cells.size() == 4u);
     BOOST_TEST(runner.cells[2].id == "left");
     BOOST_TEST(runner.cells[3].id == "right");
-    for (const std::size_t control : {2u, 3u}) BOOST_TEST(runner.cells[control].options != runner.cells[control - 2].options);
+    for (const std::size_t control : {2u, 3u})
+        BOOST_TEST(runner.cells[control].options != runner.cells[control - 2].options);
     BOOST_TEST(c.arrangements.front().log_ratio == std::log(1.10 * 1.12 / (1.00 * 1.01)) / 2, tolerance(1e-9));
     BOOST_TEST(c.arrangements.front().control == std::log(1.12 / 1.10 * 1.01 / 1.00) / 2, tolerance(1e-9));
     BOOST_TEST((c.control_of == model::Control::both));
@@ -76,7 +80,8 @@ BOOST_AUTO_TEST_CASE(with_both_sides_built_once_more_all_four_pairs_are_evidence
 
 BOOST_AUTO_TEST_CASE(with_one_side_built_once_more_three_take_turns_and_that_one_is_the_control) {
     Told runner({1.10, 1.00, 1.03});
-    const auto c = app::compare_cells(runner, {}, "0:0", {cell("left"), cell("right")}, {}, {}, 1, nobody, {}, model::Control::right);
+    const auto c = app::compare_cells(runner, {}, "0:0", {cell("left"), cell("right")}, {}, {}, 1, nobody, {},
+                                      model::Control::right);
     BOOST_REQUIRE(runner.cells.size() == 3u);
     BOOST_TEST(runner.cells[2].id == "right");
     BOOST_TEST(c.arrangements.front().log_ratio == std::log(1.10), tolerance(1e-9));
@@ -96,15 +101,18 @@ BOOST_AUTO_TEST_CASE(it_ends_when_enough_is_known_and_goes_on_where_it_was_when_
     BOOST_TEST(both.comparison().judgement.ratio.n == rules.least + 1);
 }
 
-BOOST_AUTO_TEST_CASE(processes_are_made_ahead_from_the_second_arrangement_on_and_none_is_left_at_its_end_however_it_ends) {
+BOOST_AUTO_TEST_CASE(
+    processes_are_made_ahead_from_the_second_arrangement_on_and_none_is_left_at_its_end_however_it_ends) {
     Told runner({1.0, 1.0, 1.0, 1.0});
     app::compare_cells(runner, {}, "0:0", {cell("left"), cell("right")}, {}, {}, 60, nobody);
     BOOST_REQUIRE(runner.expected_when_run.size() == 8u);
-    for (std::size_t i = 0; i < 8; ++i) BOOST_TEST(runner.expected_when_run[i] == (i > 0));  // the first finds out what the others need not
+    for (std::size_t i = 0; i < 8; ++i)
+        BOOST_TEST(runner.expected_when_run[i] == (i > 0));  // the first finds out what the others need not
     BOOST_TEST(!runner.expects);
     Told lost({1.0, 1.0, 1.0, 1.0});
     lost.fails_after = 3;
-    BOOST_CHECK_THROW(app::compare_cells(lost, {}, "0:0", {cell("left"), cell("right")}, {}, {}, 60, nobody), app::DeviceLost);
+    BOOST_CHECK_THROW(app::compare_cells(lost, {}, "0:0", {cell("left"), cell("right")}, {}, {}, 60, nobody),
+                      app::DeviceLost);
     BOOST_TEST(lost.expected_when_run.size() == 4u);
     BOOST_TEST(!lost.expects);
 }

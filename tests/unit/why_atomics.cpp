@@ -3,7 +3,6 @@
 #define BOOST_TEST_DYN_LINK
 #endif
 #include <boost/test/unit_test.hpp>
-
 #include <cmath>
 
 #include "model/work.hpp"
@@ -16,16 +15,24 @@ using namespace cllab;
 using namespace test::why;
 
 BOOST_AUTO_TEST_CASE(atomics_on_one_word_are_bounded_by_the_rate_of_one_address_and_others_by_the_fastest) {
-    BOOST_TEST(bound(explain::explain(record(1, {.atomics = 1e6, .footprint = 4}), profile()), "atomics").seconds == 0.1, is_close);
-    BOOST_TEST(bound(explain::explain(record(1, {.atomics = 1e6, .footprint = 4096}), profile()), "atomics").seconds == 0.01, is_close);
-    BOOST_TEST(explain::explain(record(1, {.chain = "atomic", .atomics = 1}), profile()).bounds.empty());  // a chain is a matter of latency
+    BOOST_TEST(
+        bound(explain::explain(record(1, {.atomics = 1e6, .footprint = 4}), profile()), "atomics").seconds == 0.1,
+        is_close);
+    BOOST_TEST(
+        bound(explain::explain(record(1, {.atomics = 1e6, .footprint = 4096}), profile()), "atomics").seconds == 0.01,
+        is_close);
+    BOOST_TEST(explain::explain(record(1, {.chain = "atomic", .atomics = 1}), profile())
+                   .bounds.empty());  // a chain is a matter of latency
 }
 
 BOOST_AUTO_TEST_CASE(atomics_have_the_fastest_rate_of_as_many_addresses_as_there_is_room_for) {
     auto swept = profile();
     swept.figures.push_back(figure("atomic.global.32", "atomics, 32 addresses", "op/s", 30e6));
     swept.figures.push_back(figure("atomic.global.4", "atomics, 4 addresses", "op/s", 40e6));
-    const auto rate = [&](double words) { return 1e6 / bound(explain::explain(record(1, {.atomics = 1e6, .footprint = 4 * words}), swept), "atomics").seconds; };
+    const auto rate = [&](double words) {
+        return 1e6 /
+               bound(explain::explain(record(1, {.atomics = 1e6, .footprint = 4 * words}), swept), "atomics").seconds;
+    };
     BOOST_TEST(rate(1) == 10e6, is_close);
     BOOST_TEST(rate(2) == 40e6, is_close);
     BOOST_TEST(rate(4) == 40e6, is_close);
@@ -33,7 +40,9 @@ BOOST_AUTO_TEST_CASE(atomics_have_the_fastest_rate_of_as_many_addresses_as_there
     BOOST_TEST(rate(9) == 40e6, is_close);
     BOOST_TEST(rate(32) == 30e6, is_close);  // as it was tried, though fewer were faster
     // More of them than were tried may be in other parts of a cache, which makes a bound that they may beat.
-    const auto interval = [&](double words) { return bound(explain::explain(record(1, {.atomics = 1e6, .footprint = 4 * words}), swept), "atomics"); };
+    const auto interval = [&](double words) {
+        return bound(explain::explain(record(1, {.atomics = 1e6, .footprint = 4 * words}), swept), "atomics");
+    };
     BOOST_TEST(interval(9).low == 0.01 / 1.01, is_close);
     BOOST_TEST(interval(8).low == 0.025 / 1.01, is_close);
     BOOST_TEST(interval(1).low == 0.1 / 1.01, is_close);
@@ -68,7 +77,7 @@ BOOST_AUTO_TEST_CASE(atomics_on_local_memory_have_the_rate_of_as_many_addresses_
     BOOST_TEST(rate(32) == 9e9, is_close);
     BOOST_TEST(rate(1, 1024) == 1e9, is_close);  // an array may be larger than what of it is added to
     BOOST_TEST(rate(0, 16) == 3e9, is_close);
-    BOOST_TEST(rate(0) == 20e9, is_close);       // neither is known
+    BOOST_TEST(rate(0) == 20e9, is_close);  // neither is known
     auto gpu = test::probe_gpu();
     gpu.max_group = 256;
     gpu.local_bytes = 48 << 10;
@@ -108,7 +117,8 @@ BOOST_AUTO_TEST_CASE(an_atomic_may_be_as_near_as_the_level_behind_the_first) {
         return out;
     };
     const auto chain = taking(150e-9, "gpu");
-    BOOST_TEST(why_not(explain::explain(chain, measured), "latency") == "how near an atomic can be is not known without the latency of L2");
+    BOOST_TEST(why_not(explain::explain(chain, measured), "latency") ==
+               "how near an atomic can be is not known without the latency of L2");
     // A core adds in its own cache.
     BOOST_TEST(bound(explain::explain(taking(150e-9, "cpu"), measured), "latency").low > 150e-9);
     measured.figures.push_back(figure("latency.l2.latency", "L2 latency", "s", 140e-9));
@@ -120,7 +130,9 @@ BOOST_AUTO_TEST_CASE(barriers_are_bounded_by_the_largest_group_that_was_timed_an
     auto timed = profile();
     timed.figures.push_back(figure("barrier.plain.64", "barrier of 64", "s", 10e-9));
     timed.figures.push_back(figure("barrier.plain.1024", "barrier of 1024", "s", 40e-9));
-    const auto of = [&](double group) { return explain::explain(record(1, {.group = group, .barriers = 1000}), timed); };
+    const auto of = [&](double group) {
+        return explain::explain(record(1, {.group = group, .barriers = 1000}), timed);
+    };
     BOOST_TEST(bound(of(64), "barriers").seconds == 10e-6, is_close);
     BOOST_TEST(bound(of(1000), "barriers").seconds == 10e-6, is_close);
     BOOST_TEST(bound(of(1024), "barriers").seconds == 40e-6, is_close);

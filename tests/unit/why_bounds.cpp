@@ -3,7 +3,6 @@
 #define BOOST_TEST_DYN_LINK
 #endif
 #include <boost/test/unit_test.hpp>
-
 #include <cmath>
 
 #include "model/work.hpp"
@@ -44,7 +43,9 @@ BOOST_AUTO_TEST_CASE(a_footprint_lies_in_the_first_level_that_holds_it_less_what
     BOOST_TEST(reads(60 * KiB).seconds == 60 * KiB / 200e9, is_close);
     BOOST_TEST(reads(128 * KiB).id == "l2");
     BOOST_TEST(reads(128 * KiB).seconds == 64 * KiB / 50e9, is_close);
-    const auto again = explain::explain(record(1, {.bytes = 1, .read = 1, .footprint = 128 * KiB, .shared = true}), profile()).bounds.front();
+    const auto again =
+        explain::explain(record(1, {.bytes = 1, .read = 1, .footprint = 128 * KiB, .shared = true}), profile())
+            .bounds.front();
     BOOST_TEST(again.seconds == 0.75 / 50e9 + 0.25 / 200e9, is_close);  // of each core's 32 KiB, if any of it hits them
     BOOST_TEST(again.low == 0.75 / 50.5e9, is_close);
     BOOST_TEST(reads(1024 * KiB).id == "l2");
@@ -59,7 +60,9 @@ BOOST_AUTO_TEST_CASE(no_level_is_slower_than_what_lies_behind_it) {
     auto disturbed = profile();
     for (auto& f : disturbed.figures)
         if (f.id == "bandwidth.l2.rate") f.value = f.low = f.high = 5e9;
-    BOOST_TEST(explain::explain(record(1, {.bytes = MiB, .read = MiB, .footprint = MiB}), disturbed).bounds.front().figure == "bandwidth.read");
+    BOOST_TEST(
+        explain::explain(record(1, {.bytes = MiB, .read = MiB, .footprint = MiB}), disturbed).bounds.front().figure ==
+        "bandwidth.read");
 }
 
 BOOST_AUTO_TEST_CASE(what_reads_and_writes_as_much_in_a_cache_is_bounded_by_a_copy_there) {
@@ -80,13 +83,15 @@ BOOST_AUTO_TEST_CASE(of_a_cache_only_the_reads_are_bounded) {
     auto work = model::WorkInfo{.bytes = 200 * KiB, .read = 100 * KiB, .footprint = 200 * KiB};
     BOOST_TEST(bound(explain::explain(record(1, work), profile()), "l2").seconds == 68 * KiB / 50e9, is_close);
     work.read.reset();
-    BOOST_TEST(why_not(explain::explain(record(1, work), profile()), "memory traffic").find("how many of the bytes are read is not known") !=
-               std::string::npos);
+    BOOST_TEST(why_not(explain::explain(record(1, work), profile()), "memory traffic")
+                   .find("how many of the bytes are read is not known") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(arithmetic_is_bounded_by_the_peak_of_its_type_and_without_one_is_not_bounded) {
-    BOOST_TEST(said(record(1.05e-3, {.flops = 100e6, .type = "float", .launches = 1})) == "limited by float arithmetic: 95 % of the time");
-    BOOST_TEST(said(record(2.1e-3, {.flops = 100e6, .type = "double", .launches = 1})) == "limited by double arithmetic: 95 % of the time");
+    BOOST_TEST(said(record(1.05e-3, {.flops = 100e6, .type = "float", .launches = 1})) ==
+               "limited by float arithmetic: 95 % of the time");
+    BOOST_TEST(said(record(2.1e-3, {.flops = 100e6, .type = "double", .launches = 1})) ==
+               "limited by double arithmetic: 95 % of the time");
     const auto half = explain::explain(record(1e-3, {.flops = 100e6, .type = "half"}), profile());
     BOOST_TEST(half.bounds.empty());
     BOOST_TEST(why_not(half, "arithmetic") == "the profile has no half peak");
@@ -97,15 +102,19 @@ BOOST_AUTO_TEST_CASE(arithmetic_of_narrow_vectors_is_bounded_by_their_own_peak_w
     auto measured = profile();
     measured.figures.push_back(figure("fma.peak.float.256", "float peak in vectors of 256 bits", "FLOP/s", 50e9));
     auto r = record(2.1e-3, {.flops = 100e6, .type = "float"});
-    const auto figure_with = [&](std::vector<model::HotBlock> blocks, const std::string& evidence = model::Hot::sampled) {
+    const auto figure_with = [&](std::vector<model::HotBlock> blocks,
+                                 const std::string& evidence = model::Hot::sampled) {
         r.hot = model::Hot{.evidence = evidence, .blocks = std::move(blocks)};
         return bound(explain::explain(r, measured), "arithmetic").figure;
     };
     BOOST_TEST(bound(explain::explain(r, measured), "arithmetic").figure == "fma.peak.float");
-    BOOST_TEST(figure_with({{.share = 0.6, .classes = {{"vector_256", 4}}}, {.share = 0.39, .classes = {{"vector_128", 4}}}}) == "fma.peak.float.256");
+    BOOST_TEST(figure_with({{.share = 0.6, .classes = {{"vector_256", 4}}},
+                            {.share = 0.39, .classes = {{"vector_128", 4}}}}) == "fma.peak.float.256");
     BOOST_TEST(said(r, measured) == "limited by float arithmetic in vectors of 256 bits: 95 % of the time");
-    BOOST_TEST(figure_with({{.share = 0.9, .classes = {{"vector_256", 4}}}, {.share = 0.09, .classes = {{"vector_512", 1}}}}) == "fma.peak.float");
-    BOOST_TEST(figure_with({{.share = 0.9, .classes = {{"vector_256", 4}}}}) == "fma.peak.float");  // a tenth of it is elsewhere
+    BOOST_TEST(figure_with({{.share = 0.9, .classes = {{"vector_256", 4}}},
+                            {.share = 0.09, .classes = {{"vector_512", 1}}}}) == "fma.peak.float");
+    BOOST_TEST(figure_with({{.share = 0.9, .classes = {{"vector_256", 4}}}}) ==
+               "fma.peak.float");  // a tenth of it is elsewhere
     BOOST_TEST(figure_with({{.share = 1, .classes = {{"vector_256", 4}}}}, model::Hot::unknown) == "fma.peak.float");
 }
 
@@ -118,13 +127,20 @@ BOOST_AUTO_TEST_CASE(scalar_arithmetic_is_bounded_by_one_element_of_the_narrowes
         r.hot = model::Hot{.evidence = model::Hot::sampled, .blocks = std::move(blocks)};
         return bound(explain::explain(r, measured), "arithmetic").seconds;
     };
-    BOOST_TEST(time_of("float", {{.share = 1, .classes = {{"scalar_float", 4}, {"scalar_integer", 1}}}}) == 100e6 / 10e9, is_close);
+    BOOST_TEST(
+        time_of("float", {{.share = 1, .classes = {{"scalar_float", 4}, {"scalar_integer", 1}}}}) == 100e6 / 10e9,
+        is_close);
     BOOST_TEST(time_of("double", {{.share = 1, .classes = {{"scalar_float", 4}}}}) == 100e6 / 10e9, is_close);
     // A vector beside them may do the work, and so may a function that is called.
-    BOOST_TEST(time_of("float", {{.share = 1, .classes = {{"scalar_float", 4}, {"vector_128", 1}}}}) == 100e6 / 40e9, is_close);
-    BOOST_TEST(time_of("float", {{.share = 0.9, .classes = {{"scalar_float", 4}}}, {.share = 0.1, .classes = {{"vector_128", 1}}}}) == 100e6 / 40e9, is_close);
-    BOOST_TEST(time_of("float", {{.share = 1, .classes = {{"scalar_float", 4}, {"call", 1}}}}) == 100e6 / 100e9, is_close);
-    BOOST_TEST(time_of("float", {{.share = 0.9, .classes = {{"scalar_float", 4}}}}) == 100e6 / 100e9, is_close);  // a tenth is elsewhere
+    BOOST_TEST(time_of("float", {{.share = 1, .classes = {{"scalar_float", 4}, {"vector_128", 1}}}}) == 100e6 / 40e9,
+               is_close);
+    BOOST_TEST(time_of("float", {{.share = 0.9, .classes = {{"scalar_float", 4}}},
+                                 {.share = 0.1, .classes = {{"vector_128", 1}}}}) == 100e6 / 40e9,
+               is_close);
+    BOOST_TEST(time_of("float", {{.share = 1, .classes = {{"scalar_float", 4}, {"call", 1}}}}) == 100e6 / 100e9,
+               is_close);
+    BOOST_TEST(time_of("float", {{.share = 0.9, .classes = {{"scalar_float", 4}}}}) == 100e6 / 100e9,
+               is_close);  // a tenth is elsewhere
     BOOST_TEST(time_of("float", {{.share = 1, .classes = {{"scalar_integer", 4}}}}) == 100e6 / 100e9, is_close);
     auto r = record(10.5e-3, {.flops = 100e6, .type = "float"});
     r.hot = model::Hot{.evidence = model::Hot::sampled, .blocks = {{.share = 1, .classes = {{"scalar_float", 4}}}}};
@@ -154,14 +170,23 @@ BOOST_AUTO_TEST_CASE(what_is_short_is_done_by_one_core_and_of_what_is_longer_cor
     };
     BOOST_TEST(at(400e3, "arithmetic").seconds == 8e-6, is_close);
     BOOST_TEST(at(40e3, "arithmetic").seconds == 0.4e-6, is_close);  // with the launch
-    BOOST_TEST(bound(explain::explain(record(5e-6, [&] { work.flops = 400e3; return work; }()), measured), "arithmetic").seconds == 4e-6, is_close);
+    BOOST_TEST(bound(explain::explain(record(5e-6,
+                                             [&] {
+                                                 work.flops = 400e3;
+                                                 return work;
+                                             }()),
+                                      measured),
+                     "arithmetic")
+                       .seconds == 4e-6,
+               is_close);
     // One core alone would have taken 9 us with the launch.
     BOOST_TEST(bound(explain::explain(record(8e-6, work), measured), "arithmetic").seconds == 4e-6, is_close);
     BOOST_TEST(at(400e3, "arithmetic").low == 4e-6 * 0.99, boost::test_tools::tolerance(0.01));
     BOOST_TEST(at(400e3, "launch").seconds == 1e-6, is_close);
     BOOST_TEST(at(2000e3, "arithmetic").seconds == 20e-6, is_close);
     BOOST_TEST(at(2000e3, "launch").seconds == 8e-6, is_close);
-    BOOST_TEST(said(record(27e-6, work), measured) == "limited by float arithmetic and, not at the same time, launch: 74 % and 30 % of the time");
+    BOOST_TEST(said(record(27e-6, work), measured) ==
+               "limited by float arithmetic and, not at the same time, launch: 74 % and 30 % of the time");
     work.groups = 1;
     BOOST_TEST(at(400e3, "arithmetic").seconds == 4e-6, is_close);
     measured.figures.push_back(figure("launch.empty.device", "empty kernel of a group a unit", "s", 3e-6));
@@ -178,7 +203,9 @@ BOOST_AUTO_TEST_CASE(a_launch_of_next_to_nothing_is_between_one_that_one_core_do
     measured.figures.push_back(figure("launch.empty.device", "empty kernel of a group a unit", "s", 5e-6));
     model::WorkInfo work{.flops = 40e3, .type = "float", .groups = 8};
     work.launches = 1;
-    const auto launch = [&](double seconds) { return bound(explain::explain(record(seconds, work), measured), "launch").seconds; };
+    const auto launch = [&](double seconds) {
+        return bound(explain::explain(record(seconds, work), measured), "launch").seconds;
+    };
     BOOST_TEST(launch(6e-6) == 5e-6, is_close);  // that explains it
     BOOST_TEST(launch(7e-6) == 6.5e-6, is_close);
     BOOST_TEST(said(record(7e-6, work), measured) == "limited by launch: 93 % of the time");
@@ -198,7 +225,8 @@ BOOST_AUTO_TEST_CASE(what_one_core_may_have_done_alone_is_not_called_the_larger_
     work.launches = 1;
     BOOST_TEST(said(record(13e-6, work), measured).rfind("not explained", 0) == 0u);  // 8 us on one core, 4 on both
     work.flops = 800e3;
-    BOOST_TEST(said(record(20e-6, work), measured) == "limited by float arithmetic and, not at the same time, launch: 80 % and 25 % of the time");
+    BOOST_TEST(said(record(20e-6, work), measured) ==
+               "limited by float arithmetic and, not at the same time, launch: 80 % and 25 % of the time");
 }
 
 BOOST_AUTO_TEST_CASE(launches_in_a_row_are_bounded_by_the_first_and_what_each_more_takes) {
@@ -220,11 +248,15 @@ BOOST_AUTO_TEST_CASE(launches_in_a_row_are_bounded_by_the_first_and_what_each_mo
 }
 
 BOOST_AUTO_TEST_CASE(latency_is_bounded_only_where_a_chain_is_declared) {
-    BOOST_TEST(said(record(2.1e-9, {.chain = "load", .footprint = 16 * KiB})) == "limited by L1 latency: 95 % of the time");
-    BOOST_TEST(said(record(104.2e-9, {.chain = "load", .footprint = 100 * MiB})) == "limited by memory latency: 95 % of the time");
-    BOOST_TEST(said(record(1.37e-9, {.type = "float", .chain = "multiply_add"})) == "limited by float latency: 95 % of the time");
+    BOOST_TEST(said(record(2.1e-9, {.chain = "load", .footprint = 16 * KiB})) ==
+               "limited by L1 latency: 95 % of the time");
+    BOOST_TEST(said(record(104.2e-9, {.chain = "load", .footprint = 100 * MiB})) ==
+               "limited by memory latency: 95 % of the time");
+    BOOST_TEST(said(record(1.37e-9, {.type = "float", .chain = "multiply_add"})) ==
+               "limited by float latency: 95 % of the time");
     const auto l2 = explain::explain(record(1e-8, {.chain = "load", .footprint = 512 * KiB}), profile());
-    BOOST_TEST(bound(l2, "latency").figure == "latency.l1.latency");  // no nearer than that, for the part that L1 cannot hold
+    BOOST_TEST(bound(l2, "latency").figure ==
+               "latency.l1.latency");  // no nearer than that, for the part that L1 cannot hold
     BOOST_TEST(bound(l2, "latency").seconds == 2e-9 * 15 / 16, is_close);
     BOOST_TEST(bound(l2, "latency").how.ends_with(", since the profile has no L2 latency"), bound(l2, "latency").how);
     auto none = profile();
@@ -233,7 +265,9 @@ BOOST_AUTO_TEST_CASE(latency_is_bounded_only_where_a_chain_is_declared) {
     BOOST_TEST(why_not(unknown, "latency") == "the profile has no L2 latency");
     BOOST_TEST(unknown.missing == std::vector<std::string>{"latency.l2.latency"}, boost::test_tools::per_element());
     BOOST_TEST(l2.missing == unknown.missing, boost::test_tools::per_element());  // that of L1 stands for it
-    BOOST_TEST(bound(explain::explain(record(1, {.chain = "load", .footprint = 100 * MiB, .links = 1000}), profile()), "latency").seconds == 1000 * 99e-9,
+    BOOST_TEST(bound(explain::explain(record(1, {.chain = "load", .footprint = 100 * MiB, .links = 1000}), profile()),
+                     "latency")
+                       .seconds == 1000 * 99e-9,
                boost::test_tools::tolerance(0.001));
     BOOST_TEST(why_not(explain::explain(record(1, {}), profile()), "latency") == "what waits for what is not known");
 }
@@ -242,7 +276,8 @@ BOOST_AUTO_TEST_CASE(executed_instructions_are_held_against_the_most_that_cores_
     auto measured = profile();
     auto r = record(1.05e-3, {.groups = 4});
     r.work.instructions = 20e6;
-    BOOST_TEST(why_not(explain::explain(r, measured), "instruction issue").find("the profile has no peak of them") != std::string::npos);
+    BOOST_TEST(why_not(explain::explain(r, measured), "instruction issue").find("the profile has no peak of them") !=
+               std::string::npos);
     measured.figures.push_back(figure("issue.rate", "instruction rate", "instr/s", 20e9));
     const auto issue = bound(explain::explain(r, measured), "issue");
     BOOST_TEST(issue.seconds == 1e-3, is_close);
@@ -278,7 +313,10 @@ BOOST_AUTO_TEST_CASE(a_chain_of_indices_waits_for_the_index_too_where_the_code_t
 BOOST_AUTO_TEST_CASE(a_chain_of_loads_of_which_each_may_go_to_another_page_takes_what_a_chase_in_random_order_took) {
     auto measured = profile();
     measured.scattered = {{16 * KiB, 2e-9}, {64 * KiB, 8e-9}};
-    const auto latency = [&](double footprint) { return bound(explain::explain(record(1, {.chain = "load", .footprint = footprint, .links = 10}), measured), "latency"); };
+    const auto latency = [&](double footprint) {
+        return bound(explain::explain(record(1, {.chain = "load", .footprint = footprint, .links = 10}), measured),
+                     "latency");
+    };
     BOOST_TEST(latency(16 * KiB).seconds == 20e-9, is_close);
     BOOST_TEST(latency(32 * KiB).seconds == 40e-9, is_close);
     BOOST_TEST(latency(32 * KiB).high == 40e-9, is_close);
@@ -301,7 +339,8 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_into_the_last_level_whose_end_is_known_is
     gpu.figures.push_back(figure("latency.l1.size", "L1 capacity", "byte", 256 * KiB, 0));
     auto chase = record(150e-9, {.chain = "load", .footprint = 8 * MiB});
     chase.device.last_level_bytes = 60 << 20;
-    BOOST_TEST(bound(explain::explain(chase, gpu), "latency").figure == "latency.l1.latency");  // no further level was seen
+    BOOST_TEST(bound(explain::explain(chase, gpu), "latency").figure ==
+               "latency.l1.latency");  // no further level was seen
     gpu.figures.push_back(figure("latency.l2.latency", "L2 latency", "s", 140e-9));
     const auto found = bound(explain::explain(chase, gpu), "latency");
     BOOST_TEST(found.figure == "latency.l2.latency");

@@ -16,7 +16,8 @@ using model::Limit;
 
 inline constexpr double KiB = 1 << 10, MiB = 1 << 20;
 
-inline model::Figure figure(const std::string& id, const std::string& name, const std::string& unit, double value, double spread = 0.01) {
+inline model::Figure figure(const std::string& id, const std::string& name, const std::string& unit, double value,
+                            double spread = 0.01) {
     return {id, name, unit, value, value * (1 - spread), value * (1 + spread)};
 }
 
@@ -27,13 +28,20 @@ inline model::Limits profile() {
     out.caches = {32 << 10, 1 << 20};
     out.units = 2;
     out.figures = {figure("bandwidth.streamed", "streamed", "byte", 64 * MiB, 0),
-                   figure("bandwidth.copy", "copy bandwidth", "B/s", 10e9),      figure("bandwidth.read", "read bandwidth", "B/s", 12e9),
-                   figure("bandwidth.write", "write bandwidth", "B/s", 8e9),     figure("bandwidth.triad", "triad bandwidth", "B/s", 11e9),
-                   figure("bandwidth.l1.rate", "L1 read bandwidth", "B/s", 200e9), figure("bandwidth.l2.rate", "L2 read bandwidth", "B/s", 50e9),
-                   figure("fma.peak.float", "float peak", "FLOP/s", 100e9),      figure("fma.peak.double", "double peak", "FLOP/s", 50e9),
-                   figure("launch.empty.item", "empty kernel", "s", 1e-6),       figure("launch.next.item", "launch to launch", "s", 2e-6),
-                   figure("latency.l1.latency", "L1 latency", "s", 2e-9),        figure("latency.memory.latency", "memory latency", "s", 100e-9),
-                   figure("fma.latency.float", "float latency", "s", 1.3e-9),    figure("atomic.global.one", "atomics, one address", "op/s", 10e6),
+                   figure("bandwidth.copy", "copy bandwidth", "B/s", 10e9),
+                   figure("bandwidth.read", "read bandwidth", "B/s", 12e9),
+                   figure("bandwidth.write", "write bandwidth", "B/s", 8e9),
+                   figure("bandwidth.triad", "triad bandwidth", "B/s", 11e9),
+                   figure("bandwidth.l1.rate", "L1 read bandwidth", "B/s", 200e9),
+                   figure("bandwidth.l2.rate", "L2 read bandwidth", "B/s", 50e9),
+                   figure("fma.peak.float", "float peak", "FLOP/s", 100e9),
+                   figure("fma.peak.double", "double peak", "FLOP/s", 50e9),
+                   figure("launch.empty.item", "empty kernel", "s", 1e-6),
+                   figure("launch.next.item", "launch to launch", "s", 2e-6),
+                   figure("latency.l1.latency", "L1 latency", "s", 2e-9),
+                   figure("latency.memory.latency", "memory latency", "s", 100e-9),
+                   figure("fma.latency.float", "float latency", "s", 1.3e-9),
+                   figure("atomic.global.one", "atomics, one address", "op/s", 10e6),
                    figure("atomic.global.many", "atomics, many addresses", "op/s", 100e6)};
     return out;
 }
@@ -46,7 +54,9 @@ inline model::Record record(double seconds, model::WorkInfo work) {
 }
 
 /// Reads and writes as much of 100 MiB.
-inline model::WorkInfo copying() { return {.bytes = 100 * MiB, .read = 50 * MiB, .type = "float", .footprint = 100 * MiB, .launches = 1}; }
+inline model::WorkInfo copying() {
+    return {.bytes = 100 * MiB, .read = 50 * MiB, .type = "float", .footprint = 100 * MiB, .launches = 1};
+}
 
 inline const model::Bound& bound(const model::Explanation& e, const std::string& id) {
     const auto found = std::find_if(e.bounds.begin(), e.bounds.end(), [&](const auto& b) { return b.id == id; });
@@ -67,7 +77,8 @@ inline std::string said(const model::Record& r, const model::Limits& limits = pr
 /// Bounds of these parts of a time of one second, each known to 1 %.
 inline Limit judged(const std::vector<double>& parts, double spread = 0.01) {
     std::vector<model::Bound> bounds;
-    for (const double part : parts) bounds.push_back({"b", "b", "b", part, part * (1 - spread), part * (1 + spread), "", ""});
+    for (const double part : parts)
+        bounds.push_back({"b", "b", "b", part, part * (1 - spread), part * (1 + spread), "", ""});
     return explain::limit_of(bounds, model::Timing{.median = 1, .low = 0.99, .high = 1.01, .n = 20});
 }
 

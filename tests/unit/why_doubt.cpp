@@ -27,8 +27,14 @@ BOOST_AUTO_TEST_CASE(the_peak_of_a_bound_above_the_time_is_in_doubt_and_that_of_
     BOOST_TEST(figure_of(10.6e-3, copying()) == "");  // it is named
     BOOST_TEST(figure_of(27e-3, copying()) == "");
     // Of two above the time the farther one.
-    BOOST_TEST(figure_of(1e-3, {.bytes = 100 * MiB, .flops = 900e6, .read = 50 * MiB, .type = "float", .footprint = 100 * MiB}) == "bandwidth.copy");
-    BOOST_TEST(figure_of(1e-3, {.bytes = 100 * MiB, .flops = 1200e6, .read = 50 * MiB, .type = "float", .footprint = 100 * MiB}) == "fma.peak.float");
+    BOOST_TEST(
+        figure_of(1e-3,
+                  {.bytes = 100 * MiB, .flops = 900e6, .read = 50 * MiB, .type = "float", .footprint = 100 * MiB}) ==
+        "bandwidth.copy");
+    BOOST_TEST(
+        figure_of(1e-3,
+                  {.bytes = 100 * MiB, .flops = 1200e6, .read = 50 * MiB, .type = "float", .footprint = 100 * MiB}) ==
+        "fma.peak.float");
 }
 
 BOOST_AUTO_TEST_CASE(the_rate_of_instructions_is_in_doubt_where_it_is_the_limiter) {
@@ -60,7 +66,8 @@ BOOST_AUTO_TEST_CASE(a_peak_is_faster_or_slower_whether_it_is_a_rate_or_a_time) 
     vague = rate(20e9);
     vague.low = 5e9;
     BOOST_TEST(!explain::is_faster(rate(10e9), vague));
-    const auto of_two = explain::slower_of({rate(10e9), time(3e-6), figure("x", "x", "s", 1)}, {time(5e-6), rate(12e9)});
+    const auto of_two =
+        explain::slower_of({rate(10e9), time(3e-6), figure("x", "x", "s", 1)}, {time(5e-6), rate(12e9)});
     BOOST_TEST_REQUIRE(of_two.size() == 2u);
     BOOST_TEST(of_two[0].value == 10e9);
     BOOST_TEST(of_two[1].value == 5e-6);
@@ -79,10 +86,13 @@ BOOST_AUTO_TEST_CASE(what_was_measured_again_explains_a_cell_that_could_not_be_a
     explain::replace(limits, figure("bandwidth.copy", "copy bandwidth", "B/s", 22e9));
     auto e = explain::explain(r, limits);
     BOOST_CHECK(e.limit == Limit::named);
-    BOOST_TEST(e.bounds.front().how.find("(copy bandwidth, measured again)") != std::string::npos, e.bounds.front().how);
+    BOOST_TEST(e.bounds.front().how.find("(copy bandwidth, measured again)") != std::string::npos,
+               e.bounds.front().how);
     e.again.push_back({"bandwidth.copy", "copy bandwidth", "B/s", 10e9, 22e9, true, "it was disturbed"});
     const auto text = report::explanation_text(r, e, {});
-    BOOST_TEST(text.find("measured again: copy bandwidth: 22.0 GB/s now, 10.0 GB/s in the profile; it was disturbed") != std::string::npos, text);
+    BOOST_TEST(text.find("measured again: copy bandwidth: 22.0 GB/s now, 10.0 GB/s in the profile; it was disturbed") !=
+                   std::string::npos,
+               text);
     // The cell's second time is held against it, too, as long as it stands in the profile's place.
     BOOST_TEST(explain::still_used(e.again, limits).size() == 1u);
     BOOST_TEST(explain::still_used(e.again, profile()).empty());
@@ -101,7 +111,9 @@ BOOST_AUTO_TEST_CASE(what_was_measured_again_explains_a_cell_that_could_not_be_a
 }
 
 BOOST_AUTO_TEST_CASE(a_second_time_stands_where_it_is_nearer_to_a_bound_or_is_known_where_the_first_was_not) {
-    const auto time = [](double median, double spread) { return model::Timing{.median = median, .low = (1 - spread) * median, .high = (1 + spread) * median, .n = 20}; };
+    const auto time = [](double median, double spread) {
+        return model::Timing{.median = median, .low = (1 - spread) * median, .high = (1 + spread) * median, .n = 20};
+    };
     const auto steady = time(1, 0.01);
     BOOST_TEST(explain::second_stands(steady, time(0.7, 0.01), Limit::unexplained));
     BOOST_TEST(!explain::second_stands(steady, time(1.3, 0.01), Limit::unexplained));

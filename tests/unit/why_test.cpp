@@ -25,7 +25,7 @@ BOOST_AUTO_TEST_CASE(of_two_bounds_near_to_each_other_none_is_named) {
     BOOST_CHECK(judged({0.95, 0.9}) == Limit::close);
     BOOST_CHECK(judged({0.95, 0.78}) == Limit::close);
     BOOST_CHECK(judged({0.95, 0.7}) == Limit::named);
-    BOOST_CHECK(judged({0.95, 0.7}, 0.2) == Limit::close);  // their intervals overlap
+    BOOST_CHECK(judged({0.95, 0.7}, 0.2) == Limit::close);   // their intervals overlap
     BOOST_CHECK(judged({0.95, 0.1, 0.94}) == Limit::close);  // whatever their order
 }
 
@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(of_a_time_that_is_not_known_within_a_tenth_nothing_is_named
     BOOST_TEST(report::limit_sentence(e, *wide.time) == "not told: its time is known within 18 % only");
     BOOST_TEST(explain::limit_in_a_word(wide, profile()) == "-");
     BOOST_TEST(nlohmann::json::parse(report::explanation_json(wide, e))["limit"] == "unsteady");
-    BOOST_CHECK(explain::explain(spreading(9e-3, 11e-3), profile()).limit == Limit::unsteady);  // to either side
+    BOOST_CHECK(explain::explain(spreading(9e-3, 11e-3), profile()).limit == Limit::unsteady);       // to either side
     BOOST_CHECK(explain::explain(spreading(10.9e-3, 11.2e-3, 3), profile()).limit == Limit::named);  // few, but alike
     // What follows the launch is no better known.
     auto launch = record(1.6e-6, {.flops = 50e3, .type = "float", .launches = 1});
@@ -69,27 +69,32 @@ BOOST_AUTO_TEST_CASE(what_a_launch_takes_adds_to_the_rest_and_both_are_named_whe
     const auto judged_after = [](double launch, const std::vector<double>& parts, double time = 1) {
         std::vector<model::Bound> bounds{{"launch", "launch", "launch", launch, launch / 4, launch, "", ""}};
         for (const double part : parts) bounds.push_back({"b", "b", "b", part, 0.99 * part, 1.01 * part, "", ""});
-        std::stable_sort(bounds.begin(), bounds.end(), [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
-        return explain::after_launch(bounds, model::Timing{.median = time, .low = 0.99 * time, .high = 1.01 * time, .n = 20});
+        std::stable_sort(bounds.begin(), bounds.end(),
+                         [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
+        return explain::after_launch(bounds,
+                                     model::Timing{.median = time, .low = 0.99 * time, .high = 1.01 * time, .n = 20});
     };
     BOOST_TEST(judged_after(0.6, {0.35}) == 1u);
     BOOST_TEST(judged_after(0.35, {0.6}) == 1u);
     BOOST_TEST(judged_after(0.6, {0.35, 0.1}) == 1u);
     BOOST_TEST(judged_after(0.3, {0.6, 0.1}) == 1u);
-    BOOST_TEST(judged_after(0.3, {0.55, 0.5}) == 0u);   // which of the two follows is not clear
-    BOOST_TEST(judged_after(0.45, {0.38}) == 0u);       // a sixth of the time is something else
-    BOOST_TEST(judged_after(0.75, {0.05}) == 0u);       // a trifle
-    BOOST_TEST(judged_after(0.7, {0.6}) == 0u);         // more than the time
-    BOOST_TEST(judged_after(0.79, {0.34}) == 1u);       // the profile's launch took a tenth longer
+    BOOST_TEST(judged_after(0.3, {0.55, 0.5}) == 0u);  // which of the two follows is not clear
+    BOOST_TEST(judged_after(0.45, {0.38}) == 0u);      // a sixth of the time is something else
+    BOOST_TEST(judged_after(0.75, {0.05}) == 0u);      // a trifle
+    BOOST_TEST(judged_after(0.7, {0.6}) == 0u);        // more than the time
+    BOOST_TEST(judged_after(0.79, {0.34}) == 1u);      // the profile's launch took a tenth longer
     BOOST_TEST(judged_after(0.6, {0.58}) == 0u);
     auto work = model::WorkInfo{.flops = 50e3, .type = "float", .launches = 1};  // 0.5 us behind a launch of 1 us
     const auto e = explain::explain(record(1.6e-6, work), profile());
     BOOST_TEST(e.limiter()->id == "launch");
     BOOST_TEST(e.follower()->id == "arithmetic");
-    BOOST_TEST(said(record(1.6e-6, work)) == "limited by launch and, not at the same time, float arithmetic: 62 % and 31 % of the time");
+    BOOST_TEST(said(record(1.6e-6, work)) ==
+               "limited by launch and, not at the same time, float arithmetic: 62 % and 31 % of the time");
     BOOST_TEST(explain::limit_in_a_word(record(1.6e-6, work), profile()) == "launch+float");
     const auto text = report::explanation_text(record(1.6e-6, work), e, {});
-    BOOST_TEST(text.find("[" + std::string(38, '#') + std::string(18, '+') + std::string(4, '.') + "]") != std::string::npos, text);
+    BOOST_TEST(
+        text.find("[" + std::string(38, '#') + std::string(18, '+') + std::string(4, '.') + "]") != std::string::npos,
+        text);
     const auto json = nlohmann::json::parse(report::explanation_json(record(1.6e-6, work), e));
     BOOST_TEST(json["limiter"] == "launch");
     BOOST_TEST(json["follower"] == "arithmetic");
@@ -110,7 +115,8 @@ BOOST_AUTO_TEST_CASE(what_a_profiler_counted_takes_the_place_of_what_is_declared
     r.counters = {{"dram__bytes_read.sum", "Gbyte", 1.07},
                   {"dram__bytes_write.sum", "Mbyte", 1060},
                   {"lts__t_sectors_op_read.sum", "sector", 50e6},
-                  {"smsp__inst_executed.sum", "inst", 329383936}, {"sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active", "%", 57.4},
+                  {"smsp__inst_executed.sum", "inst", 329383936},
+                  {"sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active", "%", 57.4},
                   {"sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active", "%", 20.3}};
     const auto e = explain::explain(r, peaks);
     const auto& memory = bound(e, "memory");
@@ -124,7 +130,8 @@ BOOST_AUTO_TEST_CASE(what_a_profiler_counted_takes_the_place_of_what_is_declared
     BOOST_TEST(bound(e, "issue").how.find("329383936 warp instructions, counted by ncu") == 0u, bound(e, "issue").how);
     // Of a step of a slope a whole launch's counters say nothing.
     r.work.launches = 0;
-    BOOST_TEST(why_not(explain::explain(r, peaks), "instruction issue").find("the counters are of a whole launch") == 0u);
+    BOOST_TEST(why_not(explain::explain(r, peaks), "instruction issue").find("the counters are of a whole launch") ==
+               0u);
     BOOST_TEST(bound(explain::explain(r, peaks), "memory").how.find("ncu") == std::string::npos);
 }
 
@@ -160,7 +167,9 @@ BOOST_AUTO_TEST_CASE(the_same_work_in_other_groups_takes_as_long_unless_the_grou
 }
 
 BOOST_AUTO_TEST_CASE(what_families_declare_becomes_the_work_of_their_records) {
-    const auto work = [](const std::string& id, const test::Axes& axes) { return model::work_of(test::set_up_cell(id, axes, test::probe_cpu())); };
+    const auto work = [](const std::string& id, const test::Axes& axes) {
+        return model::work_of(test::set_up_cell(id, axes, test::probe_cpu()));
+    };
     const auto copy = work("bandwidth_copy", {{"size", "65536"}});
     BOOST_TEST(copy.bytes == 131072);
     BOOST_TEST(copy.read.value_or(0) == 65536);
@@ -180,7 +189,9 @@ BOOST_AUTO_TEST_CASE(what_families_declare_becomes_the_work_of_their_records) {
     BOOST_TEST(work("latency_global", {{"footprint", "16384"}}).links == 1);
     BOOST_TEST(reread.shared);
     // The sums are each group's own, and 2 MiB of them on a GPU.
-    BOOST_TEST(model::work_of(test::set_up_cell("bandwidth_reread", {{"size", "65536"}}, test::probe_gpu())).footprint == 65536);
+    BOOST_TEST(
+        model::work_of(test::set_up_cell("bandwidth_reread", {{"size", "65536"}}, test::probe_gpu())).footprint ==
+        65536);
     BOOST_TEST(!copy.shared);
 }
 
@@ -197,7 +208,8 @@ BOOST_AUTO_TEST_CASE(a_claim_predicts_the_time_of_more_work_and_of_the_same_time
     BOOST_TEST(twice->low == 0.9 * 2 / 1.05, is_close);
     BOOST_TEST(twice->high == 1.1 * (2 + 0.1) / 1.05, is_close);
     BOOST_TEST(!predicted(arithmetic, arithmetic.work));  // nothing changes, whatever the limiter is
-    // The launch is all of it: eight times the work takes as long, where any other limiter would take eight times as long.
+    // The launch is all of it: eight times the work takes as long, where any other limiter would take eight times as
+    // long.
     const auto launch = record(1.05e-6, {.bytes = 64, .read = 64, .footprint = 64, .launches = 1});
     more = launch.work;
     more.bytes = *more.read = more.footprint = 512;
@@ -233,7 +245,8 @@ BOOST_AUTO_TEST_CASE(data_in_a_faster_level_must_make_a_kernel_faster_that_the_s
     BOOST_REQUIRE(claim.limiter());
     BOOST_TEST(claim.limiter()->id == "memory");
     const auto predicted = [&](double bytes) {
-        return explain::predict(r, claim, {.bytes = bytes, .read = bytes, .footprint = bytes, .launches = 1}, profile());
+        return explain::predict(r, claim, {.bytes = bytes, .read = bytes, .footprint = bytes, .launches = 1},
+                                profile());
     };
     const auto well_inside = predicted(MiB / 2);
     BOOST_REQUIRE(well_inside);
@@ -249,7 +262,9 @@ BOOST_AUTO_TEST_CASE(how_often_a_nearer_level_is_hit_is_predicted_only_well_insi
     auto r = record(10e-9, {.chain = "load", .footprint = 512 * KiB});
     const auto claim = explain::explain(r, peaks);
     BOOST_REQUIRE(claim.limiter());
-    const auto predicted = [&](double footprint) { return explain::predict(r, claim, {.chain = "load", .footprint = footprint}, peaks); };
+    const auto predicted = [&](double footprint) {
+        return explain::predict(r, claim, {.chain = "load", .footprint = footprint}, peaks);
+    };
     // A quarter of 128 KiB may hit the first level, and all of it may not: any claim is right about that.
     BOOST_TEST(!predicted(128 * KiB));
     BOOST_TEST(!predicted(64 * KiB));
@@ -267,7 +282,9 @@ BOOST_AUTO_TEST_CASE(how_often_a_nearer_level_is_hit_is_predicted_only_well_insi
 
 BOOST_AUTO_TEST_CASE(a_claim_is_withdrawn_when_a_whole_interval_lies_beside_what_it_predicts) {
     using model::Outcome;
-    const auto found = [](double low, double high) { return model::RatioEstimate{(low + high) / 2, low, high, 0.99, 10}; };
+    const auto found = [](double low, double high) {
+        return model::RatioEstimate{(low + high) / 2, low, high, 0.99, 10};
+    };
     BOOST_CHECK(explain::judge(1, 2, found(1.2, 1.8)) == Outcome::as_predicted);
     BOOST_CHECK(explain::judge(1, 2, found(0.9, 1.8)) == Outcome::undecided);
     BOOST_CHECK(explain::judge(1, 2, found(0.5, 0.9)) == Outcome::otherwise);
@@ -283,7 +300,8 @@ BOOST_AUTO_TEST_CASE(a_claim_is_withdrawn_when_a_whole_interval_lies_beside_what
     explain::conclude(claim);
     BOOST_CHECK(claim.limit == Limit::withdrawn);
     BOOST_TEST(!claim.limiter());
-    BOOST_TEST(report::limit_sentence(claim, *record(11e-3, copying()).time) == "withdrawn: limited by memory bandwidth does not stand its test");
+    BOOST_TEST(report::limit_sentence(claim, *record(11e-3, copying()).time) ==
+               "withdrawn: limited by memory bandwidth does not stand its test");
 }
 
 BOOST_AUTO_TEST_CASE(the_bar_makes_all_of_the_time) {
@@ -295,7 +313,9 @@ BOOST_AUTO_TEST_CASE(the_bar_makes_all_of_the_time) {
     const auto text = report::explanation_text(r, e, {});
     BOOST_TEST(text.find("not explained: 48 %") != std::string::npos, text);
     const auto from = text.find('['), to = text.find(']');
-    BOOST_TEST(text.substr(from, to - from + 1) == "[" + std::string(15, '=') + std::string(16, '#') + std::string(29, '.') + "]", text);
+    BOOST_TEST(text.substr(from, to - from + 1) ==
+                   "[" + std::string(15, '=') + std::string(16, '#') + std::string(29, '.') + "]",
+               text);
     BOOST_TEST(text.find("not bounded: latency (what waits for what is not known)") != std::string::npos, text);
     const auto json = nlohmann::json::parse(report::explanation_json(r, e));
     BOOST_TEST(json["record"] == "why");

@@ -19,7 +19,8 @@ using model::Parameter;
 std::string need_file(const fs::path& path, const fs::path& folder) {
     const auto text = inspect::read_file(path);
     if (!text)
-        throw Error(Blame::usage, "'" + folder.string() + "' is no capture of the OpenCL Intercept Layer: it has no " + path.filename().string());
+        throw Error(Blame::usage, "'" + folder.string() + "' is no capture of the OpenCL Intercept Layer: it has no " +
+                                      path.filename().string());
     return *text;
 }
 
@@ -30,7 +31,9 @@ std::string sizes_of(const std::string& line, const fs::path& path) {
     std::istringstream words(line);
     for (std::string word; words >> word;) {
         const auto size = parse_integer(word);
-        if (!size || *size < 0) throw Error(Blame::usage, "'" + path.string() + "' holds " + cllab::quoted(line) + ", which is not a list of sizes");
+        if (!size || *size < 0)
+            throw Error(Blame::usage,
+                        "'" + path.string() + "' holds " + cllab::quoted(line) + ", which is not a list of sizes");
         all_zero = all_zero && *size == 0;
         out.push_back(word);
     }
@@ -42,7 +45,8 @@ fs::path buffer_of(const fs::path& folder, std::size_t index, const std::string&
     const auto part = "_Arg_" + std::to_string(index) + "_" + what + "_";
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(folder, ignored))
-        if (entry.path().filename().string().find(part) != std::string::npos && entry.path().extension() == ".bin") return fs::absolute(entry.path());
+        if (entry.path().filename().string().find(part) != std::string::npos && entry.path().extension() == ".bin")
+            return fs::absolute(entry.path());
     return {};
 }
 
@@ -58,7 +62,8 @@ Capture read_capture(const fs::path& folder) {
     const auto path = folder / "worksizes.txt";
     const auto lines = split(need_file(path, folder), '\n');
     if (lines.size() < 3)
-        throw Error(Blame::usage, "'" + path.string() + "' has " + std::to_string(lines.size()) + " lines; global, local and offset are three");
+        throw Error(Blame::usage, "'" + path.string() + "' has " + std::to_string(lines.size()) +
+                                      " lines; global, local and offset are three");
     out.global = sizes_of(lines[0], path);
     out.local = sizes_of(lines[1], path);
     out.offset = sizes_of(lines[2], path);
@@ -79,8 +84,10 @@ kernelfile::Description described(const Capture& capture, const model::KernelSig
         ArgumentSpec spec{place, named};
         if (parameter.kind == Parameter::Kind::global || parameter.kind == Parameter::Kind::constant) {
             const auto offset = inspect::read_file(capture.folder / ("SVM_Arg_Offset_" + std::to_string(i) + ".txt"));
-            if (offset && trim(*offset) != "0") kernelfile::refuse(place, named + " is shared virtual memory at an offset, which is not supported");
-            const auto before = buffer_of(capture.folder / "Pre", i, "Buffer"), after = buffer_of(capture.folder / "Post", i, "Buffer");
+            if (offset && trim(*offset) != "0")
+                kernelfile::refuse(place, named + " is shared virtual memory at an offset, which is not supported");
+            const auto before = buffer_of(capture.folder / "Pre", i, "Buffer"),
+                       after = buffer_of(capture.folder / "Post", i, "Buffer");
             if (before.empty()) kernelfile::refuse(place, named + " has no buffer below Pre");
             spec.kind = ArgumentSpec::Kind::file;
             spec.path = before.string();
@@ -89,7 +96,8 @@ kernelfile::Description described(const Capture& capture, const model::KernelSig
             spec.kind = ArgumentSpec::Kind::bytes;
             spec.raw = need_file(capture.folder / ("Argument" + std::to_string(i) + ".bin"), capture.folder);
         } else if (parameter.kind == Parameter::Kind::image) {
-            kernelfile::refuse(place, named + " is an image, of which the capture does not say the format; --arg " + parameter.name + "=… says what to take");
+            kernelfile::refuse(place, named + " is an image, of which the capture does not say the format; --arg " +
+                                          parameter.name + "=… says what to take");
         } else {
             continue;  // samplers have a default, local memory is asked for
         }

@@ -1,5 +1,5 @@
-// A kernel as the OpenCL Intercept Layer captured it (CLI_CaptureReplay=1): text, options, sizes, arguments, and the buffers
-// before and after.
+// A kernel as the OpenCL Intercept Layer captured it (CLI_CaptureReplay=1): text, options, sizes, arguments, and the
+// buffers before and after.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,8 @@ struct Capture {
 /// Throws Error(usage) for a folder that is none.
 Capture read_capture(const std::filesystem::path& folder);
 
-/// What the capture says of its kernel, in the grammar's own terms. Throws Error(usage) for an argument that is missing.
+/// What the capture says of its kernel, in the grammar's own terms. Throws Error(usage) for an argument that is
+/// missing.
 kernelfile::Description described(const Capture& capture, const model::KernelSignature& kernel);
 
 }  // namespace cllab::app

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "app/choose/capture.hpp"
-#include "app/files/image_file.hpp"
 #include "app/choose/request.hpp"
+#include "app/files/image_file.hpp"
 #include "app/screen/say.hpp"
 #include "core/text.hpp"
 #include "kernelfile/experiment.hpp"
@@ -13,12 +13,14 @@ namespace cllab::app {
 namespace {
 
 /// The builds as a device is asked about them.
-std::vector<AskedBuild> asked_builds(const std::vector<kernelfile::Build>& builds, const std::vector<kernelfile::SourceFile>& files,
+std::vector<AskedBuild> asked_builds(const std::vector<kernelfile::Build>& builds,
+                                     const std::vector<kernelfile::SourceFile>& files,
                                      const std::string& more_options) {
     std::vector<AskedBuild> out;
     for (const auto& build : builds) {
         const auto& text = *files[build.file].text;
-        out.push_back({"#line 1 \"" + text.path + "\"\n" + text.text, build.options + (more_options.empty() ? "" : " " + more_options), text.includes_lab});
+        out.push_back({"#line 1 \"" + text.path + "\"\n" + text.text,
+                       build.options + (more_options.empty() ? "" : " " + more_options), text.includes_lab});
     }
     return out;
 }
@@ -47,7 +49,8 @@ bool names_kernel_file(const std::string& pattern) {
 
 bool names_build_options(const std::string& versus) { return versus.starts_with('-'); }
 
-Choice::Choice(const Invocation& invocation, const std::map<std::string, Earlier>& earlier, const AskDevice& ask) : invocation_(invocation) {
+Choice::Choice(const Invocation& invocation, const std::map<std::string, Earlier>& earlier, const AskDevice& ask)
+    : invocation_(invocation) {
     std::optional<Capture> capture;
     if (!invocation.replay.empty()) {
         capture = read_capture(invocation.replay);
@@ -61,18 +64,23 @@ Choice::Choice(const Invocation& invocation, const std::map<std::string, Earlier
         const auto& said = invocation.statements;
         const auto other = std::find_if(said.begin(), said.end(), [](const auto& s) { return s.first != "tolerance"; });
         if (other != said.end())
-            throw Error(Blame::usage, "option '--" + other->first + "' is about a kernel file, as in `cllab " + invocation.command +
-                                          " my.cl`; the patterns name none");
+            throw Error(Blame::usage, "option '--" + other->first + "' is about a kernel file, as in `cllab " +
+                                          invocation.command + " my.cl`; the patterns name none");
         tolerance_of(invocation);  // what is wrong with it is said before any device is asked
-        if (names_kernel_file(invocation.versus)) throw Error(Blame::usage, "--vs names a kernel file, so the pattern must name one too");
+        if (names_kernel_file(invocation.versus))
+            throw Error(Blame::usage, "--vs names a kernel file, so the pattern must name one too");
         return;
     }
     if (!built_in.empty())
-        throw Error(Blame::usage, "kernel files and families of this program do not run together; found '" + built_in.front() + "' beside a file");
+        throw Error(Blame::usage, "kernel files and families of this program do not run together; found '" +
+                                      built_in.front() + "' beside a file");
     if (!invocation.cl_dir.empty())
-        throw Error(Blame::usage, "option '--cl-dir' is about the families of this program; a kernel file is always read from disk");
+        throw Error(Blame::usage,
+                    "option '--cl-dir' is about the families of this program; a kernel file is always read from disk");
     if (!invocation.inputs.empty())
-        throw Error(Blame::usage, "option '--input' is about the families of this program; for a kernel file write --arg NAME=image:FILE");
+        throw Error(
+            Blame::usage,
+            "option '--input' is about the families of this program; for a kernel file write --arg NAME=image:FILE");
     if (!invocation.versus.empty() && names_kernel_file(invocation.versus)) patterns.push_back(invocation.versus);
     std::vector<std::string> paths;
     for (const auto& pattern : patterns) {
@@ -105,9 +113,9 @@ Choice::Choice(const Invocation& invocation, const std::map<std::string, Earlier
         wanted.push_back({files.index_of(paths.front()), invocation.versus, paths.front() + ":" + invocation.versus});
     std::set<std::string> taken;
     for (const auto& experiment : model::registry()) taken.insert(experiment.family);
-    own_->experiments.push_back(files.experiment(wanted, [](const std::string& path) { return load_grey(path); },
-                                                  invocation.targets.empty() ? kernelfile::Missing::refused : kernelfile::Missing::made_up,
-                                                  taken));
+    own_->experiments.push_back(files.experiment(
+        wanted, [](const std::string& path) { return load_grey(path); },
+        invocation.targets.empty() ? kernelfile::Missing::refused : kernelfile::Missing::made_up, taken));
 }
 
 void Choice::say_defaults() const {
@@ -122,7 +130,9 @@ std::vector<std::string> Choice::files() const {
     return out;
 }
 
-const std::vector<model::Experiment>& Choice::experiments() const { return own_ ? own_->experiments : model::registry(); }
+const std::vector<model::Experiment>& Choice::experiments() const {
+    return own_ ? own_->experiments : model::registry();
+}
 
 std::vector<model::Selected> Choice::select(const std::vector<std::string>& patterns) const {
     if (!own_) return model::select(experiments(), patterns);
@@ -130,8 +140,10 @@ std::vector<model::Selected> Choice::select(const std::vector<std::string>& patt
     std::set<std::string> names;
     for (const auto& pattern : patterns) {
         const bool file = names_kernel_file(pattern);
-        const auto [path, glob] = file ? file_and_glob(pattern) : std::pair(file_and_glob(invocation_.patterns.front()).first, pattern);
-        for (const auto& name : own_->files.variants_of({own_->files.index_of(path), glob, pattern})) names.insert(name);
+        const auto [path, glob] =
+            file ? file_and_glob(pattern) : std::pair(file_and_glob(invocation_.patterns.front()).first, pattern);
+        for (const auto& name : own_->files.variants_of({own_->files.index_of(path), glob, pattern}))
+            names.insert(name);
     }
     std::vector<model::Selected> out;
     for (const auto& variant : experiment.variants)

@@ -28,9 +28,10 @@ struct Earlier {
 
 class Choice {
 public:
-    /// Reads the kernel files among the patterns and --vs, and has a child process ask the first selected device for their
-    /// arguments. `ask`: who is asked instead. Throws Error.
-    explicit Choice(const Invocation& invocation, const std::map<std::string, Earlier>& earlier = {}, const AskDevice& ask = {});
+    /// Reads the kernel files among the patterns and --vs, and has a child process ask the first selected device for
+    /// their arguments. `ask`: who is asked instead. Throws Error.
+    explicit Choice(const Invocation& invocation, const std::map<std::string, Earlier>& earlier = {},
+                    const AskDevice& ask = {});
 
     /// As model::select; a pattern FILE or FILE:GLOB means kernels of that file.
     std::vector<model::Selected> select(const std::vector<std::string>& patterns) const;
@@ -38,7 +39,7 @@ public:
     std::vector<model::Selected> selected() const;
     /// On stderr: the defaults that were taken. When the points are known to be good.
     void say_defaults() const;
-    std::vector<std::string> files() const;  ///< that were read
+    std::vector<std::string> files() const;       ///< that were read
     bool own() const { return own_ != nullptr; }  ///< the text is not the lab's
 
 private:
@@ -49,8 +50,8 @@ private:
     Own* own_ = nullptr;  ///< kept until the program ends: cells point into it
 };
 
-/// The cells of the patterns. Without axes the first point of each variant stands for it: most axes are sizes, which do not affect
-/// the code.
+/// The cells of the patterns. Without axes the first point of each variant stands for it: most axes are sizes, which do
+/// not affect the code.
 std::vector<model::Cell> first_cells(const Choice& choice, const std::vector<std::pair<std::string, std::string>>& axes,
                                      const std::vector<std::string>& patterns);
 

@@ -1,8 +1,9 @@
 #include "app/choose/introspection.hpp"
 
-#include <algorithm>
 #include <fcntl.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 #include "app/processes/runner.hpp"
 #include "device/introspect.hpp"
@@ -30,21 +31,24 @@ std::vector<model::Introspection> introspect(device::Session& session, const std
 }
 
 std::vector<model::Introspection> ask_in_child(const Invocation& invocation, const std::vector<AskedBuild>& builds) {
-    // --timeout is for kernels that never end, and may be shorter than a driver takes to start and compile on a busy machine.
+    // --timeout is for kernels that never end, and may be shorter than a driver takes to start and compile on a busy
+    // machine.
     const double patience = std::max(invocation.timeout_seconds, 60.0);
     const auto lines = in_child(
         [&](const HandOver& hand_over) {
             drop_stderr();
             auto devices = device::discover();
             const auto selected = in_this_process()->devices(invocation.devices).front().selector;
-            std::stable_partition(devices.begin(), devices.end(), [&](const auto& d) { return d.facts.selector == selected; });
+            std::stable_partition(devices.begin(), devices.end(),
+                                  [&](const auto& d) { return d.facts.selector == selected; });
             std::vector<model::Introspection> found;
             for (const auto& one : devices) {
                 device::Session session(one);
                 found = introspect(session, builds);
                 if (std::all_of(found.begin(), found.end(), [](const auto& f) { return f.trouble.empty(); })) break;
             }
-            for (const auto& one : found) hand_over(nlohmann::json(one).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+            for (const auto& one : found)
+                hand_over(nlohmann::json(one).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
         },
         "while the kernel file was built to ask for its arguments", patience, patience);
     std::vector<model::Introspection> out;

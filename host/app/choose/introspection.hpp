@@ -35,7 +35,8 @@ void drop_stderr();
 /// In the process that calls OpenCL: what this device says.
 std::vector<model::Introspection> introspect(device::Session& session, const std::vector<AskedBuild>& builds);
 
-/// In a child process: what the driver of the first selected device says; that of another device where that one says nothing.
+/// In a child process: what the driver of the first selected device says; that of another device where that one says
+/// nothing.
 std::vector<model::Introspection> ask_in_child(const Invocation& invocation, const std::vector<AskedBuild>& builds);
 
 }  // namespace cllab::app

@@ -1,7 +1,8 @@
 #include "app/choose/request.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <random>
 #include <set>
 
@@ -62,7 +63,8 @@ void check_points(const run::RunRequest& request, const model::Device& device) {
     std::set<std::string> families;
     for (const auto& group : request.comparisons) {
         for (const auto& cell : group)
-            if (families.insert(cell.experiment->family).second) run::kernel_source(*cell.experiment, *cell.variant, settings.cl_dir);
+            if (families.insert(cell.experiment->family).second)
+                run::kernel_source(*cell.experiment, *cell.variant, settings.cl_dir);
     }
     for (const auto& group : request.comparisons) {
         for (const auto& cell : group) {
@@ -84,26 +86,33 @@ std::vector<std::string> native_families() {
 
 namespace {
 
-/// `run A --vs B`: the two variants point by point, each pair a comparison of its own; or A as it is and with the build options B.
+/// `run A --vs B`: the two variants point by point, each pair a comparison of its own; or A as it is and with the build
+/// options B.
 std::vector<model::Group> pairs(const std::vector<model::Selected>& selected, const Invocation& invocation) {
     const bool builds = names_build_options(invocation.versus);
     const auto options = model::build_options_axis();
     auto axes = invocation.axes;
     if (builds) {
-        const bool twice = std::any_of(axes.begin(), axes.end(), [&](const auto& axis) { return axis.first == options.name; });
-        if (twice) throw Error(Blame::usage, "--vs with build options and --axis options cannot stand together; --build-options gives both sides more");
+        const bool twice =
+            std::any_of(axes.begin(), axes.end(), [&](const auto& axis) { return axis.first == options.name; });
+        if (twice)
+            throw Error(Blame::usage,
+                        "--vs with build options and --axis options cannot stand together; --build-options gives both "
+                        "sides more");
         axes.emplace_back(options.name, "," + invocation.versus);
     }
     // Families with axes of different names are planned together, so that an axis need only be known to one of them.
     std::vector<model::Cell> left, right;
     for (auto& group : model::make_plan(selected, axes, invocation.points))
         for (auto& cell : group) {
-            const bool first = builds ? cell.point.text(options.name) == options.values.front() : cell.id == selected.front().id;
+            const bool first =
+                builds ? cell.point.text(options.name) == options.values.front() : cell.id == selected.front().id;
             (first ? left : right).push_back(std::move(cell));
         }
     if (left.size() != right.size())
-        throw Error(Blame::usage, "--vs compares point by point; '" + selected.front().id + "' has " + std::to_string(left.size()) +
-                                      " and '" + selected.back().id + "' " + std::to_string(right.size()) + "; set both with --axis");
+        throw Error(Blame::usage, "--vs compares point by point; '" + selected.front().id + "' has " +
+                                      std::to_string(left.size()) + " and '" + selected.back().id + "' " +
+                                      std::to_string(right.size()) + "; set both with --axis");
     std::vector<model::Group> out;
     for (std::size_t i = 0; i < left.size(); ++i) out.push_back({std::move(left[i]), std::move(right[i])});
     return out;
@@ -114,7 +123,8 @@ std::vector<model::Selected> select_for(const Choice& choice, const Invocation& 
     if (invocation.versus.empty()) return selected;
     if (names_build_options(invocation.versus)) {
         if (selected.size() == 1) return selected;
-        throw Error(Blame::usage, "--vs with build options compares one variant with itself; the patterns select " + std::to_string(selected.size()));
+        throw Error(Blame::usage, "--vs with build options compares one variant with itself; the patterns select " +
+                                      std::to_string(selected.size()));
     }
     const auto other = choice.select({invocation.versus});
     if (selected.size() != 1 || other.size() != 1 || selected.front().id == other.front().id)
@@ -129,10 +139,12 @@ std::vector<model::Selected> select_for(const Choice& choice, const Invocation& 
 void add_native(std::vector<model::Selected>& selected) {
     std::vector<const model::Experiment*> families;
     for (const auto& s : selected)
-        if (std::find(families.begin(), families.end(), s.experiment) == families.end()) families.push_back(s.experiment);
+        if (std::find(families.begin(), families.end(), s.experiment) == families.end())
+            families.push_back(s.experiment);
     for (const auto* family : families) {
         if (family->native.empty())
-            throw Error(Blame::usage, "'" + family->family + "' has no native loop; those with one are " + join(native_families(), ", "));
+            throw Error(Blame::usage, "'" + family->family + "' has no native loop; those with one are " +
+                                          join(native_families(), ", "));
         for (const auto& loop : family->native) selected.push_back({family, &loop, family->id(loop)});
     }
 }
@@ -143,7 +155,8 @@ run::RunRequest request_of(const Choice& choice, const Invocation& invocation) {
     run::RunRequest out;
     auto selected = select_for(choice, invocation);
     if (invocation.native) add_native(selected);
-    out.comparisons = invocation.versus.empty() ? model::make_plan(selected, invocation.axes, invocation.points) : pairs(selected, invocation);
+    out.comparisons = invocation.versus.empty() ? model::make_plan(selected, invocation.axes, invocation.points)
+                                                : pairs(selected, invocation);
     auto& settings = out.settings = settings_of(invocation);
     settings.measure = !invocation.verify_only;
     settings.cache = run::cache_from(invocation.cache);
@@ -162,7 +175,8 @@ run::RunRequest request_of(const Choice& choice, const Invocation& invocation) {
     for (const auto& [name, path] : invocation.outputs) {
         std::size_t cells = 0;
         for (const auto& group : out.comparisons) cells += group.size();
-        if (cells != 1) throw Error(Blame::usage, "--output needs a run of one cell; this plan has " + std::to_string(cells));
+        if (cells != 1)
+            throw Error(Blame::usage, "--output needs a run of one cell; this plan has " + std::to_string(cells));
         require_savable(path);
         settings.pictures[name] = path;
     }

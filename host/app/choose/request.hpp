@@ -22,8 +22,8 @@ run::RunRequest request_of(const Choice& choice, const Invocation& invocation);
 /// What the records say of the run: its id, the same in every child process, the label and the drivers' caches.
 model::RunInfo run_info(const Invocation& invocation);
 
-/// A point that makes no sense, or a kernel's text that cannot be read, is the command line's fault, said before the long
-/// part: Error(usage).
+/// A point that makes no sense, or a kernel's text that cannot be read, is the command line's fault, said before the
+/// long part: Error(usage).
 void check_points(const run::RunRequest& request, const model::Device& device);
 
 }  // namespace cllab::app

@@ -21,26 +21,31 @@ std::size_t local_arguments(const model::Setup& setup) {
 
 std::string ballast_parameter() { return std::string("__local uint* ") + parameter; }
 
-unsigned waves_of(const model::Record& record, const model::Device& device, std::size_t arguments, std::size_t ballast) {
+unsigned waves_of(const model::Record& record, const model::Device& device, std::size_t arguments,
+                  std::size_t ballast) {
     if (device.compute_capability == 0 || !record.code.registers || record.work.group <= 0) return 0;
-    const inspect::KernelNeeds needs{*record.code.registers, 0, record.code.local_bytes.value_or(0) + static_cast<std::int64_t>(arguments + ballast), 32,
-                                     static_cast<std::size_t>(record.work.group)};
+    const inspect::KernelNeeds needs{
+        *record.code.registers, 0, record.code.local_bytes.value_or(0) + static_cast<std::int64_t>(arguments + ballast),
+        32, static_cast<std::size_t>(record.work.group)};
     const auto found = inspect::nvidia_occupancy("sm_" + std::to_string(device.compute_capability), needs);
     return found ? found->waves : 0;
 }
 
-std::variant<Residency, std::string> plan_ballast(const model::Record& record, const model::Device& device, std::size_t arguments) {
+std::variant<Residency, std::string> plan_ballast(const model::Record& record, const model::Device& device,
+                                                  std::size_t arguments) {
     if (!device.is_gpu()) return "a CPU runs one group a core at a time";
     if (device.compute_capability == 0 || !record.code.registers)
         return "how many groups a unit holds is known on NVIDIA only, where the compiler tells registers";
     const auto group = static_cast<std::size_t>(record.work.group);
-    if (group == 0 || record.work.launches > 1) return "an operation is several launches, or its groups are the driver's choice";
+    if (group == 0 || record.work.launches > 1)
+        return "an operation is several launches, or its groups are the driver's choice";
     const auto local = record.code.local_bytes.value_or(0) + static_cast<std::int64_t>(arguments);
     const auto waves = [&](std::size_t bytes) { return waves_of(record, device, arguments, bytes); };
     const auto before = waves(0);
     if (before == 0) return "how many groups a unit of this processor holds is not known";
     const double wave_of_group = std::max(1.0, std::ceil(record.work.group / 32));
-    if (record.work.groups * wave_of_group < 2.0 * before * device.compute_units) return "so few groups are there that all are resident at once, or nearly so";
+    if (record.work.groups * wave_of_group < 2.0 * before * device.compute_units)
+        return "so few groups are there that all are resident at once, or nearly so";
     constexpr std::size_t step = 1024;
     for (std::size_t bytes = step; bytes + static_cast<std::size_t>(local) <= device.local_bytes; bytes += step) {
         const auto after = waves(bytes);
@@ -49,8 +54,8 @@ std::variant<Residency, std::string> plan_ballast(const model::Record& record, c
     return "no local memory that a group may ask for leaves a unit fewer than " + std::to_string(before) + " waves";
 }
 
-std::optional<ChangedCell> with_ballast(const model::Cell& cell, const model::Setup& setup, const run::Settings& settings, const model::Device& device,
-                                        std::size_t bytes) {
+std::optional<ChangedCell> with_ballast(const model::Cell& cell, const model::Setup& setup,
+                                        const run::Settings& settings, const model::Device& device, std::size_t bytes) {
     if (local_arguments(setup) + bytes > device.local_bytes) return std::nullopt;
     const auto add = [bytes](model::Setup& out) { out.args.push_back(model::Local{parameter, bytes}); };
     return with_changed_text(cell, setup, settings, device, ballast_parameter(), "", add);

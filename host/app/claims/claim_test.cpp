@@ -36,47 +36,55 @@ std::string value_of(const model::Record& record, const std::string& axis) {
 }
 
 /// The work that the cell would declare; nothing when there is no such cell here.
-std::optional<model::WorkInfo> work_of(const model::Cell& cell, const run::Settings& settings, const model::Device& device) {
+std::optional<model::WorkInfo> work_of(const model::Cell& cell, const run::Settings& settings,
+                                       const model::Device& device) {
     try {
-        return model::work_of(model::set_up(*cell.experiment, {*cell.variant, cell.point, device, settings.seed, settings.files, 1}));
+        return model::work_of(
+            model::set_up(*cell.experiment, {*cell.variant, cell.point, device, settings.seed, settings.files, 1}));
     } catch (const Unsupported&) {
     } catch (const Error&) {
     }
     return std::nullopt;
 }
 
-/// The values of an axis to try, as they are typed: those of a number larger and smaller, those of a group's shape twice and half as wide.
+/// The values of an axis to try, as they are typed: those of a number larger and smaller, those of a group's shape
+/// twice and half as wide.
 std::vector<std::pair<std::string, double>> values_near(const model::Axis& axis, const std::string& before) {
     std::vector<std::pair<std::string, double>> out;
     if (axis.kind == model::Axis::Kind::integer) {
         const auto number = parse_integer(before);
         for (const double factor : {2.0, 0.5, 8.0, 1.0 / 8, 1.0 / 32, 1.0 / 128, 1.0 / 512}) {
             const auto after = number ? static_cast<std::int64_t>(static_cast<double>(*number) * factor) : 0;
-            if (number && *number >= 1 && after >= 1 && after != *number) out.emplace_back(std::to_string(after), factor);
+            if (number && *number >= 1 && after >= 1 && after != *number)
+                out.emplace_back(std::to_string(after), factor);
         }
     } else if (axis.kind == model::Axis::Kind::shape) {
         const auto cross = before.find('x');
         const auto wide = parse_integer(before.substr(0, cross));
         for (const double factor : {2.0, 0.5}) {
             const auto after = wide ? static_cast<std::int64_t>(static_cast<double>(*wide) * factor) : 0;
-            if (after >= 16) out.emplace_back(std::to_string(after) + (cross == std::string::npos ? "" : before.substr(cross)), 1);
+            if (after >= 16)
+                out.emplace_back(std::to_string(after) + (cross == std::string::npos ? "" : before.substr(cross)), 1);
         }
     }
     return out;
 }
 
-/// One change that the claim predicts something of with the limiter still there, one with the data elsewhere, and one with the same work in
-/// other groups, as far as there are such.
-std::vector<Change> changes(const run::Settings& settings, const model::Device& device, const model::Cell& cell, const model::Record& record,
-                            const model::Explanation& claim, const model::Limits& limits) {
+/// One change that the claim predicts something of with the limiter still there, one with the data elsewhere, and one
+/// with the same work in other groups, as far as there are such.
+std::vector<Change> changes(const run::Settings& settings, const model::Device& device, const model::Cell& cell,
+                            const model::Record& record, const model::Explanation& claim, const model::Limits& limits) {
     constexpr double most_bytes = 1 << 30;  // of the larger cell: it is made anew for each arrangement
-    // The least change that tells the limiter from another is taken; where none does so clearly, the one that does so best.
+    // The least change that tells the limiter from another is taken; where none does so clearly, the one that does so
+    // best.
     constexpr double clearly = 1.3;
     std::vector<Change> out;
     const auto take = [&](Change change) {
         const auto before = std::find_if(out.begin(), out.end(), [&](const auto& c) { return c.kind == change.kind; });
-        if (before == out.end()) out.push_back(std::move(change));
-        else if (before->apart < clearly && change.apart > before->apart) *before = std::move(change);
+        if (before == out.end())
+            out.push_back(std::move(change));
+        else if (before->apart < clearly && change.apart > before->apart)
+            *before = std::move(change);
     };
     for (const auto& axis : model::axes_of(*cell.experiment, *cell.variant)) {
         const auto before = value_of(record, axis.name);
@@ -92,8 +100,12 @@ std::vector<Change> changes(const run::Settings& settings, const model::Device& 
             const auto work = work_of(change.cell, settings, device);
             const auto prediction = work ? explain::predict(record, claim, *work, limits) : std::nullopt;
             // Groups of fewer than two waves leave a GPU idle, and narrow ones make a CPU's compiler write other code.
-            if (!prediction || (prediction->divided && std::min(work->group, record.work.group) < (device.is_gpu() ? 128 : 32))) continue;
-            change.kind = prediction->elsewhere ? Change::Kind::place : prediction->divided ? Change::Kind::groups : Change::Kind::amount;
+            if (!prediction ||
+                (prediction->divided && std::min(work->group, record.work.group) < (device.is_gpu() ? 128 : 32)))
+                continue;
+            change.kind = prediction->elsewhere ? Change::Kind::place
+                          : prediction->divided ? Change::Kind::groups
+                                                : Change::Kind::amount;
             change.apart = prediction->apart;
             change.test.low = prediction->low;
             change.test.high = prediction->high;
@@ -105,56 +117,71 @@ std::vector<Change> changes(const run::Settings& settings, const model::Device& 
 }
 
 /// A changed cell as it runs alone.
-model::Record run_alone(Runner& runner, const run::Settings& settings, const model::Device& device, const model::Cell& cell) {
+model::Record run_alone(Runner& runner, const run::Settings& settings, const model::Device& device,
+                        const model::Cell& cell) {
     run::RunRequest request{std::nullopt, {{cell}}, settings};
     request.settings.sampling_seconds = 0.02;
     request.settings.dumps.reset();
     request.settings.pictures.clear();
     model::Record found;
     runner.run(request, device.selector,
-               {[](std::size_t, std::size_t, const model::Record&, const char*) {}, [&](std::size_t, std::size_t, const model::Record& r) { found = r; }});
+               {[](std::size_t, std::size_t, const model::Record&, const char*) {},
+                [&](std::size_t, std::size_t, const model::Record& r) { found = r; }});
     return found;
 }
 
 /// Why the cell with a ballast says nothing of fewer waves: it must have the registers that the cell has.
-std::string trouble_of(Runner& runner, const run::Settings& settings, const model::Device& device, const model::Cell& cell, const model::Record& record) {
+std::string trouble_of(Runner& runner, const run::Settings& settings, const model::Device& device,
+                       const model::Cell& cell, const model::Record& record) {
     const auto found = run_alone(runner, settings, device, cell);
     const std::string with = "with local memory that it does not use the kernel ";
     if (found.status != model::Status::ok) return with + "is " + model::name(found.status) + ": " + found.reason;
     if (found.code.registers == record.code.registers && found.code.spills == record.code.spills) return "";
-    return with + "has " + std::to_string(found.code.registers.value_or(0)) + " registers, not " + std::to_string(record.code.registers.value_or(0));
+    return with + "has " + std::to_string(found.code.registers.value_or(0)) + " registers, not " +
+           std::to_string(record.code.registers.value_or(0));
 }
 
 /// The cell with fewer groups resident; else why there is none.
-std::variant<Change, std::string> fewer_waves(Runner& runner, const run::Settings& settings, const model::Device& device, const model::Cell& cell,
-                                              const model::Setup& setup, const model::Record& record, const model::Explanation& claim) {
+std::variant<Change, std::string> fewer_waves(Runner& runner, const run::Settings& settings,
+                                              const model::Device& device, const model::Cell& cell,
+                                              const model::Setup& setup, const model::Record& record,
+                                              const model::Explanation& claim) {
     if (!device.is_gpu()) return "a CPU runs one group a core at a time";
     const auto plan = plan_ballast(record, device, local_arguments(setup));
     if (const auto* why = std::get_if<std::string>(&plan)) return *why;
     const auto& residency = std::get<Residency>(plan);
-    const auto prediction = explain::predict_fewer(record, claim, static_cast<double>(residency.after) / residency.before);
+    const auto prediction =
+        explain::predict_fewer(record, claim, static_cast<double>(residency.after) / residency.before);
     const auto before = std::to_string(residency.before), after = std::to_string(residency.after);
     if (!prediction) return "with " + after + " waves a unit instead of " + before + " any limiter may take as long";
     const auto ballasted = with_ballast(cell, setup, settings, device, residency.bytes);
     if (!ballasted) return "the kernel is not found in its text, or an operation is several launches";
-    if (const auto trouble = trouble_of(runner, settings, device, ballasted->cell, record); !trouble.empty()) return trouble;
+    if (const auto trouble = trouble_of(runner, settings, device, ballasted->cell, record); !trouble.empty())
+        return trouble;
     Change out{ballasted->cell, {"waves a unit", before, after}, Change::Kind::residency, 1, ballasted->experiment};
     out.test.low = prediction->low;
     out.test.high = prediction->high;
-    out.test.because = prediction->because + ", by " + std::to_string(residency.bytes) + " bytes of local memory that no group uses";
+    out.test.because =
+        prediction->because + ", by " + std::to_string(residency.bytes) + " bytes of local memory that no group uses";
     return out;
 }
 
 /// The cell with half of its work-items; else why there is none.
-std::variant<Change, std::string> fewer_items(const run::Settings& settings, const model::Device& device, const model::Cell& cell, const model::Setup& setup,
-                                              const model::Record& record, const model::Explanation& claim, const model::Limits& limits) {
+std::variant<Change, std::string> fewer_items(const run::Settings& settings, const model::Device& device,
+                                              const model::Cell& cell, const model::Setup& setup,
+                                              const model::Record& record, const model::Explanation& claim,
+                                              const model::Limits& limits) {
     const auto halved = half_of_items(cell, setup, record, settings, device);
     if (const auto* why = std::get_if<std::string>(&halved)) return *why;
     const auto& half = std::get<HalfItems>(halved);
     const auto prediction = explain::predict(record, claim, half.work, limits);
     if (!prediction) return "any limiter may take as long for half of them";
     const auto number = [](double items) { return std::to_string(static_cast<std::uint64_t>(items)); };
-    Change out{half.cell, {"work-items", number(half.before), number(half.after)}, Change::Kind::items, prediction->apart, half.experiment};
+    Change out{half.cell,
+               {"work-items", number(half.before), number(half.after)},
+               Change::Kind::items,
+               prediction->apart,
+               half.experiment};
     out.test.low = prediction->low;
     out.test.high = prediction->high;
     out.test.because = prediction->because;
@@ -162,15 +189,17 @@ std::variant<Change, std::string> fewer_items(const run::Settings& settings, con
 }
 
 /// The cell with multiply-adds that nothing needs; else why there is none.
-std::variant<Change, std::string> more_arithmetic(Runner& runner, const run::Settings& settings, const model::Device& device, const model::Cell& cell,
-                                                  const model::Setup& setup, const model::Record& record, const model::Explanation& claim,
-                                                  const model::Limits& limits) {
+std::variant<Change, std::string> more_arithmetic(Runner& runner, const run::Settings& settings,
+                                                  const model::Device& device, const model::Cell& cell,
+                                                  const model::Setup& setup, const model::Record& record,
+                                                  const model::Explanation& claim, const model::Limits& limits) {
     constexpr double part = 0.4;             // of the time that they are to take
     constexpr unsigned few = 4, most = 512;  // of a work-item
     const auto items = static_cast<double>(setup.global.count());
     const auto units = static_cast<double>(std::max(1u, device.compute_units));
     // What stands in front of a work-item's own work runs beside that of others, of which there must be many at a time.
-    if (device.is_gpu() && items < 8192 * units) return "so few work-items are there that nothing runs beside what stands in front of them";
+    if (device.is_gpu() && items < 8192 * units)
+        return "so few work-items are there that nothing runs beside what stands in front of them";
     if (!device.is_gpu() && record.time->median * units / items > 20e-9)
         return "each work-item works so long that nothing runs beside what stands in front of it";
     const auto is_sampled = [](const model::Record& r) { return r.hot && r.hot->evidence == model::Hot::sampled; };
@@ -178,22 +207,30 @@ std::variant<Change, std::string> more_arithmetic(Runner& runner, const run::Set
     const auto least = explain::arithmetic_of(record, few * items, limits);
     if (!least) return "the profile has no float peak";
     const double times = std::ceil(part * record.time->median / least->seconds);
-    if (least->seconds > 0.6 * record.time->median || few * times > most) return "no number of them is a fair part of its time";
+    if (least->seconds > 0.6 * record.time->median || few * times > most)
+        return "no number of them is a fair part of its time";
     const auto operations = few * static_cast<unsigned>(times);
     const double seconds = least->seconds * times;
     const auto prediction = explain::predict_more_arithmetic(record, claim, seconds);
     if (!prediction) return "what they do under this limiter is not known";
     const auto changed = with_arithmetic(cell, setup, settings, device, operations);
-    if (!changed) return "the kernel is not found in its text, an operation is several launches, or the time is of one step of a loop";
+    if (!changed)
+        return "the kernel is not found in its text, an operation is several launches, or the time is of one step of a "
+               "loop";
     const auto found = run_alone(runner, settings, device, changed->cell);
-    if (found.status != model::Status::ok) return std::string("the kernel with them is ") + model::name(found.status) + ": " + found.reason;
+    if (found.status != model::Status::ok)
+        return std::string("the kernel with them is ") + model::name(found.status) + ": " + found.reason;
     if (found.code.spills.value_or(0) != record.code.spills.value_or(0)) return "the kernel with them spills registers";
-    if (device.is_gpu() && waves_of(found, device, local_arguments(setup)) != waves_of(record, device, local_arguments(setup)))
+    if (device.is_gpu() &&
+        waves_of(found, device, local_arguments(setup)) != waves_of(record, device, local_arguments(setup)))
         return "with them its registers leave a unit another number of waves";
     const auto after = explain::arithmetic_of(found, few * items, limits);
     if (!device.is_gpu() && (!is_sampled(found) || !after || after->seconds != least->seconds))
         return "the kernel with them has other vectors, or they are not known";
-    Change out{changed->cell, {"multiply-adds", "none", std::to_string(operations) + " more"}, Change::Kind::arithmetic, prediction->apart,
+    Change out{changed->cell,
+               {"multiply-adds", "none", std::to_string(operations) + " more"},
+               Change::Kind::arithmetic,
+               prediction->apart,
                changed->experiment};
     out.test.low = prediction->low;
     out.test.high = prediction->high;
@@ -203,25 +240,32 @@ std::variant<Change, std::string> more_arithmetic(Runner& runner, const run::Set
 
 }  // namespace
 
-void test_claim(Runner& runner, const run::Settings& settings, const model::Device& device, const model::Cell& cell, const model::Record& record,
-                const model::Limits& limits, model::Explanation& claim, const std::function<void(const std::string&)>& progress) {
+void test_claim(Runner& runner, const run::Settings& settings, const model::Device& device, const model::Cell& cell,
+                const model::Record& record, const model::Limits& limits, model::Explanation& claim,
+                const std::function<void(const std::string&)>& progress) {
     if (!claim.limiter()) return;
     auto planned = changes(settings, device, cell, record, claim, limits);
-    const auto setup = model::set_up(*cell.experiment, {*cell.variant, cell.point, device, settings.seed, settings.files, 1});
+    const auto setup =
+        model::set_up(*cell.experiment, {*cell.variant, cell.point, device, settings.seed, settings.files, 1});
     std::vector<std::string> without;
     const auto plan = [&](const char* what, std::variant<Change, std::string> found) {
-        if (auto* change = std::get_if<Change>(&found)) planned.push_back(std::move(*change));
-        else without.push_back(std::string(what) + ": " + std::get<std::string>(found));
+        if (auto* change = std::get_if<Change>(&found))
+            planned.push_back(std::move(*change));
+        else
+            without.push_back(std::string(what) + ": " + std::get<std::string>(found));
     };
     plan("with fewer groups resident", fewer_waves(runner, settings, device, cell, setup, record, claim));
     plan("with half of the work-items", fewer_items(settings, device, cell, setup, record, claim, limits));
     plan("with more arithmetic", more_arithmetic(runner, settings, device, cell, setup, record, claim, limits));
-    // Those that tell most. A prediction is wide, so that five arrangements that all lie within it, or all beside it, say which: by chance one
-    // in sixteen of a ratio at its end does. More are taken, as long as there is time, while they differ by more than it is wide.
+    // Those that tell most. A prediction is wide, so that five arrangements that all lie within it, or all beside it,
+    // say which: by chance one in sixteen of a ratio at its end does. More are taken, as long as there is time, while
+    // they differ by more than it is wide.
     std::stable_sort(planned.begin(), planned.end(), [](const auto& a, const auto& b) { return a.apart > b.apart; });
     if (planned.size() > most_tests) planned.resize(most_tests);
     for (auto& change : planned) {
-        if (std::any_of(claim.tests.begin(), claim.tests.end(), [](const auto& t) { return t.outcome == model::Outcome::otherwise; })) break;
+        if (std::any_of(claim.tests.begin(), claim.tests.end(),
+                        [](const auto& t) { return t.outcome == model::Outcome::otherwise; }))
+            break;
         compare::Rules few;
         few.coverage = 0.93;
         few.least = 5;
@@ -229,17 +273,20 @@ void test_claim(Runner& runner, const run::Settings& settings, const model::Devi
         auto& test = change.test;
         auto changed = record;
         changed.code.fingerprint.clear();
-        const auto comparison = compare_cells(runner, settings, device.selector, {change.cell, cell}, changed, record, seconds_of_a_test,
-                                              [&](const model::Comparison& so_far) {
-                                                  progress(test.axis + "=" + test.after + ": " + report::comparison_progress(so_far));
-                                              },
-                                              few, model::Control::right);
+        const auto comparison = compare_cells(
+            runner, settings, device.selector, {change.cell, cell}, changed, record, seconds_of_a_test,
+            [&](const model::Comparison& so_far) {
+                progress(test.axis + "=" + test.after + ": " + report::comparison_progress(so_far));
+            },
+            few, model::Control::right);
         test.found = comparison.judgement.ratio;
         test.trouble = comparison.trouble;
         if (test.trouble.empty()) test.outcome = explain::judge(test.low, test.high, test.found);
         claim.tests.push_back(test);
     }
-    if (planned.empty()) without.insert(without.begin(), "no axis of the cell changes its work so that this limiter predicts what no other one does");
+    if (planned.empty())
+        without.insert(without.begin(),
+                       "no axis of the cell changes its work so that this limiter predicts what no other one does");
     claim.untested = join(without, "; ");
     explain::conclude(claim);
 }

@@ -8,7 +8,9 @@ namespace {
 
 /// Of every amount half; what each work-item passes or waits for is the same.
 model::WorkInfo part_of(model::WorkInfo work, double part) {
-    for (double* amount : {&work.bytes, &work.flops, &work.atomics, &work.groups, &work.local_bytes, &work.local_atomics, &work.instructions}) *amount *= part;
+    for (double* amount : {&work.bytes, &work.flops, &work.atomics, &work.groups, &work.local_bytes,
+                           &work.local_atomics, &work.instructions})
+        *amount *= part;
     if (!work.shared) work.footprint *= part;
     if (work.read) *work.read *= part;
     return work;
@@ -16,12 +18,15 @@ model::WorkInfo part_of(model::WorkInfo work, double part) {
 
 }  // namespace
 
-std::variant<HalfItems, std::string> half_of_items(const model::Cell& cell, const model::Setup& setup, const model::Record& record,
-                                                   const run::Settings& settings, const model::Device& device) {
-    if (!setup.steps.empty() || setup.slope) return "an operation is several launches, or the time is of one step of a loop";
+std::variant<HalfItems, std::string> half_of_items(const model::Cell& cell, const model::Setup& setup,
+                                                   const model::Record& record, const run::Settings& settings,
+                                                   const model::Device& device) {
+    if (!setup.steps.empty() || setup.slope)
+        return "an operation is several launches, or the time is of one step of a loop";
     if (setup.local.dims == 0) return "the groups are the driver's choice";
     const auto built = run::build_text(cell, setup, device, settings.cl_dir, settings.build_options);
-    if (asks_for(built.text, built.options, {"get_global_size", "get_num_groups"})) return "its text asks how many work-items there are";
+    if (asks_for(built.text, built.options, {"get_global_size", "get_num_groups"}))
+        return "its text asks how many work-items there are";
     auto global = setup.global;
     std::size_t before = 0, after = 0;
     for (std::size_t d = 3; d-- > 0 && after == 0;) {
@@ -46,8 +51,8 @@ std::variant<HalfItems, std::string> half_of_items(const model::Cell& cell, cons
         out.proof = {};
         return out;
     };
-    HalfItems out{changed, cell, part_of(record.work, static_cast<double>(after) / static_cast<double>(before)), static_cast<double>(before),
-                  static_cast<double>(after)};
+    HalfItems out{changed, cell, part_of(record.work, static_cast<double>(after) / static_cast<double>(before)),
+                  static_cast<double>(before), static_cast<double>(after)};
     out.cell.experiment = changed.get();
     return out;
 }

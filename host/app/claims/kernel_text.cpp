@@ -30,20 +30,22 @@ std::optional<std::size_t> closing(const std::string& text, std::size_t open) {
 
 }  // namespace
 
-std::optional<std::string> with_parameters(const std::string& text, const std::vector<std::string>& names, const std::string& parameters,
-                                           const std::string& statements) {
+std::optional<std::string> with_parameters(const std::string& text, const std::vector<std::string>& names,
+                                           const std::string& parameters, const std::string& statements) {
     std::string out;
     std::size_t done = 0;
     for (std::size_t at = 0; at < text.size(); ++at) {
         if (at > 0 && in_name(text[at - 1])) continue;
-        const auto name = std::find_if(names.begin(), names.end(), [&](const auto& n) { return text.compare(at, n.size(), n) == 0; });
+        const auto name =
+            std::find_if(names.begin(), names.end(), [&](const auto& n) { return text.compare(at, n.size(), n) == 0; });
         if (name == names.end()) continue;
         const auto open = text.find_first_not_of(" \t\r\n", at + name->size());
         if (open == std::string::npos || text[open] != '(') continue;
         // What stands in front of it, back to the statement or function before, makes it a kernel and no call.
         const auto before = text.find_last_of(";{}", at) + 1;  // of none: npos, and one more is 0
         const auto head = std::string_view(text).substr(before, at - before), line = head.substr(head.rfind('\n') + 1);
-        if (line.find("//") != std::string_view::npos || (!has_word(head, "kernel") && !has_word(head, "__kernel"))) continue;
+        if (line.find("//") != std::string_view::npos || (!has_word(head, "kernel") && !has_word(head, "__kernel")))
+            continue;
         const auto close = closing(text, open);
         if (!close) continue;
         const auto own = trim(std::string_view(text).substr(open + 1, *close - open - 1));
@@ -52,7 +54,8 @@ std::optional<std::string> with_parameters(const std::string& text, const std::v
         done = *close;
         if (statements.empty()) continue;
         const auto begin = text.find_first_not_of(" \t\r\n", *close + 1);
-        if (begin == std::string::npos || text[begin] != '{') return std::nullopt;  // a declaration, or attributes behind it
+        if (begin == std::string::npos || text[begin] != '{')
+            return std::nullopt;  // a declaration, or attributes behind it
         out += text.substr(done, begin + 1 - done) + statements;
         done = begin + 1;
     }
@@ -64,12 +67,16 @@ bool asks_for(const std::string& text, const std::string& options, const std::ve
     const auto is_defined = [&](std::string_view name) {
         name = name.substr(0, name.find_first_of(" \t/"));
         // The compiler has names of its own, and the text may define what it asks for.
-        if (name.starts_with("cl_") || name.starts_with("__") || text.find("#define " + std::string(name)) != std::string::npos) return true;
-        for (auto at = options.find("-D" + std::string(name)); at != std::string::npos; at = options.find("-D" + std::string(name), at + 1))
+        if (name.starts_with("cl_") || name.starts_with("__") ||
+            text.find("#define " + std::string(name)) != std::string::npos)
+            return true;
+        for (auto at = options.find("-D" + std::string(name)); at != std::string::npos;
+             at = options.find("-D" + std::string(name), at + 1))
             if (const auto end = at + 2 + name.size(); end == options.size() || !in_name(options[end])) return true;
         return false;
     };
-    // defined(A), !defined(A) and what && and || make of them. What is in further parentheses is taken for true rather more often than it is.
+    // defined(A), !defined(A) and what && and || make of them. What is in further parentheses is taken for true rather
+    // more often than it is.
     const auto may_hold = [&](std::string_view condition) {
         if (condition.find("!(") != std::string_view::npos) return true;
         const auto term_may = [&](std::string_view term) {
@@ -98,11 +105,16 @@ bool asks_for(const std::string& text, const std::string& options, const std::ve
     std::vector<bool> compiled;  // of each #if around a line; one whose condition is not understood is
     for (const auto line : inspect::lines_of(text)) {
         const auto words = trim(line);
-        if (words.starts_with("#ifdef ")) compiled.push_back(is_defined(trim(words.substr(7))));
-        else if (words.starts_with("#if ")) compiled.push_back(may_hold(words.substr(4)));
-        else if (words.starts_with("#if")) compiled.push_back(true);
-        else if (words.starts_with("#el") && !compiled.empty()) compiled.back() = true;
-        else if (words.starts_with("#endif") && !compiled.empty()) compiled.pop_back();
+        if (words.starts_with("#ifdef "))
+            compiled.push_back(is_defined(trim(words.substr(7))));
+        else if (words.starts_with("#if "))
+            compiled.push_back(may_hold(words.substr(4)));
+        else if (words.starts_with("#if"))
+            compiled.push_back(true);
+        else if (words.starts_with("#el") && !compiled.empty())
+            compiled.back() = true;
+        else if (words.starts_with("#endif") && !compiled.empty())
+            compiled.pop_back();
         else if (std::all_of(compiled.begin(), compiled.end(), [](bool b) { return b; }) &&
                  std::any_of(functions.begin(), functions.end(), [&](const auto& f) { return has_word(line, f); }))
             return true;
@@ -110,12 +122,15 @@ bool asks_for(const std::string& text, const std::string& options, const std::ve
     return false;
 }
 
-std::optional<ChangedCell> with_changed_text(const model::Cell& cell, const model::Setup& setup, const run::Settings& settings, const model::Device& device,
-                                             const std::string& parameters, const std::string& statements, const std::function<void(model::Setup&)>& add) {
+std::optional<ChangedCell> with_changed_text(const model::Cell& cell, const model::Setup& setup,
+                                             const run::Settings& settings, const model::Device& device,
+                                             const std::string& parameters, const std::string& statements,
+                                             const std::function<void(model::Setup&)>& add) {
     if (!setup.steps.empty()) return std::nullopt;
     const auto built = run::build_text(cell, setup, device, settings.cl_dir, settings.build_options);
     if (built.options.find("-x cuda") != std::string::npos) return std::nullopt;
-    const auto text = with_parameters(built.text, {cell.experiment->entry(*cell.variant), "KERNEL"}, parameters, statements);
+    const auto text =
+        with_parameters(built.text, {cell.experiment->entry(*cell.variant), "KERNEL"}, parameters, statements);
     if (!text) return std::nullopt;
     const auto changed = std::make_shared<model::Experiment>(*cell.experiment);
     changed->setup = [base = cell.experiment->setup, add](const model::Request& request, model::Params& params) {

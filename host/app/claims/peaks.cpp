@@ -34,31 +34,41 @@ void replace_if(model::Limits& limits, const model::Figure& now, Rule rule) {
 }  // namespace
 
 Peaks::Peaks(Runner& runner, const run::Settings& settings, const model::Device& device)
-    : runner_(runner), settings_(settings), device_(device), limits_(settings.limits.at(device.selector)), used_(limits_) {}
+    : runner_(runner),
+      settings_(settings),
+      device_(device),
+      limits_(settings.limits.at(device.selector)),
+      used_(limits_) {}
 
-std::vector<model::Figure> Peaks::measured(const std::string& id, const std::function<void(const std::string&)>& progress) {
+std::vector<model::Figure> Peaks::measured(const std::string& id,
+                                           const std::function<void(const std::string&)>& progress) {
     // What others disturb so much that it is no figure is tried once more, for longer.
     for (const double seconds : {0.1, 0.3})
         if (auto found = measured_within(id, seconds, progress); !found.empty()) return found;
     return {};
 }
 
-std::vector<model::Figure> Peaks::measured_within(const std::string& id, double seconds, const std::function<void(const std::string&)>& progress) {
+std::vector<model::Figure> Peaks::measured_within(const std::string& id, double seconds,
+                                                  const std::function<void(const std::string&)>& progress) {
     run::RunRequest request{std::nullopt, {}, probing(settings_)};
     request.settings.sampling_seconds = seconds;
     const auto parts = portrait::parts_of_figure(id, device_);
     for (const auto& part : parts)
-        for (auto& group : model::make_plan(model::select(model::registry(), {part.pattern}), part.axes)) request.comparisons.push_back(std::move(group));
+        for (auto& group : model::make_plan(model::select(model::registry(), {part.pattern}), part.axes))
+            request.comparisons.push_back(std::move(group));
     if (request.comparisons.empty()) return {};
     std::vector<model::Record> records;
     runner_.run(request, device_.selector,
-                {[&](std::size_t, std::size_t, const model::Record& record, const char*) { progress("peak " + id + " again: " + record.id); },
+                {[&](std::size_t, std::size_t, const model::Record& record, const char*) {
+                     progress("peak " + id + " again: " + record.id);
+                 },
                  [&](std::size_t, std::size_t, const model::Record& record) { records.push_back(record); }});
     std::vector<model::Figure> out;
     for (const auto& conclusion : portrait::conclude(records, device_))
         for (const auto& f : conclusion.findings)
             // Others rest on the same cells or on more.
-            if (f.withheld.empty() && f.value > 0 && portrait::parts_of_figure(portrait::id_of(conclusion, f), device_) == parts)
+            if (f.withheld.empty() && f.value > 0 &&
+                portrait::parts_of_figure(portrait::id_of(conclusion, f), device_) == parts)
                 out.push_back({portrait::id_of(conclusion, f), f.name, f.unit, f.value, f.low, f.high});
     const auto wanted = std::find_if(out.begin(), out.end(), [&](const auto& f) { return f.id == id; });
     if (wanted == out.end()) return {};
@@ -66,7 +76,8 @@ std::vector<model::Figure> Peaks::measured_within(const std::string& id, double 
     return out;
 }
 
-std::vector<model::PeakAgain> Peaks::measure_missing(const model::Explanation& explanation, const std::function<void(const std::string&)>& progress) {
+std::vector<model::PeakAgain> Peaks::measure_missing(const model::Explanation& explanation,
+                                                     const std::function<void(const std::string&)>& progress) {
     std::vector<model::PeakAgain> out;
     for (const auto& id : explanation.missing) {
         if (explanation.limit != model::Limit::unexplained || ++tried_[id] > 2) continue;
@@ -76,7 +87,8 @@ std::vector<model::PeakAgain> Peaks::measure_missing(const model::Explanation& e
         auto figure = explain::gain(one.front(), other.front()) > 1 ? other.front() : one.front();
         figure.of_profile = false;
         for (auto* limits : {&limits_, &used_}) limits->figures.push_back(figure);
-        out.push_back({figure.id, figure.name, figure.unit, 0, figure.value, true, "the profile withheld it, or was made without", false});
+        out.push_back({figure.id, figure.name, figure.unit, 0, figure.value, true,
+                       "the profile withheld it, or was made without", false});
     }
     return out;
 }
@@ -96,7 +108,8 @@ std::optional<model::Record> Peaks::once_more(const model::Cell& cell) {
     return out;
 }
 
-model::Explanation Peaks::explain(const model::Cell& cell, const model::Record& record, const std::function<void(const std::string&)>& progress) {
+model::Explanation Peaks::explain(const model::Cell& cell, const model::Record& record,
+                                  const std::function<void(const std::string&)>& progress) {
     constexpr std::size_t most = 3;  // of peaks that one cell has measured again
     used_ = limits_;
     auto out = explain::explain(record, used_);
@@ -134,7 +147,8 @@ model::Explanation Peaks::explain(const model::Cell& cell, const model::Record& 
         } else if (out.limit == model::Limit::unexplained && explain::is_slower(*before, now.front())) {
             const auto after = once_more(cell);
             peak.used = after && explain::is_alike(record.time->median, after->time->median);
-            peak.note = peak.used ? "something slows it now, and this cell with it, so that what was measured beside it stands for this cell"
+            peak.note = peak.used ? "something slows it now, and this cell with it, so that what was measured beside "
+                                    "it stands for this cell"
                                   : "something slowed it, but not this cell alike, so that the earlier one stands";
             // What the same cells say of other figures was slowed as they were.
             if (peak.used)
@@ -150,9 +164,11 @@ model::Explanation Peaks::explain(const model::Cell& cell, const model::Record& 
     return out;
 }
 
-std::optional<model::Record> Peaks::second_time(const model::Cell& cell, const model::Record& record, model::Limit limit) {
+std::optional<model::Record> Peaks::second_time(const model::Cell& cell, const model::Record& record,
+                                                model::Limit limit) {
     using model::Limit;
-    if (!record.time || (limit != Limit::unexplained && limit != Limit::impossible && limit != Limit::unsteady)) return std::nullopt;
+    if (!record.time || (limit != Limit::unexplained && limit != Limit::impossible && limit != Limit::unsteady))
+        return std::nullopt;
     auto out = once_more(cell);
     if (!out || !explain::second_stands(*record.time, *out->time, limit)) return std::nullopt;
     out->hot = record.hot;

@@ -2,10 +2,11 @@
 //
 // What the profile withheld, because others disturbed it then, is measured where a cell is not explained without it.
 //
-// A profile is made once, and the machine may have been busy then: a bound by a peak that was too slow is above the time of a good cell, which
-// could never be explained. Or the machine is busy now, and the cell takes longer than the profile's peak explains. Both show when the peak is
-// measured beside the cell. A faster peak than the profile's stands for the rest of the command. A slower one is taken only where the cell,
-// measured once more behind it, takes as long as before, so that both were slowed alike, and for that cell only.
+// A profile is made once, and the machine may have been busy then: a bound by a peak that was too slow is above the
+// time of a good cell, which could never be explained. Or the machine is busy now, and the cell takes longer than the
+// profile's peak explains. Both show when the peak is measured beside the cell. A faster peak than the profile's stands
+// for the rest of the command. A slower one is taken only where the cell, measured once more behind it, takes as long
+// as before, so that both were slowed alike, and for that cell only.
 #pragma once
 
 #include <functional>
@@ -27,9 +28,10 @@ public:
     Peaks(Runner& runner, const run::Settings& settings, const model::Device& device);
 
     /// What limits the cell of this record. Throws run::Interrupted, DeviceLost.
-    model::Explanation explain(const model::Cell& cell, const model::Record& record, const std::function<void(const std::string&)>& progress);
-    /// The cell measured a second time, where its first time names no limiter and the second one stands instead (explain::second_stands). Which
-    /// code ran is known of the first time. Throws like explain.
+    model::Explanation explain(const model::Cell& cell, const model::Record& record,
+                               const std::function<void(const std::string&)>& progress);
+    /// The cell measured a second time, where its first time names no limiter and the second one stands instead
+    /// (explain::second_stands). Which code ran is known of the first time. Throws like explain.
     std::optional<model::Record> second_time(const model::Cell& cell, const model::Record& record, model::Limit limit);
     /// Those that the last explanation rests on.
     const model::Limits& limits() const { return used_; }
@@ -37,10 +39,12 @@ public:
 private:
     std::vector<model::Figure> measured(const std::string& id, const std::function<void(const std::string&)>& progress);
     /// The figure first, then others that the same cells say; empty where they do not say it.
-    std::vector<model::Figure> measured_within(const std::string& id, double seconds, const std::function<void(const std::string&)>& progress);
-    /// Measures what the profile has not and the explanation misses, twice at the most. Empty where there was nothing to measure, or it came to
-    /// nothing.
-    std::vector<model::PeakAgain> measure_missing(const model::Explanation& explanation, const std::function<void(const std::string&)>& progress);
+    std::vector<model::Figure> measured_within(const std::string& id, double seconds,
+                                               const std::function<void(const std::string&)>& progress);
+    /// Measures what the profile has not and the explanation misses, twice at the most. Empty where there was nothing
+    /// to measure, or it came to nothing.
+    std::vector<model::PeakAgain> measure_missing(const model::Explanation& explanation,
+                                                  const std::function<void(const std::string&)>& progress);
     std::optional<model::Record> once_more(const model::Cell& cell);
 
     Runner& runner_;

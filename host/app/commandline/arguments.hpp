@@ -13,7 +13,8 @@ void refuse_empty(const std::vector<std::string>& args);
 
 /// Boost takes whatever comes next for an option's value, so that `--json --no-dumps` would write a file "--no-dumps".
 /// Throws Error(usage).
-void refuse_missing_values(const std::vector<std::string>& args, const boost::program_options::options_description& known);
+void refuse_missing_values(const std::vector<std::string>& args,
+                           const boost::program_options::options_description& known);
 
 /// The whole number of --seed; Boost makes 2^64 - 1 of -1. Throws Error(usage).
 std::uint64_t seed_from(const std::string& text);

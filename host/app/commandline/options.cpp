@@ -5,8 +5,8 @@
 #include <map>
 #include <random>
 
-#include "app/commandline/arguments.hpp"
 #include "app/choose/choice.hpp"
+#include "app/commandline/arguments.hpp"
 #include "app/commandline/option_list.hpp"
 #include "core/error.hpp"
 #include "core/suggest.hpp"
@@ -39,7 +39,8 @@ std::vector<std::pair<std::string, std::string>> named(const std::string& option
         const auto& [name, value] = out.back();
         const auto [first, is_new] = given.emplace(name, value);
         if (!is_new)
-            throw Error(Blame::usage, "option '--" + option + "' gives '" + name + "' twice, '" + first->second + "' and '" + value + "'");
+            throw Error(Blame::usage, "option '--" + option + "' gives '" + name + "' twice, '" + first->second +
+                                          "' and '" + value + "'");
     }
     return out;
 }
@@ -111,37 +112,62 @@ void fill(Invocation& out, const Given& given) {
     // What devices, list and profile print; a file for the other commands.
     out.as_json = given.has("json") && (out.command == "devices" || out.command == "list" || out.command == "profile");
     if (!out.as_json) given.text("json", out.json);
-    for (const auto& [name, to] : {std::pair{"csv", &out.csv}, {"html", &out.html}, {"junit", &out.junit}, {"dumps", &out.dumps},
-                                   {"cl-dir", &out.cl_dir}, {"build-options", &out.build_options}, {"label", &out.label},
-                                   {"vs", &out.versus}, {"baseline", &out.baseline}, {"check", &out.check}, {"replay", &out.replay},
-                                   {"cache", &out.cache}, {"parallel", &out.parallel}, {"export", &out.exports_to}})
+    for (const auto& [name, to] : {std::pair{"csv", &out.csv},
+                                   {"html", &out.html},
+                                   {"junit", &out.junit},
+                                   {"dumps", &out.dumps},
+                                   {"cl-dir", &out.cl_dir},
+                                   {"build-options", &out.build_options},
+                                   {"label", &out.label},
+                                   {"vs", &out.versus},
+                                   {"baseline", &out.baseline},
+                                   {"check", &out.check},
+                                   {"replay", &out.replay},
+                                   {"cache", &out.cache},
+                                   {"parallel", &out.parallel},
+                                   {"export", &out.exports_to}})
         given.text(name, *to);
-    if (const std::vector<std::string> possible{"never", "gpus", "all"}; std::find(possible.begin(), possible.end(), out.parallel) == possible.end())
-        throw Error(Blame::usage, "option '--parallel' is '" + out.parallel + "'; possible are never, gpus and all" + or_did_you_mean(out.parallel, possible));
+    if (const std::vector<std::string> possible{"never", "gpus", "all"};
+        std::find(possible.begin(), possible.end(), out.parallel) == possible.end())
+        throw Error(Blame::usage, "option '--parallel' is '" + out.parallel + "'; possible are never, gpus and all" +
+                                      or_did_you_mean(out.parallel, possible));
     if (given.has("processes")) {
         out.processes = given.values["processes"].as<unsigned>();
         if (out.processes < 1 || out.processes > 64)
-            throw Error(Blame::usage, "option '--processes' is " + std::to_string(out.processes) + "; possible are whole numbers from 1 to 64");
+            throw Error(Blame::usage, "option '--processes' is " + std::to_string(out.processes) +
+                                          "; possible are whole numbers from 1 to 64");
     }
     if (given.has("points")) {
         const auto& which = given.values["points"].as<std::string>();
-        if (const std::vector<std::string> possible{"all", "first"}; std::find(possible.begin(), possible.end(), which) == possible.end())
-            throw Error(Blame::usage, "option '--points' is '" + which + "'; possible are all and first" + or_did_you_mean(which, possible));
+        if (const std::vector<std::string> possible{"all", "first"};
+            std::find(possible.begin(), possible.end(), which) == possible.end())
+            throw Error(Blame::usage, "option '--points' is '" + which + "'; possible are all and first" +
+                                          or_did_you_mean(which, possible));
         if (which == "first") out.points = model::Points::first;
     }
     for (const auto& format : report::exports)
         if (given.has(format.option)) given.text(format.option, out.exports.emplace_back(format.option, "").second);
-    for (const auto& [name, to] : {std::pair{"force", &out.force}, {"append", &out.append},
-                                   {"no-dumps", &out.no_dumps},    {"isolate", &out.isolate},
-                                   {"timings", &out.timings},      {"steps", &out.steps},
-                                   {"native", &out.native},        {"require-all", &out.require_all},
-                                   {"verify", &out.verify_only},   {"no-yardstick", &out.no_yardstick},
-                                   {"watch", &out.watch},          {"noise", &out.noise},
-                                   {"targets", &out.list_targets}, {"summary", &out.summary},
-                                   {"source", &out.source},        {"live", &out.live},
+    for (const auto& [name, to] : {std::pair{"force", &out.force},
+                                   {"append", &out.append},
+                                   {"no-dumps", &out.no_dumps},
+                                   {"isolate", &out.isolate},
+                                   {"timings", &out.timings},
+                                   {"steps", &out.steps},
+                                   {"native", &out.native},
+                                   {"require-all", &out.require_all},
+                                   {"verify", &out.verify_only},
+                                   {"no-yardstick", &out.no_yardstick},
+                                   {"watch", &out.watch},
+                                   {"noise", &out.noise},
+                                   {"targets", &out.list_targets},
+                                   {"summary", &out.summary},
+                                   {"source", &out.source},
+                                   {"live", &out.live},
                                    {"recorded", &out.recorded},
-                                   {"strict", &out.strict},        {"calibrate", &out.calibrate},
-                                   {"history", &out.history},      {"test", &out.test}})
+                                   {"strict", &out.strict},
+                                   {"calibrate", &out.calibrate},
+                                   {"history", &out.history},
+                                   {"test", &out.test}})
         *to = given.has(name);
 
     given.seconds("timeout", out.timeout_seconds);
@@ -150,42 +176,52 @@ void fill(Invocation& out, const Given& given) {
     if (given.has("rebuild")) {
         out.rebuild = given.values["rebuild"].as<unsigned>();
         if (out.rebuild < 2 || out.rebuild > 1000)
-            throw Error(Blame::usage, "option '--rebuild' is " + std::to_string(out.rebuild) + "; possible are whole numbers from 2 to 1000");
+            throw Error(Blame::usage, "option '--rebuild' is " + std::to_string(out.rebuild) +
+                                          "; possible are whole numbers from 2 to 1000");
     }
     // A number of seconds of run, a switch of isa.
     out.hot = given.has("hot") && out.command == "isa";
     if (given.has("hot") && !out.hot) {
         out.hot_seconds = given.values["hot"].as<double>();
         if (!(*out.hot_seconds >= 0) || *out.hot_seconds > 3600)
-            throw Error(Blame::usage, "option '--hot' is " + format_exact(*out.hot_seconds) + "; possible are seconds from 0 to 3600");
+            throw Error(Blame::usage, "option '--hot' is " + format_exact(*out.hot_seconds) +
+                                          "; possible are seconds from 0 to 3600");
     }
     if (given.has("columns")) {
-        for (const auto& name : split(given.values["columns"].as<std::string>(), ',')) out.columns.push_back(report::column_name(name));
+        for (const auto& name : split(given.values["columns"].as<std::string>(), ','))
+            out.columns.push_back(report::column_name(name));
         if (std::find(out.columns.begin(), out.columns.end(), "") != out.columns.end())
-            throw Error(Blame::usage, "option '--columns' takes names with commas between; found '" + given.values["columns"].as<std::string>() + "'");
+            throw Error(Blame::usage, "option '--columns' takes names with commas between; found '" +
+                                          given.values["columns"].as<std::string>() + "'");
     }
     if (given.has("width")) {
         out.width = given.values["width"].as<unsigned>();
-        if (out.width < 40) throw Error(Blame::usage, "option '--width' is " + std::to_string(out.width) + "; possible are whole numbers from 40");
+        if (out.width < 40)
+            throw Error(Blame::usage,
+                        "option '--width' is " + std::to_string(out.width) + "; possible are whole numbers from 40");
     }
     if (given.has("count-above")) {
         out.count_above = given.values["count-above"].as<unsigned>();
         if (*out.count_above > 255)
-            throw Error(Blame::usage, "option '--count-above' is " + std::to_string(*out.count_above) + "; possible are grey levels from 0 to 255");
+            throw Error(Blame::usage, "option '--count-above' is " + std::to_string(*out.count_above) +
+                                          "; possible are grey levels from 0 to 255");
     }
     if (given.has("threshold")) {
         out.threshold = given.values["threshold"].as<double>() / 100;
         if (!(out.threshold >= 0) || out.threshold > 1)
-            throw Error(Blame::usage, "option '--threshold' is " + format_exact(100 * out.threshold) + "; possible are per cent from 0 to 100");
+            throw Error(Blame::usage, "option '--threshold' is " + format_exact(100 * out.threshold) +
+                                          "; possible are per cent from 0 to 100");
     }
     constexpr std::size_t longest_label = 200;
     if (out.label.size() > longest_label)
         throw Error(Blame::usage, "option '--label' has " + std::to_string(out.label.size()) + " bytes; at most " +
                                       std::to_string(longest_label) + " are possible");
-    if (!out.check.empty() && out.check != "oclgrind") throw Error(Blame::usage, "option '--check' is '" + out.check + "'; possible is oclgrind");
+    if (!out.check.empty() && out.check != "oclgrind")
+        throw Error(Blame::usage, "option '--check' is '" + out.check + "'; possible is oclgrind");
 }
 
-/// A word in a command's place means `run` with a pattern, unless nothing has such a name and a command's is the nearest.
+/// A word in a command's place means `run` with a pattern, unless nothing has such a name and a command's is the
+/// nearest.
 void refuse_mistyped_command(const std::string& word) {
     if (word.front() == '-' || names_kernel_file(word)) return;
     Strings known = commands();
@@ -213,38 +249,52 @@ void need_pattern(const Invocation& out, const std::string& what) {
 void finish_devices(const Invocation& out) {
     refuse_patterns(out, "`cllab devices` takes no argument");
     if (out.noise && out.as_json) throw Error(Blame::usage, "`cllab devices` takes --noise or --json, not both");
-    if (!out.noise && !out.devices.empty()) throw Error(Blame::usage, "`cllab devices` takes --device with --noise only; it lists all devices");
+    if (!out.noise && !out.devices.empty())
+        throw Error(Blame::usage, "`cllab devices` takes --device with --noise only; it lists all devices");
 }
 
 void finish_isa(Invocation& out, const Given& given) {
     if (!given.has("dumps")) out.dumps.clear();
     if (out.rebuild && (out.targets.empty() || !out.versus.empty()))
-        throw Error(Blame::usage, "`cllab isa` takes --rebuild with --target and without --vs; `cllab run --rebuild` builds on a device");
-    if (!out.targets.empty() && !out.devices.empty()) throw Error(Blame::usage, "`cllab isa` takes --target or --device, not both");
+        throw Error(
+            Blame::usage,
+            "`cllab isa` takes --rebuild with --target and without --vs; `cllab run --rebuild` builds on a device");
+    if (!out.targets.empty() && !out.devices.empty())
+        throw Error(Blame::usage, "`cllab isa` takes --target or --device, not both");
     if (out.hot && out.summary) throw Error(Blame::usage, "`cllab isa` takes --hot or --summary, not both");
     if (out.source && (!out.targets.empty() || out.summary || !out.versus.empty()))
         throw Error(Blame::usage, "`cllab isa` takes --source without --target, --summary and --vs");
     if (out.live && (out.targets.size() > 1 || !out.versus.empty() || out.rebuild))
         throw Error(Blame::usage, "`cllab isa` takes --live with one --target at most, and without --vs and --rebuild");
-    if (!out.list_targets) need_pattern(out, "a PATTERN, e.g. 'pitch_*', or --targets; `cllab list` shows what there is");
+    if (!out.list_targets)
+        need_pattern(out, "a PATTERN, e.g. 'pitch_*', or --targets; `cllab list` shows what there is");
 }
 
 void finish_regress(Invocation& out, const Given& given) {
     given.seconds("max-time", out.comparison_seconds);
     if (out.recorded + out.calibrate + out.history > 1)
         throw Error(Blame::usage, "`cllab regress` takes one of --recorded, --calibrate and --history");
-    need_pattern(out, out.history ? "a FILE that `cllab run --json` wrote" : "the folder that `cllab run ... --baseline DIR` wrote");
+    need_pattern(out, out.history ? "a FILE that `cllab run --json` wrote"
+                                  : "the folder that `cllab run ... --baseline DIR` wrote");
 }
 
 void finish_cells(Invocation& out, const Given& given) {
     if (out.command == "dump") out.verify_only = true;
-    if (out.processes > 1 && (!out.verify_only || !out.versus.empty() || out.rebuild || !out.check.empty() || out.watch))
-        throw Error(Blame::usage, "--processes is for work that takes no measurements: `cllab dump`, and `cllab run --verify` without --vs, "
-                                  "--rebuild, --check and --watch");
-    if (out.native && (!out.versus.empty() || out.rebuild || !out.baseline.empty() || !out.check.empty() || out.watch || !out.replay.empty()))
-        throw Error(Blame::usage, "--native adds rows to a table, so --vs, --rebuild, --baseline, --check, --watch and --replay cannot stand beside it");
+    if (out.processes > 1 &&
+        (!out.verify_only || !out.versus.empty() || out.rebuild || !out.check.empty() || out.watch))
+        throw Error(
+            Blame::usage,
+            "--processes is for work that takes no measurements: `cllab dump`, and `cllab run --verify` without --vs, "
+            "--rebuild, --check and --watch");
+    if (out.native && (!out.versus.empty() || out.rebuild || !out.baseline.empty() || !out.check.empty() || out.watch ||
+                       !out.replay.empty()))
+        throw Error(Blame::usage,
+                    "--native adds rows to a table, so --vs, --rebuild, --baseline, --check, --watch and --replay "
+                    "cannot stand beside it");
     if (out.rebuild && !(out.csv.empty() && out.baseline.empty() && out.outputs.empty()))
-        throw Error(Blame::usage, "--rebuild writes the records of its processes to --json only, so --csv, --output and --baseline cannot stand beside it");
+        throw Error(Blame::usage,
+                    "--rebuild writes the records of its processes to --json only, so --csv, --output and --baseline "
+                    "cannot stand beside it");
     if (!out.replay.empty()) {
         refuse_patterns(out, "option '--replay' says what to run, so no PATTERN can stand beside it");
         out.patterns = {out.replay};
@@ -296,13 +346,20 @@ Invocation parse(int argc, char** argv) {
     out.no_pager = given.has("no-pager");
     if (out.help) return out;
     fill(out, given);
-    if (out.command == "devices") finish_devices(out);
-    else if (out.command == "isa") finish_isa(out, given);
-    else if (out.command == "ncu") need_pattern(out, "a PATTERN, e.g. pitch_wide; `cllab list` shows what there is");
-    else if (out.command == "regress") finish_regress(out, given);
-    else if (out.command == "profile") refuse_patterns(out, "`cllab profile` takes no PATTERN");
-    else if (out.command == "merge" || out.command == "report") need_pattern(out, "a FILE that `cllab run --json` wrote");
-    else if (out.command == "run" || out.command == "dump" || out.command == "tune" || out.command == "why") finish_cells(out, given);
+    if (out.command == "devices")
+        finish_devices(out);
+    else if (out.command == "isa")
+        finish_isa(out, given);
+    else if (out.command == "ncu")
+        need_pattern(out, "a PATTERN, e.g. pitch_wide; `cllab list` shows what there is");
+    else if (out.command == "regress")
+        finish_regress(out, given);
+    else if (out.command == "profile")
+        refuse_patterns(out, "`cllab profile` takes no PATTERN");
+    else if (out.command == "merge" || out.command == "report")
+        need_pattern(out, "a FILE that `cllab run --json` wrote");
+    else if (out.command == "run" || out.command == "dump" || out.command == "tune" || out.command == "why")
+        finish_cells(out, given);
     return out;
 }
 

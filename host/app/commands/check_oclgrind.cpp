@@ -1,15 +1,17 @@
-// `cllab run FILE.cl --check oclgrind`: each kernel once, small, in the simulator, and what it saw as one line per place.
+// `cllab run FILE.cl --check oclgrind`: each kernel once, small, in the simulator, and what it saw as one line per
+// place.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fmt/format.h>
 #include <map>
 #include <regex>
 #include <set>
 
 #include "app/choose/choice.hpp"
-#include "app/commands.hpp"
 #include "app/choose/request.hpp"
+#include "app/commands.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
@@ -30,9 +32,11 @@ fs::path oclgrind_library() {
         const auto text = trim(inspect::read_file(entry.path()).value_or(""));
         if (text.find("oclgrind") != std::string::npos && fs::exists(text, ignored)) return text;
     }
-    for (const char* path : {"/usr/lib/oclgrind/liboclgrind-rt-icd.so", "/usr/lib/liboclgrind-rt-icd.so", "/usr/local/lib/liboclgrind-rt-icd.so"})
+    for (const char* path : {"/usr/lib/oclgrind/liboclgrind-rt-icd.so", "/usr/lib/liboclgrind-rt-icd.so",
+                             "/usr/local/lib/liboclgrind-rt-icd.so"})
         if (fs::exists(path, ignored)) return path;
-    throw Error(Blame::environment, "--check oclgrind needs Oclgrind, which is not installed; on Debian: apt-get install oclgrind");
+    throw Error(Blame::environment,
+                "--check oclgrind needs Oclgrind, which is not installed; on Debian: apt-get install oclgrind");
 }
 
 /// Whether every variant takes the values.
@@ -41,7 +45,8 @@ bool takes(const std::vector<model::Selected>& selected, const model::Settings& 
     const model::Device any;
     try {
         for (const auto& group : model::make_plan(selected, settings))
-            for (const auto& cell : group) model::resolve(*cell.experiment, {*cell.variant, cell.point, any, 1, no_files});
+            for (const auto& cell : group)
+                model::resolve(*cell.experiment, {*cell.variant, cell.point, any, 1, no_files});
         return true;
     } catch (const Unsupported&) {
         return true;
@@ -55,13 +60,16 @@ model::Settings first_values(const std::vector<model::Selected>& selected, const
     model::Settings out;
     for (const auto& axis : selected.front().experiment->axes) {
         const auto said = std::find_if(given.begin(), given.end(), [&](const auto& g) { return g.first == axis.name; });
-        out.emplace_back(axis.name, said == given.end() ? axis.values.front() : model::expand_axis(axis, said->second).front());
+        out.emplace_back(axis.name,
+                         said == given.end() ? axis.values.front() : model::expand_axis(axis, said->second).front());
     }
     return out;
 }
 
-/// A simulator takes a microsecond per instruction: each axis that is not given is halved down to 16 while all variants take it.
-model::Settings small_values(const std::vector<model::Selected>& selected, const model::Settings& given, model::Settings out) {
+/// A simulator takes a microsecond per instruction: each axis that is not given is halved down to 16 while all variants
+/// take it.
+model::Settings small_values(const std::vector<model::Selected>& selected, const model::Settings& given,
+                             model::Settings out) {
     constexpr std::int64_t small = 16;
     for (auto& [name, value] : out) {
         if (std::any_of(given.begin(), given.end(), [&, &n = name](const auto& g) { return g.first == n; })) continue;
@@ -143,11 +151,13 @@ struct Look {
     std::map<OclgrindFinding, std::size_t> messages{};
 
     bool ran() const {
-        return std::all_of(records.begin(), records.end(),
-                           [](const auto& r) { return r.status == model::Status::ok || r.status == model::Status::wrong_result; });
+        return std::all_of(records.begin(), records.end(), [](const auto& r) {
+            return r.status == model::Status::ok || r.status == model::Status::wrong_result;
+        });
     }
     bool fine() const {
-        return messages.empty() && std::all_of(records.begin(), records.end(), [](const auto& r) { return r.status == model::Status::ok; });
+        return messages.empty() &&
+               std::all_of(records.begin(), records.end(), [](const auto& r) { return r.status == model::Status::ok; });
     }
 };
 
@@ -159,7 +169,7 @@ Look look(const Invocation& asked, const std::vector<model::Selected>& selected,
     run::RunRequest request{std::nullopt, model::make_plan(selected, values), settings_of(asked)};
     request.settings.measure = false;
     request.settings.build_options += " -cl-opt-disable";  // the optimiser takes faults away, and moves lines
-    request.settings.guards = false;  // the simulator sees what is outside; guards would be inside
+    request.settings.guards = false;                       // the simulator sees what is outside; guards would be inside
     const auto runner = in_child_processes(asked.timeout_seconds);
     runner->run(request, runner->devices({"oclgrind"}).front().selector,
                 {[](std::size_t, std::size_t, const model::Record&, const char*) {},
@@ -171,19 +181,23 @@ Look look(const Invocation& asked, const std::vector<model::Selected>& selected,
 void print(const Look& seen, const Choice& choice, const std::vector<model::Selected>& selected) {
     for (const auto& record : seen.records) {
         std::size_t count = 0;
-        const auto cell = std::find_if(selected.begin(), selected.end(), [&](const auto& s) { return s.id == record.id; });
-        for (const auto& [place, times] : seen.messages) count += cell != selected.end() && place.kernel == cell->variant->entry ? 1 : 0;
+        const auto cell =
+            std::find_if(selected.begin(), selected.end(), [&](const auto& s) { return s.id == record.id; });
+        for (const auto& [place, times] : seen.messages)
+            count += cell != selected.end() && place.kernel == cell->variant->entry ? 1 : 0;
         const bool ran = record.status == model::Status::ok || record.status == model::Status::wrong_result;
         results() << fmt::format("{} in Oclgrind{}: {}\n", record.id, seen.point,
                                  !ran ? std::string(model::name(record.status)) + ": " + printable(record.reason)
-                                 : count == 0
-                                     ? record.status == model::Status::ok ? "no race, no uninitialised value, no access outside" : printable(record.reason)
-                                     : std::to_string(count) + (count == 1 ? " place" : " places"));
+                                 : count == 0 ? record.status == model::Status::ok
+                                                    ? "no race, no uninitialised value, no access outside"
+                                                    : printable(record.reason)
+                                              : std::to_string(count) + (count == 1 ? " place" : " places"));
     }
     for (const auto& [place, times] : seen.messages) {
         const auto text = source_line(choice, place.file, place.line);
-        results() << fmt::format("  {}:{}: {} in kernel '{}', {}, first by {}\n", printable(place.file), place.line, printable(place.what),
-                                 printable(place.kernel), times == 1 ? "once" : std::to_string(times) + " times", printable(place.entity));
+        results() << fmt::format("  {}:{}: {} in kernel '{}', {}, first by {}\n", printable(place.file), place.line,
+                                 printable(place.what), printable(place.kernel),
+                                 times == 1 ? "once" : std::to_string(times) + " times", printable(place.entity));
         if (!text.empty()) results() << "      " << printable(text) << '\n';
     }
 }
@@ -193,22 +207,28 @@ void print(const Look& seen, const Choice& choice, const std::vector<model::Sele
 int check_oclgrind(const Invocation& asked) {
     const auto library = oclgrind_library();
     const Choice choice(asked);
-    if (!choice.own()) throw Error(Blame::usage, "--check oclgrind is about kernel files, as in `cllab run my.cl --check oclgrind`");
+    if (!choice.own())
+        throw Error(Blame::usage, "--check oclgrind is about kernel files, as in `cllab run my.cl --check oclgrind`");
     const auto selected = choice.selected();
     // Read by the drivers of the child processes to come; this process has none.
-    for (const auto& [name, value] : std::map<std::string, std::string>{{"OCL_ICD_VENDORS", library.string()}, {"OCLGRIND_DATA_RACES", "1"},
-                                                                        {"OCLGRIND_UNINITIALIZED", "1"}})
+    for (const auto& [name, value] : std::map<std::string, std::string>{
+             {"OCL_ICD_VENDORS", library.string()}, {"OCLGRIND_DATA_RACES", "1"}, {"OCLGRIND_UNINITIALIZED", "1"}})
         setenv(name.c_str(), value.c_str(), 1);
     unsetenv("OCL_ICD_FILENAMES");
     catch_interrupts();
     const auto own = first_values(selected, asked.axes), small = small_values(selected, asked.axes, own);
     auto seen = look(asked, selected, small);
-    // Sizes that are smaller than the file says may be what is wrong: 16 bins for 256 grey levels, files of data for another size.
+    // Sizes that are smaller than the file says may be what is wrong: 16 bins for 256 grey levels, files of data for
+    // another size.
     if (!seen.fine() && small != own) {
-        say("something was found" + seen.point + ", which is smaller than the file says; so its own sizes are simulated, up to " +
+        say("something was found" + seen.point +
+            ", which is smaller than the file says; so its own sizes are simulated, up to " +
             format_significant(asked.timeout_seconds, 3) + " s per kernel");
-        if (auto larger = look(asked, selected, own); larger.ran()) seen = std::move(larger);
-        else say("they take too long or do not run, so what was found may be the smaller sizes' doing; --axis chooses others");
+        if (auto larger = look(asked, selected, own); larger.ran())
+            seen = std::move(larger);
+        else
+            say("they take too long or do not run, so what was found may be the smaller sizes' doing; --axis chooses "
+                "others");
     }
     print(seen, choice, selected);
     return seen.fine() ? 0 : 1;

@@ -1,10 +1,10 @@
-// `cllab complete -- WORDS`: what the last word may become, a line each, for the shells' completions in tools/completions. A file
-// name is the shell's own to find. The help does not list it: it is for scripts.
+// `cllab complete -- WORDS`: what the last word may become, a line each, for the shells' completions in
+// tools/completions. A file name is the shell's own to find. The help does not list it: it is for scripts.
 #include <algorithm>
 #include <set>
 
-#include "app/commands.hpp"
 #include "app/commandline/option_list.hpp"
+#include "app/commands.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "device/platforms.hpp"
 #include "inspect/tools/offline.hpp"
@@ -43,8 +43,8 @@ Strings targets() {
     return out;
 }
 
-/// The axes of the families that the words before name, of all families where they name none: "width=", and behind the sign the
-/// values that the axis has by itself or may be chosen from.
+/// The axes of the families that the words before name, of all families where they name none: "width=", and behind the
+/// sign the values that the axis has by itself or may be chosen from.
 Strings axes(const Strings& before, const std::string& word) {
     std::set<std::string> out;
     const auto add = [&](const model::Experiment& experiment) {
@@ -54,12 +54,15 @@ Strings axes(const Strings& before, const std::string& word) {
                 out.insert(sign);
                 continue;
             }
-            for (const auto& value : axis.kind == model::Axis::Kind::choice ? axis.choices : axis.values) out.insert(sign + value);
+            for (const auto& value : axis.kind == model::Axis::Kind::choice ? axis.choices : axis.values)
+                out.insert(sign + value);
             if (axis.may_be_auto) out.insert(sign + "auto");
         }
     };
     for (const auto& experiment : model::registry())
-        if (std::any_of(before.begin(), before.end(), [&](const auto& w) { return w == experiment.family || w.rfind(experiment.family + "_", 0) == 0; }))
+        if (std::any_of(before.begin(), before.end(), [&](const auto& w) {
+                return w == experiment.family || w.rfind(experiment.family + "_", 0) == 0;
+            }))
             add(experiment);
     if (out.empty())
         for (const auto& experiment : model::registry()) add(experiment);
@@ -112,14 +115,16 @@ Strings candidates(Strings before, const std::string& word) {
     if (!before.empty() && before.back().rfind('-', 0) == 0) {
         const auto& last = before.back();
         const auto* option = described.find_nothrow(last.rfind("--", 0) == 0 ? last.substr(2) : last, false);
-        if (option && option->semantic()->max_tokens() > 0) return values(option->semantic()->name(), command, before, word);
+        if (option && option->semantic()->max_tokens() > 0)
+            return values(option->semantic()->name(), command, before, word);
     }
     const auto add = [&](const Strings& more) { out.insert(out.end(), more.begin(), more.end()); };
     if (word.rfind('-', 0) == 0)
         for (const auto& option : described.options()) out.push_back("--" + option->long_name());
     else if (command == "describe")
         add(families());
-    else if (command != "devices" && command != "profile" && command != "merge" && command != "report" && command != "regress")
+    else if (command != "devices" && command != "profile" && command != "merge" && command != "report" &&
+             command != "regress")
         add(kernels());
     return out;
 }

@@ -3,10 +3,10 @@
 #include <sstream>
 
 #include "app/commands.hpp"
-#include "app/screen/devices_page.hpp"
-#include "app/processes/drivers.hpp"
 #include "app/commands/noise.hpp"
+#include "app/processes/drivers.hpp"
 #include "app/processes/runner.hpp"
+#include "app/screen/devices_page.hpp"
 #include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "core/units.hpp"
@@ -28,22 +28,24 @@ std::string clock_text(const model::Device& device) {
     const auto reader = device::clock_reader(device, why);
     const auto clocks = reader ? reader->read() : std::nullopt;
     if (!clocks) return why.empty() ? "none: its source gives no reading" : why;
-    std::string out = clocks->source + ": " + (clocks->core_mhz ? format_significant(*clocks->core_mhz, 4) + " MHz" : std::string("no clock"));
+    std::string out = clocks->source + ": " +
+                      (clocks->core_mhz ? format_significant(*clocks->core_mhz, 4) + " MHz" : std::string("no clock"));
     for (const auto& limit : clocks->limits) out += ", limited by " + limit;
     return out + "; recorded beside the samples";
 }
 
 /// A small kernel answers what the device query does not: preferred multiple, sub-group size, kind of binary.
 void probe(device::Session& session, DeviceRow& row) {
-    const auto built = device::build(session, "kernel void lab_probe(global uint* out) { out[get_global_id(0)] = 1; }", "");
+    const auto built =
+        device::build(session, "kernel void lab_probe(global uint* out) { out[get_global_id(0)] = 1; }", "");
     if (!built.ok) {
         row.binary = "none: a trivial kernel does not build (" + device::error_name(built.code) + ")";
         return;
     }
     cl::Kernel kernel(built.program, "lab_probe");
     std::size_t multiple = 0;
-    if (clGetKernelWorkGroupInfo(kernel(), session.device()(), CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, sizeof multiple,
-                                 &multiple, nullptr) == CL_SUCCESS)
+    if (clGetKernelWorkGroupInfo(kernel(), session.device()(), CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
+                                 sizeof multiple, &multiple, nullptr) == CL_SUCCESS)
         row.preferred_multiple = multiple;
     if (session.facts().has("cl_khr_subgroups")) {
         const std::size_t local[1] = {256};
@@ -51,8 +53,8 @@ void probe(device::Session& session, DeviceRow& row) {
         constexpr cl_kernel_sub_group_info max_sub_group_size_khr = 0x2033;
         const auto ask = reinterpret_cast<clGetKernelSubGroupInfoKHR_fn>(clGetExtensionFunctionAddressForPlatform(
             session.device().getInfo<CL_DEVICE_PLATFORM>(), "clGetKernelSubGroupInfoKHR"));
-        if (ask && ask(kernel(), session.device()(), max_sub_group_size_khr, sizeof local, local, sizeof size, &size, nullptr) ==
-                       CL_SUCCESS)
+        if (ask && ask(kernel(), session.device()(), max_sub_group_size_khr, sizeof local, local, sizeof size, &size,
+                       nullptr) == CL_SUCCESS)
             row.sub_group = size;
     }
     const auto binary = device::program_binary(built);
@@ -77,16 +79,39 @@ ordered_json to_json(const DeviceRow& row) {
     const auto& d = row.facts;
     const auto& t = row.timer;
     ordered_json quirks = ordered_json::array();
-    for (const auto* quirk : device::quirks_of(d)) quirks.push_back({{"name", quirk->name}, {"fault", quirk->fault}, {"handling", quirk->handling}});
-    ordered_json out{{"selector", d.selector}, {"name", d.name}, {"type", model::name(d.type)}, {"platform", d.platform},
-                     {"vendor", d.vendor}, {"driver", d.driver}, {"opencl_c", d.c_version}, {"compute_units", d.compute_units},
-                     {"global_bytes", d.global_bytes}, {"max_alloc_bytes", d.max_alloc_bytes}, {"local_bytes", d.local_bytes},
-                     {"max_group", d.max_group}, {"preferred_multiple", row.preferred_multiple}, {"sub_group", row.sub_group},
-                     {"fp64", d.fp64}, {"fp16", d.fp16}, {"images", d.images}, {"identity", d.identity}, {"binary", row.binary}, {"clock", row.clock},
-                     {"timer", {{"trusted", t.trusted}, {"verdict", t.verdict}, {"step_ns", t.step_ns},
-                                {"reported_step_ns", t.reported_step_ns}, {"ordered", t.ordered},
-                                {"event_over_host", t.event_over_host}, {"tenfold", t.tenfold},
-                                {"empty_seconds", t.empty_seconds}, {"gap_seconds", t.gap_seconds}, {"event_seconds", t.event_seconds}}},
+    for (const auto* quirk : device::quirks_of(d))
+        quirks.push_back({{"name", quirk->name}, {"fault", quirk->fault}, {"handling", quirk->handling}});
+    ordered_json out{{"selector", d.selector},
+                     {"name", d.name},
+                     {"type", model::name(d.type)},
+                     {"platform", d.platform},
+                     {"vendor", d.vendor},
+                     {"driver", d.driver},
+                     {"opencl_c", d.c_version},
+                     {"compute_units", d.compute_units},
+                     {"global_bytes", d.global_bytes},
+                     {"max_alloc_bytes", d.max_alloc_bytes},
+                     {"local_bytes", d.local_bytes},
+                     {"max_group", d.max_group},
+                     {"preferred_multiple", row.preferred_multiple},
+                     {"sub_group", row.sub_group},
+                     {"fp64", d.fp64},
+                     {"fp16", d.fp16},
+                     {"images", d.images},
+                     {"identity", d.identity},
+                     {"binary", row.binary},
+                     {"clock", row.clock},
+                     {"timer",
+                      {{"trusted", t.trusted},
+                       {"verdict", t.verdict},
+                       {"step_ns", t.step_ns},
+                       {"reported_step_ns", t.reported_step_ns},
+                       {"ordered", t.ordered},
+                       {"event_over_host", t.event_over_host},
+                       {"tenfold", t.tenfold},
+                       {"empty_seconds", t.empty_seconds},
+                       {"gap_seconds", t.gap_seconds},
+                       {"event_seconds", t.event_seconds}}},
                      {"quirks", quirks}};
     if (!row.trouble.empty()) out["trouble"] = row.trouble;
     return out;
@@ -102,8 +127,8 @@ std::string to_text(const DeviceRow& row, const report::TableStyle& style) {
 constexpr double loading_seconds = 10, looking_seconds = 60;
 
 /// The rows of all devices in a child process, where a driver may crash. `only`: with these drivers; empty: all.
-void list_devices(bool as_json, const report::TableStyle& style, const std::vector<Driver>& only, std::vector<std::string>& rows,
-                  std::vector<std::string>& troubles) {
+void list_devices(bool as_json, const report::TableStyle& style, const std::vector<Driver>& only,
+                  std::vector<std::string>& rows, std::vector<std::string>& troubles) {
     const inspect::TempFolder folder;
     auto lines = in_child(
         [&](const HandOver& hand_over) {
@@ -114,7 +139,8 @@ void list_devices(bool as_json, const report::TableStyle& style, const std::vect
             for (const auto& trouble : seen) hand_over(trouble);
             for (const auto& f : found) {
                 const auto row = look_at(f);
-                hand_over(as_json ? to_json(row).dump(-1, ' ', false, ordered_json::error_handler_t::replace) : to_text(row, style));
+                hand_over(as_json ? to_json(row).dump(-1, ' ', false, ordered_json::error_handler_t::replace)
+                                  : to_text(row, style));
             }
         },
         "while the drivers were loaded and their devices tried", loading_seconds, looking_seconds);

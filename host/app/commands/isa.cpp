@@ -1,19 +1,19 @@
 // `cllab isa`: the code beside the code.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fmt/format.h>
 #include <set>
 #include <utility>
 
 #include "app/choose/choice.hpp"
 #include "app/commands.hpp"
-#include "app/screen/comparison.hpp"
 #include "app/commands/isa_code.hpp"
 #include "app/commands/isa_live.hpp"
 #include "app/commands/rebuild.hpp"
+#include "app/screen/comparison.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
@@ -43,7 +43,8 @@ void put_listing(const std::string& text, unsigned width) {
 
 int print_targets() {
     const auto row = [](const std::string& target, const std::string& gives, const std::string& missing) {
-        const auto line = fmt::format("{:<9} {:<30}  {}\n", target, gives.empty() ? "-" : gives, missing.empty() ? "-" : missing);
+        const auto line =
+            fmt::format("{:<9} {:<30}  {}\n", target, gives.empty() ? "-" : gives, missing.empty() ? "-" : missing);
         results() << report::fit(line, page_width(STDOUT_FILENO));
     };
     row("target", "made here", "what would enable the rest");
@@ -61,8 +62,8 @@ int report_failures(const std::vector<CellCode>& codes, bool require_all) {
     for (const auto& code : codes) {
         if (code.status == model::Status::ok) continue;
         // A compiler's log is shown as it is, line by line.
-        std::fprintf(stderr, "%s for %s: %s: %s\n", printable(code.id).c_str(), printable(code.where).c_str(), model::name(code.status),
-                     printable(trim(code.reason), "\n\t").c_str());
+        std::fprintf(stderr, "%s for %s: %s: %s\n", printable(code.id).c_str(), printable(code.where).c_str(),
+                     model::name(code.status), printable(trim(code.reason), "\n\t").c_str());
         if (model::is_failure(code.status) || require_all) status = 1;
     }
     return status;
@@ -93,18 +94,21 @@ std::string with_source(const CellCode& code) {
 /// Only what runs: until nine tenths of the samples are shown.
 void print_hot(const CellCode& code, const LiveCode& live, unsigned width) {
     const auto bodies = hot_bodies(code);
-    put(code.hot ? printable("hot: " + model::statement(*code.hot)) + "\n" : "hot: unknown: nothing of this device can be sampled\n");
+    put(code.hot ? printable("hot: " + model::statement(*code.hot)) + "\n"
+                 : "hot: unknown: nothing of this device can be sampled\n");
     if (!code.hot_note.empty()) put(printable(code.hot_note) + "\n");
     double shown = 0;
     for (const auto& body : bodies) {
         if (shown >= 0.9) break;
         shown += body.region.share;
-        std::string text = "\n" + model::place(body.region) + "\n" + inspect::one_line_counts(*code.counts.isa, body.counts) + "\n" + live.head;
+        std::string text = "\n" + model::place(body.region) + "\n" +
+                           inspect::one_line_counts(*code.counts.isa, body.counts) + "\n" + live.head;
         const model::HotBlock* last = nullptr;
         std::string line;
         for (const auto& instruction : body.instructions) {
             for (const auto* block : body.region.blocks)
-                if (instruction.address >= block->begin && instruction.address < block->end && block != std::exchange(last, block) && block->share > 0)
+                if (instruction.address >= block->begin && instruction.address < block->end &&
+                    block != std::exchange(last, block) && block->share > 0)
                     text += fmt::format("  {:.1f} %\n", 100 * block->share);
             text += source_line(code, instruction.address, line) + live.beside(instruction.address) +
                     fmt::format("{:8x}:  {}\n", instruction.address, instruction.text);
@@ -126,9 +130,12 @@ void print_code(const CellCode& code, const Invocation& invocation) {
     put(printable(code.id + " for " + code.where) + "\n");
     const auto live = invocation.live ? live_code(code) : LiveCode();
     if (invocation.live) put(printable(live.summary) + "\n");
-    if (invocation.hot) print_hot(code, live, invocation.width);
-    else if (invocation.live && !invocation.summary) print_live(code, live, invocation.width);
-    else put_listing(invocation.summary ? code.summary : with_source(code), invocation.width);
+    if (invocation.hot)
+        print_hot(code, live, invocation.width);
+    else if (invocation.live && !invocation.summary)
+        print_live(code, live, invocation.width);
+    else
+        put_listing(invocation.summary ? code.summary : with_source(code), invocation.width);
     if (!code.source_note.empty()) put(printable(code.source_note) + "\n");
     put("\n");
 }
@@ -146,7 +153,8 @@ int compare(const Invocation& invocation) {
         patterns.push_back(invocation.versus);
         for (const auto& selected : choice.select({invocation.versus})) others.insert(selected.id);
     }
-    for (auto& cell : first_cells(choice, invocation.axes, patterns)) (others.count(cell.id) ? right : left).push_back(std::move(cell));
+    for (auto& cell : first_cells(choice, invocation.axes, patterns))
+        (others.count(cell.id) ? right : left).push_back(std::move(cell));
     if (left.size() != 1 || right.size() != 1)
         throw Error(Blame::usage, "--vs compares one variant with one other; the patterns select " +
                                       std::to_string(left.size()) + " and " + std::to_string(right.size()));
@@ -172,7 +180,9 @@ std::string occupancy_of(const CellCode& code) {
 /// One row per kernel and target.
 void print_table(const std::vector<CellCode>& codes, const std::vector<std::string>& asked) {
     const auto number = [](const std::optional<std::int64_t>& n) { return n ? std::to_string(*n) : std::string("-"); };
-    const auto column = [](const char* title, int keep) { return report::Column{.title = title, .right = true, .keep = keep, .cells = {}}; };
+    const auto column = [](const char* title, int keep) {
+        return report::Column{.title = title, .right = true, .keep = keep, .cells = {}};
+    };
     std::vector<report::Column> columns{{.title = "kernel", .cells = {}, .names = report::Names::by_itself},
                                         {.title = "target", .cells = {}, .names = report::Names::by_itself},
                                         column("registers", 100),
@@ -187,7 +197,10 @@ void print_table(const std::vector<CellCode>& codes, const std::vector<std::stri
         if (code.status != model::Status::ok) continue;
         const auto& counts = code.counts;
         const bool counted = !counts.code.instructions.empty();
-        const std::string loop = !counted || counts.shown < 0 ? "-" : std::to_string(counts.loops[static_cast<std::size_t>(counts.shown)].own.instructions);
+        const std::string loop =
+            !counted || counts.shown < 0
+                ? "-"
+                : std::to_string(counts.loops[static_cast<std::size_t>(counts.shown)].own.instructions);
         const std::string cells[] = {code.id,
                                      code.where,
                                      number(code.info.registers),
@@ -218,11 +231,14 @@ int print_binaries(const Invocation& invocation) {
     std::vector<CellCode> codes;
     for (const auto& pattern : invocation.patterns) {
         const auto file = binary_named(pattern);
-        if (!file) throw Error(Blame::usage, "program files and patterns do not go together; found '" + pattern + "' beside a file");
+        if (!file)
+            throw Error(Blame::usage,
+                        "program files and patterns do not go together; found '" + pattern + "' beside a file");
         for (auto& code : code_of_binary(file->first, file->second)) codes.push_back(std::move(code));
     }
     if (!invocation.targets.empty() || !invocation.devices.empty())
-        throw Error(Blame::usage, "a program binary is read as it is; --target and --device are for kernels that are compiled");
+        throw Error(Blame::usage,
+                    "a program binary is read as it is; --target and --device are for kernels that are compiled");
     for (const auto& code : codes) print_code(code, invocation);
     return 0;
 }
@@ -234,7 +250,8 @@ int command_isa(const Invocation& invocation) {
     if (invocation.list_targets) return print_targets();
     if (invocation.rebuild) return rebuild_for_target(invocation);
     if (!invocation.versus.empty()) return compare(invocation);
-    if (std::any_of(invocation.patterns.begin(), invocation.patterns.end(), [](const auto& p) { return binary_named(p).has_value(); }))
+    if (std::any_of(invocation.patterns.begin(), invocation.patterns.end(),
+                    [](const auto& p) { return binary_named(p).has_value(); }))
         return print_binaries(invocation);
     const Choice choice(invocation);
     auto codes = all_code(invocation, first_cells(choice, invocation.axes, invocation.patterns));

@@ -4,31 +4,32 @@
 #include <mutex>
 #include <span>
 
+#include "app/choose/request.hpp"
 #include "app/cuda/cuda_launch.hpp"
 #include "app/cuda/replay.hpp"
-#include "app/choose/request.hpp"
 #include "app/processes/runner.hpp"
 #include "core/parallel.hpp"
 #include "core/text.hpp"
 #include "device/quirks.hpp"
-#include "inspect/code/accounting.hpp"
 #include "inspect/binary/binary.hpp"
-#include "inspect/tools/dump.hpp"
+#include "inspect/code/accounting.hpp"
 #include "inspect/code/entries.hpp"
 #include "inspect/code/hot.hpp"
-#include "inspect/isa/list.hpp"
-#include "inspect/tools/offline.hpp"
 #include "inspect/code/source_lines.hpp"
-#include "inspect/tools/tool.hpp"
 #include "inspect/code/work.hpp"
+#include "inspect/isa/list.hpp"
+#include "inspect/tools/dump.hpp"
+#include "inspect/tools/offline.hpp"
+#include "inspect/tools/tool.hpp"
 #include "model/params.hpp"
-#include "run/kernel_source.hpp"
 #include "run/cell/needs.hpp"
+#include "run/kernel_source.hpp"
 
 namespace cllab::app {
 namespace {
 
-void compile(const Invocation& invocation, const model::Cell& cell, const std::string& target, const model::Device& device, CellCode& out) {
+void compile(const Invocation& invocation, const model::Cell& cell, const std::string& target,
+             const model::Device& device, CellCode& out) {
     if (const auto reason = run::missing_need(*cell.variant, device)) throw Unsupported(*reason);
     const std::map<std::string, model::Loaded> no_files;
     const model::Request request{*cell.variant, cell.point, device, 1, no_files};
@@ -39,7 +40,8 @@ void compile(const Invocation& invocation, const model::Cell& cell, const std::s
     }();
     const auto source = run::kernel_source(*cell.experiment, *cell.variant, invocation.cl_dir);
     const std::string options = run::build_options(cell, setup, device, invocation.build_options);
-    const auto built = inspect::compile_offline(target, source.text, options, cell.experiment->entry(*cell.variant), setup.local);
+    const auto built =
+        inspect::compile_offline(target, source.text, options, cell.experiment->entry(*cell.variant), setup.local);
     if (!built.ok) {
         out.status = model::Status::build_failed;
         out.reason = built.log;
@@ -73,12 +75,14 @@ std::vector<CellCode> code_of_binary(const std::string& path, const std::string&
     const auto kind = inspect::recognise(binary);
     if (kind == inspect::Kind::empty) throw Error(Blame::usage, "program file '" + path + "' is empty");
     if (kind == inspect::Kind::unknown)
-        throw Error(Blame::usage,
-                    "program file '" + path + "' is no program binary that cllab knows: PTX, cubin, AMD or Intel code, PoCL's container, SPIR-V, LLVM bitcode");
+        throw Error(Blame::usage, "program file '" + path +
+                                      "' is no program binary that cllab knows: PTX, cubin, AMD or Intel code, PoCL's "
+                                      "container, SPIR-V, LLVM bitcode");
     auto names = inspect::kernel_names(binary);
     const auto all = names;
     std::erase_if(names, [&](const auto& name) { return !glob.empty() && !glob_match(glob, name); });
-    if (names.empty() && !all.empty()) throw Error(Blame::usage, "no kernel in '" + path + "' matches '" + glob + "'; there are " + join(all, ", "));
+    if (names.empty() && !all.empty())
+        throw Error(Blame::usage, "no kernel in '" + path + "' matches '" + glob + "'; there are " + join(all, ", "));
     if (names.empty()) names.push_back(glob);
     std::vector<CellCode> out;
     for (const auto& name : names) {
@@ -117,8 +121,9 @@ std::vector<HotBody> hot_bodies(const CellCode& code) {
         for (const auto& function : functions) {
             if (function.name != region.blocks.front()->function) continue;
             for (const auto& instruction : function.instructions) {
-                if (std::none_of(region.blocks.begin(), region.blocks.end(),
-                                 [&](auto b) { return instruction.address >= b->begin && instruction.address < b->end; }))
+                if (std::none_of(region.blocks.begin(), region.blocks.end(), [&](auto b) {
+                        return instruction.address >= b->begin && instruction.address < b->end;
+                    }))
                     continue;
                 body.instructions.push_back(instruction);
                 body.counts.add(*code.counts.isa, instruction);
@@ -132,7 +137,8 @@ std::vector<HotBody> hot_bodies(const CellCode& code) {
 std::vector<CellCode> code_for_target(const Invocation& invocation, const std::vector<model::Cell>& cells) {
     // All of them first: a target that cannot be had is said before anything is compiled.
     std::vector<model::Device> devices;
-    for (const auto& target : invocation.targets) devices.push_back(inspect::offline_device(target, invocation.build_options));
+    for (const auto& target : invocation.targets)
+        devices.push_back(inspect::offline_device(target, invocation.build_options));
     std::vector<CellCode> codes(devices.size() * cells.size());
     each_in_parallel(codes.size(), [&](std::size_t i) {
         const auto& cell = cells[i % cells.size()];
@@ -170,14 +176,17 @@ void add_source(Runner& runner, run::RunRequest request, const model::Device& de
         const auto lined = code_of(record, "");
         const auto& ours = code.counts.code.instructions;
         const auto& theirs = lined.counts.code.instructions;
-        if (record.code.fingerprint.empty() || record.code.fingerprint != code.info.fingerprint || ours.size() != theirs.size()) {
+        if (record.code.fingerprint.empty() || record.code.fingerprint != code.info.fingerprint ||
+            ours.size() != theirs.size()) {
             code.source_note = "no source lines: built with " + option + " the code is another one";
             return;
         }
         std::map<std::uint64_t, std::string> places;
         for (const auto* part : {"program.so", "program.o"})
-            if (const auto file = inspect::read_file(std::filesystem::path(record.dump) / part)) places = inspect::source_places_of(inspect::as_bytes(*file));
-        const auto lines = inspect::lines_by_place(inspect::read_file(std::filesystem::path(record.dump) / "source.cl").value_or(""));
+            if (const auto file = inspect::read_file(std::filesystem::path(record.dump) / part))
+                places = inspect::source_places_of(inspect::as_bytes(*file));
+        const auto lines =
+            inspect::lines_by_place(inspect::read_file(std::filesystem::path(record.dump) / "source.cl").value_or(""));
         for (std::size_t i = 0; i < ours.size(); ++i) {
             const auto place = places.find(theirs[i].address);
             if (place == places.end()) continue;
@@ -185,15 +194,18 @@ void add_source(Runner& runner, run::RunRequest request, const model::Device& de
             code.source[ours[i].address] = place->second + (line == lines.end() ? "" : "  " + trim(line->second));
         }
         if (code.source.empty())
-            code.source_note = "no source lines: the driver gives the function that runs no line information, or no objdump reads it" + why;
+            code.source_note =
+                "no source lines: the driver gives the function that runs no line information, or no objdump reads it" +
+                why;
     };
     runner.run(request, device.selector, {[](std::size_t, std::size_t, const model::Record&, const char*) {}, take});
 }
 
-/// On NVIDIA's devices, where Nsight Compute is installed, which code runs is counted: the kernel is launched again under it, and the listing is of what
-/// it saw run. Where that cannot be, `codes` stay as they are, with the reason.
-void count_executions(const model::Device& device, const std::vector<model::Cell>& cells, const std::vector<model::Record>& records,
-                      const Invocation& invocation, std::span<CellCode> codes) {
+/// On NVIDIA's devices, where Nsight Compute is installed, which code runs is counted: the kernel is launched again
+/// under it, and the listing is of what it saw run. Where that cannot be, `codes` stay as they are, with the reason.
+void count_executions(const model::Device& device, const std::vector<model::Cell>& cells,
+                      const std::vector<model::Record>& records, const Invocation& invocation,
+                      std::span<CellCode> codes) {
     const auto ncu = inspect::find_tool({"ncu"});
     for (std::size_t i = 0; i < codes.size() && i < cells.size() && i < records.size(); ++i) {
         if (records[i].status != model::Status::ok) continue;
@@ -244,14 +256,17 @@ std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::v
                         [&](std::size_t, std::size_t index, const model::Record& record) {
                             // Its text is read from the dump.
                             if (record.status == model::Status::ok && record.dump.empty())
-                                throw Error(Blame::environment, record.warnings.empty() ? "nothing is dumped" : record.warnings.back());
+                                throw Error(Blame::environment,
+                                            record.warnings.empty() ? "nothing is dumped" : record.warnings.back());
                             const std::string label = index < cells.size() ? cells[index].label : std::string{};
                             codes.push_back(code_of(record, label));
                             records.push_back(record);
                         }};
     catch_interrupts();
     // Text that is not the lab's own is run in a child process, as by `cllab run`.
-    const bool isolate = !invocation.cl_dir.empty() || std::any_of(cells.begin(), cells.end(), [](const auto& cell) { return cell.variant->own != nullptr; });
+    const bool isolate = !invocation.cl_dir.empty() || std::any_of(cells.begin(), cells.end(), [](const auto& cell) {
+        return cell.variant->own != nullptr;
+    });
     if (!isolate) catch_driver_crashes();
     const auto runner = isolate ? in_child_processes(invocation.timeout_seconds) : in_this_process();
     for (const auto& device : runner->devices(invocation.devices)) {
@@ -259,7 +274,8 @@ std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::v
         runner->run(request, device.selector, events);
         const auto mine = std::span(codes).subspan(before);
         if (invocation.source) add_source(*runner, request, device, mine);
-        if (invocation.hot && device.implementation == model::Implementation::nvidia) count_executions(device, cells, records, invocation, mine);
+        if (invocation.hot && device.implementation == model::Implementation::nvidia)
+            count_executions(device, cells, records, invocation, mine);
         records.clear();
     }
     return codes;

@@ -31,7 +31,8 @@ struct CellCode {
 /// What the dump of a finished cell says; no code when the cell has no dump.
 CellCode code_of(const model::Record& record, const std::string& label);
 
-/// The kernels of a program binary that match the glob, all with an empty one. Throws Error(usage) for a file that is none.
+/// The kernels of a program binary that match the glob, all with an empty one. Throws Error(usage) for a file that is
+/// none.
 std::vector<CellCode> code_of_binary(const std::string& path, const std::string& glob);
 
 /// A part of the code that runs, with its instructions.
@@ -43,7 +44,8 @@ struct HotBody {
 /// Most samples first; none where it is not known. `code` outlives them.
 std::vector<HotBody> hot_bodies(const CellCode& code);
 
-/// Compiles each cell for each of invocation.targets, target by target. Throws Error for a target that is unknown or cannot be had here.
+/// Compiles each cell for each of invocation.targets, target by target. Throws Error for a target that is unknown or
+/// cannot be had here.
 std::vector<CellCode> code_for_target(const Invocation& invocation, const std::vector<model::Cell>& cells);
 
 /// Builds and verifies each cell once on the devices the invocation selects.

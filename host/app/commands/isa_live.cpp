@@ -4,14 +4,15 @@
 
 #include <algorithm>
 
-#include "inspect/isa/isa.hpp"
 #include "inspect/code/liveness.hpp"
+#include "inspect/isa/isa.hpp"
 
 namespace cllab::app {
 
 std::string LiveCode::beside(std::uint64_t address) const {
     const auto found = columns.find(address);
-    return found == columns.end() ? std::string(columns.empty() ? 0 : columns.begin()->second.size(), ' ') : found->second;
+    return found == columns.end() ? std::string(columns.empty() ? 0 : columns.begin()->second.size(), ' ')
+                                  : found->second;
 }
 
 LiveCode live_code(const CellCode& code) {

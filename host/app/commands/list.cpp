@@ -1,9 +1,10 @@
 // `cllab list` and `cllab describe`: what the registry knows, no device needed.
 #include <fmt/format.h>
+#include <unistd.h>
+
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
-#include <unistd.h>
 
 #include "app/commands.hpp"
 #include "app/screen/stdout_guard.hpp"
@@ -22,21 +23,28 @@ using nlohmann::ordered_json;
 
 int command_list(const Invocation& invocation) {
     const auto& all = model::registry();
-    const auto selected = model::select(all, invocation.patterns.empty() ? std::vector<std::string>{"*"} : invocation.patterns);
+    const auto selected =
+        model::select(all, invocation.patterns.empty() ? std::vector<std::string>{"*"} : invocation.patterns);
     if (invocation.as_json) {
         auto out = ordered_json::array();
         for (const auto& s : selected)
-            out.push_back({{"id", s.id}, {"family", s.experiment->family}, {"variant", s.variant->name},
-                           {"meaning", s.variant->meaning}, {"question", s.experiment->question}, {"needs", s.variant->needs}});
+            out.push_back({{"id", s.id},
+                           {"family", s.experiment->family},
+                           {"variant", s.variant->name},
+                           {"meaning", s.variant->meaning},
+                           {"question", s.experiment->question},
+                           {"needs", s.variant->needs}});
         results() << out.dump(2) << '\n';
         return 0;
     }
-    std::map<const model::Experiment*, std::size_t> widths;  // of a family's names: those of another must not push its meanings aside
+    std::map<const model::Experiment*, std::size_t>
+        widths;  // of a family's names: those of another must not push its meanings aside
     for (const auto& s : selected) widths[s.experiment] = std::max(widths[s.experiment], s.id.size());
     const model::Experiment* last = nullptr;
     std::string out;
     for (const auto& s : selected) {
-        if (s.experiment != last) out += fmt::format("{}{}: {}\n", last ? "\n" : "", s.experiment->family, s.experiment->question);
+        if (s.experiment != last)
+            out += fmt::format("{}{}: {}\n", last ? "\n" : "", s.experiment->family, s.experiment->question);
         last = s.experiment;
         out += fmt::format("  {:<{}}  {}\n", s.id, widths[s.experiment], s.variant->meaning);
     }
@@ -46,7 +54,8 @@ int command_list(const Invocation& invocation) {
 
 int command_describe(const Invocation& invocation) {
     if (invocation.patterns.size() != 1)
-        throw Error(Blame::usage, "`cllab describe` takes one FAMILY; found " + std::to_string(invocation.patterns.size()));
+        throw Error(Blame::usage,
+                    "`cllab describe` takes one FAMILY; found " + std::to_string(invocation.patterns.size()));
     const auto& wanted = invocation.patterns.front();
     std::vector<std::string> families;
     for (const auto& e : model::registry()) {
@@ -56,16 +65,19 @@ int command_describe(const Invocation& invocation) {
         out << fmt::format("{}: {}\n\nAxes (--axis NAME=VALUES)\n", e.family, e.question);
         for (const auto& axis : e.axes) {
             out << fmt::format("  {} = {}{}\n      {}; {}\n", axis.name, join(axis.values, ","),
-                                     axis.unit.empty() ? "" : " [" + axis.unit + "]", axis.meaning, legal_values(axis));
+                               axis.unit.empty() ? "" : " [" + axis.unit + "]", axis.meaning, legal_values(axis));
             if (!axis.only.empty()) out << fmt::format("      only {}\n", join(axis.only, ", "));
         }
-        out << "\nMetrics\n  time, with the 95 % interval of its median; bandwidth, flops and step_time where the work is stated\n";
+        out << "\nMetrics\n  time, with the 95 % interval of its median; bandwidth, flops and step_time where the work "
+               "is stated\n";
         for (const auto& metric : e.metrics) out << fmt::format("  {} [{}]\n", metric.name, metric.unit);
         if (!e.curve_over.empty()) out << fmt::format("  a curve over axis '{}'\n", e.curve_over);
-        if (!e.file_inputs.empty()) out << fmt::format("\nInput files (--input NAME=FILE): {}\n", join(e.file_inputs, ", "));
+        if (!e.file_inputs.empty())
+            out << fmt::format("\nInput files (--input NAME=FILE): {}\n", join(e.file_inputs, ", "));
         out << "\nVariants\n";
         for (const auto& v : e.variants) {
-            out << fmt::format("  {}\n      {}{}\n", e.id(v), v.meaning, v.needs.empty() ? "" : " Needs " + join(v.needs, ", ") + ".");
+            out << fmt::format("  {}\n      {}{}\n", e.id(v), v.meaning,
+                               v.needs.empty() ? "" : " Needs " + join(v.needs, ", ") + ".");
             for (const auto& [axis, values] : v.axes) out << fmt::format("      {} = {}\n", axis, values);
             if (!v.curve_over.empty()) out << fmt::format("      a curve over axis '{}'\n", v.curve_over);
         }
@@ -74,7 +86,8 @@ int command_describe(const Invocation& invocation) {
         results() << report::fit(out.str(), page_width(STDOUT_FILENO));
         return 0;
     }
-    throw Error(Blame::usage, "there is no family '" + wanted + "'; " + did_you_mean(wanted, families, "`cllab list` has the families"));
+    throw Error(Blame::usage, "there is no family '" + wanted + "'; " +
+                                  did_you_mean(wanted, families, "`cllab list` has the families"));
 }
 
 }  // namespace cllab::app

@@ -1,4 +1,5 @@
-// `cllab merge` and `cllab report`: the records of many runs and machines as one file, and as the page that a run prints.
+// `cllab merge` and `cllab report`: the records of many runs and machines as one file, and as the page that a run
+// prints.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -13,16 +14,17 @@
 #include "app/screen/results.hpp"
 #include "app/screen/say.hpp"
 #include "core/error.hpp"
-#include "report/table/comparison.hpp"
 #include "report/records/csv.hpp"
 #include "report/records/device_key.hpp"
 #include "report/records/exports.hpp"
 #include "report/records/joined.hpp"
+#include "report/table/comparison.hpp"
 
 namespace cllab::app {
 namespace {
 
-/// What was left out goes to stderr. Throws Error(usage) when no record is left, so that an empty page cannot pass for a result.
+/// What was left out goes to stderr. Throws Error(usage) when no record is left, so that an empty page cannot pass for
+/// a result.
 void read(report::Joined& out, const std::vector<std::string>& paths) {
     std::size_t unread = 0;
     std::uint64_t bytes = 0;
@@ -42,11 +44,13 @@ void read(report::Joined& out, const std::vector<std::string>& paths) {
         }
     }
     for (const auto& trouble : out.troubles()) say(trouble);
-    if (const auto more = out.trouble_count() - out.troubles().size(); more > 0) say(std::to_string(more) + " more lines are left out");
+    if (const auto more = out.trouble_count() - out.troubles().size(); more > 0)
+        say(std::to_string(more) + " more lines are left out");
     if (unread == paths.size()) throw Error(Blame::usage, "no file can be read");
     if (out.size() == 0)
         throw Error(Blame::usage,
-                    "no record is in " + (paths.size() == 1 ? "'" + paths.front() + "'" : "any of the " + std::to_string(paths.size()) + " files"));
+                    "no record is in " + (paths.size() == 1 ? "'" + paths.front() + "'"
+                                                            : "any of the " + std::to_string(paths.size()) + " files"));
 }
 
 /// Records of one device each, in order of first appearance.
@@ -77,20 +81,23 @@ int command_merge(const Invocation& invocation) {
         }
         if (place.file != file) in = std::ifstream(invocation.patterns[file = place.file], std::ios::binary);
         std::string line(place.bytes, '\0');
-        if (!in.seekg(static_cast<std::streamoff>(place.at)) || !in.read(line.data(), static_cast<std::streamsize>(line.size())) ||
+        if (!in.seekg(static_cast<std::streamoff>(place.at)) ||
+            !in.read(line.data(), static_cast<std::streamsize>(line.size())) ||
             std::hash<std::string>{}(line) != place.hash)
-            throw Error(Blame::environment, "file '" + invocation.patterns[file] + "' has changed while it was read; merge it again");
+            throw Error(Blame::environment,
+                        "file '" + invocation.patterns[file] + "' has changed while it was read; merge it again");
         outputs.json()->line(line);
     }
     for (const auto& line : joined.comparisons()) outputs.json()->line(line);
-    say(std::to_string(joined.lines().size()) + " records of " + std::to_string(joined.devices().size()) + " devices, " +
-        std::to_string(joined.duplicates()) + " duplicates left out");
+    say(std::to_string(joined.lines().size()) + " records of " + std::to_string(joined.devices().size()) +
+        " devices, " + std::to_string(joined.duplicates()) + " duplicates left out");
     return 0;
 }
 
 int command_report(const Invocation& invocation) {
     Outputs outputs(invocation);
-    report::Joined joined(invocation.html.empty() && invocation.exports.empty() ? report::Keep::page : report::Keep::all);
+    report::Joined joined(invocation.html.empty() && invocation.exports.empty() ? report::Keep::page
+                                                                                : report::Keep::all);
     read(joined, invocation.patterns);
     const auto& records = joined.records();
     if (!invocation.columns.empty()) {
@@ -105,7 +112,8 @@ int command_report(const Invocation& invocation) {
     std::vector<portrait::Conclusion> curves;
     for (const auto& rows : by_device(records)) {
         const auto& first = *rows.front();
-        const auto name = first.device.name + " (" + first.device.selector + ")" + (hosts ? " on " + first.host.name : "");
+        const auto name =
+            first.device.name + " (" + first.device.selector + ")" + (hosts ? " on " + first.host.name : "");
         for (auto& conclusion : portrait::curves_of_device(rows, name)) curves.push_back(std::move(conclusion));
     }
     if (!invocation.html.empty()) require_page(records.size());

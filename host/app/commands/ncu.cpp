@@ -1,18 +1,19 @@
-// `cllab ncu`: hardware counters of a kernel on an NVIDIA device. NVIDIA's profilers see no OpenCL, so the PTX of the program
-// binary is launched once more through the CUDA driver, with the cell's own arguments, in a child process under Nsight Compute. What it
-// computes is checked like the cell, and its time is held against OpenCL's.
+// `cllab ncu`: hardware counters of a kernel on an NVIDIA device. NVIDIA's profilers see no OpenCL, so the PTX of the
+// program binary is launched once more through the CUDA driver, with the cell's own arguments, in a child process under
+// Nsight Compute. What it computes is checked like the cell, and its time is held against OpenCL's.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/processes/child.hpp"
 #include "app/choose/choice.hpp"
+#include "app/choose/request.hpp"
 #include "app/commands.hpp"
 #include "app/cuda/cuda_launch.hpp"
-#include "app/files/outputs.hpp"
 #include "app/cuda/replay.hpp"
-#include "app/choose/request.hpp"
+#include "app/files/outputs.hpp"
+#include "app/processes/child.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
@@ -24,8 +25,8 @@
 #include "explain/counters.hpp"
 #include "inspect/code/hot.hpp"
 #include "inspect/tools/tool.hpp"
-#include "report/table/counters.hpp"
 #include "report/records/json.hpp"
+#include "report/table/counters.hpp"
 
 namespace cllab::app {
 namespace {
@@ -44,13 +45,15 @@ std::vector<double> seconds_of(const std::string& printed) {
 
 class Counting {
 public:
-    Counting(const Invocation& invocation, Runner& runner, OutputFile* json) : invocation_(invocation), runner_(runner), json_(json) {}
+    Counting(const Invocation& invocation, Runner& runner, OutputFile* json)
+        : invocation_(invocation), runner_(runner), json_(json) {}
 
     /// Why it could not be done; nothing when it was.
     std::optional<std::string> count(const model::Cell& cell, const model::Device& device) {
         const inspect::TempFolder temporary;
         const auto record = measured(cell, device, temporary.path() / "dumps");
-        if (record.status != model::Status::ok || !record.time) return std::string(model::name(record.status)) + ": " + record.reason;
+        if (record.status != model::Status::ok || !record.time)
+            return std::string(model::name(record.status)) + ": " + record.reason;
         Replay replay;
         try {
             replay = replay_of(cell, device, record, invocation_.seed);
@@ -64,17 +67,20 @@ public:
             if (!cell.label.empty()) folder /= folder_name(cell.label);
         }
         if (fs::exists(folder / "launch.txt") && !invocation_.force)
-            throw Error(Blame::usage, "folder '" + folder.string() + "' (--export) has a launch already; --force replaces it");
+            throw Error(Blame::usage,
+                        "folder '" + folder.string() + "' (--export) has a launch already; --force replaces it");
         std::error_code failed;
         if (fs::create_directories(folder, failed); failed)
-            throw Error(Blame::environment, "folder '" + folder.string() + "' (--export) cannot be made: " + failed.message());
+            throw Error(Blame::environment,
+                        "folder '" + folder.string() + "' (--export) cannot be made: " + failed.message());
         try {
             write_cuda_launch(folder, replay.setup, replay.entry, replay.ptx, device.identity, invocation_.seed);
         } catch (const Unsupported& e) {
             return "it cannot be launched through the CUDA driver, because " + std::string(e.what());
         }
         if (!invocation_.exports_to.empty()) {
-            results() << printable(record.id) << ": " << printable(folder.string()) << " has the PTX, its arguments and launch.cpp\n";
+            results() << printable(record.id) << ": " << printable(folder.string())
+                      << " has the PTX, its arguments and launch.cpp\n";
             return std::nullopt;
         }
         return launched(cell, record, replay, folder);
@@ -91,17 +97,21 @@ private:
         return out;
     }
 
-    std::optional<std::string> launched(const model::Cell& cell, const model::Record& record, const Replay& replay, const fs::path& folder) {
+    std::optional<std::string> launched(const model::Cell& cell, const model::Record& record, const Replay& replay,
+                                        const fs::path& folder) {
         const auto milliseconds = std::chrono::milliseconds(static_cast<long>(1000 * invocation_.timeout_seconds));
         const auto plain = inspect::run_tool(this_program(), replay_command(folder, timed_launches), milliseconds);
         if (!plain.ok()) return trim(plain.err).empty() ? "the launch " + plain.failure() : trim(plain.err);
-        if (const auto wrong = check_cuda_launch(folder, replay.setup, invocation_.seed)) return "wrong through the CUDA driver: " + *wrong;
+        if (const auto wrong = check_cuda_launch(folder, replay.setup, invocation_.seed))
+            return "wrong through the CUDA driver: " + *wrong;
         auto times = seconds_of(plain.out);
         if (times.empty()) return "the launch printed no time";
 
-        model::Counted counted{record.id, record.point, record.device, record.time->median, summarise(times).median, {}};
-        results() << printable(record.id) << " on " << printable(record.device.name) << ", right through the CUDA driver too: "
-                  << format_seconds(counted.cuda_seconds) << ", by OpenCL " << format_seconds(counted.opencl_seconds) << "\n";
+        model::Counted counted{record.id, record.point, record.device, record.time->median, summarise(times).median,
+                               {}};
+        results() << printable(record.id) << " on " << printable(record.device.name)
+                  << ", right through the CUDA driver too: " << format_seconds(counted.cuda_seconds) << ", by OpenCL "
+                  << format_seconds(counted.opencl_seconds) << "\n";
         // A slope's time is of one step, the launch's of all of them.
         const double ratio = replay.setup.slope ? 1 : counted.cuda_seconds / counted.opencl_seconds;
         if (ratio > 2 || ratio < 0.5) return "what the CUDA driver ran cannot be what was timed, so nothing is counted";
@@ -110,8 +120,12 @@ private:
                       << " %: the counters are those of the launch through CUDA\n";
         auto kept = record;
         std::optional<std::string> trouble;
-        if (const auto ncu = inspect::find_tool({"ncu"})) trouble = profiled(*ncu, cell, replay, folder, counted, kept);
-        else trouble = "Nsight Compute's ncu is not on PATH nor in the CUDA toolkit; --export writes what a machine with it needs";
+        if (const auto ncu = inspect::find_tool({"ncu"}))
+            trouble = profiled(*ncu, cell, replay, folder, counted, kept);
+        else
+            trouble =
+                "Nsight Compute's ncu is not on PATH nor in the CUDA toolkit; --export writes what a machine with it "
+                "needs";
         if (!json_) return trouble;
         kept.counters = counted.counters;
         kept.dump.clear();  // it was a folder for the time of the count
@@ -120,8 +134,8 @@ private:
         return trouble;
     }
 
-    std::optional<std::string> profiled(const fs::path& ncu, const model::Cell& cell, const Replay& replay, const fs::path& folder, model::Counted& counted,
-                                        model::Record& record) {
+    std::optional<std::string> profiled(const fs::path& ncu, const model::Cell& cell, const Replay& replay,
+                                        const fs::path& folder, model::Counted& counted, model::Record& record) {
         const auto limit = std::chrono::milliseconds(static_cast<long>(4000 * invocation_.timeout_seconds));
         if (!invocation_.tool_options.empty()) {
             const auto result = run_ncu(ncu, replay, folder, invocation_.tool_options, limit);
@@ -131,7 +145,8 @@ private:
         auto found = profile_replay(ncu, replay, folder, Count::everything, limit);
         if (!found.trouble.empty()) return found.trouble;
         counted.counters = std::move(found.counters);
-        for (const auto& line : explain::read_counters(counted.counters)) results() << fmt::format("  {:<24} {:<60} {}\n", line.what, line.value, line.how);
+        for (const auto& line : explain::read_counters(counted.counters))
+            results() << fmt::format("  {:<24} {:<60} {}\n", line.what, line.value, line.how);
         if (!found.executed) return std::nullopt;
         record.hot = inspect::hot_code(*found.executed);
         if (found.executed->by_items > 0) print_per_unit(cell, replay, found.executed->by_items);
@@ -143,7 +158,8 @@ private:
     void print_per_unit(const model::Cell& cell, const Replay& replay, double by_items) {
         const auto units = model::units_of(*cell.experiment, replay.setup);
         if (!units || replay.setup.slope) return;
-        results() << fmt::format("  {:<24} {:<60} {}\n", "instructions", format_significant(by_items / units->number, 3) + " per " + units->unit,
+        results() << fmt::format("  {:<24} {:<60} {}\n", "instructions",
+                                 format_significant(by_items / units->number, 3) + " per " + units->unit,
                                  "thread_inst_executed");
     }
 
@@ -166,7 +182,8 @@ int command_ncu(const Invocation& invocation) {
     const auto devices = runner->devices(invocation.devices);
     for (const auto& device : devices)
         if (device.implementation != model::Implementation::nvidia)
-            throw Error(Blame::usage, "`cllab ncu` needs a device of NVIDIA's driver; '" + device.name + "' is one of " + device.platform);
+            throw Error(Blame::usage, "`cllab ncu` needs a device of NVIDIA's driver; '" + device.name +
+                                          "' is one of " + device.platform);
     outputs.open();
     int status = 0;
     for (const auto& device : devices)

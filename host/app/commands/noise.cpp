@@ -1,15 +1,16 @@
 #include "app/commands/noise.hpp"
 
-#include <cmath>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cmath>
+
 #include "app/choose/request.hpp"
+#include "app/comparing/versus.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
-#include "app/comparing/versus.hpp"
 #include "core/text.hpp"
 #include "inspect/tools/tool.hpp"
 #include "model/registry.hpp"
@@ -23,7 +24,8 @@ constexpr double seconds = 10;
 
 /// The yardstick's copy of a megabyte, and the same once more under another name.
 model::Group twins() {
-    auto left = model::make_plan(model::select(model::registry(), {"bandwidth_copy"}), {{"size", "1Mi"}}).front().front();
+    auto left =
+        model::make_plan(model::select(model::registry(), {"bandwidth_copy"}), {{"size", "1Mi"}}).front().front();
     auto right = left;
     right.options = "-DCLLAB_TWIN=1";
     return {left, right};
@@ -34,10 +36,12 @@ std::vector<run::Condition> conditions_of(const model::Device& device) {
     if (device.implementation != model::Implementation::nvidia) return out;
     const auto tool = inspect::find_tool({"nvidia-smi"});
     if (!tool) return out;
-    const auto asked = inspect::run_tool(*tool, {"--query-gpu=clocks.sm,clocks.max.sm,clocks_throttle_reasons.active,persistence_mode,mig.mode.current",
-                                                 "--format=csv,noheader,nounits", "--id=" + device.selector.substr(device.selector.find(':') + 1)});
+    const auto asked = inspect::run_tool(
+        *tool, {"--query-gpu=clocks.sm,clocks.max.sm,clocks_throttle_reasons.active,persistence_mode,mig.mode.current",
+                "--format=csv,noheader,nounits", "--id=" + device.selector.substr(device.selector.find(':') + 1)});
     if (!asked.ok()) return out;
-    for (auto& condition : run::nvidia_conditions(asked.out.substr(0, asked.out.find('\n')))) out.push_back(std::move(condition));
+    for (auto& condition : run::nvidia_conditions(asked.out.substr(0, asked.out.find('\n'))))
+        out.push_back(std::move(condition));
     return out;
 }
 
@@ -49,16 +53,19 @@ void print_floor(const model::Comparison& c) {
         results() << "  floor: not known; " << printable(c.trouble) << '\n';
         return;
     }
-    results() << fmt::format("  floor: {} arrangements of equal code in {:.1f} s differ by {}", r.n, c.seconds, percent(std::abs(r.ratio - 1)));
+    results() << fmt::format("  floor: {} arrangements of equal code in {:.1f} s differ by {}", r.n, c.seconds,
+                             percent(std::abs(r.ratio - 1)));
     if (r.covered())
-        results() << fmt::format(", interval [{:.4f}, {:.4f}]: in this time a difference below {} cannot be told\n", r.low, r.high,
+        results() << fmt::format(", interval [{:.4f}, {:.4f}]: in this time a difference below {} cannot be told\n",
+                                 r.low, r.high,
                                  percent(std::max(r.high - 1, 1 / r.low - 1) + std::expm1(r.half_width())));
     else
         results() << "; too few for an interval\n";
 }
 
 void print_conditions(const std::vector<run::Condition>& all) {
-    report::Column names{.title = "  what", .cells = {}}, values{.title = "is", .cells = {}}, remedies{.title = "what changes it", .cells = {}};
+    report::Column names{.title = "  what", .cells = {}}, values{.title = "is", .cells = {}},
+        remedies{.title = "what changes it", .cells = {}};
     for (const auto& c : all) {
         names.cells.push_back((c.disturbs ? "! " : "  ") + c.name);
         values.cells.push_back(c.value);
@@ -87,7 +94,9 @@ int print_noise(const Invocation& invocation) {
         results() << printable(device.name + " (" + device.selector + "), " + device.platform) << '\n';
         model::Record nothing_known;
         nothing_known.point = pair.front().point.values();
-        print_floor(compare_cells(*runner, settings, device.selector, pair, nothing_known, nothing_known, seconds, [](const model::Comparison&) {}, rules));
+        print_floor(compare_cells(
+            *runner, settings, device.selector, pair, nothing_known, nothing_known, seconds,
+            [](const model::Comparison&) {}, rules));
         print_conditions(conditions_of(device));
         results() << '\n' << std::flush;
     }

@@ -1,4 +1,7 @@
-// `cllab profile`: all probes within a budget, then one page. What a probe needs at least is estimated before it begins.
+// `cllab profile`: all probes within a budget, then one page. What a probe needs at least is estimated before it
+// begins.
+#include "app/commands/profile.hpp"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,13 +15,12 @@
 #include <span>
 #include <thread>
 
-#include "app/commands.hpp"
-#include "app/commands/profile.hpp"
-#include "app/files/profile_file.hpp"
 #include "app/choose/request.hpp"
+#include "app/commands.hpp"
+#include "app/files/profile_file.hpp"
 #include "app/processes/runner.hpp"
-#include "app/screen/say.hpp"
 #include "app/processes/share_out.hpp"
+#include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/clock.hpp"
@@ -64,7 +66,8 @@ double uncertainty(const model::Record& record) { return record.time ? record.ti
 
 class Profiler {
 public:
-    Profiler(const Invocation& invocation, Runner& runner, const model::Device& device) : invocation_(invocation), runner_(runner) {
+    Profiler(const Invocation& invocation, Runner& runner, const model::Device& device)
+        : invocation_(invocation), runner_(runner) {
         profile_.device = device;
         profile_.budget_seconds = invocation.budget_seconds;
         profile_.utc = utc_now();
@@ -115,10 +118,13 @@ private:
         return {cells, data ? 0 : cells};
     }
     static portrait::Amount refined(const portrait::Probe& probe) { return refined(probe, probe.refine.most); }
-    static portrait::Amount amount(const portrait::Probe& probe) { return portrait::amount_of(plan_of(probe.parts, false), probe.data); }
+    static portrait::Amount amount(const portrait::Probe& probe) {
+        return portrait::amount_of(plan_of(probe.parts, false), probe.data);
+    }
 
-    /// The end of those that share a run with probe `i`. A GPU's driver and tools work on the code of one while the next is measured; what is
-    /// added to a sweep needs its results, and on a CPU, where nothing goes on beside a measurement, the budget is looked at before each.
+    /// The end of those that share a run with probe `i`. A GPU's driver and tools work on the code of one while the
+    /// next is measured; what is added to a sweep needs its results, and on a CPU, where nothing goes on beside a
+    /// measurement, the budget is looked at before each.
     std::size_t together(const std::vector<portrait::Probe>& probes, std::size_t i, const Budget& budget) const {
         std::size_t end = i + 1;
         if (!profile_.device.is_gpu() || probes[i].refine.most > 0) return end;
@@ -139,8 +145,10 @@ private:
             if (!budget.has_room(needed, all)) {
                 const double left = budget.left() - budget.least(all), least = budget.least(needed);
                 budget.forget(needed + refined(probe));
-                profile_.skipped[probe.family] = "not measured: its " + std::to_string(count) + (count == 1 ? " cell needs about " : " cells need about ") +
-                                                 format_seconds(least) + ", and " + format_seconds(std::max(0.0, left)) + " of the budget of " +
+                profile_.skipped[probe.family] = "not measured: its " + std::to_string(count) +
+                                                 (count == 1 ? " cell needs about " : " cells need about ") +
+                                                 format_seconds(least) + ", and " +
+                                                 format_seconds(std::max(0.0, left)) + " of the budget of " +
                                                  format_seconds(profile_.budget_seconds) + " are left";
                 continue;
             }
@@ -157,24 +165,27 @@ private:
         const auto& probe = probes.front();
         budget.forget(refined(probe));
         for (std::size_t left = probe.refine.most; left > 0;) {
-            const auto points = portrait::decisive_points(curves(probe, records), probe.refine.quantum, std::min(left, (probe.refine.most + 1) / 2));
+            const auto points = portrait::decisive_points(curves(probe, records), probe.refine.quantum,
+                                                          std::min(left, (probe.refine.most + 1) / 2));
             const auto more = refined(probe, points.size());
             if (points.empty() || !budget.affords(more)) break;
             std::string values;
             for (const auto point : points) values += (values.empty() ? "" : ",") + std::to_string(point);
-            if (!run_plan(plan_of(refined_parts(probe, values), probe.interleave), more, budget, records)) return keep(std::move(records), false);
+            if (!run_plan(plan_of(refined_parts(probe, values), probe.interleave), more, budget, records))
+                return keep(std::move(records), false);
             left -= points.size();
         }
         return keep(std::move(records), true);
     }
 
-    /// Where a CPU's driver takes too long over programs for all probes to have room: those to come, by several processes at once and before
-    /// anything more is measured, so that the driver's cache has them. On 16 cores PoCL 5.0 takes half a second for each. Once. Returns false when
-    /// interrupted.
+    /// Where a CPU's driver takes too long over programs for all probes to have room: those to come, by several
+    /// processes at once and before anything more is measured, so that the driver's cache has them. On 16 cores
+    /// PoCL 5.0 takes half a second for each. Once. Returns false when interrupted.
     bool build_ahead(std::span<const portrait::Probe> later, Budget& budget) {
         if (built_ahead_ || profile_.device.is_gpu() || later.empty() || !budget.is_short()) return true;
         built_ahead_ = true;
-        if (device::compile_cache_settings(profile_.device, "").empty()) return true;  // what one process builds is known to no other
+        if (device::compile_cache_settings(profile_.device, "").empty())
+            return true;  // what one process builds is known to no other
         std::vector<model::Group> plan;
         for (const auto& probe : later) {
             auto own = portrait::one_of_each_program(plan_of(probe.parts, false), probe.data);
@@ -189,9 +200,11 @@ private:
         if (processes < 2) return true;
         const double room = budget.left() / 3 * static_cast<double>(processes) / budget.of_program();
         if (!(room >= 1)) return true;
-        if (room < static_cast<double>(request.comparisons.size())) request.comparisons.resize(static_cast<std::size_t>(room));
-        const Events events{[&](std::size_t, std::size_t, const model::Record& record, const char* phase) { show(0, record, phase); },
-                            [](std::size_t, std::size_t, const model::Record&) {}};
+        if (room < static_cast<double>(request.comparisons.size()))
+            request.comparisons.resize(static_cast<std::size_t>(room));
+        const Events events{
+            [&](std::size_t, std::size_t, const model::Record& record, const char* phase) { show(0, record, phase); },
+            [](std::size_t, std::size_t, const model::Record&) {}};
         try {
             share_out(request, profile_.device, processes, invocation_.timeout_seconds, events, [](const auto&) {});
         } catch (const run::Interrupted&) {
@@ -225,7 +238,8 @@ private:
             model::Group some;
             for (const auto& cell : group) {
                 if (at >= records.size()) break;
-                if (run::is_below_noise(records[at]) || (records[at].status == model::Status::ok && uncertainty(records[at]) > disturbed)) {
+                if (run::is_below_noise(records[at]) ||
+                    (records[at].status == model::Status::ok && uncertainty(records[at]) > disturbed)) {
                     some.push_back(cell);
                     which.push_back(at);
                 }
@@ -246,7 +260,8 @@ private:
 
     /// Once more what told nothing of the caches, where there is time for it.
     bool caches_again(Budget& budget) {
-        const auto plan = plan_of(portrait::sweeps_to_repeat(portrait::conclude(profile_.records, profile_.device), profile_.device), false);
+        const auto plan = plan_of(
+            portrait::sweeps_to_repeat(portrait::conclude(profile_.records, profile_.device), profile_.device), false);
         const portrait::Amount repeats{portrait::amount_of(plan, {}).cells, 0};
         if (repeats.cells == 0 || !budget.affords(repeats)) return true;
         total_ += repeats.cells;
@@ -258,15 +273,17 @@ private:
         return finished;
     }
 
-    /// Records in the plan's order. `amount`: of the plan. `upcoming`: what the run after this one is likely to measure. Returns false as run().
-    bool run_plan(const std::vector<model::Group>& plan, const portrait::Amount& amount, Budget& budget, Records& records,
-                  std::vector<model::Group> upcoming = {}) {
+    /// Records in the plan's order. `amount`: of the plan. `upcoming`: what the run after this one is likely to
+    /// measure. Returns false as run().
+    bool run_plan(const std::vector<model::Group>& plan, const portrait::Amount& amount, Budget& budget,
+                  Records& records, std::vector<model::Group> upcoming = {}) {
         run::RunRequest request{std::nullopt, plan, settings_of(invocation_), std::move(upcoming)};
         auto& settings = request.settings;
         settings.keep_builds = invocation_.cl_dir.empty();  // points added to a sweep have its text
         // The device is warm from the cell before.
         settings.goes_on = true;
-        // What a GPU's compiler says of registers and spills is a figure. A CPU's code takes as long to read as to measure.
+        // What a GPU's compiler says of registers and spills is a figure. A CPU's code takes as long to read as to
+        // measure.
         settings.read_code = profile_.device.is_gpu();
         settings.sampling_seconds = budget.sampling();
         settings.warm_seconds = std::clamp(0.2 * settings.sampling_seconds, 0.005, 0.25);
@@ -274,8 +291,12 @@ private:
         std::vector<std::size_t> first_of(plan.size());
         for (std::size_t g = 1; g < plan.size(); ++g) first_of[g] = first_of[g - 1] + plan[g - 1].size();
         std::map<std::size_t, model::Record> done;
-        const Events events{[&](std::size_t, std::size_t, const model::Record& record, const char* phase) { show(done.size(), record, phase); },
-                            [&](std::size_t group, std::size_t index, const model::Record& record) { done[first_of[group] + index] = record; }};
+        const Events events{[&](std::size_t, std::size_t, const model::Record& record, const char* phase) {
+                                show(done.size(), record, phase);
+                            },
+                            [&](std::size_t group, std::size_t index, const model::Record& record) {
+                                done[first_of[group] + index] = record;
+                            }};
         bool finished = true;
         try {
             runner_.run(request, profile_.device.selector, events);
@@ -293,7 +314,8 @@ private:
     void show(std::size_t done, const model::Record& record, const char* phase) {
         if (!takes_escapes(STDERR_FILENO) || seconds_since(shown_) < 0.1) return;
         shown_ = Clock::now();
-        std::fprintf(stderr, "\r\033[K[%zu/%zu] %s: %s", profile_.records.size() + done + 1, total_, record.id.c_str(), phase);
+        std::fprintf(stderr, "\r\033[K[%zu/%zu] %s: %s", profile_.records.size() + done + 1, total_, record.id.c_str(),
+                     phase);
         std::fflush(stderr);
     }
 
@@ -330,8 +352,9 @@ int command_profile(const Invocation& asked) {
         const InPhase phase(Phase::driver_start);
         return runner->devices(invocation.devices);
     }();
-    // Text that is not the lab's own may write anywhere and never end, and a CPU's driver compiles in the process that calls it, where an assertion
-    // of its compiler would end a whole profile. A GPU's takes too long to start for a process a probe: 42 s became 57 (H200, 2026-11-23).
+    // Text that is not the lab's own may write anywhere and never end, and a CPU's driver compiles in the process that
+    // calls it, where an assertion of its compiler would end a whole profile. A GPU's takes too long to start for a
+    // process a probe: 42 s became 57 (H200, 2026-11-23).
     const bool apart = invocation.isolate || !invocation.cl_dir.empty() ||
                        std::none_of(devices.begin(), devices.end(), [](const auto& device) { return device.is_gpu(); });
     if (!apart) runner = in_this_process();
@@ -340,8 +363,8 @@ int command_profile(const Invocation& asked) {
         std::ofstream file;
         if (!invocation.no_dumps) inspect::claim_device_folder(invocation.dumps, device, run::this_host().name);
         const auto path = profile_path(invocation.dumps, device);
-        // Beside its final name, in a file of its own: neither a profile that is cut short nor one that another process makes
-        // meanwhile mixes with it.
+        // Beside its final name, in a file of its own: neither a profile that is cut short nor one that another process
+        // makes meanwhile mixes with it.
         const auto part = path.string() + "." + std::to_string(getpid()) + ".part";
         if (!invocation.no_dumps) open_for_writing(part, file);
         Profiler profiler(invocation, *runner, device);
@@ -351,13 +374,15 @@ int command_profile(const Invocation& asked) {
         if (invocation.as_json)
             results() << json << '\n';
         else
-            print_profile(results(), profile, {wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO), invocation.columns});
+            print_profile(results(), profile,
+                          {wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO), invocation.columns});
         results().flush();
         if (invocation.timings) measured.insert(measured.end(), profile.records.begin(), profile.records.end());
         if (!finished) {
             std::error_code code;
             if (!invocation.no_dumps) std::filesystem::remove(part, code);
-            const auto shown = "; the page shows the " + std::to_string(profile.records.size()) + " cells that were finished";
+            const auto shown =
+                "; the page shows the " + std::to_string(profile.records.size()) + " cells that were finished";
             if (!profiler.lost().empty()) throw Error(Blame::environment, profiler.lost() + shown);
             say("interrupted" + shown);
             return 130;

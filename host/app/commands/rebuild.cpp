@@ -1,19 +1,21 @@
-#include "app/processes/child.hpp"
 #include "app/commands/rebuild.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
+
+#include "app/processes/child.hpp"
 #ifdef __linux__
 #include <sys/personality.h>
 #endif
 #include <unistd.h>
 
-#include "app/files/outputs.hpp"
 #include "app/choose/request.hpp"
+#include "app/files/outputs.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
@@ -40,11 +42,13 @@ void randomise_addresses() {
     const int now = personality(ask);
     if (now >= 0 && (now & ADDR_NO_RANDOMIZE)) personality(static_cast<unsigned long>(now & ~ADDR_NO_RANDOMIZE));
     if (inspect::read_file("/proc/sys/kernel/randomize_va_space").value_or("2").front() == '0')
-        say("the randomisation of addresses is off on this machine (kernel.randomize_va_space), so a compiler that goes by its addresses makes one code");
+        say("the randomisation of addresses is off on this machine (kernel.randomize_va_space), so a compiler that "
+            "goes by its addresses makes one code");
 #endif
 }
 
-inspect::ToolResult start_again(const std::vector<std::string>& environment, const std::vector<std::string>& arguments, double seconds) {
+inspect::ToolResult start_again(const std::vector<std::string>& environment, const std::vector<std::string>& arguments,
+                                double seconds) {
     const auto env = inspect::find_tool({"env"});
     if (!env) throw Error(Blame::environment, "--rebuild needs the program 'env' on PATH");
     auto all = environment;
@@ -76,40 +80,52 @@ void print_codes(const std::vector<compare::CodeTimes>& codes, const char* what)
         times.push_back(code.median > 0 ? std::optional(code.median) : std::nullopt);
     }
     std::vector<report::Column> columns{hash, often};
-    if (std::any_of(times.begin(), times.end(), [](const auto& t) { return t.has_value(); })) columns.push_back(report::quantity_column("median", times, "s"));
+    if (std::any_of(times.begin(), times.end(), [](const auto& t) { return t.has_value(); }))
+        columns.push_back(report::quantity_column("median", times, "s"));
     const report::Grid grid(columns, page_width(STDOUT_FILENO), wants_colour(STDOUT_FILENO));
     results() << grid.header() << '\n';
     for (std::size_t i = 0; i < codes.size(); ++i) results() << grid.row(i) << '\n';
 }
 
-std::string deviation(double part) { return part < 0 ? "unknown from so few" : fmt::format("{:.2f} %", 100 * std::expm1(part)); }
+std::string deviation(double part) {
+    return part < 0 ? "unknown from so few" : fmt::format("{:.2f} %", 100 * std::expm1(part));
+}
 
 void print_split(const compare::SpreadSplit& parts, std::size_t codes) {
-    results() << "spread (standard deviation): between codes " << (codes == 1 ? "none, there is one" : deviation(parts.between_codes))
-              << ", between arrangements of one code " << deviation(parts.between_arrangements) << ", within one " << deviation(parts.within) << "\n";
+    results() << "spread (standard deviation): between codes "
+              << (codes == 1 ? "none, there is one" : deviation(parts.between_codes))
+              << ", between arrangements of one code " << deviation(parts.between_arrangements) << ", within one "
+              << deviation(parts.within) << "\n";
 }
 
 struct Rebuilt {
     std::vector<compare::BuiltRun> runs;
-    unsigned failed = 0, cached = 0, moved = 0;  ///< processes without a time; first builds that came from a cache; second ones with another code
+    unsigned failed = 0, cached = 0,
+             moved =
+                 0;  ///< processes without a time; first builds that came from a cache; second ones with another code
     std::string failure;
 };
 
 /// One process that builds, verifies and times the cell; its record, or nothing with the reason in `out`.
-std::optional<model::Record> run_once(const Invocation& invocation, const model::Cell& cell, const model::Device& device, std::uint64_t seed,
+std::optional<model::Record> run_once(const Invocation& invocation, const model::Cell& cell,
+                                      const model::Device& device, std::uint64_t seed,
                                       const std::vector<std::string>& environment, Rebuilt& out) {
     auto arguments = text_arguments(invocation, cell);
     arguments.insert(arguments.begin(), "run");
-    for (const auto& part : {"--device", device.selector.c_str(), "--no-dumps", "--no-yardstick", "--json", "-", "--cache", invocation.cache.c_str()})
+    for (const auto& part : {"--device", device.selector.c_str(), "--no-dumps", "--no-yardstick", "--json", "-",
+                             "--cache", invocation.cache.c_str()})
         arguments.emplace_back(part);
-    for (const auto& [name, path] : invocation.inputs) arguments.insert(arguments.end(), {"--input", name + "=" + path});
-    arguments.insert(arguments.end(), {"--seed", std::to_string(seed), "--max-time", "0.2", "--timeout", format_exact(invocation.timeout_seconds)});
+    for (const auto& [name, path] : invocation.inputs)
+        arguments.insert(arguments.end(), {"--input", name + "=" + path});
+    arguments.insert(arguments.end(), {"--seed", std::to_string(seed), "--max-time", "0.2", "--timeout",
+                                       format_exact(invocation.timeout_seconds)});
     const auto result = start_again(environment, arguments, 3 * invocation.timeout_seconds);
     const auto line = result.out.substr(0, result.out.find('\n'));
     try {
         if (line.empty()) throw Error(Blame::result, result.failure());
         auto record = report::from_json(line);
-        if (record.status != model::Status::ok || !record.time) throw Error(Blame::result, std::string(model::name(record.status)) + ": " + record.reason);
+        if (record.status != model::Status::ok || !record.time)
+            throw Error(Blame::result, std::string(model::name(record.status)) + ": " + record.reason);
         return record;
     } catch (const Error& e) {
         ++out.failed;
@@ -131,7 +147,8 @@ Rebuilt rebuild(const Invocation& invocation, const model::Cell& cell, const mod
             if (json) json->line(report::to_json_line(*record));
             if (first) {
                 code = record->code.fingerprint;
-                // An empty folder that stays empty was not the driver's cache; a build in no time came from another one.
+                // An empty folder that stays empty was not the driver's cache; a build in no time came from another
+                // one.
                 out.cached += record->build.cached || (!environment.empty() && fs::is_empty(cache.path()));
             } else {
                 out.moved += record->code.fingerprint != code;
@@ -144,7 +161,8 @@ Rebuilt rebuild(const Invocation& invocation, const model::Cell& cell, const mod
 }
 
 void print(const model::Cell& cell, const model::Device& device, const Rebuilt& rebuilt, unsigned builds) {
-    results() << title_of(cell) << " on " << printable(device.name) << ", built " << builds << " times, each build run by two processes\n";
+    results() << title_of(cell) << " on " << printable(device.name) << ", built " << builds
+              << " times, each build run by two processes\n";
     if (!rebuilt.failure.empty()) results() << "a build failed: " << printable(rebuilt.failure) << '\n';
     if (rebuilt.runs.empty()) return;
     const auto codes = compare::codes_of(rebuilt.runs);
@@ -154,10 +172,13 @@ void print(const model::Cell& cell, const model::Device& device, const Rebuilt& 
         results() << "This driver has no known cache across processes: both processes of a build compiled.\n";
     else if (rebuilt.cached)
         results() << "Check: " << rebuilt.cached
-                  << " builds came from a cache of the driver's that could not be emptied, so they are no builds of their own.\n";
+                  << " builds came from a cache of the driver's that could not be emptied, so they are no builds of "
+                     "their own.\n";
     else
         results() << "Check: every build filled an empty cache.\n";
-    if (rebuilt.moved) results() << "In " << rebuilt.moved << " builds the second process had another code than the first: the driver compiled again.\n";
+    if (rebuilt.moved)
+        results() << "In " << rebuilt.moved
+                  << " builds the second process had another code than the first: the driver compiled again.\n";
 }
 
 /// Medians of the processes.
@@ -192,11 +213,16 @@ int rebuild_on_devices(const Invocation& invocation) {
                     print(cell, device, of_group.back(), invocation.rebuild);
                     results() << '\n' << std::flush;
                 }
-                if (invocation.versus.empty() || (outputs.json() && outputs.json()->is_stdout()) || of_group.size() != 2) continue;
+                if (invocation.versus.empty() || (outputs.json() && outputs.json()->is_stdout()) ||
+                    of_group.size() != 2)
+                    continue;
                 const auto ratio = compare::estimate_between(logs_of(of_group.front()), logs_of(of_group.back()), 0.99);
-                results() << group.front().id << " over " << group.back().id << ", over all builds: " << fmt::format("{:.4f}", ratio.ratio)
-                          << (ratio.covered() ? fmt::format(" [{:.4f}, {:.4f}]", ratio.low, ratio.high) : ", too few builds for an interval")
-                          << "; processes that share no arrangement, so `--vs` without --rebuild tells smaller differences\n";
+                results()
+                    << group.front().id << " over " << group.back().id
+                    << ", over all builds: " << fmt::format("{:.4f}", ratio.ratio)
+                    << (ratio.covered() ? fmt::format(" [{:.4f}, {:.4f}]", ratio.low, ratio.high)
+                                        : ", too few builds for an interval")
+                    << "; processes that share no arrangement, so `--vs` without --rebuild tells smaller differences\n";
             }
         }
     } catch (const run::Interrupted&) {
@@ -216,18 +242,23 @@ std::string rebuild_one(const Invocation& invocation, const model::Cell& cell, c
         const inspect::TempFolder folder;
         auto arguments = text_arguments(invocation, cell);
         arguments.insert(arguments.begin(), "isa");
-        for (const auto& part : {"--target", target.c_str(), "--summary", "--dumps", folder.path().c_str()}) arguments.emplace_back(part);
+        for (const auto& part : {"--target", target.c_str(), "--summary", "--dumps", folder.path().c_str()})
+            arguments.emplace_back(part);
         // comgr keeps what it compiles when the user's environment says so.
         const auto result = start_again({"AMD_COMGR_CACHE=0", "CUDA_CACHE_DISABLE=1"}, arguments, 120);
         std::string code;
         for (const auto& entry : fs::recursive_directory_iterator(folder.path())) {
             if (entry.path().filename() != "stats.json") continue;
             const auto stats = nlohmann::json::parse(inspect::read_file(entry.path()).value_or(""), nullptr, false);
-            if (stats.is_object() && stats.contains("fingerprint") && stats["fingerprint"].is_string()) code = stats["fingerprint"].get<std::string>();
+            if (stats.is_object() && stats.contains("fingerprint") && stats["fingerprint"].is_string())
+                code = stats["fingerprint"].get<std::string>();
         }
-        if (!result.ok()) failure = trim(result.err).empty() ? result.failure() : trim(result.err);
-        else if (code.empty()) failure = "nothing can disassemble it here, so its code cannot be told from another";
-        else runs.push_back({code, {}});
+        if (!result.ok())
+            failure = trim(result.err).empty() ? result.failure() : trim(result.err);
+        else if (code.empty())
+            failure = "nothing can disassemble it here, so its code cannot be told from another";
+        else
+            runs.push_back({code, {}});
     }
     results() << title_of(cell) << " for " << printable(target) << ", built " << runs.size() << " times\n";
     if (!runs.empty()) print_codes(compare::codes_of(runs), "builds");
@@ -242,7 +273,9 @@ int rebuild_for_target(const Invocation& invocation) {
     std::vector<model::Cell> cells;
     for (auto& group : model::make_plan(model::select(model::registry(), invocation.patterns), invocation.axes))
         for (auto& cell : group)
-            if (!invocation.axes.empty() || std::none_of(cells.begin(), cells.end(), [&](const auto& c) { return c.id == cell.id; })) cells.push_back(cell);
+            if (!invocation.axes.empty() ||
+                std::none_of(cells.begin(), cells.end(), [&](const auto& c) { return c.id == cell.id; }))
+                cells.push_back(cell);
     bool failed = false;
     for (const auto& target : invocation.targets)
         for (const auto& cell : cells) {

@@ -1,21 +1,22 @@
 // `cllab regress`: slower than before? An exit status says so.
+#include "app/comparing/regress.hpp"
+
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
 
-#include <unistd.h>
-
 #include "app/commands.hpp"
 #include "app/files/histories.hpp"
 #include "app/files/outputs.hpp"
-#include "app/comparing/regress.hpp"
 #include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
+#include "report/records/joined.hpp"
 #include "report/table/columns.hpp"
 #include "report/table/history.hpp"
-#include "report/records/joined.hpp"
 #include "report/table/regression.hpp"
 
 namespace cllab::app {
@@ -26,7 +27,9 @@ using model::CellChange;
 /// A failing cell goes before a slower one, and that before an undecided one.
 int exit_status_of(const std::vector<model::RegressionCell>& cells, bool strict) {
     const auto any = [&](std::initializer_list<CellChange> changes) {
-        return std::any_of(cells.begin(), cells.end(), [&](const auto& c) { return std::find(changes.begin(), changes.end(), c.change) != changes.end(); });
+        return std::any_of(cells.begin(), cells.end(), [&](const auto& c) {
+            return std::find(changes.begin(), changes.end(), c.change) != changes.end();
+        });
     };
     if (any({CellChange::newly_wrong, CellChange::newly_failing, CellChange::still_failing})) return 1;
     if (any({CellChange::slower})) return 4;

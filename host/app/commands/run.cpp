@@ -1,5 +1,7 @@
 // `cllab run` and `cllab dump`: everything is resolved and opened before the first build, each cell is on disk before
 // the next starts, and what can be saved is saved however the run ends.
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -12,26 +14,24 @@
 #include <set>
 #include <thread>
 
-#include <unistd.h>
-
-#include "app/files/baseline.hpp"
-#include "app/commands.hpp"
-#include "app/processes/crash.hpp"
-#include "app/screen/html_page.hpp"
-#include "app/files/profile_file.hpp"
-#include "app/screen/progress.hpp"
-#include "app/commands/rebuild.hpp"
 #include "app/choose/request.hpp"
-#include "app/screen/results.hpp"
+#include "app/commands.hpp"
+#include "app/commands/rebuild.hpp"
+#include "app/commands/watch.hpp"
+#include "app/comparing/versus.hpp"
+#include "app/files/baseline.hpp"
+#include "app/files/profile_file.hpp"
+#include "app/files/sink.hpp"
+#include "app/processes/crash.hpp"
 #include "app/processes/runner.hpp"
-#include "app/screen/say.hpp"
 #include "app/processes/share_out.hpp"
 #include "app/processes/side_by_side.hpp"
-#include "app/files/sink.hpp"
+#include "app/screen/html_page.hpp"
+#include "app/screen/progress.hpp"
+#include "app/screen/results.hpp"
+#include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
-#include "app/comparing/versus.hpp"
-#include "app/commands/watch.hpp"
 #include "core/clock.hpp"
 #include "core/phases.hpp"
 #include "core/text.hpp"
@@ -43,8 +43,8 @@
 namespace cllab::app {
 namespace {
 
-/// Without --isolate a stalled driver cannot be stopped, only left: after `seconds` without a new phase this records the
-/// cell and ends the process.
+/// Without --isolate a stalled driver cannot be stopped, only left: after `seconds` without a new phase this records
+/// the cell and ends the process.
 class Watchdog {
 public:
     Watchdog(double seconds, std::function<void(const model::Record&)> give_up)
@@ -105,8 +105,8 @@ void check_dumps(const run::Settings& settings) {
     std::error_code code;
     std::filesystem::create_directories(*settings.dumps, code);
     if (code || access(settings.dumps->c_str(), W_OK) != 0)
-        throw Error(Blame::environment, "the dumps folder '" + settings.dumps->string() + "' cannot be written: " +
-                                            (code ? code.message() : std::strerror(errno)) +
+        throw Error(Blame::environment, "the dumps folder '" + settings.dumps->string() +
+                                            "' cannot be written: " + (code ? code.message() : std::strerror(errno)) +
                                             "; --dumps DIR names another, --no-dumps writes none");
 }
 
@@ -125,7 +125,8 @@ std::vector<portrait::Conclusion> conclusions_of(const Sink& sink, const std::ve
 
 /// `printed`: the page is.
 void print_results(const Sink& sink, const std::vector<Pair>& pairs, const std::vector<model::Device>& devices,
-                   OutputFile* html, const std::vector<std::string>& columns, bool printed, const std::vector<report::LostDevice>& lost = {}) {
+                   OutputFile* html, const std::vector<std::string>& columns, bool printed,
+                   const std::vector<report::LostDevice>& lost = {}) {
     if (sink.records().empty()) return;
     const auto conclusions = conclusions_of(sink, devices);
     if (html) {
@@ -156,8 +157,8 @@ std::set<std::string> axes_and_metrics(const std::vector<model::Group>& plan) {
     return out;
 }
 
-/// Whether these selectors may name more than one device. Each then works in a child process, so that a driver that crashes
-/// does not take the others' results along.
+/// Whether these selectors may name more than one device. Each then works in a child process, so that a driver that
+/// crashes does not take the others' results along.
 bool may_be_several(const std::vector<std::string>& selectors) {
     return selectors.size() > 1 || std::any_of(selectors.begin(), selectors.end(),
                                                [](const auto& s) { return lower(s) == "all" || parse_integer(s); });
@@ -174,10 +175,13 @@ int command_run(const Invocation& asked, Watched* watched) {
     const ChargedTo account(own);
     auto invocation = asked;
     if (!asked.baseline.empty()) make_baseline_folder(asked.baseline);
-    // Text that is not the lab's own may write anywhere and never end; the arrangements of --vs are processes of their own.
-    invocation.isolate = asked.isolate || !asked.cl_dir.empty() || !asked.versus.empty() || may_be_several(asked.devices);
+    // Text that is not the lab's own may write anywhere and never end; the arrangements of --vs are processes of their
+    // own.
+    invocation.isolate =
+        asked.isolate || !asked.cl_dir.empty() || !asked.versus.empty() || may_be_several(asked.devices);
     Outputs outputs(invocation);
-    const Choice choice(invocation, watched ? watched->files : std::map<std::string, Earlier>{}, watched ? watched->ask : AskDevice{});
+    const Choice choice(invocation, watched ? watched->files : std::map<std::string, Earlier>{},
+                        watched ? watched->ask : AskDevice{});
     invocation.isolate = invocation.isolate || choice.own();
     auto request = watched ? watched_request(choice, invocation, watched->before) : request_of(choice, invocation);
     if (watched) watched->prepared.recipe(recipe_of(invocation, *watched));
@@ -185,7 +189,8 @@ int command_run(const Invocation& asked, Watched* watched) {
     require_columns(invocation.columns, axes_and_metrics(plan));
     check_dumps(request.settings);
     const bool paired = !invocation.versus.empty() || (watched && !watched->before.empty());
-    const auto processes = watched || paired ? 1 : processes_for(request, invocation.processes, std::thread::hardware_concurrency());
+    const auto processes =
+        watched || paired ? 1 : processes_for(request, invocation.processes, std::thread::hardware_concurrency());
     invocation.isolate = invocation.isolate || processes > 1;
     if (!invocation.html.empty()) {
         std::size_t cells = 0;
@@ -195,7 +200,9 @@ int command_run(const Invocation& asked, Watched* watched) {
     catch_interrupts();
     catch_driver_crashes();
     std::vector<std::string> troubles;
-    const auto own_runner = watched ? nullptr : invocation.isolate ? in_child_processes(invocation.timeout_seconds) : in_this_process();
+    const auto own_runner = watched              ? nullptr
+                            : invocation.isolate ? in_child_processes(invocation.timeout_seconds)
+                                                 : in_this_process();
     Runner* const runner = watched ? &watched->prepared : own_runner.get();
     const auto devices = [&] {
         const InPhase phase(Phase::driver_start);
@@ -205,12 +212,15 @@ int command_run(const Invocation& asked, Watched* watched) {
     if (!invocation.outputs.empty() && devices.size() != 1)
         throw Error(Blame::usage, "--output needs one device; " + std::to_string(devices.size()) + " are selected");
     if (watched && watched->files.empty() && devices.size() != 1)
-        throw Error(Blame::usage, "--watch with --cl-dir needs one device; " + std::to_string(devices.size()) + " are selected");
+        throw Error(Blame::usage,
+                    "--watch with --cl-dir needs one device; " + std::to_string(devices.size()) + " are selected");
 
     for (const auto& device : devices)
-        if (const bool simulated = device.implementation == model::Implementation::oclgrind; invocation.native && (simulated || !device.is_cpu()))
-            throw Error(Blame::usage, "option '--native' is for CPU devices; '" + excerpt(device.name) + "' is " +
-                                          (simulated ? "a simulator" : "of type " + std::string(model::name(device.type))));
+        if (const bool simulated = device.implementation == model::Implementation::oclgrind;
+            invocation.native && (simulated || !device.is_cpu()))
+            throw Error(Blame::usage,
+                        "option '--native' is for CPU devices; '" + excerpt(device.name) + "' is " +
+                            (simulated ? "a simulator" : "of type " + std::string(model::name(device.type))));
     for (const auto& device : devices) {
         outputs.reads(profile_path(invocation.dumps, device));
         check_points(request, device);
@@ -238,37 +248,40 @@ int command_run(const Invocation& asked, Watched* watched) {
             baseline.take(record, nullptr);
             progress.clear();
             print_results(sink, compared, devices, outputs.html(), invocation.columns, printed);
-            say(record.id + " on '" + record.device.name + "' does not end and a driver cannot be stopped from inside; --isolate goes on "
-                                                           "with the next cell.");
+            say(record.id + " on '" + record.device.name +
+                "' does not end and a driver cannot be stopped from inside; --isolate goes on "
+                "with the next cell.");
             std::fflush(stderr);
             _exit(1);
         });
     }
-    const Events events{
-        [&](std::size_t, std::size_t, const model::Record& record, const char* phase) {
-            if (watchdog) watchdog->enter(record);
-            if (std::strcmp(phase, "sample") != 0) describe_crash_in(record);  // samples come fast, and compile nothing
-            progress.phase(record, phase);
-        },
-        [&](std::size_t group, std::size_t index, const model::Record& record) {
-            if (watchdog) watchdog->leave();
-            progress.clear();
-            sink.take(record);
-            baseline.take(record, &plan[group][index]);
-            progress.finished();
-            if (watched && index == 0 && record.status == model::Status::ok)
-                watched->built[Watched::key_of(plan[group][index])] = {record.family, record.build.source_sha256, record.build.options};
-            if (paired) {
-                auto& pair = compared.at(compared.size() - plan.size() + group);
-                (index == 0 ? pair.left : pair.right) = record;
-            }
-        }};
+    const Events events{[&](std::size_t, std::size_t, const model::Record& record, const char* phase) {
+                            if (watchdog) watchdog->enter(record);
+                            if (std::strcmp(phase, "sample") != 0)
+                                describe_crash_in(record);  // samples come fast, and compile nothing
+                            progress.phase(record, phase);
+                        },
+                        [&](std::size_t group, std::size_t index, const model::Record& record) {
+                            if (watchdog) watchdog->leave();
+                            progress.clear();
+                            sink.take(record);
+                            baseline.take(record, &plan[group][index]);
+                            progress.finished();
+                            if (watched && index == 0 && record.status == model::Status::ok)
+                                watched->built[Watched::key_of(plan[group][index])] = {
+                                    record.family, record.build.source_sha256, record.build.options};
+                            if (paired) {
+                                auto& pair = compared.at(compared.size() - plan.size() + group);
+                                (index == 0 ? pair.left : pair.right) = record;
+                            }
+                        }};
     const auto compare_pairs = [&](const model::Device& device) {
         if (!paired || !request.settings.measure) return;
         for (std::size_t g = 0; g < plan.size(); ++g) {
             auto& pair = compared.at(compared.size() - plan.size() + g);
             if (!pair.left.time || !pair.right.time) continue;
-            if (watched && !pair.left.code.fingerprint.empty() && pair.left.code.fingerprint == pair.right.code.fingerprint) {
+            if (watched && !pair.left.code.fingerprint.empty() &&
+                pair.left.code.fingerprint == pair.right.code.fingerprint) {
                 // Who waits for the answer has it: the times of equal code differ by the machine's doing.
                 pair.comparison.emplace();
                 pair.comparison->left = pair.left.id;
@@ -279,12 +292,14 @@ int command_run(const Invocation& asked, Watched* watched) {
             const InPhase phase(Phase::arrangements);
             if (watched) watched->prepared.build_everywhere();
             try {
-                pair.comparison = compare_cells(*runner, request.settings, device.selector, plan[g], pair.left, pair.right, invocation.comparison_seconds,
-                                                [&](const model::Comparison& so_far) {
-                                                    progress.note(report::comparison_progress(so_far));
-                                                    if (watched && watched->superseded()) throw Superseded{};
-                                                },
-                                                {}, watched ? model::Control::right : model::Control::both);
+                pair.comparison = compare_cells(
+                    *runner, request.settings, device.selector, plan[g], pair.left, pair.right,
+                    invocation.comparison_seconds,
+                    [&](const model::Comparison& so_far) {
+                        progress.note(report::comparison_progress(so_far));
+                        if (watched && watched->superseded()) throw Superseded{};
+                    },
+                    {}, watched ? model::Control::right : model::Control::both);
             } catch (const Superseded&) {
                 progress.clear();
                 say("saved again, so " + pair.left.id + " is not compared to the end");
@@ -305,15 +320,21 @@ int command_run(const Invocation& asked, Watched* watched) {
         progress.clear();
         say(why + "; the other devices go on");
         lost.push_back({{device.platform, device.name, device.vendor, device.driver, model::name(device.type),
-                         device.selector, device.identity}, why});
+                         device.selector, device.identity},
+                        why});
     };
     const OnOneDevice run_alone = [&](const model::Device& device) {
         try {
             if (paired) compared.resize(compared.size() + plan.size());
-            const auto rest = [&](const std::set<run::CellNumber>& done) { runner->run(request, device.selector, events, done); };
-            if (processes > 1) share_out(request, device, processes, invocation.timeout_seconds, events, rest);
-            else rest({});
-            if (watched && devices.size() == 1 && !sink.uses_stdout() && !(outputs.html() && outputs.html()->is_stdout())) {
+            const auto rest = [&](const std::set<run::CellNumber>& done) {
+                runner->run(request, device.selector, events, done);
+            };
+            if (processes > 1)
+                share_out(request, device, processes, invocation.timeout_seconds, events, rest);
+            else
+                rest({});
+            if (watched && devices.size() == 1 && !sink.uses_stdout() &&
+                !(outputs.html() && outputs.html()->is_stdout())) {
                 progress.clear();
                 print_page(sink.records(), conclusions_of(sink, devices), lost, false, invocation.columns);
                 results().flush();
@@ -328,9 +349,12 @@ int command_run(const Invocation& asked, Watched* watched) {
         }
     };
     try {
-        const auto at_once = !paired ? may_work_at_once(devices, request, invocation.parallel) : std::vector<model::Device>{};
+        const auto at_once =
+            !paired ? may_work_at_once(devices, request, invocation.parallel) : std::vector<model::Device>{};
         for (const auto& device : devices)
-            if (std::none_of(at_once.begin(), at_once.end(), [&](const auto& d) { return d.selector == device.selector; })) run_alone(device);
+            if (std::none_of(at_once.begin(), at_once.end(),
+                             [&](const auto& d) { return d.selector == device.selector; }))
+                run_alone(device);
         if (!at_once.empty()) {
             run_side_by_side(request, at_once, invocation.timeout_seconds, events, {run_alone, lose});
             sink.sort_by_plan();
@@ -342,13 +366,15 @@ int command_run(const Invocation& asked, Watched* watched) {
         return 130;
     } catch (...) {
         progress.clear();
-        print_results(sink, compared, devices, outputs.html(), invocation.columns, printed, lost);  // nothing finished is lost
+        print_results(sink, compared, devices, outputs.html(), invocation.columns, printed,
+                      lost);  // nothing finished is lost
         throw;
     }
     watchdog.reset();
     progress.clear();
     print_all();
-    const bool troubled = std::any_of(compared.begin(), compared.end(), [](const auto& p) { return p.comparison && !p.comparison->trouble.empty(); });
+    const bool troubled = std::any_of(compared.begin(), compared.end(),
+                                      [](const auto& p) { return p.comparison && !p.comparison->trouble.empty(); });
     return !lost.empty() ? 3 : troubled ? 1 : exit_status_of(sink.records(), invocation.require_all);
 }
 

@@ -1,26 +1,29 @@
-// `cllab tune`: launch parameters that do not affect the result, tried and verified; the best few are measured again side by side before a
-// winner is named. Every batch runs in a child process: a candidate that crashes or hangs the driver costs only itself.
-#include <algorithm>
-#include <cstdio>
+// `cllab tune`: launch parameters that do not affect the result, tried and verified; the best few are measured again
+// side by side before a winner is named. Every batch runs in a child process: a candidate that crashes or hangs the
+// driver costs only itself.
+#include "model/tune.hpp"
+
 #include <fmt/format.h>
-#include <map>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
 #include "app/choose/choice.hpp"
-#include "app/commands.hpp"
-#include "app/files/profile_file.hpp"
 #include "app/choose/request.hpp"
+#include "app/commands.hpp"
+#include "app/comparing/versus.hpp"
+#include "app/files/profile_file.hpp"
+#include "app/files/sink.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/say.hpp"
-#include "app/files/sink.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
-#include "app/comparing/versus.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "model/params.hpp"
 #include "model/registry.hpp"
-#include "model/tune.hpp"
 #include "report/table/comparison.hpp"
 #include "report/table/layout.hpp"
 
@@ -37,7 +40,12 @@ class Tuning {
 public:
     Tuning(const Invocation& invocation, Runner& runner, const model::Selected& variant, const model::Device& device,
            const std::map<std::string, model::Limits>& limits, Sink& sink)
-        : invocation_(invocation), runner_(runner), variant_(variant), device_(device), limits_(limits), sink_(sink),
+        : invocation_(invocation),
+          runner_(runner),
+          variant_(variant),
+          device_(device),
+          limits_(limits),
+          sink_(sink),
           space_(model::tune_space(variant, invocation.axes)) {}
 
     /// False when no point has a time, or a point was wrong.
@@ -73,7 +81,8 @@ private:
     std::optional<Point> resolved(const Point& point) const {
         static const std::map<std::string, model::Loaded> no_files;
         try {
-            return model::resolve(*variant_.experiment, {*variant_.variant, point, device_, invocation_.seed, no_files});
+            return model::resolve(*variant_.experiment,
+                                  {*variant_.variant, point, device_, invocation_.seed, no_files});
         } catch (const Unsupported&) {
             return std::nullopt;
         }
@@ -132,28 +141,31 @@ private:
                        " samples (--max-time) when measured again, so there is no winner\n");
             return;
         }
-        std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return *seconds(records[a]) < *seconds(records[b]); });
+        std::sort(order.begin(), order.end(),
+                  [&](std::size_t a, std::size_t b) { return *seconds(records[a]) < *seconds(records[b]); });
         std::size_t width = 0;
         for (const auto n : order) width = std::max(width, text_of(points[n]).size());
         results() << "  the fastest few, measured again side by side:\n";
         std::string lines;
         for (const auto n : order) {
             const auto& time = *records[n].time;
-            const auto screened = std::find_if(screening.ranked.begin(), screening.ranked.end(), [&](const auto& r) { return r.first == points[n]; });
-            lines += fmt::format("    {:<{}}  {:>8} [{}, {}], first {}{}\n", text_of(points[n]), width, format_seconds(time.median),
-                                     format_seconds(time.low), format_seconds(time.high), format_seconds(screened->second),
-                                     points[n] == space_.initial ? ", the default" : "");
+            const auto screened = std::find_if(screening.ranked.begin(), screening.ranked.end(),
+                                               [&](const auto& r) { return r.first == points[n]; });
+            lines += fmt::format("    {:<{}}  {:>8} [{}, {}], first {}{}\n", text_of(points[n]), width,
+                                 format_seconds(time.median), format_seconds(time.low), format_seconds(time.high),
+                                 format_seconds(screened->second), points[n] == space_.initial ? ", the default" : "");
         }
         say_fitted(lines);
         for (const auto& warning : records[order.front()].warnings) {
             if (warning.rfind("beyond-peak:", 0) == 0) say_fitted("  " + printable(warning) + "\n");
         }
         const auto chosen = choose(points[order.front()], records[order.front()], initial);
-        results() << "  cllab run " << name_of_variant() << " --device " << device_.selector << axis_options(chosen) << '\n';
+        results() << "  cllab run " << name_of_variant() << " --device " << device_.selector << axis_options(chosen)
+                  << '\n';
     }
 
-    /// The fastest point where it beats the default over arrangements, else the default: the fastest of many is always fast
-    /// by some luck.
+    /// The fastest point where it beats the default over arrangements, else the default: the fastest of many is always
+    /// fast by some luck.
     Point choose(const Point& fastest, const Record& record, const Record* initial) {
         if (fastest == space_.initial) {
             results() << "  no point was faster than the default\n";
@@ -163,8 +175,9 @@ private:
             say_fitted(fmt::format("  the default has no time; the fastest is {}\n", text_of(fastest)));
             return fastest;
         }
-        auto comparison = compare_cells(runner_, settings_for(invocation_.sampling_seconds), device_.selector, {cell_at(fastest), cell_at(space_.initial)},
-                                        record, *initial, invocation_.comparison_seconds, [](const model::Comparison&) {});
+        auto comparison = compare_cells(runner_, settings_for(invocation_.sampling_seconds), device_.selector,
+                                        {cell_at(fastest), cell_at(space_.initial)}, record, *initial,
+                                        invocation_.comparison_seconds, [](const model::Comparison&) {});
         comparison.left = text_of(fastest);
         comparison.right = "the default";
         sink_.take(comparison);
@@ -198,26 +211,31 @@ private:
     }
 
     void print_plan(const model::Screening& screening) const {
-        std::string out = fmt::format("{} on '{}': {:.0f} points of {}", variant_.id, printable(device_.name), space_.points(), join(space_.tuned, ", "));
+        std::string out = fmt::format("{} on '{}': {:.0f} points of {}", variant_.id, printable(device_.name),
+                                      space_.points(), join(space_.tuned, ", "));
         if (!screening.exhaustive)
-            out += fmt::format("\n  {} tried: {} drawn at random, then from the fastest one axis after the other until none gains 1 %",
-                                     screening.tried, model::random_starts);
+            out += fmt::format(
+                "\n  {} tried: {} drawn at random, then from the fastest one axis after the other until none gains 1 %",
+                screening.tried, model::random_starts);
         else if (static_cast<double>(screening.tried) == space_.points())
             out += "\n  all tried";
         else
-            out += fmt::format(", {} different and possible on this device\n  all {} tried", screening.tried, screening.tried);
+            out += fmt::format(", {} different and possible on this device\n  all {} tried", screening.tried,
+                               screening.tried);
         out += fmt::format("; {} have a time", screening.ranked.size());
         if (unsupported_ > 0) out += fmt::format(", {} the device cannot do", unsupported_);
         say_fitted(out + "\n");
     }
 
     void print_failures() const {
-        for (const auto& [point, reason] : failures_) say_fitted(fmt::format("  failed at {}: {}\n", printable(point), printable(reason)));
+        for (const auto& [point, reason] : failures_)
+            say_fitted(fmt::format("  failed at {}: {}\n", printable(point), printable(reason)));
     }
 
     void progress(const Point& point) const {
         if (!takes_escapes(STDERR_FILENO)) return;
-        std::fprintf(stderr, "\r\033[K%s: %zu measured, now %s", variant_.id.c_str(), measured_, text_of(point).c_str());
+        std::fprintf(stderr, "\r\033[K%s: %zu measured, now %s", variant_.id.c_str(), measured_,
+                     text_of(point).c_str());
         std::fflush(stderr);
     }
     static void clear_line() {

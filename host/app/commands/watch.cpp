@@ -1,4 +1,7 @@
-// `run --watch`: each save of a kernel file, or of a family's file below --cl-dir, is built, verified, and compared with the version before.
+// `run --watch`: each save of a kernel file, or of a family's file below --cl-dir, is built, verified, and compared
+// with the version before.
+#include "app/commands/watch.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -7,12 +10,11 @@
 #include <thread>
 
 #include "app/choose/choice.hpp"
-#include "app/commands.hpp"
 #include "app/choose/request.hpp"
+#include "app/commands.hpp"
+#include "app/comparing/versus.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/say.hpp"
-#include "app/comparing/versus.hpp"
-#include "app/commands/watch.hpp"
 #include "core/error.hpp"
 #include "core/hash.hpp"
 #include "core/text.hpp"
@@ -35,21 +37,25 @@ Version version_of(const std::vector<fs::path>& files) {
     return out;
 }
 
-/// Waits until the files have another content that stays for a moment; nothing when interrupted. The first `needed` of them are
-/// never empty: one that is being replaced is for a moment. The time is used to make processes for what will be saved.
-std::optional<Version> next_version(const std::vector<fs::path>& files, std::size_t needed, const Version& known, Prepared& prepared) {
+/// Waits until the files have another content that stays for a moment; nothing when interrupted. The first `needed` of
+/// them are never empty: one that is being replaced is for a moment. The time is used to make processes for what will
+/// be saved.
+std::optional<Version> next_version(const std::vector<fs::path>& files, std::size_t needed, const Version& known,
+                                    Prepared& prepared) {
     for (auto last = known;;) {
         if (interrupted()) return std::nullopt;
         std::this_thread::sleep_for(look_every);
         const auto now = version_of(files);
-        const bool whole = std::none_of(now.begin(), now.begin() + static_cast<std::ptrdiff_t>(needed), [](const auto& text) { return text.empty(); });
+        const bool whole = std::none_of(now.begin(), now.begin() + static_cast<std::ptrdiff_t>(needed),
+                                        [](const auto& text) { return text.empty(); });
         if (now != known && now == last && whole) return now;
         if (now == known) prepared.tend();
         last = now;
     }
 }
 
-/// What `f` returns, the exit status, or 1 when what stands in the file cannot be run; never throws for the file's content.
+/// What `f` returns, the exit status, or 1 when what stands in the file cannot be run; never throws for the file's
+/// content.
 template <typename F>
 int attempt(F f) {
     try {
@@ -78,7 +84,8 @@ Invocation quick(Invocation invocation) {
     return invocation;
 }
 
-/// Processes for one save: one asks for the arguments, one runs both versions, one rehearses, the others are arrangements.
+/// Processes for one save: one asks for the arguments, one runs both versions, one rehearses, the others are
+/// arrangements.
 constexpr std::size_t prepared_processes = 12;
 /// Kernels whose builds every process has ready, so that its memory stays that of a few programs.
 constexpr std::size_t most_rehearsed = 4;
@@ -86,10 +93,13 @@ constexpr std::size_t most_rehearsed = 4;
 Prepared prepared_for(const Invocation& invocation) {
     run_info(invocation);  // the run has one name in all of them
     return Prepared(invocation.timeout_seconds, prepared_processes,
-                    [invocation](const Message& recipe, const model::Device& device) { return request_of_recipe(recipe, invocation, device); });
+                    [invocation](const Message& recipe, const model::Device& device) {
+                        return request_of_recipe(recipe, invocation, device);
+                    });
 }
 
-/// What the next save will run, as far as it is known before: the version that it will be compared with, and that one's control.
+/// What the next save will run, as far as it is known before: the version that it will be compared with, and that one's
+/// control.
 Message rehearsal_of(const Choice& choice, const Invocation& invocation, const Watched& watched) {
     auto request = watched_request(choice, invocation, watched.before);
     std::erase_if(request.comparisons, [](const auto& group) { return group.size() < 2; });
@@ -100,7 +110,8 @@ Message rehearsal_of(const Choice& choice, const Invocation& invocation, const W
     return {{"recipe", recipe_of(invocation, watched)}, {"difference", difference(request)}};
 }
 
-/// Who asks the device about builds: one that was answered is not asked about again, unless it includes files that may have changed.
+/// Who asks the device about builds: one that was answered is not asked about again, unless it includes files that may
+/// have changed.
 AskDevice asking(const Invocation& invocation, Watched& watched) {
     auto known = std::make_shared<std::map<std::string, model::Introspection>>();
     return [&, known](const std::vector<AskedBuild>& builds) {
@@ -119,7 +130,8 @@ AskDevice asking(const Invocation& invocation, Watched& watched) {
             watched.found.push_back(found != known->end() ? found->second : *answer++);
         }
         for (std::size_t i = 0; i < builds.size(); ++i)
-            if (watched.found[i].built && watched.found[i].trouble.empty() && builds[i].text.find("#include") == std::string::npos)
+            if (watched.found[i].built && watched.found[i].trouble.empty() &&
+                builds[i].text.find("#include") == std::string::npos)
                 known->emplace(key(builds[i]), watched.found[i]);
         return watched.found;
     };
@@ -145,7 +157,8 @@ int watch_file(const Invocation& asked) {
         out.versus = before + ":" + kernel;
         return out;
     };
-    // The version that is right is compared with itself, as far as its builds go. An included file may have changed when they are wanted.
+    // The version that is right is compared with itself, as far as its builds go. An included file may have changed
+    // when they are wanted.
     std::vector<Message> rehearsals;
     const auto rehearse = [&] {
         rehearsals.clear();
@@ -195,7 +208,8 @@ int watch_file(const Invocation& asked) {
         watched.files = {{named, {named, now.front()}}, {before, {named, right->front()}}};
         std::vector<std::string> kernels;
         const auto read = [&] {
-            for (const auto& s : Choice(invocation, watched.files, watched.ask).selected()) kernels.push_back(s.variant->name);
+            for (const auto& s : Choice(invocation, watched.files, watched.ask).selected())
+                kernels.push_back(s.variant->name);
             return 0;
         };
         if (attempt(read) != 0) continue;
@@ -222,7 +236,8 @@ int watch_families(const Invocation& asked) {
     std::vector<model::Selected> selected = Choice(invocation).selected();
     std::vector<std::string> families;
     for (const auto& s : selected)
-        if (std::find(families.begin(), families.end(), s.experiment->family) == families.end()) families.push_back(s.experiment->family);
+        if (std::find(families.begin(), families.end(), s.experiment->family) == families.end())
+            families.push_back(s.experiment->family);
     std::vector<fs::path> files;
     for (const auto& family : families) files.push_back(folder / (family + ".cl"));
     const auto needed = files.size();
@@ -240,7 +255,8 @@ int watch_families(const Invocation& asked) {
         // A file that was saved meanwhile is the next version.
         for (const auto& [cell, built] : watched.built)
             if (const auto& text = texts.at(built.family); built.sha256 == sha256_hex(text))
-                watched.before[cell] = std::make_shared<const model::StoredBuild>(model::StoredBuild{text, built.options});
+                watched.before[cell] =
+                    std::make_shared<const model::StoredBuild>(model::StoredBuild{text, built.options});
         return status;
     };
     auto now = version_of(files);
@@ -264,9 +280,11 @@ int watch_families(const Invocation& asked) {
         auto changed = quick(invocation);
         changed.patterns.clear();
         for (const auto& s : selected) {
-            const auto family = static_cast<std::size_t>(std::find(families.begin(), families.end(), s.experiment->family) - families.begin());
+            const auto family = static_cast<std::size_t>(
+                std::find(families.begin(), families.end(), s.experiment->family) - families.begin());
             const auto differs = [&](std::size_t file) { return (*next)[file] != now[file]; };
-            if (differs(family) || differs(needed + family) || differs(files.size() - 1)) changed.patterns.push_back(s.id);
+            if (differs(family) || differs(needed + family) || differs(files.size() - 1))
+                changed.patterns.push_back(s.id);
         }
         now = *next;
         attempt([&] { return run(changed); });
@@ -278,8 +296,10 @@ int watch_families(const Invocation& asked) {
 int watch(const Invocation& asked) {
     const bool own = std::any_of(asked.patterns.begin(), asked.patterns.end(), names_kernel_file);
     if (!asked.versus.empty() || (own ? asked.patterns.size() != 1 : asked.cl_dir.empty()))
-        throw Error(Blame::usage, "--watch takes one kernel file, as in `cllab run my.cl --watch` or my.cl:kernel, or kernels of this program with "
-                                  "--cl-dir DIR, and no --vs");
+        throw Error(Blame::usage,
+                    "--watch takes one kernel file, as in `cllab run my.cl --watch` or my.cl:kernel, or kernels of "
+                    "this program with "
+                    "--cl-dir DIR, and no --vs");
     catch_interrupts();
     return own ? watch_file(asked) : watch_families(asked);
 }

@@ -20,12 +20,13 @@ struct Watched {
     };
 
     Prepared& prepared;
-    std::map<std::string, Earlier> files{};  ///< as Choice takes them: the version that was saved and the one before
-    AskDevice ask{};                         ///< of their builds
+    std::map<std::string, Earlier> files{};     ///< as Choice takes them: the version that was saved and the one before
+    AskDevice ask{};                            ///< of their builds
     std::vector<model::Introspection> found{};  ///< what it said last
-    std::map<std::string, std::shared_ptr<const model::StoredBuild>> before{};  ///< by key_of: the last right version of a cell
-    std::map<std::string, Built> built{};    ///< filled by the run: its cells that are right
-    std::function<bool()> superseded{};      ///< another version was saved while this one is compared
+    std::map<std::string, std::shared_ptr<const model::StoredBuild>>
+        before{};                          ///< by key_of: the last right version of a cell
+    std::map<std::string, Built> built{};  ///< filled by the run: its cells that are right
+    std::function<bool()> superseded{};    ///< another version was saved while this one is compared
 
     static std::string key_of(const model::Cell& cell) { return cell.id + "\n" + cell.label; }
 };

@@ -1,6 +1,6 @@
-#include "app/files/profile_file.hpp"
 #include "app/choose/request.hpp"
 #include "app/commands/watch.hpp"
+#include "app/files/profile_file.hpp"
 
 namespace cllab::app {
 
@@ -28,9 +28,14 @@ run::RunRequest watched_request(const Choice& choice, const Invocation& invocati
 
 Message recipe_of(const Invocation& invocation, const Watched& watched) {
     auto before = Message::object();
-    for (const auto& [cell, stored] : watched.before) before[cell] = {{"text", stored->text}, {"options", stored->options}};
-    return {{"patterns", invocation.patterns}, {"versus", invocation.versus},         {"sampling_seconds", invocation.sampling_seconds},
-            {"files", nlohmann::json(watched.files)}, {"found", nlohmann::json(watched.found)}, {"before", before}};
+    for (const auto& [cell, stored] : watched.before)
+        before[cell] = {{"text", stored->text}, {"options", stored->options}};
+    return {{"patterns", invocation.patterns},
+            {"versus", invocation.versus},
+            {"sampling_seconds", invocation.sampling_seconds},
+            {"files", nlohmann::json(watched.files)},
+            {"found", nlohmann::json(watched.found)},
+            {"before", before}};
 }
 
 run::RunRequest request_of_recipe(const Message& recipe, Invocation watching, const model::Device& device) {
@@ -43,8 +48,8 @@ run::RunRequest request_of_recipe(const Message& recipe, Invocation watching, co
                         [&](const std::vector<AskedBuild>&) { return found; });
     std::map<std::string, std::shared_ptr<const model::StoredBuild>> before;
     for (const auto& [cell, stored] : recipe.at("before").items())
-        before[cell] =
-            std::make_shared<const model::StoredBuild>(model::StoredBuild{stored.at("text").get<std::string>(), stored.at("options").get<std::string>()});
+        before[cell] = std::make_shared<const model::StoredBuild>(
+            model::StoredBuild{stored.at("text").get<std::string>(), stored.at("options").get<std::string>()});
     auto request = watched_request(choice, watching, before);
     if (request.settings.measure) request.settings.limits = read_profiles(watching.dumps, {device});
     return request;

@@ -1,20 +1,21 @@
 // `cllab why`: what limits a kernel's time, by the peaks that the device's profile measured.
-#include <algorithm>
-#include <cstdio>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
+
 #include "app/choose/choice.hpp"
+#include "app/choose/request.hpp"
 #include "app/claims/claim_test.hpp"
+#include "app/claims/peaks.hpp"
 #include "app/commands.hpp"
 #include "app/files/outputs.hpp"
-#include "app/claims/peaks.hpp"
 #include "app/files/profile_file.hpp"
-#include "app/choose/request.hpp"
+#include "app/files/sink.hpp"
+#include "app/files/why_records.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/say.hpp"
-#include "app/files/sink.hpp"
 #include "app/screen/stdout_guard.hpp"
-#include "app/files/why_records.hpp"
 #include "core/text.hpp"
 #include "explain/doubt.hpp"
 #include "report/table/explanation.hpp"
@@ -24,7 +25,8 @@ namespace {
 
 /// The command that makes the profile that is missing, as it is typed.
 std::string profile_command(const Invocation& invocation, const model::Device& device) {
-    return "cllab profile --device " + device.selector + (invocation.dumps == "dumps" ? "" : " --dumps " + cllab::quoted(invocation.dumps));
+    return "cllab profile --device " + device.selector +
+           (invocation.dumps == "dumps" ? "" : " --dumps " + cllab::quoted(invocation.dumps));
 }
 
 }  // namespace
@@ -53,8 +55,10 @@ int command_why(const Invocation& asked) {
     request.settings.limits = read_profiles(invocation.dumps, devices);
     for (const auto& device : devices)
         if (!request.settings.limits.count(device.selector))
-            throw Error(Blame::usage, "the profile of '" + excerpt(device.name) + "' is not at '" + profile_path(invocation.dumps, device).string() +
-                                          "', and without it there is no peak to hold a time against; `" + profile_command(invocation, device) + "` makes it");
+            throw Error(Blame::usage, "the profile of '" + excerpt(device.name) + "' is not at '" +
+                                          profile_path(invocation.dumps, device).string() +
+                                          "', and without it there is no peak to hold a time against; `" +
+                                          profile_command(invocation, device) + "` makes it");
     choice.say_defaults();
     outputs.open();
     Sink sink(outputs.json(), nullptr);
@@ -78,7 +82,9 @@ int command_why(const Invocation& asked) {
             };
             std::vector<Done> done;
             runner->run(request, device.selector,
-                        {[&](std::size_t, std::size_t, const model::Record& record, const char* phase) { show(record.id + ": " + phase); },
+                        {[&](std::size_t, std::size_t, const model::Record& record, const char* phase) {
+                             show(record.id + ": " + phase);
+                         },
                          [&](std::size_t group, std::size_t index, const model::Record& record) {
                              done.push_back({&plan[group][index], record});
                              sink.take(record);
@@ -96,12 +102,14 @@ int command_why(const Invocation& asked) {
                     explanation.again.insert(explanation.again.begin(), again.begin(), again.end());
                     explanation.first_seconds = record.time->median;
                 }
-                if (invocation.test) test_claim(*runner, request.settings, device, *cell, explained, peaks.limits(), explanation, show);
+                if (invocation.test)
+                    test_claim(*runner, request.settings, device, *cell, explained, peaks.limits(), explanation, show);
                 clear();
                 sink.line(report::explanation_json(explained, explanation));
                 failed = failed || model::is_failure(record.status);
                 if (sink.uses_stdout()) continue;
-                if (&record == &done.front().record) results() << report::explanation_heading(record, limits.utc, style);
+                if (&record == &done.front().record)
+                    results() << report::explanation_heading(record, limits.utc, style);
                 results() << '\n' << report::explanation_text(explained, explanation, style);
                 results().flush();
             }

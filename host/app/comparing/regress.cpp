@@ -4,9 +4,9 @@
 #include <cmath>
 #include <map>
 
-#include "app/files/baseline.hpp"
 #include "app/comparing/regress_cells.hpp"
 #include "app/comparing/versus.hpp"
+#include "app/files/baseline.hpp"
 #include "compare/regression.hpp"
 #include "core/clock.hpp"
 #include "report/table/comparison.hpp"
@@ -19,9 +19,13 @@ using model::CellChange;
 using model::Record;
 using Item = RegressItem;
 
-bool same_text(const Record& a, const Record& b) { return a.build.source_sha256 == b.build.source_sha256 && a.build.options == b.build.options; }
+bool same_text(const Record& a, const Record& b) {
+    return a.build.source_sha256 == b.build.source_sha256 && a.build.options == b.build.options;
+}
 
-bool same_code(const Record& a, const Record& b) { return !a.code.fingerprint.empty() && a.code.fingerprint == b.code.fingerprint; }
+bool same_code(const Record& a, const Record& b) {
+    return !a.code.fingerprint.empty() && a.code.fingerprint == b.code.fingerprint;
+}
 
 /// How many processes today can tell from `before` of the baseline, at the most twenty; nothing when none can.
 std::optional<unsigned> processes_needed(std::size_t before, double alpha) {
@@ -36,7 +40,9 @@ std::optional<unsigned> processes_needed(std::size_t before, double alpha) {
 class Regress {
 public:
     Regress(const Invocation& invocation, const std::function<void(const std::string&)>& progress)
-        : invocation_(invocation), progress_(progress), baseline_(read_baseline(invocation.patterns.front())),
+        : invocation_(invocation),
+          progress_(progress),
+          baseline_(read_baseline(invocation.patterns.front())),
           runner_(in_child_processes(invocation.timeout_seconds)) {
         auto& r = result_.regression;
         r.baseline = invocation.patterns.front();
@@ -72,7 +78,8 @@ public:
 
 private:
     /// Runs one cell per item, each a comparison of its own, and keeps the records in Item::*to.
-    void run_cells(const std::vector<Item*>& items, std::optional<Record> Item::*to, bool stored, const std::string& doing) {
+    void run_cells(const std::vector<Item*>& items, std::optional<Record> Item::*to, bool stored,
+                   const std::string& doing) {
         for (const auto& asked : cells_.asked) {
             std::map<std::string, std::vector<Item*>> by_device;
             for (auto* item : items)
@@ -85,7 +92,9 @@ private:
                     request.comparisons.push_back({cell});
                 }
                 runner_->run(request, selector,
-                             {[&](std::size_t, std::size_t, const Record& record, const char* phase) { progress_(doing + " " + record.id + ": " + phase); },
+                             {[&](std::size_t, std::size_t, const Record& record, const char* phase) {
+                                  progress_(doing + " " + record.id + ": " + phase);
+                              },
                               [&](std::size_t group, std::size_t, const Record& record) { own[group]->*to = record; }});
             }
         }
@@ -99,7 +108,8 @@ private:
     }
 
     void look_at_today() {
-        run_cells(items_that([](const Item& item) { return item.cell && !item.before.empty(); }), &Item::today, false, "today's");
+        run_cells(items_that([](const Item& item) { return item.cell && !item.before.empty(); }), &Item::today, false,
+                  "today's");
         for (auto& item : cells_.items) {
             if (!item.today) continue;
             item.out.today = item.today->time ? item.today->time->median : 0;
@@ -111,7 +121,8 @@ private:
     bool fetch(Item& item) {
         try {
             const auto& last = *item.before.back();
-            item.stored = std::make_shared<const model::StoredBuild>(model::StoredBuild{baseline_.text_of(last), last.build.options});
+            item.stored = std::make_shared<const model::StoredBuild>(
+                model::StoredBuild{baseline_.text_of(last), last.build.options});
             return true;
         } catch (const Error& e) {
             item.out.reason = e.what();
@@ -140,7 +151,8 @@ private:
             if (!item->rebuilt) continue;
             if (item->rebuilt->status != model::Status::ok || !item->rebuilt->time) {
                 item->out.change = CellChange::incomparable;
-                item->out.reason = std::string("the baseline's text is ") + model::name(item->rebuilt->status) + " today: " + item->rebuilt->reason;
+                item->out.reason = std::string("the baseline's text is ") + model::name(item->rebuilt->status) +
+                                   " today: " + item->rebuilt->reason;
             } else if (same_code(*item->today, *item->rebuilt)) {
                 item->out.change = CellChange::same_code;
             } else {
@@ -161,7 +173,8 @@ private:
     /// The baseline's text against itself, under another name.
     void calibrate() {
         std::vector<Item*> usable;
-        for (auto* item : items_that([](const Item& i) { return i.cell && !i.before.empty() && i.before.back()->time; }))
+        for (auto* item :
+             items_that([](const Item& i) { return i.cell && !i.before.empty() && i.before.back()->time; }))
             if (fetch(*item)) usable.push_back(item);
         std::vector<Timed> timed;
         for (auto* item : usable) {
@@ -193,20 +206,24 @@ private:
                                  rules_.share = compare::share_of_look(number, most);
                                  look(timed[i], seconds, number);
                              },
-                             [&] { correct(); }, [&](std::size_t i) { return is_open(timed[i]); }, [&](std::size_t i) { return timed[i].item.out.seconds; }});
+                             [&] { correct(); }, [&](std::size_t i) { return is_open(timed[i]); },
+                             [&](std::size_t i) { return timed[i].item.out.seconds; }});
     }
 
     bool is_open(const Timed& one) const {
-        return one.item.out.test && one.item.out.reason.empty() && compare::change_of(*one.item.out.test, rules_) == CellChange::undecided;
+        return one.item.out.test && one.item.out.reason.empty() &&
+               compare::change_of(*one.item.out.test, rules_) == CellChange::undecided;
     }
 
     void look(Timed& one, double seconds, std::size_t number) {
         auto& out = one.item.out;
         if (!one.versus)
-            one.versus = std::make_unique<Versus>(*runner_, one.item.asked->request.settings, out.device.selector, one.pair, one.left, one.right);
+            one.versus = std::make_unique<Versus>(*runner_, one.item.asked->request.settings, out.device.selector,
+                                                  one.pair, one.left, one.right);
         auto rules = rules_.of_cell();
         rules.precise = compare::looks[number].precise;
-        one.versus->run(seconds, rules, [&](const model::Comparison& so_far) { progress_(report::comparison_progress(so_far)); });
+        one.versus->run(seconds, rules,
+                        [&](const model::Comparison& so_far) { progress_(report::comparison_progress(so_far)); });
         const auto& comparison = one.versus->comparison();
         out.arrangements = comparison.arrangements;
         out.seconds = comparison.seconds;
@@ -215,7 +232,8 @@ private:
             out.reason = comparison.trouble;
             return;
         }
-        const auto test = compare::test_cell(compare::ratios_of(comparison.arrangements), compare::controls_of(comparison.arrangements), rules_);
+        const auto test = compare::test_cell(compare::ratios_of(comparison.arrangements),
+                                             compare::controls_of(comparison.arrangements), rules_);
         out.test = out.test ? compare::looked_again(*out.test, test) : test;
     }
 
@@ -244,8 +262,8 @@ private:
             if (same_code(*item->today, *item->before.back()) || same_text(*item->today, *item->before.back()))
                 item->out.change = CellChange::same_code;
         }
-        const auto tested =
-            static_cast<std::size_t>(std::count_if(items.begin(), items.end(), [](const auto* i) { return i->out.change != CellChange::same_code; }));
+        const auto tested = static_cast<std::size_t>(std::count_if(
+            items.begin(), items.end(), [](const auto* i) { return i->out.change != CellChange::same_code; }));
         rules_for(tested);
         const double alpha = rules_.family_rate / std::max<double>(1, static_cast<double>(tested));
         const auto needed = processes_needed(fewest, alpha);
@@ -255,14 +273,17 @@ private:
                 if (item->today && item->today->time) item->logs_today.push_back(std::log(item->today->time->median));
         }
         std::vector<double> logs;
-        for (const auto* item : items) logs.push_back(std::log(compare::estimate_between(item->logs_today, item->logs_before, 1).ratio));
+        for (const auto* item : items)
+            logs.push_back(std::log(compare::estimate_between(item->logs_today, item->logs_before, 1).ratio));
         auto& shift = result_.regression.shift = compare::common_shift(logs);
         for (auto* item : items) {
             if (item->out.change == CellChange::same_code) continue;
-            item->out.test = compare::test_recorded(item->logs_today, item->logs_before, shift.n >= 3 ? std::log(shift.ratio) : 0, rules_);
+            item->out.test = compare::test_recorded(item->logs_today, item->logs_before,
+                                                    shift.n >= 3 ? std::log(shift.ratio) : 0, rules_);
             if (!needed)
                 item->out.reason = std::to_string(item->logs_before.size()) +
-                                   " run(s) in the baseline are too few to claim anything; `cllab run ... --baseline DIR --append` adds one";
+                                   " run(s) in the baseline are too few to claim anything; `cllab run ... --baseline "
+                                   "DIR --append` adds one";
         }
     }
 
@@ -300,7 +321,8 @@ private:
             return CellChange::undecided;
         }
         reason = std::string(model::name(today)) + ": " + item.today->reason;
-        if (today == model::Status::unsupported) return before == model::Status::unsupported ? CellChange::unsupported : CellChange::vanished;
+        if (today == model::Status::unsupported)
+            return before == model::Status::unsupported ? CellChange::unsupported : CellChange::vanished;
         if (!was_ok) return CellChange::still_failing;
         return today == model::Status::wrong_result ? CellChange::newly_wrong : CellChange::newly_failing;
     }

@@ -1,4 +1,5 @@
-// Today's cells against those of a baseline: which there are, what each side's code is, and how long they take in turns.
+// Today's cells against those of a baseline: which there are, what each side's code is, and how long they take in
+// turns.
 #pragma once
 
 #include <functional>
@@ -16,8 +17,9 @@ struct RegressResult {
     std::string lost;  ///< why the device was lost; empty: it was not
 };
 
-/// invocation.patterns: the baseline's folder, then the cells. Both sides run on the device of the baseline, or on the one that the
-/// invocation names when it is of the same platform and type. `progress` gets a line at a time. Throws Error.
+/// invocation.patterns: the baseline's folder, then the cells. Both sides run on the device of the baseline, or on the
+/// one that the invocation names when it is of the same platform and type. `progress` gets a line at a time. Throws
+/// Error.
 RegressResult regress(const Invocation& invocation, const std::function<void(const std::string&)>& progress);
 
 }  // namespace cllab::app

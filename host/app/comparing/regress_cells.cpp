@@ -20,7 +20,8 @@ model::DeviceInfo info_of(const model::Device& d) {
 }
 
 bool same_device(const model::DeviceInfo& a, const model::DeviceInfo& b) {
-    return a.platform == b.platform && a.name == b.name && (a.identity.empty() || b.identity.empty() || a.identity == b.identity);
+    return a.platform == b.platform && a.name == b.name &&
+           (a.identity.empty() || b.identity.empty() || a.identity == b.identity);
 }
 
 class Collector {
@@ -32,8 +33,8 @@ public:
         read_command_lines();
         for (const auto& device : devices()) collect(device);
         if (out_.items.empty())
-            throw Error(Blame::usage,
-                        "no cell of the baseline or of today matches " + join({invocation_.patterns.begin() + 1, invocation_.patterns.end()}, ", "));
+            throw Error(Blame::usage, "no cell of the baseline or of today matches " +
+                                          join({invocation_.patterns.begin() + 1, invocation_.patterns.end()}, ", "));
         return std::move(out_);
     }
 
@@ -58,12 +59,16 @@ private:
                 then.timeout_seconds = invocation_.timeout_seconds;
                 then.argv = invocation_.argv;
                 then.sampling_seconds = std::min(then.sampling_seconds, 0.1);
-                out_.asked.push_back(std::make_unique<AskedAgain>(AskedAgain{record.argv, request_of(Choice(then), then)}));
+                out_.asked.push_back(
+                    std::make_unique<AskedAgain>(AskedAgain{record.argv, request_of(Choice(then), then)}));
             } catch (const Error& e) {
-                say("the baseline's command line '" + join(record.argv, " ") + "' is not understood today: " + e.what());
+                say("the baseline's command line '" + join(record.argv, " ") +
+                    "' is not understood today: " + e.what());
             }
         }
-        if (out_.asked.empty()) throw Error(Blame::usage, "none of the baseline's command lines can be run today, so there is nothing to compare");
+        if (out_.asked.empty())
+            throw Error(Blame::usage,
+                        "none of the baseline's command lines can be run today, so there is nothing to compare");
     }
 
     std::vector<model::Device> devices() {
@@ -76,13 +81,16 @@ private:
         for (const auto& device : here) {
             const auto info = info_of(device);
             const auto of = std::find_if(baseline_.records.begin(), baseline_.records.end(), [&](const auto& r) {
-                return same_device(r.device, info) || (named && r.device.platform == info.platform && r.device.type == info.type);
+                return same_device(r.device, info) ||
+                       (named && r.device.platform == info.platform && r.device.type == info.type);
             });
             if (of == baseline_.records.end()) continue;
-            if (of->device.name != info.name) say("the baseline was made on '" + of->device.name + "'; both sides run on '" + info.name + "'");
+            if (of->device.name != info.name)
+                say("the baseline was made on '" + of->device.name + "'; both sides run on '" + info.name + "'");
             if (of->device.driver != info.driver)
                 say("the baseline was made with driver " + of->device.driver + "; " +
-                    (invocation_.recorded ? "today's is " + info.driver : "both sides are built by today's, " + info.driver));
+                    (invocation_.recorded ? "today's is " + info.driver
+                                          : "both sides are built by today's, " + info.driver));
             out.push_back(device);
         }
         if (!out.empty()) return out;
@@ -90,12 +98,14 @@ private:
         for (const auto& r : baseline_.records) of.insert("'" + r.device.name + "' of " + r.device.platform);
         throw Error(Blame::environment,
                     "the baseline was made on " + join({of.begin(), of.end()}, " and ") +
-                        (named ? "; --device names another platform or type" : ", which is not here; --device D names another device of the same platform"));
+                        (named ? "; --device names another platform or type"
+                               : ", which is not here; --device D names another device of the same platform"));
     }
 
     bool wanted(const std::string& id, const std::string& family) const {
         const auto& all = invocation_.patterns;
-        return all.size() == 1 || std::any_of(all.begin() + 1, all.end(), [&](const auto& p) { return p == family || glob_match(p, id); });
+        return all.size() == 1 ||
+               std::any_of(all.begin() + 1, all.end(), [&](const auto& p) { return p == family || glob_match(p, id); });
     }
 
     /// The cells of both sides on one device, joined by id and point.
@@ -112,10 +122,13 @@ private:
             }
             return out_.items[found->second];
         };
-        const bool own = std::any_of(baseline_.records.begin(), baseline_.records.end(), [&](const auto& r) { return same_device(r.device, info); });
+        const bool own = std::any_of(baseline_.records.begin(), baseline_.records.end(),
+                                     [&](const auto& r) { return same_device(r.device, info); });
         for (const auto& record : baseline_.records) {
             if (!wanted(record.id, record.family)) continue;
-            if (own ? !same_device(record.device, info) : record.device.platform != info.platform || record.device.type != info.type) continue;
+            if (own ? !same_device(record.device, info)
+                    : record.device.platform != info.platform || record.device.type != info.type)
+                continue;
             item_of(record.id, record.point).before.push_back(&record);
         }
         for (const auto& asked : out_.asked) {
@@ -125,12 +138,15 @@ private:
                     if (!wanted(cell.id, cell.experiment->family)) continue;
                     auto point = cell.point.values();
                     try {
-                        point = model::resolve(*cell.experiment, {*cell.variant, cell.point, device, settings.seed, settings.files}).values();
+                        point = model::resolve(*cell.experiment,
+                                               {*cell.variant, cell.point, device, settings.seed, settings.files})
+                                    .values();
                     } catch (const Unsupported&) {
                         // The point as it was asked for, as in the record of an unsupported cell.
                     }
                     // A cell that failed before its axes were read has the point as it was asked for in its record.
-                    auto& item = item_of(cell.id, at.count({cell.id, cell.point.values()}) ? cell.point.values() : point);
+                    auto& item =
+                        item_of(cell.id, at.count({cell.id, cell.point.values()}) ? cell.point.values() : point);
                     if (item.cell) continue;
                     item.cell = cell;
                     item.asked = asked.get();

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "app/files/baseline.hpp"
 #include "app/commandline/options.hpp"
+#include "app/files/baseline.hpp"
 #include "app/processes/runner.hpp"
 #include "model/regression.hpp"
 
@@ -23,13 +23,15 @@ struct AskedAgain {
 struct RegressItem {
     model::RegressionCell out;
     const AskedAgain* asked = nullptr;
-    std::optional<model::Cell> cell;     ///< today's
-    std::vector<const model::Record*> before;   ///< the baseline's records of it, in the order of its runs
+    std::optional<model::Cell> cell;           ///< today's
+    std::vector<const model::Record*> before;  ///< the baseline's records of it, in the order of its runs
     std::shared_ptr<const model::StoredBuild> stored;
     std::optional<model::Record> today, rebuilt;
     std::vector<double> logs_before, logs_today;  ///< --recorded
 
-    bool comparable() const { return today && today->status == model::Status::ok && today->time && !before.empty() && before.back()->time; }
+    bool comparable() const {
+        return today && today->status == model::Status::ok && today->time && !before.empty() && before.back()->time;
+    }
 };
 
 struct RegressCells {
@@ -37,9 +39,9 @@ struct RegressCells {
     std::vector<RegressItem> items;
 };
 
-/// The cells that the patterns of `invocation` name, of the records of `baseline` and of its command lines as they would run today.
-/// The items point into both. Throws Error when nothing can be compared: no command line is understood, no device is here, or no
-/// cell matches.
+/// The cells that the patterns of `invocation` name, of the records of `baseline` and of its command lines as they
+/// would run today. The items point into both. Throws Error when nothing can be compared: no command line is
+/// understood, no device is here, or no cell matches.
 RegressCells regress_cells(const Invocation& invocation, const Baseline& baseline, Runner& runner);
 
 }  // namespace cllab::app

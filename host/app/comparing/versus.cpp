@@ -43,13 +43,18 @@ model::Cell control_of(model::Cell cell) {
     return cell;
 }
 
-Versus::Versus(Runner& runner, const run::Settings& settings, const std::string& selector, const model::Group& pair, const model::Record& left,
-               const model::Record& right, model::Control control)
-    : runner_(runner), request_{std::nullopt, {{pair.front(), pair.back()}}, settings}, selector_(selector),
-      same_code_(!left.code.fingerprint.empty() && left.code.fingerprint == right.code.fingerprint), seeds_(mix64(settings.seed) ^ 0x636f6d70617265) {
+Versus::Versus(Runner& runner, const run::Settings& settings, const std::string& selector, const model::Group& pair,
+               const model::Record& left, const model::Record& right, model::Control control)
+    : runner_(runner),
+      request_{std::nullopt, {{pair.front(), pair.back()}}, settings},
+      selector_(selector),
+      same_code_(!left.code.fingerprint.empty() && left.code.fingerprint == right.code.fingerprint),
+      seeds_(mix64(settings.seed) ^ 0x636f6d70617265) {
     const auto name = [&](const model::Cell& cell) {
         const auto axis = model::build_options_axis().name;
-        return cell.id + (pair.front().id == pair.back().id && cell.point.has(axis) && cell.point.text(axis) != "none" ? " " + cell.point.text(axis) : "");
+        return cell.id + (pair.front().id == pair.back().id && cell.point.has(axis) && cell.point.text(axis) != "none"
+                              ? " " + cell.point.text(axis)
+                              : "");
     };
     out_.left = name(pair.front());
     out_.right = name(pair.back());
@@ -96,7 +101,8 @@ bool Versus::take_one() {
     return true;
 }
 
-void Versus::run(double seconds, const compare::Rules& rules, const std::function<void(const model::Comparison&)>& progress) {
+void Versus::run(double seconds, const compare::Rules& rules,
+                 const std::function<void(const model::Comparison&)>& progress) {
     // Those that wait end with this, and hold nothing beside what comes next.
     struct Expecting {
         Versus& of;
@@ -104,8 +110,9 @@ void Versus::run(double seconds, const compare::Rules& rules, const std::functio
     } const expecting{*this};
     const auto cells = static_cast<double>(request_.comparisons.front().size());
     auto& sampling = request_.settings.sampling_seconds;
-    // Whoever has little time wants to know how long an arrangement takes. Who has more gets rounds enough to see what disturbs some of them: of
-    // a kernel of 5 ms on an H200, 2 arrangements of 28 were off by 6 % with 0.02 s, six rounds, and none of 48 with ten rounds and more.
+    // Whoever has little time wants to know how long an arrangement takes. Who has more gets rounds enough to see what
+    // disturbs some of them: of a kernel of 5 ms on an H200, 2 arrangements of 28 were off by 6 % with 0.02 s, six
+    // rounds, and none of 48 with ten rounds and more.
     const double least = seconds < 5 ? 0.02 : 0.1, most = 0.5;
     if (taken_ == 0) sampling = least;
     auto start = Clock::now();
@@ -127,16 +134,20 @@ void Versus::run(double seconds, const compare::Rules& rules, const std::functio
         const auto ratios = compare::ratios_of(out_.arrangements);
         out_.judgement = compare::judge(ratios, compare::controls_of(out_.arrangements), same_code_, rules);
         progress(out_);
-        // A verdict late is better than none: slow arrangements may take longer until there are enough of them, and longer still where the
-        // interval needs more of them than that of a single pair.
-        const double limit = ratios.size() < rules.least ? (compare::late + 1) * seconds * rules.least / compare::Rules{}.least : seconds;
+        // A verdict late is better than none: slow arrangements may take longer until there are enough of them, and
+        // longer still where the interval needs more of them than that of a single pair.
+        const double limit = ratios.size() < rules.least
+                                 ? (compare::late + 1) * seconds * rules.least / compare::Rules{}.least
+                                 : seconds;
         if (compare::enough(ratios, rules) || (!first && seconds_since(start) + took > limit)) break;
     }
-    out_.judgement = compare::judge(compare::ratios_of(out_.arrangements), compare::controls_of(out_.arrangements), same_code_, rules);
+    out_.judgement = compare::judge(compare::ratios_of(out_.arrangements), compare::controls_of(out_.arrangements),
+                                    same_code_, rules);
 }
 
-model::Comparison compare_cells(Runner& runner, const run::Settings& settings, const std::string& selector, const model::Group& pair, const model::Record& left,
-                                const model::Record& right, double seconds, const std::function<void(const model::Comparison&)>& progress,
+model::Comparison compare_cells(Runner& runner, const run::Settings& settings, const std::string& selector,
+                                const model::Group& pair, const model::Record& left, const model::Record& right,
+                                double seconds, const std::function<void(const model::Comparison&)>& progress,
                                 const compare::Rules& rules, model::Control control) {
     Versus versus(runner, settings, selector, pair, left, right, control);
     versus.run(seconds, rules, progress);

@@ -12,19 +12,21 @@
 
 namespace cllab::app {
 
-/// Two cells held against each other, for as long as somebody wants to know more. `left` and `right`: records of the cells as they ran
-/// alone, ok and timed; what they say of the code tells whether it is the same.
+/// Two cells held against each other, for as long as somebody wants to know more. `left` and `right`: records of the
+/// cells as they ran alone, ok and timed; what they say of the code tells whether it is the same.
 class Versus {
 public:
-    /// `runner` makes the processes, `settings` are those of the cells; both outlive this. With Control::both each side is built once more,
-    /// and four cells take turns: all of them are evidence. The others are for who waits for one more build.
-    Versus(Runner& runner, const run::Settings& settings, const std::string& selector, const model::Group& pair, const model::Record& left,
-           const model::Record& right, model::Control control = model::Control::both);
+    /// `runner` makes the processes, `settings` are those of the cells; both outlive this. With Control::both each side
+    /// is built once more, and four cells take turns: all of them are evidence. The others are for who waits for one
+    /// more build.
+    Versus(Runner& runner, const run::Settings& settings, const std::string& selector, const model::Group& pair,
+           const model::Record& left, const model::Record& right, model::Control control = model::Control::both);
 
-    /// Takes arrangements until `rules`, which say what the interval must cover and when it is enough, are content: at least as many as an
-    /// interval needs, and for about `seconds`, without the first of all, whose builds the driver keeps. `progress` gets the comparison so
-    /// far. Throws run::Interrupted, DeviceLost.
-    void run(double seconds, const compare::Rules& rules, const std::function<void(const model::Comparison&)>& progress);
+    /// Takes arrangements until `rules`, which say what the interval must cover and when it is enough, are content: at
+    /// least as many as an interval needs, and for about `seconds`, without the first of all, whose builds the driver
+    /// keeps. `progress` gets the comparison so far. Throws run::Interrupted, DeviceLost.
+    void run(double seconds, const compare::Rules& rules,
+             const std::function<void(const model::Comparison&)>& progress);
     const model::Comparison& comparison() const { return out_; }
 
 private:
@@ -41,11 +43,13 @@ private:
 };
 
 /// Versus, run once.
-model::Comparison compare_cells(Runner& runner, const run::Settings& settings, const std::string& selector, const model::Group& pair, const model::Record& left,
-                                const model::Record& right, double seconds, const std::function<void(const model::Comparison&)>& progress,
+model::Comparison compare_cells(Runner& runner, const run::Settings& settings, const std::string& selector,
+                                const model::Group& pair, const model::Record& left, const model::Record& right,
+                                double seconds, const std::function<void(const model::Comparison&)>& progress,
                                 const compare::Rules& rules = {}, model::Control control = model::Control::both);
 
-/// The same text and options but for a name nobody asks for: a program and machine code of its own, as another variant has.
+/// The same text and options but for a name nobody asks for: a program and machine code of its own, as another variant
+/// has.
 model::Cell control_of(model::Cell cell);
 
 /// A pair of --vs on one device: the two records as they ran together, and the comparison where both are ok and timed.

@@ -1,5 +1,6 @@
-#include <cctype>
 #include <fmt/format.h>
+
+#include <cctype>
 #include <map>
 #include <regex>
 
@@ -32,8 +33,8 @@ Extent local_of(const Setup& setup) {
 }
 Extent offset_of(const Setup& setup) { return setup.steps.empty() ? setup.offset : only_launch(setup)->offset; }
 
-/// NVIDIA's OpenCL reads of the environment registers what CUDA's driver does not set: 0 to 2 the first group, 3 to 5 the NDRange's
-/// offset, 6 to 8 the number of groups (driver 580.159.04). They become constants.
+/// NVIDIA's OpenCL reads of the environment registers what CUDA's driver does not set: 0 to 2 the first group, 3 to 5
+/// the NDRange's offset, 6 to 8 the number of groups (driver 580.159.04). They become constants.
 std::string with_environment(const std::string& ptx, const Extent& groups, const Extent& offset) {
     static const std::regex use("%envreg([0-9]+)");
     std::string out;
@@ -42,7 +43,9 @@ std::string with_environment(const std::string& ptx, const Extent& groups, const
         const auto index = static_cast<std::size_t>(std::stoi((*i)[1]));
         if (index > 8) throw Unsupported("it reads %envreg" + (*i)[1].str() + ", which only OpenCL's driver sets");
         out.append(from, ptx.begin() + i->position());
-        out += std::to_string(index < 3 ? 0 : index < 6 ? (offset.dims > index - 3 ? offset.size[index - 3] : 0) : groups.size[index - 6]);
+        out += std::to_string(index < 3   ? 0
+                              : index < 6 ? (offset.dims > index - 3 ? offset.size[index - 3] : 0)
+                                          : groups.size[index - 6]);
         from = ptx.begin() + i->position() + i->length();
     }
     return out.append(from, ptx.end());
@@ -73,7 +76,8 @@ std::string uuid_of(const std::string& identity) {
     if (!identity.starts_with("UUID ")) return {};
     std::string out;
     for (const char c : identity.substr(5))
-        if (std::isxdigit(static_cast<unsigned char>(c))) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        if (std::isxdigit(static_cast<unsigned char>(c)))
+            out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     return out.size() == 32 ? out : std::string();
 }
 
@@ -100,8 +104,10 @@ std::optional<std::string> not_for_cuda(const Setup& setup) {
     if (!setup.steps.empty() && !only_launch(setup)) return "an operation of it is not one launch";
     if (setup.reference) return "its results are held against another kernel's, which would have to be launched too";
     for (const auto* argument : arguments_of(setup)) {
-        if (std::holds_alternative<Image>(*argument) || std::holds_alternative<Sampler>(*argument)) return "it takes an image";
-        if (std::holds_alternative<Local>(*argument)) return "it takes __local memory as an argument, whose address only the driver knows";
+        if (std::holds_alternative<Image>(*argument) || std::holds_alternative<Sampler>(*argument))
+            return "it takes an image";
+        if (std::holds_alternative<Local>(*argument))
+            return "it takes __local memory as an argument, whose address only the driver knows";
     }
     const auto global = global_of(setup), local = local_of(setup);
     for (std::size_t d = 0; d < 3; ++d)
@@ -114,17 +120,19 @@ std::optional<std::string> entry_of(const Setup& setup) {
     return only_launch(setup)->entry;
 }
 
-void write_cuda_launch(const std::filesystem::path& folder, const Setup& setup, const std::string& entry, const std::string& ptx, const std::string& gpu,
-                       std::uint64_t seed) {
-    const auto put = [&](const std::string& name, std::span<const std::byte> bytes) { inspect::write_file(folder / name, bytes); };
+void write_cuda_launch(const std::filesystem::path& folder, const Setup& setup, const std::string& entry,
+                       const std::string& ptx, const std::string& gpu, std::uint64_t seed) {
+    const auto put = [&](const std::string& name, std::span<const std::byte> bytes) {
+        inspect::write_file(folder / name, bytes);
+    };
     const auto global = global_of(setup), local = local_of(setup);
     const Extent groups(global.size[0] / local.size[0], global.size[1] / local.size[1], global.size[2] / local.size[2]);
     put("kernel.ptx", inspect::as_bytes(with_environment(ptx.substr(0, ptx.find('\0')), groups, offset_of(setup))));
     put("launch.cpp", inspect::as_bytes(cuda_launch_source()));
     std::string text = "ptx kernel.ptx\nentry " + entry + "\n";
     if (const auto uuid = uuid_of(gpu); !uuid.empty()) text += "gpu " + uuid + "\n";
-    text += fmt::format("grid {} {} {}\nblock {} {} {}\noperations {}\n", groups.size[0], groups.size[1], groups.size[2], local.size[0], local.size[1],
-                        local.size[2], setup.verify_operations);
+    text += fmt::format("grid {} {} {}\nblock {} {} {}\noperations {}\n", groups.size[0], groups.size[1],
+                        groups.size[2], local.size[0], local.size[1], local.size[2], setup.verify_operations);
     const auto buffer = [&](const std::string& name, std::span<const std::byte> bytes, bool out) {
         put(name + ".bin", bytes);
         text += fmt::format("buffer {}.bin {}{}\n", name, bytes.size(), out ? " out" : "");
@@ -147,7 +155,8 @@ void write_cuda_launch(const std::filesystem::path& folder, const Setup& setup, 
     put("launch.txt", inspect::as_bytes(text));
 }
 
-std::optional<std::string> check_cuda_launch(const std::filesystem::path& folder, const Setup& setup, std::uint64_t seed) {
+std::optional<std::string> check_cuda_launch(const std::filesystem::path& folder, const Setup& setup,
+                                             std::uint64_t seed) {
     std::map<std::string, std::string> kept;
     Buffers buffers;
     buffers.poison_seed = seed;

@@ -1,11 +1,12 @@
-// Launches one kernel in PTX through the CUDA driver, with the arguments that lie beside it: NVIDIA's profilers see this and see
-// no OpenCL. `cllab ncu` runs it in a child process, and `cllab ncu --export` writes this file out as a program of its own:
+// Launches one kernel in PTX through the CUDA driver, with the arguments that lie beside it: NVIDIA's profilers see
+// this and see no OpenCL. `cllab ncu` runs it in a child process, and `cllab ncu --export` writes this file out as a
+// program of its own:
 //     g++ -O2 -std=c++17 -DCUDA_LAUNCH_MAIN launch.cpp -o launch -ldl && ./launch .
 // No CUDA is needed to build it: libcuda.so.1 is opened when it runs.
 //
-// FOLDER/launch.txt, a line each:   ptx FILE · entry NAME · gpu UUID · grid X Y Z · block X Y Z · operations N · and in the
-// kernel's order   buffer FILE BYTES [out] · value HEX.   Prints {"seconds":[…]} and writes each out buffer, as it is after N
-// launches, to FILE.out.
+// FOLDER/launch.txt, a line each:   ptx FILE · entry NAME · gpu UUID · grid X Y Z · block X Y Z · operations N · and in
+// the kernel's order   buffer FILE BYTES [out] · value HEX.   Prints {"seconds":[…]} and writes each out buffer, as it
+// is after N launches, to FILE.out.
 #include <dlfcn.h>
 
 #include <array>
@@ -32,7 +33,8 @@ Bytes read(const std::string& path) {
 class Driver {
 public:
     Driver() : library_(dlopen("libcuda.so.1", RTLD_NOW)) {
-        if (!library_) throw std::runtime_error("the CUDA driver (libcuda.so.1) cannot be opened: " + std::string(dlerror()));
+        if (!library_)
+            throw std::runtime_error("the CUDA driver (libcuda.so.1) cannot be opened: " + std::string(dlerror()));
     }
 
     template <typename... Arguments>
@@ -41,7 +43,8 @@ public:
         if (code == 0) return;
         const char* words = nullptr;
         function<int, const char**>("cuGetErrorString")(code, &words);
-        throw std::runtime_error(std::string(name) + " gives " + std::to_string(code) + (words ? ": " + std::string(words) : ""));
+        throw std::runtime_error(std::string(name) + " gives " + std::to_string(code) +
+                                 (words ? ": " + std::string(words) : ""));
     }
 
 private:
@@ -59,8 +62,8 @@ struct Argument {
     std::string file;  ///< of a buffer
     std::size_t bytes = 0;
     bool out = false;
-    Bytes value;                 ///< what the kernel is given
-    std::uint64_t address = 0;   ///< of a buffer
+    Bytes value;                ///< what the kernel is given
+    std::uint64_t address = 0;  ///< of a buffer
 };
 
 struct Plan {
@@ -79,12 +82,18 @@ Plan plan_in(const std::string& folder) {
         std::string what;
         words >> what;
         const auto three = [&](auto& to) { words >> to[0] >> to[1] >> to[2]; };
-        if (what == "ptx") words >> plan.ptx;
-        else if (what == "entry") words >> plan.entry;
-        else if (what == "gpu") words >> plan.gpu;
-        else if (what == "grid") three(plan.grid);
-        else if (what == "block") three(plan.block);
-        else if (what == "operations") words >> plan.operations;
+        if (what == "ptx")
+            words >> plan.ptx;
+        else if (what == "entry")
+            words >> plan.entry;
+        else if (what == "gpu")
+            words >> plan.gpu;
+        else if (what == "grid")
+            three(plan.grid);
+        else if (what == "block")
+            three(plan.block);
+        else if (what == "operations")
+            words >> plan.operations;
         else if (what == "buffer") {
             Argument argument;
             std::string out;
@@ -96,9 +105,11 @@ Plan plan_in(const std::string& folder) {
             Argument argument;
             std::string hex;
             words >> hex;
-            for (std::size_t i = 0; i + 1 < hex.size(); i += 2) argument.value.push_back(static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16)));
+            for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+                argument.value.push_back(static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16)));
             plan.arguments.push_back(argument);
-        } else throw std::runtime_error("line '" + line + "' of launch.txt is none that is known");
+        } else
+            throw std::runtime_error("line '" + line + "' of launch.txt is none that is known");
         if (words.fail()) throw std::runtime_error("line '" + line + "' of launch.txt lacks a value");
     }
     return plan;
@@ -140,15 +151,16 @@ void launch(Plan& plan, unsigned timed) {
         if (!argument.file.empty()) {
             const auto data = read(plan.folder + "/" + argument.file);
             if (data.size() != argument.bytes)
-                throw std::runtime_error(argument.file + " has " + std::to_string(data.size()) + " bytes, launch.txt says " + std::to_string(argument.bytes));
+                throw std::runtime_error(argument.file + " has " + std::to_string(data.size()) +
+                                         " bytes, launch.txt says " + std::to_string(argument.bytes));
             cuda.call("cuMemAlloc_v2", &argument.address, argument.bytes);
             cuda.call("cuMemcpyHtoD_v2", argument.address, static_cast<const void*>(data.data()), argument.bytes);
         }
         given.push_back(argument.file.empty() ? static_cast<void*>(argument.value.data()) : &argument.address);
     }
     const auto run = [&] {
-        cuda.call("cuLaunchKernel", function, plan.grid[0], plan.grid[1], plan.grid[2], plan.block[0], plan.block[1], plan.block[2], 0u,
-                  static_cast<void*>(nullptr), given.data(), static_cast<void**>(nullptr));
+        cuda.call("cuLaunchKernel", function, plan.grid[0], plan.grid[1], plan.grid[2], plan.block[0], plan.block[1],
+                  plan.block[2], 0u, static_cast<void*>(nullptr), given.data(), static_cast<void**>(nullptr));
     };
     for (unsigned i = 0; i < plan.operations; ++i) run();
     cuda.call("cuCtxSynchronize");
@@ -156,7 +168,8 @@ void launch(Plan& plan, unsigned timed) {
         if (!argument.out) continue;
         Bytes back(argument.bytes);
         cuda.call("cuMemcpyDtoH_v2", static_cast<void*>(back.data()), argument.address, argument.bytes);
-        std::ofstream(plan.folder + "/" + argument.file + ".out", std::ios::binary).write(back.data(), static_cast<std::streamsize>(back.size()));
+        std::ofstream(plan.folder + "/" + argument.file + ".out", std::ios::binary)
+            .write(back.data(), static_cast<std::streamsize>(back.size()));
     }
     cuda.call("cuEventCreate", &before, 0u);
     cuda.call("cuEventCreate", &after, 0u);

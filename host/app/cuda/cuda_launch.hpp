@@ -8,8 +8,8 @@
 
 #include "model/experiment.hpp"
 
-/// Carries out the launch in `folder` (cuda_launch.cpp says what lies there), then `timed` more, each timed by two events. Prints
-/// their times as JSON. The exit status: 0, or 3 with one sentence on stderr.
+/// Carries out the launch in `folder` (cuda_launch.cpp says what lies there), then `timed` more, each timed by two
+/// events. Prints their times as JSON. The exit status: 0, or 3 with one sentence on stderr.
 int cuda_launch(const std::string& folder, unsigned timed);
 
 namespace cllab::app {
@@ -23,12 +23,14 @@ std::optional<std::string> not_for_cuda(const model::Setup& setup);
 /// The kernel that the one launch names, when it is not the variant's own.
 std::optional<std::string> entry_of(const model::Setup& setup);
 
-/// Writes PTX, arguments and launch.txt: inputs as they are, outputs with the poison of `seed`. `gpu`: Device::identity.
-/// Throws Error(environment) when the folder has no room, Unsupported when the PTX needs what only OpenCL's driver sets.
-void write_cuda_launch(const std::filesystem::path& folder, const model::Setup& setup, const std::string& entry, const std::string& ptx,
-                       const std::string& gpu, std::uint64_t seed);
+/// Writes PTX, arguments and launch.txt: inputs as they are, outputs with the poison of `seed`. `gpu`:
+/// Device::identity. Throws Error(environment) when the folder has no room, Unsupported when the PTX needs what only
+/// OpenCL's driver sets.
+void write_cuda_launch(const std::filesystem::path& folder, const model::Setup& setup, const std::string& entry,
+                       const std::string& ptx, const std::string& gpu, std::uint64_t seed);
 
 /// What is wrong with the buffers that cuda_launch() left in the folder; nothing when they are right.
-std::optional<std::string> check_cuda_launch(const std::filesystem::path& folder, const model::Setup& setup, std::uint64_t seed);
+std::optional<std::string> check_cuda_launch(const std::filesystem::path& folder, const model::Setup& setup,
+                                             std::uint64_t seed);
 
 }  // namespace cllab::app

@@ -3,8 +3,8 @@
 #include <array>
 #include <map>
 
-#include "app/processes/child.hpp"
 #include "app/cuda/cuda_launch.hpp"
+#include "app/processes/child.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "explain/counters.hpp"
@@ -17,10 +17,12 @@ namespace {
 namespace fs = std::filesystem;
 
 // Whole sections and not single counters, whose names change from one architecture to the next.
-constexpr std::array sections{"SpeedOfLight",   "MemoryWorkloadAnalysis", "ComputeWorkloadAnalysis", "InstructionStats",
-                              "WarpStateStats", "Occupancy",              "LaunchStats"};
-constexpr auto counters = "dram__bytes_read.sum,dram__bytes_write.sum,lts__t_bytes.sum,lts__t_sectors_op_read.sum,l1tex__t_bytes.sum,"
-                          "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum,gpu__time_duration.sum";
+constexpr std::array sections{"SpeedOfLight",     "MemoryWorkloadAnalysis", "ComputeWorkloadAnalysis",
+                              "InstructionStats", "WarpStateStats",         "Occupancy",
+                              "LaunchStats"};
+constexpr auto counters =
+    "dram__bytes_read.sum,dram__bytes_write.sum,lts__t_bytes.sum,lts__t_sectors_op_read.sum,l1tex__t_bytes.sum,"
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum,gpu__time_duration.sum";
 constexpr auto executions = "inst_executed,thread_inst_executed";
 
 /// The PTX among the files of a dump.
@@ -38,7 +40,8 @@ std::optional<std::string> ptx_of(const fs::path& dump) {
 std::string trouble_in(const inspect::ToolResult& result) {
     const auto said = result.out + result.err;
     if (said.find("ERR_NVGPUCTRPERM") != std::string::npos)
-        return "this user may not read the counters (ERR_NVGPUCTRPERM): an administrator allows it with the driver's option "
+        return "this user may not read the counters (ERR_NVGPUCTRPERM): an administrator allows it with the driver's "
+               "option "
                "NVreg_RestrictProfilingToAdminUsers=0";
     if (const auto error = said.find("==ERROR=="); error != std::string::npos)
         return "ncu counted nothing: " + one_line(said.substr(error, said.find('\n', error) - error));
@@ -47,7 +50,8 @@ std::string trouble_in(const inspect::ToolResult& result) {
 
 }  // namespace
 
-Replay replay_of(const model::Cell& cell, const model::Device& device, const model::Record& record, std::uint64_t seed) {
+Replay replay_of(const model::Cell& cell, const model::Device& device, const model::Record& record,
+                 std::uint64_t seed) {
     const std::map<std::string, model::Loaded> no_files;
     Replay out{model::set_up(*cell.experiment, {*cell.variant, cell.point, device, seed, no_files}), {}, {}};
     if (const auto reason = not_for_cuda(out.setup)) throw Unsupported(*reason);
@@ -58,10 +62,12 @@ Replay replay_of(const model::Cell& cell, const model::Device& device, const mod
     return out;
 }
 
-std::vector<std::string> replay_command(const fs::path& folder, unsigned timed) { return {"cuda-launch", folder.string(), std::to_string(timed)}; }
+std::vector<std::string> replay_command(const fs::path& folder, unsigned timed) {
+    return {"cuda-launch", folder.string(), std::to_string(timed)};
+}
 
-inspect::ToolResult run_ncu(const fs::path& ncu, const Replay& replay, const fs::path& folder, std::vector<std::string> options,
-                            std::chrono::milliseconds limit) {
+inspect::ToolResult run_ncu(const fs::path& ncu, const Replay& replay, const fs::path& folder,
+                            std::vector<std::string> options, std::chrono::milliseconds limit) {
     options.insert(options.begin(), {"--clock-control", "none", "--launch-count", "1", "--kernel-name", replay.entry});
     options.push_back(this_program().string());
     for (auto& word : replay_command(folder, 0)) options.push_back(std::move(word));
@@ -70,7 +76,8 @@ inspect::ToolResult run_ncu(const fs::path& ncu, const Replay& replay, const fs:
     return result;
 }
 
-Profiled profile_replay(const fs::path& ncu, const Replay& replay, const fs::path& folder, Count what, std::chrono::milliseconds limit) {
+Profiled profile_replay(const fs::path& ncu, const Replay& replay, const fs::path& folder, Count what,
+                        std::chrono::milliseconds limit) {
     Profiled out;
     // The counters and the executed instructions are two pages of one report.
     const auto report = folder / "counted.ncu-rep";

@@ -1,5 +1,5 @@
-// A kernel launched once more through the CUDA driver, because NVIDIA's profiler sees no OpenCL: the PTX of the program binary with the
-// cell's own arguments, in a child process under Nsight Compute.
+// A kernel launched once more through the CUDA driver, because NVIDIA's profiler sees no OpenCL: the PTX of the program
+// binary with the cell's own arguments, in a child process under Nsight Compute.
 #pragma once
 
 #include <chrono>
@@ -23,15 +23,16 @@ struct Replay {
     std::string entry, ptx;
 };
 
-/// Of a cell that ran, and whose dump is still there. Throws Unsupported, in words that follow "because", where the CUDA driver cannot launch it.
+/// Of a cell that ran, and whose dump is still there. Throws Unsupported, in words that follow "because", where the
+/// CUDA driver cannot launch it.
 Replay replay_of(const model::Cell& cell, const model::Device& device, const model::Record& record, std::uint64_t seed);
 
 /// The command line of the child that launches what lies in `folder`.
 std::vector<std::string> replay_command(const std::filesystem::path& folder, unsigned timed);
 
 /// `options` of ncu for that launch, and the launch.
-inspect::ToolResult run_ncu(const std::filesystem::path& ncu, const Replay& replay, const std::filesystem::path& folder, std::vector<std::string> options,
-                            std::chrono::milliseconds limit);
+inspect::ToolResult run_ncu(const std::filesystem::path& ncu, const Replay& replay, const std::filesystem::path& folder,
+                            std::vector<std::string> options, std::chrono::milliseconds limit);
 
 /// What was counted in one profile of the launch in `folder`.
 struct Profiled {
@@ -40,7 +41,7 @@ struct Profiled {
     std::string trouble;                            ///< why nothing was counted; empty otherwise
 };
 enum class Count { executions, everything };
-Profiled profile_replay(const std::filesystem::path& ncu, const Replay& replay, const std::filesystem::path& folder, Count what,
-                        std::chrono::milliseconds limit);
+Profiled profile_replay(const std::filesystem::path& ncu, const Replay& replay, const std::filesystem::path& folder,
+                        Count what, std::chrono::milliseconds limit);
 
 }  // namespace cllab::app

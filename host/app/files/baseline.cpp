@@ -22,7 +22,9 @@ namespace fs = std::filesystem;
 fs::path text_path(const fs::path& folder, const std::string& sha256) { return folder / "text" / (sha256 + ".cl"); }
 
 /// A hash names a file: anything else in its place could name any file.
-bool is_hash(const std::string& text) { return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos; }
+bool is_hash(const std::string& text) {
+    return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
 
 }  // namespace
 
@@ -31,7 +33,9 @@ fs::path records_of_baseline(const fs::path& folder) { return folder / "records.
 void make_baseline_folder(const fs::path& folder) {
     std::error_code code;
     fs::create_directories(folder / "text", code);
-    if (code) throw Error(Blame::environment, "the baseline's folder '" + folder.string() + "' (--baseline) cannot be made: " + code.message());
+    if (code)
+        throw Error(Blame::environment,
+                    "the baseline's folder '" + folder.string() + "' (--baseline) cannot be made: " + code.message());
 }
 
 void BaselineWriter::take(const model::Record& record, const model::Cell* cell) {
@@ -40,7 +44,8 @@ void BaselineWriter::take(const model::Record& record, const model::Cell* cell) 
     if (!hash.empty() && cell) {
         const auto text = run::kernel_source(*cell->experiment, *cell->variant, cl_dir_).text;
         if (sha256_hex(text) != hash) {
-            say("the text of " + record.id + " has changed since it was built, so its record is left out of the baseline");
+            say("the text of " + record.id +
+                " has changed since it was built, so its record is left out of the baseline");
             return;
         }
         inspect::write_file(text_path(folder_, hash), inspect::as_bytes(text));
@@ -54,8 +59,12 @@ std::string Baseline::text_of(const model::Record& record) const {
     const auto path = text_path(folder, hash);
     std::ifstream in(path, std::ios::binary);
     std::string text{std::istreambuf_iterator<char>(in), {}};
-    if (!in) throw Error(Blame::usage, "the baseline's text '" + path.string() + "' cannot be read: " + std::strerror(errno));
-    if (sha256_hex(text) != hash) throw Error(Blame::usage, "the baseline's text '" + path.string() + "' is not the one that was built: its hash differs");
+    if (!in)
+        throw Error(Blame::usage,
+                    "the baseline's text '" + path.string() + "' cannot be read: " + std::strerror(errno));
+    if (sha256_hex(text) != hash)
+        throw Error(Blame::usage,
+                    "the baseline's text '" + path.string() + "' is not the one that was built: its hash differs");
     return text;
 }
 
@@ -66,8 +75,8 @@ Baseline read_baseline(const fs::path& folder) {
     report::Joined joined;
     if (in) joined.read(in, path.string());
     if (!in.eof() || in.bad())
-        throw Error(Blame::usage, "'" + folder.string() + "' is no baseline: '" + path.string() + "' cannot be read: " + std::strerror(errno) +
-                                      "; `cllab run PATTERN --baseline DIR` makes one");
+        throw Error(Blame::usage, "'" + folder.string() + "' is no baseline: '" + path.string() + "' cannot be read: " +
+                                      std::strerror(errno) + "; `cllab run PATTERN --baseline DIR` makes one");
     for (const auto& trouble : joined.troubles()) say(trouble);
     if (joined.records().empty()) throw Error(Blame::usage, "the baseline '" + folder.string() + "' has no records");
     return {folder, joined.records()};

@@ -1,5 +1,5 @@
-// A baseline is a folder: records.jsonl with the record of each cell, and text/<SHA-256>.cl with each kernel text that was built, once
-// however many cells share it. Build options stand in the records.
+// A baseline is a folder: records.jsonl with the record of each cell, and text/<SHA-256>.cl with each kernel text that
+// was built, once however many cells share it. Build options stand in the records.
 #pragma once
 
 #include <filesystem>
@@ -24,8 +24,8 @@ public:
     /// `records`: open, or nothing when no baseline is asked for. `cl_dir`: where the run reads its text from.
     BaselineWriter(std::filesystem::path folder, OutputFile* records, std::filesystem::path cl_dir)
         : folder_(std::move(folder)), records_(records), cl_dir_(std::move(cl_dir)) {}
-    /// `cell`: whose record it is; nothing leaves the text out. A record whose text has changed on disk since it was built is named on
-    /// stderr and left out. Throws Error(environment).
+    /// `cell`: whose record it is; nothing leaves the text out. A record whose text has changed on disk since it was
+    /// built is named on stderr and left out. Throws Error(environment).
     void take(const model::Record& record, const model::Cell* cell);
 
 private:

@@ -15,14 +15,17 @@ std::vector<model::History> histories(const std::vector<model::Record>& records)
     for (std::size_t i = 0; i < records.size(); ++i) {
         const auto& record = records[i];
         if (record.status != model::Status::ok || !record.time || !(record.time->median > 0)) continue;
-        std::vector<std::string> key{record.id, record.device.platform, record.device.name, record.device.identity, record.host.name, record.time->cache};
+        std::vector<std::string> key{record.id,          record.device.platform,
+                                     record.device.name, record.device.identity,
+                                     record.host.name,   record.time->cache};
         for (const auto& [axis, value] : record.point) key.push_back(axis + "=" + value);
         const auto [found, is_new] = at.emplace(join(key, "\n"), out.size());
         if (is_new) out.push_back({record.id, record.point, record.device, {}, {}});
         out[found->second].points.push_back({record.utc, record.run.label, record.run.id, record.time->median, i});
     }
     for (auto& history : out) {
-        std::stable_sort(history.points.begin(), history.points.end(), [](const auto& a, const auto& b) { return a.utc < b.utc; });
+        std::stable_sort(history.points.begin(), history.points.end(),
+                         [](const auto& a, const auto& b) { return a.utc < b.utc; });
         constexpr std::size_t most = 5000;
         if (history.points.size() > most) history.points.erase(history.points.begin(), history.points.end() - most);
         std::vector<double> logs;

@@ -43,12 +43,14 @@ const std::string readable = "PNG, JPEG, BMP, PGM or PPM";
 std::string system_message() { return std::strerror(errno); }
 
 bool is_netpbm(const std::string& bytes) {
-    return bytes.size() > 2 && bytes[0] == 'P' && std::strchr("2356", bytes[1]) && std::isspace(static_cast<unsigned char>(bytes[2]));
+    return bytes.size() > 2 && bytes[0] == 'P' && std::strchr("2356", bytes[1]) &&
+           std::isspace(static_cast<unsigned char>(bytes[2]));
 }
 
 /// By the first bytes, whatever follows them.
 bool is_image(const std::string& bytes) {
-    return is_netpbm(bytes) || bytes.starts_with("\x89PNG\r\n\x1a\n") || bytes.starts_with("\xff\xd8") || bytes.starts_with("BM");
+    return is_netpbm(bytes) || bytes.starts_with("\x89PNG\r\n\x1a\n") || bytes.starts_with("\xff\xd8") ||
+           bytes.starts_with("BM");
 }
 
 /// The whole file. A pipe is fine, so the size is not asked for beforehand.
@@ -66,7 +68,8 @@ std::string read_file(const fs::path& path) {
         bytes.append(chunk.data(), static_cast<std::size_t>(in.gcount()));
         // /dev/zero has no end.
         if (!is_image(bytes)) refuse(path, "cannot be read as " + readable + ": it begins like none of them");
-        if (bytes.size() > run::host_memory_bytes()) refuse(path, "is larger than this machine's memory of " + format_bytes(run::host_memory_bytes()));
+        if (bytes.size() > run::host_memory_bytes())
+            refuse(path, "is larger than this machine's memory of " + format_bytes(run::host_memory_bytes()));
     }
     if (in.bad()) refuse(path, "cannot be read: " + system_message());
     if (bytes.empty()) refuse(path, "is empty");
@@ -188,8 +191,9 @@ void require_sound_jpeg(const fs::path& path, std::string_view bytes) {
     const auto byte = [&](std::size_t at) { return at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0u; };
     if (byte(0) != 0xFF || byte(1) != 0xD8) return;
     std::size_t at = 2;
-    // What other programs keep in front of the image is skipped, for it may hold any bytes. From there on every place that may be
-    // the marker of a table is looked at: in a damaged file stb finds markers where the lengths do not lead.
+    // What other programs keep in front of the image is skipped, for it may hold any bytes. From there on every place
+    // that may be the marker of a table is looked at: in a damaged file stb finds markers where the lengths do not
+    // lead.
     while (byte(at) == 0xFF && (byte(at + 1) == 0xFE || (byte(at + 1) >= 0xE0 && byte(at + 1) <= 0xEF)))
         at += 2 + std::max(2u, byte(at + 2) << 8 | byte(at + 3));
     for (; at + 4 < bytes.size(); ++at) {
@@ -198,7 +202,9 @@ void require_sound_jpeg(const fs::path& path, std::string_view bytes) {
         for (std::size_t table = at + 4; table < end;) {
             std::size_t codes = 0;
             for (std::size_t length = 1; length <= 16; ++length) codes += byte(table + length);
-            if (codes > 256) refuse(path, "is damaged: a Huffman table of the JPEG has " + std::to_string(codes) + " codes; at most 256 are possible");
+            if (codes > 256)
+                refuse(path, "is damaged: a Huffman table of the JPEG has " + std::to_string(codes) +
+                                 " codes; at most 256 are possible");
             table += 17 + codes;
         }
     }
@@ -293,7 +299,8 @@ void save_grey(const fs::path& path, std::size_t width, std::size_t height, std:
     out.close();  // a full disk may show only here
     auto failure = out ? std::string() : system_message();
     std::error_code ignored;
-    if (const auto old = fs::status(target, ignored); fs::is_regular_file(old)) fs::permissions(beside, old.permissions(), ignored);
+    if (const auto old = fs::status(target, ignored); fs::is_regular_file(old))
+        fs::permissions(beside, old.permissions(), ignored);
     if (failure.empty() && std::rename(beside.c_str(), target.c_str()) != 0) failure = system_message();
     if (failure.empty()) return;
     fs::remove(beside, ignored);

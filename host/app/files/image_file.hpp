@@ -21,10 +21,9 @@ model::Loaded load_grey(const std::filesystem::path& path);
 void require_savable(const std::filesystem::path& path);
 
 /// Writes width*height grey bytes, rows from the top, as PNG or PGM by the extension. The file appears complete or not
-/// at all: it is written beside its final name and renamed, with the permissions of the file it replaces. A symbolic link
-/// stays one; its target is written.
-/// Throws Error(usage) for another extension and for a PNG above the writer's limit of 1 GiB; Error(environment) when
-/// the file cannot be written.
+/// at all: it is written beside its final name and renamed, with the permissions of the file it replaces. A symbolic
+/// link stays one; its target is written. Throws Error(usage) for another extension and for a PNG above the writer's
+/// limit of 1 GiB; Error(environment) when the file cannot be written.
 void save_grey(const std::filesystem::path& path, std::size_t width, std::size_t height,
                std::span<const std::byte> grey);
 

@@ -1,12 +1,13 @@
 #include "app/files/outputs.hpp"
 
-#include <cerrno>
-#include <cstring>
 #include <fcntl.h>
-#include <fstream>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 
 #include "app/files/baseline.hpp"
 #include "app/screen/stdout_guard.hpp"
@@ -30,15 +31,20 @@ bool is_null_device(const struct stat& file) {
 bool leads_to_stdout(const fs::path& path) {
     for (const char* name : {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
         if (path == name) return true;
-    struct stat file {}, out {};
-    return stat(path.c_str(), &file) == 0 && fstat(results_fd(), &out) == 0 && is_same(file, out) && !is_null_device(file);
+    struct stat file {
+    }, out{};
+    return stat(path.c_str(), &file) == 0 && fstat(results_fd(), &out) == 0 && is_same(file, out) &&
+           !is_null_device(file);
 }
 
 [[noreturn]] void cannot_write(const fs::path& path, const std::string& option, int error) {
-    throw Error(Blame::environment, "file '" + path.string() + "' (" + option + ") cannot be written: " + std::strerror(error));
+    throw Error(Blame::environment,
+                "file '" + path.string() + "' (" + option + ") cannot be written: " + std::strerror(error));
 }
 
-std::string called(const fs::path& path) { return leads_to_stdout(path) ? "standard output" : "file '" + path.string() + "'"; }
+std::string called(const fs::path& path) {
+    return leads_to_stdout(path) ? "standard output" : "file '" + path.string() + "'";
+}
 
 /// Adding records to a file of something else would spoil both. Throws Error(usage).
 void require_same_kind(const std::string& path, const std::string& option, Outputs::Kind kind) {
@@ -47,11 +53,13 @@ void require_same_kind(const std::string& path, const std::string& option, Outpu
     in.read(first.data(), static_cast<std::streamsize>(first.size()));
     first.resize(static_cast<std::size_t>(in.gcount()));
     if (kind == Outputs::Kind::csv && first != report::csv_header() + "\n")
-        throw Error(Blame::usage, "file '" + path + "' (" + option + ") has not the columns that this build writes, so --append would mix "
-                                  "two tables; name another file");
+        throw Error(Blame::usage, "file '" + path + "' (" + option +
+                                      ") has not the columns that this build writes, so --append would mix "
+                                      "two tables; name another file");
     if (kind == Outputs::Kind::json_lines && first != "{")
-        throw Error(Blame::usage, "file '" + path + "' (" + option + ") does not begin with a record, so --append would spoil it; name "
-                                  "another file");
+        throw Error(Blame::usage, "file '" + path + "' (" + option +
+                                      ") does not begin with a record, so --append would spoil it; name "
+                                      "another file");
 }
 
 }  // namespace
@@ -85,9 +93,11 @@ OutputFile::OutputFile(const fs::path& path, const std::string& option) : path_(
 
 OutputFile::~OutputFile() {
     if (is_stdout()) return;
-    struct stat opened {}, there {};
+    struct stat opened {
+    }, there{};
     const auto target = link_target(path_);
-    if (made_ && fstat(fileno(file_), &opened) == 0 && opened.st_size == 0 && lstat(target.c_str(), &there) == 0 && is_same(opened, there))
+    if (made_ && fstat(fileno(file_), &opened) == 0 && opened.st_size == 0 && lstat(target.c_str(), &there) == 0 &&
+        is_same(opened, there))
         ::unlink(target.c_str());
     std::fclose(file_);
 }
@@ -116,13 +126,16 @@ void OutputFile::line(const std::string& text) {
     errno = 0;
     if (std::fwrite(whole.data(), 1, whole.size(), file_) == whole.size() && std::fflush(file_) == 0) return;
     const int error = errno;
-    if (can_shrink) [[maybe_unused]] const auto done = ftruncate(fileno(file_), before.st_size);
-    throw Error(Blame::environment, called(path_) + " (" + option_ + ") cannot be written any more: " + std::strerror(error));
+    if (can_shrink) [[maybe_unused]]
+        const auto done = ftruncate(fileno(file_), before.st_size);
+    throw Error(Blame::environment,
+                called(path_) + " (" + option_ + ") cannot be written any more: " + std::strerror(error));
 }
 
 void OutputFile::whole(const std::string& text) {
     struct stat file {};
-    if (!is_stdout() && fstat(fileno(file_), &file) == 0 && S_ISREG(file.st_mode) && ftruncate(fileno(file_), 0) != 0) cannot_write(path_, option_, errno);
+    if (!is_stdout() && fstat(fileno(file_), &file) == 0 && S_ISREG(file.st_mode) && ftruncate(fileno(file_), 0) != 0)
+        cannot_write(path_, option_, errno);
     errno = 0;
     if (std::fwrite(text.data(), 1, text.size(), file_) == text.size() && std::fflush(file_) == 0) return;
     cannot_write(path_, option_, errno);
@@ -173,7 +186,8 @@ void Outputs::reads(const fs::path& path) {
     inputs_.emplace_back(path.string(), identity);
     for (const auto& output : outputs_)
         if (output.identity == identity)
-            throw Error(Blame::usage, called(output.path) + " (" + output.option + ") is also read, as '" + path.string() + "'; name another one to write");
+            throw Error(Blame::usage, called(output.path) + " (" + output.option + ") is also read, as '" +
+                                          path.string() + "'; name another one to write");
 }
 
 void Outputs::writes(const std::string& path, const std::string& option, Kind kind) {
@@ -181,14 +195,18 @@ void Outputs::writes(const std::string& path, const std::string& option, Kind ki
     Output output{path, option, kind, identity.value_or(Identity{}), nullptr};
     for (const auto& other : outputs_)
         if (identity && other.identity == *identity)
-            throw Error(Blame::usage, "'" + other.path + "' (" + other.option + ") and '" + path + "' (" + option + ") are one file; name two");
+            throw Error(Blame::usage, "'" + other.path + "' (" + other.option + ") and '" + path + "' (" + option +
+                                          ") are one file; name two");
     for (const auto& [name, input] : inputs_)
         if (identity && input == *identity)
-            throw Error(Blame::usage, called(path) + " (" + option + ") is also read, as '" + name + "'; name another one to write");
-    struct stat file {}, err {};
+            throw Error(Blame::usage,
+                        called(path) + " (" + option + ") is also read, as '" + name + "'; name another one to write");
+    struct stat file {
+    }, err{};
     const bool regular = !leads_to_stdout(path) && stat(path.c_str(), &file) == 0 && S_ISREG(file.st_mode);
     if (regular && fstat(STDERR_FILENO, &err) == 0 && is_same(file, err))
-        throw Error(Blame::usage, "file '" + path + "' (" + option + ") is also standard error; name another one to write");
+        throw Error(Blame::usage,
+                    "file '" + path + "' (" + option + ") is also standard error; name another one to write");
     if (regular && file.st_size > 0) {
         if (!may_write(kind)) refuse_existing(output);
         if (append_ && is_lines(kind)) require_same_kind(path, option, kind);
@@ -197,8 +215,9 @@ void Outputs::writes(const std::string& path, const std::string& option, Kind ki
 }
 
 void Outputs::refuse_existing(const Output& output) const {
-    throw Error(Blame::usage, "file '" + output.path + "' (" + output.option + ") exists and is kept; --force replaces it" +
-                                  (!is_lines(output.kind) ? "; --append adds to records only" : ", --append adds to it"));
+    throw Error(Blame::usage,
+                "file '" + output.path + "' (" + output.option + ") exists and is kept; --force replaces it" +
+                    (!is_lines(output.kind) ? "; --append adds to records only" : ", --append adds to it"));
 }
 
 void Outputs::open() {

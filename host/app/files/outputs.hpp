@@ -2,12 +2,13 @@
 // kept unless the user says otherwise, and nothing is opened before everything else is known to be good.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
-#include <sys/types.h>
 #include <vector>
 
 #include "app/commandline/options.hpp"
@@ -48,8 +49,8 @@ private:
 class Outputs {
 public:
     Outputs(bool force, bool append) : force_(force), append_(append) {}
-    /// All that the command line names: --json, --csv, --html, --baseline, --junit, --output, --input, the kernel files of --cl-dir, FILE
-    /// of merge and report.
+    /// All that the command line names: --json, --csv, --html, --baseline, --junit, --output, --input, the kernel files
+    /// of --cl-dir, FILE of merge and report.
     explicit Outputs(const Invocation& invocation);
 
     /// A file that is read. Throws Error(usage) when it is an output.
@@ -60,8 +61,8 @@ public:
     /// Error(environment) when it cannot be written.
     void writes(const std::string& path, const std::string& option, Kind kind);
 
-    /// Opens and locks every output; none is emptied before all are open. A file of lines is empty then, or at its end; one
-    /// that is written as a whole keeps its content. Throws as `writes`.
+    /// Opens and locks every output; none is emptied before all are open. A file of lines is empty then, or at its end;
+    /// one that is written as a whole keeps its content. Throws as `writes`.
     void open();
 
     /// The open file of an option; nothing when the command line does not give it. After open().

@@ -25,7 +25,8 @@ std::string text_of(const json& object, const char* key) {
 
 model::Figure figure_of(const json& j) {
     model::Figure out{text_of(j, "id"), text_of(j, "name"), text_of(j, "unit")};
-    for (const auto& [key, to] : {std::pair{"value", &out.value}, std::pair{"low", &out.low}, std::pair{"high", &out.high}}) {
+    for (const auto& [key, to] :
+         {std::pair{"value", &out.value}, std::pair{"low", &out.low}, std::pair{"high", &out.high}}) {
         const auto found = j.find(key);
         // A number that was not finite is written as null, and is no limit.
         if (found == j.end() || !(found->is_number() || found->is_null()))
@@ -44,7 +45,8 @@ std::vector<std::pair<double, double>> scattered_of(const json& curves) {
         if (fixed == curve.end() || !fixed->is_object() || fixed->value("order", json()) != "random") continue;
         if (samples == curve.end() || !samples->is_array()) continue;
         for (const auto& s : *samples) {
-            const auto x = s.is_object() ? s.value("x", json()) : json(), y = s.is_object() ? s.value("step_time", json()) : json();
+            const auto x = s.is_object() ? s.value("x", json()) : json(),
+                       y = s.is_object() ? s.value("step_time", json()) : json();
             if (!x.is_number() || !y.is_number() || !(x.get<double>() > 0) || !(y.get<double>() > 0)) continue;
             auto& slowest = out[x.get<double>()];
             slowest = std::max(slowest, y.get<double>());
@@ -55,8 +57,8 @@ std::vector<std::pair<double, double>> scattered_of(const json& curves) {
 
 void require_same(const char* what, const std::string& found, const std::string& expected) {
     if (found != expected)
-        unusable(std::string("is of the ") + what + " '" + excerpt(found) + "', and the " + what + " here is '" + expected +
-                 "'; `cllab profile` makes it anew");
+        unusable(std::string("is of the ") + what + " '" + excerpt(found) + "', and the " + what + " here is '" +
+                 expected + "'; `cllab profile` makes it anew");
 }
 
 }  // namespace
@@ -70,7 +72,9 @@ model::Limits limits_from(const std::string& text, const model::Device& device) 
     }
     if (!profile.is_object()) unusable("is damaged: it is no JSON object");
     if (const auto schema = profile.find("schema"); schema == profile.end() || *schema != profile_schema)
-        unusable("has schema " + (schema == profile.end() ? std::string("none") : excerpt(schema->dump(-1, ' ', false, json::error_handler_t::replace))) +
+        unusable("has schema " +
+                 (schema == profile.end() ? std::string("none")
+                                          : excerpt(schema->dump(-1, ' ', false, json::error_handler_t::replace))) +
                  "; this build reads schema " + std::to_string(profile_schema) + "; `cllab profile` makes it anew");
     const auto& of = profile["device"];
     require_same("platform", text_of(of, "platform"), device.platform);
@@ -85,7 +89,8 @@ model::Limits limits_from(const std::string& text, const model::Device& device) 
     if (const auto list = profile.find("absent"); list != profile.end() && list->is_array())
         for (const auto& j : *list) absent.push_back(text_of(j, "id"));
     auto out = explain::limits_of(figures, absent, text_of(profile, "utc"), device);
-    if (const auto curves = profile.find("curves"); curves != profile.end() && curves->is_array()) out.scattered = scattered_of(*curves);
+    if (const auto curves = profile.find("curves"); curves != profile.end() && curves->is_array())
+        out.scattered = scattered_of(*curves);
     return out;
 }
 

@@ -17,12 +17,14 @@ inline constexpr int profile_schema = 2;
 /// The place of a device's profile below the dumps folder.
 std::filesystem::path profile_path(const std::filesystem::path& dumps, const model::Device& device);
 
-/// The limits in the text of a profile of this device. Throws Error(usage) with one sentence that follows the file's name
-/// when the text is no profile ("is damaged at byte 17"), of an older lab, or of another device, driver or platform.
+/// The limits in the text of a profile of this device. Throws Error(usage) with one sentence that follows the file's
+/// name when the text is no profile ("is damaged at byte 17"), of an older lab, or of another device, driver or
+/// platform.
 model::Limits limits_from(const std::string& text, const model::Device& device);
 
 /// The limits of each device that has a profile below `dumps`, by selector. A file that cannot be used is named in one
 /// sentence on standard error and left out.
-std::map<std::string, model::Limits> read_profiles(const std::filesystem::path& dumps, const std::vector<model::Device>& devices);
+std::map<std::string, model::Limits> read_profiles(const std::filesystem::path& dumps,
+                                                   const std::vector<model::Device>& devices);
 
 }  // namespace cllab::app

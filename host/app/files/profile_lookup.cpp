@@ -16,7 +16,8 @@ std::filesystem::path profile_path(const std::filesystem::path& dumps, const mod
     return inspect::device_folder(dumps, device, run::this_host().name) / "profile.json";
 }
 
-std::map<std::string, model::Limits> read_profiles(const std::filesystem::path& dumps, const std::vector<model::Device>& devices) {
+std::map<std::string, model::Limits> read_profiles(const std::filesystem::path& dumps,
+                                                   const std::vector<model::Device>& devices) {
     std::map<std::string, model::Limits> out;
     for (const auto& device : devices) {
         const auto path = profile_path(dumps, device);

@@ -4,9 +4,9 @@
 #include <map>
 #include <tuple>
 
-#include "report/table/comparison.hpp"
 #include "report/records/csv.hpp"
 #include "report/records/json.hpp"
+#include "report/table/comparison.hpp"
 
 namespace cllab::app {
 
@@ -32,7 +32,9 @@ void Sink::sort_by_plan() {
     std::map<std::string, std::size_t> place;  // devices stay in the order in which they came
     for (const auto& record : records_) place.emplace(record.device.selector, place.size());
     std::stable_sort(records_.begin(), records_.end(), [&](const auto& a, const auto& b) {
-        const auto key = [&](const auto& r) { return std::tuple(place.at(r.device.selector), r.run.order.comparison, r.run.order.position); };
+        const auto key = [&](const auto& r) {
+            return std::tuple(place.at(r.device.selector), r.run.order.comparison, r.run.order.position);
+        };
         return key(a) < key(b);
     });
 }

@@ -1,5 +1,5 @@
-// The code of the stb headers (JPEG and BMP in, PNG out), with the formats we name in messages and no file access of their own. The headers come
-// from a SYSTEM folder, so our warnings do not apply to them.
+// The code of the stb headers (JPEG and BMP in, PNG out), with the formats we name in messages and no file access of
+// their own. The headers come from a SYSTEM folder, so our warnings do not apply to them.
 #define STB_IMAGE_IMPLEMENTATION
 #define STBI_ONLY_JPEG
 #define STBI_ONLY_BMP

@@ -1,11 +1,12 @@
 #include "app/files/why_records.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <map>
-#include <unistd.h>
 
 #include "app/files/outputs.hpp"
 #include "app/files/profile_file.hpp"
@@ -15,8 +16,8 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "explain/limiter.hpp"
-#include "report/table/explanation.hpp"
 #include "report/records/joined.hpp"
+#include "report/table/explanation.hpp"
 
 namespace cllab::app {
 namespace {
@@ -54,9 +55,13 @@ std::vector<model::Record> read(const std::vector<std::string>& paths) {
 bool names_records(const std::string& pattern) { return pattern.ends_with(".jsonl") || pattern.ends_with(".json"); }
 
 int why_of_records(const Invocation& invocation) {
-    if (invocation.test) throw Error(Blame::usage, "option '--test' measures, and a file of records is explained as it is; name the kernels instead");
-    if (const auto other = std::find_if_not(invocation.patterns.begin(), invocation.patterns.end(), names_records); other != invocation.patterns.end())
-        throw Error(Blame::usage, "records and kernels are not explained together; found '" + *other + "' beside a file of records");
+    if (invocation.test)
+        throw Error(Blame::usage,
+                    "option '--test' measures, and a file of records is explained as it is; name the kernels instead");
+    if (const auto other = std::find_if_not(invocation.patterns.begin(), invocation.patterns.end(), names_records);
+        other != invocation.patterns.end())
+        throw Error(Blame::usage,
+                    "records and kernels are not explained together; found '" + *other + "' beside a file of records");
     Outputs outputs(invocation);
     for (const auto& path : invocation.patterns) outputs.reads(path);
     const auto records = read(invocation.patterns);
@@ -67,8 +72,10 @@ int why_of_records(const Invocation& invocation) {
         const auto device = device_of(record);
         auto found = read_profiles(invocation.dumps, {device});
         if (found.empty())
-            throw Error(Blame::usage, "the profile of '" + excerpt(device.name) + "' is not at '" + profile_path(invocation.dumps, device).string() +
-                                          "', and without it there is no peak to hold a time against; --dumps says where it is");
+            throw Error(Blame::usage,
+                        "the profile of '" + excerpt(device.name) + "' is not at '" +
+                            profile_path(invocation.dumps, device).string() +
+                            "', and without it there is no peak to hold a time against; --dumps says where it is");
         limits[key] = std::move(found.begin()->second);
     }
     outputs.open();
@@ -80,7 +87,8 @@ int why_of_records(const Invocation& invocation) {
         const auto explanation = explain::explain(record, limits.at(key));
         if (json) json->line(report::explanation_json(record, explanation));
         if (json && json->is_stdout()) continue;
-        if (key != device) results() << (device.empty() ? "" : "\n") << report::explanation_heading(record, limits.at(key).utc, style);
+        if (key != device)
+            results() << (device.empty() ? "" : "\n") << report::explanation_heading(record, limits.at(key).utc, style);
         device = key;
         results() << '\n' << report::explanation_text(record, explanation, style);
     }

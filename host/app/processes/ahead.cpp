@@ -36,7 +36,9 @@ std::unique_ptr<Worker> Ahead::give(const run::RunRequest& request, Clock::time_
         const auto next = std::move(waiting_.front());
         waiting_.pop_front();
         if (next->settle(patience))
-            out = next->run(Message{{"seed", request.settings.seed}, {"sampling_seconds", request.settings.sampling_seconds}}, nullptr, last_use);
+            out = next->run(
+                Message{{"seed", request.settings.seed}, {"sampling_seconds", request.settings.sampling_seconds}},
+                nullptr, last_use);
     }
     works_ = works_ && out;
     tend();

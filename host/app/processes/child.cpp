@@ -1,10 +1,11 @@
 #include "app/processes/child.hpp"
 
+#include <poll.h>
+#include <sys/mman.h>
+
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <poll.h>
-#include <sys/mman.h>
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
@@ -32,15 +33,18 @@ void send(int fd, const std::string& text) {
 
 void send(int fd, const Message& message) { send(fd, message.dump(-1, ' ', false, Message::error_handler_t::replace)); }
 
-SharedMemory::SharedMemory(std::size_t bytes) : page_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)), bytes_(bytes) {
-    if (page_ == MAP_FAILED) throw Error(Blame::environment, std::string("no shared memory for a child process: ") + std::strerror(errno));
+SharedMemory::SharedMemory(std::size_t bytes)
+    : page_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)), bytes_(bytes) {
+    if (page_ == MAP_FAILED)
+        throw Error(Blame::environment, std::string("no shared memory for a child process: ") + std::strerror(errno));
 }
 
 SharedMemory::~SharedMemory() { munmap(page_, bytes_); }
 
 Child::Child(const std::function<void(int)>& work) {
     int ends[2];
-    if (pipe(ends) != 0) throw Error(Blame::environment, std::string("no pipe for a child process: ") + std::strerror(errno));
+    if (pipe(ends) != 0)
+        throw Error(Blame::environment, std::string("no pipe for a child process: ") + std::strerror(errno));
     [[maybe_unused]] const auto parent = getpid();
     pid_ = fork();
     if (pid_ < 0) throw Error(Blame::environment, std::string("no child process: ") + std::strerror(errno));
@@ -51,7 +55,8 @@ Child::Child(const std::function<void(int)>& work) {
         if (getppid() != parent) _exit(3);
 #endif
         note_interrupts();
-        for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGQUIT, SIGHUP}) std::signal(signal, SIG_DFL);
+        for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGQUIT, SIGHUP})
+            std::signal(signal, SIG_DFL);
         std::signal(SIGPIPE, SIG_IGN);
         drop_stdout();
         device::use_own_cache();
@@ -74,7 +79,8 @@ Child::~Child() {
     close(fd_);
 }
 
-Child::Event Child::next(std::string& line, double seconds, const Position& position, const std::function<void()>& moved) {
+Child::Event Child::next(std::string& line, double seconds, const Position& position,
+                         const std::function<void()>& moved) {
     std::uint64_t beat = position.beat;
     for (double waited = 0;;) {
         if (position.beat != beat) {

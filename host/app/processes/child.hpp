@@ -53,8 +53,9 @@ public:
     const T* operator->() const { return static_cast<const T*>(page_); }
 };
 
-/// A process that does `work`, which is given the descriptor of its parent's end. It prints nothing, winds down on an interrupt, and
-/// ends with its parent. What `work` throws arrives as a message for rethrow(), or as {"interrupted": true}.
+/// A process that does `work`, which is given the descriptor of its parent's end. It prints nothing, winds down on an
+/// interrupt, and ends with its parent. What `work` throws arrives as a message for rethrow(), or as {"interrupted":
+/// true}.
 class Child {
 public:
     explicit Child(const std::function<void(int)>& work);
@@ -63,11 +64,12 @@ public:
     Child& operator=(const Child&) = delete;
 
     enum class Event { line, ended, silent };
-    /// The next line, or why there is none. Silent: neither a line nor a change of `position` for `seconds`. `moved` is told
-    /// of a change, ten times a second at most.
-    Event next(std::string& line, double seconds, const Position& position, const std::function<void()>& moved = [] {});
+    /// The next line, or why there is none. Silent: neither a line nor a change of `position` for `seconds`. `moved` is
+    /// told of a change, ten times a second at most.
+    Event next(
+        std::string& line, double seconds, const Position& position, const std::function<void()>& moved = [] {});
     bool has_line() const { return buffer_.find('\n') != std::string::npos; }  ///< next() has one without waiting
-    int descriptor() const { return fd_; }                                      ///< readable when there is more
+    int descriptor() const { return fd_; }                                     ///< readable when there is more
     void kill_now();
     /// The wait status of the child, once.
     int reap();

@@ -26,7 +26,7 @@ void catch_crashes() {
     stack.ss_sp = handler_stack;
     stack.ss_size = sizeof handler_stack;
     sigaltstack(&stack, nullptr);
-    struct sigaction action{};
+    struct sigaction action {};
     action.sa_handler = on_signal;
     action.sa_flags = static_cast<int>(SA_ONSTACK | SA_RESETHAND | SA_NODEFER);
     sigemptyset(&action.sa_mask);
@@ -35,8 +35,10 @@ void catch_crashes() {
 
 void describe_crash(const std::string& where, const std::string& advice) {
     catch_crashes();  // again: LLVM inside a driver takes the handlers over when it compiles
-    std::snprintf(crash_message, sizeof crash_message, "\ncllab: the process crashed %s. %s\n", where.c_str(), advice.c_str());
-    std::snprintf(quit_message, sizeof quit_message, "\ncllab: ended by SIGQUIT %s. Finished cells are on disk.\n", where.c_str());
+    std::snprintf(crash_message, sizeof crash_message, "\ncllab: the process crashed %s. %s\n", where.c_str(),
+                  advice.c_str());
+    std::snprintf(quit_message, sizeof quit_message, "\ncllab: ended by SIGQUIT %s. Finished cells are on disk.\n",
+                  where.c_str());
 }
 
 }  // namespace cllab::app

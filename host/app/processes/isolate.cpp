@@ -1,6 +1,7 @@
 // Isolation by fork: the parent never calls OpenCL, so a child starts from a clean process and may crash or hang in a
-// driver without taking the run along. Child to parent: one JSON object a line for what is worth a record, and a page of
-// shared memory for where it is now, because a message before each sample would wake the parent and disturb the timing.
+// driver without taking the run along. Child to parent: one JSON object a line for what is worth a record, and a page
+// of shared memory for where it is now, because a message before each sample would wake the parent and disturb the
+// timing.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -13,13 +14,13 @@
 
 namespace cllab::model {
 // Facts cross from the child that asked the drivers to the parent that must not.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Device, selector, platform, platform_version, name, vendor, driver, device_version, c_version,
-                                   type, implementation, compute_units, clock_mhz, global_bytes, max_alloc_bytes, local_bytes,
-                                   constant_bytes, reported_cache_bytes, host_cache_bytes, host_cache_levels, last_level_bytes, cacheline_bytes, max_group,
-                                   max_group_promised, max_items,
-                                   preferred_multiple, base_align_bytes, images, fp64, fp16, local_is_dedicated, little_endian,
-                                   unified_memory, image2d_max_width, image2d_max_height, extensions, compute_capability,
-                                   identity)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Device, selector, platform, platform_version, name, vendor, driver, device_version,
+                                   c_version, type, implementation, compute_units, clock_mhz, global_bytes,
+                                   max_alloc_bytes, local_bytes, constant_bytes, reported_cache_bytes, host_cache_bytes,
+                                   host_cache_levels, last_level_bytes, cacheline_bytes, max_group, max_group_promised,
+                                   max_items, preferred_multiple, base_align_bytes, images, fp64, fp16,
+                                   local_is_dedicated, little_endian, unified_memory, image2d_max_width,
+                                   image2d_max_height, extensions, compute_capability, identity)
 }  // namespace cllab::model
 
 namespace cllab::app {
@@ -30,11 +31,13 @@ public:
     InChildProcesses(double timeout_seconds, std::function<std::unique_ptr<run::Share>()> share)
         : timeout_seconds_(timeout_seconds), share_(std::move(share)) {}
 
-    std::vector<model::Device> devices(const std::vector<std::string>& selectors, std::vector<std::string>* troubles) override {
+    std::vector<model::Device> devices(const std::vector<std::string>& selectors,
+                                       std::vector<std::string>* troubles) override {
         const auto lines = in_child(
             [&](const HandOver& hand_over) {
                 std::vector<std::string> seen;
-                hand_over(nlohmann::json(Here().devices(selectors, &seen)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+                hand_over(nlohmann::json(Here().devices(selectors, &seen))
+                              .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
                 for (const auto& trouble : seen) hand_over(trouble);
             },
             "while the devices were listed (`cllab devices` names the driver)", timeout_seconds_, timeout_seconds_);
@@ -44,13 +47,15 @@ public:
 
     void expect(const run::RunRequest& like, const std::string& selector, bool more) override {
         const auto known = standing_.find(selector);
-        const auto device = std::find_if(devices_.begin(), devices_.end(), [&](const auto& d) { return d.selector == selector; });
+        const auto device =
+            std::find_if(devices_.begin(), devices_.end(), [&](const auto& d) { return d.selector == selector; });
         const auto pays = [&] { return Ahead::pays(*device, std::thread::hardware_concurrency()); };
         if (!more || share_ || known == standing_.end() || device == devices_.end() || !pays()) return ahead_.reset();
         if (!ahead_) ahead_.emplace(like, selector, known->second);
     }
 
-    void run(const run::RunRequest& request, const std::string& selector, const Events& events, const std::set<run::CellNumber>& already) override {
+    void run(const run::RunRequest& request, const std::string& selector, const Events& events,
+             const std::set<run::CellNumber>& already) override {
         auto finished = already;
         auto rest = request;
         for (bool over = false; !over;) {
@@ -68,9 +73,10 @@ public:
             const auto share = share_ ? share_() : nullptr;
             worker->child = std::make_unique<Child>([&](int fd) {
                 Here here;
-                // The timer is what it was and the device as warm (method rules 3 and 4); an arrangement's programs are of the bytes that the first
-                // one's driver gave.
-                if (const auto known = standing_.find(selector); rest.settings.goes_on && known != standing_.end()) here.inherit(selector, known->second);
+                // The timer is what it was and the device as warm (method rules 3 and 4); an arrangement's programs are
+                // of the bytes that the first one's driver gave.
+                if (const auto known = standing_.find(selector); rest.settings.goes_on && known != standing_.end())
+                    here.inherit(selector, known->second);
                 if (rest.settings.arrangement) here.keep_programs();
                 carry_out(here, rest, selector, finished, events.measures, *worker->position, fd, share.get());
             });
@@ -80,8 +86,8 @@ public:
 
 private:
     /// As Supervision::watch, and keeps what the process knows of the device.
-    bool look_after(std::unique_ptr<Worker> worker, run::RunRequest& rest, const std::string& selector, const Events& events,
-                    std::set<run::CellNumber>& finished) {
+    bool look_after(std::unique_ptr<Worker> worker, run::RunRequest& rest, const std::string& selector,
+                    const Events& events, std::set<run::CellNumber>& finished) {
         Supervision supervision(std::move(worker), rest, selector, timeout_seconds_, events, finished);
         const bool over = supervision.watch();
         if (const auto& now = supervision.standing()) {
@@ -96,7 +102,7 @@ private:
     double timeout_seconds_;
     std::function<std::unique_ptr<run::Share>()> share_;
     std::map<std::string, device::Standing> standing_;  ///< by selector
-    std::vector<model::Device> devices_;  ///< those asked for last
+    std::vector<model::Device> devices_;                ///< those asked for last
     std::optional<Ahead> ahead_;
 };
 
@@ -128,7 +134,8 @@ std::vector<std::string> in_child(const std::function<void(const HandOver&)>& wo
             case Child::Event::silent:
                 if (interrupted()) throw run::Interrupted{};
                 throw DeviceLost(doing + " nothing happened for " + format_significant(limit, 3) + " s");
-            case Child::Event::ended: throw DeviceLost(doing + " " + death(child.reap()));
+            case Child::Event::ended:
+                throw DeviceLost(doing + " " + death(child.reap()));
         }
     }
 }

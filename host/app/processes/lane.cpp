@@ -24,12 +24,14 @@ void Lane::receive(const Events& events) {
     std::string line;
     do {
         switch (child_.next(line, 0, nowhere_)) {
-            case Child::Event::silent: return;
+            case Child::Event::silent:
+                return;
             case Child::Event::ended:
                 trouble_ = "device " + selector_ + ": " + death(child_.reap());
                 over_ = true;
                 return;
-            case Child::Event::line: break;
+            case Child::Event::line:
+                break;
         }
         if (!announced_.is_null()) {
             tell(std::exchange(announced_, nullptr), report::from_json(line), events);

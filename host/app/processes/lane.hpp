@@ -1,8 +1,10 @@
-// One of several processes that work at the same time for this one, which hears of their cells in the order in which they tell.
+// One of several processes that work at the same time for this one, which hears of their cells in the order in which
+// they tell.
 #pragma once
 
-#include <functional>
 #include <poll.h>
+
+#include <functional>
 #include <string>
 #include <vector>
 

@@ -9,18 +9,23 @@ namespace {
 
 using State = Waiting::State;
 
-/// Of those that wait so many have a warm compiler: one asks about the arguments, one builds what was saved, one rehearses.
+/// Of those that wait so many have a warm compiler: one asks about the arguments, one builds what was saved, one
+/// rehearses.
 constexpr std::size_t compilers = 3;
 
 }  // namespace
 
 Prepared::Prepared(double timeout_seconds, std::size_t waiting, Rebuild rebuild)
-    : timeout_seconds_(timeout_seconds), wanted_(waiting), rebuild_(std::move(rebuild)), at_once_(in_child_processes(timeout_seconds)) {}
+    : timeout_seconds_(timeout_seconds),
+      wanted_(waiting),
+      rebuild_(std::move(rebuild)),
+      at_once_(in_child_processes(timeout_seconds)) {}
 
 Prepared::~Prepared() = default;
 
 bool Prepared::is_used() const {
-    return devices_.size() == 1 && devices_.front().is_cpu() && devices_.front().implementation != model::Implementation::oclgrind;
+    return devices_.size() == 1 && devices_.front().is_cpu() &&
+           devices_.front().implementation != model::Implementation::oclgrind;
 }
 
 void Prepared::tend() {
@@ -29,9 +34,12 @@ void Prepared::tend() {
         const auto state = starting_->look();
         if (state == State::busy) return;
         // A driver that does not start here, or not so often, is not asked again.
-        if (state == State::gone) wanted_ = 0;
-        else if (starting_->compiles()) ready_.push_front(std::move(starting_));
-        else ready_.push_back(std::move(starting_));
+        if (state == State::gone)
+            wanted_ = 0;
+        else if (starting_->compiles())
+            ready_.push_front(std::move(starting_));
+        else
+            ready_.push_back(std::move(starting_));
         starting_.reset();
     }
     if (rehearsing_ && rehearsing_->look() == State::busy) return;
@@ -50,11 +58,13 @@ void Prepared::tend() {
             return rehearsing_->rehearse(rehearsals_);
         }
     } else if (!rehearsals_.empty()) {
-        const auto one = std::find_if(ready_.begin(), ready_.end(), [&](const auto& w) { return w->built() != number_; });
+        const auto one =
+            std::find_if(ready_.begin(), ready_.end(), [&](const auto& w) { return w->built() != number_; });
         if (one != ready_.end()) return (*one)->build(recipes_of_rehearsals(), false, number_);
     }
     if (ready_.size() >= wanted_) return;
-    const auto can_compile = static_cast<std::size_t>(std::count_if(ready_.begin(), ready_.end(), [](const auto& w) { return w->compiles(); }));
+    const auto can_compile = static_cast<std::size_t>(
+        std::count_if(ready_.begin(), ready_.end(), [](const auto& w) { return w->compiles(); }));
     starting_ = std::make_unique<Waiting>(devices_.front().selector, rebuild_, can_compile < compilers);
 }
 
@@ -93,8 +103,10 @@ void Prepared::begin_building(const std::vector<Message>& recipes) {
         builder_ = std::move(*last);
         ready_.erase(std::next(last).base());
     }
-    if (builder_->settle(patience)) builder_->build(recipes, true);
-    else builder_.reset();
+    if (builder_->settle(patience))
+        builder_->build(recipes, true);
+    else
+        builder_.reset();
 }
 
 void Prepared::build_everywhere() {
@@ -110,12 +122,14 @@ std::vector<model::Introspection> Prepared::ask(const std::vector<AskedBuild>& b
     return found ? *found : std::vector<model::Introspection>{};
 }
 
-std::vector<model::Device> Prepared::devices(const std::vector<std::string>& selectors, std::vector<std::string>* troubles) {
+std::vector<model::Device> Prepared::devices(const std::vector<std::string>& selectors,
+                                             std::vector<std::string>* troubles) {
     if (devices_.empty()) devices_ = at_once_->devices(selectors, troubles);
     return devices_;
 }
 
-void Prepared::run(const run::RunRequest& request, const std::string& selector, const Events& events, const std::set<run::CellNumber>& already) {
+void Prepared::run(const run::RunRequest& request, const std::string& selector, const Events& events,
+                   const std::set<run::CellNumber>& already) {
     auto rest = request;
     auto finished = already;
     const bool can = already.empty() && !request.yardstick && !recipe_.is_null();

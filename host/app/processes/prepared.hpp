@@ -1,5 +1,5 @@
-// Processes that have opened a device and wait for work, so that somebody who waits for an answer does not wait for a driver's start, nor
-// for builds that could be made before there was a question.
+// Processes that have opened a device and wait for work, so that somebody who waits for an answer does not wait for a
+// driver's start, nor for builds that could be made before there was a question.
 #pragma once
 
 #include <chrono>
@@ -12,22 +12,24 @@
 
 namespace cllab::app {
 
-/// A Runner whose processes are made in advance where that is known to be harmless: on a CPU, whose drivers share it with as many processes
-/// as there are. Each does one job, in buffers of its own, and ends: what an arrangement is held to be (method rule 15) stays true. Only
-/// programs are built before it: their order is not drawn, that of everything else is. What is waited for in vain, and every other device,
-/// is done by a process made at once.
+/// A Runner whose processes are made in advance where that is known to be harmless: on a CPU, whose drivers share it
+/// with as many processes as there are. Each does one job, in buffers of its own, and ends: what an arrangement is held
+/// to be (method rule 15) stays true. Only programs are built before it: their order is not drawn, that of everything
+/// else is. What is waited for in vain, and every other device, is done by a process made at once.
 class Prepared : public Runner {
 public:
-    /// `rebuild`: in the child, makes the request again of what recipe() said last in the parent. `waiting`: so many processes, which are
-    /// there when tend() had the time.
+    /// `rebuild`: in the child, makes the request again of what recipe() said last in the parent. `waiting`: so many
+    /// processes, which are there when tend() had the time.
     Prepared(double timeout_seconds, std::size_t waiting, Rebuild rebuild);
     ~Prepared() override;
 
     void recipe(Message recipe) { recipe_ = std::move(recipe); }
-    /// Requests, each {"recipe", "difference"}, which are alike to those that the next save will make: what they build is built by every
-    /// process that waits, and one runs them, so that the driver's cache has what it compiles at a launch.
+    /// Requests, each {"recipe", "difference"}, which are alike to those that the next save will make: what they build
+    /// is built by every process that waits, and one runs them, so that the driver's cache has what it compiles at a
+    /// launch.
     void rehearse(std::vector<Message> requests);
-    /// Brings one more process, or what the next one has to build, on its way when the one before is ready. For whoever has time.
+    /// Brings one more process, or what the next one has to build, on its way when the one before is ready. For whoever
+    /// has time.
     void tend();
     /// A process that will run the recipes' cells begins to build what was saved.
     void begin_building(const std::vector<Message>& recipes);
@@ -37,11 +39,14 @@ public:
     std::vector<model::Introspection> ask(const std::vector<AskedBuild>& builds);
 
     /// Asked once.
-    std::vector<model::Device> devices(const std::vector<std::string>& selectors, std::vector<std::string>* troubles) override;
-    void run(const run::RunRequest& request, const std::string& selector, const Events& events, const std::set<run::CellNumber>& already) override;
+    std::vector<model::Device> devices(const std::vector<std::string>& selectors,
+                                       std::vector<std::string>* troubles) override;
+    void run(const run::RunRequest& request, const std::string& selector, const Events& events,
+             const std::set<run::CellNumber>& already) override;
 
 private:
-    static constexpr double patience = 60;  ///< seconds: --timeout is for kernels that never end, and may be shorter than a compiler takes
+    static constexpr double patience =
+        60;  ///< seconds: --timeout is for kernels that never end, and may be shorter than a compiler takes
 
     bool is_used() const;
     std::unique_ptr<Waiting> take();

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "app/processes/crash.hpp"
-#include "app/files/image_file.hpp"
 #include "app/choose/request.hpp"
+#include "app/files/image_file.hpp"
+#include "app/processes/crash.hpp"
 #include "app/processes/run_here.hpp"
 #include "device/platforms.hpp"
 #include "device/selectors.hpp"
@@ -54,10 +54,12 @@ private:
 
 class InThisProcess : public Runner {
 public:
-    std::vector<model::Device> devices(const std::vector<std::string>& selectors, std::vector<std::string>* troubles) override {
+    std::vector<model::Device> devices(const std::vector<std::string>& selectors,
+                                       std::vector<std::string>* troubles) override {
         return here_.devices(selectors, troubles);
     }
-    void run(const run::RunRequest& request, const std::string& selector, const Events& events, const std::set<run::CellNumber>& already) override {
+    void run(const run::RunRequest& request, const std::string& selector, const Events& events,
+             const std::set<run::CellNumber>& already) override {
         here_.run(request, selector, events, already);
     }
 
@@ -81,8 +83,8 @@ void write_timing(model::Record& record) {
 
 bool interrupted() { return interrupt_seen; }
 
-// SIGTERM is how `timeout` and a batch system at its time limit ask, SIGHUP how a terminal that is closed does, unless nohup
-// has it ignored.
+// SIGTERM is how `timeout` and a batch system at its time limit ask, SIGHUP how a terminal that is closed does, unless
+// nohup has it ignored.
 void catch_interrupts() {
     for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, on_interrupt);
     if (std::signal(SIGHUP, on_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
@@ -97,7 +99,8 @@ void catch_driver_crashes() {
     describe_crash("while the OpenCL drivers were loaded", "`cllab devices` says which one it was.");
 }
 
-std::vector<model::Device> Here::devices(const std::vector<std::string>& selectors, std::vector<std::string>* troubles) {
+std::vector<model::Device> Here::devices(const std::vector<std::string>& selectors,
+                                         std::vector<std::string>* troubles) {
     const auto found = device::discover(troubles);
     std::vector<model::Device> facts;
     for (const auto& f : found) facts.push_back(f.facts);
@@ -113,8 +116,8 @@ std::vector<model::Device> Here::devices(const std::vector<std::string>& selecto
     return out;
 }
 
-void Here::run(const run::RunRequest& request, const std::string& selector, const Events& events, const std::set<run::CellNumber>& finished,
-               run::Share* share) {
+void Here::run(const run::RunRequest& request, const std::string& selector, const Events& events,
+               const std::set<run::CellNumber>& finished, run::Share* share) {
     Phases start;
     auto& session = [&]() -> device::Session& {
         const ChargedTo account(start);

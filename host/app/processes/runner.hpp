@@ -17,30 +17,36 @@ namespace cllab::app {
 struct Events {
     std::function<void(std::size_t, std::size_t, const model::Record&, const char*)> begin;
     std::function<void(std::size_t, std::size_t, const model::Record&)> done;
-    std::function<void(std::size_t)> measures{};  ///< in the process that calls OpenCL, before the cells of a comparison are timed
+    std::function<void(std::size_t)>
+        measures{};  ///< in the process that calls OpenCL, before the cells of a comparison are timed
 };
 
 class Runner {
 public:
     virtual ~Runner() = default;
-    /// Facts of the devices that the selectors name. Throws as device::resolve. What is wrong with devices that fail their
-    /// queries goes to `troubles`.
-    virtual std::vector<model::Device> devices(const std::vector<std::string>& selectors, std::vector<std::string>* troubles = nullptr) = 0;
-    /// The cells of the request, but for those that are `already` done, on the device "P:D". Resolves every point first.
+    /// Facts of the devices that the selectors name. Throws as device::resolve. What is wrong with devices that fail
+    /// their queries goes to `troubles`.
+    virtual std::vector<model::Device> devices(const std::vector<std::string>& selectors,
+                                               std::vector<std::string>* troubles = nullptr) = 0;
+    /// The cells of the request, but for those that are `already` done, on the device "P:D". Resolves every point
+    /// first.
     virtual void run(const run::RunRequest& request, const std::string& selector, const Events& events,
                      const std::set<run::CellNumber>& already = {}) = 0;
-    /// The next requests are arrangements `like` this one, which differ in seed and sampling time only, so processes for them may be begun now.
-    /// `more`: false when there are no more of them.
-    virtual void expect(const run::RunRequest& like, const std::string& selector, bool more) { (void)like, (void)selector, (void)more; }
+    /// The next requests are arrangements `like` this one, which differ in seed and sampling time only, so processes
+    /// for them may be begun now. `more`: false when there are no more of them.
+    virtual void expect(const run::RunRequest& like, const std::string& selector, bool more) {
+        (void)like, (void)selector, (void)more;
+    }
 };
 
 std::unique_ptr<Runner> in_this_process();
 
-/// A child process for each attempt: a child that dies or stalls for `timeout_seconds` costs the cell it was in, and a new
-/// child goes on with the rest. run() throws Error when the child reports one; DeviceLost when the device or its driver is to
-/// blame. This process must not have called OpenCL: the children would have its drivers, but none of their threads.
-/// `share`: asked before each attempt what it does of the request; nothing: all of it.
-std::unique_ptr<Runner> in_child_processes(double timeout_seconds, std::function<std::unique_ptr<run::Share>()> share = {});
+/// A child process for each attempt: a child that dies or stalls for `timeout_seconds` costs the cell it was in, and a
+/// new child goes on with the rest. run() throws Error when the child reports one; DeviceLost when the device or its
+/// driver is to blame. This process must not have called OpenCL: the children would have its drivers, but none of their
+/// threads. `share`: asked before each attempt what it does of the request; nothing: all of it.
+std::unique_ptr<Runner> in_child_processes(double timeout_seconds,
+                                           std::function<std::unique_ptr<run::Share>()> share = {});
 
 /// A device is there but its driver does not work: other devices of the run may.
 class DeviceLost : public Error {
@@ -50,20 +56,20 @@ public:
 
 /// Set by SIGINT and SIGTERM; asked between samples.
 bool interrupted();
-void catch_interrupts();   ///< the first one: wind down; a second one: end at once
-void note_interrupts();    ///< for child processes: they only wind down, the parent kills
+void catch_interrupts();  ///< the first one: wind down; a second one: end at once
+void note_interrupts();   ///< for child processes: they only wind down, the parent kills
 
 /// A crash while the drivers are loaded says so. Later ones say what describe_crash() was told last.
 void catch_driver_crashes();
 
-/// Writes the record beside its dump, when there is one; where that cannot be, the record gets a warning. For the process
-/// that made the dump, before others may replace it.
+/// Writes the record beside its dump, when there is one; where that cannot be, the record gets a warning. For the
+/// process that made the dump, before others may replace it.
 void write_timing(model::Record& record);
 
 using HandOver = std::function<void(const std::string& line)>;
-/// Runs `work` in a child process, which may call OpenCL while this process does not, and returns the lines that it hands
-/// over. Throws what the child throws; DeviceLost, beginning with `doing`, when it dies, hands no first line over within
-/// `first_seconds`, or no other one within `seconds`.
+/// Runs `work` in a child process, which may call OpenCL while this process does not, and returns the lines that it
+/// hands over. Throws what the child throws; DeviceLost, beginning with `doing`, when it dies, hands no first line over
+/// within `first_seconds`, or no other one within `seconds`.
 std::vector<std::string> in_child(const std::function<void(const HandOver&)>& work, const std::string& doing,
                                   double first_seconds, double seconds);
 

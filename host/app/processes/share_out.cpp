@@ -10,8 +10,8 @@
 namespace cllab::app {
 namespace {
 
-/// Cells that one process takes at a time: enough to share a point's data, few enough that no process has many when the others are done:
-/// with 8 of himeno, the last of four processes worked 5 s of 20 alone (H200, 2026-11-22).
+/// Cells that one process takes at a time: enough to share a point's data, few enough that no process has many when the
+/// others are done: with 8 of himeno, the last of four processes worked 5 s of 20 alone (H200, 2026-11-22).
 constexpr std::size_t cells_at_a_time = 4;
 
 run::Room memory_for(const model::Device& device) {
@@ -52,7 +52,8 @@ void InOrder::hand_on() {
     if (const auto found = waiting_.extract(cell)) events_.done(cell.first, cell.second, found.mapped());
 }
 
-void share_out(const run::RunRequest& request, const model::Device& device, std::size_t processes, double timeout_seconds, const Events& events,
+void share_out(const run::RunRequest& request, const model::Device& device, std::size_t processes,
+               double timeout_seconds, const Events& events,
                const std::function<void(const std::set<run::CellNumber>& already)>& alone) {
     SharedWork work(run::parts_of(request, cells_at_a_time), memory_for(device));
     std::list<Lane> lanes;
@@ -64,7 +65,9 @@ void share_out(const run::RunRequest& request, const model::Device& device, std:
             })->run(request, device.selector, to_parent);
         });
     InOrder in_order(request, events);
-    const Events listener{events.begin, [&](std::size_t g, std::size_t i, const model::Record& record) { in_order.done({g, i}, record); }};
+    const Events listener{events.begin, [&](std::size_t g, std::size_t i, const model::Record& record) {
+                              in_order.done({g, i}, record);
+                          }};
     while (std::any_of(lanes.begin(), lanes.end(), [](const auto& lane) { return !lane.over(); })) {
         receive_from(lanes, listener);
         std::size_t number = 0;

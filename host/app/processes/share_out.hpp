@@ -11,8 +11,8 @@
 
 namespace cllab::app {
 
-/// How many processes share the cells of each device: `asked`, or where that is 0 one for four of the host's cores and for sixteen
-/// cells, four at the most. 1 where cells are measured.
+/// How many processes share the cells of each device: `asked`, or where that is 0 one for four of the host's cores and
+/// for sixteen cells, four at the most. 1 where cells are measured.
 std::size_t processes_for(const run::RunRequest& request, std::size_t asked, unsigned cores);
 
 /// Hands on what came in any order in the order of the request.
@@ -35,10 +35,11 @@ private:
     std::set<run::CellNumber> done_;
 };
 
-/// The request on one device in so many processes, each with a child process for its cells as in_child_processes() makes them. `events`
-/// hears of the cells that are done in the order of the request. `alone`: does what is left when the driver failed all of them.
-/// Throws run::Interrupted when what was done is told.
-void share_out(const run::RunRequest& request, const model::Device& device, std::size_t processes, double timeout_seconds, const Events& events,
+/// The request on one device in so many processes, each with a child process for its cells as in_child_processes()
+/// makes them. `events` hears of the cells that are done in the order of the request. `alone`: does what is left when
+/// the driver failed all of them. Throws run::Interrupted when what was done is told.
+void share_out(const run::RunRequest& request, const model::Device& device, std::size_t processes,
+               double timeout_seconds, const Events& events,
                const std::function<void(const std::set<run::CellNumber>& already)>& alone);
 
 }  // namespace cllab::app

@@ -1,10 +1,11 @@
 #include "app/processes/shared_work.hpp"
 
+#include <sched.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <sched.h>
-#include <unistd.h>
 
 namespace cllab::app {
 
@@ -23,7 +24,8 @@ SharedWork::Owners::Owners(std::size_t count) : SharedMemory(std::max<std::size_
     for (std::size_t i = 0; i < count; ++i) new (static_cast<Owner*>(page_) + i) Owner(nobody);
 }
 
-SharedWork::SharedWork(std::vector<run::Part> parts, const run::Room& memory) : parts_(std::move(parts)), memory_(memory), owners_(parts_.size()) {}
+SharedWork::SharedWork(std::vector<run::Part> parts, const run::Room& memory)
+    : parts_(std::move(parts)), memory_(memory), owners_(parts_.size()) {}
 
 class SharedWork::Lane : public run::Share {
 public:
@@ -44,7 +46,8 @@ public:
             all.device += held.device;
             all.host += held.host;
         }
-        const bool fits = all.device + room.device <= work_.memory_.device && all.host + room.host <= work_.memory_.host;
+        const bool fits =
+            all.device + room.device <= work_.memory_.device && all.host + room.host <= work_.memory_.host;
         if (!fits && (all.device > 0 || all.host > 0)) return false;
         add(room, 1);
         return true;

@@ -1,14 +1,14 @@
-// Parts of a request and memory, given out to several processes: each takes the next part as it comes to it, so that long cells hold up
-// one of them and not the run.
+// Parts of a request and memory, given out to several processes: each takes the next part as it comes to it, so that
+// long cells hold up one of them and not the run.
 #pragma once
+
+#include <sys/types.h>
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
-
-#include <sys/types.h>
 
 #include "app/processes/child.hpp"
 #include "run/share.hpp"
@@ -22,8 +22,8 @@ public:
     SharedWork(std::vector<run::Part> parts, const run::Room& memory);
 
     static constexpr std::size_t most_lanes = 64;
-    /// For lane `number`, below most_lanes: what a process of its own does. A process made after another one of the lane has died begins with
-    /// the parts that that one had taken. Lives no longer than this.
+    /// For lane `number`, below most_lanes: what a process of its own does. A process made after another one of the
+    /// lane has died begins with the parts that that one had taken. Lives no longer than this.
     std::unique_ptr<run::Share> of_lane(std::size_t number);
     /// What the last process of the lane held is free again; when it has ended.
     void release(std::size_t lane);

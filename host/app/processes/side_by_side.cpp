@@ -19,7 +19,8 @@ using run::CellNumber;
 
 constexpr std::size_t alone_comparison = Gate::alone, beside_comparison = Gate::beside, users_comparison = 2;
 
-/// The smallest and the largest of a sweep, say: launches suffer from a busy host, long streams from power and from shared memory.
+/// The smallest and the largest of a sweep, say: launches suffer from a busy host, long streams from power and from
+/// shared memory.
 std::vector<model::Cell> witness_of(const run::RunRequest& request) {
     return {request.comparisons.front().front(), request.comparisons.back().front()};
 }
@@ -30,23 +31,23 @@ public:
     Witness(std::size_t cells, const Events& events) : cells_(cells), events_(events) {}
 
     Events listener() {
-        return {
-            [this](std::size_t g, std::size_t i, const model::Record& record, const char* phase) {
-                if (g >= users_comparison) events_.begin(g - users_comparison, i, record, phase);
-            },
-            [this](std::size_t g, std::size_t i, const model::Record& record) {
-                if (g == alone_comparison) {
-                    alone_.push_back(record);
-                } else if (g == beside_comparison) {
-                    beside_.push_back(record);
-                } else {
-                    held_.emplace_back(CellNumber(g - users_comparison, i), record);
-                    held_.back().second.run.order.comparison = g - users_comparison;
-                }
-            }};
+        return {[this](std::size_t g, std::size_t i, const model::Record& record, const char* phase) {
+                    if (g >= users_comparison) events_.begin(g - users_comparison, i, record, phase);
+                },
+                [this](std::size_t g, std::size_t i, const model::Record& record) {
+                    if (g == alone_comparison) {
+                        alone_.push_back(record);
+                    } else if (g == beside_comparison) {
+                        beside_.push_back(record);
+                    } else {
+                        held_.emplace_back(CellNumber(g - users_comparison, i), record);
+                        held_.back().second.run.order.comparison = g - users_comparison;
+                    }
+                }};
     }
 
-    /// Decides as soon as each of the `working` devices has told of the witness, and from then on hands on what there is.
+    /// Decides as soon as each of the `working` devices has told of the witness, and from then on hands on what there
+    /// is.
     void look(std::size_t working, bool late) {
         if (!decided_) {
             if (late) trouble_ = "one of them waited too long for its turn to measure alone";
@@ -56,8 +57,11 @@ public:
             std::pair<double, double> ratios{1, 1};
             trouble_ = slowed(alone_, beside_, ratios);
             if (!beside_.empty())
-                note_ = "side-by-side: other devices were measured at the same time; two cells, of the first and of the last comparison, took " +
-                        format_significant(ratios.first, 3) + " to " + format_significant(ratios.second, 3) + " times as long so as alone";
+                note_ =
+                    "side-by-side: other devices were measured at the same time; two cells, of the first and of the "
+                    "last comparison, took " +
+                    format_significant(ratios.first, 3) + " to " + format_significant(ratios.second, 3) +
+                    " times as long so as alone";
         }
         if (!trouble_) hand_on();
     }
@@ -76,17 +80,21 @@ private:
     const Events& events_;
     std::vector<model::Record> alone_, beside_;
     std::vector<std::pair<CellNumber, model::Record>> held_;
-    std::string note_ = "side-by-side: other devices were measured at the same time; the run ended before it was known whether that slows it";
+    std::string note_ =
+        "side-by-side: other devices were measured at the same time; the run ended before it was known whether that "
+        "slows it";
     bool decided_ = false;
     std::optional<std::string> trouble_;
 };
 
 struct Done {
-    std::optional<std::string> trouble;       ///< why the devices have to work one after the other: nothing was told to the events
+    std::optional<std::string>
+        trouble;  ///< why the devices have to work one after the other: nothing was told to the events
     std::map<std::string, std::string> lost;  ///< selector and sentence of devices whose driver failed
 };
 
-Done run_at_once(const run::RunRequest& request, const std::vector<model::Device>& devices, double timeout_seconds, const Events& events) {
+Done run_at_once(const run::RunRequest& request, const std::vector<model::Device>& devices, double timeout_seconds,
+                 const Events& events) {
     Done out;
     SharedPage<Gate> gate;
     auto witness_first = request;
@@ -95,7 +103,9 @@ Done run_at_once(const run::RunRequest& request, const std::vector<model::Device
     std::list<Lane> lanes;
     for (std::size_t number = 0; number < devices.size(); ++number)
         lanes.emplace_back(devices[number].selector, [&, number](Events to_parent) {
-            to_parent.measures = [&, number](std::size_t comparison) { gate->pass(number, comparison, devices.size(), timeout_seconds / 2); };
+            to_parent.measures = [&, number](std::size_t comparison) {
+                gate->pass(number, comparison, devices.size(), timeout_seconds / 2);
+            };
             in_child_processes(timeout_seconds)->run(witness_first, devices[number].selector, to_parent);
         });
     Witness witness(cells.size(), events);
@@ -143,20 +153,23 @@ void Gate::pass(std::size_t device, std::size_t comparison, std::size_t devices,
 
 void Gate::leave(std::size_t device) { done_alone_ |= std::uint64_t{1} << device; }
 
-std::vector<model::Device> may_work_at_once(const std::vector<model::Device>& devices, const run::RunRequest& request, const std::string& parallel) {
+std::vector<model::Device> may_work_at_once(const std::vector<model::Device>& devices, const run::RunRequest& request,
+                                            const std::string& parallel) {
     constexpr std::size_t least_comparisons = 4;
     std::vector<model::Device> out;
     if (parallel == "never" || !request.settings.measure || request.comparisons.size() < least_comparisons) return out;
     std::set<std::string> identities;
     for (const auto& device : devices) {
-        const bool apart = device.is_gpu() && !device.unified_memory && !device.identity.empty() && identities.insert(device.identity).second;
+        const bool apart = device.is_gpu() && !device.unified_memory && !device.identity.empty() &&
+                           identities.insert(device.identity).second;
         if ((apart || parallel == "all") && out.size() < Gate::most) out.push_back(device);
     }
     if (out.size() < 2) out.clear();
     return out;
 }
 
-std::optional<std::string> slowed(const std::vector<model::Record>& alone, const std::vector<model::Record>& beside, std::pair<double, double>& ratios) {
+std::optional<std::string> slowed(const std::vector<model::Record>& alone, const std::vector<model::Record>& beside,
+                                  std::pair<double, double>& ratios) {
     std::vector<double> changes;
     for (const auto& record : beside) {
         const auto same = std::find_if(alone.begin(), alone.end(), [&](const auto& a) {
@@ -166,16 +179,16 @@ std::optional<std::string> slowed(const std::vector<model::Record>& alone, const
         const double before = same->time->median;
         changes.push_back(record.time->median / before);
         if (record.time->median > before * (1 + slowed_by) + slowed_by_seconds && record.time->low > same->time->high)
-            return record.id + " took " + format_significant(changes.back(), 3) + " times as long on device " + record.device.selector +
-                   " beside the others as alone";
+            return record.id + " took " + format_significant(changes.back(), 3) + " times as long on device " +
+                   record.device.selector + " beside the others as alone";
     }
     if (changes.empty()) return "no time was found that shows whether they slow each other";
     ratios = {*std::min_element(changes.begin(), changes.end()), *std::max_element(changes.begin(), changes.end())};
     return std::nullopt;
 }
 
-void run_side_by_side(const run::RunRequest& request, const std::vector<model::Device>& devices, double timeout_seconds, const Events& events,
-                      const Alone& alone) {
+void run_side_by_side(const run::RunRequest& request, const std::vector<model::Device>& devices, double timeout_seconds,
+                      const Events& events, const Alone& alone) {
     const auto done = run_at_once(request, devices, timeout_seconds, events);
     if (done.trouble) {
         say("the devices work one after the other: " + *done.trouble);

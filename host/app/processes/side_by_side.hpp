@@ -13,23 +13,26 @@
 
 namespace cllab::app {
 
-/// Those that may work at once, by --parallel: gpus, those with memory of their own; all; never. Empty unless there are two, and enough
-/// comparisons for it to pay.
-std::vector<model::Device> may_work_at_once(const std::vector<model::Device>& devices, const run::RunRequest& request, const std::string& parallel);
+/// Those that may work at once, by --parallel: gpus, those with memory of their own; all; never. Empty unless there are
+/// two, and enough comparisons for it to pay.
+std::vector<model::Device> may_work_at_once(const std::vector<model::Device>& devices, const run::RunRequest& request,
+                                            const std::string& parallel);
 
-/// A cell that took longer beside others by more than this share and these seconds together, beyond both intervals, was slowed by them. The seconds:
-/// what launches of one kernel differ by from process to process (saxpy of 16 KiB on an H200: 6.1 to 6.8 us, 2026-11-23).
+/// A cell that took longer beside others by more than this share and these seconds together, beyond both intervals, was
+/// slowed by them. The seconds: what launches of one kernel differ by from process to process (saxpy of 16 KiB on an
+/// H200: 6.1 to 6.8 us, 2026-11-23).
 constexpr double slowed_by = 0.02, slowed_by_seconds = 1e-6;
 
-/// Why the cells beside others do not stand for those alone; nothing where they do. `ratios` gets the least and the most that a median
-/// changed by.
-std::optional<std::string> slowed(const std::vector<model::Record>& alone, const std::vector<model::Record>& beside, std::pair<double, double>& ratios);
+/// Why the cells beside others do not stand for those alone; nothing where they do. `ratios` gets the least and the
+/// most that a median changed by.
+std::optional<std::string> slowed(const std::vector<model::Record>& alone, const std::vector<model::Record>& beside,
+                                  std::pair<double, double>& ratios);
 
-/// Where processes of several devices wait for each other, in memory that they share: one after the other measures the witness alone, in the order of
-/// their numbers, then all of them at the same time.
+/// Where processes of several devices wait for each other, in memory that they share: one after the other measures the
+/// witness alone, in the order of their numbers, then all of them at the same time.
 class Gate {
 public:
-    static constexpr std::size_t most = 64;            ///< devices
+    static constexpr std::size_t most = 64;              ///< devices
     static constexpr std::size_t alone = 0, beside = 1;  ///< the numbers of these comparisons
 
     /// Returns when the device may measure this comparison, or after so many seconds, which makes it late.
@@ -52,11 +55,12 @@ struct Alone {
     std::function<void(const model::Device&, const std::string& why)> lose;
 };
 
-/// Two cells, the first of the first comparison and of the last, are measured on each device alone and then on all of them at the same time; the
-/// request comes behind that in the same processes. `events` hears nothing until it is known that the two take as long as alone on each of
-/// the devices, and then of every cell, with the warning "side-by-side" in its record; where one is slowed, that is said and the devices work one
-/// after the other. Throws run::Interrupted when what was done is told.
-void run_side_by_side(const run::RunRequest& request, const std::vector<model::Device>& devices, double timeout_seconds, const Events& events,
-                      const Alone& alone);
+/// Two cells, the first of the first comparison and of the last, are measured on each device alone and then on all of
+/// them at the same time; the request comes behind that in the same processes. `events` hears nothing until it is known
+/// that the two take as long as alone on each of the devices, and then of every cell, with the warning "side-by-side"
+/// in its record; where one is slowed, that is said and the devices work one after the other. Throws run::Interrupted
+/// when what was done is told.
+void run_side_by_side(const run::RunRequest& request, const std::vector<model::Device>& devices, double timeout_seconds,
+                      const Events& events, const Alone& alone);
 
 }  // namespace cllab::app

@@ -11,8 +11,8 @@
 #include "report/records/json.hpp"
 
 namespace cllab::device {
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimerAudit, reported_step_ns, step_ns, launches, ordered, varied, empty_seconds, gap_seconds, event_seconds,
-                                   event_over_host, tenfold, trusted, verdict)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimerAudit, reported_step_ns, step_ns, launches, ordered, varied, empty_seconds,
+                                   gap_seconds, event_seconds, event_over_host, tenfold, trusted, verdict)
 
 static std::string hex_of(const std::vector<std::byte>& bytes) {
     constexpr char digits[] = "0123456789abcdef";
@@ -29,16 +29,23 @@ static std::vector<std::byte> bytes_of(const std::string& hex) {
     const auto value = [](char c) { return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10); };
     std::vector<std::byte> out;
     out.reserve(hex.size() / 2);
-    for (std::size_t i = 0; i + 1 < hex.size(); i += 2) out.push_back(static_cast<std::byte>(value(hex[i]) << 4 | value(hex[i + 1])));
+    for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+        out.push_back(static_cast<std::byte>(value(hex[i]) << 4 | value(hex[i + 1])));
     return out;
 }
 
 static void to_json(nlohmann::json& j, const Standing& s) {
-    j = {{"audit", s.audit}, {"settled", s.settled}, {"last_use", s.last_use.time_since_epoch().count()}, {"programs", nlohmann::json::object()}};
+    j = {{"audit", s.audit},
+         {"settled", s.settled},
+         {"last_use", s.last_use.time_since_epoch().count()},
+         {"programs", nlohmann::json::object()}};
     for (const auto& [key, bytes] : s.programs) j["programs"][key] = hex_of(bytes);
 }
 static void from_json(const nlohmann::json& j, Standing& s) {
-    s = {j.at("audit").get<TimerAudit>(), j.at("settled").get<bool>(), Clock::time_point(Clock::duration(j.at("last_use").get<Clock::rep>())), {}};
+    s = {j.at("audit").get<TimerAudit>(),
+         j.at("settled").get<bool>(),
+         Clock::time_point(Clock::duration(j.at("last_use").get<Clock::rep>())),
+         {}};
     for (const auto& [key, hex] : j.at("programs").items()) s.programs.emplace(key, bytes_of(hex.get<std::string>()));
 }
 }  // namespace cllab::device
@@ -56,24 +63,24 @@ void send_record(int fd, const char* what, CellNumber cell, const model::Record&
 
 }  // namespace
 
-void carry_out(Here& here, const run::RunRequest& request, const std::string& selector, const std::set<CellNumber>& finished,
-               const std::function<void(std::size_t)>& measures, Position& position, int fd, run::Share* share) {
+void carry_out(Here& here, const run::RunRequest& request, const std::string& selector,
+               const std::set<CellNumber>& finished, const std::function<void(std::size_t)>& measures,
+               Position& position, int fd, run::Share* share) {
     std::set<CellNumber> announced;
-    const Events to_parent{
-        [&](std::size_t g, std::size_t i, const model::Record& record, const char* phase) {
-            if (announced.insert({g, i}).second) send_record(fd, "begin", {g, i}, record);
-            position.group = g;
-            position.index = i;
-            position.phase = phase;
-            position.in_cell = true;
-            ++position.beat;
-        },
-        [&](std::size_t g, std::size_t i, const model::Record& record) {
-            send_record(fd, "done", {g, i}, record);
-            position.in_cell = false;
-            ++position.beat;
-        },
-        measures};
+    const Events to_parent{[&](std::size_t g, std::size_t i, const model::Record& record, const char* phase) {
+                               if (announced.insert({g, i}).second) send_record(fd, "begin", {g, i}, record);
+                               position.group = g;
+                               position.index = i;
+                               position.phase = phase;
+                               position.in_cell = true;
+                               ++position.beat;
+                           },
+                           [&](std::size_t g, std::size_t i, const model::Record& record) {
+                               send_record(fd, "done", {g, i}, record);
+                               position.in_cell = false;
+                               ++position.beat;
+                           },
+                           measures};
     here.run(request, selector, to_parent, finished, share);
     Message finish{{"finished", true}};
     if (const auto standing = here.standing(selector)) finish["standing"] = nlohmann::json(*standing);
@@ -92,7 +99,8 @@ bool Supervision::watch() {
                 const auto message = parse_json<Message>(line);
                 if (message.contains("error")) rethrow(message);
                 if (message.contains("interrupted")) throw run::Interrupted{};
-                if (message.contains("standing")) standing_ = nlohmann::json(message.at("standing")).get<device::Standing>();
+                if (message.contains("standing"))
+                    standing_ = nlohmann::json(message.at("standing")).get<device::Standing>();
                 if (message.contains("finished")) return true;
                 announced_ = message;
                 break;
@@ -121,7 +129,8 @@ void Supervision::show() const {
     const auto& position = worker_->position;
     const CellNumber cell{position->group, position->index};
     const auto found = known_.find(cell);
-    if (position->in_cell && found != known_.end()) events_.begin(cell.first, cell.second, found->second, position->phase.load());
+    if (position->in_cell && found != known_.end())
+        events_.begin(cell.first, cell.second, found->second, position->phase.load());
 }
 
 void Supervision::receive(const Message& message, const model::Record& record) {
@@ -147,7 +156,8 @@ void Supervision::lost(model::Status status, const std::string& reason, const st
         if (any_finished_) return;
         throw DeviceLost("device " + selector_ + ": " + reason + " before its first cell");
     }
-    if (status == model::Status::launch_failed && request_.settings.builds_ahead && found->second.device.type == model::name(model::DeviceType::gpu)) {
+    if (status == model::Status::launch_failed && request_.settings.builds_ahead &&
+        found->second.device.type == model::name(model::DeviceType::gpu)) {
         request_.settings.builds_ahead = false;  // whose build it was is seen when each is alone
         return;
     }
@@ -155,7 +165,8 @@ void Supervision::lost(model::Status status, const std::string& reason, const st
     record.status = status;
     const std::string phase = position->phase.load();
     record.reason = reason + " in phase '" + phase + "'";
-    const bool foreign = !request_.settings.cl_dir.empty() || request_.comparisons.at(cell.first).at(cell.second).variant->own;
+    const bool foreign =
+        !request_.settings.cl_dir.empty() || request_.comparisons.at(cell.first).at(cell.second).variant->own;
     if (foreign && phase != "build" && phase != "yardstick") record.reason += "; the likely cause is " + cause;
     finished_.insert(cell);
     events_.done(cell.first, cell.second, record);

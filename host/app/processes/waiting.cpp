@@ -1,12 +1,13 @@
 #include "app/processes/waiting.hpp"
 
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "app/comparing/versus.hpp"
 #include "core/error.hpp"
@@ -29,12 +30,15 @@ Message read_job(int fd) {
     return parse_json<Message>(text);
 }
 
-/// What the first build of a process costs beside its own text (1.0 s for 0.2 s on PoCL 3.1, whose compiler reads its library): a program
-/// that no cache of the driver's knows.
+/// What the first build of a process costs beside its own text (1.0 s for 0.2 s on PoCL 3.1, whose compiler reads its
+/// library): a program that no cache of the driver's knows.
 void warm_up_compiler(device::Session& session) {
     const auto now = Clock::now().time_since_epoch().count();
     const auto own = static_cast<std::uint64_t>(now) ^ (static_cast<std::uint64_t>(getpid()) << 40);
-    device::build(session, "kernel void warm_up(global float* out) { out[get_global_id(0)] = sin(out[0]) + " + std::to_string(own) + "ul; }\n", "");
+    device::build(session,
+                  "kernel void warm_up(global float* out) { out[get_global_id(0)] = sin(out[0]) + " +
+                      std::to_string(own) + "ul; }\n",
+                  "");
 }
 
 /// While it lives nothing of this process comes to standard error: a compiler's warning of what nobody has run yet.
@@ -69,7 +73,9 @@ Waiting::Waiting(const std::string& selector, const Rebuild& rebuild, bool compi
     });
 }
 
-Waiting::Waiting(const std::string& selector, const Rebuild& rebuild, const device::Standing& known, const run::RunRequest& builds) : compiles_(false) {
+Waiting::Waiting(const std::string& selector, const Rebuild& rebuild, const device::Standing& known,
+                 const run::RunRequest& builds)
+    : compiles_(false) {
     start(selector, rebuild, [&](Here& here) -> device::Session& {
         here.inherit(selector, known);
         here.keep_programs();
@@ -96,7 +102,8 @@ void Waiting::start(const std::string& selector, const Rebuild& rebuild, const O
 
 Waiting::~Waiting() { close(job_); }
 
-void Waiting::work(const std::string& selector, const Rebuild& rebuild, const Open& open, int jobs, int out, Position& position) {
+void Waiting::work(const std::string& selector, const Rebuild& rebuild, const Open& open, int jobs, int out,
+                   Position& position) {
     Here here;
     auto& session = open(here);
     send(out, Message{{"ready", true}});
@@ -104,7 +111,8 @@ void Waiting::work(const std::string& selector, const Rebuild& rebuild, const Op
         const auto job = read_job(jobs);
         if (job.contains("ask")) {
             const Hushed hushed;
-            const nlohmann::json found = introspect(session, nlohmann::json(job.at("ask")).get<std::vector<AskedBuild>>());
+            const nlohmann::json found =
+                introspect(session, nlohmann::json(job.at("ask")).get<std::vector<AskedBuild>>());
             return send(out, found.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
         }
         if (job.contains("run")) {
@@ -120,12 +128,14 @@ void Waiting::work(const std::string& selector, const Rebuild& rebuild, const Op
             try {
                 if (!builds) {
                     here.run(apply(rebuild(one.at("recipe"), session.facts()), one.at("difference")), selector,
-                             {[](std::size_t, std::size_t, const model::Record&, const char*) {}, [](std::size_t, std::size_t, const model::Record&) {}});
+                             {[](std::size_t, std::size_t, const model::Record&, const char*) {},
+                              [](std::size_t, std::size_t, const model::Record&) {}});
                     continue;
                 }
                 const auto request = rebuild(one, session.facts());
                 for (const auto& group : request.comparisons)
-                    for (const auto& cell : cells_of(group, job.at("saved").get<bool>())) here.build(selector, request.settings, cell);
+                    for (const auto& cell : cells_of(group, job.at("saved").get<bool>()))
+                        here.build(selector, request.settings, cell);
             } catch (const std::exception&) {
             }
         }
@@ -184,12 +194,14 @@ std::optional<std::vector<model::Introspection>> Waiting::ask(const std::vector<
     const auto said = parse_json<nlohmann::json>(line_);
     if (!said.is_array()) return std::nullopt;
     auto found = said.get<std::vector<model::Introspection>>();
-    const bool whole = found.size() == builds.size() && std::all_of(found.begin(), found.end(), [](const auto& f) { return f.trouble.empty(); });
+    const bool whole = found.size() == builds.size() &&
+                       std::all_of(found.begin(), found.end(), [](const auto& f) { return f.trouble.empty(); });
     return whole ? std::optional(std::move(found)) : std::nullopt;
 }
 
 std::unique_ptr<Worker> Waiting::run(const Message& recipe, const Message& difference, Clock::time_point last_use) {
-    if (!tell(Message{{"last_use", last_use.time_since_epoch().count()}, {"run", recipe}, {"difference", difference}})) return nullptr;
+    if (!tell(Message{{"last_use", last_use.time_since_epoch().count()}, {"run", recipe}, {"difference", difference}}))
+        return nullptr;
     return std::move(worker_);
 }
 
@@ -198,10 +210,16 @@ Message difference(const run::RunRequest& request) {
     auto cells = Message::array();
     for (const auto& group : request.comparisons) {
         cells.push_back(Message::array());
-        for (const auto& cell : group) cells.back().push_back(Message{{"id", cell.id}, {"label", cell.label}, {"options", cell.options}});
+        for (const auto& cell : group)
+            cells.back().push_back(Message{{"id", cell.id}, {"label", cell.label}, {"options", cell.options}});
     }
-    return {{"cells", cells}, {"seed", settings.seed}, {"arrangement", settings.arrangement}, {"measure", settings.measure},
-            {"sampling_seconds", settings.sampling_seconds}, {"hot_seconds", settings.hot_seconds}, {"dumps", settings.dumps.has_value()}};
+    return {{"cells", cells},
+            {"seed", settings.seed},
+            {"arrangement", settings.arrangement},
+            {"measure", settings.measure},
+            {"sampling_seconds", settings.sampling_seconds},
+            {"hot_seconds", settings.hot_seconds},
+            {"dumps", settings.dumps.has_value()}};
 }
 
 run::RunRequest apply(run::RunRequest base, const Message& difference) {

@@ -13,7 +13,8 @@
 
 namespace cllab::app {
 
-/// In the child: makes the request again of what the parent says; a child has no other way to a request that is younger than itself.
+/// In the child: makes the request again of what the parent says; a child has no other way to a request that is younger
+/// than itself.
 using Rebuild = std::function<run::RunRequest(const Message& recipe, const model::Device& device)>;
 
 /// The request with what differs from the one that the recipe makes again: its cells and how they are measured.
@@ -25,8 +26,10 @@ class Waiting {
 public:
     /// `compiles`: its driver's compiler is warm, which costs a second.
     Waiting(const std::string& selector, const Rebuild& rebuild, bool compiles);
-    /// It opens the device, builds what the cells of `builds` need, and lets the device do nothing. `known`: as Here::inherit.
-    Waiting(const std::string& selector, const Rebuild& rebuild, const device::Standing& known, const run::RunRequest& builds);
+    /// It opens the device, builds what the cells of `builds` need, and lets the device do nothing. `known`: as
+    /// Here::inherit.
+    Waiting(const std::string& selector, const Rebuild& rebuild, const device::Standing& known,
+            const run::RunRequest& builds);
     ~Waiting();
     Waiting(const Waiting&) = delete;
     Waiting& operator=(const Waiting&) = delete;
@@ -40,22 +43,24 @@ public:
 
     // What follows is for one that is idle.
 
-    /// Builds what the comparisons of the recipes will need: of the version before and its control, or of the `saved` one. What it cannot
-    /// build it leaves. `number`: for built().
+    /// Builds what the comparisons of the recipes will need: of the version before and its control, or of the `saved`
+    /// one. What it cannot build it leaves. `number`: for built().
     void build(const std::vector<Message>& recipes, bool saved, unsigned number = 0);
     unsigned built() const { return built_; }  ///< the last number
-    /// Runs the requests, each {"recipe", "difference"}, and says nothing of them; then it ends. What a driver keeps of it is wanted.
+    /// Runs the requests, each {"recipe", "difference"}, and says nothing of them; then it ends. What a driver keeps of
+    /// it is wanted.
     void rehearse(const std::vector<Message>& requests);
     /// What the device says of the builds, nothing where it says nothing; then it ends.
     std::optional<std::vector<model::Introspection>> ask(const std::vector<AskedBuild>& builds, double seconds);
-    /// Gives it its last job. `difference`: null where the recipe says all. `last_use`: of the device, by whatever process. Nothing: nobody
-    /// took it.
+    /// Gives it its last job. `difference`: null where the recipe says all. `last_use`: of the device, by whatever
+    /// process. Nothing: nobody took it.
     std::unique_ptr<Worker> run(const Message& recipe, const Message& difference, Clock::time_point last_use);
 
 private:
     using Open = std::function<device::Session&(Here&)>;
     void start(const std::string& selector, const Rebuild& rebuild, const Open& open);
-    static void work(const std::string& selector, const Rebuild& rebuild, const Open& open, int jobs, int out, Position& position);
+    static void work(const std::string& selector, const Rebuild& rebuild, const Open& open, int jobs, int out,
+                     Position& position);
     bool tell(const Message& job);
     State receive(double seconds);
 

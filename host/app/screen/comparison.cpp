@@ -1,7 +1,8 @@
 #include "app/screen/comparison.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -17,7 +18,8 @@ std::string row(const std::string& name, const std::string& left, const std::str
 
 std::string number(const std::optional<std::int64_t>& value) { return value ? std::to_string(*value) : "-"; }
 
-std::string count_rows(const inspect::Counts& left, const inspect::Counts& right, const inspect::InstructionSet& isa, std::size_t width) {
+std::string count_rows(const inspect::Counts& left, const inspect::Counts& right, const inspect::InstructionSet& isa,
+                       std::size_t width) {
     std::string out = row("instructions", std::to_string(left.instructions), std::to_string(right.instructions), width);
     for (const auto& mark : isa.marks)
         if (mark.always || left.mark(mark.key) + right.mark(mark.key) > 0)
@@ -51,7 +53,9 @@ Part shown_part(const inspect::FunctionStats& stats) {
     return part;
 }
 
-Part hot_part(HotBody body) { return {model::place(body.region), std::move(body.counts), std::move(body.instructions)}; }
+Part hot_part(HotBody body) {
+    return {model::place(body.region), std::move(body.counts), std::move(body.instructions)};
+}
 
 /// `text` in `width` columns; a '+' stands for what is cut. 0: whole.
 std::string cut(const std::string& text, std::size_t width) {
@@ -59,19 +63,20 @@ std::string cut(const std::string& text, std::size_t width) {
     return width > 0 && shown.size() > width ? shown.substr(0, width - 1) + "+" : shown;
 }
 
-std::string diff_text(const Part& left, const Part& right, std::size_t left_width, std::size_t right_width, bool colour) {
+std::string diff_text(const Part& left, const Part& right, std::size_t left_width, std::size_t right_width,
+                      bool colour) {
     const auto lines = inspect::align(left.body, right.body);
     if (std::all_of(lines.begin(), lines.end(), [](const auto& line) { return line.mark == ' '; }))
         return "The same instructions on both sides.\n";
     std::string out;
     for (const auto& line : lines) {
-        const std::string paint = !colour              ? ""
-                                  : line.mark == '<'   ? "\033[31m"
-                                  : line.mark == '>'   ? "\033[32m"
-                                  : line.mark == '~'   ? "\033[33m"
-                                                       : "";
-        out += fmt::format("{}{} {:<{}}  {}{}\n", paint, line.mark, cut(line.left, left_width), left_width, cut(line.right, right_width),
-                           paint.empty() ? "" : "\033[0m");
+        const std::string paint = !colour            ? ""
+                                  : line.mark == '<' ? "\033[31m"
+                                  : line.mark == '>' ? "\033[32m"
+                                  : line.mark == '~' ? "\033[33m"
+                                                     : "";
+        out += fmt::format("{}{} {:<{}}  {}{}\n", paint, line.mark, cut(line.left, left_width), left_width,
+                           cut(line.right, right_width), paint.empty() ? "" : "\033[0m");
     }
     return out;
 }
@@ -87,7 +92,8 @@ std::string comparison_text(const CellCode& left, const CellCode& right, bool co
     out += row("local bytes", number(left.info.local_bytes), number(right.info.local_bytes), width);
     out += row("code bytes", number(left.info.code_bytes), number(right.info.code_bytes), width);
     out += row("loops", std::to_string(left.counts.loops.size()), std::to_string(right.counts.loops.size()), width);
-    if (left.counts.isa != right.counts.isa || left.counts.code.instructions.empty() || right.counts.code.instructions.empty())
+    if (left.counts.isa != right.counts.isa || left.counts.code.instructions.empty() ||
+        right.counts.code.instructions.empty())
         return out + "\nThe instructions cannot be compared: one side has no counted disassembly.\n";
     auto left_hot = hot_bodies(left), right_hot = hot_bodies(right);
     const bool hot = !left_hot.empty() && !right_hot.empty();

@@ -9,8 +9,8 @@
 namespace cllab::app {
 
 /// Registers, spills, counts of what is hot on both sides where that is known, else of one iteration of the loops shown
-/// (FunctionStats::shown), and the two bodies aligned; for a terminal with colours. `columns`: of the aligned lines, which are
-/// cut; 0: the left side at 44, the right one whole.
+/// (FunctionStats::shown), and the two bodies aligned; for a terminal with colours. `columns`: of the aligned lines,
+/// which are cut; 0: the left side at 44, the right one whole.
 std::string comparison_text(const CellCode& left, const CellCode& right, bool colour, unsigned columns = 0);
 
 }  // namespace cllab::app

@@ -1,6 +1,7 @@
 #include "app/screen/devices_page.hpp"
 
 #include <fmt/format.h>
+
 #include <ostream>
 
 #include "core/units.hpp"
@@ -11,15 +12,17 @@ namespace cllab::app {
 namespace {
 
 std::string timer_line(const device::TimerAudit& t) {
-    return fmt::format("events {}; step {} ns (reported {} ns), {}, events/host {:.2f}, 10x work takes {:.1f}x, empty kernel {}, "
-                       "launch to launch {}, with an event each {}",
-                       t.verdict, t.step_ns, t.reported_step_ns, t.ordered ? "in order" : "out of order", t.event_over_host,
-                       t.tenfold, format_seconds(t.empty_seconds), format_seconds(t.gap_seconds),
-                       format_seconds(t.gap_seconds + t.event_seconds));
+    return fmt::format(
+        "events {}; step {} ns (reported {} ns), {}, events/host {:.2f}, 10x work takes {:.1f}x, empty kernel {}, "
+        "launch to launch {}, with an event each {}",
+        t.verdict, t.step_ns, t.reported_step_ns, t.ordered ? "in order" : "out of order", t.event_over_host, t.tenfold,
+        format_seconds(t.empty_seconds), format_seconds(t.gap_seconds),
+        format_seconds(t.gap_seconds + t.event_seconds));
 }
 
 std::string group_width(const DeviceRow& row) {
-    return row.sub_group ? fmt::format("sub-group {}", row.sub_group) : fmt::format("preferred multiple {}", row.preferred_multiple);
+    return row.sub_group ? fmt::format("sub-group {}", row.sub_group)
+                         : fmt::format("preferred multiple {}", row.preferred_multiple);
 }
 
 }  // namespace
@@ -30,13 +33,18 @@ void print_device(std::ostream& out, const DeviceRow& row, const report::TableSt
         out << report::wrap_beside(fmt::format("    {:<14}", label), text, style.text_width());
     };
     out << report::wrap_beside(d.selector + "  ", d.name, style.text_width());
-    line("select with", fmt::format("--device {}{}", d.selector,
-                                    d.type == model::DeviceType::other ? "" : fmt::format(", or {} when it is the first trusted one", model::name(d.type))));
+    line("select with",
+         fmt::format("--device {}{}", d.selector,
+                     d.type == model::DeviceType::other
+                         ? ""
+                         : fmt::format(", or {} when it is the first trusted one", model::name(d.type))));
     line("platform", d.platform + ", " + d.vendor + ", driver " + d.driver);
-    line("language", d.c_version + (d.fp64 ? ", double" : ", no double") + (d.fp16 ? ", half" : "") + (d.images ? ", images" : ", no images"));
+    line("language", d.c_version + (d.fp64 ? ", double" : ", no double") + (d.fp16 ? ", half" : "") +
+                         (d.images ? ", images" : ", no images"));
     line("compute", fmt::format("{} units, {} work-items a group, {}", d.compute_units, d.max_group, group_width(row)));
-    line("memory", fmt::format("{} ({} in one buffer), local {}{}", format_bytes(d.global_bytes), format_bytes(d.max_alloc_bytes),
-                               format_bytes(d.local_bytes), d.local_is_dedicated ? "" : " (ordinary memory)"));
+    line("memory",
+         fmt::format("{} ({} in one buffer), local {}{}", format_bytes(d.global_bytes), format_bytes(d.max_alloc_bytes),
+                     format_bytes(d.local_bytes), d.local_is_dedicated ? "" : " (ordinary memory)"));
     if (!row.trouble.empty()) {
         line("trouble", row.trouble);
     } else {

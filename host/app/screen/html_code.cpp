@@ -9,14 +9,14 @@
 #include <sstream>
 #include <utility>
 
-#include "app/screen/html_page.hpp"
 #include "app/commands/isa_code.hpp"
+#include "app/screen/html_page.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "inspect/code/diff.hpp"
-#include "inspect/isa/isa.hpp"
 #include "inspect/code/stats.hpp"
+#include "inspect/isa/isa.hpp"
 #include "model/hot_region.hpp"
 #include "report/records/json.hpp"
 
@@ -49,7 +49,9 @@ std::string absence(const model::Record& record) {
     if (!timing) return "";
     try {
         const auto there = report::from_json(*timing);
-        if (there.id == record.id && there.utc == record.utc && there.run.id == record.run.id && there.point == record.point) return "";
+        if (there.id == record.id && there.utc == record.utc && there.run.id == record.run.id &&
+            there.point == record.point)
+            return "";
     } catch (const Error&) {
     }
     return "No code: the dump's folder holds the code of another run by now.";
@@ -61,12 +63,15 @@ std::string kernel_text(const std::string& source, const std::string& id) {
     std::size_t at = 0;
     const auto names = [&](const std::string& line) {
         const auto found = line.find(id);
-        return found != std::string::npos && line.find("kernel") < found && line.compare(found + id.size(), 1, "(") == 0;
+        return found != std::string::npos && line.find("kernel") < found &&
+               line.compare(found + id.size(), 1, "(") == 0;
     };
     while (at < lines.size() && !names(lines[at])) ++at;
     if (at == lines.size()) return "";
     std::size_t first = at, last = at;
-    while (first > 0 && !trim(lines[first - 1]).empty() && lines[first - 1].rfind('#', 0) != 0 && lines[first - 1] != "}") --first;
+    while (first > 0 && !trim(lines[first - 1]).empty() && lines[first - 1].rfind('#', 0) != 0 &&
+           lines[first - 1] != "}")
+        --first;
     while (last + 1 < lines.size() && lines[last] != "}" && last - first < most_source_lines) ++last;
     std::string out;
     for (std::size_t i = first; i <= last; ++i) out += lines[i] + "\n";
@@ -98,8 +103,10 @@ Shown shown_of(const CellCode& code) {
         const auto percent = [](double part) { return format_significant(100 * part, 3) + " % of "; };
         out.evidence = "It is the only place in the code that does the declared work; nothing was sampled.";
         if (code.hot->evidence == model::Hot::sampled)
-            out.evidence = percent(share) + std::to_string(code.hot->in_kernel) + " samples of the addresses that ran lie in it.";
-        if (code.hot->evidence == model::Hot::counted) out.evidence = percent(share) + "the instructions that a profiler saw executed lie in it.";
+            out.evidence =
+                percent(share) + std::to_string(code.hot->in_kernel) + " samples of the addresses that ran lie in it.";
+        if (code.hot->evidence == model::Hot::counted)
+            out.evidence = percent(share) + "the instructions that a profiler saw executed lie in it.";
         for (const auto* block : hottest.region.blocks)
             if (block->share > 0) out.remarks[block->begin] = percent(block->share) + model::what_is_shared(*code.hot);
         out.instructions = std::move(hottest.instructions);
@@ -109,7 +116,8 @@ Shown shown_of(const CellCode& code) {
     const auto& stats = code.counts;
     out.place = inspect::shown_place(stats);
     out.evidence = "The innermost loop whose iteration does the most work; whether the time goes there is not known";
-    out.evidence += code.hot && !code.hot->reason.empty() ? ": " + code.hot->reason + "." : ", because no addresses were sampled.";
+    out.evidence +=
+        code.hot && !code.hot->reason.empty() ? ": " + code.hot->reason + "." : ", because no addresses were sampled.";
     if (stats.shown < 0) {
         out.instructions = stats.code.instructions;
         out.counts = stats.total;
@@ -138,17 +146,20 @@ void fill(Code& code, const model::Record& record, const CellCode& cell, const S
     std::size_t taken = 0;
     for (const auto& instruction : shown.instructions) {
         if (taken == most_lines) break;
-        if (const auto remark = shown.remarks.find(instruction.address); remark != shown.remarks.end() && shown.remarks.size() > 1)
+        if (const auto remark = shown.remarks.find(instruction.address);
+            remark != shown.remarks.end() && shown.remarks.size() > 1)
             code.lines.push_back({remark->second, ""});
         code.lines.push_back({instruction.text, stats.isa->classify(instruction).name});
         ++taken;
     }
     code.lines_left_out = shown.instructions.size() - taken;
-    code.counts.push_back({shown.place, shown.counts.instructions, by_count(shown.counts.classes), by_count(shown.counts.memory)});
-    code.counts.push_back({"whole kernel", stats.total.instructions, by_count(stats.total.classes), by_count(stats.total.memory)});
+    code.counts.push_back(
+        {shown.place, shown.counts.instructions, by_count(shown.counts.classes), by_count(shown.counts.memory)});
+    code.counts.push_back(
+        {"whole kernel", stats.total.instructions, by_count(stats.total.classes), by_count(stats.total.memory)});
     for (const auto& loop : stats.loops)
-        code.counts.push_back(
-            {(loop.innermost ? "innermost loop at " : "loop at ") + loop.header, loop.own.instructions, by_count(loop.own.classes), by_count(loop.own.memory)});
+        code.counts.push_back({(loop.innermost ? "innermost loop at " : "loop at ") + loop.header,
+                               loop.own.instructions, by_count(loop.own.classes), by_count(loop.own.memory)});
 }
 
 std::size_t size_of(const Code& code) {
@@ -162,7 +173,7 @@ std::size_t size_of(const Code& code) {
 void add_code(Page& page) {
     std::vector<std::vector<inspect::Instruction>> loops;  // by card
     std::set<std::string> absent;
-    std::map<std::string, std::optional<std::size_t>> cards;  // by device, variant and code; nothing: no room was left
+    std::map<std::string, std::optional<std::size_t>> cards;   // by device, variant and code; nothing: no room was left
     std::map<std::string, std::vector<std::size_t>> families;  // cards of one device and family
     std::size_t used = 0, left_out = 0;
     for (std::size_t i = 0; i < page.records.size(); ++i) {
@@ -176,7 +187,8 @@ void add_code(Page& page) {
         }
         auto cell = code_of(record, "");
         // The listing itself has the cell's samples in it, so that it differs where the code does not.
-        const auto [known, is_new] = cards.emplace(where + (record.code.fingerprint.empty() ? cell.isa : record.code.fingerprint), std::nullopt);
+        const auto [known, is_new] =
+            cards.emplace(where + (record.code.fingerprint.empty() ? cell.isa : record.code.fingerprint), std::nullopt);
         if (!is_new) {
             if (known->second) page.code[*known->second].same.push_back(i);
             continue;
@@ -200,8 +212,9 @@ void add_code(Page& page) {
         loops.push_back(std::move(shown.instructions));
     }
     if (left_out > 0)
-        page.code_left_out =
-            "The code of " + std::to_string(left_out) + " more variants or forms of them is in their dumps; a page takes " + std::to_string(most_cards) + ".";
+        page.code_left_out = "The code of " + std::to_string(left_out) +
+                             " more variants or forms of them is in their dumps; a page takes " +
+                             std::to_string(most_cards) + ".";
 
     // The fastest beside the others, each variant once.
     const auto seconds = [&](std::size_t card) {

@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 using namespace report::html;
 using nlohmann::json;
 
-std::vector<Curves> curves_of_page(const std::vector<model::Record>& records, const std::vector<portrait::Conclusion>& conclusions,
+std::vector<Curves> curves_of_page(const std::vector<model::Record>& records,
+                                   const std::vector<portrait::Conclusion>& conclusions,
                                    const std::vector<std::optional<portrait::CurvePlace>>& places) {
     std::vector<std::vector<std::vector<std::pair<double, std::size_t>>>> cells(conclusions.size());
     for (std::size_t k = 0; k < conclusions.size(); ++k) cells[k].resize(conclusions[k].curves.size());
@@ -30,7 +31,11 @@ std::vector<Curves> curves_of_page(const std::vector<model::Record>& records, co
     std::vector<Curves> out;
     for (std::size_t k = 0; k < conclusions.size(); ++k) {
         const auto& conclusion = conclusions[k];
-        Curves set{conclusion.device_key, conclusion.experiment->family, conclusion.experiment->question, {}, conclusion.findings};
+        Curves set{conclusion.device_key,
+                   conclusion.experiment->family,
+                   conclusion.experiment->question,
+                   {},
+                   conclusion.findings};
         for (std::size_t m = 0; m < conclusion.curves.size(); ++m) {
             auto& of = cells[k][m];
             if (of.size() != conclusion.curves[m].samples.size()) continue;  // too short to be a curve
@@ -66,16 +71,19 @@ std::optional<Portrait> portrait_from(const fs::path& path, const model::Record&
     } catch (const JsonRefused&) {
         return std::nullopt;
     }
-    const auto items = [](const json& j, const char* key) { return j.is_object() && j.contains(key) && j[key].is_array() ? j[key] : json::array(); };
+    const auto items = [](const json& j, const char* key) {
+        return j.is_object() && j.contains(key) && j[key].is_array() ? j[key] : json::array();
+    };
     const auto device = profile.is_object() && profile.contains("device") ? profile["device"] : json();
-    if (!device.is_object() || text_in(device, "name") != record.device.name || text_in(device, "platform") != record.device.platform ||
-        text_in(device, "driver") != record.device.driver)
+    if (!device.is_object() || text_in(device, "name") != record.device.name ||
+        text_in(device, "platform") != record.device.platform || text_in(device, "driver") != record.device.driver)
         return std::nullopt;
     Portrait out{model::device_key(record), record.device.name, text_in(profile, "utc"), {}, {}, {}};
     for (const auto& f : items(profile, "figures"))
         if (f.is_object() && f.contains("value") && f["value"].is_number())
-            out.figures.push_back({text_in(f, "section"), text_in(f, "name"), text_in(f, "unit"), text_in(f, "how"), text_in(f, "driver_says"),
-                                   number_in(f, "value"), number_in(f, "low"), number_in(f, "high")});
+            out.figures.push_back({text_in(f, "section"), text_in(f, "name"), text_in(f, "unit"), text_in(f, "how"),
+                                   text_in(f, "driver_says"), number_in(f, "value"), number_in(f, "low"),
+                                   number_in(f, "high")});
     for (const auto& a : items(profile, "absent"))
         if (a.is_object()) out.absent.push_back({text_in(a, "section"), text_in(a, "name"), text_in(a, "reason")});
     for (const auto& curve : items(profile, "curves")) {
@@ -98,8 +106,8 @@ std::optional<Portrait> portrait_from(const fs::path& path, const model::Record&
 
 void require_page(std::size_t records) {
     if (records > most_cells)
-        throw Error(Blame::usage, "a page holds at most " + std::to_string(most_cells) + " records; there are " + std::to_string(records) +
-                                      ", so leave --html out or give fewer files");
+        throw Error(Blame::usage, "a page holds at most " + std::to_string(most_cells) + " records; there are " +
+                                      std::to_string(records) + ", so leave --html out or give fewer files");
 }
 
 void add_portraits(Page& page) {
@@ -118,8 +126,8 @@ void add_portraits(Page& page) {
     }
 }
 
-void write_html(OutputFile& file, const std::vector<model::Record>& records, const std::vector<portrait::Conclusion>& conclusions,
-                const std::vector<std::string>& verdicts) {
+void write_html(OutputFile& file, const std::vector<model::Record>& records,
+                const std::vector<portrait::Conclusion>& conclusions, const std::vector<std::string>& verdicts) {
     if (records.empty()) return;
     require_page(records.size());
     Page page{records};
@@ -127,7 +135,8 @@ void write_html(OutputFile& file, const std::vector<model::Record>& records, con
     const auto places = portrait::places_in_curves(records, conclusions);
     for (const auto& place : places) page.in_curve.push_back(place.has_value());
     page.curves = curves_of_page(records, conclusions, places);
-    for (const auto& experiment : model::registry()) page.questions.emplace_back(experiment.family, experiment.question);
+    for (const auto& experiment : model::registry())
+        page.questions.emplace_back(experiment.family, experiment.question);
     page.verdicts = verdicts;
     for (auto& history : histories(records)) {
         std::set<std::string> runs;

@@ -1,11 +1,12 @@
-// `--html FILE`: the records of a run or a report as one page, with the code from their dumps and the profiles beside these.
+// `--html FILE`: the records of a run or a report as one page, with the code from their dumps and the profiles beside
+// these.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "portrait/conclusion.hpp"
 #include "app/files/outputs.hpp"
+#include "portrait/conclusion.hpp"
 #include "report/html/page.hpp"
 
 namespace cllab::app {
@@ -14,8 +15,8 @@ namespace cllab::app {
 void require_page(std::size_t records);
 
 /// `verdicts`: of comparisons, a sentence each.
-void write_html(OutputFile& file, const std::vector<model::Record>& records, const std::vector<portrait::Conclusion>& conclusions,
-                const std::vector<std::string>& verdicts);
+void write_html(OutputFile& file, const std::vector<model::Record>& records,
+                const std::vector<portrait::Conclusion>& conclusions, const std::vector<std::string>& verdicts);
 
 /// What the dumps of the records say: source, loop and counts of each code once, and pairs of variants aligned.
 void add_code(report::html::Page& page);

@@ -1,15 +1,16 @@
 #include "app/screen/pager.hpp"
 
-#include <cerrno>
-#include <csignal>
-#include <cstdlib>
 #include <fcntl.h>
 #include <spawn.h>
-#include <string>
-#include <string_view>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <string>
+#include <string_view>
 
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
@@ -24,8 +25,8 @@ std::string command() {
     return own ? own : "command -v less >/dev/null || exit 127; exec less";
 }
 
-/// Lines that the text takes on a screen so wide; what is longer is wrapped. Escape codes and characters of several bytes count as
-/// columns, so that it errs to more.
+/// Lines that the text takes on a screen so wide; what is longer is wrapped. Escape codes and characters of several
+/// bytes count as columns, so that it errs to more.
 std::size_t lines_of(const std::string& text, std::size_t width) {
     std::size_t lines = 0, column = 0;
     for (const char c : text) {
@@ -50,7 +51,8 @@ bool page(const std::string& text, const std::string& pager) {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, results_fd(), STDOUT_FILENO);
-    char* const arguments[] = {const_cast<char*>("sh"), const_cast<char*>("-c"), const_cast<char*>(script.c_str()), nullptr};
+    char* const arguments[] = {const_cast<char*>("sh"), const_cast<char*>("-c"), const_cast<char*>(script.c_str()),
+                               nullptr};
     pid_t child = 0;
     const bool started = posix_spawn(&child, "/bin/sh", &actions, nullptr, arguments, environ) == 0;
     posix_spawn_file_actions_destroy(&actions);

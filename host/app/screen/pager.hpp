@@ -9,8 +9,8 @@ namespace cllab::app {
 /// Off for --no-pager, and where somebody waits for the next lines.
 void allow_pager(bool allowed);
 
-/// While it lives, what results() takes is kept. At its end that is printed: through PAGER (less where it is not set) when standard
-/// output is a terminal with fewer lines, else as it is.
+/// While it lives, what results() takes is kept. At its end that is printed: through PAGER (less where it is not set)
+/// when standard output is a terminal with fewer lines, else as it is.
 class Paged {
 public:
     Paged();

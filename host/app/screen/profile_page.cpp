@@ -16,11 +16,11 @@ namespace cllab::app {
 namespace {
 
 using namespace model;
+using nlohmann::ordered_json;
 using portrait::Conclusion;
+using portrait::page_of;
 using portrait::PageLine;
 using portrait::Profile;
-using portrait::page_of;
-using nlohmann::ordered_json;
 
 std::string quantity(double value, const std::string& unit) {
     if (unit == "s") return value < 0 ? "-" + format_seconds(-value) : format_seconds(value);
@@ -71,10 +71,11 @@ ordered_json curve_json(const Conclusion& conclusion, const Curve& curve) {
 void print_profile(std::ostream& out, const Profile& profile, const report::TableStyle& style) {
     const auto& d = profile.device;
     const auto page = page_of(profile);
-    out << report::wrap_heading(fmt::format("{} ({})", d.name, d.selector), fmt::format(", {}, driver {}", d.platform, d.driver), style.text_width(),
-                                style.colour)
-        << report::wrap(fmt::format("{} cells in {} of a budget of {}; memory {}", profile.records.size(), format_seconds(profile.seconds),
-                                    format_seconds(profile.budget_seconds), format_bytes(d.global_bytes)),
+    out << report::wrap_heading(fmt::format("{} ({})", d.name, d.selector),
+                                fmt::format(", {}, driver {}", d.platform, d.driver), style.text_width(), style.colour)
+        << report::wrap(fmt::format("{} cells in {} of a budget of {}; memory {}", profile.records.size(),
+                                    format_seconds(profile.seconds), format_seconds(profile.budget_seconds),
+                                    format_bytes(d.global_bytes)),
                         "", style.text_width());
     std::vector<report::Column> columns{{.title = "figure", .cells = {}, .names = report::Names::by_itself},
                                         {.title = "value", .right = true, .cells = {}},
@@ -122,8 +123,8 @@ std::string profile_json(const Profile& profile) {
             continue;
         }
         const auto& f = line.finding;
-        ordered_json figure{{"section", line.section},  {"id", line.id},         {"name", f.name},
-                            {"value", number(f.value)}, {"unit", f.unit},        {"low", number(f.low)},
+        ordered_json figure{{"section", line.section},  {"id", line.id},  {"name", f.name},
+                            {"value", number(f.value)}, {"unit", f.unit}, {"low", number(f.low)},
                             {"high", number(f.high)},   {"how", f.how}};
         if (line.per_cycle != 0)
             figure["per_cycle"] = {{"value", number(line.per_cycle)}, {"unit", line.per_cycle_unit}};

@@ -1,9 +1,10 @@
 #include "app/screen/progress.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <unistd.h>
 
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
@@ -21,9 +22,12 @@ std::string about(double seconds) {
 
 }  // namespace
 
-std::string progress_line(std::size_t done, std::size_t cells, const std::string& id, const std::string& device, const std::string& phase, double elapsed) {
-    auto out = "[" + std::to_string(done + 1) + "/" + std::to_string(cells) + "] " + id + " on " + printable(device) + ": " + phase;
-    if (done > 0 && done < cells) out += ", about " + about(elapsed / static_cast<double>(done) * static_cast<double>(cells - done)) + " left";
+std::string progress_line(std::size_t done, std::size_t cells, const std::string& id, const std::string& device,
+                          const std::string& phase, double elapsed) {
+    auto out = "[" + std::to_string(done + 1) + "/" + std::to_string(cells) + "] " + id + " on " + printable(device) +
+               ": " + phase;
+    if (done > 0 && done < cells)
+        out += ", about " + about(elapsed / static_cast<double>(done) * static_cast<double>(cells - done)) + " left";
     return out;
 }
 
@@ -35,7 +39,8 @@ void Progress::phase(const model::Record& record, const char* phase) {
     if (last_id_ == record.id && now - last_ < std::chrono::milliseconds(100)) return;
     last_ = now;
     last_id_ = record.id;
-    note(progress_line(done_, cells_, record.id, record.device.name, phase, std::chrono::duration<double>(now - start_).count()));
+    note(progress_line(done_, cells_, record.id, record.device.name, phase,
+                       std::chrono::duration<double>(now - start_).count()));
 }
 
 void Progress::note(const std::string& text) const {

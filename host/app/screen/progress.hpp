@@ -9,9 +9,10 @@
 
 namespace cllab::app {
 
-/// "[3/13] pitch_short8 on NVIDIA H200: sample, about 40 s left". The time left is that of the cells done so far for the others;
-/// without one there is none.
-std::string progress_line(std::size_t done, std::size_t cells, const std::string& id, const std::string& device, const std::string& phase, double elapsed);
+/// "[3/13] pitch_short8 on NVIDIA H200: sample, about 40 s left". The time left is that of the cells done so far for
+/// the others; without one there is none.
+std::string progress_line(std::size_t done, std::size_t cells, const std::string& id, const std::string& device,
+                          const std::string& phase, double elapsed);
 
 /// On stderr when that is a terminal, else nothing.
 class Progress {

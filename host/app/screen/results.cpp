@@ -1,7 +1,8 @@
 #include "app/screen/results.hpp"
 
-#include <algorithm>
 #include <unistd.h>
+
+#include <algorithm>
 
 #include "app/screen/pager.hpp"
 #include "app/screen/stdout_guard.hpp"
@@ -20,7 +21,8 @@ void print_summaries(const std::vector<model::Record>& records) {
         if (!experiment.summary) continue;
         std::vector<const model::Record*> own;
         for (const auto& record : records) {
-            if (record.family == experiment.family && record.status == model::Status::ok && record.time) own.push_back(&record);
+            if (record.family == experiment.family && record.status == model::Status::ok && record.time)
+                own.push_back(&record);
         }
         if (own.empty()) continue;
         const auto text = experiment.summary(own);
@@ -37,9 +39,11 @@ void print_bright(std::ostream& out, const std::vector<model::Record>& records, 
         std::string text = std::to_string(above.pixels) + " pixels above " + std::to_string(above.level);
         for (std::size_t i = 0; i < std::min(most, above.first.size()); ++i) {
             const auto& p = above.first[i];
-            text += (i == 0 ? ": (" : ", (") + std::to_string(p.x) + ", " + std::to_string(p.y) + ") " + std::to_string(p.value);
+            text += (i == 0 ? ": (" : ", (") + std::to_string(p.x) + ", " + std::to_string(p.y) + ") " +
+                    std::to_string(p.value);
         }
-        if (above.pixels > most) text += "; the first " + std::to_string(model::Above::most_listed) + " are in the record (--json FILE)";
+        if (above.pixels > most)
+            text += "; the first " + std::to_string(model::Above::most_listed) + " are in the record (--json FILE)";
         out << '\n' << report::wrap_beside(record.id + ": ", text, style.text_width());
     }
 }
@@ -55,7 +59,8 @@ bool may_be_auto(const std::string& family, const std::string& axis) {
     });
 }
 
-void print_conclusions(std::ostream& out, const std::vector<portrait::Conclusion>& conclusions, const report::TableStyle& style) {
+void print_conclusions(std::ostream& out, const std::vector<portrait::Conclusion>& conclusions,
+                       const report::TableStyle& style) {
     const bool several = std::any_of(conclusions.begin(), conclusions.end(),
                                      [&](const auto& c) { return c.device != conclusions.front().device; });
     std::string above;
@@ -84,10 +89,12 @@ void print_conclusions(std::ostream& out, const std::vector<portrait::Conclusion
 }
 
 void print_page(const std::vector<model::Record>& records, const std::vector<portrait::Conclusion>& conclusions,
-                const std::vector<report::LostDevice>& lost, bool several_runs, const std::vector<std::string>& columns) {
+                const std::vector<report::LostDevice>& lost, bool several_runs,
+                const std::vector<std::string>& columns) {
     const Paged paged;
     const report::TableStyle style{wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO), columns};
-    report::print_table(results(), portrait::without_curves(records, conclusions), style, several_runs ? may_be_auto : report::MayBeAuto{});
+    report::print_table(results(), portrait::without_curves(records, conclusions), style,
+                        several_runs ? may_be_auto : report::MayBeAuto{});
     print_bright(results(), records, style);
     print_conclusions(results(), conclusions, style);
     print_summaries(records);
@@ -98,7 +105,9 @@ void require_columns(const std::vector<std::string>& columns, const std::set<std
     auto known = report::column_names();
     for (const auto& name : axes_and_metrics) known.push_back(report::column_name(name));
     // Those of --steps, --tolerance and --count-above are named after what a cell has.
-    const auto is_made = [](const std::string& name) { return name.starts_with("step_") || name.starts_with("error_") || name.starts_with("above_"); };
+    const auto is_made = [](const std::string& name) {
+        return name.starts_with("step_") || name.starts_with("error_") || name.starts_with("above_");
+    };
     auto asked = columns;
     std::erase_if(asked, is_made);
     report::require_known_columns(asked, known);

@@ -15,16 +15,19 @@ namespace cllab::app {
 /// True when a record's value of the axis may be what the variant or the device chose, or missing.
 bool may_be_auto(const std::string& family, const std::string& axis);
 
-/// Tables, curves with conclusions, summaries and, of several devices, the variants by devices: to standard output, with the
-/// terminal's width, 80 columns where there is none, and its colours. `several_runs`: an axis may differ because it was asked for, not only because it was
-/// auto. `columns`: those of the tables that --columns asks for.
+/// Tables, curves with conclusions, summaries and, of several devices, the variants by devices: to standard output,
+/// with the terminal's width, 80 columns where there is none, and its colours. `several_runs`: an axis may differ
+/// because it was asked for, not only because it was auto. `columns`: those of the tables that --columns asks for.
 void print_page(const std::vector<model::Record>& records, const std::vector<portrait::Conclusion>& conclusions,
-                const std::vector<report::LostDevice>& lost, bool several_runs, const std::vector<std::string>& columns);
+                const std::vector<report::LostDevice>& lost, bool several_runs,
+                const std::vector<std::string>& columns);
 
-/// Throws Error(usage), with the nearest names, for a name of --columns that is none of a column, of `axes` or `metrics`.
+/// Throws Error(usage), with the nearest names, for a name of --columns that is none of a column, of `axes` or
+/// `metrics`.
 void require_columns(const std::vector<std::string>& columns, const std::set<std::string>& axes_and_metrics);
 
 /// Curves and findings, with the device's name above each device's part when there are several.
-void print_conclusions(std::ostream& out, const std::vector<portrait::Conclusion>& conclusions, const report::TableStyle& style);
+void print_conclusions(std::ostream& out, const std::vector<portrait::Conclusion>& conclusions,
+                       const report::TableStyle& style);
 
 }  // namespace cllab::app

@@ -29,7 +29,8 @@ private:
     }
     int_type overflow(int_type c) override {
         if (sync() != 0) return traits_type::eof();
-        return traits_type::eq_int_type(c, traits_type::eof()) ? traits_type::not_eof(c) : sputc(traits_type::to_char_type(c));
+        return traits_type::eq_int_type(c, traits_type::eof()) ? traits_type::not_eof(c)
+                                                               : sputc(traits_type::to_char_type(c));
     }
 
     char buffer_[1 << 14];

@@ -1,6 +1,6 @@
 // Standard output holds results and nothing else. Drivers print what they like to descriptor 1, kernels by printf: from
-// keep_stdout() on that goes to standard error. So does std::cout, which a driver shares with this process; the results have a
-// stream of their own.
+// keep_stdout() on that goes to standard error. So does std::cout, which a driver shares with this process; the results
+// have a stream of their own.
 #pragma once
 
 #include <cstdio>

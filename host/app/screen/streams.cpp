@@ -1,14 +1,15 @@
 #include "app/screen/streams.hpp"
 
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 #include <string>
 #include <string_view>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "app/screen/stdout_guard.hpp"
 #include "core/error.hpp"
@@ -24,8 +25,8 @@ int shown_at(int fd) { return fd == STDOUT_FILENO ? results_fd() : fd; }
 void open_missing_streams() {
     for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (fcntl(fd, F_GETFD) != -1) continue;
-        // The lowest free descriptor is this one. The wrong way round: using it fails as it did; nobody could read of that on
-        // standard error.
+        // The lowest free descriptor is this one. The wrong way round: using it fails as it did; nobody could read of
+        // that on standard error.
         [[maybe_unused]] const int opened = open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_WRONLY);
     }
 }
@@ -40,7 +41,8 @@ void require_printed() {
     if (flushed && !results().bad() && !std::ferror(results_file())) return;
     // When an earlier flush failed its reason is gone, but for that of a closed descriptor.
     if (error == 0 && write(results_fd(), "", 0) != 0) error = errno;
-    throw Error(Blame::environment, "standard output cannot be written" + (error ? std::string(": ") + std::strerror(error) : ""));
+    throw Error(Blame::environment,
+                "standard output cannot be written" + (error ? std::string(": ") + std::strerror(error) : ""));
 }
 
 bool takes_escapes(int fd) {

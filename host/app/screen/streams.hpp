@@ -3,8 +3,8 @@
 
 namespace cllab::app {
 
-/// Opens what is closed of descriptors 0 to 2, so that no file of the user's gets one of them and a table with it. What was
-/// closed cannot be read or written afterwards either. Before anything else is opened.
+/// Opens what is closed of descriptors 0 to 2, so that no file of the user's gets one of them and a table with it. What
+/// was closed cannot be read or written afterwards either. Before anything else is opened.
 void open_missing_streams();
 
 /// Throws Error(environment) when standard output did not take all that was printed.
@@ -14,7 +14,8 @@ void require_printed();
 bool takes_escapes(int fd);
 /// The same, and NO_COLOR is not set.
 bool wants_colour(int fd);
-/// Columns that a page may take: the terminal's, and 80 where there is none, so that a pipe, a file and a mail read alike.
+/// Columns that a page may take: the terminal's, and 80 where there is none, so that a pipe, a file and a mail read
+/// alike.
 unsigned page_width(int fd);
 
 }  // namespace cllab::app

@@ -40,7 +40,8 @@ inline Statistics statistics(const Shape& s, std::span<const float> x, bool by_c
     const std::size_t sets = by_channel ? s.channels : s.pixels();
     const double count = static_cast<double>(s.images) * (by_channel ? static_cast<double>(s.plane) : 1.0);
     Statistics out{std::vector<double>(sets), std::vector<double>(sets)};
-    // Each set's values in the order of the images, whichever thread has the set: the sums do not depend on how many there are.
+    // Each set's values in the order of the images, whichever thread has the set: the sums do not depend on how many
+    // there are.
     const auto each = [&](std::size_t begin, std::size_t end, auto add) {
         for (std::size_t n = 0; n < s.images; ++n) {
             const float* image = x.data() + n * s.pixels();
@@ -54,7 +55,8 @@ inline Statistics statistics(const Shape& s, std::span<const float> x, bool by_c
     in_parallel(sets, by_channel ? 1 : 256, [&](std::size_t begin, std::size_t end) {
         each(begin, end, [&](std::size_t set, double v) { out.mean[set] += v; });
         for (std::size_t set = begin; set < end; ++set) out.mean[set] /= count;
-        each(begin, end, [&](std::size_t set, double v) { out.variance[set] += (v - out.mean[set]) * (v - out.mean[set]); });
+        each(begin, end,
+             [&](std::size_t set, double v) { out.variance[set] += (v - out.mean[set]) * (v - out.mean[set]); });
         for (std::size_t set = begin; set < end; ++set) out.variance[set] /= count;
     });
     return out;
@@ -71,18 +73,25 @@ inline Data random_data(const Shape& s, std::uint64_t seed) {
     in_parallel(s.images * s.channels, planes_of_a_piece, [&](std::size_t begin, std::size_t end) {
         for (std::size_t plane = begin; plane < end; ++plane) {
             const std::size_t c = plane % s.channels;
-            for (std::size_t i = 0; i < s.plane; ++i) v[plane * s.plane + i] = centre[c] + width[c] * v[plane * s.plane + i];
+            for (std::size_t i = 0; i < s.plane; ++i)
+                v[plane * s.plane + i] = centre[c] + width[c] * v[plane * s.plane + i];
         }
     });
-    Data out{s, x, lib::random_floats(s.channels, seed + 2, 0.5f, 1.5f), lib::random_floats(s.channels, seed + 3, -1, 1),
-             lib::random_floats(2 * s.channels, seed + 4, 0.5f, 1.5f), {}, {}};
+    Data out{s,
+             x,
+             lib::random_floats(s.channels, seed + 2, 0.5f, 1.5f),
+             lib::random_floats(s.channels, seed + 3, -1, 1),
+             lib::random_floats(2 * s.channels, seed + 4, 0.5f, 1.5f),
+             {},
+             {}};
     out.pixel = statistics(s, lib::view<float>(out.x), false);
     out.channel = statistics(s, lib::view<float>(out.x), true);
     return out;
 }
 
 /// First difference of one float from `expected` by more than `allowed`, in words.
-inline std::optional<std::string> off(Errors* errors, const char* buffer, std::size_t i, float found, double expected, double allowed) {
+inline std::optional<std::string> off(Errors* errors, const char* buffer, std::size_t i, float found, double expected,
+                                      double allowed) {
     if (errors && errors->takes(found, static_cast<float>(expected))) return std::nullopt;
     if (std::abs(static_cast<double>(found) - expected) <= allowed) return std::nullopt;  // false for NaN
     return lib::difference(buffer, i, found, static_cast<float>(expected));
@@ -113,33 +122,39 @@ inline std::optional<std::string> check(const Data& d, bool by_channel, const Bu
         // What an average keeps of its first value after so many operations.
         const double kept = std::pow(1 - momentum, static_cast<double>(buffers.operations));
         for (std::size_t c = 0; c < s.channels; ++c) {
-            const double old_mean = before[c], old_variance = before[s.channels + c], variance = set.variance[c] * unbiased;
-            if (auto wrong = off(buffers.errors, "running", c, running[c], set.mean[c] + kept * (old_mean - set.mean[c]), 1e-6 + mean_off[c]))
+            const double old_mean = before[c], old_variance = before[s.channels + c],
+                         variance = set.variance[c] * unbiased;
+            if (auto wrong = off(buffers.errors, "running", c, running[c],
+                                 set.mean[c] + kept * (old_mean - set.mean[c]), 1e-6 + mean_off[c]))
                 return wrong;
-            if (auto wrong = off(buffers.errors, "running", s.channels + c, running[s.channels + c], variance + kept * (old_variance - variance),
-                                 1e-6 + 1e-4 * variance))
+            if (auto wrong = off(buffers.errors, "running", s.channels + c, running[s.channels + c],
+                                 variance + kept * (old_variance - variance), 1e-6 + 1e-4 * variance))
                 return wrong;
         }
     }
     std::mutex merging;
-    return lib::first_of_pieces(s.images * s.channels, planes_of_a_piece, [&](std::size_t begin, std::size_t end) -> std::optional<std::string> {
-        std::optional<Errors> errors;
-        if (buffers.errors) errors.emplace(buffers.errors->allowed());
-        for (std::size_t plane = begin; plane < end; ++plane) {
-            const std::size_t c = plane % s.channels;
-            const double g = by_channel ? gamma[c] : 1.0, b = by_channel ? beta[c] : 0.0;
-            for (std::size_t i = 0; i < s.plane; ++i) {
-                const std::size_t at = plane * s.plane + i, k = by_channel ? c : c * s.plane + i;
-                const double moved = x[at] - set.mean[k];
-                const double allowed = 1e-6 + g * (std::abs(moved) * scale_off[k] + scale[k] * mean_off[k]);
-                if (auto wrong = off(errors ? &*errors : nullptr, "y", at, y[at], moved * scale[k] * g + b, allowed)) return wrong;
+    return lib::first_of_pieces(
+        s.images * s.channels, planes_of_a_piece,
+        [&](std::size_t begin, std::size_t end) -> std::optional<std::string> {
+            std::optional<Errors> errors;
+            if (buffers.errors) errors.emplace(buffers.errors->allowed());
+            for (std::size_t plane = begin; plane < end; ++plane) {
+                const std::size_t c = plane % s.channels;
+                const double g = by_channel ? gamma[c] : 1.0, b = by_channel ? beta[c] : 0.0;
+                for (std::size_t i = 0; i < s.plane; ++i) {
+                    const std::size_t at = plane * s.plane + i, k = by_channel ? c : c * s.plane + i;
+                    const double moved = x[at] - set.mean[k];
+                    const double allowed = 1e-6 + g * (std::abs(moved) * scale_off[k] + scale[k] * mean_off[k]);
+                    if (auto wrong =
+                            off(errors ? &*errors : nullptr, "y", at, y[at], moved * scale[k] * g + b, allowed))
+                        return wrong;
+                }
             }
-        }
-        if (!errors) return std::nullopt;
-        const std::lock_guard lock(merging);
-        buffers.errors->merge(*errors);
-        return std::nullopt;
-    });
+            if (!errors) return std::nullopt;
+            const std::lock_guard lock(merging);
+            buffers.errors->merge(*errors);
+            return std::nullopt;
+        });
 }
 
 }  // namespace cllab::model::batchnorm

@@ -15,8 +15,9 @@ struct Granule {
 };
 
 /// `distance` ascending, bytes from an aligned start; `second` seconds of the second visit; `noise` what
-/// two of them may differ by chance. A jump counts when it is 30 % and above the noise. The granule is the largest power of two not above the first
-/// distance past the jump, because an aligned block of any smaller size would have ended before.
+/// two of them may differ by chance. A jump counts when it is 30 % and above the noise. The granule is the largest
+/// power of two not above the first distance past the jump, because an aligned block of any smaller size would have
+/// ended before.
 inline std::vector<Granule> granules(std::span<const double> distance, std::span<const double> second, double noise) {
     std::vector<Granule> out;
     double level = second.empty() ? 0 : std::max(second.front(), 0.0);

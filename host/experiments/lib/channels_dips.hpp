@@ -13,9 +13,9 @@ struct Interleave {
     double ratio = 1;         ///< bandwidth at the best over that at the worst power-of-two spacing
 };
 
-/// `spacing` ascending in bytes, `bandwidth` in any unit; spacings that are no power of two are passed over. Nothing when
-/// no power of two costs a quarter of the bandwidth of the smaller ones, or a larger one is quicker again: hashed addresses. A spacing that misses
-/// channels misses at least as many when it is doubled.
+/// `spacing` ascending in bytes, `bandwidth` in any unit; spacings that are no power of two are passed over. Nothing
+/// when no power of two costs a quarter of the bandwidth of the smaller ones, or a larger one is quicker again: hashed
+/// addresses. A spacing that misses channels misses at least as many when it is doubled.
 inline std::optional<Interleave> find_interleave(std::span<const double> spacing, std::span<const double> bandwidth) {
     double best = 0, worst = 0;
     std::uint64_t full = 0;

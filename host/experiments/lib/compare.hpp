@@ -37,8 +37,8 @@ std::string difference(const std::string& buffer, std::size_t i, const T& found,
     return buffer + "[" + std::to_string(i) + "] is " + shown(found) + ", expected " + shown(expected);
 }
 
-/// The first element of the buffer whose bits are not those of `expected(i)`, which is called from several threads; with a
-/// tolerance, the first floating-point number that is not near enough.
+/// The first element of the buffer whose bits are not those of `expected(i)`, which is called from several threads;
+/// with a tolerance, the first floating-point number that is not near enough.
 template <typename T, typename Expected>
 std::optional<std::string> first_difference(const Buffers& buffers, const std::string& buffer, Expected expected) {
     const auto found = buffers.as<T>(buffer);
@@ -84,8 +84,8 @@ std::optional<std::string> first_wrong(std::size_t count, Wrong wrong) {
     return first == count ? std::nullopt : wrong(first);
 }
 
-/// What `look(begin, end)` says of the first piece of 0 .. count of which it says something; called from several threads as in_parallel()
-/// does. It says what is wrong with the first of its piece.
+/// What `look(begin, end)` says of the first piece of 0 .. count of which it says something; called from several
+/// threads as in_parallel() does. It says what is wrong with the first of its piece.
 template <typename Look>
 std::optional<std::string> first_of_pieces(std::size_t count, std::size_t least_piece, Look look) {
     std::map<std::size_t, std::string> found;

@@ -16,9 +16,12 @@ inline double share_of_cores(const Curve::Sample& s, const Device& device) {
 }
 
 /// `rate` of the sample, per second, as that of all cores: by what those did that the sample had.
-inline double rate_of_all_cores(double rate, const Curve::Sample& s, const Device& device) { return rate / share_of_cores(s, device); }
+inline double rate_of_all_cores(double rate, const Curve::Sample& s, const Device& device) {
+    return rate / share_of_cores(s, device);
+}
 
-/// The same at the slow end of the sample's interval, which is what chooses the best of several: the fastest time of a disturbed one may be any.
+/// The same at the slow end of the sample's interval, which is what chooses the best of several: the fastest time of a
+/// disturbed one may be any.
 inline double sure_rate_of_all_cores(double rate, const Curve::Sample& s, const Device& device) {
     return s.high > 0 ? rate_of_all_cores(rate, s, device) * s.seconds / s.high : 0;
 }

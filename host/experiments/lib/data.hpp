@@ -24,7 +24,8 @@ inline SharedBytes random_bytes(std::uint64_t size, std::uint64_t seed) {
             }};
 }
 
-/// `count` values of the four-byte type T; `make` turns a random 32-bit word into one, and is called from several threads.
+/// `count` values of the four-byte type T; `make` turns a random 32-bit word into one, and is called from several
+/// threads.
 template <typename T, typename Make>
 SharedBytes random_values(std::size_t count, std::uint64_t seed, Make make) {
     static_assert(sizeof(T) == 4);
@@ -37,7 +38,8 @@ SharedBytes random_values(std::size_t count, std::uint64_t seed, Make make) {
                         const T v = make(static_cast<std::uint32_t>(word));
                         std::memcpy(out.data() + i * sizeof(T), &v, sizeof v);
                     };
-                    // The data of fill_random: two values to a word, the low half first. A piece begins with the low half.
+                    // The data of fill_random: two values to a word, the low half first. A piece begins with the low
+                    // half.
                     for (std::size_t i = begin; i < end; i += 2) {
                         const auto words = random();
                         put(i, words);
@@ -54,7 +56,8 @@ inline SharedBytes random_floats(std::size_t count, std::uint64_t seed, float lo
     return random_values<float>(count, seed, [=](std::uint32_t w) { return low + step * static_cast<float>(w >> 8); });
 }
 
-/// 0 .. count-1 in random order. Visited cyclically this is one cycle through all, drawn uniformly among all such cycles.
+/// 0 .. count-1 in random order. Visited cyclically this is one cycle through all, drawn uniformly among all such
+/// cycles.
 inline std::vector<std::uint32_t> random_order(std::size_t count, std::uint64_t seed) {
     std::vector<std::uint32_t> order(count);
     std::iota(order.begin(), order.end(), 0u);
@@ -70,7 +73,8 @@ std::span<const T> view(const SharedBytes& bytes) {
 }
 
 /// Keeps what was made last: the variants of a point share inputs and references, for each of the two seeds of a
-/// verification. Older entries are dropped before a new one is made, because each may have gigabytes. Not for several threads.
+/// verification. Older entries are dropped before a new one is made, because each may have gigabytes. Not for several
+/// threads.
 template <typename Key, typename Value>
 class Recent {
 public:

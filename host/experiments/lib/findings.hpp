@@ -40,7 +40,8 @@ inline std::vector<double> steps(const Curve& curve) {
 }
 
 inline const Curve::Sample* sample_at(const Curve& curve, double x) {
-    const auto found = std::find_if(curve.samples.begin(), curve.samples.end(), [&](const auto& s) { return s.x == x; });
+    const auto found =
+        std::find_if(curve.samples.begin(), curve.samples.end(), [&](const auto& s) { return s.x == x; });
     return found == curve.samples.end() ? nullptr : &*found;
 }
 
@@ -60,20 +61,27 @@ inline double tolerance(const Curve& curve, double least) {
 }
 
 /// A time of the sample's interval as seconds per step. Cells with a Slope are timed in these; others by the operation.
-inline double per_step(const Curve::Sample& s, double seconds) { return s.seconds > 0 ? seconds * s.per_step / s.seconds : seconds; }
+inline double per_step(const Curve::Sample& s, double seconds) {
+    return s.seconds > 0 ? seconds * s.per_step / s.seconds : seconds;
+}
 
 /// A figure that the evidence does not allow, and why.
-inline Finding withheld(const std::string& id, const std::string& name, const std::string& why) { return {id, name, "", 0, 0, 0, "", why}; }
+inline Finding withheld(const std::string& id, const std::string& name, const std::string& why) {
+    return {id, name, "", 0, 0, 0, "", why};
+}
 
 /// A sample's seconds per step with its interval.
-inline Finding step_finding(const std::string& id, const std::string& name, const Curve::Sample& s, const std::string& how) {
+inline Finding step_finding(const std::string& id, const std::string& name, const Curve::Sample& s,
+                            const std::string& how) {
     return {id, name, "s", s.per_step, per_step(s, s.low), per_step(s, s.high), how};
 }
 
 /// `amount` per step as a rate; the ends of the interval change places.
-inline Finding rate_finding(const std::string& id, const std::string& name, const std::string& unit, const Curve::Sample& s,
-                            double amount, const std::string& how) {
-    if (!(per_step(s, s.low) > 0)) return withheld(id, name, "the interval of its time begins at nothing: what it does is lost in what launches differ by");
+inline Finding rate_finding(const std::string& id, const std::string& name, const std::string& unit,
+                            const Curve::Sample& s, double amount, const std::string& how) {
+    if (!(per_step(s, s.low) > 0))
+        return withheld(id, name,
+                        "the interval of its time begins at nothing: what it does is lost in what launches differ by");
     const auto rate = [&](double seconds) { return amount / seconds; };
     return {id, name, unit, rate(s.per_step), rate(per_step(s, s.high)), rate(per_step(s, s.low)), how};
 }

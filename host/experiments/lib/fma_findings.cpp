@@ -15,10 +15,13 @@ namespace {
 
 double rate_of_sample(const Curve::Sample& s) { return metric(s, "flops").value_or(metric(s, "ops").value_or(0)); }
 
-double rate_of_all_cores(const Curve::Sample& s, const Device& device) { return lib::rate_of_all_cores(rate_of_sample(s), s, device); }
+double rate_of_all_cores(const Curve::Sample& s, const Device& device) {
+    return lib::rate_of_all_cores(rate_of_sample(s), s, device);
+}
 
 bool is_faster(const Curve::Sample& s, const Curve::Sample& than, const Device& device) {
-    return sure_rate_of_all_cores(rate_of_sample(s), s, device) > sure_rate_of_all_cores(rate_of_sample(than), than, device);
+    return sure_rate_of_all_cores(rate_of_sample(s), s, device) >
+           sure_rate_of_all_cores(rate_of_sample(than), than, device);
 }
 
 /// Every sample of a variant with the whole point it was taken at.
@@ -36,33 +39,36 @@ std::vector<Row> rows_of(const std::vector<Curve>& curves, const std::string& va
     return out;
 }
 
-/// A GPU's driver knows the highest clock: one above it says that ticks and time were not taken together. The two clocks need not agree
-/// better than the 2 % within which a GPU's times do.
+/// A GPU's driver knows the highest clock: one above it says that ticks and time were not taken together. The two
+/// clocks need not agree better than the 2 % within which a GPU's times do.
 std::optional<std::string> too_fast(const Finding& clock, const Device& device) {
     constexpr double tolerated = 1.02;
     const double most = 1e6 * device.clock_mhz;
     if (!device.is_gpu() || most <= 0 || clock.low <= tolerated * most) return std::nullopt;
-    return "the ticks make " + format_rate(clock.value, "Hz") + ", and the driver knows no clock above " + format_rate(most, "Hz");
+    return "the ticks make " + format_rate(clock.value, "Hz") + ", and the driver knows no clock above " +
+           format_rate(most, "Hz");
 }
 
 void conclude_latency(const std::vector<Curve>& curves, const Device& device, std::vector<Finding>& out) {
     const auto clock = rows_of(curves, "clock");
     double period = 0;  // of the counter; 0: not known
     if (!clock.empty()) {
-        const auto found = rate_finding("clock", "clock", "Hz", *clock.front().sample, 1, "ticks of the counter that kernels read, by the event timer");
+        const auto found = rate_finding("clock", "clock", "Hz", *clock.front().sample, 1,
+                                        "ticks of the counter that kernels read, by the event timer");
         const auto reason = too_fast(found, device);
         if (!reason) period = clock.front().sample->per_step;
         out.push_back(reason ? withheld("clock", "clock", *reason) : found);
     }
     for (const auto& row : rows_of(curves, "latency")) {
         const auto type = row.curve->fixed.text("type");
-        out.push_back(
-            step_finding("latency." + type, type + " latency", *row.sample, "slope of one dependent chain in one work-item over its length"));
+        out.push_back(step_finding("latency." + type, type + " latency", *row.sample,
+                                   "slope of one dependent chain in one work-item over its length"));
         if (period > 0)
             out.push_back({"cycles." + type, type + " latency in cycles", "cycle", row.sample->per_step / period,
                            row.sample->low / period, row.sample->high / period, "the same over the counter's period"});
         else if (clock.empty() && type == "float")
-            out.push_back(rate_finding("clock", "clock", "Hz", *row.sample, 4, "assuming that a dependent float FMA takes 4 cycles"));
+            out.push_back(rate_finding("clock", "clock", "Hz", *row.sample, 4,
+                                       "assuming that a dependent float FMA takes 4 cycles"));
     }
 }
 
@@ -81,8 +87,9 @@ void conclude_widths(const std::vector<Curve>& curves, const Device& device, std
         const double rate = rate_of_all_cores(*row.sample, device);
         const auto width = std::to_string(bits);
         if (rate > 0)
-            out.push_back(rate_finding("peak." + type + "." + width, type + " peak in vectors of " + width + " bits", type == "uint" ? "op/s" : "FLOP/s",
-                                       *row.sample, rate * row.sample->per_step, "best of the chains, here " + row.curve->fixed.text("ilp")));
+            out.push_back(rate_finding("peak." + type + "." + width, type + " peak in vectors of " + width + " bits",
+                                       type == "uint" ? "op/s" : "FLOP/s", *row.sample, rate * row.sample->per_step,
+                                       "best of the chains, here " + row.curve->fixed.text("ilp")));
     }
 }
 
@@ -95,9 +102,10 @@ void conclude_rates(const std::vector<Curve>& curves, const Device& device, std:
     for (const auto& [type, row] : best) {
         const double rate = rate_of_all_cores(*row.sample, device);
         if (rate > 0)
-            out.push_back(rate_finding("peak." + type, type + " peak", type == "uint" ? "op/s" : "FLOP/s", *row.sample, rate * row.sample->per_step,
-                                       "best of the vector widths and chains, here " + text_of(row.sample->x) + " and " + row.curve->fixed.text("ilp") +
-                                           "; a multiply-add counts two"));
+            out.push_back(rate_finding("peak." + type, type + " peak", type == "uint" ? "op/s" : "FLOP/s", *row.sample,
+                                       rate * row.sample->per_step,
+                                       "best of the vector widths and chains, here " + text_of(row.sample->x) +
+                                           " and " + row.curve->fixed.text("ilp") + "; a multiply-add counts two"));
     }
     // One work-group: the rate of one unit, and the parallelism that it needs.
     double most = 0;
@@ -114,8 +122,8 @@ void conclude_rates(const std::vector<Curve>& curves, const Device& device, std:
         least_parallel = parallel;
         where = text_of(row.sample->x) + " chains x " + row.curve->fixed.text("waves") + " waves";
     }
-    out.push_back(
-        {"group.rate", "rate of one group", "FLOP/s", most, most, most, "best of the grid of chains and waves, one work-group"});
+    out.push_back({"group.rate", "rate of one group", "FLOP/s", most, most, most,
+                   "best of the grid of chains and waves, one work-group"});
     out.push_back({"parallelism", "parallelism for full rate", "chain", least_parallel, least_parallel, least_parallel,
                    "least chains times waves within 5 % of that rate: " + where});
 }
@@ -147,8 +155,10 @@ void conclude_code(const std::vector<Curve>& curves, std::vector<Finding>& out) 
                        "longest straight line at full speed; beyond it a step takes " +
                            text_of(step->after / step->before) + " times as long"});
     else if (size.size() >= 3)
-        out.push_back(withheld("code.knee", "code knee", "a straight line of " + text_of(size.back()) + " FMA is no slower per step than one of " +
-                                                             text_of(size.front()) + ": what holds instructions is larger"));
+        out.push_back(withheld("code.knee", "code knee",
+                               "a straight line of " + text_of(size.back()) +
+                                   " FMA is no slower per step than one of " + text_of(size.front()) +
+                                   ": what holds instructions is larger"));
 }
 
 void conclude_units(const std::vector<Curve>& curves, const Device& device, std::vector<Finding>& out) {
@@ -168,18 +178,21 @@ void conclude_units(const std::vector<Curve>& curves, const Device& device, std:
     const auto percent = [](double part) { return text_of(std::round(1000 * part) / 10) + " %"; };
     // Other work on some of the units makes steps of its own, which fit worse, or samples that do not agree.
     if (stairs->residual > 0.04)
-        return refuse("the steps of the time over the number of work-groups are uneven (residual " + percent(stairs->residual) +
-                      "): the device has other work");
+        return refuse("the steps of the time over the number of work-groups are uneven (residual " +
+                      percent(stairs->residual) + "): the device has other work");
     if (agreement < 0.25)
-        return refuse("only " + percent(agreement) + " of the samples of a point agree within 3 %: the device has other work");
+        return refuse("only " + percent(agreement) +
+                      " of the samples of a point agree within 3 %: the device has other work");
     if (stairs->period.high - stairs->period.low > stairs->period.value)
-        return refuse("between " + text_of(stairs->period.low) + " and " + text_of(stairs->period.high) + " units explain the steps equally well");
+        return refuse("between " + text_of(stairs->period.low) + " and " + text_of(stairs->period.high) +
+                      " units explain the steps equally well");
     if (stairs->period.value < device.compute_units)
-        return refuse("the steps show " + text_of(stairs->period.value) + ", and the driver reports " + std::to_string(device.compute_units) +
+        return refuse("the steps show " + text_of(stairs->period.value) + ", and the driver reports " +
+                      std::to_string(device.compute_units) +
                       ": the others had other work, or this process may not use them");
     out.push_back({"units", "compute units", "", stairs->period.value, stairs->period.low, stairs->period.high,
-                   "period of the staircase over saturating work-groups, residual " + percent(stairs->residual) + ", at least " +
-                       percent(agreement) + " of the samples agree"});
+                   "period of the staircase over saturating work-groups, residual " + percent(stairs->residual) +
+                       ", at least " + percent(agreement) + " of the samples agree"});
 }
 
 /// Every sample of `align` differs in nothing but the place of its loop.
@@ -199,9 +212,10 @@ void conclude_alignment(const std::vector<Curve>& curves, std::vector<Finding>& 
             kept = kept && std::abs(rows[i + p].sample->per_step / rows[i].sample->per_step - 1) <= 0.02;
         if (kept) period = p;
     }
-    out.push_back({"loop.place", "worst place of a loop", "x", worst->sample->per_step / best->sample->per_step, low, high,
-                   "slowest over fastest of one loop behind " + std::to_string(rows.size()) + " lengths of straight line" +
-                       (period > 0 ? ", repeating every " + std::to_string(period) : std::string())});
+    out.push_back(
+        {"loop.place", "worst place of a loop", "x", worst->sample->per_step / best->sample->per_step, low, high,
+         "slowest over fastest of one loop behind " + std::to_string(rows.size()) + " lengths of straight line" +
+             (period > 0 ? ", repeating every " + std::to_string(period) : std::string())});
 }
 
 }  // namespace

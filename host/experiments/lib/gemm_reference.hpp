@@ -3,8 +3,8 @@
 // All values are whole numbers so small that every sum of products fits into the 24 bits of a float's significand: the
 // product is then exact in whatever order it is summed and with or without fused operations. So C = C0 + A B holds in
 // the integers, hence modulo 2^64, hence C x = C0 x + A (B x) for a random vector x of 64-bit words. A C that is wrong
-// anywhere passes with a probability of 2^-39 or less: its error there is at most 2^25 in size, so at most 25 of the 64 low
-// bits that its product with a random word must have at zero are zero by themselves.
+// anywhere passes with a probability of 2^-39 or less: its error there is at most 2^25 in size, so at most 25 of the 64
+// low bits that its product with a random word must have at zero are zero by themselves.
 #pragma once
 
 #include <cmath>
@@ -41,13 +41,19 @@ inline Matrices random_matrices(std::size_t m, std::size_t n, std::size_t k, std
         });
     };
     const auto most = largest_element(k);
-    return {m, n, k, whole(m * k, 3 * seed, most), whole(k * n, 3 * seed + 1, most), whole(m * n, 3 * seed + 2, (1 << 19) - 1)};
+    return {m,
+            n,
+            k,
+            whole(m * k, 3 * seed, most),
+            whole(k * n, 3 * seed + 1, most),
+            whole(m * n, 3 * seed + 2, (1 << 19) - 1)};
 }
 
 inline std::uint64_t word(float v) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(v)); }
 
 /// rows x columns times a vector, modulo 2^64.
-inline std::vector<std::uint64_t> times(std::span<const float> matrix, std::size_t rows, std::span<const std::uint64_t> x) {
+inline std::vector<std::uint64_t> times(std::span<const float> matrix, std::size_t rows,
+                                        std::span<const std::uint64_t> x) {
     std::vector<std::uint64_t> out(rows);
     in_parallel(rows, 64, [&](std::size_t begin, std::size_t end) {
         for (std::size_t r = begin; r < end; ++r) {
@@ -82,13 +88,16 @@ inline std::optional<std::string> difference_in_row(const Matrices& in, std::spa
 /// The first difference of `found` (m x n) from C0 + `operations` A B in words, or nothing; one or two operations.
 inline std::optional<std::string> check(const Matrices& in, std::span<const float> found, std::uint64_t seed,
                                         std::uint64_t operations = 1) {
-    const auto odd = lib::first_of_pieces(found.size(), parallel_piece, [&](std::size_t begin, std::size_t end) -> std::optional<std::string> {
-        for (std::size_t i = begin; i < end; ++i) {
-            // Not a whole number below 2^24 in size (which includes NaN): the row's exact values say what it should be.
-            if (!(std::abs(found[i]) <= 0x1p24f) || found[i] != std::trunc(found[i])) return difference_in_row(in, found, i / in.n, operations);
-        }
-        return std::nullopt;
-    });
+    const auto odd = lib::first_of_pieces(
+        found.size(), parallel_piece, [&](std::size_t begin, std::size_t end) -> std::optional<std::string> {
+            for (std::size_t i = begin; i < end; ++i) {
+                // Not a whole number below 2^24 in size (which includes NaN): the row's exact values say what it should
+                // be.
+                if (!(std::abs(found[i]) <= 0x1p24f) || found[i] != std::trunc(found[i]))
+                    return difference_in_row(in, found, i / in.n, operations);
+            }
+            return std::nullopt;
+        });
     if (odd) return odd;
     std::vector<std::uint64_t> x(in.n);
     Random random(mix64(seed));

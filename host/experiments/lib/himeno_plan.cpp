@@ -24,7 +24,8 @@ Extent automatic_local(const std::string& variant, const Plan& plan, const Devic
     const std::size_t most = std::max<std::size_t>(1, device.max_group);
     const std::size_t across = plan.grid.k / plan.lanes;
     if (is_one_of(variant, {"transfers", "region", "whole", "data", "resident"}))
-        return most >= 256 ? Extent(16, 16, 1) : Extent(most, 1, 1);  // what a compiler takes for two loops of unknown length
+        return most >= 256 ? Extent(16, 16, 1)
+                           : Extent(most, 1, 1);  // what a compiler takes for two loops of unknown length
     if (device.is_cpu()) return Extent(std::min({across, most, std::size_t{256}}), 1, 1);
     if (is_one_of(variant, {"schedule", "padded"})) return Extent(std::min({across, most, std::size_t{256}}), 1, 1);
     const std::size_t x = std::min({across, most, std::size_t{plan.lanes > 1 ? 32u : 64u}});
@@ -33,8 +34,8 @@ Extent automatic_local(const std::string& variant, const Plan& plan, const Devic
 
 std::size_t automatic_planes(const Plan& plan, const Device& device) {
     const std::size_t interior = plan.grid.i - 2;
-    // On a CPU four items per core even out what the scheduler does. On a GPU the first two planes of a march are read a
-    // second time, so longer is better as long as there are enough items to fill the device several times.
+    // On a CPU four items per core even out what the scheduler does. On a GPU the first two planes of a march are read
+    // a second time, so longer is better as long as there are enough items to fill the device several times.
     if (plan.body == Body::rows) return divide_up(interior, std::size_t{4} * device.compute_units);
     const std::size_t columns = plan.grid.j * plan.grid.k / plan.lanes;
     const std::size_t wanted_items = std::size_t{device.compute_units} * 4096;
@@ -64,12 +65,12 @@ void choose_layout(Plan& plan, const Request& request, Params& params) {
         plan.order = params.text("order");
     }
     plan.sections = variant == "region";
-    // The static C version has one more word per row than the problem, which is in no section; step 7 of the article rounds
-    // that up to 32 words.
+    // The static C version has one more word per row than the problem, which is in no section; step 7 of the article
+    // rounds that up to 32 words.
     plan.row = plan.grid.k + params.count("pad", !plan.copy || plan.sections ? 0 : variant == "padded" ? 32 : 1);
     if (plan.row % plan.lanes != 0)
-        throw Unsupported("a row of " + std::to_string(plan.row) + " words (axis 'pad') does not hold whole vectors of " +
-                          std::to_string(plan.lanes));
+        throw Unsupported("a row of " + std::to_string(plan.row) +
+                          " words (axis 'pad') does not hold whole vectors of " + std::to_string(plan.lanes));
 }
 
 void choose_groups(Plan& plan, const Request& request, Params& params) {
@@ -80,16 +81,19 @@ void choose_groups(Plan& plan, const Request& request, Params& params) {
     params.record("local", plan.local.text());
     lib::require_group(device, plan.local.count());  // every kernel states its group (reqd_work_group_size)
     if (plan.body == Body::rows && plan.local.count() != 1)
-        throw Unsupported("axis 'local' is " + plan.local.text() + "; himeno_wide has one work-item per group on a CPU");
+        throw Unsupported("axis 'local' is " + plan.local.text() +
+                          "; himeno_wide has one work-item per group on a CPU");
     const auto& l = plan.local.size;
     const std::size_t i = plan.grid.i - 2, j = plan.grid.j - 2, k = plan.grid.k / plan.lanes - (plan.first_k ? 2 : 0);
     if (plan.body == Body::local) {
         plan.planes = round_up(plan.planes, l[2]);  // a group makes whole tiles
         params.record("planes", plan.planes);
-        const std::size_t tile = (l[0] + 2) * (l[1] + 2) * (l[2] == 1 ? 4 : l[2] + 2) * sizeof(float) + plan.local.count() * sizeof(float);
+        const std::size_t tile =
+            (l[0] + 2) * (l[1] + 2) * (l[2] == 1 ? 4 : l[2] + 2) * sizeof(float) + plan.local.count() * sizeof(float);
         if (tile > device.local_bytes && device.local_bytes > 0)
-            throw Unsupported("a tile for local size " + plan.local.text() + " takes " + std::to_string(tile) + " bytes; the device has " +
-                              std::to_string(device.local_bytes) + " bytes of local memory");
+            throw Unsupported("a tile for local size " + plan.local.text() + " takes " + std::to_string(tile) +
+                              " bytes; the device has " + std::to_string(device.local_bytes) +
+                              " bytes of local memory");
     }
     if (plan.body == Body::rows) {
         plan.global = Extent(divide_up(i, plan.planes), 1, 1);
@@ -114,7 +118,8 @@ void choose_groups(Plan& plan, const Request& request, Params& params) {
         return out;
     };
     double additions = 2 + levels(plan.local.count());
-    additions += plan.body == Body::rows ? static_cast<double>(plan.grid.k) / static_cast<double>(plan.lanes) : static_cast<double>(plan.planes);
+    additions += plan.body == Body::rows ? static_cast<double>(plan.grid.k) / static_cast<double>(plan.lanes)
+                                         : static_cast<double>(plan.planes);
     additions += levels(plan.lanes);
     if (!device.fp64) {
         additions += static_cast<double>(divide_up(plan.groups, plan.gosa_items)) + levels(plan.gosa_items);
@@ -127,8 +132,8 @@ void check_room(const Plan& plan, const Device& device) {
     const std::size_t largest = plan.field_bytes() * (plan.body == Body::interleaved ? 4 : 1);
     lib::require_room(device, plan.body == Body::interleaved ? "a" : "p", largest);
     if (device.global_bytes > 0 && 14 * plan.field_bytes() > device.global_bytes)
-        throw Unsupported("size " + plan.size + " needs " + format_bytes(14 * plan.field_bytes()) + "; the device has " +
-                          format_bytes(device.global_bytes));
+        throw Unsupported("size " + plan.size + " needs " + format_bytes(14 * plan.field_bytes()) +
+                          "; the device has " + format_bytes(device.global_bytes));
 }
 
 }  // namespace

@@ -19,10 +19,10 @@ struct Plan {
     Grid grid;
     Body body = Body::point;
     Transfers transfers = Transfers::none;
-    bool copy = false;          // p = q by a kernel instead of a swap
-    unsigned sweeps = 1;        // iterations of one operation
+    bool copy = false;    // p = q by a kernel instead of a swap
+    unsigned sweeps = 1;  // iterations of one operation
     std::size_t piece_bytes = 0;
-    std::size_t row = 0;        // words from a row to the next
+    std::size_t row = 0;  // words from a row to the next
     Extent local;
     std::size_t planes = 1, lanes = 1;
     std::size_t start = 0;      // words in front of each array
@@ -37,8 +37,8 @@ struct Plan {
     std::size_t field_bytes() const { return (start + grid.i * grid.j * row) * sizeof(float); }
 };
 
-/// Reads the axes and records what is auto. Throws Unsupported where the device has no room for it or for its work-group, and
-/// Error(usage) for a size that is none.
+/// Reads the axes and records what is auto. Throws Unsupported where the device has no room for it or for its
+/// work-group, and Error(usage) for a size that is none.
 Plan plan_of(const Request& request, Params& params);
 
 }  // namespace cllab::model::himeno

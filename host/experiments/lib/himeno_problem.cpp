@@ -56,7 +56,8 @@ SharedBytes prescribed_p(const Grid& grid) {
 }
 
 /// Planes [first, last) of a sweep; sums[i] receives the residual of plane i.
-void sweep_planes(const Problem& problem, const float* p, float* to, std::size_t first, std::size_t last, double* sums) {
+void sweep_planes(const Problem& problem, const float* p, float* to, std::size_t first, std::size_t last,
+                  double* sums) {
     const auto& grid = problem.grid();
     const std::size_t row = grid.k, plane = grid.j * grid.k;
     std::array<const float*, arrays> f{};
@@ -115,7 +116,9 @@ Problem::Problem(const Grid& grid, Data data, std::uint64_t seed) : grid_(grid) 
     }
     // |s0 * a3| <= (6 * 0.9 + 12 * 0.04) / 6 * max|p| + a little: below max|p|, so the field stays bounded for ever.
     const std::uint64_t base = mix64(seed);
-    const auto random = [&](Array array, float low, float high) { return random_field(count, base + array, low, high); };
+    const auto random = [&](Array array, float low, float high) {
+        return random_field(count, base + array, low, high);
+    };
     for (const auto array : {a0, a1, a2, c0, c1, c2}) coefficients_[array] = random(array, 0.5f, 0.9f);
     for (const auto array : {b0, b1, b2}) coefficients_[array] = random(array, -0.04f, 0.04f);
     coefficients_[a3] = random(a3, 0.125f, 1.0f / 6.0f);
@@ -133,7 +136,8 @@ double sweep(const Problem& problem, std::span<const float> from, std::span<floa
     std::vector<std::jthread> team;
     for (std::size_t t = 0; t < threads; ++t) {
         const std::size_t first = 1 + planes * t / threads, last = 1 + planes * (t + 1) / threads;
-        team.emplace_back([&, first, last] { sweep_planes(problem, from.data(), to.data(), first, last, sums.data()); });
+        team.emplace_back(
+            [&, first, last] { sweep_planes(problem, from.data(), to.data(), first, last, sums.data()); });
     }
     team.clear();
     double gosa = 0;  // in the order of the planes, so that the number of threads changes nothing
@@ -217,7 +221,8 @@ std::optional<std::string> compare_field(std::span<const float> found, const Sta
         return "p has " + std::to_string(found.size()) + " words, expected " + std::to_string(start + rows * row);
     for (std::size_t word = 0; word < start; ++word)
         if (std::bit_cast<std::uint32_t>(found[word]) != padding_word)
-            return "word " + std::to_string(word) + " of p is " + float_text(found[word]) + ", written though it lies in front of the grid";
+            return "word " + std::to_string(word) + " of p is " + float_text(found[word]) +
+                   ", written though it lies in front of the grid";
     for (std::size_t r = 0; r < rows; ++r) {
         const float* f = found.data() + start + r * row;
         const float* e = expected.p.data() + r * grid.k;
@@ -226,7 +231,8 @@ std::optional<std::string> compare_field(std::span<const float> found, const Sta
             const auto bits = std::bit_cast<std::uint32_t>(f[k]);
             const auto name = [&] { return "p" + at_text(r / grid.j, r % grid.j, k); };
             if (k >= grid.k) {
-                if (bits != padding_word) return name() + " is " + float_text(f[k]) + ", written though it lies between two rows";
+                if (bits != padding_word)
+                    return name() + " is " + float_text(f[k]) + ", written though it lies between two rows";
                 continue;
             }
             if (bits == std::bit_cast<std::uint32_t>(e[k]) || (errors && errors->takes(f[k], e[k]))) continue;
@@ -241,7 +247,8 @@ std::optional<std::string> compare_field(std::span<const float> found, const Sta
 std::optional<std::string> compare_gosa(float found, double expected, double relative, Errors* errors) {
     if (errors && errors->takes(found, static_cast<float>(expected))) return std::nullopt;
     if (std::abs(static_cast<double>(found) - expected) <= relative * std::abs(expected)) return std::nullopt;
-    return "gosa is " + float_text(found) + ", expected " + float_text(expected) + " within " + float_text(relative) + " of it";
+    return "gosa is " + float_text(found) + ", expected " + float_text(expected) + " within " + float_text(relative) +
+           " of it";
 }
 
 }  // namespace cllab::model::himeno

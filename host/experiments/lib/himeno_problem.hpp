@@ -1,6 +1,6 @@
-// The Himeno benchmark as data: grids, initial values, and an independent reference of the sweep. The reference keeps the
-// order of the original's operations and is compiled without contraction, so that a kernel's field can be compared with it
-// bit for bit. Source: R. Himeno, himenoBMT (RIKEN), static C version; 34 floating-point operations per point.
+// The Himeno benchmark as data: grids, initial values, and an independent reference of the sweep. The reference keeps
+// the order of the original's operations and is compiled without contraction, so that a kernel's field can be compared
+// with it bit for bit. Source: R. Himeno, himenoBMT (RIKEN), static C version; 34 floating-point operations per point.
 #pragma once
 
 #include <array>
@@ -28,18 +28,19 @@ struct Grid {
 
 /// Every size, smallest first. XXS is none of the benchmark's: it is for simulators. XS to XL are the benchmark's.
 inline constexpr std::array<std::pair<std::string_view, Grid>, 6> sizes{{{"XXS", {8, 12, 32}},
-                                                                          {"XS", {32, 32, 64}},
-                                                                          {"S", {64, 64, 128}},
-                                                                          {"M", {128, 128, 256}},
-                                                                          {"L", {256, 256, 512}},
-                                                                          {"XL", {512, 512, 1024}}}};
+                                                                         {"XS", {32, 32, 64}},
+                                                                         {"S", {64, 64, 128}},
+                                                                         {"M", {128, 128, 256}},
+                                                                         {"L", {256, 256, 512}},
+                                                                         {"XL", {512, 512, 1024}}}};
 /// Throws Error(usage) for a name that is not in `sizes`.
 Grid grid_of(std::string_view size);
 
 /// The coefficient arrays in the order the kernels take them. a3 is the one of the update, bnd masks obstacles, wrk1 is
 /// the source term.
 enum Array { a0, a1, a2, a3, b0, b1, b2, c0, c1, c2, bnd, wrk1, arrays };
-inline constexpr std::array<const char*, arrays> array_names{"a0", "a1", "a2", "a3", "b0", "b1", "b2", "c0", "c1", "c2", "bnd", "wrk1"};
+inline constexpr std::array<const char*, arrays> array_names{"a0", "a1", "a2", "a3", "b0",  "b1",
+                                                             "b2", "c0", "c1", "c2", "bnd", "wrk1"};
 
 inline constexpr float omega = 0.8f;
 
@@ -50,7 +51,8 @@ inline double traffic(const Grid& grid) { return 56.0 * static_cast<double>(grid
 
 enum class Data {
     prescribed,  ///< the benchmark's: constant coefficients, a third of them zero, p varies along i only
-    random,      ///< every array random, in ranges that keep the iteration a contraction: shows a lost term or a wrong index
+    random,      ///< every array random, in ranges that keep the iteration a contraction: shows a lost term or a wrong
+                 ///< index
 };
 
 /// The pressure after some iterations, and the residual of the last one.
@@ -87,7 +89,8 @@ double sweep(const Problem& problem, std::span<const float> from, std::span<floa
 /// What lies in the words between the rows: a quiet NaN that shows in the result of a kernel that uses it.
 inline constexpr std::uint32_t padding_word = 0x7FC0DEAD;
 
-/// `field` (grid.points() floats) with rows of `row` >= grid.k words behind `start` words; the field itself when that is what it is.
+/// `field` (grid.points() floats) with rows of `row` >= grid.k words behind `start` words; the field itself when that
+/// is what it is.
 SharedBytes padded(const SharedBytes& field, const Grid& grid, std::size_t row, std::size_t start = 0);
 /// The points of `field` inside its boundary.
 SharedBytes section(const SharedBytes& field, const Grid& grid);
@@ -98,7 +101,8 @@ SharedBytes interleaved(std::span<const SharedBytes> fields);
 /// compiler may contract; words between the rows and the `start` in front must hold padding_word. What `errors` takes
 /// is near enough too. Returns the first difference in words.
 std::optional<std::string> compare_field(std::span<const float> found, const State& expected, const Grid& grid,
-                                         std::size_t row, double tolerance, Errors* errors = nullptr, std::size_t start = 0);
+                                         std::size_t row, double tolerance, Errors* errors = nullptr,
+                                         std::size_t start = 0);
 /// Relative comparison of a kernel's residual.
 std::optional<std::string> compare_gosa(float found, double expected, double relative, Errors* errors = nullptr);
 

@@ -20,7 +20,7 @@ std::string bytes_text(double bytes) { return format_bytes(static_cast<std::uint
 
 /// Where a curve leaves one plateau for the next.
 struct Knee {
-    Estimate at;                  ///< low: last footprint on the plateau; high: first one on the next
+    Estimate at;  ///< low: last footprint on the plateau; high: first one on the next
     bool gradual() const { return at.high - at.low > at.value; }
     bool overlaps(double low, double high) const { return at.low <= high && at.high >= low; }
 };
@@ -40,8 +40,8 @@ Reading read(const Curve& curve) {
     for (std::size_t i = 0; i + 1 < found.levels.size(); ++i) {
         const auto &level = found.levels[i], &next = found.levels[i + 1];
         Knee knee{{level.capacity.value, level.capacity.value, next.first_x}};
-        // A sharp knee lies behind the last footprint that fits. A drawn-out one is where half of the way is done: there half of
-        // the loads miss.
+        // A sharp knee lies behind the last footprint that fits. A drawn-out one is where half of the way is done:
+        // there half of the loads miss.
         const double half = (level.value.value + next.value.value) / 2;
         for (std::size_t k = 1; k < x.size() && next.first_x > 1.5 * level.capacity.value; ++k) {
             if (x[k] <= level.capacity.value || y[k] < half) continue;
@@ -55,14 +55,16 @@ Reading read(const Curve& curve) {
 }
 
 /// Why a knee cannot be believed; empty: it can.
-std::string doubt(const Knee& knee, const Chases& chases, const std::vector<std::pair<const Curve*, const char*>>& others) {
+std::string doubt(const Knee& knee, const Chases& chases,
+                  const std::vector<std::pair<const Curve*, const char*>>& others) {
     if (knee.gradual())
         return "the time rises gradually from " + bytes_text(knee.at.low) + " to " + bytes_text(knee.at.high) +
                ", as it does where pages lie badly in the level or others use it";
     for (const auto& [curve, what] : others) {
         if (!curve || curve == chases.main) continue;
         const auto other = read(*curve);
-        if (std::none_of(other.knees.begin(), other.knees.end(), [&](const Knee& k) { return k.overlaps(knee.at.low / near, knee.at.high * near); }))
+        if (std::none_of(other.knees.begin(), other.knees.end(),
+                         [&](const Knee& k) { return k.overlaps(knee.at.low / near, knee.at.high * near); }))
             return "a knee at " + bytes_text(knee.at.value) + " is not there " + what + ", so it is not this level's";
     }
     return {};
@@ -78,7 +80,9 @@ public:
 
     std::vector<Finding> find() {
         if (device_.is_cpu() && !chases_.other_pages && !chases_.other_order) {
-            const std::string why = "one order and one kind of pages cannot tell a cache from the TLB; --axis order=paged,random --axis pages=huge,small can";
+            const std::string why =
+                "one order and one kind of pages cannot tell a cache from the TLB; --axis order=paged,random --axis "
+                "pages=huge,small can";
             hold("l1.size", "cache capacities", why);
             hold("memory.latency", "memory latency", why);
         } else if (device_.is_cpu() && !device_.host_cache_levels.empty()) {
@@ -91,8 +95,10 @@ public:
 
 private:
     std::string order_text() const {
-        if (!chases_.main->fixed.has("order") || chases_.main->fixed.text("order") == "random") return "every line in random order";
-        return device_.is_cpu() ? "the lines of a page of 4 KiB in random order, then another page" : "the lines of 2 MiB in random order, then the next 2 MiB";
+        if (!chases_.main->fixed.has("order") || chases_.main->fixed.text("order") == "random")
+            return "every line in random order";
+        return device_.is_cpu() ? "the lines of a page of 4 KiB in random order, then another page"
+                                : "the lines of 2 MiB in random order, then the next 2 MiB";
     }
     std::string pages_text() const {
         std::vector<double> shares;
@@ -108,12 +114,17 @@ private:
         out_.push_back(withheld(chases_.path + id, chases_.prefix + name, why));
     }
     void size(const std::string& id, const std::string& name, const Knee& knee) {
-        out_.push_back({chases_.path + id + ".size", chases_.prefix + name + " capacity", "byte", knee.at.value, knee.at.low, knee.at.high,
-                        how_ + pages_text() + "; low is the last footprint that fits, high the first one on the next level" +
-                            (id == "l1" && device_.is_gpu() ? "; what the driver takes for local memory, of which this kernel has none, is not in it" : "")});
+        out_.push_back(
+            {chases_.path + id + ".size", chases_.prefix + name + " capacity", "byte", knee.at.value, knee.at.low,
+             knee.at.high,
+             how_ + pages_text() + "; low is the last footprint that fits, high the first one on the next level" +
+                 (id == "l1" && device_.is_gpu()
+                      ? "; what the driver takes for local memory, of which this kernel has none, is not in it"
+                      : "")});
     }
     void latency(const std::string& id, const std::string& name, const Plateau& p) {
-        out_.push_back({chases_.path + id + ".latency", chases_.prefix + name + " latency", "s", p.value.value, p.value.low, p.value.high,
+        out_.push_back({chases_.path + id + ".latency", chases_.prefix + name + " latency", "s", p.value.value,
+                        p.value.low, p.value.high,
                         how_ + pages_text() + "; plateau of " + std::to_string(p.points) + " sizes, residual " +
                             format_significant(100 * reading_.residual, 2) + " %"});
     }
@@ -137,25 +148,33 @@ private:
             }
             const auto id = "l" + std::to_string(++level);
             // NVIDIA's second level is in two halves, and the one beyond the crossbar answers later.
-            const std::string name = device_.implementation == Implementation::nvidia && level == 3 ? "far L2" : "L" + std::to_string(level);
+            const std::string name =
+                device_.implementation == Implementation::nvidia && level == 3 ? "far L2" : "L" + std::to_string(level);
             latency(id, name, p);
             if (p.open || i >= reading_.knees.size()) {
-                if (whole) hold(id + ".size", name + " capacity", "no three footprints beyond it agree, or the sweep ends within it");
+                if (whole)
+                    hold(id + ".size", name + " capacity",
+                         "no three footprints beyond it agree, or the sweep ends within it");
                 continue;
             }
             if (device_.is_gpu() && reading_.knees[i].gradual() && size_of_random(id, name, i)) continue;
             const auto why = doubt(reading_.knees[i], chases_, others());
-            if (why.empty()) size(id, name, reading_.knees[i]);
-            else hold(id + ".size", name + " capacity", why);
+            if (why.empty())
+                size(id, name, reading_.knees[i]);
+            else
+                hold(id + ".size", name + " capacity", why);
         }
-        if (whole && !reached) hold("memory.latency", "memory latency", "no three footprints beyond what caches may hold agree");
-        if (reading_.plateaus.empty()) hold("l1.size", "L1 capacity", "the times scatter, so that no two footprints agree");
+        if (whole && !reached)
+            hold("memory.latency", "memory latency", "no three footprints beyond what caches may hold agree");
+        if (reading_.plateaus.empty())
+            hold("l1.size", "L1 capacity", "the times scatter, so that no two footprints agree");
     }
 
     /// The level after which the time rises gradually, where the way up is that of random replacement in both orders.
     bool size_of_random(const std::string& id, const std::string& name, std::size_t i) {
         const auto capacity_in = [&](const Curve& curve) {
-            return capacity_of_random_replacement(xs(curve), steps(curve), reading_.plateaus[i].value.value, reading_.plateaus[i + 1].value.value);
+            return capacity_of_random_replacement(xs(curve), steps(curve), reading_.plateaus[i].value.value,
+                                                  reading_.plateaus[i + 1].value.value);
         };
         const auto found = capacity_in(*chases_.main);
         if (!found) return false;
@@ -163,9 +182,11 @@ private:
             const auto other = capacity_in(*chases_.other_order);
             if (!other || other->low > found->high || other->high < found->low) return false;
         }
-        out_.push_back({chases_.path + id + ".size", chases_.prefix + name + " capacity for one work-item", "byte", found->value, found->low, found->high,
+        out_.push_back({chases_.path + id + ".size", chases_.prefix + name + " capacity for one work-item", "byte",
+                        found->value, found->low, found->high,
                         how_ + pages_text() + "; all fit to " + bytes_text(reading_.knees[i].at.low) +
-                            ", and a level of that size which replaces lines at random explains the times of those that do not; of a level in "
+                            ", and a level of that size which replaces lines at random explains the times of those "
+                            "that do not; of a level in "
                             "parts one work-item may see only the part near to it"});
         return true;
     }
@@ -191,16 +212,21 @@ private:
         std::string pages;
         for (const auto& s : curve->samples) {
             if (s.x >= near * below) times.push_back(s.per_step);
-            if (const auto share = metric(s, "huge_pages"); share && s.x >= near * below) pages = text_of(std::round(*share)) + " % in huge pages; ";
+            if (const auto share = metric(s, "huge_pages"); share && s.x >= near * below)
+                pages = text_of(std::round(*share)) + " % in huge pages; ";
         }
-        if (times.size() < 2) return refuse("the chase through every line in random order has no two footprints beyond the " + bytes_text(below) +
-                                            " that the system reports for the last level");
+        if (times.size() < 2)
+            return refuse("the chase through every line in random order has no two footprints beyond the " +
+                          bytes_text(below) + " that the system reports for the last level");
         const auto [least, most] = std::minmax_element(times.begin(), times.end());
         if (*most > 1.25 * *least)
-            return refuse("beyond the last level the time of a load is " + format_seconds(*least) + " or " + format_seconds(*most) + ": others use the memory");
-        out_.push_back({chases_.path + "memory.latency", chases_.prefix + "memory latency", "s", summarise(times).median, *least, *most,
-                        "chase of stored addresses, every line in random order, one load of 64 bits at a time in one work-item; " + pages +
-                            "what the TLB misses is in it"});
+            return refuse("beyond the last level the time of a load is " + format_seconds(*least) + " or " +
+                          format_seconds(*most) + ": others use the memory");
+        out_.push_back(
+            {chases_.path + "memory.latency", chases_.prefix + "memory latency", "s", summarise(times).median, *least,
+             *most,
+             "chase of stored addresses, every line in random order, one load of 64 bits at a time in one work-item; " +
+                 pages + "what the TLB misses is in it"});
     }
 
     void level_latency(const std::string& id, const std::string& name, double below, double size_here) {
@@ -213,19 +239,23 @@ private:
                 std::vector<double> others;
                 for (const auto& s : chases_.other_pages->samples)
                     if (s.x >= p.first_x && s.x <= p.capacity.value) others.push_back(s.per_step);
-                if (others.empty()) return hold(id + ".latency", name + " latency", "there is no footprint there with the other pages");
+                if (others.empty())
+                    return hold(id + ".latency", name + " latency", "there is no footprint there with the other pages");
                 if (std::abs(median_of(others) / p.value.value - 1) >= 0.25)
-                    return hold(id + ".latency", name + " latency", "small and huge pages give times that differ by more than a quarter");
+                    return hold(id + ".latency", name + " latency",
+                                "small and huge pages give times that differ by more than a quarter");
             }
             return latency(id, name, p);
         }
-        hold(id + ".latency", name + " latency", "no footprints in it agree: others use the level, or pages lie badly in it");
+        hold(id + ".latency", name + " latency",
+             "no footprints in it agree: others use the level, or pages lie badly in it");
     }
 
     void level_size(const std::string& id, const std::string& name, double below, double size_here) {
         const auto reported = "the system reports " + bytes_text(size_here);
         const auto refuse = [&](const std::string& why) { hold(id + ".size", name + " capacity", why); };
-        if (reading_.last_x < near * size_here) return refuse("the sweep ends at " + bytes_text(reading_.last_x) + ", and " + reported);
+        if (reading_.last_x < near * size_here)
+            return refuse("the sweep ends at " + bytes_text(reading_.last_x) + ", and " + reported);
         const Knee* early = nullptr;
         for (const auto& knee : reading_.knees) {
             if (knee.at.value < below * near) continue;
@@ -251,7 +281,8 @@ private:
 
 }  // namespace
 
-std::optional<Estimate> capacity_of_random_replacement(std::span<const double> footprints, std::span<const double> times, double hit, double miss) {
+std::optional<Estimate> capacity_of_random_replacement(std::span<const double> footprints,
+                                                       std::span<const double> times, double hit, double miss) {
     constexpr std::size_t enough = 3;
     constexpr double few = 0.1, most = 0.9, apart = 1.3, margin = 1.1;
     std::vector<double> found;
@@ -267,8 +298,11 @@ std::optional<Estimate> capacity_of_random_replacement(std::span<const double> f
 
 std::vector<Finding> levels(const Chases& chases, const Device& device) { return Levels(chases, device).find(); }
 
-std::vector<Finding> tlb(const Curve& scattered, const Curve& staying, const std::string& id, const std::string& name, const std::string& how) {
-    const auto hold = [&](const std::string& why) { return std::vector<Finding>{withheld(id + ".reach", name + " reach", why)}; };
+std::vector<Finding> tlb(const Curve& scattered, const Curve& staying, const std::string& id, const std::string& name,
+                         const std::string& how) {
+    const auto hold = [&](const std::string& why) {
+        return std::vector<Finding>{withheld(id + ".reach", name + " reach", why)};
+    };
     struct Point {
         double x, more, least;
     };
@@ -287,24 +321,28 @@ std::vector<Finding> tlb(const Curve& scattered, const Curve& staying, const std
     const auto after = static_cast<std::size_t>(points.end() - first);
     const auto agree = static_cast<std::size_t>(std::count_if(first, points.end(), costs));
     if (first == points.begin() || after < 2 || agree < after - after / 8)
-        return hold("the difference between loads to other pages and loads that stay comes and goes with the footprint");
+        return hold(
+            "the difference between loads to other pages and loads that stay comes and goes with the footprint");
     std::vector<double> more;
     for (auto p = first; p != points.end() && p->x <= 16 * first->x; ++p) more.push_back(p->more);
     const auto cost = summarise(more);
     const double reach = (first - 1)->x;
-    return {{id + ".reach", name + " reach", "byte", reach, reach, first->x, how + "; high is the first footprint where they take 20 % longer"},
-            {id + ".cost", name + " cost", "s", cost.median, cost.low, cost.high,
-             how + "; up to 16 times the reach"}};
+    return {{id + ".reach", name + " reach", "byte", reach, reach, first->x,
+             how + "; high is the first footprint where they take 20 % longer"},
+            {id + ".cost", name + " cost", "s", cost.median, cost.low, cost.high, how + "; up to 16 times the reach"}};
 }
 
 namespace {
 
 /// What regions of one level move in a second; withheld where they do not agree.
-Finding rate_of_level(const std::string& id, const std::string& title, std::vector<double> rate, const std::string& how) {
+Finding rate_of_level(const std::string& id, const std::string& title, std::vector<double> rate,
+                      const std::string& how) {
     std::sort(rate.begin(), rate.end());
     const double low = rate.front(), high = rate.back();
     if (high > 1.5 * low)
-        return withheld(id, title, "regions in it are moved at " + format_rate(low, "B/s") + " to " + format_rate(high, "B/s") + ": others use the level");
+        return withheld(id, title,
+                        "regions in it are moved at " + format_rate(low, "B/s") + " to " + format_rate(high, "B/s") +
+                            ": others use the level");
     return {id, title, "B/s", quantile(rate, 0.5), low, high, how};
 }
 
@@ -314,10 +352,12 @@ std::vector<Finding> copy_rates(const Curve& copy, const Device& device, const s
     const auto level = copied_in_last_level(device);
     std::vector<double> rate;
     for (const auto& s : copy.samples)
-        if (level && s.work.bytes > level->first && s.work.bytes <= level->second && s.seconds > 0) rate.push_back(s.work.bytes / s.seconds);
+        if (level && s.work.bytes > level->first && s.work.bytes <= level->second && s.seconds > 0)
+            rate.push_back(s.work.bytes / s.seconds);
     if (rate.empty()) return {};
     const auto number = std::to_string(device.host_cache_levels.size());
-    return {rate_of_level("l" + number + ".copy", "L" + number + " copy bandwidth", rate, how + "; both buffers in this level, of all cores together")};
+    return {rate_of_level("l" + number + ".copy", "L" + number + " copy bandwidth", rate,
+                          how + "; both buffers in this level, of all cores together")};
 }
 
 std::vector<Finding> rates(const Curve& reread, const Device& device, const std::string& how) {
@@ -326,17 +366,22 @@ std::vector<Finding> rates(const Curve& reread, const Device& device, const std:
     const auto add = [&](const std::string& id, const std::string& name, double least, double most, bool own) {
         std::vector<double> rate;
         for (const auto& s : reread.samples)
-            if (s.x > least && s.x <= most && s.per_step > 0) rate.push_back(1 / s.per_step / (own ? share_of_cores(s, device) : 1));
+            if (s.x > least && s.x <= most && s.per_step > 0)
+                rate.push_back(1 / s.per_step / (own ? share_of_cores(s, device) : 1));
         const auto title = name + " read bandwidth";
-        if (rate.empty()) return out.push_back(withheld(id + ".rate", title, "the sweep has no region that lies in it alone"));
+        if (rate.empty())
+            return out.push_back(withheld(id + ".rate", title, "the sweep has no region that lies in it alone"));
         out.push_back(rate_of_level(id + ".rate", title, rate,
-                                    how + "; regions of more than " + bytes_text(least) + (most < 1e18 ? ", at most " + bytes_text(most) : "")));
+                                    how + "; regions of more than " + bytes_text(least) +
+                                        (most < 1e18 ? ", at most " + bytes_text(most) : "")));
     };
     double below = 0;
     for (std::size_t i = 0; i < device.host_cache_levels.size(); ++i) {
         const auto here = static_cast<double>(device.host_cache_levels[i]);
-        // A region just larger than the level before may half lie in it; one just smaller than the level may not fit beside the rest.
-        add("l" + std::to_string(i + 1), "L" + std::to_string(i + 1), 2 * below, 0.75 * here, i + 1 < device.host_cache_levels.size());
+        // A region just larger than the level before may half lie in it; one just smaller than the level may not fit
+        // beside the rest.
+        add("l" + std::to_string(i + 1), "L" + std::to_string(i + 1), 2 * below, 0.75 * here,
+            i + 1 < device.host_cache_levels.size());
         below = here;
     }
     add("memory", "memory", 2 * below, 1e18, false);

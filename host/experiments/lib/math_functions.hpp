@@ -54,7 +54,8 @@ inline const std::array<Function, 34>& functions() {
         {"atan2", [](L x) { return std::atan2(x, second_argument); }, 6, 6},
         {"sinh", [](L x) { return std::sinh(x); }, 4, 4, 80},
         {"tanh", [](L x) { return std::tanh(x); }, 5, 5},
-        // What a function costs when it is made of another one by an identity. The bounds follow from the roundings between.
+        // What a function costs when it is made of another one by an identity. The bounds follow from the roundings
+        // between.
         {"exp_by_exp2", [](L x) { return std::exp(x); }, 90, 750, 80},
         {"sqrt_by_rsqrt", [](L x) { return std::sqrt(x); }, 5, 5, 1e30, false, true},
         {"asin_by_atan2", [](L x) { return std::asin(x); }, 12, 12, 1},

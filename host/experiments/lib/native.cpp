@@ -10,7 +10,8 @@
 namespace cllab::model::native {
 namespace {
 
-// --- One text, several instruction sets --------------------------------------------------------------------------------
+// --- One text, several instruction sets
+// --------------------------------------------------------------------------------
 
 struct Loops {
     void (*saxpy)(const float*, float*, float, std::size_t first, std::size_t last, std::size_t stride);
@@ -45,7 +46,8 @@ namespace avx2 {
 }  // namespace avx2
 #ifdef __clang__
 #pragma clang attribute pop
-#pragma clang attribute push(__attribute__((target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl"))), \
+                             apply_to = function)
 #else
 #pragma GCC target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")
 #endif
@@ -71,8 +73,8 @@ const Best& best() {
     static const Best found = []() -> Best {
 #if defined(__x86_64__)
         const bool wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-        if (wide && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-            __builtin_cpu_supports("avx512vl"))
+        if (wide && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
             return {&avx512::loops, "x86-64 with AVX-512"};
         if (wide) return {&avx2::loops, "x86-64 with AVX2"};
         return {&of_the_build::loops, "x86-64"};
@@ -93,10 +95,11 @@ std::string compiler() {
 #endif
 }
 
-// --- Threads that stay -------------------------------------------------------------------------------------------------
+// --- Threads that stay
+// -------------------------------------------------------------------------------------------------
 
-/// Threads that sleep between two pieces of work: making them anew each time would cost more than a small loop. Made when first
-/// asked for, so that a child process that was forked before has its own.
+/// Threads that sleep between two pieces of work: making them anew each time would cost more than a small loop. Made
+/// when first asked for, so that a child process that was forked before has its own.
 class Team {
 public:
     ~Team() {
@@ -112,7 +115,9 @@ public:
         {
             const std::lock_guard lock(mutex_);
             while (threads_.size() + 1 < count)
-                threads_.emplace_back([this, number = static_cast<unsigned>(threads_.size()) + 1, seen = round_] { serve(number, seen); });
+                threads_.emplace_back([this, number = static_cast<unsigned>(threads_.size()) + 1, seen = round_] {
+                    serve(number, seen);
+                });
             work_ = &work;
             count_ = count;
             busy_ = count - 1;
@@ -179,30 +184,38 @@ std::vector<Variant> loops(const std::string& like, const std::string& meaning,
         out.native = std::make_shared<const Native>(Native{like, every_core, loop, compiler(), best().instruction_set});
         return out;
     };
-    return {one("native", ", on one thread.", false), one("native_all", ", on a thread for each core of the device.", true)};
+    return {one("native", ", on one thread.", false),
+            one("native_all", ", on a thread for each core of the device.", true)};
 }
 
 void saxpy(const float* x, float* y, float a, std::size_t n, std::size_t stride, unsigned threads) {
-    share(n, threads, [=](std::size_t first, std::size_t last, unsigned) { best().loops->saxpy(x, y, a, first, last, stride); });
+    share(n, threads,
+          [=](std::size_t first, std::size_t last, unsigned) { best().loops->saxpy(x, y, a, first, last, stride); });
 }
 
 std::uint32_t sum(const std::uint32_t* src, std::size_t n, unsigned threads) {
     std::vector<Apart<std::uint32_t>> sums(threads);
-    share(n, threads, [&](std::size_t first, std::size_t last, unsigned t) { sums[t].value = best().loops->sum(src, first, last); });
+    share(n, threads, [&](std::size_t first, std::size_t last, unsigned t) {
+        sums[t].value = best().loops->sum(src, first, last);
+    });
     return total(sums);
 }
 
 void gemm(const float* a, const float* b, float* c, std::size_t m, std::size_t n, std::size_t k, unsigned threads) {
-    share(m, threads, [=](std::size_t first, std::size_t last, unsigned) { best().loops->gemm(a, b, c, first, last, n, k); });
+    share(m, threads,
+          [=](std::size_t first, std::size_t last, unsigned) { best().loops->gemm(a, b, c, first, last, n, k); });
 }
 
 void pitch(const std::uint8_t* src, std::uint8_t* dst, const Pitch& what, unsigned threads) {
-    share(static_cast<std::size_t>(what.bottom - what.top + 1), threads, [&](std::size_t first, std::size_t last, unsigned) {
-        best().loops->pitch(src, dst, what, what.top + static_cast<std::int32_t>(first), what.top + static_cast<std::int32_t>(last));
-    });
+    share(static_cast<std::size_t>(what.bottom - what.top + 1), threads,
+          [&](std::size_t first, std::size_t last, unsigned) {
+              best().loops->pitch(src, dst, what, what.top + static_cast<std::int32_t>(first),
+                                  what.top + static_cast<std::int32_t>(last));
+          });
 }
 
-double himeno(const std::array<const float*, 12>& coefficients, const float* p, float* q, const Grid& grid, unsigned threads) {
+double himeno(const std::array<const float*, 12>& coefficients, const float* p, float* q, const Grid& grid,
+              unsigned threads) {
     std::vector<Apart<double>> gosa(threads);
     share(grid.i - 2, threads, [&](std::size_t first, std::size_t last, unsigned t) {
         gosa[t].value = best().loops->himeno(coefficients.data(), p, q, 1 + first, 1 + last, grid);

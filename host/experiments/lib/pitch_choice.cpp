@@ -24,8 +24,8 @@ Geometry geometry_of(const Request& request, Params& params, double pitch) {
     }
 }
 
-/// What one work-item per pixel is launched with by default: on a CPU the implementation knows best (PoCL makes one vector
-/// loop of a work-group), on a GPU it may choose badly where the size is a prime.
+/// What one work-item per pixel is launched with by default: on a CPU the implementation knows best (PoCL makes one
+/// vector loop of a work-group), on a GPU it may choose badly where the size is a prime.
 Extent automatic_local(const std::string& variant, const Geometry& g, const Device& device) {
     if (is_one_of(variant, {"swar", "wide"}))
         return Extent(std::min<std::size_t>(device.is_cpu() || blocks_of(g) < 256 ? 64 : 256, device.max_group), 1);
@@ -52,7 +52,8 @@ const Loaded* loaded(const Request& request) {
 }
 
 bool Choice::is_float(const std::string& variant) const {
-    return element == "float" || is_one_of(variant, {"float", "roi", "struct", "struct_value", "struct_constant", "published", "local", "image"});
+    return element == "float" || is_one_of(variant, {"float", "roi", "struct", "struct_value", "struct_constant",
+                                                     "published", "local", "image"});
 }
 
 std::size_t blocks_of(const Geometry& g) { return (g.columns() + 14) / 16 + 1; }
@@ -69,10 +70,15 @@ Choice choice_of(const Request& request, Params& params) {
     out.weights = params.text("weights") == "published" ? Weights::published : Weights::linear;
     out.transfer = params.text("transfers") == "mapped" ? Transfer::mapped : Transfer::copied;
     if (is_one_of(variant, {"implicit", "loop"})) out.element = params.text("element");
-    if (is_one_of(variant, {"loop", "short8", "vload8"})) out.columns = params.text("layout", variant == "vload8" ? "columns" : "rows") == "columns";
+    if (is_one_of(variant, {"loop", "short8", "vload8"}))
+        out.columns = params.text("layout", variant == "vload8" ? "columns" : "rows") == "columns";
     const auto& g = out.g = geometry_of(request, params, out.pitch);
-    for (const auto& [axis, value] :
-         {std::pair{"width", g.width}, {"height", g.height}, {"left", g.left}, {"top", g.top}, {"right", g.right}, {"bottom", g.bottom}})
+    for (const auto& [axis, value] : {std::pair{"width", g.width},
+                                      {"height", g.height},
+                                      {"left", g.left},
+                                      {"top", g.top},
+                                      {"right", g.right},
+                                      {"bottom", g.bottom}})
         params.record(axis, static_cast<std::uint64_t>(value));
     lib::require_room(device, "src", g.bytes());
     if (is_one_of(variant, {"loop", "short8", "vload8"})) {
@@ -90,9 +96,9 @@ Choice choice_of(const Request& request, Params& params) {
     if (variant == "local") {
         const std::size_t tile = tile_bytes(g, out.local);
         if (tile > device.local_bytes)
-            throw Unsupported("a tile for local size " + out.local.text() + " and pitch " + format_exact(out.pitch) + " takes " +
-                              std::to_string(tile) + " bytes; the device has " + std::to_string(device.local_bytes) +
-                              " bytes of local memory");
+            throw Unsupported("a tile for local size " + out.local.text() + " and pitch " + format_exact(out.pitch) +
+                              " takes " + std::to_string(tile) + " bytes; the device has " +
+                              std::to_string(device.local_bytes) + " bytes of local memory");
     }
     return out;
 }

@@ -17,8 +17,8 @@ struct Choice {
     double pitch = 1;
     Weights weights = Weights::linear;
     Transfer transfer = Transfer::copied;
-    Extent local;           ///< dims == 0: left to the driver
-    std::size_t items = 0;  ///< of the variants with a work-item per band or strip; 0: the image decides
+    Extent local;                   ///< dims == 0: left to the driver
+    std::size_t items = 0;          ///< of the variants with a work-item per band or strip; 0: the image decides
     std::string element = "short";  ///< what a pixel is computed in
     bool columns = false;           ///< strips of columns, not bands of rows
 
@@ -34,7 +34,8 @@ std::size_t blocks_of(const Geometry& g);
 /// Local memory of the variant `local`: a work-group's pixels and their neighbors to both sides, in bytes.
 std::size_t tile_bytes(const Geometry& g, const Extent& local);
 
-/// Reads the axes and records what is auto. Throws Unsupported where the device has no room, Error(usage) for a region that is none.
+/// Reads the axes and records what is auto. Throws Unsupported where the device has no room, Error(usage) for a region
+/// that is none.
 Choice choice_of(const Request& request, Params& params);
 
 }  // namespace cllab::model::pitch

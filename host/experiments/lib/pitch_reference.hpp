@@ -103,13 +103,17 @@ inline std::optional<std::string> check(const Buffers& buffers, const Geometry& 
         const std::size_t at =
             static_cast<std::size_t>(y) * static_cast<std::size_t>(g.width) + static_cast<std::size_t>(g.left);
         const auto* row = expected.data() + static_cast<std::size_t>(y - g.top) * g.columns();
-        const auto near = [&](std::uint8_t e, std::uint8_t found) { return std::abs(e - found) <= slack || buffers.near_enough(found, e); };
+        const auto near = [&](std::uint8_t e, std::uint8_t found) {
+            return std::abs(e - found) <= slack || buffers.near_enough(found, e);
+        };
         if (std::memcmp(dst.data() + at, row, g.columns()) != 0) {
-            const auto i = static_cast<std::size_t>(std::mismatch(row, row + g.columns(), dst.data() + at, near).first - row);
+            const auto i =
+                static_cast<std::size_t>(std::mismatch(row, row + g.columns(), dst.data() + at, near).first - row);
             const auto where = place(g.left + static_cast<int>(i), y);
             if (i < g.columns() && buffers.untouched("dst", at + i))
                 return where + " was left unwritten, expected " + std::to_string(row[i]);
-            if (i < g.columns()) return where + " is " + std::to_string(dst[at + i]) + ", expected " + std::to_string(row[i]);
+            if (i < g.columns())
+                return where + " is " + std::to_string(dst[at + i]) + ", expected " + std::to_string(row[i]);
         }
         if (auto wrong = written(y, g.right + 1, g.width)) return wrong;
     }

@@ -24,8 +24,8 @@ T by_scale(const Device& device, T simulated, T cpu, T gpu) {
 inline std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
 inline std::size_t divide_up(std::size_t n, std::size_t step) { return (n + step - 1) / step; }
 
-/// Work-items that issue together: what the driver says, else the vendor's usual number; 1 on a CPU, where a work-item is
-/// one iteration of a loop.
+/// Work-items that issue together: what the driver says, else the vendor's usual number; 1 on a CPU, where a work-item
+/// is one iteration of a loop.
 inline std::uint32_t wave_width(const Device& device) {
     if (!device.is_gpu()) return 1;
     if (device.preferred_multiple > 0) return device.preferred_multiple;
@@ -43,8 +43,8 @@ inline std::size_t group_of(const Device& device, std::size_t wanted) {
 /// Throws Unsupported when a work-group of `items` work-items is too large.
 inline void require_group(std::size_t items, std::size_t most) {
     if (items > most)
-        throw Unsupported("a work-group of " + std::to_string(items) + " work-items is too large; at most " + std::to_string(most) +
-                          " are possible here");
+        throw Unsupported("a work-group of " + std::to_string(items) + " work-items is too large; at most " +
+                          std::to_string(most) + " are possible here");
 }
 /// The same for a set-up whose launches share one local size: the executor then makes its kernels promise it.
 inline void require_group(const Device& device, std::size_t items) { require_group(items, device.max_group_promised); }
@@ -86,7 +86,8 @@ inline bool short_local_address(const Device& device) {
     return device.implementation == Implementation::nvidia || device.implementation == Implementation::amd;
 }
 
-/// Two trip counts for the kernel's argument `trips`. A simulator runs some million instructions per second and gets 1 and 2.
+/// Two trip counts for the kernel's argument `trips`. A simulator runs some million instructions per second and gets 1
+/// and 2.
 inline Slope slope(const Device& device, std::int64_t low, std::int64_t high, double steps_per_trip) {
     if (is_simulator(device)) return {"trips", 1, 2, steps_per_trip};
     return {"trips", static_cast<std::int32_t>(low), static_cast<std::int32_t>(high), steps_per_trip};

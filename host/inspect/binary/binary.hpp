@@ -12,11 +12,24 @@
 namespace cllab::inspect {
 
 enum class Kind {
-    empty, unknown,
-    ptx, cubin,
-    amdgpu_code_object, catalyst_amdil, catalyst_hsail,
-    intel_cpu, intel_gpu_patch_tokens, intel_gpu_zebin, ocloc_fat,
-    poclbin, rusticl, clover, spirv, llvm_bitcode, apple_plist, host_elf,
+    empty,
+    unknown,
+    ptx,
+    cubin,
+    amdgpu_code_object,
+    catalyst_amdil,
+    catalyst_hsail,
+    intel_cpu,
+    intel_gpu_patch_tokens,
+    intel_gpu_zebin,
+    ocloc_fat,
+    poclbin,
+    rusticl,
+    clover,
+    spirv,
+    llvm_bitcode,
+    apple_plist,
+    host_elf,
 };
 
 /// Never throws and never reads outside `binary`, whatever the bytes are.
@@ -38,7 +51,8 @@ struct PoclContainer {
     std::uint32_t version = 0;
     std::vector<PoclEntry> entries;
     std::string folder;  ///< of the program in PoCL's cache: "AH/BHHF…"; empty where the header does not say
-    std::vector<std::shared_ptr<const std::vector<std::byte>>> files;  ///< what entries that are not the binary's lie in
+    std::vector<std::shared_ptr<const std::vector<std::byte>>>
+        files;              ///< what entries that are not the binary's lie in
     bool complete = false;  ///< false: damaged or truncated; entries holds what could be read
 };
 PoclContainer read_poclbin(std::span<const std::byte> binary);

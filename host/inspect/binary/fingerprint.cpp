@@ -13,10 +13,13 @@
 namespace cllab::inspect {
 namespace {
 
-/// Replaces the kernel's name where it is one: alone, or between the underscores that drivers and parameters put around it.
+/// Replaces the kernel's name where it is one: alone, or between the underscores that drivers and parameters put around
+/// it.
 void drop_name(std::string& text, const std::string& name) {
     if (name.empty()) return;
-    const auto letter = [&](std::size_t at) { return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])); };
+    const auto letter = [&](std::size_t at) {
+        return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at]));
+    };
     for (auto at = text.find(name); at != std::string::npos;) {
         const bool is_name = !(at > 0 && letter(at - 1)) && !letter(at + name.size());
         if (is_name) text.replace(at, name.size(), "@");
@@ -28,8 +31,8 @@ void drop_name(std::string& text, const std::string& name) {
 void drop_displacements(std::string& text) {
     for (auto at = text.find("rip"); at != std::string::npos; at = text.find("rip", at + 3)) {
         auto end = at + 3;
-        while (end < text.size() &&
-               (std::isxdigit(static_cast<unsigned char>(text[end])) || std::string_view(" +-x").find(text[end]) != std::string_view::npos))
+        while (end < text.size() && (std::isxdigit(static_cast<unsigned char>(text[end])) ||
+                                     std::string_view(" +-x").find(text[end]) != std::string_view::npos))
             ++end;
         text.erase(at + 3, end - at - 3);
     }
@@ -59,7 +62,8 @@ std::string normalised(const InstructionSet& set, const Function& function, cons
             for (const auto target : instruction.targets) {
                 const auto found = place.find(target);
                 operands += found == place.end() ? std::string(" outside")
-                                                 : " " + std::to_string(static_cast<std::ptrdiff_t>(found->second) - static_cast<std::ptrdiff_t>(i));
+                                                 : " " + std::to_string(static_cast<std::ptrdiff_t>(found->second) -
+                                                                        static_cast<std::ptrdiff_t>(i));
             }
         }
         if (&set == &isa::x86) drop_displacements(operands);
@@ -80,7 +84,8 @@ std::string normalised_ptx(std::string_view text, const std::string& entry) {
     return out;
 }
 
-std::string normalised_with_callees(const InstructionSet& set, std::string_view text, const Function& function, const std::string& entry) {
+std::string normalised_with_callees(const InstructionSet& set, std::string_view text, const Function& function,
+                                    const std::string& entry) {
     const auto functions = set.parse(text);
     std::set<std::string_view> seen{function.name};
     std::vector<const Function*> todo{&function};
@@ -91,7 +96,8 @@ std::string normalised_with_callees(const InstructionSet& set, std::string_view 
         out += normalised(set, *next, entry);
         for (const auto& instruction : next->instructions) {
             const auto name = behind_plt(named_target(instruction.operands));
-            const auto found = std::find_if(functions.begin(), functions.end(), [&](const auto& f) { return f.name == name; });
+            const auto found =
+                std::find_if(functions.begin(), functions.end(), [&](const auto& f) { return f.name == name; });
             if (found != functions.end() && seen.insert(found->name).second) todo.push_back(&*found);
         }
     }
@@ -103,7 +109,8 @@ std::string fingerprint(const Analysis& analysis, ByteSpan binary, const std::st
     const auto* best = analysis.best();
     if (!best) return {};
     const auto& listing = analysis.disassembly.listings[static_cast<std::size_t>(best - analysis.counts.data())];
-    auto text = std::string(best->isa->name) + "\n" + normalised_with_callees(*best->isa, listing.text, best->code, entry) + constants_of(binary);
+    auto text = std::string(best->isa->name) + "\n" +
+                normalised_with_callees(*best->isa, listing.text, best->code, entry) + constants_of(binary);
     for (const auto& part : analysis.disassembly.parts) text += constants_of(as_bytes(part.bytes));
     return sha256_hex(text);
 }

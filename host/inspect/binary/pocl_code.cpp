@@ -128,7 +128,9 @@ PoclContainer with_loaded(PoclContainer container, const std::vector<std::string
         const auto at = file.find(folder + "/");
         if (at == std::string::npos) continue;
         const auto path = file.substr(at + folder.size());
-        if (std::any_of(container.entries.begin(), container.entries.end(), [&](const auto& e) { return e.path == path; })) continue;
+        if (std::any_of(container.entries.begin(), container.entries.end(),
+                        [&](const auto& e) { return e.path == path; }))
+            continue;
         std::ifstream in(file, std::ios::binary);
         const std::string text(std::istreambuf_iterator<char>(in), {});
         if (text.empty()) continue;

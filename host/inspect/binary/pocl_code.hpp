@@ -23,19 +23,21 @@ struct PoclCode {
 
 /// The shared object that a launch of this size runs. Where the driver chose the local size, it is one that divides the
 /// global size, and one of `loaded` (files that PoCL has loaded into this process) where any of these is; what is still
-/// open then is said in the label. The generic function when no specialised one fits. `ran`: the path of the one that was
-/// seen running; nothing else is asked then.
+/// open then is said in the label. The generic function when no specialised one fits. `ran`: the path of the one that
+/// was seen running; nothing else is asked then.
 PoclCode choose_pocl_code(const PoclContainer& container, const std::string& kernel, const LaunchSize& launch,
                           const std::vector<std::string>& loaded = {}, const std::string& ran = {});
 
 /// The local size that PoCL compiled the shared object `path` of `kernel` for; nothing of the generic one.
 std::optional<model::Extent> local_size_of(const std::string& path, const std::string& kernel);
 
-/// Where the driver chose the groups of the only launch: how many there are, by the shared object that was seen running.
+/// Where the driver chose the groups of the only launch: how many there are, by the shared object that was seen
+/// running.
 void learn_groups(model::WorkInfo& work, const std::string& path, const model::Extent& global);
 
-/// The container with those of `loaded` that PoCL compiled for this program after it had made the container: PoCL 3.1 makes it once, when the
-/// program's binary is first asked for, and compiles for another local size when that is first launched.
+/// The container with those of `loaded` that PoCL compiled for this program after it had made the container: PoCL 3.1
+/// makes it once, when the program's binary is first asked for, and compiles for another local size when that is first
+/// launched.
 PoclContainer with_loaded(PoclContainer container, const std::vector<std::string>& loaded);
 
 /// Paths of the shared objects in this process.

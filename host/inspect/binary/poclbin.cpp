@@ -42,14 +42,16 @@ std::string_view kernel_of(std::string_view path) {
     return slash == std::string_view::npos ? std::string_view{} : path.substr(1, slash - 1);
 }
 
-/// PoCL names a program's folder after its hash, a letter from A to P for four bits: two letters, a slash and the others.
+/// PoCL names a program's folder after its hash, a letter from A to P for four bits: two letters, a slash and the
+/// others.
 std::string folder_in(ByteSpan binary) {
     constexpr std::size_t length = 40, searched = 128;
     const auto head = as_text(binary).substr(0, searched);
     const auto is_letter = [](char c) { return c >= 'A' && c <= 'P'; };
     for (std::size_t at = header_size; at + length < head.size(); ++at) {
         const auto name = head.substr(at, length);
-        if (name[2] == '/' && std::all_of(name.begin(), name.begin() + 2, is_letter) && std::all_of(name.begin() + 3, name.end(), is_letter))
+        if (name[2] == '/' && std::all_of(name.begin(), name.begin() + 2, is_letter) &&
+            std::all_of(name.begin() + 3, name.end(), is_letter))
             return std::string(name);
     }
     return {};

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "inspect/code/cfg.hpp"
-#include "inspect/isa/isa.hpp"
 #include "inspect/code/work.hpp"
+#include "inspect/isa/isa.hpp"
 
 namespace cllab::inspect {
 namespace {
@@ -27,7 +27,8 @@ struct Candidate {
         using What = model::Declared::What;
         ++instructions;
         for (const auto& access : isa.classify(i).memory)
-            countable = countable && !access.ends_with("_indexed") && !access.ends_with("_unsized") && access.find("atomic") == std::string::npos;
+            countable = countable && !access.ends_with("_indexed") && !access.ends_with("_unsized") &&
+                        access.find("atomic") == std::string::npos;
         stored += elements_of(isa, i, {What::store, 1, 8});
         loaded += elements_of(isa, i, {What::load, 1, 8});
         multiply_adds += elements_of(isa, i, {What::multiply_add, 1, 32});
@@ -36,7 +37,8 @@ struct Candidate {
     /// How often a work-item passes it; nothing where it does not account for what is declared.
     std::optional<double> passes(const DeclaredPerItem& d, bool once) const {
         const bool computes = d.multiply_adds > 0;
-        if (blocks.empty() || !countable || (computes ? multiply_adds <= 0 : stored <= 0 || d.stored <= 0)) return std::nullopt;
+        if (blocks.empty() || !countable || (computes ? multiply_adds <= 0 : stored <= 0 || d.stored <= 0))
+            return std::nullopt;
         const double times = once ? 1 : computes ? d.multiply_adds / multiply_adds : d.stored / stored;
         if (times < 1 - tolerance || !about(times, std::round(times))) return std::nullopt;
         if (computes && !about(times * multiply_adds, d.multiply_adds)) return std::nullopt;
@@ -55,7 +57,9 @@ model::Hot not_known(model::Hot hot, const std::string& reason) {
 bool loops_are_known(const FunctionStats& stats, const FlowGraph& graph) {
     const auto& isa = *stats.isa;
     const bool all_are_seen = !isa.hides_jumps || (isa.jumps_are_seen && isa.jumps_are_seen(stats.code));
-    const auto goes_nowhere = [](const Instruction& i) { return (i.flow == Flow::branch || i.flow == Flow::jump) && i.targets.empty(); };
+    const auto goes_nowhere = [](const Instruction& i) {
+        return (i.flow == Flow::branch || i.flow == Flow::jump) && i.targets.empty();
+    };
     return all_are_seen && graph.irreducible_edges == 0 && std::ranges::none_of(stats.code.instructions, goes_nowhere);
 }
 
@@ -89,7 +93,8 @@ model::Hot account(const Analysis& analysis, const DeclaredPerItem& declared) {
     const auto& isa = *stats->isa;
     const auto& code = stats->code.instructions;
     const auto graph = analyse_flow(stats->code);
-    if (isa.global_spaces.empty()) return not_known(out, "its memory is one, so that accesses to local memory cannot be told from others");
+    if (isa.global_spaces.empty())
+        return not_known(out, "its memory is one, so that accesses to local memory cannot be told from others");
     if (!loops_are_known(*stats, graph)) return not_known(out, "not all of its loops are known");
     if (std::any_of(code.begin(), code.end(), [&](const auto& i) { return isa.is_call && isa.is_call(i); }))
         return not_known(out, "it calls functions");
@@ -99,7 +104,8 @@ model::Hot account(const Analysis& analysis, const DeclaredPerItem& declared) {
         std::size_t innermost = graph.loops.size();
         for (std::size_t k = 0; k < graph.loops.size(); ++k) {
             const auto& blocks = graph.loops[k].blocks;
-            if (std::binary_search(blocks.begin(), blocks.end(), b) && (innermost == graph.loops.size() || graph.loops[k].depth > graph.loops[innermost].depth))
+            if (std::binary_search(blocks.begin(), blocks.end(), b) &&
+                (innermost == graph.loops.size() || graph.loops[k].depth > graph.loops[innermost].depth))
                 innermost = k;
         }
         candidates[innermost].blocks.push_back(b);
@@ -107,7 +113,9 @@ model::Hot account(const Analysis& analysis, const DeclaredPerItem& declared) {
     }
     // Work elsewhere may be another way to the same end, as a scalar loop for the edge is.
     const auto does_all = [&](std::size_t k) {
-        const auto amount = [&](std::size_t c) { return declared.multiply_adds > 0 ? candidates[c].multiply_adds : candidates[c].stored; };
+        const auto amount = [&](std::size_t c) {
+            return declared.multiply_adds > 0 ? candidates[c].multiply_adds : candidates[c].stored;
+        };
         const double little = tolerance * (declared.multiply_adds > 0 ? declared.multiply_adds : declared.stored);
         for (std::size_t other = 0; other < candidates.size(); ++other)
             if (other != k && amount(other) > (other == graph.loops.size() ? little : 0)) return false;
@@ -117,27 +125,39 @@ model::Hot account(const Analysis& analysis, const DeclaredPerItem& declared) {
     std::size_t found = candidates.size();
     double passes = 0;
     for (std::size_t k = 0; k < candidates.size(); ++k)
-        if (const auto times = candidates[k].passes(declared, k == straight); times && does_all(k)) found = k, passes = *times;
-    if (found == candidates.size()) return not_known(out, "no loop and no straight path accounts for the declared work alone");
-    // The other code may still run longer: a loop that reads what is stored elsewhere, or a long way to a short loop. How often another loop is passed
-    // is not known, but for one around it: no more often.
+        if (const auto times = candidates[k].passes(declared, k == straight); times && does_all(k))
+            found = k, passes = *times;
+    if (found == candidates.size())
+        return not_known(out, "no loop and no straight path accounts for the declared work alone");
+    // The other code may still run longer: a loop that reads what is stored elsewhere, or a long way to a short loop.
+    // How often another loop is passed is not known, but for one around it: no more often.
     const auto& hottest = candidates[found];
     for (std::size_t other = 0; other < straight; ++other) {
         if (other == found || candidates[other].instructions == 0) continue;
-        if (found == straight || !encloses(graph, other, found) || candidates[other].instructions > hottest.instructions)
+        if (found == straight || !encloses(graph, other, found) ||
+            candidates[other].instructions > hottest.instructions)
             return not_known(out, "how often its other loops are passed is not known");
     }
     if (found != straight && passes * hottest.instructions < candidates[straight].instructions)
-        return not_known(out, "the loop that does the declared work has fewer instructions in all its passes than the code in no loop");
+        return not_known(
+            out,
+            "the loop that does the declared work has fewer instructions in all its passes than the code in no loop");
     out.evidence = model::Hot::accounted;
     for (const auto b : candidates[found].blocks) {
         const auto& block = graph.blocks[b];
         Counts counts;
         for (auto i = block.first; i < block.end; ++i) counts.add(isa, code[i]);
         if (counts.instructions == 0) continue;
-        auto& hot = out.blocks.emplace_back(model::HotBlock{stats->code.name, code[block.first].address,
-                                                            code[block.end - 1].address + std::max(1u, code[block.end - 1].bytes), 0, 0,
-                                                            counts.instructions, counts.classes, counts.memory, {}});
+        auto& hot = out.blocks.emplace_back(
+            model::HotBlock{stats->code.name,
+                            code[block.first].address,
+                            code[block.end - 1].address + std::max(1u, code[block.end - 1].bytes),
+                            0,
+                            0,
+                            counts.instructions,
+                            counts.classes,
+                            counts.memory,
+                            {}});
         for (std::size_t k = 0; k < graph.loops.size(); ++k)
             if (std::binary_search(graph.loops[k].blocks.begin(), graph.loops[k].blocks.end(), b))
                 hot.loops.push_back(code[graph.blocks[graph.loops[k].header].first].address);
@@ -156,10 +176,14 @@ std::optional<DeclaredBytes> declared_in_place(const model::Setup& setup) {
     if (setup.slope || !setup.steps.empty()) return std::nullopt;
     double changed = 0, read = 0;
     for (const auto& argument : setup.args) {
-        if (const auto* output = std::get_if<model::Output>(&argument)) out.stored += static_cast<double>(output->size_bytes);
-        else if (const auto* in_place = std::get_if<model::InOut>(&argument)) changed += static_cast<double>(in_place->data.size());
-        else if (const auto* input = std::get_if<model::Input>(&argument)) read += static_cast<double>(input->data.size());
-        else if (!std::holds_alternative<model::Value>(argument) && !std::holds_alternative<model::Local>(argument)) return std::nullopt;
+        if (const auto* output = std::get_if<model::Output>(&argument))
+            out.stored += static_cast<double>(output->size_bytes);
+        else if (const auto* in_place = std::get_if<model::InOut>(&argument))
+            changed += static_cast<double>(in_place->data.size());
+        else if (const auto* input = std::get_if<model::Input>(&argument))
+            read += static_cast<double>(input->data.size());
+        else if (!std::holds_alternative<model::Value>(argument) && !std::holds_alternative<model::Local>(argument))
+            return std::nullopt;
     }
     out.stored += changed;
     return changed == 0 || about(out.moved, read + changed + out.stored) ? std::optional(out) : std::nullopt;
@@ -169,7 +193,8 @@ model::Hot account(const Analysis& analysis, const model::Setup& setup) {
     const auto declared = declared_bytes(setup);
     if (!declared || setup.global.dims == 0) return not_known({}, "what it stores is not declared");
     const auto items = static_cast<double>(setup.global.count());
-    return account(analysis, {declared->stored / items, (declared->moved - declared->stored) / items, setup.work.flops / 2 / items});
+    return account(analysis, {declared->stored / items, (declared->moved - declared->stored) / items,
+                              setup.work.flops / 2 / items});
 }
 
 std::optional<double> executions(const model::HotBlock& block, const DeclaredBytes& declared) {

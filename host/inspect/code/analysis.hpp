@@ -5,8 +5,8 @@
 #include <string>
 
 #include "inspect/binary/binary.hpp"
-#include "inspect/tools/disassemble.hpp"
 #include "inspect/code/stats.hpp"
+#include "inspect/tools/disassemble.hpp"
 #include "model/result.hpp"
 
 namespace cllab::inspect {

@@ -50,7 +50,8 @@ struct Class {
 std::vector<std::string_view> lines_of(std::string_view text);
 /// Hexadecimal with or without 0x at the start of `text`.
 std::optional<std::uint64_t> leading_hex(std::string_view text);
-/// The function named in the last brackets, "foo" of "call 0x1000 <foo>" and of "jmp 0x1020 <foo+0x20>"; empty when none is.
+/// The function named in the last brackets, "foo" of "call 0x1000 <foo>" and of "jmp 0x1020 <foo+0x20>"; empty when
+/// none is.
 std::string_view named_target(std::string_view text);
 /// The function that an entry of the linker's table leads to: "foo" of "foo@plt", and of "foo".
 std::string_view behind_plt(std::string_view name);

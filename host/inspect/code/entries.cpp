@@ -26,7 +26,8 @@ std::vector<std::string> of_sections(ByteSpan binary, std::string_view prefix) {
     std::vector<std::string> out;
     if (const auto elf = read_elf(binary))
         for (const auto& section : elf->sections)
-            if (section.name.size() > prefix.size() && section.name.starts_with(prefix)) out.emplace_back(section.name.substr(prefix.size()));
+            if (section.name.size() > prefix.size() && section.name.starts_with(prefix))
+                out.emplace_back(section.name.substr(prefix.size()));
     return out;
 }
 
@@ -35,7 +36,8 @@ std::vector<std::string> of_descriptors(ByteSpan binary) {
     std::vector<std::string> out;
     if (const auto elf = read_elf(binary))
         for (const auto& symbol : elf->symbols)
-            if (symbol.name.size() > 3 && symbol.name.ends_with(".kd")) out.emplace_back(symbol.name.substr(0, symbol.name.size() - 3));
+            if (symbol.name.size() > 3 && symbol.name.ends_with(".kd"))
+                out.emplace_back(symbol.name.substr(0, symbol.name.size() - 3));
     return out;
 }
 
@@ -44,7 +46,8 @@ std::vector<std::string> of_poclbin(ByteSpan binary) {
     for (const auto& entry : read_poclbin(binary).entries) {
         const auto first = entry.path.find_first_not_of('/');
         const auto end = first == std::string::npos ? first : entry.path.find('/', first);
-        if (end != std::string::npos && entry.path.ends_with(".so")) out.push_back(entry.path.substr(first, end - first));
+        if (end != std::string::npos && entry.path.ends_with(".so"))
+            out.push_back(entry.path.substr(first, end - first));
     }
     return out;
 }
@@ -63,7 +66,8 @@ std::vector<std::string> of_spirv(ByteSpan binary) {
         if (count == 0 || at + count > words) break;
         if ((word(at) & 0xffff) == 15 && count > 3 && word(at + 1) == 6) {
             std::string name;
-            for (auto b = 4 * (at + 3); b < 4 * (at + count) && binary[b] != std::byte{0}; ++b) name += std::to_integer<char>(binary[b]);
+            for (auto b = 4 * (at + 3); b < 4 * (at + count) && binary[b] != std::byte{0}; ++b)
+                name += std::to_integer<char>(binary[b]);
             out.push_back(name);
         }
         at += count;
@@ -76,13 +80,26 @@ std::vector<std::string> of_spirv(ByteSpan binary) {
 std::vector<std::string> kernel_names(ByteSpan binary) {
     std::vector<std::string> found;
     switch (recognise(binary)) {
-        case Kind::ptx: found = of_ptx(ptx_text(binary)); break;
-        case Kind::cubin: found = of_sections(binary, ".text."); break;
-        case Kind::intel_gpu_zebin: found = of_sections(binary, ".text."); break;
-        case Kind::amdgpu_code_object: found = of_descriptors(binary); break;
-        case Kind::poclbin: found = of_poclbin(binary); break;
-        case Kind::spirv: found = of_spirv(binary); break;
-        default: break;
+        case Kind::ptx:
+            found = of_ptx(ptx_text(binary));
+            break;
+        case Kind::cubin:
+            found = of_sections(binary, ".text.");
+            break;
+        case Kind::intel_gpu_zebin:
+            found = of_sections(binary, ".text.");
+            break;
+        case Kind::amdgpu_code_object:
+            found = of_descriptors(binary);
+            break;
+        case Kind::poclbin:
+            found = of_poclbin(binary);
+            break;
+        case Kind::spirv:
+            found = of_spirv(binary);
+            break;
+        default:
+            break;
     }
     std::vector<std::string> out;
     for (const auto& name : found)

@@ -1,17 +1,18 @@
 #include "inspect/code/hot.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
-#include "inspect/code/cfg.hpp"
 #include "inspect/binary/elf.hpp"
-#include "inspect/isa/isa.hpp"
 #include "inspect/binary/pocl_code.hpp"
+#include "inspect/code/cfg.hpp"
 #include "inspect/code/stats.hpp"
+#include "inspect/isa/isa.hpp"
 #include "json/hot.hpp"
 #include "json/read.hpp"
 
@@ -58,11 +59,14 @@ std::optional<Code> code_in(ByteSpan file, const std::string& function) {
     if (symbol->section >= elf->sections.size()) return std::nullopt;
     const auto& section = elf->sections[symbol->section];
     const std::uint64_t start = elf->type == et_rel ? 0 : section.address;
-    if (section.type != sht_progbits || symbol->value < start || !slice(section.data, symbol->value - start, symbol->size)) return std::nullopt;
+    if (section.type != sht_progbits || symbol->value < start ||
+        !slice(section.data, symbol->value - start, symbol->size))
+        return std::nullopt;
     Code code{start, section.data, symbol->value - start, symbol->size, std::vector<bool>(symbol->size, true), {}};
     forget_relocated(*elf, symbol->section, code);
     for (const auto& s : elf->symbols)
-        if (!s.name.empty() && s.section == symbol->section && s.value >= start && s.value < start + section.data.size())
+        if (!s.name.empty() && s.section == symbol->section && s.value >= start &&
+            s.value < start + section.data.size())
             code.symbols.emplace_back(s.value, s.name);
     std::sort(code.symbols.begin(), code.symbols.end());
     return code;
@@ -95,7 +99,8 @@ std::vector<std::uint64_t> places_of(const Code& code, ByteSpan memory) {
 }
 
 const CodeRegion* region_of(const std::vector<CodeRegion>& regions, std::uint64_t address) {
-    const auto behind = std::upper_bound(regions.begin(), regions.end(), address, [](auto a, const auto& r) { return a < r.address; });
+    const auto behind =
+        std::upper_bound(regions.begin(), regions.end(), address, [](auto a, const auto& r) { return a < r.address; });
     if (behind == regions.begin()) return nullptr;
     const auto& region = *(behind - 1);
     return address - region.address < region.bytes.size() ? &region : nullptr;
@@ -118,11 +123,13 @@ public:
     /// False: the address is none of the function's.
     bool add(std::uint64_t address, std::uint64_t times = 1) {
         const auto& code = function_.instructions;
-        const auto behind = std::upper_bound(code.begin(), code.end(), address, [](auto a, const auto& i) { return a < i.address; });
+        const auto behind =
+            std::upper_bound(code.begin(), code.end(), address, [](auto a, const auto& i) { return a < i.address; });
         if (behind == code.begin()) return false;
         if (address >= end_of(static_cast<std::size_t>(behind - code.begin()) - 1)) return false;
         const auto index = static_cast<std::size_t>(behind - code.begin()) - 1;
-        const auto block = std::upper_bound(graph_.blocks.begin(), graph_.blocks.end(), index, [](auto i, const auto& b) { return i < b.first; });
+        const auto block = std::upper_bound(graph_.blocks.begin(), graph_.blocks.end(), index,
+                                            [](auto i, const auto& b) { return i < b.first; });
         hits_[static_cast<std::size_t>(block - graph_.blocks.begin()) - 1] += times;
         return true;
     }
@@ -134,8 +141,11 @@ public:
         for (std::size_t k = 0; k < graph_.loops.size(); ++k)
             for (const auto b : graph_.loops[k].blocks) around[b].push_back(k);
         for (auto& loops : around)
-            std::sort(loops.begin(), loops.end(), [&](auto a, auto b) { return graph_.loops[a].depth < graph_.loops[b].depth; });
-        const auto header = [&](std::size_t loop) { return code[graph_.blocks[graph_.loops[loop].header].first].address; };
+            std::sort(loops.begin(), loops.end(),
+                      [&](auto a, auto b) { return graph_.loops[a].depth < graph_.loops[b].depth; });
+        const auto header = [&](std::size_t loop) {
+            return code[graph_.blocks[graph_.loops[loop].header].first].address;
+        };
 
         std::vector<model::HotLoop> loops(graph_.loops.size());
         std::set<std::size_t> named;
@@ -151,9 +161,12 @@ public:
             }
             if (share < least_share) continue;
             const auto begin = code[block.first].address, end = end_of(block.end - 1);
-            model::HotBlock hot{function_.name, begin, end, 0, share, counts.instructions, counts.classes, counts.memory, {}};
-            if (out.evidence == Hot::counted) hot.executed = hits_[b];
-            else hot.samples = static_cast<unsigned>(hits_[b]);
+            model::HotBlock hot{function_.name,      begin,          end,           0, share,
+                                counts.instructions, counts.classes, counts.memory, {}};
+            if (out.evidence == Hot::counted)
+                hot.executed = hits_[b];
+            else
+                hot.samples = static_cast<unsigned>(hits_[b]);
             for (const auto k : around[b]) {
                 hot.loops.push_back(header(k));
                 named.insert(k);
@@ -186,7 +199,8 @@ std::optional<std::pair<const Listing*, Code>> host_listing(const Analysis& anal
     for (const auto& listing : analysis.disassembly.listings) {
         if (!listing.isa || !listing.isa->parse || listing.text.empty()) continue;
         for (const auto& part : analysis.disassembly.parts)
-            if (auto code = code_in(as_bytes(part.bytes), listing.function)) return std::pair(&listing, std::move(*code));
+            if (auto code = code_in(as_bytes(part.bytes), listing.function))
+                return std::pair(&listing, std::move(*code));
     }
     return std::nullopt;
 }
@@ -199,11 +213,13 @@ Hot unknown(Hot hot, std::string reason) {
 
 /// "63.2 % of the samples, "; nothing where code is only accounted for.
 std::string share_of(const Hot& hot, const model::HotBlock& block) {
-    return block.share > 0 ? fmt::format("{:.1f} % of {}, ", 100 * block.share, model::what_is_shared(hot)) : std::string();
+    return block.share > 0 ? fmt::format("{:.1f} % of {}, ", 100 * block.share, model::what_is_shared(hot))
+                           : std::string();
 }
 
 void sort_by_share(Hot& hot) {
-    std::stable_sort(hot.blocks.begin(), hot.blocks.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+    std::stable_sort(hot.blocks.begin(), hot.blocks.end(),
+                     [](const auto& a, const auto& b) { return a.share > b.share; });
     std::stable_sort(hot.loops.begin(), hot.loops.end(), [](const auto& a, const auto& b) { return a.own > b.own; });
 }
 
@@ -222,7 +238,9 @@ bool runs_on_the_host(Kind kind) { return kind == Kind::poclbin || kind == Kind:
 SampledObject sampled_pocl_code(ByteSpan binary, const std::string& entry, const AddressSamples& samples) {
     std::map<const CodeRegion*, unsigned> hits;
     for (const auto address : samples.addresses)
-        if (const auto* region = region_of(samples.regions, address); region && region->path.ends_with("/" + entry + ".so")) ++hits[region];
+        if (const auto* region = region_of(samples.regions, address);
+            region && region->path.ends_with("/" + entry + ".so"))
+            ++hits[region];
     SampledObject best;
     if (hits.empty()) return best;
     std::vector<std::string> loaded;
@@ -230,7 +248,8 @@ SampledObject sampled_pocl_code(ByteSpan binary, const std::string& entry, const
     const auto container = with_loaded(read_poclbin(binary), loaded);
     for (const auto& file : container.entries)
         for (const auto& [region, count] : hits)
-            if (count > best.samples && file.path.starts_with("/" + entry + "/") && region->path.ends_with(file.path)) best = {file.path, count};
+            if (count > best.samples && file.path.starts_with("/" + entry + "/") && region->path.ends_with(file.path))
+                best = {file.path, count};
     return best;
 }
 
@@ -257,7 +276,8 @@ Hot hot_code(const Analysis& analysis, const AddressSamples& samples) {
     std::vector<Tally> tallies;
     for (auto& function : text->isa->parse(text->text)) tallies.emplace_back(*text->isa, std::move(function));
     for (const auto address : samples.addresses) {
-        const auto base = std::find_if(bases.begin(), bases.end(), [&](auto b) { return address >= b && address - b < code.section.size(); });
+        const auto base = std::find_if(bases.begin(), bases.end(),
+                                       [&](auto b) { return address >= b && address - b < code.section.size(); });
         if (base == bases.end()) {
             ++out.elsewhere[place_name(region_of(samples.regions, address))];
             continue;
@@ -267,14 +287,17 @@ Hot hot_code(const Analysis& analysis, const AddressSamples& samples) {
             ++out.in_kernel;
             continue;
         }
-        const auto behind = std::upper_bound(code.symbols.begin(), code.symbols.end(), at, [](auto a, const auto& s) { return a < s.first; });
+        const auto behind = std::upper_bound(code.symbols.begin(), code.symbols.end(), at,
+                                             [](auto a, const auto& s) { return a < s.first; });
         ++out.elsewhere[behind == code.symbols.begin() ? "the kernel's file" : (behind - 1)->second];
     }
     if (bases.empty())
-        return unknown(out, "none of the " + std::to_string(out.samples) + " samples lies in code that is equal to the disassembled function");
+        return unknown(out, "none of the " + std::to_string(out.samples) +
+                                " samples lies in code that is equal to the disassembled function");
     if (out.in_kernel < least_samples)
-        return unknown(out, std::to_string(out.in_kernel) + " of " + std::to_string(out.samples) + " samples lie in the kernel; fewer than " +
-                                std::to_string(least_samples) + " say nothing");
+        return unknown(out, std::to_string(out.in_kernel) + " of " + std::to_string(out.samples) +
+                                " samples lie in the kernel; fewer than " + std::to_string(least_samples) +
+                                " say nothing");
     out.evidence = Hot::sampled;
     for (const auto& tally : tallies) tally.report(out.in_kernel, out);
     sort_by_share(out);
@@ -289,7 +312,9 @@ Hot hot_code(const ExecutedCode& code) {
     std::vector<Tally> tallies;
     for (auto& function : code.isa->parse(code.listing)) tallies.emplace_back(*code.isa, std::move(function));
     for (const auto& [address, times] : code.instructions)
-        if (std::any_of(tallies.begin(), tallies.end(), [&, at = address, n = times](auto& tally) { return tally.add(at, n); })) out.executed += times;
+        if (std::any_of(tallies.begin(), tallies.end(),
+                        [&, at = address, n = times](auto& tally) { return tally.add(at, n); }))
+            out.executed += times;
     if (out.executed == 0) return unknown(out, "none of its instructions was executed");
     out.evidence = Hot::counted;
     for (const auto& tally : tallies) tally.report(out.executed, out);
@@ -298,10 +323,12 @@ Hot hot_code(const ExecutedCode& code) {
 }
 
 std::string hot_summary(const Hot& hot) {
-    std::string text = "hot: " + model::statement(hot) + (hot.known() && !hot.method.empty() ? " by " + hot.method : "") + "\n";
+    std::string text =
+        "hot: " + model::statement(hot) + (hot.known() && !hot.method.empty() ? " by " + hot.method : "") + "\n";
     for (const auto& block : hot.blocks)
-        text += "  " + share_of(hot, block) + place(block) + ": " + std::to_string(block.instructions) + " instructions: " + listed(block.classes) +
-                (block.memory.empty() ? "" : "; " + listed(block.memory)) + "\n";
+        text += "  " + share_of(hot, block) + place(block) + ": " + std::to_string(block.instructions) +
+                " instructions: " + listed(block.classes) + (block.memory.empty() ? "" : "; " + listed(block.memory)) +
+                "\n";
     return text;
 }
 
@@ -318,7 +345,8 @@ std::string marked_isa_text(const Analysis& analysis, const Hot& hot) {
         if (const auto name = function_header(line); !name.empty()) function = name;
         const auto first = line.find_first_not_of(' ');
         const auto colon = line.find(':');
-        if (first != std::string_view::npos && colon != std::string_view::npos && colon > first && !line.starts_with("//")) {
+        if (first != std::string_view::npos && colon != std::string_view::npos && colon > first &&
+            !line.starts_with("//")) {
             const auto address = leading_hex(line.substr(first, colon - first));
             for (const auto& block : hot.blocks)
                 if (address == block.begin && block.function == function)

@@ -1,8 +1,8 @@
 // Sampled addresses to basic blocks: which part of a listing ran.
 //
-// A driver holds several functions of one kernel (generic, specialised, of other widths), loads them from files of its own
-// or writes them into anonymous memory, and says nowhere which one a launch runs. So the listing's machine code is looked
-// for, byte by byte, in the memory in which samples lie. What is not found there did not run.
+// A driver holds several functions of one kernel (generic, specialised, of other widths), loads them from files of its
+// own or writes them into anonymous memory, and says nowhere which one a launch runs. So the listing's machine code is
+// looked for, byte by byte, in the memory in which samples lie. What is not found there did not run.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "inspect/code/analysis.hpp"
 #include "inspect/binary/bytes.hpp"
+#include "inspect/code/analysis.hpp"
 #include "model/hot.hpp"
 
 namespace cllab::inspect {
@@ -53,7 +53,8 @@ struct ExecutedCode {
     std::string title, method;  ///< as in Hot::code and Hot::method
     const InstructionSet* isa = nullptr;
     std::string listing;  ///< in a form that `isa` reads
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> instructions;  ///< address in the listing, times that warps executed it
+    std::vector<std::pair<std::uint64_t, std::uint64_t>>
+        instructions;     ///< address in the listing, times that warps executed it
     double by_items = 0;  ///< all instructions times the work-items that executed them; 0: not counted
 };
 /// The share that each block and loop has of the executed instructions.

@@ -29,7 +29,9 @@ std::string_view named_target(std::string_view text) {
     return target.substr(0, target.find_first_of("+-"));
 }
 
-std::string_view behind_plt(std::string_view name) { return name.ends_with("@plt") ? name.substr(0, name.size() - 4) : name; }
+std::string_view behind_plt(std::string_view name) {
+    return name.ends_with("@plt") ? name.substr(0, name.size() - 4) : name;
+}
 
 std::string cut_function(const std::string& listing, const std::string& function) {
     std::vector<FunctionText> blocks;

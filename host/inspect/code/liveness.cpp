@@ -91,7 +91,8 @@ void step_back(const Problem& problem, const Roles& roles, State& state) {
         Bits lanes = state.live;
         for (std::size_t k = 0; k < lanes.size(); ++k) lanes[k] &= problem.by_lane[k];
         if (roles.resumed_from.empty()) merge(waiting_at(state, any_mask, lanes.size()), lanes);
-        for (const auto& unit : roles.resumed_from) merge(waiting_at(state, {unit.kind, unit.number}, lanes.size()), lanes);
+        for (const auto& unit : roles.resumed_from)
+            merge(waiting_at(state, {unit.kind, unit.number}, lanes.size()), lanes);
     }
     if (roles.parks) merge(state.live, parked);
     for (const auto& unit : roles.writes) clear(state.live, problem.index.at(unit));
@@ -118,7 +119,8 @@ std::string trouble(const InstructionSet& isa, const Function& function) {
         for (const auto target : i.targets)
             if (!addresses.count(target)) return "it jumps out of its listing" + where();
     }
-    if (isa.jumps_are_seen && !isa.jumps_are_seen(function)) return "work-items meet again elsewhere than behind the instruction that waits for them";
+    if (isa.jumps_are_seen && !isa.jumps_are_seen(function))
+        return "work-items meet again elsewhere than behind the instruction that waits for them";
     return {};
 }
 
@@ -189,7 +191,8 @@ Liveness live_registers(const InstructionSet& isa, const Function& function) {
         for (auto i = flow.blocks[b].first; i < flow.blocks[b].end; ++i) {
             auto roles = isa.roles(code[i]);
             if (!roles) return unknown("there is no rule of what '" + code[i].text + "' reads and writes");
-            problem.add(roles->reads), problem.add(roles->writes), problem.add(roles->touches), problem.add(roles->resumed_from);
+            problem.add(roles->reads), problem.add(roles->writes), problem.add(roles->touches),
+                problem.add(roles->resumed_from);
             problem.roles[i] = std::move(*roles);
         }
     problem.by_lane = problem.empty();
@@ -226,7 +229,8 @@ Liveness live_registers(const InstructionSet& isa, const Function& function) {
         }
     }
     for (std::size_t k = 0; k < isa.register_kinds.size(); ++k) {
-        const bool named = std::any_of(problem.units.begin(), problem.units.end(), [&](const Unit& u) { return u.kind == k; });
+        const bool named =
+            std::any_of(problem.units.begin(), problem.units.end(), [&](const Unit& u) { return u.kind == k; });
         if (!named || !isa.register_kinds[k].label) continue;
         Liveness::Kind kind{isa.register_kinds[k].label};
         for (std::size_t i = 0; i < code.size(); ++i) {
@@ -240,7 +244,8 @@ Liveness live_registers(const InstructionSet& isa, const Function& function) {
         if (has(in[0].live, u)) at_entry.push_back(problem.units[u]);
     std::sort(at_entry.begin(), at_entry.end());
     for (const auto& unit : at_entry)
-        if (auto name = name_of(isa, unit); out.at_entry.empty() || out.at_entry.back() != name) out.at_entry.push_back(std::move(name));
+        if (auto name = name_of(isa, unit); out.at_entry.empty() || out.at_entry.back() != name)
+            out.at_entry.push_back(std::move(name));
     return out;
 }
 

@@ -1,4 +1,5 @@
-// Which registers an instruction reads and writes, for inspect/code/liveness.hpp. Each instruction set has a file of its own for it.
+// Which registers an instruction reads and writes, for inspect/code/liveness.hpp. Each instruction set has a file of
+// its own for it.
 #pragma once
 
 #include <cstdint>
@@ -24,16 +25,16 @@ struct RegisterKind {
     std::span<const char* const> names{};  ///< instead of prefix and number
 };
 
-/// What one instruction does with registers. A write overwrites the whole unit, so that what was there before is no longer needed; one
-/// that happens only under a predicate, or that keeps some of the bits, is `touches`.
+/// What one instruction does with registers. A write overwrites the whole unit, so that what was there before is no
+/// longer needed; one that happens only under a predicate, or that keeps some of the bits, is `touches`.
 struct Roles {
     std::vector<Unit> reads, writes, touches;
-    /// GCN's execution mask: work-items may stop here to be active, and those whose bits a register or register pair holds may
-    /// become active again.
+    /// GCN's execution mask: work-items may stop here to be active, and those whose bits a register or register pair
+    /// holds may become active again.
     bool parks = false, resumes = false;
     std::vector<Unit> resumed_from;  ///< with `resumes`; empty: nobody knows which
-    /// What a scalar that it writes may hold if it is such a mask: bits of the scalars it reads, of active work-items alone, or of a mask that
-    /// was put away where nobody follows it.
+    /// What a scalar that it writes may hold if it is such a mask: bits of the scalars it reads, of active work-items
+    /// alone, or of a mask that was put away where nobody follows it.
     enum class MaskFrom { scalars, active, elsewhere } mask_from = MaskFrom::scalars;
 };
 

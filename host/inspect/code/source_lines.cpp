@@ -12,8 +12,8 @@ namespace {
 
 std::string_view without_folder(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-/// "pitch.cl:141" of "; /tmp/x/pitch.cl:141" (llvm-objdump) and "/tmp/x/pitch.cl:141 (discriminator 2)" (objdump); empty for
-/// any other line.
+/// "pitch.cl:141" of "; /tmp/x/pitch.cl:141" (llvm-objdump) and "/tmp/x/pitch.cl:141 (discriminator 2)" (objdump);
+/// empty for any other line.
 std::string place_in(std::string_view line) {
     if (line.starts_with("; ")) line.remove_prefix(2);
     if (const auto more = line.find(" (discriminator"); more != std::string_view::npos) line = line.substr(0, more);
@@ -44,7 +44,9 @@ std::map<std::uint64_t, std::string> source_places(std::string_view listing) {
 
 std::map<std::uint64_t, std::string> source_places_of(ByteSpan host_elf) {
     const std::vector<std::string> arguments{"-d", "-l", "--no-show-raw-insn"};
-    return source_places(run_on_file({}, {{llvm_names("llvm-objdump"), arguments}, {{"objdump"}, arguments}}, "program.so", host_elf, {}).text);
+    return source_places(
+        run_on_file({}, {{llvm_names("llvm-objdump"), arguments}, {{"objdump"}, arguments}}, "program.so", host_elf, {})
+            .text);
 }
 
 std::map<std::string, std::string> lines_by_place(const std::string& source) {

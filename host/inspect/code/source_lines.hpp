@@ -10,8 +10,8 @@
 
 namespace cllab::inspect {
 
-/// Places by the address of the instruction from which on they hold, "pitch.cl:141", read from what objdump and llvm-objdump
-/// print with --line-numbers. Folders are left out.
+/// Places by the address of the instruction from which on they hold, "pitch.cl:141", read from what objdump and
+/// llvm-objdump print with --line-numbers. Folders are left out.
 std::map<std::uint64_t, std::string> source_places(std::string_view listing);
 /// The same of an ELF file for the host's processors; empty without a disassembler or line information.
 std::map<std::uint64_t, std::string> source_places_of(ByteSpan host_elf);

@@ -17,8 +17,8 @@ namespace cllab::inspect {
 /// False where the instruction set has no instructions to count, as for barriers on CPUs, which are the ends of loops.
 bool can_count(const InstructionSet& isa, model::Declared::What what);
 
-/// Elements of `declared` that this instruction may handle, 0 for none. At the most: an instruction whose lanes or width
-/// the text leaves open counts as the widest.
+/// Elements of `declared` that this instruction may handle, 0 for none. At the most: an instruction whose lanes or
+/// width the text leaves open counts as the widest.
 double elements_of(const InstructionSet& isa, const Instruction& instruction, const model::Declared& declared);
 
 /// Elements of `declared` in the function `stats` was counted in. `text` is its listing, for the functions it calls.

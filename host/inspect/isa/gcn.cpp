@@ -8,11 +8,11 @@
 
 #include "core/text.hpp"
 #include "inspect/binary/amd_metadata.hpp"
-#include "inspect/code/analysis.hpp"
-#include "inspect/tools/comgr.hpp"
 #include "inspect/binary/elf.hpp"
+#include "inspect/code/analysis.hpp"
 #include "inspect/isa/list.hpp"
 #include "inspect/isa/register_roles.hpp"
+#include "inspect/tools/comgr.hpp"
 #include "inspect/tools/tool.hpp"
 
 namespace cllab::inspect {

@@ -13,9 +13,9 @@
 #include "inspect/binary/binary.hpp"
 #include "inspect/binary/bytes.hpp"
 #include "inspect/code/code.hpp"
-#include "inspect/tools/disassemble.hpp"
 #include "inspect/code/occupancy.hpp"
 #include "inspect/code/roles.hpp"
+#include "inspect/tools/disassemble.hpp"
 #include "model/device.hpp"
 #include "model/experiment.hpp"
 #include "model/result.hpp"
@@ -95,8 +95,8 @@ struct InstructionSet {
     /// kernel. Both empty: memory is one, and its accesses are named without a space.
     std::span<const std::string_view> local_spaces{}, global_spaces{};
     bool counts_barriers = true;
-    /// What an instruction reads and writes of the registers of `register_kinds`, for inspect/code/liveness.hpp; nothing where no rule says it.
-    /// nullptr: there are no rules at all.
+    /// What an instruction reads and writes of the registers of `register_kinds`, for inspect/code/liveness.hpp;
+    /// nothing where no rule says it. nullptr: there are no rules at all.
     std::span<const RegisterKind> register_kinds{};
     std::optional<Roles> (*roles)(const Instruction& instruction) = nullptr;
     /// False where a work-item may go on elsewhere than the instructions' targets say. nullptr: it may not.

@@ -4,8 +4,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "inspect/code/analysis.hpp"
 #include "inspect/binary/nvidia.hpp"
+#include "inspect/code/analysis.hpp"
 
 namespace cllab::inspect {
 namespace {

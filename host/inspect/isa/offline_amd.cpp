@@ -4,8 +4,8 @@
 
 #include "core/error.hpp"
 #include "inspect/binary/amd_metadata.hpp"
-#include "inspect/tools/comgr.hpp"
 #include "inspect/isa/isa.hpp"
+#include "inspect/tools/comgr.hpp"
 #include "inspect/tools/offline.hpp"
 
 namespace cllab::inspect {

@@ -37,7 +37,8 @@ constexpr std::array processors{"skl", "icllp", "tgllp", "dg1", "dg2", "pvc"};
 std::vector<OfflineTarget> targets() {
     std::vector<OfflineTarget> out;
     for (const char* name : processors)
-        out.push_back(ocloc() ? OfflineTarget{name, "machine code, registers", ""} : OfflineTarget{name, "", missing_ocloc});
+        out.push_back(ocloc() ? OfflineTarget{name, "machine code, registers", ""}
+                              : OfflineTarget{name, "", missing_ocloc});
     return out;
 }
 

@@ -154,7 +154,10 @@ void describe(model::Device& device, const std::string& target, const std::vecto
 OfflineCode compile(const std::string& target, const std::string& source, const std::vector<std::string>& options) {
     if (const auto all = join(options, " "); device::asks_for_cuda(all)) {
         auto made = device::compile_cuda(source, all, sm_of(target));
-        return {made.ok, std::move(made.log), std::move(made.ptx), {.target = {}, .made_by = "NVRTC, from the text as CUDA C++"}};
+        return {made.ok,
+                std::move(made.log),
+                std::move(made.ptx),
+                {.target = {}, .made_by = "NVRTC, from the text as CUDA C++"}};
     }
     PtxBuild made = compile_ptx(sm_of(target), source, options);
     if (made.ok && made.made_for != target && made.ptx.find(".target " + made.made_for) != std::string::npos &&

@@ -5,10 +5,10 @@
 #include <map>
 
 #include "core/text.hpp"
-#include "inspect/isa/list.hpp"
-#include "inspect/isa/register_roles.hpp"
-#include "inspect/isa/nvidia.hpp"
 #include "inspect/binary/nvidia.hpp"
+#include "inspect/isa/list.hpp"
+#include "inspect/isa/nvidia.hpp"
+#include "inspect/isa/register_roles.hpp"
 #include "inspect/tools/tool.hpp"
 
 namespace cllab::inspect {

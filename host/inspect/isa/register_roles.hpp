@@ -10,7 +10,8 @@
 
 namespace cllab::inspect {
 
-extern const std::span<const RegisterKind> gcn_register_kinds, sass_register_kinds, ptx_register_kinds, x86_register_kinds;
+extern const std::span<const RegisterKind> gcn_register_kinds, sass_register_kinds, ptx_register_kinds,
+    x86_register_kinds;
 
 /// All of these give nothing for an instruction they have no rule for.
 std::optional<Roles> gcn_roles(const Instruction& instruction);

@@ -8,11 +8,11 @@
 #include <set>
 
 #include "core/text.hpp"
-#include "inspect/code/analysis.hpp"
 #include "inspect/binary/elf.hpp"
+#include "inspect/code/analysis.hpp"
 #include "inspect/isa/list.hpp"
-#include "inspect/isa/register_roles.hpp"
 #include "inspect/isa/nvidia.hpp"
+#include "inspect/isa/register_roles.hpp"
 #include "inspect/tools/tool.hpp"
 
 namespace cllab::inspect {
@@ -89,7 +89,8 @@ void set_flow(Instruction& i, const Parsed& parsed) {
         i.flow = conditional ? Flow::branch : Flow::jump;
         if (const auto target = branch_target(i, parsed)) i.targets.push_back(*target);
     } else if (is(i.mnemonic, "BSSY")) {
-        if (const auto target = branch_target(i, parsed)) i.targets.push_back(*target);  // where its work-items meet again
+        if (const auto target = branch_target(i, parsed))
+            i.targets.push_back(*target);  // where its work-items meet again
     } else if (is(i.mnemonic, "CALL")) {
         // The subroutine (a division, say) stands behind the kernel's own code; as a branch it becomes reachable.
         if (const auto target = branch_target(i, parsed)) i.flow = Flow::branch, i.targets.push_back(*target);
@@ -213,8 +214,9 @@ bool is_address(const Instruction& i) {
     return false;
 }
 
-/// Whether a multiply-add reads three registers of one bank at once. Since sm_70 there are two banks, of the even and of the
-/// odd numbers, with two ports each; an operand marked .reuse comes from the reuse cache instead (Jia et al. 2018).
+/// Whether a multiply-add reads three registers of one bank at once. Since sm_70 there are two banks, of the even and
+/// of the odd numbers, with two ports each; an operand marked .reuse comes from the reuse cache instead (Jia et al.
+/// 2018).
 bool bank_conflict(const Instruction& i) {
     if (!one_of(string_view(i.mnemonic).substr(0, i.mnemonic.find('.')), {"FFMA", "IMAD"})) return false;
     const auto operands = split(i.operands, ',');
@@ -229,7 +231,8 @@ bool bank_conflict(const Instruction& i) {
         if (std::from_chars(digits, operand.data() + operand.size(), number).ptr == digits) return false;  // RZ
         numbers.insert(number);
     }
-    return numbers.size() == 3 && *numbers.begin() % 2 == *std::next(numbers.begin()) % 2 && *numbers.begin() % 2 == *numbers.rbegin() % 2;
+    return numbers.size() == 3 && *numbers.begin() % 2 == *std::next(numbers.begin()) % 2 &&
+           *numbers.begin() % 2 == *numbers.rbegin() % 2;
 }
 
 Class classify(const Instruction& i) {

@@ -1,5 +1,6 @@
-// What SASS instructions do with registers. NVIDIA publishes no such rules; these are the ones that nvdisasm's text shows by itself (sm_70 to
-// sm_90): results stand first, wide operands are told by the suffix of the mnemonic, and what is not listed here is not known.
+// What SASS instructions do with registers. NVIDIA publishes no such rules; these are the ones that nvdisasm's text
+// shows by itself (sm_70 to sm_90): results stand first, wide operands are told by the suffix of the mnemonic, and what
+// is not listed here is not known.
 #include <algorithm>
 #include <charconv>
 #include <iterator>
@@ -25,26 +26,32 @@ bool has_part(string_view mnemonic, string_view part) {
     return false;
 }
 
-/// The register that a word begins with; nothing for RZ, PT, constants and immediates. `known` becomes false for an odd word.
+/// The register that a word begins with; nothing for RZ, PT, constants and immediates. `known` becomes false for an odd
+/// word.
 std::optional<Unit> register_in(string_view word, bool& known) {
     word = word.substr(std::min(word.find_first_not_of("-|!~+ "), word.size()));
     word = word.substr(0, word.find_first_of(".| +]"));
-    if (word.empty() || starts_with_any(word, {"RZ", "URZ", "PT", "UPT", "SR_", "c[", "cx[", "0x", "`(", "B", "SB", "INF", "QNAN", "desc"}) ||
+    if (word.empty() ||
+        starts_with_any(word,
+                        {"RZ", "URZ", "PT", "UPT", "SR_", "c[", "cx[", "0x", "`(", "B", "SB", "INF", "QNAN", "desc"}) ||
         std::isdigit(static_cast<unsigned char>(word[0])) || one_of(word, {"INF", "QNAN", "SRZ"}))
         return std::nullopt;
-    for (const auto& [prefix, kind] :
-         {std::pair("UR", uniform_kind), std::pair("UP", uniform_predicate_kind), std::pair("R", register_kind), std::pair("P", predicate_kind)}) {
+    for (const auto& [prefix, kind] : {std::pair("UR", uniform_kind), std::pair("UP", uniform_predicate_kind),
+                                       std::pair("R", register_kind), std::pair("P", predicate_kind)}) {
         const string_view p = prefix;
         unsigned number = 0;
         if (!word.starts_with(p)) continue;
         const auto end = word.data() + word.size();
-        if (word.size() > p.size() && std::from_chars(word.data() + p.size(), end, number).ptr == end) return Unit{kind, number};
+        if (word.size() > p.size() && std::from_chars(word.data() + p.size(), end, number).ptr == end)
+            return Unit{kind, number};
     }
     known = false;
     return std::nullopt;
 }
 
-bool is_predicate(string_view operand) { return starts_with_any(operand, {"P", "UP", "!P", "!UP"}) && operand != "PR" && operand != "UPR"; }
+bool is_predicate(string_view operand) {
+    return starts_with_any(operand, {"P", "UP", "!P", "!UP"}) && operand != "PR" && operand != "UPR";
+}
 
 void add(std::vector<Unit>& out, const Unit& first, unsigned count) {
     const bool wide = first.kind == register_kind || first.kind == uniform_kind;
@@ -66,8 +73,9 @@ bool add_address(std::vector<Unit>& out, string_view operand, bool wide_by_defau
             if (!unit) continue;
             // A descriptor is a pair of uniform registers; an address is one where .64 or .E says so.
             const bool uniform = unit->kind == uniform_kind;
-            const bool pair = (described && first) || has_part(term, "64") ||
-                              (wide_by_default && (uniform || (!has_part(term, "U32") && operand.find("UR") == string_view::npos)));
+            const bool pair =
+                (described && first) || has_part(term, "64") ||
+                (wide_by_default && (uniform || (!has_part(term, "U32") && operand.find("UR") == string_view::npos)));
             add(out, *unit, pair ? 2 : 1);
         }
         first = false;
@@ -75,7 +83,9 @@ bool add_address(std::vector<Unit>& out, string_view operand, bool wide_by_defau
     return known;
 }
 
-unsigned registers_of_access(string_view m) { return has_part(m, "128") ? 4 : has_part(m, "96") ? 3 : has_part(m, "64") ? 2 : 1; }
+unsigned registers_of_access(string_view m) {
+    return has_part(m, "128") ? 4 : has_part(m, "96") ? 3 : has_part(m, "64") ? 2 : 1;
+}
 
 /// Registers of each operand by the mnemonic: of results, and of the k-th source.
 struct Widths {
@@ -96,7 +106,8 @@ std::optional<Widths> widths_of(string_view m, string_view root) {
         for (std::size_t at = 0; at < rest.size();) {
             const auto dot = std::min(rest.find('.', at), rest.size());
             const auto part = rest.substr(at, dot - at);
-            if (one_of(part, {"F16", "F32", "F64", "BF16", "S8", "U8", "S16", "U16", "S32", "U32", "S64", "U64"})) types.push_back(part);
+            if (one_of(part, {"F16", "F32", "F64", "BF16", "S8", "U8", "S16", "U16", "S32", "U32", "S64", "U64"}))
+                types.push_back(part);
             at = dot + 1;
         }
         if (types.size() > 2) return std::nullopt;
@@ -117,21 +128,25 @@ std::optional<Widths> widths_of(string_view m, string_view root) {
         return out;
     }
     if (has_part(m, "64") || has_part(m, "128")) {
-        if (one_of(root, {"SHF", "USHF"})) return out;  // the type of the pair that it shifts; its registers are named one by one
+        if (one_of(root, {"SHF", "USHF"}))
+            return out;  // the type of the pair that it shifts; its registers are named one by one
         return std::nullopt;
     }
     return out;
 }
 
 constexpr string_view plain[]{
-    "FADD",      "FMUL",   "FFMA",      "FSEL",      "FMNMX",  "FADD32I", "FMUL32I",  "FFMA32I",   "FSWZADD", "FSET",   "HADD2", "HMUL2",  "HFMA2",
-    "HMNMX2",    "HSET2",  "HADD2_32I", "HFMA2_32I", "DADD",   "DMUL",    "DFMA",     "DMNMX",     "DSET",    "MUFU",   "F2F",   "F2I",    "I2F",
-    "F2FP",      "I2FP",   "I2I",       "FRND",      "F2IP",   "I2IP",    "MOV",      "MOV32I",    "S2R",     "CS2R",   "SEL",   "IADD3",  "IADD",
-    "IMAD",      "IMUL",   "IMNMX",     "IABS",      "ISCADD", "ISET",    "LOP3",     "LOP",       "SHF",     "SHL",    "SHR",   "PRMT",   "POPC",
-    "FLO",       "BREV",   "BMSK",      "SGXT",      "IDP",    "IDP4A",   "VABSDIFF", "VABSDIFF4", "IADD32I", "LOP32I", "VIADD", "VIMNMX", "VIMNMX3",
-    "VIADDMNMX", "BFE",    "BFI",       "LEA",       "R2UR",   "S2UR",    "USEL",     "UIADD3",    "UIMAD",   "ULOP3",  "ULOP",  "USHF",   "UPRMT",
-    "UPOPC",     "UFLO",   "UBREV",     "UBMSK",     "USGXT",  "ULEA",    "UMOV",     "ULDC",      "LDC",     "VOTE",   "VOTEU", "REDUX",  "SHFL",
-    "MATCH",     "UISETP", "ISETP",     "FSETP",     "DSETP",  "HSETP2",  "PLOP3",    "UPLOP3",    "FCHK",    "LDCU",   "UIADD", "P2UR"};
+    "FADD",    "FMUL",   "FFMA",   "FSEL",   "FMNMX",   "FADD32I",   "FMUL32I",   "FFMA32I", "FSWZADD",  "FSET",
+    "HADD2",   "HMUL2",  "HFMA2",  "HMNMX2", "HSET2",   "HADD2_32I", "HFMA2_32I", "DADD",    "DMUL",     "DFMA",
+    "DMNMX",   "DSET",   "MUFU",   "F2F",    "F2I",     "I2F",       "F2FP",      "I2FP",    "I2I",      "FRND",
+    "F2IP",    "I2IP",   "MOV",    "MOV32I", "S2R",     "CS2R",      "SEL",       "IADD3",   "IADD",     "IMAD",
+    "IMUL",    "IMNMX",  "IABS",   "ISCADD", "ISET",    "LOP3",      "LOP",       "SHF",     "SHL",      "SHR",
+    "PRMT",    "POPC",   "FLO",    "BREV",   "BMSK",    "SGXT",      "IDP",       "IDP4A",   "VABSDIFF", "VABSDIFF4",
+    "IADD32I", "LOP32I", "VIADD",  "VIMNMX", "VIMNMX3", "VIADDMNMX", "BFE",       "BFI",     "LEA",      "R2UR",
+    "S2UR",    "USEL",   "UIADD3", "UIMAD",  "ULOP3",   "ULOP",      "USHF",      "UPRMT",   "UPOPC",    "UFLO",
+    "UBREV",   "UBMSK",  "USGXT",  "ULEA",   "UMOV",    "ULDC",      "LDC",       "VOTE",    "VOTEU",    "REDUX",
+    "SHFL",    "MATCH",  "UISETP", "ISETP",  "FSETP",   "DSETP",     "HSETP2",    "PLOP3",   "UPLOP3",   "FCHK",
+    "LDCU",    "UIADD",  "P2UR"};
 
 }  // namespace
 
@@ -150,20 +165,24 @@ std::optional<Roles> sass_roles(const Instruction& i) {
     const auto read = [&](string_view operand, unsigned count, bool wide_address = false) {
         if (operand.find('[') != string_view::npos) {
             // "c[0x0][0x160]" and "cx[UR4][0x10]" are constants: their index is a pair where it is a bindless one.
-            return add_address(out.reads, operand.starts_with("cx[") ? "desc" + std::string(operand.substr(2)) : std::string(operand), wide_address);
+            return add_address(
+                out.reads, operand.starts_with("cx[") ? "desc" + std::string(operand.substr(2)) : std::string(operand),
+                wide_address);
         }
         if (const auto unit = register_in(operand, known)) add(out.reads, *unit, count);
         return known;
     };
-    if (one_of(root, {"NOP",  "BSSY", "BSYNC", "YIELD",    "PREEXIT",   "DEPBAR", "LDGDEPBAR", "MEMBAR", "ERRBAR", "CCTL", "CCTLL",
-                      "EXIT", "KILL", "BPT",   "WARPSYNC", "NANOSLEEP", "FENCE",  "BREAK",     "BRA",    "JMP",    "BAR"})) {
+    if (one_of(root, {"NOP",      "BSSY",      "BSYNC", "YIELD", "PREEXIT", "DEPBAR", "LDGDEPBAR",
+                      "MEMBAR",   "ERRBAR",    "CCTL",  "CCTLL", "EXIT",    "KILL",   "BPT",
+                      "WARPSYNC", "NANOSLEEP", "FENCE", "BREAK", "BRA",     "JMP",    "BAR"})) {
         if (root == "BAR" && has_part(m, "RED")) return std::nullopt;
         for (const auto& operand : operands)
             if (!read(operand, 1, true)) return std::nullopt;
         return known ? std::optional(out) : std::nullopt;
     }
     const bool global = one_of(root, {"LDG", "STG", "ATOM", "ATOMG", "RED", "LD", "ST"});
-    const bool load = one_of(root, {"LDG", "LD", "LDS", "LDL"}), store = one_of(root, {"STG", "ST", "STS", "STL", "RED"}),
+    const bool load = one_of(root, {"LDG", "LD", "LDS", "LDL"}),
+               store = one_of(root, {"STG", "ST", "STS", "STL", "RED"}),
                atomic = one_of(root, {"ATOM", "ATOMG", "ATOMS"});
     if (load || store || atomic) {
         const auto count = registers_of_access(m);
@@ -180,7 +199,8 @@ std::optional<Roles> sass_roles(const Instruction& i) {
             if (!read(operands[k], count, wide_address)) return std::nullopt;
         return known ? std::optional(out) : std::nullopt;
     }
-    const auto widths = std::find(std::begin(plain), std::end(plain), root) != std::end(plain) ? widths_of(m, root) : std::nullopt;
+    const auto widths =
+        std::find(std::begin(plain), std::end(plain), root) != std::end(plain) ? widths_of(m, root) : std::nullopt;
     if (!widths || operands.empty()) return std::nullopt;
     std::size_t k = 0;
     const auto result = [&](unsigned count) {
@@ -195,7 +215,8 @@ std::optional<Roles> sass_roles(const Instruction& i) {
         const bool leads = one_of(root, {"LOP3", "ULOP3", "SHFL", "FCHK", "MATCH", "VOTE", "VOTEU", "REDUX"});
         while (leads && k < operands.size() && is_predicate(operands[k]) && k < 1) result(1);
         if (root != "FCHK" && !(k == 1 && one_of(root, {"VOTE", "VOTEU"}))) result(widths->result);
-        // "IADD3 R2, P0, P1, R4, R5, R6", "VOTE.ANY R5, PT, P0": carries and flags behind it, as long as a register or constant follows.
+        // "IADD3 R2, P0, P1, R4, R5, R6", "VOTE.ANY R5, PT, P0": carries and flags behind it, as long as a register or
+        // constant follows.
         if (one_of(root, {"IADD3", "UIADD3", "LEA", "ULEA", "IMAD", "UIMAD", "IADD"}))
             while (k < operands.size() && is_predicate(operands[k])) result(1);
         if (one_of(root, {"VOTE", "VOTEU"}) && k == 1 && operands.size() > 2) result(1);

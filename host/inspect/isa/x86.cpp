@@ -221,7 +221,8 @@ bool is_cache_control(string_view m) {
     return starts_with_any(m, {"prefetch", "clflush", "clwb", "cldemote", "vgatherpf", "vscatterpf"});
 }
 
-/// Whether what it loads is the index of the place that it loads from, as in at = x[at]: "eax, dword ptr [rdi + 4*rax]".
+/// Whether what it loads is the index of the place that it loads from, as in at = x[at]: "eax, dword ptr [rdi +
+/// 4*rax]".
 bool replaces_its_index(string_view operands) {
     const auto comma = operands.find(','), bracket = operands.find('['), times = operands.find('*');
     if (comma == string_view::npos || times == string_view::npos || !(comma < bracket && bracket < times)) return false;
@@ -287,7 +288,8 @@ Class classify(const Instruction& i) {
     if (access != Access::store) out.memory.push_back(space + "load" + suffix);
     if (access != Access::load) out.memory.push_back(space + "store" + suffix);
     if (string && m.starts_with("cmps")) out.memory.push_back(space + "load" + suffix);  // compares two places
-    if (m.starts_with("mov") && access == Access::load && replaces_its_index(operands)) out.memory.push_back(model::HotBlock::index_chain);
+    if (m.starts_with("mov") && access == Access::load && replaces_its_index(operands))
+        out.memory.push_back(model::HotBlock::index_chain);
     return out;
 }
 

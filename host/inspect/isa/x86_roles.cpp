@@ -1,8 +1,8 @@
-// What x86 instructions do with registers (Intel's manual, volume 2, and AMD's, volumes 3 and 4): families by name, since most of them
-// overwrite the first operand or add to it. What is in no family is not known.
+// What x86 instructions do with registers (Intel's manual, volume 2, and AMD's, volumes 3 and 4): families by name,
+// since most of them overwrite the first operand or add to it. What is in no family is not known.
 //
-// al and ah can be written alone, and so can ax, while eax clears what is above it. Of a vector register, SSE leaves what is above 128 bits;
-// AVX clears it.
+// al and ah can be written alone, and so can ax, while eax clears what is above it. Of a vector register, SSE leaves
+// what is above 128 bits; AVX clears it.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -19,7 +19,8 @@ namespace {
 using std::string_view;
 
 constexpr unsigned general_kind = 0, vector_kind = 1, mask_kind = 2;
-constexpr const char* general_names[]{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"};
+constexpr const char* general_names[]{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
+                                      "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
 constexpr unsigned rax = 0, rcx = 1, rdx = 2, rsp = 4, rbp = 5;
 constexpr RegisterKind kinds[]{{"general", "", false, general_names}, {"vector", "zmm"}, {"mask", "k"}};
 
@@ -42,7 +43,8 @@ std::optional<Named> register_named(string_view word) {
         if (word == two) return Named{general_kind, n, 0, 1};
         if (n < 4 && word.size() == 2 && word[0] == two[0] && (word[1] == 'l' || word[1] == 'h'))
             return Named{general_kind, n, word[1] == 'h', word[1] == 'h'};
-        if (n >= 4 && word.size() == 3 && word.substr(0, 2) == two && word[2] == 'l') return Named{general_kind, n, 0, 0};
+        if (n >= 4 && word.size() == 3 && word.substr(0, 2) == two && word[2] == 'l')
+            return Named{general_kind, n, 0, 0};
     }
     if (word.size() >= 2 && word[0] == 'r' && std::isdigit(static_cast<unsigned char>(word[1]))) {
         const auto last = word.back();
@@ -56,7 +58,8 @@ std::optional<Named> register_named(string_view word) {
         if (!n || *n > 31) return std::nullopt;
         return Named{vector_kind, *n, 0, word[0] == 'x' ? 0u : 1u};
     }
-    if (word.size() == 2 && word[0] == 'k' && word[1] >= '0' && word[1] <= '7') return Named{mask_kind, static_cast<unsigned>(word[1] - '0'), 0, 0};
+    if (word.size() == 2 && word[0] == 'k' && word[1] >= '0' && word[1] <= '7')
+        return Named{mask_kind, static_cast<unsigned>(word[1] - '0'), 0, 0};
     return std::nullopt;
 }
 
@@ -126,7 +129,9 @@ std::optional<std::vector<Operand>> read_operands(const Instruction& i) {
     return out;
 }
 
-bool in(string_view word, std::span<const string_view> words) { return std::find(words.begin(), words.end(), word) != words.end(); }
+bool in(string_view word, std::span<const string_view> words) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
 bool begins(string_view word, std::span<const string_view> words) {
     return std::any_of(words.begin(), words.end(), [&](string_view w) { return word.starts_with(w); });
 }
@@ -135,80 +140,97 @@ bool begins(string_view word, std::span<const string_view> words) {
 
 enum class First { none, read, added_to, written };  ///< what becomes of the first operand
 
-constexpr string_view general_written[]{"mov",    "movabs", "movzx", "movsx", "movsxd", "movbe", "movnti", "lea",
-                                        "popcnt", "lzcnt",  "tzcnt", "shlx",  "shrx",   "sarx",  "rorx",   "andn",
-                                        "bextr",  "bzhi",   "blsr",  "blsi",  "blsmsk", "pdep",  "pext",   "rdtsc_none"};
+constexpr string_view general_written[]{
+    "mov",  "movabs", "movzx", "movsx", "movsxd", "movbe", "movnti", "lea",  "popcnt", "lzcnt", "tzcnt", "shlx",
+    "shrx", "sarx",   "rorx",  "andn",  "bextr",  "bzhi",  "blsr",   "blsi", "blsmsk", "pdep",  "pext",  "rdtsc_none"};
 constexpr string_view general_added_to[]{"add",  "sub", "adc", "sbb", "and",   "or",  "xor", "inc",  "dec",  "neg",
                                          "not",  "shl", "shr", "sar", "sal",   "rol", "ror", "rcl",  "rcr",  "shld",
                                          "shrd", "bts", "btr", "btc", "bswap", "bsf", "bsr", "adcx", "adox", "crc32"};
 
 /// SSE instructions that overwrite all 128 bits of a register, or a general register.
-constexpr string_view sse_written[]{"movaps",   "movups",   "movapd",    "movupd",    "movdqa",   "movdqu",    "movntdqa",  "movntps",  "movntpd",
-                                    "movntdq",  "lddqu",    "movd",      "movq",      "pshufd",   "pshuflw",   "pshufhw",   "movddup",  "movshdup",
-                                    "movsldup", "pabsb",    "pabsw",     "pabsd",     "cvtdq2ps", "cvtps2dq",  "cvttps2dq", "cvtps2pd", "cvtpd2ps",
-                                    "cvtdq2pd", "cvtpd2dq", "cvttpd2dq", "rcpps",     "rsqrtps",  "sqrtps",    "sqrtpd",    "roundps",  "roundpd",
-                                    "pmovmskb", "movmskps", "movmskpd",  "cvttss2si", "cvtss2si", "cvttsd2si", "cvtsd2si",  "pextrb",   "pextrw",
-                                    "pextrd",   "pextrq",   "extractps", "phminposuw"};
+constexpr string_view sse_written[]{
+    "movaps",   "movups",   "movapd",    "movupd",    "movdqa",   "movdqu",    "movntdqa",  "movntps",  "movntpd",
+    "movntdq",  "lddqu",    "movd",      "movq",      "pshufd",   "pshuflw",   "pshufhw",   "movddup",  "movshdup",
+    "movsldup", "pabsb",    "pabsw",     "pabsd",     "cvtdq2ps", "cvtps2dq",  "cvttps2dq", "cvtps2pd", "cvtpd2ps",
+    "cvtdq2pd", "cvtpd2dq", "cvttpd2dq", "rcpps",     "rsqrtps",  "sqrtps",    "sqrtpd",    "roundps",  "roundpd",
+    "pmovmskb", "movmskps", "movmskpd",  "cvttss2si", "cvtss2si", "cvttsd2si", "cvtsd2si",  "pextrb",   "pextrw",
+    "pextrd",   "pextrq",   "extractps", "phminposuw"};
 constexpr string_view sse_added_to[]{
-    "addps",    "addpd",   "addss",   "addsd",    "subps",   "subpd",    "subss",    "subsd",    "mulps",    "mulpd",    "mulss",
-    "mulsd",    "divps",   "divpd",   "divss",    "divsd",   "minps",    "minpd",    "minss",    "minsd",    "maxps",    "maxpd",
-    "maxss",    "maxsd",   "andps",   "andpd",    "andnps",  "andnpd",   "orps",     "orpd",     "xorps",    "xorpd",    "sqrtss",
-    "sqrtsd",   "rcpss",   "rsqrtss", "roundss",  "roundsd", "unpcklps", "unpckhps", "unpcklpd", "unpckhpd", "shufps",   "shufpd",
-    "movlhps",  "movhlps", "movhps",  "movhpd",   "movlps",  "movlpd",   "haddps",   "haddpd",   "hsubps",   "hsubpd",   "addsubps",
-    "addsubpd", "blendps", "blendpd", "insertps", "dpps",    "dppd",     "cvtss2sd", "cvtsd2ss", "cvtsi2ss", "cvtsi2sd", "cmpps",
-    "cmppd",    "cmpss",   "pinsrb",  "pinsrw",   "pinsrd",  "pinsrq",   "palignr",  "pshufb",   "pblendw"};
+    "addps",    "addpd",    "addss",    "addsd",    "subps",    "subpd",    "subss",  "subsd",    "mulps",
+    "mulpd",    "mulss",    "mulsd",    "divps",    "divpd",    "divss",    "divsd",  "minps",    "minpd",
+    "minss",    "minsd",    "maxps",    "maxpd",    "maxss",    "maxsd",    "andps",  "andpd",    "andnps",
+    "andnpd",   "orps",     "orpd",     "xorps",    "xorpd",    "sqrtss",   "sqrtsd", "rcpss",    "rsqrtss",
+    "roundss",  "roundsd",  "unpcklps", "unpckhps", "unpcklpd", "unpckhpd", "shufps", "shufpd",   "movlhps",
+    "movhlps",  "movhps",   "movhpd",   "movlps",   "movlpd",   "haddps",   "haddpd", "hsubps",   "hsubpd",
+    "addsubps", "addsubpd", "blendps",  "blendpd",  "insertps", "dpps",     "dppd",   "cvtss2sd", "cvtsd2ss",
+    "cvtsi2ss", "cvtsi2sd", "cmpps",    "cmppd",    "cmpss",    "pinsrb",   "pinsrw", "pinsrd",   "pinsrq",
+    "palignr",  "pshufb",   "pblendw"};
 /// Of integers; "v" in front makes them AVX.
-constexpr string_view packed_integer[]{"padd", "psub", "pmul", "pmadd", "pand",   "por",    "pxor",   "pcmpeq", "pcmpgt", "pmax",  "pmin",   "pavg",
-                                       "psad", "psll", "psrl", "psra",  "packss", "packus", "punpck", "psign",  "phadd",  "phsub", "mpsadbw"};
+constexpr string_view packed_integer[]{"padd",   "psub",   "pmul",   "pmadd", "pand",  "por",   "pxor",   "pcmpeq",
+                                       "pcmpgt", "pmax",   "pmin",   "pavg",  "psad",  "psll",  "psrl",   "psra",
+                                       "packss", "packus", "punpck", "psign", "phadd", "phsub", "mpsadbw"};
 
 /// AVX instructions that need what the first operand held.
 bool avx_adds_to(string_view m) {
-    return starts_with_any(m, {"vfmadd", "vfmsub", "vfnmadd", "vfnmsub", "vpmadd52", "vpdpb", "vpdpw", "vdpbf16", "vpermi2", "vpermt2", "vpternlog",
-                               "vfixupimm", "vpshldv", "vpshrdv", "vfmaddsub", "vfmsubadd", "vfcmadd", "vpmacs"});
+    return starts_with_any(
+        m, {"vfmadd", "vfmsub", "vfnmadd", "vfnmsub", "vpmadd52", "vpdpb", "vpdpw", "vdpbf16", "vpermi2", "vpermt2",
+            "vpternlog", "vfixupimm", "vpshldv", "vpshrdv", "vfmaddsub", "vfmsubadd", "vfcmadd", "vpmacs"});
 }
 
 /// Other AVX instructions of which the first operand is overwritten, by their beginnings.
 bool avx_writes(string_view m) {
     return starts_with_any(
-               m,
-               {"vmov",     "vlddqu",   "vadd",       "vsub",         "vmul",      "vdiv",       "vmin",       "vmax",      "vand",    "vor",
-                "vxor",     "vsqrt",    "vrcp",       "vrsqrt",       "vround",    "vrndscale",  "vgetexp",    "vgetmant",  "vscalef", "vreduce",
-                "vrange",   "vunpck",   "vshuf",      "vperm",        "vblend",    "vbroadcast", "vinsert",    "vextract",  "vcvt",    "vcmp",
-                "vhadd",    "vhsub",    "vaddsub",    "vdpp",         "vpadd",     "vpsub",      "vpmul",      "vpmadd",    "vpand",   "vpor",
-                "vpxor",    "vpcmpeq",  "vpcmpgt",    "vpcmp",        "vpmax",     "vpmin",      "vpavg",      "vpsad",     "vpsll",   "vpsrl",
-                "vpsra",    "vpack",    "vpunpck",    "vpsign",       "vphadd",    "vphsub",     "vpalignr",   "vpshuf",    "vpblend", "vpbroadcast",
-                "vpabs",    "vpextr",   "vpinsr",     "vpmov",        "vperm",     "vptestm",    "vptestnm",   "vprol",     "vpror",   "valign",
-                "vplzcnt",  "vpopcnt",  "vpconflict", "vpcompress",   "vpexpand",  "vcompress",  "vexpand",    "vdbpsadbw", "vpshld",  "vpshrd",
-                "vmpsadbw", "vfpclass", "vgf2p8",     "vpmultishift", "vpmaskmov", "vmaskmov",   "vphminposuw"}) &&
+               m, {"vmov",      "vlddqu",    "vadd",       "vsub",        "vmul",       "vdiv",      "vmin",
+                   "vmax",      "vand",      "vor",        "vxor",        "vsqrt",      "vrcp",      "vrsqrt",
+                   "vround",    "vrndscale", "vgetexp",    "vgetmant",    "vscalef",    "vreduce",   "vrange",
+                   "vunpck",    "vshuf",     "vperm",      "vblend",      "vbroadcast", "vinsert",   "vextract",
+                   "vcvt",      "vcmp",      "vhadd",      "vhsub",       "vaddsub",    "vdpp",      "vpadd",
+                   "vpsub",     "vpmul",     "vpmadd",     "vpand",       "vpor",       "vpxor",     "vpcmpeq",
+                   "vpcmpgt",   "vpcmp",     "vpmax",      "vpmin",       "vpavg",      "vpsad",     "vpsll",
+                   "vpsrl",     "vpsra",     "vpack",      "vpunpck",     "vpsign",     "vphadd",    "vphsub",
+                   "vpalignr",  "vpshuf",    "vpblend",    "vpbroadcast", "vpabs",      "vpextr",    "vpinsr",
+                   "vpmov",     "vperm",     "vptestm",    "vptestnm",    "vprol",      "vpror",     "valign",
+                   "vplzcnt",   "vpopcnt",   "vpconflict", "vpcompress",  "vpexpand",   "vcompress", "vexpand",
+                   "vdbpsadbw", "vpshld",    "vpshrd",     "vmpsadbw",    "vfpclass",   "vgf2p8",    "vpmultishift",
+                   "vpmaskmov", "vmaskmov",  "vphminposuw"}) &&
            !starts_with_any(m, {"vpcmpestr", "vpcmpistr", "vmovdir"});
 }
 
 First family(string_view m) {
-    if (one_of(m, {"cmp",     "test",     "bt",       "ucomiss",  "ucomisd",  "comiss",   "comisd",  "ptest", "vptest", "vtestps",
-                   "vtestpd", "vucomiss", "vucomisd", "vcomiss",  "vcomisd",  "vucomish", "vcomish", "push",  "ktestb", "ktestw",
-                   "ktestd",  "ktestq",   "kortestb", "kortestw", "kortestd", "kortestq", "mul",     "div",   "idiv"}))
+    if (one_of(m, {"cmp",      "test",     "bt",      "ucomiss",  "ucomisd",  "comiss",  "comisd",   "ptest",
+                   "vptest",   "vtestps",  "vtestpd", "vucomiss", "vucomisd", "vcomiss", "vcomisd",  "vucomish",
+                   "vcomish",  "push",     "ktestb",  "ktestw",   "ktestd",   "ktestq",  "kortestb", "kortestw",
+                   "kortestd", "kortestq", "mul",     "div",      "idiv"}))
         return First::read;
-    if (in(m, general_written) || in(m, sse_written) || starts_with_any(m, {"set", "pmovsx", "pmovzx"}) || m == "pop") return First::written;
+    if (in(m, general_written) || in(m, sse_written) || starts_with_any(m, {"set", "pmovsx", "pmovzx"}) || m == "pop")
+        return First::written;
     if (in(m, general_added_to) || in(m, sse_added_to) || starts_with_any(m, {"cmov"})) return First::added_to;
-    if (m.starts_with("p") && !m.starts_with("pcmpestr") && !m.starts_with("pcmpistr") && begins(m, packed_integer)) return First::added_to;
+    if (m.starts_with("p") && !m.starts_with("pcmpestr") && !m.starts_with("pcmpistr") && begins(m, packed_integer))
+        return First::added_to;
     if (avx_adds_to(m)) return First::added_to;
     if (avx_writes(m)) return First::written;
-    if (m.starts_with("k") && starts_with_any(m, {"kmov", "kand", "kor", "kxor", "kxnor", "knot", "kadd", "kunpck", "kshift"})) return First::written;
+    if (m.starts_with("k") &&
+        starts_with_any(m, {"kmov", "kand", "kor", "kxor", "kxnor", "knot", "kadd", "kunpck", "kshift"}))
+        return First::written;
     return First::none;
 }
 
 /// Instructions that touch no register that is followed.
-bool touches_none(string_view m) { return starts_with_any(m, {"nop", "endbr", "mfence", "lfence", "sfence", "pause", "ud2", "hlt", "int3", "cld"}); }
+bool touches_none(string_view m) {
+    return starts_with_any(m, {"nop", "endbr", "mfence", "lfence", "sfence", "pause", "ud2", "hlt", "int3", "cld"});
+}
 
-/// "xor eax, eax", "vpxor xmm0, xmm0, xmm0", "vpcmpeqd k1, ymm1, ymm1", "vpternlogd zmm0, zmm0, zmm0, 0xff": the result does not
-/// depend on what the registers held.
+/// "xor eax, eax", "vpxor xmm0, xmm0, xmm0", "vpcmpeqd k1, ymm1, ymm1", "vpternlogd zmm0, zmm0, zmm0, 0xff": the result
+/// does not depend on what the registers held.
 bool needs_nothing(string_view m, const std::vector<Operand>& operands) {
     if (operands.size() < 2 || !operands[0].reg) return false;
     if (m.starts_with("vpternlog")) return one_of(operands.back().text, {"0xff", "255", "-1", "0x0", "0"});
-    const bool clears = one_of(m, {"xor",     "sub",     "sbb",     "pxor",     "xorps",    "xorpd",    "psubb",    "psubw",    "psubd",  "psubq",
-                                   "pcmpeqb", "pcmpeqw", "pcmpeqd", "pcmpeqq",  "vpxor",    "vpxord",   "vpxorq",   "vxorps",   "vxorpd", "vpsubb",
-                                   "vpsubw",  "vpsubd",  "vpsubq",  "vpcmpeqb", "vpcmpeqw", "vpcmpeqd", "vpcmpeqq", "kxorb",    "kxorw",  "kxord",
-                                   "kxorq",   "kxnorb",  "kxnorw",  "kxnord",   "kxnorq",   "vpcmpgtb", "vpcmpgtw", "vpcmpgtd", "pcmpgtd"});
+    const bool clears =
+        one_of(m, {"xor",      "sub",      "sbb",      "pxor",     "xorps",    "xorpd",    "psubb",  "psubw",
+                   "psubd",    "psubq",    "pcmpeqb",  "pcmpeqw",  "pcmpeqd",  "pcmpeqq",  "vpxor",  "vpxord",
+                   "vpxorq",   "vxorps",   "vxorpd",   "vpsubb",   "vpsubw",   "vpsubd",   "vpsubq", "vpcmpeqb",
+                   "vpcmpeqw", "vpcmpeqd", "vpcmpeqq", "kxorb",    "kxorw",    "kxord",    "kxorq",  "kxnorb",
+                   "kxnorw",   "kxnord",   "kxnorq",   "vpcmpgtb", "vpcmpgtw", "vpcmpgtd", "pcmpgtd"});
     if (!clears) return false;
     // Of two operands, source and destination are alike; of more, the sources.
     for (std::size_t k = operands.size() > 2 ? 2 : 1; k < operands.size(); ++k) {
@@ -262,7 +284,8 @@ std::optional<Roles> x86_roles(const Instruction& i) {
     const bool gather = m.find("gather") != string_view::npos && m.find("pf") == string_view::npos,
                scatter = m.find("scatter") != string_view::npos && m.find("pf") == string_view::npos;
     auto first = gather ? First::added_to : scatter ? First::read : family(m);
-    if (m == "imul") first = operands.size() == 1 ? First::read : operands.size() == 2 ? First::added_to : First::written;
+    if (m == "imul")
+        first = operands.size() == 1 ? First::read : operands.size() == 2 ? First::added_to : First::written;
     if (m == "mulx") first = First::written;
     const bool exchange = one_of(m, {"xchg", "xadd"}), compare_exchange = m == "cmpxchg";
     const bool compares_in_sse = m == "cmpsd" && operands.size() >= 2;  // without operands it compares strings
@@ -283,8 +306,8 @@ std::optional<Roles> x86_roles(const Instruction& i) {
         }
         if (o.memory && !add_address(out.reads, o.text) && o.text.find('[') != std::string::npos) return std::nullopt;
         if (!o.reg) continue;
-        const bool writes =
-            (k == 0 && (first == First::written || first == First::added_to)) || (k == 1 && (exchange || m == "mulx")) || (gather && k == 2);
+        const bool writes = (k == 0 && (first == First::written || first == First::added_to)) ||
+                            (k == 1 && (exchange || m == "mulx")) || (gather && k == 2);
         const bool keeps = o.masked && !o.zeroes && o.reg->kind == vector_kind;  // elements that the mask leaves out
         const bool reads = !nothing && !(k == 0 && first == First::written) && !(m == "mulx" && k < 2);
         if (reads) add(out.reads, *o.reg, o.reg->last);
@@ -297,7 +320,8 @@ std::optional<Roles> x86_roles(const Instruction& i) {
     if (one_of(m, {"mul", "div", "idiv"}) || (m == "imul" && operands.size() == 1)) {
         // Of a byte the result is in ax alone; else in both.
         const auto& o = operands[0];
-        const bool byte = o.reg ? o.reg->first == o.reg->last && o.reg->first < 2 && o.reg->kind == general_kind : o.text.starts_with("byte");
+        const bool byte = o.reg ? o.reg->first == o.reg->last && o.reg->first < 2 && o.reg->kind == general_kind
+                                : o.text.starts_with("byte");
         const bool divides = m.ends_with("div");
         add_all(out.reads, {rax});
         if (divides && !byte) add_all(out.reads, {rdx});

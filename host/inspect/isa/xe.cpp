@@ -1,6 +1,6 @@
-// Intel GPUs, Gen9 to Xe-HPC. The text is ocloc's: one line an instruction, "(f0.0)  while (32|M0)  L288", with labels that
-// are byte addresses; messages to memory are `send`, with what they do in a comment: "// wr:2+0, rd:8; untyped surface
-// read with xyzw".
+// Intel GPUs, Gen9 to Xe-HPC. The text is ocloc's: one line an instruction, "(f0.0)  while (32|M0)  L288", with labels
+// that are byte addresses; messages to memory are `send`, with what they do in a comment: "// wr:2+0, rd:8; untyped
+// surface read with xyzw".
 #include <algorithm>
 #include <cctype>
 #include <charconv>

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "core/text.hpp"
-#include "inspect/code/cfg.hpp"
 #include "inspect/binary/elf.hpp"
 #include "inspect/binary/intel_cpu_code.hpp"
-#include "inspect/isa/list.hpp"
 #include "inspect/binary/pocl_code.hpp"
+#include "inspect/code/cfg.hpp"
+#include "inspect/isa/list.hpp"
 #include "inspect/tools/tool.hpp"
 
 namespace cllab::inspect {
@@ -19,18 +19,22 @@ Disassembly only(Listing listing) {
     return out;
 }
 
-/// The function that has the kernel's own code: of a kernel that asks for no id PoCL's work-group function is a call of it and no more.
+/// The function that has the kernel's own code: of a kernel that asks for no id PoCL's work-group function is a call of
+/// it and no more.
 std::string own_function(const Listing& listing, const std::string& kernel) {
     const std::string function = "_pocl_kernel_" + kernel;
     if (!listing.isa || !listing.isa->parse) return listing.function;
     const auto functions = listing.isa->parse(listing.text);
-    const auto named = [&](const std::string& name) { return std::find_if(functions.begin(), functions.end(), [&](const auto& f) { return f.name == name; }); };
+    const auto named = [&](const std::string& name) {
+        return std::find_if(functions.begin(), functions.end(), [&](const auto& f) { return f.name == name; });
+    };
     const auto group = named(listing.function);
     const bool calls = named(function) != functions.end() && group != functions.end();
     return calls && analyse_flow(*group).loops.empty() ? function : listing.function;
 }
 
-Disassembly disassemble_pocl(ByteSpan binary, const std::string& entry, const LaunchSize& launch, const std::string& ran) {
+Disassembly disassemble_pocl(ByteSpan binary, const std::string& entry, const LaunchSize& launch,
+                             const std::string& ran) {
     const auto loaded = loaded_objects();
     const PoclContainer container = with_loaded(read_poclbin(binary), loaded);
     const PoclCode code = choose_pocl_code(container, entry, launch, loaded, ran);

@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "inspect/binary/pocl_code.hpp"
 #include "inspect/code/hot.hpp"
 #include "inspect/isa/list.hpp"
-#include "inspect/binary/pocl_code.hpp"
 #include "inspect/tools/tool.hpp"
 #include "json/read.hpp"
 
@@ -18,7 +18,9 @@ Analysis read_code(const DumpRequest& request) {
 std::string code_that_ran(const DumpRequest& request) {
     if (recognise(request.binary) != Kind::poclbin) return {};
     const auto loaded = loaded_objects();
-    return choose_pocl_code(with_loaded(read_poclbin(request.binary), loaded), request.entry, request.launch, loaded, request.ran).path;
+    return choose_pocl_code(with_loaded(read_poclbin(request.binary), loaded), request.entry, request.launch, loaded,
+                            request.ran)
+        .path;
 }
 
 DumpFolder write_sidecars(const DumpRequest& request, const Analysis& a) {

@@ -25,8 +25,8 @@ struct DumpRequest {
     const model::Device& device;
     LaunchSize launch{};
     std::chrono::milliseconds tool_budget = std::chrono::seconds(30);  ///< of all disassemblers together
-    std::string ran{};              ///< as DisassembleOptions::ran
-    std::optional<model::Hot> hot{};  ///< for isa.txt and stats.json
+    std::string ran{};                                                 ///< as DisassembleOptions::ran
+    std::optional<model::Hot> hot{};                                   ///< for isa.txt and stats.json
 };
 
 /// The part of a binary's code that this launch ran, for a binary that holds the code of several: two requests of equal
@@ -37,9 +37,9 @@ std::string code_that_ran(const DumpRequest& request);
 Analysis read_code(const DumpRequest& request);
 
 /// Writes source.cl, options.txt, build.log, the binary under its true kind, isa.txt and stats.json. isa.txt is the
-/// disassembly, or a line that says which tool would make it and how to get it. The folder stays locked for as long as what
-/// is returned lives: until timing_file is beside them. Throws Error(environment) when the folder cannot be written, and
-/// then leaves no dump there.
+/// disassembly, or a line that says which tool would make it and how to get it. The folder stays locked for as long as
+/// what is returned lives: until timing_file is beside them. Throws Error(environment) when the folder cannot be
+/// written, and then leaves no dump there.
 DumpFolder write_sidecars(const DumpRequest& request, const Analysis& analysis);
 
 /// What a dump says, read back. The strings are empty when a file is missing.

@@ -39,7 +39,8 @@ int open_file(const fs::path& path) {
 
 bool locked_elsewhere(int fd) { return ::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; }
 
-/// False when another process still holds the lock after the patience. A file system without locks is no reason to write nothing.
+/// False when another process still holds the lock after the patience. A file system without locks is no reason to
+/// write nothing.
 bool lock(int fd) {
     const auto deadline = std::chrono::steady_clock::now() + patience;
     while (locked_elsewhere(fd)) {
@@ -53,7 +54,8 @@ std::string content(int fd) {
     std::string out;
     char chunk[4096];
     ::lseek(fd, 0, SEEK_SET);
-    for (ssize_t n; out.size() < (1u << 20) && (n = ::read(fd, chunk, sizeof chunk)) > 0;) out.append(chunk, static_cast<std::size_t>(n));
+    for (ssize_t n; out.size() < (1u << 20) && (n = ::read(fd, chunk, sizeof chunk)) > 0;)
+        out.append(chunk, static_cast<std::size_t>(n));
     return out;
 }
 
@@ -65,8 +67,10 @@ bool replace_content(int fd, const std::string& text) {
 std::string owner_text(const model::Device& device, const std::string& host) {
     const bool named_anywhere = device.is_gpu() && device.identity.starts_with("UUID ");
     std::string out = "platform  " + one_line(device.platform) + "\nname      " + one_line(device.name) + "\n";
-    if (!device.identity.empty()) out += "identity  " + one_line(device.identity) + "\n";
-    else out += "place     " + device.selector.substr(device.selector.find(':') + 1) + "\n";
+    if (!device.identity.empty())
+        out += "identity  " + one_line(device.identity) + "\n";
+    else
+        out += "place     " + device.selector.substr(device.selector.find(':') + 1) + "\n";
     if (!named_anywhere && !host.empty()) out += "host      " + one_line(host) + "\n";
     return out;
 }
@@ -98,7 +102,8 @@ fs::path claim_device_folder(const fs::path& root, const model::Device& device, 
         const int error = errno;
         ::close(fd);
         if (ours) return folder;
-        if (owner.empty()) fail("'" + (folder / "device.txt").string() + "' cannot be written: " + std::strerror(error));
+        if (owner.empty())
+            fail("'" + (folder / "device.txt").string() + "' cannot be written: " + std::strerror(error));
     }
 }
 
@@ -113,11 +118,13 @@ DumpFolder::DumpFolder(const fs::path& folder, const std::vector<std::string>& f
         // A name and no path, whatever somebody wrote there.
         std::vector<std::string> old;
         for (std::size_t i = 1; i < lines.size(); ++i)
-            if (!lines[i].empty() && lines[i].find('/') == std::string::npos && lines[i] != list_name) old.push_back(lines[i]);
+            if (!lines[i].empty() && lines[i].find('/') == std::string::npos && lines[i] != list_name)
+                old.push_back(lines[i]);
         std::error_code ignored;
         const auto is_foreign = [&](const std::string& file) {
             const auto there = fs::symlink_status(folder / file, ignored);
-            return fs::is_directory(there) || (fs::exists(there) && std::find(old.begin(), old.end(), file) == old.end());
+            return fs::is_directory(there) ||
+                   (fs::exists(there) && std::find(old.begin(), old.end(), file) == old.end());
         };
         for (const auto& file : files)
             if (is_foreign(file))

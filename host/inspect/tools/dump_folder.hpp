@@ -10,19 +10,23 @@
 
 namespace cllab::inspect {
 
-/// The folder of `device` below `root`: its name, with -2, -3, … where another device of that name came first. device.txt in
-/// it says whose it is: platform, name and identity, and the host, which only a GPU's UUID makes needless. Nothing is made.
-std::filesystem::path device_folder(const std::filesystem::path& root, const model::Device& device, const std::string& host);
+/// The folder of `device` below `root`: its name, with -2, -3, … where another device of that name came first.
+/// device.txt in it says whose it is: platform, name and identity, and the host, which only a GPU's UUID makes
+/// needless. Nothing is made.
+std::filesystem::path device_folder(const std::filesystem::path& root, const model::Device& device,
+                                    const std::string& host);
 
 /// The same folder, made and marked as this device's. Throws Error(environment).
-std::filesystem::path claim_device_folder(const std::filesystem::path& root, const model::Device& device, const std::string& host);
+std::filesystem::path claim_device_folder(const std::filesystem::path& root, const model::Device& device,
+                                          const std::string& host);
 
-/// A dump folder while it is written, locked against other runs. Its files.txt names what the lab wrote there; only that is
-/// ever replaced.
+/// A dump folder while it is written, locked against other runs. Its files.txt names what the lab wrote there; only
+/// that is ever replaced.
 class DumpFolder {
 public:
-    /// Makes the folder, waits up to 10 s for another run that writes there, removes what an earlier dump left and writes the
-    /// list of `files` to come. Throws Error(environment) when it cannot, or when one of `files` is there and not the lab's.
+    /// Makes the folder, waits up to 10 s for another run that writes there, removes what an earlier dump left and
+    /// writes the list of `files` to come. Throws Error(environment) when it cannot, or when one of `files` is there
+    /// and not the lab's.
     DumpFolder(const std::filesystem::path& folder, const std::vector<std::string>& files);
     ~DumpFolder();
     DumpFolder(DumpFolder&& other) noexcept;

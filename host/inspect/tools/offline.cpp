@@ -31,7 +31,8 @@ Found find_target(const std::string& name) {
             names.push_back(std::move(target.name));
         }
     }
-    throw Error(Blame::usage, "there is no target '" + name + "'; " + did_you_mean(name, names, "`cllab isa --targets` lists them"));
+    throw Error(Blame::usage,
+                "there is no target '" + name + "'; " + did_you_mean(name, names, "`cllab isa --targets` lists them"));
 }
 
 }  // namespace

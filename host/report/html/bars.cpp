@@ -1,5 +1,6 @@
-// The variants at one point on one device: bars from zero with their intervals, and the density of each one's samples. Where times are so far
-// apart that bars from zero would hide the short ones, points on a logarithmic axis take their place: a bar has no length there.
+// The variants at one point on one device: bars from zero with their intervals, and the density of each one's samples.
+// Where times are so far apart that bars from zero would hide the short ones, points on a logarithmic axis take their
+// place: a bar has no length there.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -29,8 +30,8 @@ struct TimeAxis {
     }
 };
 
-/// Height of the density at `steps` places from `low` to `high`, by Gaussian kernels. Half of Silverman's width, which is
-/// made for one mode and hides two.
+/// Height of the density at `steps` places from `low` to `high`, by Gaussian kernels. Half of Silverman's width, which
+/// is made for one mode and hides two.
 std::vector<double> density(const std::vector<double>& sorted, double low, double high, int steps) {
     const double n = static_cast<double>(sorted.size());
     const double iqr = quantile(sorted, 0.75) - quantile(sorted, 0.25);
@@ -54,44 +55,59 @@ void write_density(std::ostream& out, const Record& r) {
     auto sorted = r.samples;
     std::sort(sorted.begin(), sorted.end());
     if (sorted.size() < 8 || !(sorted.back() > sorted.front())) {
-        out << "<span class=\"dim\">" << (sorted.empty() ? "no samples" : std::to_string(sorted.size()) + (sorted.size() < 8 ? " samples" : " equal samples"))
+        out << "<span class=\"dim\">"
+            << (sorted.empty() ? "no samples"
+                               : std::to_string(sorted.size()) + (sorted.size() < 8 ? " samples" : " equal samples"))
             << "</span>";
         return;
     }
     // A few wild samples must not squeeze the rest into one peak: they are counted beside the chart.
-    const double inner_low = quantile(sorted, 0.02), inner_high = quantile(sorted, 0.98), margin = 0.1 * (inner_high - inner_low);
+    const double inner_low = quantile(sorted, 0.02), inner_high = quantile(sorted, 0.98),
+                 margin = 0.1 * (inner_high - inner_low);
     const double low = inner_high > inner_low ? std::max(sorted.front(), inner_low - margin) : sorted.front();
     const double high = inner_high > inner_low ? std::min(sorted.back(), inner_high + margin) : sorted.back();
     constexpr int steps = 60;
     const auto heights = density(sorted, low, high, steps);
-    out << "<svg class=\"density\" viewBox=\"0 0 60 28\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"density of the samples\"><path d=\"M0 28";
-    for (int i = 0; i <= steps; ++i) out << "L" << i << " " << exact(std::round(10 * (28 - 26 * heights[static_cast<std::size_t>(i)])) / 10);
-    out << "L60 28Z\"/></svg><span class=\"range\"><span>" << text(format_seconds(low)) << "</span><span>" << text(format_seconds(high)) << "</span></span>";
+    out << "<svg class=\"density\" viewBox=\"0 0 60 28\" preserveAspectRatio=\"none\" role=\"img\" "
+           "aria-label=\"density of the samples\"><path d=\"M0 28";
+    for (int i = 0; i <= steps; ++i)
+        out << "L" << i << " " << exact(std::round(10 * (28 - 26 * heights[static_cast<std::size_t>(i)])) / 10);
+    out << "L60 28Z\"/></svg><span class=\"range\"><span>" << text(format_seconds(low)) << "</span><span>"
+        << text(format_seconds(high)) << "</span></span>";
     const auto beyond = std::count_if(sorted.begin(), sorted.end(), [&](double s) { return s < low || s > high; });
     constexpr double worth_saying = 1.25;  // times as far as what is drawn
     if (beyond > 0 && sorted.back() - sorted.front() > worth_saying * (high - low))
-        out << "<span class=\"beyond\">" << beyond << " of " << sorted.size() << " outside, " << text(format_seconds(sorted.front())) << " to "
-            << text(format_seconds(sorted.back())) << "</span>";
+        out << "<span class=\"beyond\">" << beyond << " of " << sorted.size() << " outside, "
+            << text(format_seconds(sorted.front())) << " to " << text(format_seconds(sorted.back())) << "</span>";
 }
 
 void write_row(std::ostream& out, const Context& c, const Record& r, const Rank& rank, const TimeAxis& axis) {
     const auto cell = c.index(r);
     out << "<div class=\"row\" data-cell=\"" << cell << "\"><div class=\"name\">" << c.link(cell, r.id) << "</div>";
     if (r.status != model::Status::ok || !r.time) {
-        out << "<div class=\"bar " << (model::is_failure(r.status) ? "bad" : "dim") << "\">" << model::name(r.status) << "</div><div></div><div></div></div>\n";
+        out << "<div class=\"bar " << (model::is_failure(r.status) ? "bad" : "dim") << "\">" << model::name(r.status)
+            << "</div><div></div><div></div></div>\n";
         return;
     }
     const auto& t = *r.time;
     const auto x = [&](double seconds) { return percent(axis.at(seconds)); };
     const char* style = rank.fastest ? "best" : "value";
-    out << "<div class=\"bar\"><svg height=\"24\" width=\"100%\" role=\"img\" aria-label=\"" << text(format_seconds(t.median)) << "\">";
-    if (axis.scale.logarithmic) out << "<circle class=\"" << style << "\" cx=\"" << x(t.median) << "\" cy=\"12\" r=\"6\"/>";
-    else out << "<rect class=\"" << style << "\" y=\"4\" height=\"16\" width=\"" << x(t.median) << "\"/>";
+    out << "<div class=\"bar\"><svg height=\"24\" width=\"100%\" role=\"img\" aria-label=\""
+        << text(format_seconds(t.median)) << "\">";
+    if (axis.scale.logarithmic)
+        out << "<circle class=\"" << style << "\" cx=\"" << x(t.median) << "\" cy=\"12\" r=\"6\"/>";
+    else
+        out << "<rect class=\"" << style << "\" y=\"4\" height=\"16\" width=\"" << x(t.median) << "\"/>";
     if (t.has_interval())
-        out << "<g class=\"interval\"><line x1=\"" << x(t.low) << "\" x2=\"" << x(t.high) << "\" y1=\"12\" y2=\"12\"/><line x1=\"" << x(t.low) << "\" x2=\""
-            << x(t.low) << "\" y1=\"7\" y2=\"17\"/><line x1=\"" << x(t.high) << "\" x2=\"" << x(t.high) << "\" y1=\"7\" y2=\"17\"/></g>";
-    out << "</svg></div><div class=\"figure\"><b>" << text(format_seconds(t.median)) << "</b> <span class=\"dim\">" << text(spread(r)) << "</span> "
-        << (rank.fastest ? "<span class=\"good\">fastest</span>" : rank.compared ? (rank.indistinct ? "~" : "") + format_significant(rank.ratio, 3) + "x" : "")
+        out << "<g class=\"interval\"><line x1=\"" << x(t.low) << "\" x2=\"" << x(t.high)
+            << "\" y1=\"12\" y2=\"12\"/><line x1=\"" << x(t.low) << "\" x2=\"" << x(t.low)
+            << "\" y1=\"7\" y2=\"17\"/><line x1=\"" << x(t.high) << "\" x2=\"" << x(t.high)
+            << "\" y1=\"7\" y2=\"17\"/></g>";
+    out << "</svg></div><div class=\"figure\"><b>" << text(format_seconds(t.median)) << "</b> <span class=\"dim\">"
+        << text(spread(r)) << "</span> "
+        << (rank.fastest    ? "<span class=\"good\">fastest</span>"
+            : rank.compared ? (rank.indistinct ? "~" : "") + format_significant(rank.ratio, 3) + "x"
+                            : "")
         << "</div><div class=\"samples\">";
     write_density(out, r);
     out << "</div></div>\n";
@@ -130,10 +146,13 @@ void write_group(std::ostream& out, const Context& c, const GridFamily& family, 
     }
     if (!(longest > 0)) return;
     const bool far_apart = longest > most_for_bars * shortest;
-    const TimeAxis axis{far_apart ? Scale{std::min(shortest_interval, shortest), longest, true, false} : Scale{0, longest, false, false}};
+    const TimeAxis axis{far_apart ? Scale{std::min(shortest_interval, shortest), longest, true, false}
+                                  : Scale{0, longest, false, false}};
     const auto where = c.where(family, group);
-    out << "<figure class=\"bars\"><figcaption>" << text(family.name) << " on " << text(c.name_of_grid_device(d)) << (where.empty() ? "" : ", " + text(where))
-        << "</figcaption>\n<div class=\"row head\"><div>variant</div><div>median time of one operation, " << (far_apart ? "logarithmic" : "from 0")
+    out << "<figure class=\"bars\"><figcaption>" << text(family.name) << " on " << text(c.name_of_grid_device(d))
+        << (where.empty() ? "" : ", " + text(where))
+        << "</figcaption>\n<div class=\"row head\"><div>variant</div><div>median time of one operation, "
+        << (far_apart ? "logarithmic" : "from 0")
         << ", with its 95 % interval</div><div></div><div>distribution of its samples</div></div>\n";
     for (const auto& cells : group.cells)
         if (cells[d].record) write_row(out, c, *cells[d].record, cells[d].rank, axis);
@@ -147,12 +166,14 @@ void write_untimed(std::ostream& out, const Context& c, const GridFamily& family
     std::map<std::pair<std::string, std::string>, std::size_t> points;
     for (const auto& group : family.groups)
         for (std::size_t d = 0; d < c.grid.devices.size(); ++d) {
-            if (std::any_of(group.cells.begin(), group.cells.end(), [&](const auto& cells) { return cells[d].record && has_time(*cells[d].record); })) continue;
+            if (std::any_of(group.cells.begin(), group.cells.end(),
+                            [&](const auto& cells) { return cells[d].record && has_time(*cells[d].record); }))
+                continue;
             for (const auto& cells : group.cells) {
                 const auto* r = cells[d].record;
                 if (!r) continue;
-                const auto said =
-                    std::string(model::name(r->status)) + " on " + c.name_of_grid_device(d) + (r->reason.empty() ? "" : ": " + one_line(r->reason));
+                const auto said = std::string(model::name(r->status)) + " on " + c.name_of_grid_device(d) +
+                                  (r->reason.empty() ? "" : ": " + one_line(r->reason));
                 if (points[{said, r->id}]++ == 0) first_of[said].push_back(r);
             }
         }
@@ -161,7 +182,8 @@ void write_untimed(std::ostream& out, const Context& c, const GridFamily& family
         bool any = false;
         for (const auto* r : records) {
             const auto count = points[{said, r->id}];
-            out << (any ? ", " : "") << c.link(c.index(*r), r->id) << (count > 1 ? " (" + std::to_string(count) + " points)" : "");
+            out << (any ? ", " : "") << c.link(c.index(*r), r->id)
+                << (count > 1 ? " (" + std::to_string(count) + " points)" : "");
             any = true;
         }
         out << ": " << text(said) << "</p>\n";
@@ -178,7 +200,8 @@ void write_bars(std::ostream& out, const Context& c) {
         std::string common;
         for (std::size_t a = 0; a < family.axes.size(); ++a) {
             const auto& first = family.groups.front().point[a];
-            if (!first.empty() && std::all_of(family.groups.begin(), family.groups.end(), [&](const auto& g) { return g.point[a] == first; }))
+            if (!first.empty() && std::all_of(family.groups.begin(), family.groups.end(),
+                                              [&](const auto& g) { return g.point[a] == first; }))
                 common += (common.empty() ? "" : " ") + family.axes[a] + "=" + first;
         }
         if (!common.empty()) out << "<p class=\"point\">" << text(common) << "</p>\n";
@@ -188,7 +211,8 @@ void write_bars(std::ostream& out, const Context& c) {
         out << "</div>\n";
         write_untimed(out, c, family);
         if (family.groups.size() > most_groups)
-            out << "<p class=\"dim\">" << family.groups.size() - most_groups << " more points are in the table of all cells.</p>\n";
+            out << "<p class=\"dim\">" << family.groups.size() - most_groups
+                << " more points are in the table of all cells.</p>\n";
     }
     out << "</section>\n";
 }

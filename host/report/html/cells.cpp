@@ -21,12 +21,19 @@ struct NumberColumn {
 
 void write_cells(std::ostream& out, const Context& c) {
     const auto of_metric = [](const char* name) { return [name](const model::Record& r) { return metric(r, name); }; };
-    const auto count = [](const std::optional<std::int64_t>& n) { return n ? std::optional(static_cast<double>(*n)) : std::nullopt; };
+    const auto count = [](const std::optional<std::int64_t>& n) {
+        return n ? std::optional(static_cast<double>(*n)) : std::nullopt;
+    };
     std::vector<NumberColumn> columns{
         {"median time", [](const auto& r) { return r.time ? std::optional(r.time->median) : std::nullopt; }, "s"},
-        {"interval from", [](const auto& r) { return r.time && r.time->has_interval() ? std::optional(r.time->low) : std::nullopt; }, "s"},
-        {"to", [](const auto& r) { return r.time && r.time->has_interval() ? std::optional(r.time->high) : std::nullopt; }, "s"},
-        {"samples", [](const auto& r) { return r.time ? std::optional(static_cast<double>(r.time->n)) : std::nullopt; }, ""},
+        {"interval from",
+         [](const auto& r) { return r.time && r.time->has_interval() ? std::optional(r.time->low) : std::nullopt; },
+         "s"},
+        {"to",
+         [](const auto& r) { return r.time && r.time->has_interval() ? std::optional(r.time->high) : std::nullopt; },
+         "s"},
+        {"samples", [](const auto& r) { return r.time ? std::optional(static_cast<double>(r.time->n)) : std::nullopt; },
+         ""},
         {"bandwidth", of_metric("bandwidth"), "B/s"},
         {"arithmetic", of_metric("flops"), "FLOP/s"},
         {"of copy", of_metric("of_copy"), "%"},
@@ -36,9 +43,12 @@ void write_cells(std::ostream& out, const Context& c) {
         {"spills", [&](const auto& r) { return count(r.code.spills); }, ""},
     };
     std::erase_if(columns, [&](const auto& column) {
-        return std::none_of(c.records().begin(), c.records().end(), [&](const auto& r) { return column.value(r).has_value(); });
+        return std::none_of(c.records().begin(), c.records().end(),
+                            [&](const auto& r) { return column.value(r).has_value(); });
     });
-    out << "<section>\n" << heading(2, "cells", "All cells") << "<div class=\"scroll tall\" tabindex=\"0\"><table id=\"table\"><thead><tr><th>kernel</th>";
+    out << "<section>\n"
+        << heading(2, "cells", "All cells")
+        << "<div class=\"scroll tall\" tabindex=\"0\"><table id=\"table\"><thead><tr><th>kernel</th>";
     if (c.devices.size() > 1) out << "<th>device</th>";
     if (!c.varying.empty()) out << "<th>point</th>";
     out << "<th>status</th>";
@@ -57,14 +67,18 @@ void write_cells(std::ostream& out, const Context& c) {
         out << "</td>";
         for (const auto& column : columns) {
             const auto value = column.value(r);
-            if (!value) out << "<td></td>";
-            else out << "<td class=\"n\" data-v=\"" << exact(*value) << "\">" << text(quantity(*value, column.unit)) << "</td>";
+            if (!value)
+                out << "<td></td>";
+            else
+                out << "<td class=\"n\" data-v=\"" << exact(*value) << "\">" << text(quantity(*value, column.unit))
+                    << "</td>";
         }
         out << "<td>";
         auto numbers = c.warnings_of[i];
         std::sort(numbers.begin(), numbers.end());
         numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-        for (std::size_t k = 0; k < numbers.size(); ++k) out << (k ? " " : "") << "<a href=\"#warning-" << numbers[k] + 1 << "\">" << numbers[k] + 1 << "</a>";
+        for (std::size_t k = 0; k < numbers.size(); ++k)
+            out << (k ? " " : "") << "<a href=\"#warning-" << numbers[k] + 1 << "\">" << numbers[k] + 1 << "</a>";
         out << "</td></tr>\n";
     }
     out << "</tbody></table></div>\n</section>\n";

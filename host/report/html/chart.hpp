@@ -17,8 +17,8 @@ struct ChartLine {
     std::string name;
     std::vector<ChartMark> marks;  ///< by ascending x
     bool joined = true, dots = true;
-    std::string style{};           ///< class of the line; empty: the next colour
-    std::string label{};           ///< stands at the mark `labelled`; empty: none
+    std::string style{};  ///< class of the line; empty: the next colour
+    std::string label{};  ///< stands at the mark `labelled`; empty: none
     std::size_t labelled = 0;
 };
 /// A line across the chart at a value of x (or y), or a part of it, with its label.
@@ -32,6 +32,7 @@ struct ChartText {
     bool from_zero = true;  ///< the y axis, where it is no logarithmic one
 };
 
-void write_chart(std::ostream& out, const ChartText& text, const std::vector<ChartLine>& lines, const std::vector<ChartGuide>& guides);
+void write_chart(std::ostream& out, const ChartText& text, const std::vector<ChartLine>& lines,
+                 const std::vector<ChartGuide>& guides);
 
 }  // namespace cllab::report::html

@@ -14,8 +14,8 @@ namespace cllab::report::html {
 namespace {
 
 struct Tint {
-    const char* style;  ///< CSS class
-    const char* letter; ///< for eyes that do not tell the colours apart
+    const char* style;   ///< CSS class
+    const char* letter;  ///< for eyes that do not tell the colours apart
     const char* words;
 };
 /// What a class of instructions is drawn as; the instruction sets name their classes differently.
@@ -28,11 +28,13 @@ const Tint& tint_of(const std::string& kind) {
                                                 {"k-move", "C", "moves and conversions"},
                                                 {"k-other", "O", "other"}}};
     const auto has = [&](std::initializer_list<const char*> parts) {
-        return std::any_of(parts.begin(), parts.end(), [&](const char* part) { return kind.find(part) != std::string::npos; });
+        return std::any_of(parts.begin(), parts.end(),
+                           [&](const char* part) { return kind.find(part) != std::string::npos; });
     };
     if (has({"move", "convert"})) return tints[5];
     if (has({"address"})) return tints[4];
-    if (has({"mem", "load", "store", "gather", "scatter", "send", "parameter", "constant", "atomic", "lds", "texture"})) return tints[0];
+    if (has({"mem", "load", "store", "gather", "scatter", "send", "parameter", "constant", "atomic", "lds", "texture"}))
+        return tints[0];
     if (has({"branch", "control", "barrier", "wait", "sync"})) return tints[1];
     if (has({"vector", "fp", "float", "v_", "math", "special", "half", "double", "mma", "mask"})) return tints[2];
     if (has({"scalar", "integer", "int", "s_", "uniform", "logic"})) return tints[3];
@@ -56,17 +58,22 @@ void write_counts(std::ostream& out, const Code& code) {
         for (const auto& [kind, count] : code.counts.front().classes) most = std::max(most, count);
     if (!code.counts.empty()) {
         const auto& counts = code.counts.front();
-        out << "<table class=\"counts\"><caption>" << counts.instructions << " instructions in " << (is_loop(code) ? "one iteration of the " : "the ")
-            << text(counts.place) << "</caption><thead><tr><th>class</th><th>instructions</th><th><span class=\"hidden\">bar</span></th></tr></thead><tbody>\n";
+        out << "<table class=\"counts\"><caption>" << counts.instructions << " instructions in "
+            << (is_loop(code) ? "one iteration of the " : "the ") << text(counts.place)
+            << "</caption><thead><tr><th>class</th><th>instructions</th><th><span "
+               "class=\"hidden\">bar</span></th></tr></thead><tbody>\n";
         for (const auto& [kind, count] : counts.classes) {
             const auto& tint = tint_of(kind);
-            out << "<tr><td>" << text(kind) << "</td><td class=\"n\">" << count << "</td><td><svg width=\"100%\" height=\"12\"><rect class=\"" << tint.style
-                << "\" height=\"12\" width=\"" << percent(static_cast<double>(count) / most) << "\"/></svg></td></tr>\n";
+            out << "<tr><td>" << text(kind) << "</td><td class=\"n\">" << count
+                << "</td><td><svg width=\"100%\" height=\"12\"><rect class=\"" << tint.style
+                << "\" height=\"12\" width=\"" << percent(static_cast<double>(count) / most)
+                << "\"/></svg></td></tr>\n";
         }
         out << "</tbody></table>\n";
         if (!counts.memory.empty()) {
             out << "<p>Accesses: ";
-            for (std::size_t i = 0; i < counts.memory.size(); ++i) out << (i ? ", " : "") << counts.memory[i].second << " " << text(counts.memory[i].first);
+            for (std::size_t i = 0; i < counts.memory.size(); ++i)
+                out << (i ? ", " : "") << counts.memory[i].second << " " << text(counts.memory[i].first);
             out << ".</p>\n";
         }
     }
@@ -98,21 +105,25 @@ void write_facts(std::ostream& out, const model::Record& r, const Code& code) {
 
 void write_one(std::ostream& out, const Context& c, const Code& code, bool open) {
     const auto& r = c.records()[code.cell];
-    out << "<details class=\"code\" data-cell=\"" << code.cell << "\"" << (open ? " open" : "") << "><summary>" << text(r.id) << " on "
-        << text(c.devices[c.device_of[code.cell]].name);
+    out << "<details class=\"code\" data-cell=\"" << code.cell << "\"" << (open ? " open" : "") << "><summary>"
+        << text(r.id) << " on " << text(c.devices[c.device_of[code.cell]].name);
     const auto varying = c.varying.find(r.family);
     if (varying != c.varying.end()) out << " <small>" << text(point_text(r, varying->second)) << "</small>";
     if (r.time) out << ": " << text(format_seconds(r.time->median)) << " <small>" << text(spread(r)) << "</small>";
     if (r.code.registers) out << ", " << *r.code.registers << " registers";
-    if (!code.counts.empty()) out << ", " << code.counts.front().instructions << " instructions in the " << text(code.place);
+    if (!code.counts.empty())
+        out << ", " << code.counts.front().instructions << " instructions in the " << text(code.place);
     out << "</summary>\n";
     if (!code.same.empty()) {
         constexpr std::size_t most = 12;
-        out << "<p>The same code at " << code.same.size() << (code.same.size() == 1 ? " other point: " : " other points: ");
+        out << "<p>The same code at " << code.same.size()
+            << (code.same.size() == 1 ? " other point: " : " other points: ");
         for (std::size_t i = 0; i < std::min(most, code.same.size()); ++i) {
             const auto& other = c.records()[code.same[i]];
             const auto at = varying == c.varying.end() ? std::string() : point_text(other, varying->second);
-            out << (i ? ", " : "") << c.link(code.same[i], (at.empty() ? other.id : at) + (other.time ? ", " + format_seconds(other.time->median) : ""));
+            out << (i ? ", " : "")
+                << c.link(code.same[i],
+                          (at.empty() ? other.id : at) + (other.time ? ", " + format_seconds(other.time->median) : ""));
         }
         out << (code.same.size() > most ? ", …" : "") << ".</p>\n";
     }
@@ -120,7 +131,8 @@ void write_one(std::ostream& out, const Context& c, const Code& code, bool open)
     write_facts(out, r, code);
     write_counts(out, code);
     out << "<div class=\"beside\">";
-    if (!code.source.empty()) out << "<div><h5>source</h5><pre class=\"source\" tabindex=\"0\">" << listing(code.source) << "</pre></div>";
+    if (!code.source.empty())
+        out << "<div><h5>source</h5><pre class=\"source\" tabindex=\"0\">" << listing(code.source) << "</pre></div>";
     if (!code.lines.empty()) {
         out << "<div><h5>" << text(code.isa) << ", " << text(code.place) << "</h5><pre class=\"isa\" tabindex=\"0\">";
         for (const auto& line : code.lines) {
@@ -129,7 +141,8 @@ void write_one(std::ostream& out, const Context& c, const Code& code, bool open)
                 continue;
             }
             const auto& tint = tint_of(line.kind);
-            out << "<span class=\"" << tint.style << "\"><i>" << tint.letter << "</i>" << text(line.text) << "</span>\n";
+            out << "<span class=\"" << tint.style << "\"><i>" << tint.letter << "</i>" << text(line.text)
+                << "</span>\n";
         }
         if (code.lines_left_out > 0) out << "… " << code.lines_left_out << " more lines are in the dump\n";
         out << "</pre></div>";
@@ -147,15 +160,19 @@ std::string tinted(const CodeLine& line) {
 void write_pair(std::ostream& out, const Context& c, const CodePair& pair, bool open) {
     const auto& left = c.records()[pair.left];
     const auto& right = c.records()[pair.right];
-    const auto time = [](const model::Record& r) { return r.time ? " " + format_seconds(r.time->median) : std::string(); };
-    out << "<details class=\"pair\"" << (open ? " open" : "") << "><summary>" << text(left.id) << text(time(left)) << " beside " << text(right.id)
-        << text(time(right)) << " on " << text(c.devices[c.device_of[pair.left]].name)
+    const auto time = [](const model::Record& r) {
+        return r.time ? " " + format_seconds(r.time->median) : std::string();
+    };
+    out << "<details class=\"pair\"" << (open ? " open" : "") << "><summary>" << text(left.id) << text(time(left))
+        << " beside " << text(right.id) << text(time(right)) << " on " << text(c.devices[c.device_of[pair.left]].name)
         << "</summary><div class=\"scroll\"><table class=\"aligned\"><thead><tr><th>" << text(left.id)
-        << "</th><th><span class=\"hidden\">same or not</span></th><th>" << text(right.id) << "</th></tr></thead><tbody>\n";
+        << "</th><th><span class=\"hidden\">same or not</span></th><th>" << text(right.id)
+        << "</th></tr></thead><tbody>\n";
     for (const auto& line : pair.lines) {
         const char* style = line.mark == ' ' ? "same" : line.mark == '~' ? "near" : line.mark == '<' ? "left" : "right";
         const char* sign = line.mark == ' ' ? "" : line.mark == '~' ? "~" : line.mark == '<' ? "&lt;" : "&gt;";
-        out << "<tr class=\"" << style << "\"><td>" << tinted(line.left) << "</td><td>" << sign << "</td><td>" << tinted(line.right) << "</td></tr>\n";
+        out << "<tr class=\"" << style << "\"><td>" << tinted(line.left) << "</td><td>" << sign << "</td><td>"
+            << tinted(line.right) << "</td></tr>\n";
     }
     out << "</tbody></table></div></details>\n";
 }
@@ -164,29 +181,36 @@ void write_pair(std::ostream& out, const Context& c, const CodePair& pair, bool 
 
 void write_code(std::ostream& out, const Context& c) {
     if (c.page.code.empty()) return;
-    out << "<section>\n" << heading(2, "code", "Time and code side by side")
-        << "<p>Each listing is the part of the machine code that runs most, as far as the addresses of the running threads were sampled; otherwise "
+    out << "<section>\n"
+        << heading(2, "code", "Time and code side by side")
+        << "<p>Each listing is the part of the machine code that runs most, as far as the addresses of the running "
+           "threads were sampled; otherwise "
            "it is the innermost loop whose iteration does the most work, and the entry says so.</p>\n";
     std::map<std::string, std::vector<std::size_t>> absent;  // by reason: one sentence for many cells
     bool any = false;
     for (const auto& code : c.page.code) {
-        if (code.absent.empty()) any = true;
-        else absent[code.absent].push_back(code.cell);
+        if (code.absent.empty())
+            any = true;
+        else
+            absent[code.absent].push_back(code.cell);
     }
     if (any) write_legend(out);
     std::set<std::string> families;  // the first of each stands open
     for (const auto& code : c.page.code)
         if (code.absent.empty()) write_one(out, c, code, families.insert(c.records()[code.cell].family).second);
     if (!c.page.pairs.empty()) {
-        out << "<h3>Two variants beside each other</h3>\n<p>The listings of the fastest and of others, aligned: no sign is the same text, ~ the same "
+        out << "<h3>Two variants beside each other</h3>\n<p>The listings of the fastest and of others, aligned: no "
+               "sign is the same text, ~ the same "
                "instruction with other operands, "
                "&lt; only on the left, &gt; only on the right.</p>\n";
         for (const auto& pair : c.page.pairs) write_pair(out, c, pair, &pair == &c.page.pairs.front());
     }
     if (!c.page.code_left_out.empty()) out << "<p class=\"dim\">" << text(c.page.code_left_out) << "</p>\n";
     for (const auto& [reason, cells] : absent) {
-        out << "<p class=\"absent\">" << text(reason) << " (" << cells.size() << (cells.size() == 1 ? " cell: " : " cells: ");
-        for (std::size_t i = 0; i < std::min<std::size_t>(cells.size(), 6); ++i) out << (i ? ", " : "") << c.link(cells[i], c.records()[cells[i]].id);
+        out << "<p class=\"absent\">" << text(reason) << " (" << cells.size()
+            << (cells.size() == 1 ? " cell: " : " cells: ");
+        for (std::size_t i = 0; i < std::min<std::size_t>(cells.size(), 6); ++i)
+            out << (i ? ", " : "") << c.link(cells[i], c.records()[cells[i]].id);
         out << (cells.size() > 6 ? ", …" : "") << ")</p>\n";
     }
     out << "</section>\n";

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "core/text.hpp"
-#include "report/records/device_key.hpp"
 #include "report/html/markup.hpp"
+#include "report/records/device_key.hpp"
 
 namespace cllab::report::html {
 namespace {
@@ -14,7 +14,8 @@ namespace {
 std::string short_name(const std::string& name) {
     std::string out = name;
     for (const char* word : {"NVIDIA ", "AMD ", "Intel(R) ", "Intel ", "(R)", "(TM)", " Processor", " CPU"})
-        for (auto at = out.find(word); at != std::string::npos; at = out.find(word)) out.erase(at, std::string_view(word).size());
+        for (auto at = out.find(word); at != std::string::npos; at = out.find(word))
+            out.erase(at, std::string_view(word).size());
     out = folder_name(out);
     return out.empty() ? folder_name(name) : out;
 }
@@ -85,7 +86,8 @@ std::string Context::where(const GridFamily& family, const GridGroup& group) con
     std::string out;
     for (std::size_t a = 0; a < family.axes.size(); ++a) {
         const auto& first = family.groups.front().point[a];
-        const bool differs = std::any_of(family.groups.begin(), family.groups.end(), [&](const auto& g) { return g.point[a] != first; });
+        const bool differs =
+            std::any_of(family.groups.begin(), family.groups.end(), [&](const auto& g) { return g.point[a] != first; });
         if (differs && !group.point[a].empty()) out += (out.empty() ? "" : " ") + family.axes[a] + "=" + group.point[a];
     }
     return out;

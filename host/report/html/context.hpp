@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "report/table/device_grid.hpp"
 #include "report/html/page.hpp"
+#include "report/table/device_grid.hpp"
 
 namespace cllab::report::html {
 
@@ -21,16 +21,19 @@ struct Context {
 
     const Page& page;
     std::vector<PageDevice> devices;
-    std::vector<std::size_t> device_of;   ///< by record
-    std::vector<std::string> anchors;     ///< by record: "pitch_wide@H200", with the axes that vary where it has several points
+    std::vector<std::size_t> device_of;  ///< by record
+    std::vector<std::string>
+        anchors;  ///< by record: "pitch_wide@H200", with the axes that vary where it has several points
     std::map<std::string, std::vector<std::string>> varying;  ///< by family: axes on which its records differ
-    DeviceGrid grid;                      ///< of the records that are no points of curves
-    std::vector<std::string> warnings;    ///< each once
-    std::vector<std::vector<std::size_t>> warnings_of;  ///< by record
+    DeviceGrid grid;                                          ///< of the records that are no points of curves
+    std::vector<std::string> warnings;                        ///< each once
+    std::vector<std::vector<std::size_t>> warnings_of;        ///< by record
 
     const std::vector<model::Record>& records() const { return page.records; }
-    std::size_t index(const model::Record& record) const { return static_cast<std::size_t>(&record - page.records.data()); }
-    std::string name_of_grid_device(std::size_t d) const;  ///< of grid.devices[d]
+    std::size_t index(const model::Record& record) const {
+        return static_cast<std::size_t>(&record - page.records.data());
+    }
+    std::string name_of_grid_device(std::size_t d) const;                ///< of grid.devices[d]
     std::string link(std::size_t cell, const std::string& label) const;  ///< to the cell's row in the table of all
     /// "width=4096" of the group's point, of the axes that tell the family's groups apart.
     std::string where(const GridFamily& family, const GridGroup& group) const;

@@ -1,4 +1,5 @@
-// The records for the script, short: at most 512 samples a cell, as whole parts of the median. The rest is in the JSON lines.
+// The records for the script, short: at most 512 samples a cell, as whole parts of the median. The rest is in the JSON
+// lines.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -24,7 +25,9 @@ Json steps_of(const model::Record& r) {
     const auto n = std::min(most_samples, sorted.size());
     long long before = 0;
     for (std::size_t i = 0; i < n; ++i) {
-        const double value = sorted.size() <= most_samples ? sorted[i] : quantile(sorted, static_cast<double>(i) / static_cast<double>(n - 1));
+        const double value = sorted.size() <= most_samples
+                                 ? sorted[i]
+                                 : quantile(sorted, static_cast<double>(i) / static_cast<double>(n - 1));
         const auto at = std::llround(std::clamp(value / r.time->median, -1e9, 1e9) * parts);
         out.push_back(at - before);
         before = at;
@@ -36,11 +39,16 @@ Json steps_of(const model::Record& r) {
 
 std::string data_json(const Context& c) {
     Json out{{"parts", parts}, {"devices", Json::array()}, {"warnings", Json::array()}, {"cells", Json::array()}};
-    for (const auto& device : c.devices) out["devices"].push_back({{"name", printable(device.name)}, {"description", printable(device.description)}});
+    for (const auto& device : c.devices)
+        out["devices"].push_back({{"name", printable(device.name)}, {"description", printable(device.description)}});
     for (const auto& warning : c.warnings) out["warnings"].push_back(printable(warning));
     for (std::size_t i = 0; i < c.records().size(); ++i) {
         const auto& r = c.records()[i];
-        Json cell{{"id", printable(r.id)}, {"device", c.device_of[i]}, {"anchor", c.anchors[i]}, {"point", Json::object()}, {"status", model::name(r.status)}};
+        Json cell{{"id", printable(r.id)},
+                  {"device", c.device_of[i]},
+                  {"anchor", c.anchors[i]},
+                  {"point", Json::object()},
+                  {"status", model::name(r.status)}};
         for (const auto& [axis, value] : r.point) cell["point"][printable(axis)] = printable(value);
         if (!r.reason.empty()) cell["reason"] = printable(one_line(r.reason));
         if (r.time) {
@@ -59,8 +67,10 @@ std::string data_json(const Context& c) {
     // "<" begins whatever could end or change a script element.
     std::string text;
     for (const char ch : out.dump(-1, ' ', false, Json::error_handler_t::replace)) {
-        if (ch == '<') text += "\\u003c";
-        else text += ch;
+        if (ch == '<')
+            text += "\\u003c";
+        else
+            text += ch;
     }
     return text;
 }

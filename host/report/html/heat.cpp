@@ -25,7 +25,8 @@ std::vector<std::size_t> devices_of(const GridFamily& family, std::size_t device
     std::vector<std::size_t> out;
     for (std::size_t d = 0; d < devices; ++d) {
         const auto has = [d](const GridGroup& group) {
-            return std::any_of(group.cells.begin(), group.cells.end(), [d](const auto& cells) { return cells[d].record != nullptr; });
+            return std::any_of(group.cells.begin(), group.cells.end(),
+                               [d](const auto& cells) { return cells[d].record != nullptr; });
         };
         if (std::any_of(family.groups.begin(), family.groups.end(), has)) out.push_back(d);
     }
@@ -36,16 +37,22 @@ std::vector<std::size_t> devices_of(const GridFamily& family, std::size_t device
 
 void write_heat(std::ostream& out, const Context& c) {
     const auto& devices = c.grid.devices;
-    if (std::none_of(c.grid.families.begin(), c.grid.families.end(), [&](const auto& family) { return devices_of(family, devices.size()).size() > 1; })) {
+    if (std::none_of(c.grid.families.begin(), c.grid.families.end(),
+                     [&](const auto& family) { return devices_of(family, devices.size()).size() > 1; })) {
         if (devices.size() > 1)
-            out << "<section>\n" << heading(2, "by-device", "Variants by devices") << "<p>No family has records of two devices.</p>\n</section>\n";
+            out << "<section>\n"
+                << heading(2, "by-device", "Variants by devices")
+                << "<p>No family has records of two devices.</p>\n</section>\n";
         return;
     }
     out << "<section>\n"
         << heading(2, "by-device", "Variants by devices")
-        << "<p>Median time, and how many times that of the same device's fastest variant at the same point. Only the ratios of one column "
-           "compare with each other.</p>\n<p class=\"scale\">times the fastest: <span class=\"h0\">1</span><span class=\"h1\">to 2</span><span "
-           "class=\"h2\">to 4</span><span class=\"h3\">to 8</span><span class=\"h4\">to 16</span><span class=\"h5\">to 32</span><span "
+        << "<p>Median time, and how many times that of the same device's fastest variant at the same point. Only the "
+           "ratios of one column "
+           "compare with each other.</p>\n<p class=\"scale\">times the fastest: <span class=\"h0\">1</span><span "
+           "class=\"h1\">to 2</span><span "
+           "class=\"h2\">to 4</span><span class=\"h3\">to 8</span><span class=\"h4\">to 16</span><span class=\"h5\">to "
+           "32</span><span "
            "class=\"h6\">more</span></p>\n";
     for (const auto& family : c.grid.families) {
         const auto columns = devices_of(family, devices.size());
@@ -53,14 +60,16 @@ void write_heat(std::ostream& out, const Context& c) {
         std::size_t shown = 0;
         for (const auto& group : family.groups) {
             if (shown++ == most_maps) {
-                out << "<p class=\"dim\">" << family.groups.size() - most_maps << " more points of " << text(family.name)
-                    << " are in the table of all cells.</p>\n";
+                out << "<p class=\"dim\">" << family.groups.size() - most_maps << " more points of "
+                    << text(family.name) << " are in the table of all cells.</p>\n";
                 break;
             }
             const auto where = c.where(family, group);
-            out << "<div class=\"scroll\"><table class=\"heat\"><caption>" << text(family.name) << (where.empty() ? "" : " at " + text(where))
-                << "</caption><thead><tr><th>variant</th>";
-            for (const auto d : columns) out << "<th title=\"" << text(devices[d].description) << "\">" << text(c.name_of_grid_device(d)) << "</th>";
+            out << "<div class=\"scroll\"><table class=\"heat\"><caption>" << text(family.name)
+                << (where.empty() ? "" : " at " + text(where)) << "</caption><thead><tr><th>variant</th>";
+            for (const auto d : columns)
+                out << "<th title=\"" << text(devices[d].description) << "\">" << text(c.name_of_grid_device(d))
+                    << "</th>";
             out << "</tr></thead><tbody>\n";
             for (std::size_t v = 0; v < group.ids.size(); ++v) {
                 out << "<tr><th>" << text(group.ids[v]) << "</th>";
@@ -76,10 +85,13 @@ void write_heat(std::ostream& out, const Context& c) {
                         out << c.link(c.index(*r), format_seconds(r->time->median));
                         if (cell.rank.compared)
                             out << "<small>"
-                                << (cell.rank.fastest ? "fastest" : (cell.rank.indistinct ? "~" : "") + format_significant(cell.rank.ratio, 3) + "x")
+                                << (cell.rank.fastest ? "fastest"
+                                                      : (cell.rank.indistinct ? "~" : "") +
+                                                            format_significant(cell.rank.ratio, 3) + "x")
                                 << "</small>";
                     } else {
-                        out << "<span class=\"" << (model::is_failure(r->status) ? "bad" : "dim") << "\">" << model::name(r->status) << "</span>";
+                        out << "<span class=\"" << (model::is_failure(r->status) ? "bad" : "dim") << "\">"
+                            << model::name(r->status) << "</span>";
                     }
                     out << "</td>";
                 }

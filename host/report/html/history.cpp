@@ -1,10 +1,10 @@
 // The times of a cell over the runs that measured it, and where their level changed.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <ostream>
 #include <set>
-
-#include <fmt/format.h>
 
 #include "report/html/chart.hpp"
 #include "report/html/context.hpp"
@@ -15,8 +15,10 @@ namespace {
 std::string name_of(const Context& c, const model::History& h) {
     const auto& r = c.records()[h.points.back().record];
     const auto varying = c.varying.find(r.family);
-    const auto point = varying == c.varying.end() || varying->second.empty() ? std::string() : point_text(r, varying->second);
-    return h.id + (point.empty() ? "" : " " + point) + (c.devices.size() > 1 ? " on " + c.devices[c.device_of[h.points.back().record]].name : "");
+    const auto point =
+        varying == c.varying.end() || varying->second.empty() ? std::string() : point_text(r, varying->second);
+    return h.id + (point.empty() ? "" : " " + point) +
+           (c.devices.size() > 1 ? " on " + c.devices[c.device_of[h.points.back().record]].name : "");
 }
 
 /// "+3.1 %" of the level against the one before.
@@ -30,15 +32,16 @@ void write_history_chart(std::ostream& out, const Context& c, const model::Histo
     for (std::size_t i = 0; i < h.points.size(); ++i) {
         const auto& r = c.records()[h.points[i].record];
         const bool interval = r.time && r.time->has_interval();
-        line.marks.push_back(
-            {static_cast<double>(i), h.points[i].seconds, interval ? r.time->low : 0, interval ? r.time->high : 0, static_cast<long>(h.points[i].record)});
+        line.marks.push_back({static_cast<double>(i), h.points[i].seconds, interval ? r.time->low : 0,
+                              interval ? r.time->high : 0, static_cast<long>(h.points[i].record)});
     }
     std::vector<ChartGuide> guides;
     for (std::size_t i = 0; i < h.levels.size(); ++i) {
         const auto& level = h.levels[i];
         const auto first = static_cast<double>(level.first), last = static_cast<double>(level.first + level.count - 1);
         guides.push_back({false, std::exp(level.centre), first, last, quantity(std::exp(level.centre), "s")});
-        if (i > 0) guides.push_back({true, first - 0.5, 0, 0, change_of(h, i) + (level.provisional ? ", provisional" : "")});
+        if (i > 0)
+            guides.push_back({true, first - 0.5, 0, 0, change_of(h, i) + (level.provisional ? ", provisional" : "")});
     }
     write_chart(out, {name_of(c, h), "runs after the first", "", "median time", "s", false}, {line}, guides);
 }
@@ -51,9 +54,10 @@ void write_levels(std::ostream& out, const Context& c, const std::vector<const m
             const auto& level = h->levels[i];
             const auto& first = h->points[level.first];
             out << "<tr><td>" << (i == 0 ? c.link(h->points.back().record, name_of(c, *h)) : "") << "</td><td>"
-                << text(first.utc + (first.label.empty() ? "" : " " + first.label)) << "</td><td class=\"n\">" << text(quantity(std::exp(level.centre), "s"))
-                << "</td><td class=\"n\">" << (i == 0 ? "" : text(change_of(*h, i) + (level.provisional ? ", provisional" : ""))) << "</td><td class=\"n\">"
-                << level.count << "</td></tr>\n";
+                << text(first.utc + (first.label.empty() ? "" : " " + first.label)) << "</td><td class=\"n\">"
+                << text(quantity(std::exp(level.centre), "s")) << "</td><td class=\"n\">"
+                << (i == 0 ? "" : text(change_of(*h, i) + (level.provisional ? ", provisional" : "")))
+                << "</td><td class=\"n\">" << level.count << "</td></tr>\n";
         }
     }
     out << "</tbody></table></div>\n";
@@ -72,14 +76,18 @@ void write_history(std::ostream& out, const Context& c) {
     constexpr std::size_t most_charts = 24;
     out << "<section>\n"
         << heading(2, "history", "History") << "<p>" << changed.size() << " of " << all.size()
-        << " cells changed their level by more than 1 % from run to run. A level that begins in the last three runs is provisional. Runs are processes of "
+        << " cells changed their level by more than 1 % from run to run. A level that begins in the last three runs is "
+           "provisional. Runs are processes of "
            "their own, and times "
-           "of different runs share no arrangement: a change here is a reason to look, <code>cllab regress</code> is the test.</p>\n<p>Points are medians, "
+           "of different runs share no arrangement: a change here is a reason to look, <code>cllab regress</code> is "
+           "the test.</p>\n<p>Points are medians, "
            "bars their 95 % "
-           "intervals; dashed are levels and where they change. The time axis does not begin at zero.</p>\n<div class=\"figures\" id=\"history-charts\">\n";
+           "intervals; dashed are levels and where they change. The time axis does not begin at zero.</p>\n<div "
+           "class=\"figures\" id=\"history-charts\">\n";
     for (std::size_t i = 0; i < std::min(most_charts, all.size()); ++i) write_history_chart(out, c, *all[i]);
     out << "</div>\n";
-    if (all.size() > most_charts) out << "<p>Charts of the first " << most_charts << "; the table has all " << all.size() << ".</p>\n";
+    if (all.size() > most_charts)
+        out << "<p>Charts of the first " << most_charts << "; the table has all " << all.size() << ".</p>\n";
     write_levels(out, c, all);
     out << "</section>\n";
 }

@@ -15,12 +15,23 @@ std::string text(std::string_view raw, std::string_view kept) {
     std::string out;
     for (const char c : printable(raw, kept)) {
         switch (c) {
-            case '&': out += "&amp;"; break;
-            case '<': out += "&lt;"; break;
-            case '>': out += "&gt;"; break;
-            case '"': out += "&quot;"; break;
-            case '\'': out += "&#39;"; break;
-            default: out += c;
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            case '\'':
+                out += "&#39;";
+                break;
+            default:
+                out += c;
         }
     }
     return out;
@@ -39,7 +50,8 @@ std::string percent(double share) { return exact(std::round(share * 1e4) / 1e2 +
 
 std::string quantity(double value, const std::string& unit) {
     if (unit == "s") return format_seconds(value);
-    if (unit == "byte" && value >= 0 && value < 1e18) return format_bytes(static_cast<std::uint64_t>(std::llround(value)));
+    if (unit == "byte" && value >= 0 && value < 1e18)
+        return format_bytes(static_cast<std::uint64_t>(std::llround(value)));
     if (unit == "Hz" || unit.find("/s") != std::string::npos) return format_rate(value, unit);
     const bool whole = value == std::floor(value) && std::abs(value) < 1e15;
     const std::string digits = whole ? std::to_string(static_cast<long long>(value)) : format_significant(value, 3);
@@ -47,11 +59,15 @@ std::string quantity(double value, const std::string& unit) {
 }
 
 std::string in_words(const std::string& unit) {
-    static const std::array<std::pair<const char*, const char*>, 5> words{{
-        {"s", "seconds"}, {"byte", "bytes"}, {"B/s", "bytes per second"}, {"FLOP/s", "operations per second"}, {"%", "percent"}}};
+    static const std::array<std::pair<const char*, const char*>, 5> words{{{"s", "seconds"},
+                                                                           {"byte", "bytes"},
+                                                                           {"B/s", "bytes per second"},
+                                                                           {"FLOP/s", "operations per second"},
+                                                                           {"%", "percent"}}};
     for (const auto& [sign, word] : words)
         if (unit == sign) return word;
-    const bool plural = !unit.empty() && unit.find('/') == std::string::npos && unit.back() != 's' && std::isalpha(static_cast<unsigned char>(unit.back()));
+    const bool plural = !unit.empty() && unit.find('/') == std::string::npos && unit.back() != 's' &&
+                        std::isalpha(static_cast<unsigned char>(unit.back()));
     return plural ? unit + "s" : unit;
 }
 
@@ -101,7 +117,10 @@ std::string spread(const model::Record& r) {
     if (!r.time) return "";
     if (!r.time->has_interval()) return "n = " + std::to_string(r.time->n);
     if (!(r.time->median > 0)) return "";
-    return "±" + format_significant(100 * std::max(r.time->median - r.time->low, r.time->high - r.time->median) / r.time->median, 2) + " %";
+    return "±" +
+           format_significant(
+               100 * std::max(r.time->median - r.time->low, r.time->high - r.time->median) / r.time->median, 2) +
+           " %";
 }
 
 std::optional<double> metric(const model::Record& record, std::string_view name) {
@@ -113,7 +132,8 @@ std::optional<double> metric(const model::Record& record, std::string_view name)
 std::string point_text(const model::Record& record, const std::vector<std::string>& axes) {
     std::string out;
     for (const auto& [axis, value] : record.point)
-        if (axes.empty() || std::find(axes.begin(), axes.end(), axis) != axes.end()) out += (out.empty() ? "" : " ") + axis + "=" + value;
+        if (axes.empty() || std::find(axes.begin(), axes.end(), axis) != axes.end())
+            out += (out.empty() ? "" : " ") + axis + "=" + value;
     return out;
 }
 
@@ -125,8 +145,8 @@ std::string breakable(std::string_view name) {
 
 std::string heading(int level, const std::string& id, const std::string& title) {
     const std::string tag = "h" + std::to_string(level);
-    return "<" + tag + " id=\"" + text(id) + "\">" + text(title) + " <a class=\"here\" href=\"#" + text(id) + "\" aria-label=\"link to this part\">#</a></" +
-           tag + ">\n";
+    return "<" + tag + " id=\"" + text(id) + "\">" + text(title) + " <a class=\"here\" href=\"#" + text(id) +
+           "\" aria-label=\"link to this part\">#</a></" + tag + ">\n";
 }
 
 }  // namespace cllab::report::html

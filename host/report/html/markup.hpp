@@ -1,5 +1,5 @@
-// Small pieces of HTML and SVG. Coordinates along x are shares of the width, so that charts fit any screen and their text
-// keeps its size.
+// Small pieces of HTML and SVG. Coordinates along x are shares of the width, so that charts fit any screen and their
+// text keeps its size.
 #pragma once
 
 #include <optional>

@@ -19,7 +19,8 @@ void write_whom(std::ostream& out, const Context& c, const Cells& cells) {
         out << "all " << cells.size() << " cells";
         return;
     }
-    for (std::size_t i = 0; i < std::min(most, cells.size()); ++i) out << (i ? ", " : "") << c.link(cells[i], c.records()[cells[i]].id);
+    for (std::size_t i = 0; i < std::min(most, cells.size()); ++i)
+        out << (i ? ", " : "") << c.link(cells[i], c.records()[cells[i]].id);
     if (cells.size() > most) out << " and " << cells.size() - most << " more";
 }
 
@@ -50,7 +51,8 @@ void write_distinct(std::ostream& out, const Context& c, const char* caption, co
         if (const std::string v = value(c.records()[i]); !v.empty()) cells[v].push_back(i);
     if (cells.empty()) return;
     constexpr std::size_t most = 100;
-    out << "<details><summary>" << caption << " (" << cells.size() << ")</summary><div class=\"scroll\"><table><thead><tr><th>" << title
+    out << "<details><summary>" << caption << " (" << cells.size()
+        << ")</summary><div class=\"scroll\"><table><thead><tr><th>" << title
         << "</th><th>cells</th></tr></thead><tbody>\n";
     std::size_t shown = 0;
     for (const auto& [v, of] : cells) {
@@ -73,7 +75,8 @@ void write_runs(std::ostream& out, const Context& c) {
         cells.push_back(i);
     }
     out << "<h3>Runs</h3>\n<div "
-           "class=\"scroll\"><table><thead><tr><th>run</th><th>from</th><th>to</th><th>cells</th><th>label</th><th>seed</th><th>host</th><th>command "
+           "class=\"scroll\"><table><thead><tr><th>run</th><th>from</th><th>to</th><th>cells</th><th>label</"
+           "th><th>seed</th><th>host</th><th>command "
            "line</th></tr></thead><tbody>\n";
     for (const auto& id : order) {
         const auto& cells = runs[id];
@@ -83,10 +86,11 @@ void write_runs(std::ostream& out, const Context& c) {
             from = std::min(from, c.records()[i].utc);
             to = std::max(to, c.records()[i].utc);
         }
-        out << "<tr><td>" << text(id.empty() ? "of schema 1" : id) << "</td><td>" << text(from) << "</td><td>" << text(to) << "</td><td class=\"n\">"
-            << cells.size() << "</td><td>" << text(first.run.label) << "</td><td class=\"n\">" << (first.run.seed ? std::to_string(*first.run.seed) : "")
-            << "</td><td>" << text(join({first.host.name, first.host.cpu, first.host.os}, "; ")) << "</td><td><code>" << text(join(first.argv, " "))
-            << "</code></td></tr>\n";
+        out << "<tr><td>" << text(id.empty() ? "of schema 1" : id) << "</td><td>" << text(from) << "</td><td>"
+            << text(to) << "</td><td class=\"n\">" << cells.size() << "</td><td>" << text(first.run.label)
+            << "</td><td class=\"n\">" << (first.run.seed ? std::to_string(*first.run.seed) : "") << "</td><td>"
+            << text(join({first.host.name, first.host.cpu, first.host.os}, "; ")) << "</td><td><code>"
+            << text(join(first.argv, " ")) << "</code></td></tr>\n";
     }
     out << "</tbody></table></div>\n";
 }
@@ -108,21 +112,27 @@ void write_method(std::ostream& out, const Context& c) {
     for (const auto& r : c.records())
         if (r.time)
             ++how["caches " + (r.time->cache.empty() ? "hot" : r.time->cache) + ", " +
-                  (r.time->clock == "event" ? "the device's event clock" : r.time->clock + " clock") + ", " + ending(r.time->stop_reason)];
-    out << "<p>A time is the median of its samples, its interval the 95 % order-statistic interval of the median. A cell whose result was wrong has no "
+                  (r.time->clock == "event" ? "the device's event clock" : r.time->clock + " clock") + ", " +
+                  ending(r.time->stop_reason)];
+    out << "<p>A time is the median of its samples, its interval the 95 % order-statistic interval of the median. A "
+           "cell whose result was wrong has no "
            "time.</p>\n<ul>\n";
-    for (const auto& [words, count] : how) out << "<li>" << count << (count == 1 ? " cell: " : " cells: ") << text(words) << "</li>\n";
+    for (const auto& [words, count] : how)
+        out << "<li>" << count << (count == 1 ? " cell: " : " cells: ") << text(words) << "</li>\n";
     out << "</ul>\n";
     write_warnings(out, c);
     write_runs(out, c);
     write_distinct(out, c, "Devices and drivers", "platform, driver, identity", [](const auto& r) {
-        return join({r.device.name, r.device.platform, "driver " + r.device.driver, r.device.identity, "selected by " + r.device.selector}, "; ");
+        return join({r.device.name, r.device.platform, "driver " + r.device.driver, r.device.identity,
+                     "selected by " + r.device.selector},
+                    "; ");
     });
     write_distinct(out, c, "Build options", "options", [](const auto& r) { return r.build.options; });
     write_distinct(out, c, "Kernel texts", "SHA-256 of the text, and where it is from", [](const auto& r) {
         return r.build.source_sha256.empty() ? std::string() : r.build.source_sha256 + " " + r.build.source;
     });
-    write_distinct(out, c, "Fingerprints of the machine code", "equal for equal code", [](const auto& r) { return r.code.fingerprint; });
+    write_distinct(out, c, "Fingerprints of the machine code", "equal for equal code",
+                   [](const auto& r) { return r.code.fingerprint; });
     write_distinct(out, c, "Dumps", "folder", [](const auto& r) { return r.dump; });
     out << "</section>\n";
 }

@@ -52,7 +52,9 @@ std::string only_sentence(const GridGroup& group, std::size_t device) {
     if (!only) return "";
     const auto copy = metric(*only, "of_copy");
     return id + " takes " + format_seconds(only->time->median) + " (" + spread(*only) + ")" +
-           (copy ? ", at " + format_significant(*copy, 3) + " % of the bandwidth of a plain copy of as many bytes" : "") + ".";
+           (copy ? ", at " + format_significant(*copy, 3) + " % of the bandwidth of a plain copy of as many bytes"
+                 : "") +
+           ".";
 }
 
 /// How far the curves of a family go, one sentence each.
@@ -71,10 +73,12 @@ void write_curve_sentences(std::ostream& out, const Context& c, const std::strin
                 ++left;
                 continue;
             }
-            const auto at = [&](const auto& s) { return format_seconds(value(s)) + " at " + series.axis + " " + quantity(s.x, series.unit); };
+            const auto at = [&](const auto& s) {
+                return format_seconds(value(s)) + " at " + series.axis + " " + quantity(s.x, series.unit);
+            };
             out << "<p class=\"verdict\">"
-                << text("On " + device + " " + family + "_" + series.curve.variant + " takes " + at(samples.front()) + " and " + at(samples.back()) +
-                        (samples.front().per_step > 0 ? " per step." : "."))
+                << text("On " + device + " " + family + "_" + series.curve.variant + " takes " + at(samples.front()) +
+                        " and " + at(samples.back()) + (samples.front().per_step > 0 ? " per step." : "."))
                 << "</p>\n";
         }
     }
@@ -92,19 +96,22 @@ std::string ranking_sentence(const GridGroup& group, std::size_t device) {
     for (std::size_t v = 0; v < group.ids.size(); ++v)
         if (group.cells[v][device].rank.compared) ranked.push_back({group.ids[v], &group.cells[v][device]});
     if (ranked.size() < 2) return only_sentence(group, device);
-    std::stable_sort(ranked.begin(), ranked.end(), [](const Entry& a, const Entry& b) { return a.cell->rank.ratio < b.cell->rank.ratio; });
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [](const Entry& a, const Entry& b) { return a.cell->rank.ratio < b.cell->rank.ratio; });
     const auto& best = ranked.front();
     const auto time = format_seconds(best.cell->record->time->median);
     const auto& last = ranked.back();
-    const std::string range = " (" + last.id + " takes " + format_significant(last.cell->rank.ratio, 3) + " times as long)";
+    const std::string range =
+        " (" + last.id + " takes " + format_significant(last.cell->rank.ratio, 3) + " times as long)";
     if (best.cell->rank.fastest)
-        return best.id + " is fastest at " + time + "; next is " + ranked[1].id + ", " + format_significant(ranked[1].cell->rank.ratio, 3) +
-               " times as long" + (ranked.size() > 2 ? range : "") + ".";
+        return best.id + " is fastest at " + time + "; next is " + ranked[1].id + ", " +
+               format_significant(ranked[1].cell->rank.ratio, 3) + " times as long" + (ranked.size() > 2 ? range : "") +
+               ".";
     std::vector<std::string> close;
     for (const auto& entry : ranked)
         if (entry.cell->rank.indistinct) close.push_back(entry.id);
-    return "no variant is clearly the fastest: " + join(close, ", ") + " cannot be told apart, the least time is " + time +
-           (close.size() < ranked.size() ? range : "") + ".";
+    return "no variant is clearly the fastest: " + join(close, ", ") + " cannot be told apart, the least time is " +
+           time + (close.size() < ranked.size() ? range : "") + ".";
 }
 
 void write_overview(std::ostream& out, const Context& c) {
@@ -118,16 +125,18 @@ void write_overview(std::ostream& out, const Context& c) {
         last = std::max(last, r.utc);
     }
     out << "<section class=\"lead\">\n"
-        << heading(2, "overview", "What was compared, and the verdict") << "<p>" << c.records().size() << (c.records().size() == 1 ? " cell" : " cells")
-        << " (";
+        << heading(2, "overview", "What was compared, and the verdict") << "<p>" << c.records().size()
+        << (c.records().size() == 1 ? " cell" : " cells") << " (";
     bool any = false;
     for (const auto& [status, count] : counts) {
         out << (any ? ", " : "") << count << " " << model::name(status);
         any = true;
     }
-    out << ") of " << runs.size() << (runs.size() == 1 ? " run" : " runs") << " on " << c.devices.size() << (c.devices.size() == 1 ? " device" : " devices")
-        << ", " << text(first) << (last == first ? "" : " to " + text(last)) << ".</p>\n<ul class=\"devices\">\n";
-    for (const auto& device : c.devices) out << "<li><b>" << text(device.name) << "</b> " << text(device.description) << "</li>\n";
+    out << ") of " << runs.size() << (runs.size() == 1 ? " run" : " runs") << " on " << c.devices.size()
+        << (c.devices.size() == 1 ? " device" : " devices") << ", " << text(first)
+        << (last == first ? "" : " to " + text(last)) << ".</p>\n<ul class=\"devices\">\n";
+    for (const auto& device : c.devices)
+        out << "<li><b>" << text(device.name) << "</b> " << text(device.description) << "</li>\n";
     out << "</ul>\n";
     std::vector<std::string> families;
     const auto name_family = [&](const std::string& name) {
@@ -155,10 +164,11 @@ void write_overview(std::ostream& out, const Context& c) {
         out << "<h3>What failed</h3>\n<ul>\n";
         for (std::size_t k = 0; k < std::min(most, failed.size()); ++k) {
             const auto& r = c.records()[failed[k]];
-            out << "<li>" << c.link(failed[k], r.id) << " on " << text(c.devices[c.device_of[failed[k]]].name) << ": <b class=\"bad\">" << model::name(r.status)
-                << "</b>, " << text(one_line(r.reason)) << "</li>\n";
+            out << "<li>" << c.link(failed[k], r.id) << " on " << text(c.devices[c.device_of[failed[k]]].name)
+                << ": <b class=\"bad\">" << model::name(r.status) << "</b>, " << text(one_line(r.reason)) << "</li>\n";
         }
-        if (failed.size() > most) out << "<li>and " << failed.size() - most << " more, in the table of all cells</li>\n";
+        if (failed.size() > most)
+            out << "<li>and " << failed.size() - most << " more, in the table of all cells</li>\n";
         out << "</ul>\n";
     }
     out << "</section>\n";

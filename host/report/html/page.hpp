@@ -1,6 +1,7 @@
-// The records of a report as one self-contained HTML page. Tables and charts are made here, as text and SVG, so that the
-// page says everything without JavaScript; the script adds hover, zoom, sorting and filtering. No request is made, and text
-// from records is text: a policy in the page lets nothing run but the page's own two scripts, named by their hashes.
+// The records of a report as one self-contained HTML page. Tables and charts are made here, as text and SVG, so that
+// the page says everything without JavaScript; the script adds hover, zoom, sorting and filtering. No request is made,
+// and text from records is text: a policy in the page lets nothing run but the page's own two scripts, named by their
+// hashes.
 #pragma once
 
 #include <iosfwd>
@@ -29,7 +30,8 @@ struct Curves {
     std::vector<model::Finding> findings;
 };
 
-/// A line of a listing: its text and the class that its instruction is counted in; without a class a remark between instructions.
+/// A line of a listing: its text and the class that its instruction is counted in; without a class a remark between
+/// instructions.
 struct CodeLine {
     std::string text, kind;
 };
@@ -42,16 +44,16 @@ struct Counts {
 
 /// What the dump of a cell says. `absent`: why it says nothing, as a sentence; then the rest is empty.
 struct Code {
-    std::size_t cell = 0;     ///< index into Page::records
+    std::size_t cell = 0;           ///< index into Page::records
     std::vector<std::size_t> same;  ///< other cells of the same variant and device with equal code
     std::string absent;
-    std::string evidence;     ///< whether the place shown is where the time goes, as a sentence
-    std::string source;       ///< the kernel's own function
-    std::string isa, place;   ///< of `lines`: "x86", "innermost loop at 0x1a68"
+    std::string evidence;    ///< whether the place shown is where the time goes, as a sentence
+    std::string source;      ///< the kernel's own function
+    std::string isa, place;  ///< of `lines`: "x86", "innermost loop at 0x1a68"
     std::vector<CodeLine> lines;
     std::size_t lines_left_out = 0;
     std::vector<Counts> counts;
-    std::string occupancy;    ///< with its arithmetic; empty when unknown
+    std::string occupancy;  ///< with its arithmetic; empty when unknown
 };
 
 /// The loops of two cells aligned; marks as inspect::DiffLine has them.
@@ -86,16 +88,16 @@ struct Portrait {
 struct Page {
     const std::vector<model::Record>& records;
     MayBeAuto may_be_auto{};
-    std::vector<bool> in_curve;  ///< by record: it is a point of one of `curves`
+    std::vector<bool> in_curve;                                  ///< by record: it is a point of one of `curves`
     std::vector<std::pair<std::string, std::string>> questions;  ///< of families
-    std::vector<std::string> verdicts;  ///< of comparisons over arrangements, a sentence each
+    std::vector<std::string> verdicts;                           ///< of comparisons over arrangements, a sentence each
     std::vector<Curves> curves;
     std::vector<Code> code;
     std::vector<CodePair> pairs;
     std::string code_left_out;  ///< a sentence, when not all code is on the page
     std::vector<Portrait> portraits;
     std::vector<model::History> histories;  ///< of cells that several runs measured
-    std::string made;  ///< by what program, and when
+    std::string made;                       ///< by what program, and when
 };
 
 void write_page(std::ostream& out, const Page& page);

@@ -25,12 +25,14 @@ void write_chart_of(std::ostream& out, const Portrait& portrait, const std::stri
 }
 
 void write_charts(std::ostream& out, const Portrait& portrait, const std::string& device) {
-    write_chart_of(out, portrait, "latency", {"Latency of " + device, "footprint", "byte", "time of a load that waits for the one before", "s"},
+    write_chart_of(out, portrait, "latency",
+                   {"Latency of " + device, "footprint", "byte", "time of a load that waits for the one before", "s"},
                    [](const auto& s) { return s.per_step > 0 ? s.per_step : s.seconds; });
-    write_chart_of(out, portrait, "bandwidth", {"Bandwidth of " + device, "size", "byte", "bandwidth", "B/s"}, [](const auto& s) {
-        const auto found = s.metrics.find("bandwidth");
-        return found == s.metrics.end() ? 0 : found->second;
-    });
+    write_chart_of(out, portrait, "bandwidth", {"Bandwidth of " + device, "size", "byte", "bandwidth", "B/s"},
+                   [](const auto& s) {
+                       const auto found = s.metrics.find("bandwidth");
+                       return found == s.metrics.end() ? 0 : found->second;
+                   });
 }
 
 }  // namespace
@@ -42,29 +44,37 @@ void write_portraits(std::ostream& out, const Context& c) {
         for (const auto& portrait : c.page.portraits) {
             if (portrait.device_key != device.key) continue;
             any = true;
-            out << "<h3>" << text(portrait.device) << "</h3>\n<p>Profile of " << text(portrait.utc) << ".</p>\n<div class=\"figures\">\n";
+            out << "<h3>" << text(portrait.device) << "</h3>\n<p>Profile of " << text(portrait.utc)
+                << ".</p>\n<div class=\"figures\">\n";
             write_charts(out, portrait, device.name);
             out << "</div>\n<details><summary>All " << portrait.figures.size()
-                << " figures</summary><div class=\"scroll\"><table class=\"portrait\"><thead><tr><th>figure</th><th>value</th><th>95 % interval</th><th>the "
+                << " figures</summary><div class=\"scroll\"><table "
+                   "class=\"portrait\"><thead><tr><th>figure</th><th>value</th><th>95 % interval</th><th>the "
                    "driver says</th><th>how</th></tr></thead>";
             std::string section;
             for (const auto& f : portrait.figures) {
                 if (f.section != section) {
-                    out << (section.empty() ? "" : "</tbody>") << "<tbody><tr><th colspan=\"5\">" << text(f.section) << "</th></tr>\n";
+                    out << (section.empty() ? "" : "</tbody>") << "<tbody><tr><th colspan=\"5\">" << text(f.section)
+                        << "</th></tr>\n";
                     section = f.section;
                 }
-                out << "<tr><td>" << text(f.name) << "</td><td class=\"n\">" << text(quantity(f.value, f.unit)) << "</td><td class=\"n\">"
-                    << (f.low < f.high ? text(quantity(f.low, f.unit) + " to " + quantity(f.high, f.unit)) : "") << "</td><td>" << text(f.driver_says)
-                    << "</td><td>" << text(f.how) << "</td></tr>\n";
+                out << "<tr><td>" << text(f.name) << "</td><td class=\"n\">" << text(quantity(f.value, f.unit))
+                    << "</td><td class=\"n\">"
+                    << (f.low < f.high ? text(quantity(f.low, f.unit) + " to " + quantity(f.high, f.unit)) : "")
+                    << "</td><td>" << text(f.driver_says) << "</td><td>" << text(f.how) << "</td></tr>\n";
             }
             out << (section.empty() ? "" : "</tbody>") << "</table></div></details>\n";
             if (portrait.absent.empty()) continue;
-            out << "<details><summary>" << portrait.absent.size() << " figures that it has not, and why</summary><ul>\n";
-            for (const auto& a : portrait.absent) out << "<li>" << text(a.section + ", " + a.name + ": " + a.reason) << "</li>\n";
+            out << "<details><summary>" << portrait.absent.size()
+                << " figures that it has not, and why</summary><ul>\n";
+            for (const auto& a : portrait.absent)
+                out << "<li>" << text(a.section + ", " + a.name + ": " + a.reason) << "</li>\n";
             out << "</ul></details>\n";
         }
         if (!any)
-            out << "<p><b>" << text(device.name) << "</b>: no profile of this device is readable beside the dumps; <code>cllab profile</code> makes one.</p>\n";
+            out << "<p><b>" << text(device.name)
+                << "</b>: no profile of this device is readable beside the dumps; <code>cllab profile</code> makes "
+                   "one.</p>\n";
     }
     out << "</section>\n";
 }

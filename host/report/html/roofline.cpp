@@ -1,6 +1,6 @@
-// Rooflines: operations per second over operations per byte, below what the device itself was measured to reach. Peaks are
-// those of the device's profile; where there is none, the fastest of the records of the probes, and of the copies that the
-// cells were held against.
+// Rooflines: operations per second over operations per byte, below what the device itself was measured to reach. Peaks
+// are those of the device's profile; where there is none, the fastest of the records of the probes, and of the copies
+// that the cells were held against.
 #include <algorithm>
 #include <ostream>
 
@@ -19,8 +19,10 @@ struct Peak {
 void raise(std::vector<Peak>& peaks, const std::string& name, double value, const std::string& from) {
     const auto at = std::find_if(peaks.begin(), peaks.end(), [&](const auto& p) { return p.name == name; });
     if (!(value > 0)) return;
-    if (at == peaks.end()) peaks.push_back({name, from, value});
-    else if (value > at->value) *at = {name, from, value};
+    if (at == peaks.end())
+        peaks.push_back({name, from, value});
+    else if (value > at->value)
+        *at = {name, from, value};
 }
 
 struct Roofs {
@@ -33,9 +35,10 @@ Roofs roofs_of(const Context& c, std::size_t device) {
         if (portrait.device_key != c.devices[device].key) continue;
         for (const auto& f : portrait.figures) {
             const auto from = "profile of " + portrait.utc;
-            if (f.unit == "FLOP/s" && (f.name == "float peak" || f.name == "double peak")) raise(out.compute, f.name, f.value, from);
-            if (f.unit == "B/s" &&
-                (f.name == "copy bandwidth" || f.name == "read bandwidth" || f.name == "level 1 read bandwidth" || f.name == "level 2 read bandwidth"))
+            if (f.unit == "FLOP/s" && (f.name == "float peak" || f.name == "double peak"))
+                raise(out.compute, f.name, f.value, from);
+            if (f.unit == "B/s" && (f.name == "copy bandwidth" || f.name == "read bandwidth" ||
+                                    f.name == "level 1 read bandwidth" || f.name == "level 2 read bandwidth"))
                 raise(out.memory, f.name, f.value, from);
         }
     }
@@ -58,7 +61,9 @@ void write_device(std::ostream& out, const Context& c, std::size_t device) {
     double least = 0, most = 0;
     for (std::size_t i = 0; i < c.records().size(); ++i) {
         const auto& r = c.records()[i];
-        if (c.device_of[i] != device || r.status != model::Status::ok || !r.time || (i < c.page.in_curve.size() && c.page.in_curve[i])) continue;
+        if (c.device_of[i] != device || r.status != model::Status::ok || !r.time ||
+            (i < c.page.in_curve.size() && c.page.in_curve[i]))
+            continue;
         const auto flops = metric(r, "flops"), bytes = metric(r, "bandwidth");
         if (!flops || !bytes || !(*flops > 0) || !(*bytes > 0)) continue;
         const double x = *flops / *bytes, scale = *flops * r.time->median;
@@ -73,7 +78,8 @@ void write_device(std::ostream& out, const Context& c, std::size_t device) {
             lines[at].label = r.id;
             lines[at].labelled = lines[at].marks.size();
         }
-        lines[at].marks.push_back({x, *flops, interval ? scale / r.time->high : 0, interval ? scale / r.time->low : 0, static_cast<long>(i)});
+        lines[at].marks.push_back(
+            {x, *flops, interval ? scale / r.time->high : 0, interval ? scale / r.time->low : 0, static_cast<long>(i)});
         least = least > 0 ? std::min(least, x) : x;
         most = std::max(most, x);
     }
@@ -81,7 +87,9 @@ void write_device(std::ostream& out, const Context& c, std::size_t device) {
     const auto roofs = roofs_of(c, device);
     const auto name = c.devices[device].name;
     if (roofs.compute.empty() && roofs.memory.empty()) {
-        out << "<p>" << text(name) << ": no measured peak is here, so there is no roof; <code>cllab profile</code> leaves one beside the dumps.</p>\n";
+        out << "<p>" << text(name)
+            << ": no measured peak is here, so there is no roof; <code>cllab profile</code> leaves one beside the "
+               "dumps.</p>\n";
         return;
     }
     double top = 0;
@@ -102,33 +110,44 @@ void write_device(std::ostream& out, const Context& c, std::size_t device) {
         double fastest = 0;
         for (const auto& memory : roofs.memory) fastest = std::max(fastest, memory.value);
         const double start = fastest > 0 ? std::max(from, peak.value / fastest) : from;
-        lines.push_back(
-            {peak.name + ", " + quantity(peak.value, "FLOP/s"), {{std::min(start, to), peak.value}, {to, peak.value}}, true, false, "roof", peak.name, 1});
+        lines.push_back({peak.name + ", " + quantity(peak.value, "FLOP/s"),
+                         {{std::min(start, to), peak.value}, {to, peak.value}},
+                         true,
+                         false,
+                         "roof",
+                         peak.name,
+                         1});
     }
     write_chart(out, {"Roofline of " + name, "operations per byte", "", "rate", "FLOP/s"}, lines, {});
     // Most are of one profile, which is named once.
     std::vector<std::pair<std::string, std::vector<std::string>>> sources;
     for (const auto* list : {&roofs.compute, &roofs.memory})
         for (const auto& peak : *list) {
-            auto at = std::find_if(sources.begin(), sources.end(), [&](const auto& source) { return source.first == peak.from; });
+            auto at = std::find_if(sources.begin(), sources.end(),
+                                   [&](const auto& source) { return source.first == peak.from; });
             if (at == sources.end()) at = sources.insert(at, {peak.from, {}});
             at->second.push_back(peak.name);
         }
     out << "<p class=\"dim\">Roofs: ";
-    for (const auto& source : sources) out << (&source == &sources.front() ? "" : "; ") << text(join(source.second, ", ")) << " from " << text(source.first);
+    for (const auto& source : sources)
+        out << (&source == &sources.front() ? "" : "; ") << text(join(source.second, ", ")) << " from "
+            << text(source.first);
     out << ".</p>\n";
 }
 
 }  // namespace
 
 void write_roofline(std::ostream& out, const Context& c) {
-    const bool any = std::any_of(c.records().begin(), c.records().end(), [](const auto& r) { return metric(r, "flops") && metric(r, "bandwidth"); });
+    const bool any = std::any_of(c.records().begin(), c.records().end(),
+                                 [](const auto& r) { return metric(r, "flops") && metric(r, "bandwidth"); });
     out << "<section>\n" << heading(2, "roofline", "Roofline");
     if (!any) {
-        out << "<p>No record states both the bytes and the operations of its work, so no variant has a place below a roof.</p>\n</section>\n";
+        out << "<p>No record states both the bytes and the operations of its work, so no variant has a place below a "
+               "roof.</p>\n</section>\n";
         return;
     }
-    out << "<p>Bytes and operations are what the work must do at the least, not what the code does. Each point is a variant with the interval of its time; the "
+    out << "<p>Bytes and operations are what the work must do at the least, not what the code does. Each point is a "
+           "variant with the interval of its time; the "
            "colour is its family, whose highest is named.</p>\n<div class=\"figures\">\n";
     for (std::size_t d = 0; d < c.devices.size(); ++d) write_device(out, c, d);
     out << "</div>\n</section>\n";

@@ -46,7 +46,9 @@ const model::MetricValue* find(const model::Record& record, std::string_view met
 std::string csv_text(const std::string& raw) {
     const std::string text = printable(raw);
     const auto first = text.find_first_not_of(' ');
-    return first != std::string::npos && std::string_view("=+-@").find(text[first]) != std::string_view::npos ? "'" + text : text;
+    return first != std::string::npos && std::string_view("=+-@").find(text[first]) != std::string_view::npos
+               ? "'" + text
+               : text;
 }
 
 std::string csv_number(double value) {
@@ -62,11 +64,12 @@ std::string csv_line(std::vector<std::string> fields) {
 }
 
 std::string csv_header() {
-    std::vector<std::string> titles{"id",       "family", "variant", "point",  "selector", "device", "platform", "driver", "status",
-                                    "reason",   "median_s", "low_s", "high_s", "min_s",    "q1_s",   "q3_s",     "mad_s",  "n",
-                                    "clock",    "cache"};
+    std::vector<std::string> titles{"id",     "family", "variant", "point",    "selector", "device", "platform",
+                                    "driver", "status", "reason",  "median_s", "low_s",    "high_s", "min_s",
+                                    "q1_s",   "q3_s",   "mad_s",   "n",        "clock",    "cache"};
     for (const auto& column : metric_columns) titles.emplace_back(column.title);
-    for (const char* title : {"other_metrics", "registers", "spills", "loop", "code", "dump", "warnings", "utc", "label", "run", "checked_by"})
+    for (const char* title : {"other_metrics", "registers", "spills", "loop", "code", "dump", "warnings", "utc",
+                              "label", "run", "checked_by"})
         titles.emplace_back(title);
     return csv_line(titles);
 }
@@ -74,11 +77,14 @@ std::string csv_header() {
 std::string to_csv_line(const model::Record& r) {
     std::vector<std::string> point, others;
     for (const auto& [axis, value] : r.point) point.push_back(axis + "=" + value);
-    std::vector<std::string> fields{r.id, r.family, r.variant, join(point, ";"), r.device.selector, r.device.name,
-                                    r.device.platform, r.device.driver, model::name(r.status), one_line(r.reason)};
+    std::vector<std::string> fields{
+        r.id,          r.family,          r.variant,       join(point, ";"),      r.device.selector,
+        r.device.name, r.device.platform, r.device.driver, model::name(r.status), one_line(r.reason)};
     for (auto& text : fields) text = csv_text(text);
     const model::Timing t = r.time.value_or(model::Timing{});
-    const auto time = [&](double seconds, bool there) { fields.push_back(there ? csv_number(seconds) : std::string()); };
+    const auto time = [&](double seconds, bool there) {
+        fields.push_back(there ? csv_number(seconds) : std::string());
+    };
     time(t.median, r.time.has_value());
     for (const double seconds : {t.low, t.high}) time(seconds, t.has_interval());
     for (const double seconds : {t.min, t.q1, t.q3, t.mad}) time(seconds, r.time.has_value());
@@ -101,7 +107,8 @@ std::string to_csv_line(const model::Record& r) {
     std::vector<std::string> loop;
     for (const auto& [what, count] : r.code.loop) loop.push_back(what + "=" + std::to_string(count));
     fields.push_back(csv_text(join(loop, ";")));
-    for (const auto& text : {r.code.kind, r.dump, join(r.warnings, "; "), r.utc, r.run.label, r.run.id, r.checked_by}) fields.push_back(csv_text(text));
+    for (const auto& text : {r.code.kind, r.dump, join(r.warnings, "; "), r.utc, r.run.label, r.run.id, r.checked_by})
+        fields.push_back(csv_text(text));
     return csv_line(fields);
 }
 

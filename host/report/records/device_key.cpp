@@ -12,7 +12,8 @@ bool several_hosts(const std::vector<model::Record>& records) {
 }
 
 std::string device_details(const model::DeviceInfo& device, const std::string& host) {
-    return printable(" (" + device.selector + "), " + device.platform + ", driver " + device.driver + (host.empty() ? "" : " on " + host));
+    return printable(" (" + device.selector + "), " + device.platform + ", driver " + device.driver +
+                     (host.empty() ? "" : " on " + host));
 }
 
 std::map<std::string, std::string> labels_of_several_devices(const std::vector<model::Record>& records) {

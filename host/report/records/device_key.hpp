@@ -12,7 +12,8 @@ namespace cllab::report {
 /// True when the records were made on more than one host.
 bool several_hosts(const std::vector<model::Record>& records);
 
-/// " (0:0), NVIDIA CUDA, driver 570.86.15", and " on node1" when a host is given: what follows a device's name in a heading.
+/// " (0:0), NVIDIA CUDA, driver 570.86.15", and " on node1" when a host is given: what follows a device's name in a
+/// heading.
 std::string device_details(const model::DeviceInfo& device, const std::string& host);
 
 /// What tells devices apart by their keys: name and details where the records are of several devices, else nothing.

@@ -23,16 +23,16 @@ void export_long(const std::vector<model::Record>& records, const Lines& out) {
             if (std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(axis);
     std::vector<std::string> titles{"id", "family", "variant"};
     for (const auto& axis : axes) titles.push_back(csv_text("point_" + axis));
-    for (const char* title :
-         {"selector", "device", "platform", "driver", "host", "run", "label", "utc", "clock", "cache", "per_sample", "sample", "round", "time_s"})
+    for (const char* title : {"selector", "device", "platform", "driver", "host", "run", "label", "utc", "clock",
+                              "cache", "per_sample", "sample", "round", "time_s"})
         titles.emplace_back(title);
     out(csv_line(titles));
     for (const auto& r : records) {
         if (!r.time || r.samples.empty()) continue;
         std::vector<std::string> fields{csv_text(r.id), csv_text(r.family), csv_text(r.variant)};
         for (const auto& axis : axes) fields.push_back(axis_value(r, axis));
-        for (const auto& text : {r.device.selector, r.device.name, r.device.platform, r.device.driver, r.host.name, r.run.id, r.run.label, r.utc,
-                                 r.time->clock, r.time->cache})
+        for (const auto& text : {r.device.selector, r.device.name, r.device.platform, r.device.driver, r.host.name,
+                                 r.run.id, r.run.label, r.utc, r.time->clock, r.time->cache})
             fields.push_back(csv_text(text));
         fields.push_back(std::to_string(r.time->per_sample));
         const std::string cell = csv_line(fields);

@@ -15,12 +15,18 @@ constexpr double ms = 1e3;
 
 const char* invalidity(Status status) {
     switch (status) {
-        case Status::ok: return "correct";
-        case Status::build_failed: return "compile";
-        case Status::launch_failed: return "runtime";
-        case Status::wrong_result: return "correctness";
-        case Status::timed_out: return "timeout";
-        case Status::unsupported: break;
+        case Status::ok:
+            return "correct";
+        case Status::build_failed:
+            return "compile";
+        case Status::launch_failed:
+            return "runtime";
+        case Status::wrong_result:
+            return "correctness";
+        case Status::timed_out:
+            return "timeout";
+        case Status::unsupported:
+            break;
     }
     return "constraints";
 }
@@ -32,11 +38,16 @@ Json times(const model::Record& r) {
             if (const auto found = r.phases.find(phase); found != r.phases.end()) seconds += found->second;
         return seconds * ms;
     };
-    const double benchmark = spent({Phase::sampling}), validation = spent({Phase::verify, Phase::download, Phase::host_reference});
+    const double benchmark = spent({Phase::sampling}),
+                 validation = spent({Phase::verify, Phase::download, Phase::host_reference});
     const double compilation = r.build.seconds * ms;
     // The schema has compilation_time, Kernel Tuner writes and reads compilation and benchmark.
-    Json out{{"compilation_time", compilation}, {"compilation", compilation}, {"benchmark", benchmark},
-             {"framework", total(r.phases) * ms - spent({Phase::build}) - benchmark - validation}, {"search_algorithm", 0}, {"validation", validation},
+    Json out{{"compilation_time", compilation},
+             {"compilation", compilation},
+             {"benchmark", benchmark},
+             {"framework", total(r.phases) * ms - spent({Phase::build}) - benchmark - validation},
+             {"search_algorithm", 0},
+             {"validation", validation},
              {"runtimes", Json::array()}};
     for (const double seconds : r.samples) out["runtimes"].push_back(seconds * ms);
     return out;
@@ -46,7 +57,8 @@ Json measurements(const model::Record& r) {
     Json out = Json::array();
     if (r.time) out.push_back({{"name", "time"}, {"value", r.time->median * ms}, {"unit", "ms"}});
     for (const auto& [name, metric] : r.metrics)
-        if (std::isfinite(metric.value)) out.push_back({{"name", name}, {"value", metric.value}, {"unit", metric.unit}});
+        if (std::isfinite(metric.value))
+            out.push_back({{"name", name}, {"value", metric.value}, {"unit", metric.unit}});
     return out;
 }
 
@@ -59,10 +71,15 @@ void export_t4(const std::vector<model::Record>& records, const Lines& out) {
     for (const auto& r : records) {
         Json configuration = Json::object();
         configuration["kernel"] = r.id;
-        if (const auto label = labels.find(model::device_key(r)); label != labels.end()) configuration["device"] = label->second;
+        if (const auto label = labels.find(model::device_key(r)); label != labels.end())
+            configuration["device"] = label->second;
         configuration.update(point_json(r.point));
-        const Json result{{"timestamp", r.utc}, {"configuration", configuration}, {"times", times(r)}, {"invalidity", invalidity(r.status)},
-                          {"correctness", r.status == Status::wrong_result ? 0 : 1}, {"measurements", measurements(r)},
+        const Json result{{"timestamp", r.utc},
+                          {"configuration", configuration},
+                          {"times", times(r)},
+                          {"invalidity", invalidity(r.status)},
+                          {"correctness", r.status == Status::wrong_result ? 0 : 1},
+                          {"measurements", measurements(r)},
                           {"objectives", Json::array({"time"})}};
         out(comma + result.dump(-1, ' ', false, Json::error_handler_t::replace));
         comma = ",";

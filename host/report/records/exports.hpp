@@ -20,7 +20,8 @@ struct Export {
 
 /// CSV with a row for each sample and a column for each axis, point_<axis>. Cells without samples have no row.
 void export_long(const std::vector<model::Record>& records, const Lines& out);
-/// The T4 auto-tuning results format, version 1.0.0, with the keys and the unit (ms) of Kernel Tuner, which reads and writes it.
+/// The T4 auto-tuning results format, version 1.0.0, with the keys and the unit (ms) of Kernel Tuner, which reads and
+/// writes it.
 void export_t4(const std::vector<model::Record>& records, const Lines& out);
 /// The JSON of google/benchmark: each sample a repetition, then mean, median, stddev and cv of them.
 void export_google_benchmark(const std::vector<model::Record>& records, const Lines& out);
@@ -28,7 +29,8 @@ void export_google_benchmark(const std::vector<model::Record>& records, const Li
 inline constexpr std::array exports{
     Export{"long", "Also writes CSV to OUT with one row per sample, for pandas, polars, DuckDB or R.", export_long},
     Export{"t4", "Also writes OUT in the T4 format of auto-tuning results, as Kernel Tuner does.", export_t4},
-    Export{"google-benchmark", "Also writes OUT as google/benchmark writes JSON, one repetition per sample, for viewers of that.",
+    Export{"google-benchmark",
+           "Also writes OUT as google/benchmark writes JSON, one repetition per sample, for viewers of that.",
            export_google_benchmark}};
 
 }  // namespace cllab::report

@@ -16,8 +16,8 @@ using model::Timing;
 
 std::string seconds(double value) { return format_significant(value, 3) + " s"; }
 
-/// The time of a step is a difference of two times: single samples of it may be negative, and all of them where the step
-/// cannot be told from nothing.
+/// The time of a step is a difference of two times: single samples of it may be negative, and all of them where the
+/// step cannot be told from nothing.
 bool is_difference(const Record& r) {
     return std::any_of(r.metrics.begin(), r.metrics.end(),
                        [&](const auto& m) { return m.first == "step_time" && m.second.value == r.time->median; });
@@ -35,10 +35,12 @@ std::optional<std::string> impossible_time(const Record& r) {
             if (value < 0 && !is_difference(r)) return std::string("'time.") + what + "' is " + seconds(value);
     }
     if (t.low > t.median || t.high < t.median)
-        return "its interval from " + seconds(t.low) + " to " + seconds(t.high) + " excludes its median of " + seconds(t.median);
+        return "its interval from " + seconds(t.low) + " to " + seconds(t.high) + " excludes its median of " +
+               seconds(t.median);
     if (t.min > t.median) return "'time.min' of " + seconds(t.min) + " is above its median of " + seconds(t.median);
     if (t.q1 > t.median || t.q3 < t.median)
-        return "its quartiles " + seconds(t.q1) + " and " + seconds(t.q3) + " exclude its median of " + seconds(t.median);
+        return "its quartiles " + seconds(t.q1) + " and " + seconds(t.q3) + " exclude its median of " +
+               seconds(t.median);
     if (t.mad < 0) return "'time.mad' is " + seconds(t.mad);
     if (t.n == 0) return "it has a time of no sample";
     return std::nullopt;
@@ -50,10 +52,12 @@ std::optional<std::string> impossible_samples(const Record& r) {
         return std::nullopt;
     }
     if (r.samples.size() != r.time->n)
-        return "'time.n' is " + std::to_string(r.time->n) + " and it has " + std::to_string(r.samples.size()) + " samples";
+        return "'time.n' is " + std::to_string(r.time->n) + " and it has " + std::to_string(r.samples.size()) +
+               " samples";
     const auto [least, most] = std::minmax_element(r.samples.begin(), r.samples.end());
     if (r.time->median < *least || r.time->median > *most)
-        return "its median of " + seconds(r.time->median) + " is outside its samples, " + seconds(*least) + " to " + seconds(*most);
+        return "its median of " + seconds(r.time->median) + " is outside its samples, " + seconds(*least) + " to " +
+               seconds(*most);
     return std::nullopt;
 }
 
@@ -68,11 +72,14 @@ std::optional<std::string> impossible(const Record& r, bool has_samples) {
     if (has_samples) {
         if (auto why = impossible_samples(r)) return why;
     }
-    for (const auto& [what, samples, rounds] : {std::tuple{"samples", &r.samples, &r.rounds}, {"samples set aside", &r.aside, &r.aside_rounds}})
+    for (const auto& [what, samples, rounds] :
+         {std::tuple{"samples", &r.samples, &r.rounds}, {"samples set aside", &r.aside, &r.aside_rounds}})
         if (!rounds->empty() && !samples->empty() && rounds->size() != samples->size())
-            return "it has " + std::to_string(samples->size()) + " " + what + " and the rounds of " + std::to_string(rounds->size());
+            return "it has " + std::to_string(samples->size()) + " " + what + " and the rounds of " +
+                   std::to_string(rounds->size());
     for (const auto& [name, metric] : r.metrics) {
-        static constexpr std::array<std::string_view, 5> never_negative{"bandwidth", "flops", "of_copy", "upload", "download"};
+        static constexpr std::array<std::string_view, 5> never_negative{"bandwidth", "flops", "of_copy", "upload",
+                                                                        "download"};
         if (metric.value < 0 && std::find(never_negative.begin(), never_negative.end(), name) != never_negative.end())
             return "its " + name + " is " + format_significant(metric.value, 3) + " " + metric.unit;
     }

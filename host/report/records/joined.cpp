@@ -9,8 +9,8 @@
 #include "core/hash.hpp"
 #include "core/text.hpp"
 #include "json/read.hpp"
-#include "report/table/comparison.hpp"
 #include "report/records/json.hpp"
+#include "report/table/comparison.hpp"
 
 namespace cllab::report {
 namespace {
@@ -52,13 +52,15 @@ bool next_line(std::istream& in, std::string& line) {
 Joined::Digest Joined::digest_of(std::string_view text) {
     const auto hex = sha256_hex(text);
     Digest out;
-    for (std::size_t i = 0; i < out.size(); ++i) std::from_chars(hex.data() + 16 * i, hex.data() + 16 * (i + 1), out[i], 16);
+    for (std::size_t i = 0; i < out.size(); ++i)
+        std::from_chars(hex.data() + 16 * i, hex.data() + 16 * (i + 1), out[i], 16);
     return out;
 }
 
 Joined::Digest Joined::digest_of(const model::Record& r) {
     std::string text = device_key(r) + "\n" + r.id + "\n" + r.utc + "\n" + model::name(r.status) + "\n" + r.run.id;
-    for (const auto place : {r.run.order.comparison, r.run.order.position, r.run.order.prepared}) text += "\n" + std::to_string(place);
+    for (const auto place : {r.run.order.comparison, r.run.order.position, r.run.order.prepared})
+        text += "\n" + std::to_string(place);
     for (const auto& [axis, value] : r.point) text += "\n" + axis + "=" + value;
     text += "\n";
     text.append(reinterpret_cast<const char*>(r.samples.data()), r.samples.size() * sizeof(double));
@@ -83,8 +85,8 @@ void Joined::read(std::istream& in, const std::string& name, bool once) {
         if (!line.empty() && line.back() == '\r') line.pop_back();
         if (trim(line).empty()) continue;
         if (size() == most_records)
-            throw Error(Blame::usage,
-                        "the files hold more than " + std::to_string(most_records) + " records, the most that are read at once");
+            throw Error(Blame::usage, "the files hold more than " + std::to_string(most_records) +
+                                          " records, the most that are read at once");
         try {
             take(line, {file, at, line.size(), std::hash<std::string>{}(line), once ? line : std::string()});
         } catch (const Error& e) {
@@ -95,8 +97,10 @@ void Joined::read(std::istream& in, const std::string& name, bool once) {
 
 void Joined::take(const std::string& line, const LinePlace& place) {
     if (is_comparison(line)) {
-        if (seen_.insert(digest_of(line)).second) comparisons_.push_back(line);
-        else ++duplicates_;
+        if (seen_.insert(digest_of(line)).second)
+            comparisons_.push_back(line);
+        else
+            ++duplicates_;
         return;
     }
     auto quick = quick_.read(line);
@@ -110,7 +114,8 @@ void Joined::take(const std::string& line, const LinePlace& place) {
     if (keep_ != Keep::page) lines_.push_back(place);
     if (keep_ == Keep::nothing) return;
     if (keep_ == Keep::page) slim(record);
-    if (records_.empty()) records_.reserve(std::min<std::uint64_t>(most_records, expected_bytes_ / (line.size() + 1) * 17 / 16 + 1));
+    if (records_.empty())
+        records_.reserve(std::min<std::uint64_t>(most_records, expected_bytes_ / (line.size() + 1) * 17 / 16 + 1));
     records_.push_back(std::move(record));
 }
 
@@ -120,8 +125,9 @@ void Joined::require_known_names(const model::Record& record) {
         for (const auto& [name, value] : found) {
             if (known.count(name)) continue;
             if (known.size() == most_names)
-                throw Error(Blame::usage, "its " + std::string(what) + " '" + excerpt(name) + "' would be one more than the " +
-                                              std::to_string(most_names) + " that a family can have");
+                throw Error(Blame::usage, "its " + std::string(what) + " '" + excerpt(name) +
+                                              "' would be one more than the " + std::to_string(most_names) +
+                                              " that a family can have");
             known.insert(name);
         }
     };

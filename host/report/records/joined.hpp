@@ -17,7 +17,7 @@
 namespace cllab::report {
 
 inline constexpr std::size_t most_records = 1'000'000;  ///< of all files together
-inline constexpr std::size_t most_names = 64;         ///< axes of a family, and metrics of it: a table has a column for each
+inline constexpr std::size_t most_names = 64;  ///< axes of a family, and metrics of it: a table has a column for each
 
 /// What is kept of each record.
 enum class Keep {
@@ -30,26 +30,28 @@ enum class Keep {
 struct LinePlace {
     std::size_t file = 0;  ///< of the calls of read(), from 0
     std::uint64_t at = 0, bytes = 0;
-    std::size_t hash = 0;   ///< std::hash of it: a file may change before it is read again
-    std::string text{};     ///< the line itself, of an input that can be read once only
+    std::size_t hash = 0;  ///< std::hash of it: a file may change before it is read again
+    std::string text{};    ///< the line itself, of an input that can be read once only
 };
 
-/// Takes one file after the other. A record is known again by its run, device, id, point, place in the run, status, time of day
-/// and samples: two runs within a second that took no samples are two.
+/// Takes one file after the other. A record is known again by its run, device, id, point, place in the run, status,
+/// time of day and samples: two runs within a second that took no samples are two.
 class Joined {
 public:
     explicit Joined(Keep keep = Keep::all) : keep_(keep) {}
-    /// Makes room for the records of so many bytes of lines like the first, once there is one: a vector that grows record by record
-    /// takes three times the memory for a while.
+    /// Makes room for the records of so many bytes of lines like the first, once there is one: a vector that grows
+    /// record by record takes three times the memory for a while.
     void expect(std::uint64_t bytes) { expected_bytes_ = bytes; }
-    /// `once`: the input cannot be read again, so that its lines are kept. Reads to the end, or to a line that is too long to be one. What is no record of a
-    /// known schema, cannot be or is beyond the limits is left out and named in troubles() with `name` and line. Throws Error(usage) beyond most_records.
+    /// `once`: the input cannot be read again, so that its lines are kept. Reads to the end, or to a line that is too
+    /// long to be one. What is no record of a known schema, cannot be or is beyond the limits is left out and named in
+    /// troubles() with `name` and line. Throws Error(usage) beyond most_records.
     void read(std::istream& in, const std::string& name, bool once = false);
     const std::vector<model::Record>& records() const { return records_; }
-    /// Where the lines of the records stand, in their order: byte for byte they hold a later writer's keys too. None with Keep::page.
+    /// Where the lines of the records stand, in their order: byte for byte they hold a later writer's keys too. None
+    /// with Keep::page.
     const std::vector<LinePlace>& lines() const { return lines_; }
     std::size_t size() const { return seen_.size() - comparisons_.size(); }  ///< records, kept or not
-    const std::set<std::string>& devices() const { return devices_; }  ///< their keys
+    const std::set<std::string>& devices() const { return devices_; }        ///< their keys
     /// Lines of comparisons (report/table/comparison.hpp), each once; they are not read, only kept.
     const std::vector<std::string>& comparisons() const { return comparisons_; }
     const std::vector<std::string>& troubles() const { return troubles_; }  ///< the first twenty

@@ -24,7 +24,8 @@ void put(Json& object, const char* key, const std::optional<std::int64_t>& value
 }
 
 /// What is not finite is left out, with its round. Records of before rounds were kept have none.
-void put(Json& object, const char* key, const char* key_of_rounds, const std::vector<double>& samples, const std::vector<unsigned>& rounds) {
+void put(Json& object, const char* key, const char* key_of_rounds, const std::vector<double>& samples,
+         const std::vector<unsigned>& rounds) {
     for (std::size_t i = 0; i < samples.size(); ++i) {
         if (!std::isfinite(samples[i])) continue;
         object[key].push_back(samples[i]);
@@ -73,10 +74,18 @@ Json to_json(const model::Timing& t) {
 
 Json to_json(const model::WorkInfo& w) {
     Json j = Json::object();
-    for (const auto& [key, value] :
-         {std::pair{"bytes", w.bytes}, {"flops", w.flops}, {"atomics", w.atomics}, {"footprint", w.footprint}, {"groups", w.groups}, {"group", w.group},
-          {"links", w.links}, {"barriers", w.barriers}, {"local_bytes", w.local_bytes}, {"local_atomics", w.local_atomics},
-          {"local_addresses", w.local_addresses}, {"instructions", w.instructions}})
+    for (const auto& [key, value] : {std::pair{"bytes", w.bytes},
+                                     {"flops", w.flops},
+                                     {"atomics", w.atomics},
+                                     {"footprint", w.footprint},
+                                     {"groups", w.groups},
+                                     {"group", w.group},
+                                     {"links", w.links},
+                                     {"barriers", w.barriers},
+                                     {"local_bytes", w.local_bytes},
+                                     {"local_atomics", w.local_atomics},
+                                     {"local_addresses", w.local_addresses},
+                                     {"instructions", w.instructions}})
         if (value > 0) put(j, key, value);
     if (w.shared) j["shared"] = true;
     if (w.assumed) j["assumed"] = true;
@@ -110,14 +119,20 @@ Json to_json(const model::Record& r) {
     j["point"] = point_json(r.point);
     j["status"] = model::name(r.status);
     j["reason"] = one_line(r.reason);
-    j["device"] = {{"platform", r.device.platform}, {"name", r.device.name}, {"vendor", r.device.vendor},
-                   {"driver", r.device.driver}, {"type", r.device.type}, {"selector", r.device.selector},
-                   {"identity", r.device.identity}, {"last_level_bytes", r.device.last_level_bytes},
+    j["device"] = {{"platform", r.device.platform},
+                   {"name", r.device.name},
+                   {"vendor", r.device.vendor},
+                   {"driver", r.device.driver},
+                   {"type", r.device.type},
+                   {"selector", r.device.selector},
+                   {"identity", r.device.identity},
+                   {"last_level_bytes", r.device.last_level_bytes},
                    {"last_level_from", r.device.last_level_from}};
     j["metrics"] = Json::object();
     for (const auto& [name, metric] : r.metrics)
         if (std::isfinite(metric.value))
-            j["metrics"][name] = {{"value", metric.value}, {"unit", metric.unit}, {"better", model::name(metric.better)}};
+            j["metrics"][name] = {
+                {"value", metric.value}, {"unit", metric.unit}, {"better", model::name(metric.better)}};
     if (r.time) j["time"] = to_json(*r.time);
     if (auto work = to_json(r.work); !work.empty()) j["work"] = std::move(work);
     if (!r.limit.empty()) j["limit"] = r.limit;
@@ -136,28 +151,36 @@ Json to_json(const model::Record& r) {
     if (r.above) {
         auto& above = j["above"] = {{"level", r.above->level}, {"pixels", r.above->pixels}};
         for (const char* list : {"x", "y", "value"}) above[list] = Json::array();
-        for (const auto& p : r.above->first) above["x"].push_back(p.x), above["y"].push_back(p.y), above["value"].push_back(p.value);
+        for (const auto& p : r.above->first)
+            above["x"].push_back(p.x), above["y"].push_back(p.y), above["value"].push_back(p.value);
     }
     if (!r.time || !r.samples.empty()) j["samples"] = Json::array();  // a record that was shortened stays so
     put(j, "samples", "rounds", r.samples, r.rounds);
     put(j, "aside", "aside_rounds", r.aside, r.aside_rounds);
     if (!r.checked_by.empty()) j["checked_by"] = r.checked_by;
     j["warnings"] = r.warnings;
-    j["build"] = {{"options", r.build.options}, {"source", r.build.source}, {"source_sha256", r.build.source_sha256},
+    j["build"] = {{"options", r.build.options},
+                  {"source", r.build.source},
+                  {"source_sha256", r.build.source_sha256},
                   {"log", r.build.log.substr(0, most_log_bytes)}};
     put(j["build"], "seconds", r.build.seconds);
     j["build"]["cached"] = r.build.cached;
     j["code"] = to_json(r.code);
-    if (r.native) j["native"] = {{"threads", r.native->threads}, {"compiler", r.native->compiler}, {"instruction_set", r.native->instruction_set}};
+    if (r.native)
+        j["native"] = {{"threads", r.native->threads},
+                       {"compiler", r.native->compiler},
+                       {"instruction_set", r.native->instruction_set}};
     if (r.hot) j["hot"] = hot_json<Json>(*r.hot);
     for (const auto& counter : r.counters)
-        if (std::isfinite(counter.value)) j["counters"][counter.name] = {{"value", counter.value}, {"unit", counter.unit}};
+        if (std::isfinite(counter.value))
+            j["counters"][counter.name] = {{"value", counter.value}, {"unit", counter.unit}};
     j["dump"] = r.dump;
     for (const auto& [phase, seconds] : r.phases) put(j["phases"], name(phase), seconds);
     j["host"] = {{"name", r.host.name}, {"cpu", r.host.cpu}, {"os", r.host.os}, {"threads", r.host.threads}};
     j["run"] = {{"id", r.run.id}, {"label", r.run.label}};
     if (r.run.seed) j["run"]["seed"] = *r.run.seed;
-    j["run"]["order"] = {{"comparison", r.run.order.comparison}, {"position", r.run.order.position}, {"prepared", r.run.order.prepared}};
+    j["run"]["order"] = {
+        {"comparison", r.run.order.comparison}, {"position", r.run.order.position}, {"prepared", r.run.order.prepared}};
     j["run"]["driver_caches"] = Json(r.run.driver_caches);
     j["utc"] = r.utc;
     j["argv"] = r.argv;
@@ -176,7 +199,11 @@ Json point_json(const std::vector<std::pair<std::string, std::string>>& point) {
 }
 
 Json device_json(const model::DeviceInfo& device) {
-    return {{"platform", device.platform}, {"name", device.name}, {"driver", device.driver}, {"selector", device.selector}, {"identity", device.identity}};
+    return {{"platform", device.platform},
+            {"name", device.name},
+            {"driver", device.driver},
+            {"selector", device.selector},
+            {"identity", device.identity}};
 }
 
 std::string to_json_line(const model::Record& record) { return text(to_json(record), -1); }

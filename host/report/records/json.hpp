@@ -12,7 +12,8 @@ namespace cllab::report {
 std::string to_json_line(const model::Record& record);
 /// The same, indented, for timing.json.
 std::string to_json_pretty(const model::Record& record);
-/// Throws Error(usage) for text that is not a record of a schema this build knows, and for a record that cannot be (impossible.hpp).
+/// Throws Error(usage) for text that is not a record of a schema this build knows, and for a record that cannot be
+/// (impossible.hpp).
 model::Record from_json(std::string_view line);
 
 }  // namespace cllab::report

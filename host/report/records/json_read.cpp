@@ -20,7 +20,8 @@ using Json = nlohmann::ordered_json;
 class Reader {
 public:
     Reader(const Json& object, std::string path) : object_(object), path_(std::move(path)) {
-        if (!object_.is_object()) damaged((path_.empty() ? "the line" : "'" + excerpt(path_) + "'") + " is not an object");
+        if (!object_.is_object())
+            damaged((path_.empty() ? "the line" : "'" + excerpt(path_) + "'") + " is not an object");
     }
 
     const Json* find(const char* key) const {
@@ -75,7 +76,7 @@ public:
         }
     }
     template <typename T>
-        requires std::is_unsigned_v<T>
+    requires std::is_unsigned_v<T>
     void read(const char* key, std::vector<T>& out) const {
         const Json* j = typed(key, &Json::is_array, "a list of whole numbers");
         if (!j) return;
@@ -111,7 +112,8 @@ private:
 model::Timing read_timing(const Reader& r) {
     model::Timing t;
     t.median = r.required<double>("median");
-    for (const auto& [key, to] : {std::pair{"low", &t.low}, {"high", &t.high}, {"min", &t.min}, {"q1", &t.q1}, {"q3", &t.q3}}) {
+    for (const auto& [key, to] :
+         {std::pair{"low", &t.low}, {"high", &t.high}, {"min", &t.min}, {"q1", &t.q1}, {"q3", &t.q3}}) {
         *to = t.median;
         r.read(key, *to);
     }
@@ -148,10 +150,18 @@ model::MetricValue read_metric(const Reader& r) {
 
 model::WorkInfo read_work(const Reader& r) {
     model::WorkInfo w;
-    for (const auto& [key, to] :
-         {std::pair{"bytes", &w.bytes}, {"flops", &w.flops}, {"atomics", &w.atomics}, {"footprint", &w.footprint}, {"groups", &w.groups}, {"group", &w.group},
-          {"links", &w.links}, {"barriers", &w.barriers}, {"local_bytes", &w.local_bytes}, {"local_atomics", &w.local_atomics},
-          {"local_addresses", &w.local_addresses}, {"instructions", &w.instructions}})
+    for (const auto& [key, to] : {std::pair{"bytes", &w.bytes},
+                                  {"flops", &w.flops},
+                                  {"atomics", &w.atomics},
+                                  {"footprint", &w.footprint},
+                                  {"groups", &w.groups},
+                                  {"group", &w.group},
+                                  {"links", &w.links},
+                                  {"barriers", &w.barriers},
+                                  {"local_bytes", &w.local_bytes},
+                                  {"local_atomics", &w.local_atomics},
+                                  {"local_addresses", &w.local_addresses},
+                                  {"instructions", &w.instructions}})
         r.read(key, *to);
     r.read("shared", w.shared);
     r.read("assumed", w.assumed);
@@ -207,7 +217,8 @@ model::Hot read_hot(const Reader& r) {
     hot.evidence = r.required<std::string>("evidence");
     const auto possible = {model::Hot::sampled, model::Hot::counted, model::Hot::accounted, model::Hot::unknown};
     if (std::find(possible.begin(), possible.end(), hot.evidence) == possible.end())
-        damaged("'" + r.where("evidence") + "' is '" + excerpt(hot.evidence) + "', not one of sampled, counted, accounted, unknown");
+        damaged("'" + r.where("evidence") + "' is '" + excerpt(hot.evidence) +
+                "', not one of sampled, counted, accounted, unknown");
     r.read("reason", hot.reason);
     r.read("method", hot.method);
     r.read("samples", hot.samples);
@@ -291,13 +302,15 @@ model::Record read_record(const Reader& r, int schema) {
     const Json& point = r.need("point");
     Reader(point, "point");
     for (const auto& [axis, value] : point.items()) {
-        if (!value.is_string() && !value.is_number()) damaged("'point." + excerpt(axis) + "' is neither a text nor a number");
+        if (!value.is_string() && !value.is_number())
+            damaged("'point." + excerpt(axis) + "' is neither a text nor a number");
         record.point.emplace_back(axis, value.is_string() ? value.get<std::string>() : value.dump());
     }
     const auto status = r.required<std::string>("status");
     const auto known = model::status_from(status);
     if (!known)
-        damaged("the status '" + excerpt(status) + "' is unknown; possible are ok, unsupported, build_failed, launch_failed, wrong_result and timed_out");
+        damaged("the status '" + excerpt(status) +
+                "' is unknown; possible are ok, unsupported, build_failed, launch_failed, wrong_result and timed_out");
     record.status = *known;
     r.read("reason", record.reason);
     record.device = read_device(Reader(r.need("device"), "device"));
@@ -342,7 +355,8 @@ model::Record read_record(const Reader& r, int schema) {
         a.read("x", x);
         a.read("y", y);
         a.read("value", value);
-        if (x.size() != y.size() || x.size() != value.size()) damaged("'above' does not hold a column, a row and a grey level for each pixel");
+        if (x.size() != y.size() || x.size() != value.size())
+            damaged("'above' does not hold a column, a row and a grey level for each pixel");
         for (std::size_t i = 0; i < x.size(); ++i) above.first.push_back({x[i], y[i], value[i]});
     }
     r.read("samples", record.samples);
@@ -407,7 +421,8 @@ model::Record from_json(std::string_view line) {
     const Reader reader(j, "");
     const Json& schema = reader.need("schema");
     if (schema != 1 && schema != model::schema_version)
-        throw Error(Blame::usage, "the record has schema " + excerpt(schema.dump(-1, ' ', false, Json::error_handler_t::replace)) +
+        throw Error(Blame::usage, "the record has schema " +
+                                      excerpt(schema.dump(-1, ' ', false, Json::error_handler_t::replace)) +
                                       "; this build reads schemas 1 and " + std::to_string(model::schema_version));
     return read_record(reader, schema.get<int>());
 }

@@ -56,7 +56,9 @@ Points::Points(const Rows& rows, const std::function<std::string(const model::Re
     }
 }
 
-std::uint64_t Points::part(std::size_t row, std::size_t axis) const { return mix(mix(salts_[axis] << 32) + values_[axis][row]); }
+std::uint64_t Points::part(std::size_t row, std::size_t axis) const {
+    return mix(mix(salts_[axis] << 32) + values_[axis][row]);
+}
 
 bool Points::differs(std::size_t axis) const {
     const auto& values = values_[axis];
@@ -70,7 +72,8 @@ bool Points::everywhere(std::size_t axis) const {
 bool Points::differs_by_owner(std::size_t axis) const {
     std::map<std::uint32_t, std::set<std::uint32_t>> of_owner;
     for (std::size_t row = 0; row < owners_.size(); ++row) of_owner[owners_[row]].insert(values_[axis][row]);
-    return std::any_of(of_owner.begin(), of_owner.end(), [&](const auto& o) { return o.second != of_owner.begin()->second; });
+    return std::any_of(of_owner.begin(), of_owner.end(),
+                       [&](const auto& o) { return o.second != of_owner.begin()->second; });
 }
 
 bool Points::distinct(const std::vector<std::uint64_t>& marks) const {

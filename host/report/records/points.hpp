@@ -1,4 +1,5 @@
-// The points of many records as numbers: which axes they have, which of these tell them apart, and which records share a point.
+// The points of many records as numbers: which axes they have, which of these tell them apart, and which records share
+// a point.
 #pragma once
 
 #include <cstddef>
@@ -29,11 +30,12 @@ public:
     bool everywhere(std::size_t axis) const;  ///< every row has a value of it
     /// True when the owners do not all have the same set of values of this axis.
     bool differs_by_owner(std::size_t axis) const;
-    bool tell_apart() const;               ///< no two rows of one owner have the same values of all axes
+    bool tell_apart() const;  ///< no two rows of one owner have the same values of all axes
     bool tell_apart_without(std::size_t axis) const;
     void drop(std::size_t axis);
 
-    /// For each row the number of its group: rows of one group share the values of all axes left. Numbers go by first appearance.
+    /// For each row the number of its group: rows of one group share the values of all axes left. Numbers go by first
+    /// appearance.
     std::vector<std::size_t> groups() const;
 
 private:
@@ -41,10 +43,10 @@ private:
     bool distinct(const std::vector<std::uint64_t>& marks) const;
 
     std::vector<std::string> names_;
-    std::vector<std::size_t> salts_;                 ///< of each axis left
-    std::vector<std::vector<std::uint32_t>> values_; ///< by axis, then row: equal numbers are equal texts
-    std::vector<std::uint32_t> owners_;              ///< by row
-    std::vector<std::uint64_t> marks_;               ///< by row: the sum of its parts and its owner's
+    std::vector<std::size_t> salts_;                  ///< of each axis left
+    std::vector<std::vector<std::uint32_t>> values_;  ///< by axis, then row: equal numbers are equal texts
+    std::vector<std::uint32_t> owners_;               ///< by row
+    std::vector<std::uint64_t> marks_;                ///< by row: the sum of its parts and its owner's
 };
 
 }  // namespace cllab::report

@@ -1,5 +1,7 @@
 #include "report/records/quick_record.hpp"
 
+#include <simdjson.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -7,7 +9,6 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <simdjson.h>
 #include <variant>
 
 #include "report/records/impossible.hpp"
@@ -20,8 +21,9 @@ namespace od = simdjson::ondemand;
 
 struct NotPlain {};
 
-using Target = std::variant<std::string*, double*, bool*, unsigned*, std::uint64_t*, std::optional<std::int64_t>*, std::vector<std::string>*,
-                            std::vector<double>*, std::vector<unsigned>*, std::function<void(od::value)>>;
+using Target = std::variant<std::string*, double*, bool*, unsigned*, std::uint64_t*, std::optional<std::int64_t>*,
+                            std::vector<std::string>*, std::vector<double>*, std::vector<unsigned>*,
+                            std::function<void(od::value)>>;
 struct Field {
     std::string_view name;
     Target to;
@@ -31,7 +33,8 @@ struct Field {
 std::string text(od::value v) { return std::string(std::string_view(v.get_string())); }
 
 void put(std::string* to, od::value v) { *to = text(v); }
-/// No more than 17 digits, which any number can be written with: of more, and of -0, the two readers make different numbers.
+/// No more than 17 digits, which any number can be written with: of more, and of -0, the two readers make different
+/// numbers.
 double real(od::value v) {
     int digits = 0;
     const std::string_view token = v.raw_json_token();
@@ -151,11 +154,24 @@ model::MetricValue metric(od::value v) {
 }
 
 void work(od::value v, model::WorkInfo& w) {
-    read(v.get_object(), {{"bytes", &w.bytes}, {"flops", &w.flops}, {"atomics", &w.atomics}, {"footprint", &w.footprint}, {"groups", &w.groups},
-                          {"assumed", &w.assumed}, {"read", [&](od::value part) { w.read = real(part); }}, {"type", &w.type}, {"chain", &w.chain},
-                          {"launches", &w.launches}, {"shared", &w.shared}, {"group", &w.group}, {"links", &w.links}, {"barriers", &w.barriers},
-                          {"local_bytes", &w.local_bytes}, {"local_atomics", &w.local_atomics},
-                          {"local_addresses", &w.local_addresses}, {"instructions", &w.instructions}});
+    read(v.get_object(), {{"bytes", &w.bytes},
+                          {"flops", &w.flops},
+                          {"atomics", &w.atomics},
+                          {"footprint", &w.footprint},
+                          {"groups", &w.groups},
+                          {"assumed", &w.assumed},
+                          {"read", [&](od::value part) { w.read = real(part); }},
+                          {"type", &w.type},
+                          {"chain", &w.chain},
+                          {"launches", &w.launches},
+                          {"shared", &w.shared},
+                          {"group", &w.group},
+                          {"links", &w.links},
+                          {"barriers", &w.barriers},
+                          {"local_bytes", &w.local_bytes},
+                          {"local_atomics", &w.local_atomics},
+                          {"local_addresses", &w.local_addresses},
+                          {"instructions", &w.instructions}});
 }
 
 void code(od::value v, model::CodeInfo& c) {
@@ -166,8 +182,14 @@ void code(od::value v, model::CodeInfo& c) {
                           {"private_bytes", &c.private_bytes},
                           {"code_bytes", &c.code_bytes},
                           {"fingerprint", &c.fingerprint},
-                          {"loop", [&](od::value loop) { each(loop, [&](const std::string& what, od::value n) { c.loop[what] = n.get_int64(); }); }},
-                          {"origin", [&](od::value from) { each(from, [&](const std::string& fact, od::value where) { c.origin[fact] = text(where); }); }}});
+                          {"loop",
+                           [&](od::value loop) {
+                               each(loop, [&](const std::string& what, od::value n) { c.loop[what] = n.get_int64(); });
+                           }},
+                          {"origin", [&](od::value from) {
+                               each(from,
+                                    [&](const std::string& fact, od::value where) { c.origin[fact] = text(where); });
+                           }}});
 }
 
 void run(od::value v, model::RunInfo& r) {
@@ -178,11 +200,14 @@ void run(od::value v, model::RunInfo& r) {
           {"seed", &seed, true},
           {"order",
            [&](od::value order) {
-               read(order.get_object(),
-                    {{"comparison", &r.order.comparison, true}, {"position", &r.order.position, true}, {"prepared", &r.order.prepared, true}});
+               read(order.get_object(), {{"comparison", &r.order.comparison, true},
+                                         {"position", &r.order.position, true},
+                                         {"prepared", &r.order.prepared, true}});
            },
            true},
-          {"driver_caches", [&](od::value caches) { each(caches, [&](const std::string& name, od::value value) { r.driver_caches[name] = text(value); }); }}});
+          {"driver_caches", [&](od::value caches) {
+               each(caches, [&](const std::string& name, od::value value) { r.driver_caches[name] = text(value); });
+           }}});
     r.seed = seed;
 }
 
@@ -209,43 +234,52 @@ void models(od::value list, std::vector<model::CoreModel>& out) {
 
 model::Hot hot(od::value v) {
     model::Hot h;
-    read(v.get_object(), {{"evidence", &h.evidence, true}, {"reason", &h.reason}, {"method", &h.method}, {"samples", &h.samples}, {"in_kernel", &h.in_kernel},
-                          {"executed", &h.executed},
-                          {"elsewhere", [&](od::value part) { h.elsewhere = counts(part); }}, {"code", &h.code},
-                          {"blocks", [&](od::value list) {
-                               for (auto item : list.get_array()) {
-                                   auto& b = h.blocks.emplace_back();
-                                   read(item.get_object(), {{"function", &b.function},
-                                                            {"begin", &b.begin},
-                                                            {"end", &b.end},
-                                                            {"samples", &b.samples},
-                                                            {"executed", &b.executed},
-                                                            {"share", &b.share},
-                                                            {"instructions", &b.instructions},
-                                                            {"classes", [&](od::value part) { b.classes = counts(part); }},
-                                                            {"memory", [&](od::value part) { b.memory = counts(part); }},
-                                                            {"loops", [&](od::value part) {
-                                                                 for (auto header : part.get_array()) put(&b.loops.emplace_back(), header.value());
-                                                             }}});
-                               }
-                           }},
-                          {"loops", [&](od::value list) {
-                               for (auto item : list.get_array()) {
-                                   auto& l = h.loops.emplace_back();
-                                   read(item.get_object(), {{"function", &l.function},
-                                                            {"header", &l.header},
-                                                            {"depth", &l.depth},
-                                                            {"own", &l.own},
-                                                            {"share", &l.share},
-                                                            {"instructions", &l.instructions}});
-                               }
-                           }},
-                          {"models", [&](od::value part) {
-                               auto& m = h.models.emplace();
-                               read(part.get_object(), {{"by", &m.by},
-                                                        {"reason", &m.reason},
-                                                        {"processors", [&](od::value list) { models(list, m.processors); }}});
-                           }}});
+    read(v.get_object(),
+         {{"evidence", &h.evidence, true},
+          {"reason", &h.reason},
+          {"method", &h.method},
+          {"samples", &h.samples},
+          {"in_kernel", &h.in_kernel},
+          {"executed", &h.executed},
+          {"elsewhere", [&](od::value part) { h.elsewhere = counts(part); }},
+          {"code", &h.code},
+          {"blocks",
+           [&](od::value list) {
+               for (auto item : list.get_array()) {
+                   auto& b = h.blocks.emplace_back();
+                   read(item.get_object(), {{"function", &b.function},
+                                            {"begin", &b.begin},
+                                            {"end", &b.end},
+                                            {"samples", &b.samples},
+                                            {"executed", &b.executed},
+                                            {"share", &b.share},
+                                            {"instructions", &b.instructions},
+                                            {"classes", [&](od::value part) { b.classes = counts(part); }},
+                                            {"memory", [&](od::value part) { b.memory = counts(part); }},
+                                            {"loops", [&](od::value part) {
+                                                 for (auto header : part.get_array())
+                                                     put(&b.loops.emplace_back(), header.value());
+                                             }}});
+               }
+           }},
+          {"loops",
+           [&](od::value list) {
+               for (auto item : list.get_array()) {
+                   auto& l = h.loops.emplace_back();
+                   read(item.get_object(), {{"function", &l.function},
+                                            {"header", &l.header},
+                                            {"depth", &l.depth},
+                                            {"own", &l.own},
+                                            {"share", &l.share},
+                                            {"instructions", &l.instructions}});
+               }
+           }},
+          {"models", [&](od::value part) {
+               auto& m = h.models.emplace();
+               read(part.get_object(), {{"by", &m.by}, {"reason", &m.reason}, {"processors", [&](od::value list) {
+                                                                                   models(list, m.processors);
+                                                                               }}});
+           }}});
     const auto possible = {model::Hot::sampled, model::Hot::counted, model::Hot::accounted, model::Hot::unknown};
     if (std::find(possible.begin(), possible.end(), h.evidence) == possible.end()) throw NotPlain{};
     return h;
@@ -263,7 +297,11 @@ model::Record record(od::object object) {
           {"id", &r.id, true},
           {"family", &r.family, true},
           {"variant", &r.variant, true},
-          {"point", in([&](od::value v) { each(v, [&](const std::string& axis, od::value value) { r.point.emplace_back(axis, point_value(value)); }); }), true},
+          {"point", in([&](od::value v) {
+               each(v,
+                    [&](const std::string& axis, od::value value) { r.point.emplace_back(axis, point_value(value)); });
+           }),
+           true},
           {"status", &status, true},
           {"reason", &r.reason},
           {"device", in([&](od::value v) {
@@ -278,21 +316,28 @@ model::Record record(od::object object) {
                                      {"last_level_from", &d.last_level_from}});
            }),
            true},
-          {"metrics", in([&](od::value v) { each(v, [&](const std::string& name, od::value m) { r.metrics.emplace_back(name, metric(m)); }); })},
+          {"metrics", in([&](od::value v) {
+               each(v, [&](const std::string& name, od::value m) { r.metrics.emplace_back(name, metric(m)); });
+           })},
           {"time", in([&](od::value v) { r.time = timing(v); })},
           {"work", in([&](od::value v) { work(v, r.work); })},
           {"limit", &r.limit},
           {"yardstick", in([&](od::value v) {
                auto& y = r.yardstick.emplace();
-               read(v.get_object(), {{"bytes", &y.bytes}, {"bandwidth", &y.bandwidth}, {"cache", &y.cache}, {"n", &y.n}});
+               read(v.get_object(),
+                    {{"bytes", &y.bytes}, {"bandwidth", &y.bandwidth}, {"cache", &y.cache}, {"n", &y.n}});
            })},
           {"clocks", in([&](od::value v) {
                auto& c = r.clocks.emplace();
-               read(v.get_object(), {{"source", &c.source}, {"core_mhz_low", &c.core_mhz_low}, {"core_mhz_high", &c.core_mhz_high}, {"limits", &c.limits}});
+               read(v.get_object(), {{"source", &c.source},
+                                     {"core_mhz_low", &c.core_mhz_low},
+                                     {"core_mhz_high", &c.core_mhz_high},
+                                     {"limits", &c.limits}});
            })},
           {"native", in([&](od::value v) {
                auto& n = r.native.emplace();
-               read(v.get_object(), {{"threads", &n.threads}, {"compiler", &n.compiler}, {"instruction_set", &n.instruction_set}});
+               read(v.get_object(),
+                    {{"threads", &n.threads}, {"compiler", &n.compiler}, {"instruction_set", &n.instruction_set}});
            })},
           {"hot", in([&](od::value v) { r.hot = hot(v); })},
           {"samples", in([&](od::value v) {
@@ -316,7 +361,8 @@ model::Record record(od::object object) {
           {"code", in([&](od::value v) { code(v, r.code); })},
           {"dump", &r.dump},
           {"host", in([&](od::value v) {
-               read(v.get_object(), {{"name", &r.host.name}, {"cpu", &r.host.cpu}, {"os", &r.host.os}, {"threads", &r.host.threads}});
+               read(v.get_object(),
+                    {{"name", &r.host.name}, {"cpu", &r.host.cpu}, {"os", &r.host.os}, {"threads", &r.host.threads}});
            })},
           {"run", in([&](od::value v) {
                has_run = true;

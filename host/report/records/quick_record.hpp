@@ -1,5 +1,5 @@
-// Records that are plainly such, read by simdjson in a fifth of the time. Everything else, and every sentence about what is
-// wrong, is left to from_json (report/records/json.hpp): this reader gives the same record, or none.
+// Records that are plainly such, read by simdjson in a fifth of the time. Everything else, and every sentence about
+// what is wrong, is left to from_json (report/records/json.hpp): this reader gives the same record, or none.
 #pragma once
 
 #include <memory>

@@ -23,21 +23,31 @@ std::vector<Column> device_columns(const GridDevice& device, std::size_t d, cons
             const GridCell& cell = cells[d];
             const Record* r = cell.record;
             const bool ok = r && r->status == model::Status::ok;
-            times.cells.push_back(device.lost ? "lost" : !r ? "-" : ok && r->time ? format_seconds(r->time->median) : model::name(r->status));
-            times.tones.push_back(device.lost || (r && is_failure(r->status)) ? Tone::bad : ok ? Tone::plain : Tone::dim);
+            times.cells.push_back(device.lost     ? "lost"
+                                  : !r            ? "-"
+                                  : ok && r->time ? format_seconds(r->time->median)
+                                                  : model::name(r->status));
+            times.tones.push_back(device.lost || (r && is_failure(r->status)) ? Tone::bad
+                                  : ok                                        ? Tone::plain
+                                                                              : Tone::dim);
             const Rank& rank = cell.rank;
-            ratios.cells.push_back(rank.fastest ? "fastest" : rank.compared ? (rank.indistinct ? "~" : "") + format_significant(rank.ratio, 3) + "x" : "");
+            ratios.cells.push_back(rank.fastest ? "fastest"
+                                   : rank.compared
+                                       ? (rank.indistinct ? "~" : "") + format_significant(rank.ratio, 3) + "x"
+                                       : "");
             ratios.tones.push_back(rank.fastest ? Tone::good : Tone::plain);
         }
     }
     std::vector<Column> out{std::move(times)};
-    if (std::any_of(ratios.cells.begin(), ratios.cells.end(), [](const auto& c) { return !c.empty(); })) out.push_back(std::move(ratios));
+    if (std::any_of(ratios.cells.begin(), ratios.cells.end(), [](const auto& c) { return !c.empty(); }))
+        out.push_back(std::move(ratios));
     return out;
 }
 
-/// The devices' columns behind those of `rows`, in as many tables below one another as `width` asks for; 0 asks for one.
-std::vector<std::vector<Column>> tables_of(const std::vector<Column>& rows, const std::vector<GridDevice>& devices, const std::vector<GridGroup>& groups,
-                                           std::size_t width) {
+/// The devices' columns behind those of `rows`, in as many tables below one another as `width` asks for; 0 asks for
+/// one.
+std::vector<std::vector<Column>> tables_of(const std::vector<Column>& rows, const std::vector<GridDevice>& devices,
+                                           const std::vector<GridGroup>& groups, std::size_t width) {
     std::vector<std::vector<Column>> out{rows};
     constexpr std::size_t indent = 2;
     // Names that take more than half of it stand above their row.
@@ -51,7 +61,8 @@ std::vector<std::vector<Column>> tables_of(const std::vector<Column>& rows, cons
     return out;
 }
 
-void print_family(std::ostream& out, const GridFamily& shown, const std::vector<GridDevice>& devices, const TableStyle& style) {
+void print_family(std::ostream& out, const GridFamily& shown, const std::vector<GridDevice>& devices,
+                  const TableStyle& style) {
     const auto& axes = shown.axes;
     const auto& groups = shown.groups;
     const std::string& family = shown.name;
@@ -64,10 +75,12 @@ void print_family(std::ostream& out, const GridFamily& shown, const std::vector<
             continue;
         }
         columns.push_back({.title = axes[a], .right = true, .cells = {}, .names = Names::with_title});
-        for (const auto& group : groups) columns.back().cells.insert(columns.back().cells.end(), group.ids.size(), group.point[a]);
+        for (const auto& group : groups)
+            columns.back().cells.insert(columns.back().cells.end(), group.ids.size(), group.point[a]);
     }
     const std::size_t varying = columns.size() - 1;
-    for (const auto& group : groups) columns.front().cells.insert(columns.front().cells.end(), group.ids.begin(), group.ids.end());
+    for (const auto& group : groups)
+        columns.front().cells.insert(columns.front().cells.end(), group.ids.begin(), group.ids.end());
     out << '\n' << wrap(title, "", style.text_width());
     const auto tables = tables_of(columns, devices, groups, style.width);
     for (const auto& table : tables) {
@@ -82,7 +95,8 @@ void print_family(std::ostream& out, const GridFamily& shown, const std::vector<
             std::string sentence = verdict(group, devices);
             if (sentence.empty() || &table != &tables.back()) continue;
             Values where;
-            for (std::size_t a = 1; a <= varying; ++a) where.push_back(columns[a].title + "=" + columns[a].cells[first]);
+            for (std::size_t a = 1; a <= varying; ++a)
+                where.push_back(columns[a].title + "=" + columns[a].cells[first]);
             if (!where.empty()) sentence = "At " + join(where, " ") + ": " + sentence;
             out << wrap(sentence, "      ", style.text_width());
         }
@@ -102,11 +116,15 @@ void print_by_device(std::ostream& out, const std::vector<Record>& records, cons
     if (records.empty() || keys.size() + lost.size() < 2) return;
     const auto grid = device_grid(rows, lost, may_be_auto);
     const auto& devices = grid.devices;
-    out << '\n' << wrap_heading("Variants by devices", ": median time, and how many times that of the device's fastest", style.text_width(), style.colour);
-    for (const auto& device : devices) out << wrap_beside("  " + device.letter + "  ", device.description, style.text_width());
+    out << '\n'
+        << wrap_heading("Variants by devices", ": median time, and how many times that of the device's fastest",
+                        style.text_width(), style.colour);
+    for (const auto& device : devices)
+        out << wrap_beside("  " + device.letter + "  ", device.description, style.text_width());
     if (grid.unshown > 0) out << "  and " << grid.unshown << " more, which have no column\n";
     for (const auto& family : grid.families) print_family(out, family, devices, style);
-    if (grid.repeated > 0) out << "\nLeft out here: " << grid.repeated << " earlier record(s) of cells that were run again.\n";
+    if (grid.repeated > 0)
+        out << "\nLeft out here: " << grid.repeated << " earlier record(s) of cells that were run again.\n";
 }
 
 }  // namespace cllab::report

@@ -17,11 +17,11 @@ struct LostDevice {
     std::string reason;
 };
 
-/// A section a family, a row a variant and point, a column a device: the median time with its ratio to the device's fastest
-/// variant at that point, or the status. Ratios stay within a device; times of two devices are only set side by side. After
-/// each section one sentence a point tells which variant wins where, and which pairs change order beyond their intervals.
-/// A simulator's times are shown and not ranked. Of a cell that was run more than once the latest counts. Prints nothing for
-/// fewer than two devices.
+/// A section a family, a row a variant and point, a column a device: the median time with its ratio to the device's
+/// fastest variant at that point, or the status. Ratios stay within a device; times of two devices are only set side by
+/// side. After each section one sentence a point tells which variant wins where, and which pairs change order beyond
+/// their intervals. A simulator's times are shown and not ranked. Of a cell that was run more than once the latest
+/// counts. Prints nothing for fewer than two devices.
 void print_by_device(std::ostream& out, const std::vector<model::Record>& records, const std::vector<LostDevice>& lost,
                      const MayBeAuto& may_be_auto, const TableStyle& style);
 

@@ -12,10 +12,14 @@ namespace cllab::report {
 
 const std::vector<std::string>& columns_of_command(const std::string& command) {
     static const std::map<std::string, std::vector<std::string>> known{
-        {"isa", {"kernel", "target", "registers", "spills", "local", "private", "occupancy", "code", "instructions", "inner_loop"}},
+        {"isa",
+         {"kernel", "target", "registers", "spills", "local", "private", "occupancy", "code", "instructions",
+          "inner_loop"}},
         {"profile", {"figure", "value", "interval", "per_cycle", "driver_says", "how"}},
         // Of the comparison, and behind "today" of --history.
-        {"regress", {"cell", "change", "time", "interval", "control", "arrangements", "runs", "recorded", "today", "level_since", "note", "device"}}};
+        {"regress",
+         {"cell", "change", "time", "interval", "control", "arrangements", "runs", "recorded", "today", "level_since",
+          "note", "device"}}};
     static const std::vector<std::string> none;
     const auto found = known.find(command);
     return found == known.end() ? none : found->second;
@@ -23,13 +27,17 @@ const std::vector<std::string>& columns_of_command(const std::string& command) {
 
 void Asked::choose(std::vector<Column>& columns) const {
     if (!any() || all()) return;
-    std::erase_if(columns, [&](const Column& c) { return !by_name(c.key) && c.key != "status" && (c.names == Names::nothing || c.keep < 100); });
+    std::erase_if(columns, [&](const Column& c) {
+        return !by_name(c.key) && c.key != "status" && (c.names == Names::nothing || c.keep < 100);
+    });
 }
 
 std::vector<std::string> Asked::missing(const std::vector<Column>& columns) const {
     std::vector<std::string> out;
     for (const auto& name : names_)
-        if (name != "all" && std::none_of(columns.begin(), columns.end(), [&](const Column& c) { return c.key == name; })) out.push_back(name);
+        if (name != "all" &&
+            std::none_of(columns.begin(), columns.end(), [&](const Column& c) { return c.key == name; }))
+            out.push_back(name);
     return out;
 }
 
@@ -37,7 +45,8 @@ void require_known_columns(const std::vector<std::string>& asked, std::vector<st
     known.emplace_back("all");
     for (const auto& name : asked)
         if (std::find(known.begin(), known.end(), name) == known.end())
-            throw Error(Blame::usage, "no table has a column '" + name + "' (--columns); possible are " + join(known, ", ") + or_did_you_mean(name, known));
+            throw Error(Blame::usage, "no table has a column '" + name + "' (--columns); possible are " +
+                                          join(known, ", ") + or_did_you_mean(name, known));
 }
 
 Grid grid_of(std::vector<Column> columns, const TableStyle& style) {
@@ -49,7 +58,8 @@ Grid grid_of(std::vector<Column> columns, const TableStyle& style) {
 }
 
 void print_left_out(std::ostream& out, const std::vector<std::string>& dropped, const TableStyle& style) {
-    if (!dropped.empty()) out << wrap("columns left out: " + join(dropped, ", ") + "; --columns all", "  ", style.text_width());
+    if (!dropped.empty())
+        out << wrap("columns left out: " + join(dropped, ", ") + "; --columns all", "  ", style.text_width());
 }
 
 void print_grid(std::ostream& out, const std::vector<Column>& columns, const TableStyle& style) {

@@ -27,11 +27,12 @@ private:
     std::set<std::string> names_;
 };
 
-/// What --columns takes beside "all" where a command's table has always the same columns; nothing for other commands, whose columns are
-/// column_names() and the names of axes and metrics.
+/// What --columns takes beside "all" where a command's table has always the same columns; nothing for other commands,
+/// whose columns are column_names() and the names of axes and metrics.
 const std::vector<std::string>& columns_of_command(const std::string& command);
 
-/// Throws Error(usage) for a name that is neither "all" nor one of `known`, with the nearest one: before the work whose table it is for.
+/// Throws Error(usage) for a name that is neither "all" nor one of `known`, with the nearest one: before the work whose
+/// table it is for.
 void require_known_columns(const std::vector<std::string>& asked, std::vector<std::string> known);
 
 /// The columns' keys are made of their titles where they have none.

@@ -1,8 +1,9 @@
 #include "report/table/comparison.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "json/read.hpp"
@@ -22,14 +23,16 @@ std::string signed_percent(double ratio) {
     return ratio < 1 ? percent(1 - ratio) + " less" : percent(ratio - 1) + " more";
 }
 
-/// How much longer the slower side takes: "3.1 % [2.5 %, 3.8 %] longer", or "4.2 [4.1, 4.3] times as long". All above 1.
+/// How much longer the slower side takes: "3.1 % [2.5 %, 3.8 %] longer", or "4.2 [4.1, 4.3] times as long". All
+/// above 1.
 std::string longer(double ratio, double low, double high) {
     if (ratio < 2) return fmt::format("{} [{}, {}] longer", percent(ratio - 1), percent(low - 1), percent(high - 1));
     return fmt::format("{:.3g} [{:.3g}, {:.3g}] times as long", ratio, low, high);
 }
 
 std::string interval(const RatioEstimate& e) {
-    return e.covered() ? fmt::format("{:.4f} [{:.4f}, {:.4f}]", e.ratio, e.low, e.high) : fmt::format("{:.4f}, no interval", e.ratio);
+    return e.covered() ? fmt::format("{:.4f} [{:.4f}, {:.4f}]", e.ratio, e.low, e.high)
+                       : fmt::format("{:.4f}, no interval", e.ratio);
 }
 
 std::string verdict_line(const model::Comparison& c) {
@@ -38,16 +41,22 @@ std::string verdict_line(const model::Comparison& c) {
     const std::string pair = c.left + " against " + c.right + ": ";
     if (!c.trouble.empty()) return pair + "no verdict: " + c.trouble;
     switch (j.verdict) {
-        case Verdict::faster: return pair + c.left + " is faster; " + c.right + " takes " + longer(1 / r.ratio, 1 / r.high, 1 / r.low);
-        case Verdict::slower: return pair + c.right + " is faster; " + c.left + " takes " + longer(r.ratio, r.low, r.high);
-        case Verdict::same: return pair + "the same within " + percent(j.within);
-        case Verdict::same_code: return pair + "same code, so there is no winner" + (r.n ? "; the measured ratio is the machine's, " + interval(r) : "");
-        case Verdict::undecided: break;
+        case Verdict::faster:
+            return pair + c.left + " is faster; " + c.right + " takes " + longer(1 / r.ratio, 1 / r.high, 1 / r.low);
+        case Verdict::slower:
+            return pair + c.right + " is faster; " + c.left + " takes " + longer(r.ratio, r.low, r.high);
+        case Verdict::same:
+            return pair + "the same within " + percent(j.within);
+        case Verdict::same_code:
+            return pair + "same code, so there is no winner" +
+                   (r.n ? "; the measured ratio is the machine's, " + interval(r) : "");
+        case Verdict::undecided:
+            break;
     }
     if (!r.covered())
         return pair + fmt::format("undecided; {} arrangements are too few for an interval, --max-time gives more", r.n);
-    return pair + fmt::format("undecided; {} takes between {} and {} time; --max-time or a quieter machine may decide", c.left,
-                              signed_percent(r.low), signed_percent(r.high));
+    return pair + fmt::format("undecided; {} takes between {} and {} time; --max-time or a quieter machine may decide",
+                              c.left, signed_percent(r.low), signed_percent(r.high));
 }
 
 }  // namespace
@@ -56,8 +65,10 @@ std::string comparison_text(const model::Comparison& c) {
     std::string out = verdict_line(c) + "\n";
     const auto& j = c.judgement;
     if (j.ratio.n == 0) return out;
-    const bool same = std::all_of(c.arrangements.begin(), c.arrangements.end(), [](const auto& a) { return a.same_memory; });
-    std::string how = fmt::format("{} arrangements (fresh process, buffers and order) in {:.1f} s", j.ratio.n, c.seconds);
+    const bool same =
+        std::all_of(c.arrangements.begin(), c.arrangements.end(), [](const auto& a) { return a.same_memory; });
+    std::string how =
+        fmt::format("{} arrangements (fresh process, buffers and order) in {:.1f} s", j.ratio.n, c.seconds);
     if (j.ratio.covered()) how = fmt::format("{:.3g} % interval over ", std::floor(1000 * j.ratio.coverage) / 10) + how;
     out += "  " + how + (same ? "; both took turns on the same memory\n" : "; each on memory of its own\n");
     if (j.control.n > 0)
@@ -107,9 +118,10 @@ std::optional<std::string> comparison_verdict(const std::string& line) {
         for (const auto v : {Verdict::faster, Verdict::slower, Verdict::same, Verdict::undecided, Verdict::same_code})
             if (verdict == model::name(v)) c.judgement.verdict = v;
         const auto& ratio = j.at("ratio");
-        c.judgement.ratio = {ratio.at("ratio").get<double>(), ratio.value("low", 0.0), ratio.value("high", 0.0), ratio.value("coverage", 0.0),
-                             ratio.at("n").get<unsigned>()};
-        if (const auto& r = c.judgement.ratio; r.covered()) c.judgement.within = std::max(std::abs(r.low - 1), std::abs(r.high - 1));
+        c.judgement.ratio = {ratio.at("ratio").get<double>(), ratio.value("low", 0.0), ratio.value("high", 0.0),
+                             ratio.value("coverage", 0.0), ratio.at("n").get<unsigned>()};
+        if (const auto& r = c.judgement.ratio; r.covered())
+            c.judgement.within = std::max(std::abs(r.low - 1), std::abs(r.high - 1));
         return verdict_line(c) + " (on " + j.at("device").at("name").get<std::string>() + ")";
     } catch (const JsonRefused&) {
     } catch (const nlohmann::json::exception&) {

@@ -15,7 +15,8 @@ std::string counters_json(const model::Counted& c) {
                                {"opencl_seconds", c.opencl_seconds},
                                {"cuda_seconds", c.cuda_seconds},
                                {"counters", nlohmann::ordered_json::object()}};
-    for (const auto& counter : c.counters) out["counters"][counter.name] = {{"value", counter.value}, {"unit", counter.unit}};
+    for (const auto& counter : c.counters)
+        out["counters"][counter.name] = {{"value", counter.value}, {"unit", counter.unit}};
     return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

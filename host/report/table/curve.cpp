@@ -5,8 +5,8 @@
 #include <optional>
 #include <ostream>
 
-#include "core/text.hpp"
 #include "core/stats.hpp"
+#include "core/text.hpp"
 #include "core/units.hpp"
 #include "report/table/layout.hpp"
 
@@ -23,13 +23,16 @@ struct CurveRow {
     std::string mark{};
 };
 
-std::size_t width_of_page(const TableStyle& style) { return style.width == 0 ? page_width : std::min<std::size_t>(style.width, page_width); }
+std::size_t width_of_page(const TableStyle& style) {
+    return style.width == 0 ? page_width : std::min<std::size_t>(style.width, page_width);
+}
 
 bool is_whole(double value) { return value == std::floor(value) && std::abs(value) < 1e15; }
 
 std::string quantity(double value, const std::string& unit) {
     if (unit == "s") return format_seconds(value);
-    if (unit == "byte" && value >= 0 && value < 1e19) return format_bytes(static_cast<std::uint64_t>(std::llround(value)));
+    if (unit == "byte" && value >= 0 && value < 1e19)
+        return format_bytes(static_cast<std::uint64_t>(std::llround(value)));
     if (unit.find("/s") != std::string::npos) return format_rate(value, unit);
     std::string number = is_whole(value) ? std::to_string(static_cast<long long>(value)) : format_significant(value, 3);
     if (unit.empty()) return number;
@@ -53,8 +56,11 @@ std::vector<CurveRow> rows_of(const model::Curve& curve, std::size_t& skipped) {
 
 void mark(std::vector<CurveRow>& rows, const std::vector<model::Finding>& findings, const std::string& x_unit) {
     for (const auto& finding : findings) {
-        if (!finding.withheld.empty() || finding.unit != x_unit || rows.empty() || finding.value < rows.front().x || finding.value > rows.back().x) continue;
-        const auto after = std::upper_bound(rows.begin(), rows.end(), finding.value, [](double x, const CurveRow& r) { return x < r.x; });
+        if (!finding.withheld.empty() || finding.unit != x_unit || rows.empty() || finding.value < rows.front().x ||
+            finding.value > rows.back().x)
+            continue;
+        const auto after = std::upper_bound(rows.begin(), rows.end(), finding.value,
+                                            [](double x, const CurveRow& r) { return x < r.x; });
         std::string& text = std::prev(after)->mark;
         text += (text.empty() ? "" : ", ") + finding.name;
     }
@@ -118,14 +124,16 @@ void print_curve(std::ostream& out, const model::Curve& curve, const CurveText& 
     }
     const bool logarithmic = least > 0 && most / least > logarithmic_from;
     out << wrap(text.id + ": " + (stepped ? "time per step" : "time") + " over " + text.x_name + fixed +
-                    (logarithmic ? " (bars are logarithmic)" : ""), "", width_of_page(style));
+                    (logarithmic ? " (bars are logarithmic)" : ""),
+                "", width_of_page(style));
     // The shortest logarithmic bar stands for half the smallest value, so that it is seen too.
     const auto length = [&](double value) {
         return bar_width * (logarithmic ? std::log(2 * value / least) / std::log(2 * most / least) : value / most);
     };
     const auto x_text = [&](const CurveRow& r) { return quantity(r.x, text.x_unit); };
     const auto value_text = [](const CurveRow& r) { return format_seconds(r.value); };
-    const std::size_t x_width = widest(shown, x_text), value_width = widest(shown, value_text), spread_width = widest(shown, spread);
+    const std::size_t x_width = widest(shown, x_text), value_width = widest(shown, value_text),
+                      spread_width = widest(shown, spread);
     for (const auto& row : shown) {
         std::string line = "  " + pad_left(x_text(row), x_width) + "  " + pad_left(value_text(row), value_width);
         if (spread_width > 0) line += " " + pad_left(spread(row), spread_width);
@@ -145,7 +153,9 @@ void print_curve(std::ostream& out, const model::Curve& curve, const CurveText& 
 }
 
 void print_findings(std::ostream& out, const std::vector<model::Finding>& findings, const TableStyle& style) {
-    const auto value_text = [](const model::Finding& f) { return f.withheld.empty() ? quantity(f.value, f.unit) : "-"; };
+    const auto value_text = [](const model::Finding& f) {
+        return f.withheld.empty() ? quantity(f.value, f.unit) : "-";
+    };
     // An interval of no width says nothing; a count known exactly has none.
     const auto interval = [](const model::Finding& f) {
         return f.low < f.high ? "[" + quantity(f.low, f.unit) + " .. " + quantity(f.high, f.unit) + "]" : std::string();

@@ -11,14 +11,15 @@
 namespace cllab::report {
 
 struct CurveText {
-    std::string id;                      ///< "latency_global"
-    std::string x_name, x_unit;          ///< "footprint", "byte"
-    std::size_t most_lines = 48;         ///< longer curves are thinned; ends and marked points always stay
+    std::string id;               ///< "latency_global"
+    std::string x_name, x_unit;   ///< "footprint", "byte"
+    std::size_t most_lines = 48;  ///< longer curves are thinned; ends and marked points always stay
 };
 
 /// Prints x, the value (time per step where there is one, else time of one operation) with its interval, and a bar: on
-/// a logarithmic scale when the values span more than a factor 8. A finding in the unit of x is marked on the last point
-/// at or below its value. At most 100 columns. Points that are not finite or not positive are left out, with a note.
+/// a logarithmic scale when the values span more than a factor 8. A finding in the unit of x is marked on the last
+/// point at or below its value. At most 100 columns. Points that are not finite or not positive are left out, with a
+/// note.
 void print_curve(std::ostream& out, const model::Curve& curve, const CurveText& text,
                  const std::vector<model::Finding>& findings, const TableStyle& style);
 

@@ -25,7 +25,8 @@ std::string letter_of(std::size_t n) {
 }
 
 bool is_simulated(const Record& r) {
-    return std::any_of(r.warnings.begin(), r.warnings.end(), [](const auto& w) { return w.rfind("simulated:", 0) == 0; });
+    return std::any_of(r.warnings.begin(), r.warnings.end(),
+                       [](const auto& w) { return w.rfind("simulated:", 0) == 0; });
 }
 
 /// The devices in order of first appearance, and which of them each record is of.
@@ -36,7 +37,8 @@ struct Devices {
 };
 
 Devices devices_of(const Rows& records, const std::vector<LostDevice>& lost) {
-    const bool hosts = std::any_of(records.begin(), records.end(), [&](const auto* r) { return r->host.name != records.front()->host.name; });
+    const bool hosts = std::any_of(records.begin(), records.end(),
+                                   [&](const auto* r) { return r->host.name != records.front()->host.name; });
     Devices out;
     std::map<std::string, std::size_t> known;
     for (const auto* r : records) {
@@ -44,7 +46,10 @@ Devices devices_of(const Rows& records, const std::vector<LostDevice>& lost) {
         const auto [at, is_new] = known.emplace(device_key(record), known.size());
         out.of_record.push_back(at->second);
         if (at->second >= most_devices) continue;
-        if (is_new) out.all.push_back({letter_of(at->second), record.device.name + device_details(record.device, hosts ? record.host.name : ""), &record});
+        if (is_new)
+            out.all.push_back({letter_of(at->second),
+                               record.device.name + device_details(record.device, hosts ? record.host.name : ""),
+                               &record});
         auto& device = out.all[at->second];
         device.simulated = device.simulated || is_simulated(record);
     }
@@ -53,7 +58,8 @@ Devices devices_of(const Rows& records, const std::vector<LostDevice>& lost) {
         if (device.simulated) device.description += "; simulated, so not ranked";
     if (out.unshown > 0) return out;  // no column is free for one that has no record
     for (const auto& [device, reason] : lost)
-        out.all.push_back({letter_of(out.all.size()), device.name + device_details(device, "") + "; lost: " + reason, nullptr, true});
+        out.all.push_back(
+            {letter_of(out.all.size()), device.name + device_details(device, "") + "; lost: " + reason, nullptr, true});
     return out;
 }
 
@@ -74,7 +80,8 @@ std::vector<Row> latest(const std::vector<Row>& rows, std::size_t& repeated) {
     std::vector<Row> out;
     std::map<std::tuple<std::size_t, std::string, std::vector<std::pair<std::string, std::string>>>, std::size_t> known;
     for (const auto& row : rows) {
-        const auto [at, is_new] = known.emplace(std::tuple(row.device, row.record->variant, row.record->point), out.size());
+        const auto [at, is_new] =
+            known.emplace(std::tuple(row.device, row.record->variant, row.record->point), out.size());
         if (is_new) {
             out.push_back(row);
         } else {
@@ -85,7 +92,8 @@ std::vector<Row> latest(const std::vector<Row>& rows, std::size_t& repeated) {
     return out;
 }
 
-/// The axes that name a row. What a variant or device chose for itself does not, unless it is all that tells two cells apart.
+/// The axes that name a row. What a variant or device chose for itself does not, unless it is all that tells two cells
+/// apart.
 Points naming_points(const std::vector<Row>& rows, const MayBeAuto& may_be_auto) {
     Rows records;
     std::map<const Record*, std::size_t> device;
@@ -96,14 +104,16 @@ Points naming_points(const std::vector<Row>& rows, const MayBeAuto& may_be_auto)
     Points points(records, [&](const Record& r) { return std::to_string(device.at(&r)) + "\n" + r.variant; });
     for (std::size_t i = 0; i < points.axes();) {
         const bool possible = may_be_auto && may_be_auto(records.front()->family, points.name(i));
-        if (possible && points.differs(i) && points.tell_apart_without(i)) points.drop(i);
-        else ++i;
+        if (possible && points.differs(i) && points.tell_apart_without(i))
+            points.drop(i);
+        else
+            ++i;
     }
     return points;
 }
 
-std::vector<GridGroup> groups_of(const std::vector<Row>& rows, const Points& points, const std::vector<GridDevice>& devices,
-                             const MayBeAuto& may_be_auto) {
+std::vector<GridGroup> groups_of(const std::vector<Row>& rows, const Points& points,
+                                 const std::vector<GridDevice>& devices, const MayBeAuto& may_be_auto) {
     std::vector<GridGroup> out;
     std::map<std::pair<std::size_t, std::string>, std::size_t> place;  // of a variant in its group
     const auto group_of = points.groups();
@@ -149,7 +159,8 @@ Values reversals(const GridGroup& group, const std::vector<GridDevice>& devices)
                 if (cell_before(group.cells[b][d], group.cells[a][d])) after.push_back(devices[d].letter);
             }
             if (!before.empty() && !after.empty())
-                out.push_back(group.ids[a] + " before " + group.ids[b] + " on " + listed(before) + ", after it on " + listed(after));
+                out.push_back(group.ids[a] + " before " + group.ids[b] + " on " + listed(before) + ", after it on " +
+                              listed(after));
         }
     }
     return out;
@@ -165,15 +176,19 @@ std::string listed_pairs(Values pairs) {
 }  // namespace
 
 std::string verdict(const GridGroup& group, const std::vector<GridDevice>& devices) {
-    std::vector<std::pair<std::size_t, Values>> winners;  // variant and the letters where it wins, in order of the devices
+    std::vector<std::pair<std::size_t, Values>>
+        winners;  // variant and the letters where it wins, in order of the devices
     Values ranked;
     for (std::size_t d = 0; d < devices.size(); ++d) {
         for (std::size_t v = 0; v < group.ids.size(); ++v) {
             if (!group.cells[v][d].rank.fastest) continue;
             ranked.push_back(devices[d].letter);
-            const auto known = std::find_if(winners.begin(), winners.end(), [&](const auto& w) { return w.first == v; });
-            if (known == winners.end()) winners.push_back({v, {devices[d].letter}});
-            else known->second.push_back(devices[d].letter);
+            const auto known =
+                std::find_if(winners.begin(), winners.end(), [&](const auto& w) { return w.first == v; });
+            if (known == winners.end())
+                winners.push_back({v, {devices[d].letter}});
+            else
+                known->second.push_back(devices[d].letter);
         }
     }
     // Without a winner on each, pairs may still be told apart.
@@ -197,7 +212,8 @@ std::string verdict(const GridGroup& group, const std::vector<GridDevice>& devic
     }
     std::string out = (differs ? "The ranking differs: " : "") + join(wins, ", ");
     if (!untimed.empty()) out += "; " + join(untimed, ", ");
-    if (group.ids.size() > most_variants) return out + "; of more than " + std::to_string(most_variants) + " variants no pairs are compared.";
+    if (group.ids.size() > most_variants)
+        return out + "; of more than " + std::to_string(most_variants) + " variants no pairs are compared.";
     const auto pairs = reversals(group, devices);
     if (pairs.empty()) return out + (differs ? "; no pair changes order beyond its intervals." : ".");
     return out + "; order changes beyond the intervals: " + listed_pairs(pairs);
@@ -219,7 +235,8 @@ DeviceGrid device_grid(const Rows& records, const std::vector<LostDevice>& lost,
     for (const auto& rows : families) {
         const auto shown = latest(rows, out.repeated);
         const auto points = naming_points(shown, may_be_auto);
-        out.families.push_back({rows.front().record->family, points.names(), groups_of(shown, points, out.devices, may_be_auto)});
+        out.families.push_back(
+            {rows.front().record->family, points.names(), groups_of(shown, points, out.devices, may_be_auto)});
     }
     return out;
 }

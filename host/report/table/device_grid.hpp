@@ -1,4 +1,5 @@
-// The records of many devices as data: the variants of each family at each point, by devices, ranked within each device.
+// The records of many devices as data: the variants of each family at each point, by devices, ranked within each
+// device.
 #pragma once
 
 #include <string>
@@ -43,10 +44,11 @@ struct DeviceGrid {
 };
 
 /// Of a cell that was run more than once the latest counts. The records outlive the grid.
-DeviceGrid device_grid(const std::vector<const model::Record*>& records, const std::vector<LostDevice>& lost, const MayBeAuto& may_be_auto);
+DeviceGrid device_grid(const std::vector<const model::Record*>& records, const std::vector<LostDevice>& lost,
+                       const MayBeAuto& may_be_auto);
 
-/// Which variant wins where, and which pairs change order beyond their intervals. Empty when fewer than two devices rank the
-/// variants of this point and no pair changes order.
+/// Which variant wins where, and which pairs change order beyond their intervals. Empty when fewer than two devices
+/// rank the variants of this point and no pair changes order.
 std::string verdict(const GridGroup& group, const std::vector<GridDevice>& devices);
 
 }  // namespace cllab::report

@@ -14,8 +14,10 @@ std::string explanation_heading(const model::Record& record, const std::string& 
 /// "limited by memory bandwidth: 97 % of the time", "not explained: 43 %" and so on, for a record with a time.
 std::string limit_sentence(const model::Explanation& explanation, const model::Timing& time);
 
-/// The cell with its time and the sentence, the bar that makes 100 % of the time, a line for each bound, and what has none.
-std::string explanation_text(const model::Record& record, const model::Explanation& explanation, const TableStyle& style);
+/// The cell with its time and the sentence, the bar that makes 100 % of the time, a line for each bound, and what has
+/// none.
+std::string explanation_text(const model::Record& record, const model::Explanation& explanation,
+                             const TableStyle& style);
 
 /// One line, schema as records have it, `"record": "why"`; readers of records skip it.
 std::string explanation_json(const model::Record& record, const model::Explanation& explanation);

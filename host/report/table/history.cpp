@@ -1,15 +1,16 @@
 #include "report/table/history.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "report/table/columns.hpp"
 #include "report/records/json_point.hpp"
+#include "report/table/columns.hpp"
 
 namespace cllab::report {
 namespace {
@@ -36,7 +37,8 @@ void print_history(std::ostream& out, const std::vector<model::History>& histori
         devices.cells.push_back(i == 0 ? h.device.name : "");
         since.cells.push_back(first.utc + (first.label.empty() ? "" : " " + first.label));
         times.push_back(std::exp(level.centre));
-        change.cells.push_back(i == 0 ? "" : fmt::format("{:+.1f} %", 100 * std::expm1(level.centre - h.levels[i - 1].centre)));
+        change.cells.push_back(
+            i == 0 ? "" : fmt::format("{:+.1f} %", 100 * std::expm1(level.centre - h.levels[i - 1].centre)));
         runs.cells.push_back(std::to_string(level.count));
         notes.cells.push_back(level.provisional ? "provisional" : "");
     };
@@ -49,8 +51,10 @@ void print_history(std::ostream& out, const std::vector<model::History>& histori
     medians.key = "time";
     print_grid(out, {names, since, medians, change, runs, notes, devices}, style);
     out << '\n'
-        << wrap(fmt::format("{} of {} cells changed their level by more than 1 %. A level that begins in the last three runs is provisional. Runs are "
-                            "processes of their own, and times of different runs share no arrangement: a change here is a reason to look, `cllab regress` "
+        << wrap(fmt::format("{} of {} cells changed their level by more than 1 %. A level that begins in the last "
+                            "three runs is provisional. Runs are "
+                            "processes of their own, and times of different runs share no arrangement: a change here "
+                            "is a reason to look, `cllab regress` "
                             "is the test.",
                             changed.size(), histories.size()),
                 "", style.text_width());
@@ -59,12 +63,20 @@ void print_history(std::ostream& out, const std::vector<model::History>& histori
 std::vector<std::string> history_json(const std::vector<model::History>& histories) {
     std::vector<std::string> out;
     for (const auto& h : histories) {
-        Json j{{"schema", model::schema_version}, {"record", "history"}, {"id", h.id}, {"point", point_json(h.point)},
+        Json j{{"schema", model::schema_version},
+               {"record", "history"},
+               {"id", h.id},
+               {"point", point_json(h.point)},
                {"device", device_json(h.device)},
-               {"points", Json::array()}, {"levels", Json::array()}};
-        for (const auto& p : h.points) j["points"].push_back({{"utc", p.utc}, {"label", p.label}, {"run", p.run}, {"seconds", p.seconds}});
+               {"points", Json::array()},
+               {"levels", Json::array()}};
+        for (const auto& p : h.points)
+            j["points"].push_back({{"utc", p.utc}, {"label", p.label}, {"run", p.run}, {"seconds", p.seconds}});
         for (const auto& l : h.levels)
-            j["levels"].push_back({{"first", l.first}, {"count", l.count}, {"seconds", std::exp(l.centre)}, {"provisional", l.provisional}});
+            j["levels"].push_back({{"first", l.first},
+                                   {"count", l.count},
+                                   {"seconds", std::exp(l.centre)},
+                                   {"provisional", l.provisional}});
         out.push_back(j.dump(-1, ' ', false, Json::error_handler_t::replace));
     }
     return out;

@@ -106,7 +106,8 @@ std::pair<std::size_t, std::size_t> hang_of(std::string_view line, std::size_t w
     const auto first = std::min(line.find_first_not_of(' '), line.size());
     std::size_t best = first;
     for (std::size_t i = first + 2; i < line.size(); ++i)
-        if (line[i] != ' ' && line.substr(i - 2, 2) == gap && display_width(line.substr(0, i)) <= width * 6 / 10) best = i;
+        if (line[i] != ' ' && line.substr(i - 2, 2) == gap && display_width(line.substr(0, i)) <= width * 6 / 10)
+            best = i;
     return {best, best == first ? std::min(first + 4, width / 2) : display_width(line.substr(0, best))};
 }
 
@@ -165,7 +166,8 @@ std::size_t display_width(std::string_view text) {
     return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-Column quantity_column(const std::string& name, const std::vector<std::optional<double>>& values, const std::string& unit) {
+Column quantity_column(const std::string& name, const std::vector<std::optional<double>>& values,
+                       const std::string& unit) {
     Column column{.title = name, .right = true, .cells = {}};
     std::vector<double> sizes;
     for (const auto& value : values)
@@ -173,19 +175,27 @@ Column quantity_column(const std::string& name, const std::vector<std::optional<
     std::sort(sizes.begin(), sizes.end());
     const bool prefixed = unit == "s" || unit.find("/s") != std::string::npos;
     const bool common = unit != "byte" && (sizes.empty() || sizes.back() / sizes.front() <= widest_common_range);
-    const bool counts = !prefixed && std::all_of(sizes.begin(), sizes.end(), [](double x) { return x == std::floor(x) && x < 1e15; });
+    const bool counts =
+        !prefixed && std::all_of(sizes.begin(), sizes.end(), [](double x) { return x == std::floor(x) && x < 1e15; });
     const Scale scale = prefixed && common && !sizes.empty() ? common_scale(sizes, unit) : Scale{};
     for (const auto& value : values) {
-        if (!value || !std::isfinite(*value)) column.cells.push_back("-");
-        else if (!common) column.cells.push_back(own_unit(*value, unit, prefixed));
-        else if (unit == "%") column.cells.push_back(fixed(*value, 1) + "%");
-        else if (counts) column.cells.push_back(fixed(*value, 0));
-        else column.cells.push_back(format_significant(*value / scale.factor, 3));
+        if (!value || !std::isfinite(*value))
+            column.cells.push_back("-");
+        else if (!common)
+            column.cells.push_back(own_unit(*value, unit, prefixed));
+        else if (unit == "%")
+            column.cells.push_back(fixed(*value, 1) + "%");
+        else if (counts)
+            column.cells.push_back(fixed(*value, 0));
+        else
+            column.cells.push_back(format_significant(*value / scale.factor, 3));
     }
     if (!common || unit == "%") return column;
     const std::string full_unit = scale.prefix + unit;
-    if (name.empty()) column.title = full_unit;
-    else if (!full_unit.empty()) column.title += " [" + full_unit + "]";
+    if (name.empty())
+        column.title = full_unit;
+    else if (!full_unit.empty())
+        column.title += " [" + full_unit + "]";
     align_points(column.cells);
     return column;
 }
@@ -196,7 +206,8 @@ std::size_t width_of(const std::vector<Column>& columns) {
     return width;
 }
 
-Grid::Grid(std::vector<Column> columns, std::size_t width, bool colour) : columns_(std::move(columns)), width_(width), colour_(colour) {
+Grid::Grid(std::vector<Column> columns, std::size_t width, bool colour)
+    : columns_(std::move(columns)), width_(width), colour_(colour) {
     for (auto& column : columns_) {
         column.title = printable(column.title);
         for (auto& cell : column.cells) cell = printable(cell);
@@ -209,8 +220,11 @@ Grid::Grid(std::vector<Column> columns, std::size_t width, bool colour) : column
         return out;
     };
     while (width != 0 && needed(keep_of_answer) > width) {
-        const auto rank = [&](const Column& column) { return column.names == Names::nothing || column.keep < keep_of_answer ? 0 : room(column); };
-        const auto widest = std::max_element(columns_.begin(), columns_.end(), [&](const Column& a, const Column& b) { return rank(a) < rank(b); });
+        const auto rank = [&](const Column& column) {
+            return column.names == Names::nothing || column.keep < keep_of_answer ? 0 : room(column);
+        };
+        const auto widest = std::max_element(columns_.begin(), columns_.end(),
+                                             [&](const Column& a, const Column& b) { return rank(a) < rank(b); });
         if (widest == columns_.end() || rank(*widest) == 0) break;
         above_.push_back(std::move(*widest));
         columns_.erase(widest);
@@ -219,25 +233,30 @@ Grid::Grid(std::vector<Column> columns, std::size_t width, bool colour) : column
     std::stable_sort(above_.begin(), above_.end(), [](const Column& a, const Column& b) { return a.names < b.names; });
     const auto all = columns_;
     while (width != 0 && needed(0) > width) {
-        const auto least = std::min_element(columns_.rbegin(), columns_.rend(), [](const Column& a, const Column& b) { return a.keep < b.keep; });
+        const auto least = std::min_element(columns_.rbegin(), columns_.rend(),
+                                            [](const Column& a, const Column& b) { return a.keep < b.keep; });
         if (least == columns_.rend() || least->keep >= 100) break;
         columns_.erase(std::next(least).base());
     }
     auto kept = columns_.begin();
     for (const auto& column : all) {
-        if (kept != columns_.end() && kept->title == column.title && kept->key == column.key) ++kept;
-        else dropped_.push_back(column.key.empty() ? column.title : column.key);
+        if (kept != columns_.end() && kept->title == column.title && kept->key == column.key)
+            ++kept;
+        else
+            dropped_.push_back(column.key.empty() ? column.title : column.key);
     }
     for (const auto& column : columns_) widths_.push_back(width_of(column));
 }
 
 std::string Grid::header() const {
-    return std::string(above_.empty() ? "" : gap) + line(columns_, widths_, colour_, [](const Column& c) { return std::pair(c.title, Tone::dim); });
+    return std::string(above_.empty() ? "" : gap) +
+           line(columns_, widths_, colour_, [](const Column& c) { return std::pair(c.title, Tone::dim); });
 }
 
 std::string Grid::row(std::size_t i) const {
-    const auto text =
-        line(columns_, widths_, colour_, [i](const Column& c) { return std::pair(c.cells.at(i), c.tones.empty() ? Tone::plain : c.tones.at(i)); });
+    const auto text = line(columns_, widths_, colour_, [i](const Column& c) {
+        return std::pair(c.cells.at(i), c.tones.empty() ? Tone::plain : c.tones.at(i));
+    });
     if (above_.empty()) return text;
     const auto names = names_of(i);
     return (i > 0 && names == names_of(i - 1) ? "" : names) + gap.data() + text;
@@ -246,7 +265,8 @@ std::string Grid::row(std::size_t i) const {
 std::string Grid::names_of(std::size_t row) const {
     std::vector<std::string> words;
     for (const auto& column : above_)
-        if (const auto& cell = column.cells.at(row); !cell.empty()) words.push_back(column.names == Names::with_title ? column.title + "=" + cell : cell);
+        if (const auto& cell = column.cells.at(row); !cell.empty())
+            words.push_back(column.names == Names::with_title ? column.title + "=" + cell : cell);
     return wrap(join(words, " "), gap, width_);
 }
 
@@ -286,7 +306,8 @@ std::string wrap_heading(std::string_view strong, std::string_view rest, std::si
     lines.erase(0, indent.size());
     const auto visible = [](char c) { return c != ' ' && c != '\n'; };
     auto left = std::count_if(strong.begin(), strong.end(), visible);
-    const auto end = std::find_if(lines.begin(), lines.end(), [&](char c) { return left == 0 || (visible(c) && left-- == 0); });
+    const auto end =
+        std::find_if(lines.begin(), lines.end(), [&](char c) { return left == 0 || (visible(c) && left-- == 0); });
     return paint({lines.begin(), end}, Tone::strong, colour).append(end, lines.end());
 }
 

@@ -27,7 +27,7 @@ struct Column {
     std::vector<std::string> cells;  ///< one a row
     std::vector<Tone> tones{};       ///< one a row, or none at all
     Names names = Names::nothing;
-    std::string key{};               ///< what it is called where it is left out or asked for; empty: the title
+    std::string key{};  ///< what it is called where it is left out or asked for; empty: the title
 };
 
 /// Columns with less may go before the names of the rows have a line of their own.
@@ -35,10 +35,12 @@ inline constexpr int keep_of_answer = 90;
 
 /// A column of numbers under one unit with one SI prefix (that of the median), three significant digits each, decimal
 /// points in line. Values more than a factor 1000 apart carry their own unit each, so that no row shows 0.00. Absent
-/// values show as "-". `unit` "s" and units with "/s" take prefixes (B/s is always GB/s unless tiny), "byte" binary ones,
-/// "%" stands in the cell with one decimal; any other is printed as it is, whole numbers as such. The unit stands in the
-/// title: "time [ms]"; with an empty `name` alone: "GB/s".
-Column quantity_column(const std::string& name, const std::vector<std::optional<double>>& values, const std::string& unit);
+/// values show as "-". `unit` "s" and units with "/s" take prefixes (B/s is always GB/s unless tiny), "byte" binary
+/// ones,
+/// "%" stands in the cell with one decimal; any other is printed as it is, whole numbers as such. The unit stands in
+/// the title: "time [ms]"; with an empty `name` alone: "GB/s".
+Column quantity_column(const std::string& name, const std::vector<std::optional<double>>& values,
+                       const std::string& unit);
 
 /// Columns that a line of the table takes.
 std::size_t width_of(const std::vector<Column>& columns);
@@ -46,10 +48,13 @@ std::size_t width_of(const std::vector<Column>& columns);
 /// Columns as lines of text. What a cell holds is made printable, whoever wrote it.
 class Grid {
 public:
-    /// Where the answer has no room beside the names of the rows, the widest of those stand above their row. Then takes away
-    /// columns of least `keep` (later ones first) with keep < 100 until a row fits `width`; 0 keeps all as they are.
+    /// Where the answer has no room beside the names of the rows, the widest of those stand above their row. Then takes
+    /// away columns of least `keep` (later ones first) with keep < 100 until a row fits `width`; 0 keeps all as they
+    /// are.
     Grid(std::vector<Column> columns, std::size_t width, bool colour);
-    const std::vector<std::string>& dropped() const { return dropped_; }  ///< keys of the columns taken away, in their order
+    const std::vector<std::string>& dropped() const {
+        return dropped_;
+    }  ///< keys of the columns taken away, in their order
     std::string header() const;
     /// With the names that stand above the row, where they are not those of the row before.
     std::string row(std::size_t i) const;
@@ -64,14 +69,16 @@ private:
     bool colour_;
 };
 
-/// Words of `text`, printable, broken into lines of at most `width` columns, each after `indent`. A longer word is broken, a longer path gets its own line.
+/// Words of `text`, printable, broken into lines of at most `width` columns, each after `indent`. A longer word is
+/// broken, a longer path gets its own line.
 std::string wrap(std::string_view text, std::string_view indent, std::size_t width);
 
 /// `label` and, beside it, `text` wrapped: the lines after the first are indented by the label's width.
 std::string wrap_beside(std::string_view label, std::string_view text, std::size_t width);
 
-/// Lines of at most `width` columns: a longer one goes on below the last of its columns (what stands behind two blanks) that begins in the left
-/// 60 %, else below its own indent. Names are not cut: a word without a comma that is wider than the room has a line of its own.
+/// Lines of at most `width` columns: a longer one goes on below the last of its columns (what stands behind two blanks)
+/// that begins in the left 60 %, else below its own indent. Names are not cut: a word without a comma that is wider
+/// than the room has a line of its own.
 std::string fit(std::string_view text, std::size_t width);
 
 /// A heading whose first part is strong: `strong` and `rest`, wrapped, the lines after the first indented.

@@ -15,13 +15,17 @@ Points comparable_points(const Rows& rows, const MayBeAuto& may_be_auto) {
     for (std::size_t i = 0; i < points.axes();) {
         const bool possible = !may_be_auto || may_be_auto(rows.front()->family, points.name(i));
         // A sweep would give each variant the same values.
-        if (possible && points.differs_by_owner(i) && points.tell_apart_without(i)) points.drop(i);
-        else ++i;
+        if (possible && points.differs_by_owner(i) && points.tell_apart_without(i))
+            points.drop(i);
+        else
+            ++i;
     }
     // An axis that some variants do not have is a launch parameter of the others: their values compete.
     for (std::size_t i = 0; i < points.axes();) {
-        if (points.everywhere(i)) ++i;
-        else points.drop(i);
+        if (points.everywhere(i))
+            ++i;
+        else
+            points.drop(i);
     }
     return points;
 }
@@ -53,9 +57,12 @@ void rank_group(const Rows& rows, const std::vector<std::size_t>& members, std::
     if (timed.size() < 2) return;
     std::string rate;
     for (const char* candidate : {"bandwidth", "flops"})
-        if (rate.empty() && std::all_of(timed.begin(), timed.end(), [&](std::size_t i) { return cost_of(*rows[i], candidate) > 0; })) rate = candidate;
+        if (rate.empty() &&
+            std::all_of(timed.begin(), timed.end(), [&](std::size_t i) { return cost_of(*rows[i], candidate) > 0; }))
+            rate = candidate;
     const auto cost = [&](std::size_t i) { return cost_of(*rows[i], rate); };
-    const auto best = *std::min_element(timed.begin(), timed.end(), [&](std::size_t a, std::size_t b) { return cost(a) < cost(b); });
+    const auto best =
+        *std::min_element(timed.begin(), timed.end(), [&](std::size_t a, std::size_t b) { return cost(a) < cost(b); });
     ranks[best].fastest = true;
     for (const auto i : timed) {
         ranks[i].compared = true;

@@ -13,8 +13,9 @@ namespace cllab::report {
 using model::Rows;
 using model::rows_of;
 
-/// True when the axis `axis` of `family` may have been "auto": its value in a record is then what the variant or the device
-/// chose. An empty function says so of every axis, which holds within one run: there all variants are given the same values.
+/// True when the axis `axis` of `family` may have been "auto": its value in a record is then what the variant or the
+/// device chose. An empty function says so of every axis, which holds within one run: there all variants are given the
+/// same values.
 using MayBeAuto = std::function<bool(const std::string& family, const std::string& axis)>;
 
 struct Rank {
@@ -24,11 +25,12 @@ struct Rank {
     double ratio = 1;         ///< cost over the least, >= 1
 };
 
-/// What one process with one placement of the buffers may be off, so that records of one arrangement say nothing below it.
-/// Identical code under two names differed there by up to 11 % on CPUs and by 0.5 % on a GPU (2026-11-21).
+/// What one process with one placement of the buffers may be off, so that records of one arrangement say nothing below
+/// it. Identical code under two names differed there by up to 11 % on CPUs and by 0.5 % on a GPU (2026-11-21).
 double placement_margin(const model::Record& record);
 
-/// True when a costs less than b beyond both intervals and beyond placement_margin. Costs are in one unit, both of one device.
+/// True when a costs less than b beyond both intervals and beyond placement_margin. Costs are in one unit, both of one
+/// device.
 bool clearly_before(const model::Record& a, double cost_a, const model::Record& b, double cost_b);
 
 struct Comparison {

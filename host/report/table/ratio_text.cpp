@@ -1,7 +1,8 @@
 #include "report/table/ratio_text.hpp"
 
-#include <cmath>
 #include <fmt/format.h>
+
+#include <cmath>
 
 namespace cllab::report {
 
@@ -17,8 +18,13 @@ nlohmann::ordered_json to_json(const model::RatioEstimate& e) {
 }
 
 nlohmann::ordered_json to_json(const model::Arrangement& a) {
-    return {{"seed", a.seed}, {"log_ratio", a.log_ratio}, {"error", a.error}, {"control", a.control}, {"control_error", a.control_error},
-            {"rounds", a.rounds}, {"same_memory", a.same_memory}};
+    return {{"seed", a.seed},
+            {"log_ratio", a.log_ratio},
+            {"error", a.error},
+            {"control", a.control},
+            {"control_error", a.control_error},
+            {"rounds", a.rounds},
+            {"same_memory", a.same_memory}};
 }
 
 }  // namespace cllab::report

@@ -1,16 +1,17 @@
 #include "report/table/regression.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "report/table/columns.hpp"
 #include "report/records/json_point.hpp"
+#include "report/table/columns.hpp"
 #include "report/table/layout.hpp"
 #include "report/table/ratio_text.hpp"
 
@@ -36,12 +37,16 @@ Tone tone_of(CellChange change) {
         case CellChange::newly_wrong:
         case CellChange::newly_failing:
         case CellChange::slower:
-        case CellChange::still_failing: return Tone::bad;
+        case CellChange::still_failing:
+            return Tone::bad;
         case CellChange::faster:
-        case CellChange::fixed: return Tone::good;
+        case CellChange::fixed:
+            return Tone::good;
         case CellChange::same:
-        case CellChange::same_code: return Tone::dim;
-        default: return Tone::plain;
+        case CellChange::same_code:
+            return Tone::dim;
+        default:
+            return Tone::plain;
     }
 }
 
@@ -60,11 +65,20 @@ std::string xml(std::string_view text) {
     std::string out;
     for (const char c : printable(text)) {
         switch (c) {
-            case '&': out += "&amp;"; break;
-            case '<': out += "&lt;"; break;
-            case '>': out += "&gt;"; break;
-            case '"': out += "&quot;"; break;
-            default: out += c;
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            default:
+                out += c;
         }
     }
     return out;
@@ -82,26 +96,32 @@ std::string sentence_of(const RegressionCell& cell) {
 
 void print_shift(std::ostream& out, const model::Regression& r, std::size_t width) {
     if (r.recorded && r.shift.n < 3) {
-        out << wrap("Fewer than three cells have times: what they share with the machine cannot be told from their own change.", "", width);
+        out << wrap(
+            "Fewer than three cells have times: what they share with the machine cannot be told from their own change.",
+            "", width);
         return;
     }
     if (r.shift.n < 3 || (!r.recorded && (!r.shift.covered() || (r.shift.low <= 1 && r.shift.high >= 1)))) return;
-    std::string text = fmt::format("Common to all {} cells: {}, interval {}", r.shift.n, change_text(r.shift.ratio), interval_text(r.shift));
-    text += r.recorded
-                ? ". That is the machine's drift, or a change that all cells share, which stored times cannot tell apart; the figures above are less this."
-                : ". Both sides ran today in turns, so it is not the machine's: look for what the cells share, such as lab.h, the options or the data. "
-                  "The figures above include it.";
+    std::string text = fmt::format("Common to all {} cells: {}, interval {}", r.shift.n, change_text(r.shift.ratio),
+                                   interval_text(r.shift));
+    text += r.recorded ? ". That is the machine's drift, or a change that all cells share, which stored times cannot "
+                         "tell apart; the figures above are less this."
+                       : ". Both sides ran today in turns, so it is not the machine's: look for what the cells share, "
+                         "such as lab.h, the options or the data. "
+                         "The figures above include it.";
     out << wrap(text, "", width);
 }
 
 void print_calibration(std::ostream& out, const model::Regression& r, std::size_t width) {
     const auto& c = *r.calibration;
-    std::string text =
-        fmt::format("Calibration, the baseline against itself: {} of {} cells were called slower or faster, a false alarm each.", c.alarms, c.cells);
+    std::string text = fmt::format(
+        "Calibration, the baseline against itself: {} of {} cells were called slower or faster, a false alarm each.",
+        c.alarms, c.cells);
     if (c.blind < c.cells)
-        text += fmt::format(" A slowdown is found from {} on in half of the cells, from {} on in every cell{}.", percent(c.typical), percent(c.worst),
-                            c.blind ? " that has an interval" : "");
-    if (c.blind) text += fmt::format(" {} cells have too few arrangements to find any; --max-time gives more.", c.blind);
+        text += fmt::format(" A slowdown is found from {} on in half of the cells, from {} on in every cell{}.",
+                            percent(c.typical), percent(c.worst), c.blind ? " that has an interval" : "");
+    if (c.blind)
+        text += fmt::format(" {} cells have too few arrangements to find any; --max-time gives more.", c.blind);
     out << wrap(text, "", width);
 }
 
@@ -118,10 +138,12 @@ std::string counts_of(const model::Regression& r) {
 std::string cell_name(const RegressionCell& cell, const std::vector<RegressionCell>& among) {
     std::string out = cell.id;
     for (const auto& [axis, value] : cell.point) {
-        const bool tells = std::any_of(among.begin(), among.end(), [&, &axis = axis, &value = value](const auto& other) {
-            return other.id == cell.id &&
-                   std::any_of(other.point.begin(), other.point.end(), [&](const auto& p) { return p.first == axis && p.second != value; });
-        });
+        const bool tells =
+            std::any_of(among.begin(), among.end(), [&, &axis = axis, &value = value](const auto& other) {
+                return other.id == cell.id && std::any_of(other.point.begin(), other.point.end(), [&](const auto& p) {
+                           return p.first == axis && p.second != value;
+                       });
+            });
         if (tells) out += " " + axis + "=" + value;
     }
     return out;
@@ -130,12 +152,16 @@ std::string cell_name(const RegressionCell& cell, const std::vector<RegressionCe
 void print_regression(std::ostream& out, const model::Regression& r, const TableStyle& style) {
     const auto width = style.text_width();
     const auto cells = worst_first(r.cells);
-    std::string lead =
-        fmt::format("{} cells against '{}'. Slower and faster: by more than {}, beyond the interval; ", r.cells.size(), r.baseline, percent(r.threshold));
-    lead += r.tested ? fmt::format("a false claim on any of the {} cells tested in at most {} of runs (Holm's correction{}).", r.tested, percent(r.family_rate),
-                                   r.looks > 1 ? ", shared out over up to " + std::to_string(r.looks) + " looks at each" : "")
+    std::string lead = fmt::format("{} cells against '{}'. Slower and faster: by more than {}, beyond the interval; ",
+                                   r.cells.size(), r.baseline, percent(r.threshold));
+    lead += r.tested ? fmt::format(
+                           "a false claim on any of the {} cells tested in at most {} of runs (Holm's correction{}).",
+                           r.tested, percent(r.family_rate),
+                           r.looks > 1 ? ", shared out over up to " + std::to_string(r.looks) + " looks at each" : "")
                      : "no cell had to be timed.";
-    if (r.recorded) lead += " Against stored times, the weaker claim: another clock, driver or neighbour than then is in every figure.";
+    if (r.recorded)
+        lead +=
+            " Against stored times, the weaker claim: another clock, driver or neighbour than then is in every figure.";
     out << wrap(lead, "", width) << '\n';
 
     Column names{.title = "cell", .cells = {}, .names = Names::by_itself}, states{.title = "change", .cells = {}},
@@ -146,7 +172,9 @@ void print_regression(std::ostream& out, const model::Regression& r, const Table
     std::vector<std::string> devices;
     for (const auto* cell : cells) {
         auto name = cell_name(*cell, r.cells);
-        const bool several = std::any_of(cells.begin(), cells.end(), [&](const auto* other) { return other->device.selector != cell->device.selector; });
+        const bool several = std::any_of(cells.begin(), cells.end(), [&](const auto* other) {
+            return other->device.selector != cell->device.selector;
+        });
         if (several) name += " (" + cell->device.selector + ")";
         names.cells.push_back(name);
         states.cells.push_back(model::name(cell->change));
@@ -186,7 +214,10 @@ std::vector<std::string> regression_json(const model::Regression& r) {
     const auto dump = [](const Json& j) { return j.dump(-1, ' ', false, Json::error_handler_t::replace); };
     std::vector<std::string> out;
     for (const auto* cell : worst_first(r.cells)) {
-        Json j{{"schema", model::schema_version}, {"record", "regression"}, {"id", cell->id}, {"point", point_json(cell->point)},
+        Json j{{"schema", model::schema_version},
+               {"record", "regression"},
+               {"id", cell->id},
+               {"point", point_json(cell->point)},
                {"device", device_json(cell->device)},
                {"change", model::name(cell->change)}};
         if (!cell->reason.empty()) j["reason"] = cell->reason;
@@ -209,9 +240,16 @@ std::vector<std::string> regression_json(const model::Regression& r) {
         }
         out.push_back(dump(j));
     }
-    Json whole{{"schema", model::schema_version}, {"record", "regression"}, {"baseline", r.baseline}, {"recorded", r.recorded},
-               {"threshold", r.threshold}, {"family_rate", r.family_rate}, {"tested", r.tested}, {"looks", r.looks},
-               {"seconds", r.seconds}, {"changes", Json::object()}};
+    Json whole{{"schema", model::schema_version},
+               {"record", "regression"},
+               {"baseline", r.baseline},
+               {"recorded", r.recorded},
+               {"threshold", r.threshold},
+               {"family_rate", r.family_rate},
+               {"tested", r.tested},
+               {"looks", r.looks},
+               {"seconds", r.seconds},
+               {"changes", Json::object()}};
     for (const auto& cell : r.cells) {
         auto& count = whole["changes"][model::name(cell.change)];
         count = count.is_null() ? 1 : count.get<unsigned>() + 1;
@@ -219,8 +257,11 @@ std::vector<std::string> regression_json(const model::Regression& r) {
     if (!r.conditions.empty()) whole["conditions"] = r.conditions;
     if (r.shift.n) whole["common_shift"] = to_json(r.shift);
     if (r.calibration)
-        whole["calibration"] = {{"cells", r.calibration->cells}, {"alarms", r.calibration->alarms}, {"blind", r.calibration->blind},
-                                {"typical_slowdown_found", r.calibration->typical}, {"worst_slowdown_found", r.calibration->worst}};
+        whole["calibration"] = {{"cells", r.calibration->cells},
+                                {"alarms", r.calibration->alarms},
+                                {"blind", r.calibration->blind},
+                                {"typical_slowdown_found", r.calibration->typical},
+                                {"worst_slowdown_found", r.calibration->worst}};
     out.push_back(dump(whole));
     return out;
 }
@@ -231,7 +272,8 @@ std::string regression_junit(const model::Regression& r) {
     for (const auto* cell : worst_first(r.cells)) {
         std::string all;
         for (const auto& [axis, value] : cell->point) all += " " + axis + "=" + value;
-        cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\">", xml(cell->device.name), xml(cell->id + all), cell->seconds);
+        cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\">", xml(cell->device.name),
+                             xml(cell->id + all), cell->seconds);
         const auto text = xml(sentence_of(*cell));
         switch (cell->change) {
             case CellChange::slower:
@@ -252,13 +294,16 @@ std::string regression_junit(const model::Regression& r) {
                 ++skipped;
                 cases += fmt::format("<skipped message=\"{}\"/>", text);
                 break;
-            default: cases += fmt::format("<system-out>{}</system-out>", text);
+            default:
+                cases += fmt::format("<system-out>{}</system-out>", text);
         }
         cases += "</testcase>\n";
     }
-    return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"cllab regress {}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
-                       "skipped=\"{}\" time=\"{:.3f}\">\n{}</testsuite>\n",
-                       xml(r.baseline), r.cells.size(), failures, errors, skipped, r.seconds, cases);
+    return fmt::format(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"cllab regress {}\" tests=\"{}\" failures=\"{}\" "
+        "errors=\"{}\" "
+        "skipped=\"{}\" time=\"{:.3f}\">\n{}</testsuite>\n",
+        xml(r.baseline), r.cells.size(), failures, errors, skipped, r.seconds, cases);
 }
 
 }  // namespace cllab::report

@@ -16,7 +16,8 @@ void print_regression(std::ostream& out, const model::Regression& regression, co
 /// One line per cell and one for the whole, `"record": "regression"`; readers of records keep and skip them.
 std::vector<std::string> regression_json(const model::Regression& regression);
 
-/// One test suite with a test case per cell: slower is a failure; wrong and failing an error; undecided and not there skipped.
+/// One test suite with a test case per cell: slower is a failure; wrong and failing an error; undecided and not there
+/// skipped.
 std::string regression_junit(const model::Regression& regression);
 
 /// "pitch_loop width=512": the axes that tell apart cells of one variant, or all of them for a cell by itself.

@@ -9,10 +9,10 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "report/table/columns.hpp"
 #include "report/records/device_key.hpp"
-#include "report/table/layout.hpp"
 #include "report/records/points.hpp"
+#include "report/table/columns.hpp"
+#include "report/table/layout.hpp"
 
 namespace cllab::report {
 namespace {
@@ -30,7 +30,8 @@ public:
                 if (is_new) notes_.push_back({warning, {}, {}, 0});
                 auto& note = notes_[number->second];
                 ++note.cells;
-                if (note.ids.insert(record.id).second && note.first_ids.size() < most_ids) note.first_ids.push_back(record.id);
+                if (note.ids.insert(record.id).second && note.first_ids.size() < most_ids)
+                    note.first_ids.push_back(record.id);
             }
         }
     }
@@ -45,13 +46,17 @@ public:
         for (std::size_t i = 0; i < std::min(most_notes, notes_.size()); ++i) {
             const Note& note = notes_[i];
             std::string whom = join(note.first_ids, ", ");
-            if (note.ids.size() > note.first_ids.size()) whom += " and " + std::to_string(note.ids.size() - note.first_ids.size()) + " more";
+            if (note.ids.size() > note.first_ids.size())
+                whom += " and " + std::to_string(note.ids.size() - note.first_ids.size()) + " more";
             if (note.cells == cells && cells > 1) whom = "all " + std::to_string(cells) + " cells";
             const std::string number = "[" + std::to_string(i + 1) + "] ";
-            out << paint(number, Tone::strong, colour) << wrap_beside(number, note.text + " (" + whom + ")", width).substr(number.size());
+            out << paint(number, Tone::strong, colour)
+                << wrap_beside(number, note.text + " (" + whom + ")", width).substr(number.size());
         }
         if (notes_.size() > most_notes)
-            out << wrap(std::to_string(notes_.size() - most_notes) + " more warnings are in the records (--csv FILE writes them)", "", width);
+            out << wrap(std::to_string(notes_.size() - most_notes) +
+                            " more warnings are in the records (--csv FILE writes them)",
+                        "", width);
     }
     bool empty() const { return notes_.empty(); }
 
@@ -116,7 +121,8 @@ std::string common_cache(const Rows& rows) {
 }
 
 void add_times(std::vector<Column>& columns, const Rows& rows, const Asked& asked) {
-    const auto medians = values_of(rows, [](const Record& r) { return r.time ? std::optional(r.time->median) : std::nullopt; });
+    const auto medians =
+        values_of(rows, [](const Record& r) { return r.time ? std::optional(r.time->median) : std::nullopt; });
     if (!any(medians)) return;
     // The time of a slope is the time of a step already: one column says so instead of two that agree.
     const bool per_step = std::all_of(rows.begin(), rows.end(), [](const Record* r) {
@@ -128,11 +134,13 @@ void add_times(std::vector<Column>& columns, const Rows& rows, const Asked& aske
     columns.push_back(quantity_column("±", values_of(rows, spread_percent), "%"));
     columns.back().key = "interval";
     for (std::size_t i = 0; i < rows.size(); ++i)
-        if (rows[i]->time && !rows[i]->time->has_interval()) columns.back().cells[i] = "n = " + std::to_string(rows[i]->time->n);
+        if (rows[i]->time && !rows[i]->time->has_interval())
+            columns.back().cells[i] = "n = " + std::to_string(rows[i]->time->n);
     columns.back().keep = 92;
     // Where there is a rate, the time per step is the same figure turned round.
     const auto steps = values_of(rows, [](const Record& r) { return value_of(r, "step_time"); });
-    const bool has_rate = any_row(rows, [](const Record& r) { return value_of(r, "bandwidth") || value_of(r, "flops"); });
+    const bool has_rate =
+        any_row(rows, [](const Record& r) { return value_of(r, "bandwidth") || value_of(r, "flops"); });
     if (any(steps) && !per_step && (!has_rate || asked.wants("step_time"))) {
         columns.push_back(quantity_column("per step", steps, "s"));
         columns.back().key = "step_time";
@@ -141,23 +149,29 @@ void add_times(std::vector<Column>& columns, const Rows& rows, const Asked& aske
     if (asked.wants("clock") || any_row(rows, [](const Record& r) { return r.time && r.time->clock != "event"; }))
         add_text(columns, "clock", rows, 90, false, [](const Record& r) { return r.time ? r.time->clock : ""; });
     if (asked.wants("cache") || common_cache(rows).empty())
-        add_text(columns, "cache", rows, 90, false, [](const Record& r) { return !r.time ? "" : r.time->cache.empty() ? "hot" : r.time->cache; });
+        add_text(columns, "cache", rows, 90, false, [](const Record& r) {
+            return !r.time ? "" : r.time->cache.empty() ? "hot" : r.time->cache;
+        });
 }
 
 void add_metrics(std::vector<Column>& columns, const Rows& rows) {
     std::vector<std::pair<std::string, std::string>> names;  // name and unit, standard ones first
-    for (const char* standard : {"bandwidth", "flops", "of_copy", "upload", "download", "step_time"}) names.emplace_back(standard, "");
+    for (const char* standard : {"bandwidth", "flops", "of_copy", "upload", "download", "step_time"})
+        names.emplace_back(standard, "");
     std::map<std::string, std::size_t> place;
     for (std::size_t i = 0; i < names.size(); ++i) place.emplace(names[i].first, i);
     for (const auto* row : rows) {
         for (const auto& [name, metric] : row->metrics) {
             const auto [at, is_new] = place.emplace(name, names.size());
-            if (is_new) names.emplace_back(name, metric.unit);
-            else if (auto& unit = names[at->second].second; unit.empty()) unit = metric.unit;
+            if (is_new)
+                names.emplace_back(name, metric.unit);
+            else if (auto& unit = names[at->second].second; unit.empty())
+                unit = metric.unit;
         }
     }
     // Without a rate the family's own metric is what it is about.
-    const int keep_own = any_row(rows, [](const Record& r) { return value_of(r, "bandwidth") || value_of(r, "flops"); }) ? 45 : 75;
+    const int keep_own =
+        any_row(rows, [](const Record& r) { return value_of(r, "bandwidth") || value_of(r, "flops"); }) ? 45 : 75;
     const auto keep_of = [&](const std::string& name) {
         if (name == "bandwidth" || name == "flops") return 80;
         if (name.starts_with("error_") || name.starts_with("step_")) return 65;
@@ -182,8 +196,10 @@ void add_comparison(std::vector<Column>& columns, const Rows& rows, const std::v
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const Rank& rank = ranks[i];
         std::string text;
-        if (rank.fastest) text = "fastest";
-        else if (rank.compared) text = (rank.indistinct ? "~" : "") + format_significant(rank.ratio, 3) + "x";
+        if (rank.fastest)
+            text = "fastest";
+        else if (rank.compared)
+            text = (rank.indistinct ? "~" : "") + format_significant(rank.ratio, 3) + "x";
         column.cells.push_back(text);
         column.tones.push_back(rank.fastest ? Tone::good : Tone::plain);
     }
@@ -193,29 +209,44 @@ void add_comparison(std::vector<Column>& columns, const Rows& rows, const std::v
 /// Whether rows of one variant differ in the axis.
 bool tells_apart(const Rows& rows, const std::string& axis) {
     std::map<std::string, std::string> first;
-    return any_row(rows, [&](const Record& r) { return first.emplace(r.id, value_at(r, axis)).first->second != value_at(r, axis); });
+    return any_row(rows, [&](const Record& r) {
+        return first.emplace(r.id, value_at(r, axis)).first->second != value_at(r, axis);
+    });
 }
 
-std::vector<Column> columns_of(const Comparison& comparison, const std::set<std::string>& varying, const Footnotes& notes, const Asked& asked) {
+std::vector<Column> columns_of(const Comparison& comparison, const std::set<std::string>& varying,
+                               const Footnotes& notes, const Asked& asked) {
     const Rows& rows = comparison.rows;
     std::vector<Column> columns;
-    add_text(columns, "kernel", rows, 100, false, [](const Record& r) { return r.id; }, Names::by_itself);
+    add_text(
+        columns, "kernel", rows, 100, false, [](const Record& r) { return r.id; }, Names::by_itself);
     if (asked.wants("label") || any_row(rows, [&](const Record& r) { return r.run.label != rows.front()->run.label; }))
-        add_text(columns, "label", rows, 100, false, [](const Record& r) { return r.run.label; }, Names::with_title);
+        add_text(
+            columns, "label", rows, 100, false, [](const Record& r) { return r.run.label; }, Names::with_title);
     std::vector<std::string> axes;  // in the order of the point
     for (const auto* row : rows)
         for (const auto& [axis, value] : row->point)
-            if ((varying.count(axis) || asked.by_name(column_name(axis))) && std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(axis);
+            if ((varying.count(axis) || asked.by_name(column_name(axis))) &&
+                std::find(axes.begin(), axes.end(), axis) == axes.end())
+                axes.push_back(axis);
     for (const auto& axis : axes) {
-        const bool identifies = std::find(comparison.axes.begin(), comparison.axes.end(), axis) != comparison.axes.end() || tells_apart(rows, axis);
-        add_text(columns, axis, rows, identifies ? 100 : 50, true, [&](const Record& r) { return value_at(r, axis); }, Names::with_title);
+        const bool identifies =
+            std::find(comparison.axes.begin(), comparison.axes.end(), axis) != comparison.axes.end() ||
+            tells_apart(rows, axis);
+        add_text(
+            columns, axis, rows, identifies ? 100 : 50, true, [&](const Record& r) { return value_at(r, axis); },
+            Names::with_title);
     }
     add_text(columns, "status", rows, 100, false, [](const Record& r) { return model::name(r.status); });
     for (const auto* row : rows)
-        columns.back().tones.push_back(is_failure(row->status) ? Tone::bad : row->status == model::Status::ok ? Tone::plain : Tone::dim);
+        columns.back().tones.push_back(is_failure(row->status)            ? Tone::bad
+                                       : row->status == model::Status::ok ? Tone::plain
+                                                                          : Tone::dim);
     // Host code goes without saying; what proves less is named.
-    if (asked.wants("checked_by") || any_row(rows, [](const Record& r) { return !r.checked_by.empty() && r.checked_by != "host code"; }))
-        add_text(columns, "checked by", rows, 99, false, [](const Record& r) { return r.checked_by; }, Names::with_title);
+    if (asked.wants("checked_by") ||
+        any_row(rows, [](const Record& r) { return !r.checked_by.empty() && r.checked_by != "host code"; }))
+        add_text(
+            columns, "checked by", rows, 99, false, [](const Record& r) { return r.checked_by; }, Names::with_title);
     add_times(columns, rows, asked);
     add_comparison(columns, rows, comparison.ranks);
     add_metrics(columns, rows);
@@ -275,7 +306,8 @@ void print_family(std::ostream& out, const Rows& unordered, const Footnotes& not
         const auto& device = rows.front()->device;
         title += (title == rows.front()->family ? ": cache=" : " cache=") + cache;
         if (device.last_level_bytes > 0)
-            title += " (4 times the last level, " + format_bytes(device.last_level_bytes) + " " + device.last_level_from + ")";
+            title += " (4 times the last level, " + format_bytes(device.last_level_bytes) + " " +
+                     device.last_level_from + ")";
     }
     out << '\n' << wrap(title, "", text_width);
 
@@ -307,28 +339,32 @@ void print_totals(std::ostream& out, const Rows& records, bool colour) {
     for (const auto* record : records) ++counts[record->status];
     std::vector<std::string> parts;
     for (const auto& [status, count] : counts)
-        parts.push_back(paint(std::to_string(count) + " " + model::name(status), is_failure(status) ? Tone::bad : Tone::plain, colour));
+        parts.push_back(paint(std::to_string(count) + " " + model::name(status),
+                              is_failure(status) ? Tone::bad : Tone::plain, colour));
     out << '\n' << records.size() << " cells: " << join(parts, ", ") << '\n';
 }
 
 }  // namespace
 
 const std::vector<std::string>& column_names() {
-    static const std::vector<std::string> names{"kernel",     "label",     "status",    "checked_by", "time",       "interval", "clock",    "cache",
-                                                "vs_best",    "step_time", "bandwidth", "flops",      "of_copy",    "upload",   "download", "hot_code",
-                                                "huge_pages", "spills",    "regs",      "limit",      "inner_loop", "reuse",    "note",     "dump"};
+    static const std::vector<std::string> names{
+        "kernel",     "label",     "status",    "checked_by", "time",       "interval", "clock",    "cache",
+        "vs_best",    "step_time", "bandwidth", "flops",      "of_copy",    "upload",   "download", "hot_code",
+        "huge_pages", "spills",    "regs",      "limit",      "inner_loop", "reuse",    "note",     "dump"};
     return names;
 }
 
 std::string column_name(std::string_view text) {
     std::string out(text.substr(text.substr(0, 1) == "."));  // ".reuse" is reuse
-    std::replace_if(out.begin(), out.end(), [](char c) { return c == ' ' || c == '-'; }, '_');
+    std::replace_if(
+        out.begin(), out.end(), [](char c) { return c == ' ' || c == '-'; }, '_');
     return out;
 }
 
 void print_table(std::ostream& out, const Rows& records, const TableStyle& style, const MayBeAuto& may_be_auto) {
     const Footnotes notes(records);
-    const bool hosts = std::any_of(records.begin(), records.end(), [&](const auto* r) { return r->host.name != records.front()->host.name; });
+    const bool hosts = std::any_of(records.begin(), records.end(),
+                                   [&](const auto* r) { return r->host.name != records.front()->host.name; });
     // Sections in the order of first appearance: interleaved measurement does not scatter them.
     std::vector<std::vector<Rows>> devices;
     std::map<std::string, std::size_t> device_at;
@@ -338,7 +374,8 @@ void print_table(std::ostream& out, const Rows& records, const TableStyle& style
         const auto [device, is_new_device] = device_at.emplace(device_key(record), devices.size());
         if (is_new_device) devices.emplace_back();
         auto& families = devices[device->second];
-        const auto [family, is_new_family] = family_at.emplace(std::pair(device->second, record.family), families.size());
+        const auto [family, is_new_family] =
+            family_at.emplace(std::pair(device->second, record.family), families.size());
         if (is_new_family) families.emplace_back();
         families[family->second].push_back(&record);
     }
@@ -346,13 +383,17 @@ void print_table(std::ostream& out, const Rows& records, const TableStyle& style
     for (const auto& device : devices) {
         const auto& first = *device.front().front();
         if (&device != &devices.front()) out << '\n';
-        out << wrap_heading(first.device.name, device_details(first.device, hosts ? first.host.name : ""), style.text_width(), style.colour);
+        out << wrap_heading(first.device.name, device_details(first.device, hosts ? first.host.name : ""),
+                            style.text_width(), style.colour);
         for (const auto& family : device) print_family(out, family, notes, style, may_be_auto, any_indistinct);
     }
     print_totals(out, records, style.colour);
     if (any_indistinct) {
-        out << wrap("~ may be the fastest: its interval overlaps that of the least time, or it is within 15 % of it (2 % on a GPU), which "
-                    "the placement of the buffers alone can make; --vs decides.", "", style.text_width());
+        out << wrap(
+            "~ may be the fastest: its interval overlaps that of the least time, or it is within 15 % of it (2 % on a "
+            "GPU), which "
+            "the placement of the buffers alone can make; --vs decides.",
+            "", style.text_width());
     }
     if (!notes.empty()) out << '\n';
     notes.print(out, records.size(), style.text_width(), style.colour);

@@ -15,24 +15,26 @@ namespace cllab::report {
 struct TableStyle {
     bool colour = false;
     unsigned width = 0;  ///< columns that a line may take; 0: as many as it needs, and no column is dropped
-    /// What --columns asks for beside the names of the rows and their status, whatever that takes; "all" is every column. Empty: what there is
-    /// room for.
+    /// What --columns asks for beside the names of the rows and their status, whatever that takes; "all" is every
+    /// column. Empty: what there is room for.
     std::vector<std::string> columns{};
     /// Where sentences and headings are wrapped.
     std::size_t text_width() const { return width ? width : 100; }
 };
 
 /// Columns: id (with the axes that vary), status, median ± interval, the headline rates, fraction of the device's own
-/// copy bandwidth, registers where known, dump folder. Where the room is short only id, axes, status and time are sure to
-/// stay; the rest goes from the least telling on, and a line names what went. Failures show their reason on a line of their own; warnings
-/// follow the table, each once, with the rows they belong to. `may_be_auto` is for records of several runs.
+/// copy bandwidth, registers where known, dump folder. Where the room is short only id, axes, status and time are sure
+/// to stay; the rest goes from the least telling on, and a line names what went. Failures show their reason on a line
+/// of their own; warnings follow the table, each once, with the rows they belong to. `may_be_auto` is for records of
+/// several runs.
 void print_table(std::ostream& out, const Rows& rows, const TableStyle& style, const MayBeAuto& may_be_auto = {});
 inline void print_table(std::ostream& out, const std::vector<model::Record>& records, const TableStyle& style,
                         const MayBeAuto& may_be_auto = {}) {
     print_table(out, rows_of(records), style, may_be_auto);
 }
 
-/// The columns' names that do not depend on the family: --columns takes these, "all", and the names of axes and metrics.
+/// The columns' names that do not depend on the family: --columns takes these, "all", and the names of axes and
+/// metrics.
 const std::vector<std::string>& column_names();
 
 /// A column's name as --columns takes it, with blanks or dashes for underlines: "inner loop" is inner_loop.

@@ -1,7 +1,8 @@
 #include "report/table/timings.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -38,13 +39,15 @@ std::vector<std::string> titles_of(const std::vector<model::Record>& records) {
 
 }  // namespace
 
-void print_timings(std::ostream& out, const std::vector<model::Record>& records, const Phases& besides, double wall, std::size_t processes) {
+void print_timings(std::ostream& out, const std::vector<model::Record>& records, const Phases& besides, double wall,
+                   std::size_t processes) {
     const auto titles = titles_of(records);
     Phases sum = besides;
     for (const auto& record : records) add(sum, record.phases);
     const double all = static_cast<double>(processes) * wall;
     const auto line = [&](const std::string& phase, double seconds, const std::string& most) {
-        out << fmt::format("  {:<16} {:>8.3f} {:>5.1f}%{}{}\n", phase, seconds, 100 * seconds / all, most.empty() ? "" : "  ", most);
+        out << fmt::format("  {:<16} {:>8.3f} {:>5.1f}%{}{}\n", phase, seconds, 100 * seconds / all,
+                           most.empty() ? "" : "  ", most);
     };
     out << fmt::format("where {:.3f} s went", wall);
     if (processes > 1) out << fmt::format(": {} processes side by side had {:.3f} s", processes, all);
@@ -57,7 +60,8 @@ void print_timings(std::ostream& out, const std::vector<model::Record>& records,
             const auto found = records[i].phases.find(phase);
             if (found != records[i].phases.end() && found->second > seconds) seconds = found->second, most = i;
         }
-        line(display_name(phase), sum[phase], most < records.size() ? fmt::format("{} ({:.3f})", titles[most], seconds) : "");
+        line(display_name(phase), sum[phase],
+             most < records.size() ? fmt::format("{} ({:.3f})", titles[most], seconds) : "");
     }
     line("other", all - total(sum), "");
     if (records.empty()) return;
@@ -70,7 +74,8 @@ void print_timings(std::ostream& out, const std::vector<model::Record>& records,
         std::sort(largest.rbegin(), largest.rend());
         largest.resize(std::min(largest.size(), largest_shown));
         std::vector<std::string> parts;
-        for (const auto& [seconds, phase] : largest) parts.push_back(fmt::format("{} {:.3f}", display_name(phase), seconds));
+        for (const auto& [seconds, phase] : largest)
+            parts.push_back(fmt::format("{} {:.3f}", display_name(phase), seconds));
         out << fmt::format("  {:<{}} {:>8.3f}  {}\n", titles[i], width, total(records[i].phases), join(parts, ", "));
     }
 }

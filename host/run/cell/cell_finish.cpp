@@ -10,10 +10,10 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/quirks.hpp"
-#include "inspect/tools/core_models.hpp"
-#include "inspect/tools/dump.hpp"
 #include "inspect/binary/pocl_code.hpp"
 #include "inspect/code/work.hpp"
+#include "inspect/tools/core_models.hpp"
+#include "inspect/tools/dump.hpp"
 #include "model/hot_region.hpp"
 #include "model/work.hpp"
 #include "run/cell/cell_sampling.hpp"
@@ -24,8 +24,10 @@ namespace {
 
 using namespace model;
 
-/// Where the code of each kernel that an operation launches is read, by name and launch size. None where it has no steps: it is the cell's.
-std::map<std::string, inspect::DumpRequest> requests_of_launches(const CellState& state, const inspect::DumpRequest& own) {
+/// Where the code of each kernel that an operation launches is read, by name and launch size. None where it has no
+/// steps: it is the cell's.
+std::map<std::string, inspect::DumpRequest> requests_of_launches(const CellState& state,
+                                                                 const inspect::DumpRequest& own) {
     std::map<std::string, inspect::DumpRequest> requests;
     for (const auto& step : state.setup.steps) {
         const auto* launch = std::get_if<Launch>(&step);
@@ -41,8 +43,8 @@ std::map<std::string, inspect::DumpRequest> requests_of_launches(const CellState
     return requests;
 }
 
-/// One hash for the code of every kernel that an operation launches: a change in any of them is a change. Empty where one of them
-/// could not be read.
+/// One hash for the code of every kernel that an operation launches: a change in any of them is a change. Empty where
+/// one of them could not be read.
 std::string fingerprint_of_launches(CellState& state, const inspect::DumpRequest& own) {
     const auto requests = requests_of_launches(state, own);
     if (requests.empty()) return state.code.get().info.fingerprint;
@@ -61,7 +63,8 @@ bool judge_code(CellState& state, const inspect::Analysis& analysis) {
     const auto work = inspect::check_work(analysis, state.setup.declared, state.setup.slope.has_value());
     if (!work.collapsed.empty()) state.fail(Status::wrong_result, "collapsed: " + work.collapsed);
     if (!work.doubtful.empty())
-        state.warn("collapsed-sass: " + work.doubtful + "; ptxas of this machine made it, the driver's own code may have more");
+        state.warn("collapsed-sass: " + work.doubtful +
+                   "; ptxas of this machine made it, the driver's own code may have more");
     return work.counted;
 }
 
@@ -85,7 +88,8 @@ void check_line(CellState& state, unsigned operations) {
         }
     }
     if (const auto wrong = not_linear(times[0], times[1], times[2], slope.may_be_free))
-        state.warn("not-linear: " + *wrong + "; the compiler may have dropped the work, and the code cannot be counted here");
+        state.warn("not-linear: " + *wrong +
+                   "; the compiler may have dropped the work, and the code cannot be counted here");
 }
 
 void fill_metrics(CellState& state, Sampling& sampling) {
@@ -99,14 +103,16 @@ void fill_metrics(CellState& state, Sampling& sampling) {
     const double t = timing.median;
     switch (plausible(timing, state.setup.slope && state.setup.slope->may_be_free)) {
         case Plausible::no:
-            state.fail(Status::wrong_result, implausible_step + format_significant(t, 3) +
-                                           " s, which cannot be: the work is not in the code or the clock is wrong");
+            state.fail(Status::wrong_result,
+                       implausible_step + format_significant(t, 3) +
+                           " s, which cannot be: the work is not in the code or the clock is wrong");
             return;
         case Plausible::nothing:
-            state.warn("no-cost: between " + format_significant(timing.low, 2) + " and " + format_significant(timing.high, 2) +
-                 " s per step, which cannot be told from nothing");
+            state.warn("no-cost: between " + format_significant(timing.low, 2) + " and " +
+                       format_significant(timing.high, 2) + " s per step, which cannot be told from nothing");
             return;
-        case Plausible::yes: break;
+        case Plausible::yes:
+            break;
     }
     const auto add = [&](const std::string& metric, double value, const std::string& unit, Better better) {
         if (std::isfinite(value)) state.record.metrics.push_back({metric, {value, unit, better}});
@@ -118,7 +124,8 @@ void fill_metrics(CellState& state, Sampling& sampling) {
         add("step_time", t, "s", Better::lower);
     } else {
         if (work.bytes > 0) add("bandwidth", work.bytes / t, "B/s", Better::higher);
-        if (state.record.yardstick) add("of_copy", 100 * work.bytes / t / state.record.yardstick->bandwidth, "%", Better::higher);
+        if (state.record.yardstick)
+            add("of_copy", 100 * work.bytes / t / state.record.yardstick->bandwidth, "%", Better::higher);
         if (work.flops > 0) add("flops", work.flops / t, "FLOP/s", Better::higher);
         if (work.steps > 0) add("step_time", t / work.steps, "s", Better::lower);
         if (state.subject->event_clock() && t < 3 * audit.empty_seconds)
@@ -126,41 +133,56 @@ void fill_metrics(CellState& state, Sampling& sampling) {
                        " each); make the work larger");
     }
     if (const auto huge = state.subject->first().huge_share()) add("huge_pages", 100 * *huge, "%", Better::neither);
-    for (const auto& metric : state.cell.experiment->metrics) add(metric.name, metric.compute(state.setup, t), metric.unit, metric.better);
-    if (state.subject->event_clock() && state.settings.cache == Cache::cold && t < 200e-9 * static_cast<double>(audit.step_ns))
+    for (const auto& metric : state.cell.experiment->metrics)
+        add(metric.name, metric.compute(state.setup, t), metric.unit, metric.better);
+    if (state.subject->event_clock() && state.settings.cache == Cache::cold &&
+        t < 200e-9 * static_cast<double>(audit.step_ns))
         state.warn("coarse: a cold sample is one operation, which here is shorter than 200 steps of the timer (" +
                    std::to_string(audit.step_ns) + " ns each); make the work larger");
     if (state.subject->is_row() && state.settings.cache == Cache::cold && t < 200 * audit.event_seconds)
-        state.warn("coarse: a cold sample is one operation, with an event at its first and at its last command, and here shorter than 200 times what an "
-                   "event costs (" + format_seconds(audit.event_seconds) + "); make the work larger");
+        state.warn(
+            "coarse: a cold sample is one operation, with an event at its first and at its last command, and here "
+            "shorter than 200 times what an "
+            "event costs (" +
+            format_seconds(audit.event_seconds) + "); make the work larger");
     if (state.instruments.limits() && state.settings.judge) {
-        const bool one_launch = state.subject->event_clock() && !state.setup.slope && state.subject->first().single_launch();
-        if (const auto warning = state.settings.judge(state.record, *state.instruments.limits(), one_launch)) state.warn(*warning);
+        const bool one_launch =
+            state.subject->event_clock() && !state.setup.slope && state.subject->first().single_launch();
+        if (const auto warning = state.settings.judge(state.record, *state.instruments.limits(), one_launch))
+            state.warn(*warning);
     }
-    if (state.instruments.limits() && state.settings.name_limit) state.record.limit = state.settings.name_limit(state.record, *state.instruments.limits());
+    if (state.instruments.limits() && state.settings.name_limit)
+        state.record.limit = state.settings.name_limit(state.record, *state.instruments.limits());
     if (const auto& clocks = state.record.clocks; clocks && !clocks->limits.empty()) {
         std::string limits;
         for (const auto& limit : clocks->limits) limits += (limits.empty() ? "" : ", ") + limit;
         state.warn("clock-limited: the clock was held down while the samples were taken (" + limits + "; " +
-                   format_significant(clocks->core_mhz_low, 4) + " to " + format_significant(clocks->core_mhz_high, 4) + " MHz by " +
-                   clocks->source + ")");
+                   format_significant(clocks->core_mhz_low, 4) + " to " + format_significant(clocks->core_mhz_high, 4) +
+                   " MHz by " + clocks->source + ")");
     }
     if (sampling.interrupted())
-        state.warn("interrupted: the run was ended while this cell was sampled, so it has fewer samples than it would have");
+        state.warn(
+            "interrupted: the run was ended while this cell was sampled, so it has fewer samples than it would have");
     if (sampling.throttled())
-        state.warn("throttled: the reference kernel between the samples varied by " + format_significant(100 * sampling.reference_spread(), 2) +
-                   " %, and most samples are next to a run of it that is more than 10 % off, so none was dropped; the clock drifts or the "
+        state.warn("throttled: the reference kernel between the samples varied by " +
+                   format_significant(100 * sampling.reference_spread(), 2) +
+                   " %, and most samples are next to a run of it that is more than 10 % off, so none was dropped; the "
+                   "clock drifts or the "
                    "device has other work");
     if (state.subject->events_exceeded_host())
         state.warn("event-exceeds-host: an event interval was longer than the host clock around it; distrust this row");
     if (const auto& native = state.record.native)
-        state.warn("native: hand-written C++ (" + native->compiler + ", " + native->instruction_set + "), timed by the host clock with the waking of its "
+        state.warn("native: hand-written C++ (" + native->compiler + ", " + native->instruction_set +
+                   "), timed by the host clock with the waking of its "
                    "threads; a kernel's time by the event clock has no launch in it");
-    else if (!state.subject->event_clock()) state.warn("host-clock: " + audit.verdict + "; timed by the host clock, launch cost included");
+    else if (!state.subject->event_clock())
+        state.warn("host-clock: " + audit.verdict + "; timed by the host clock, launch cost included");
     if (device::has_quirk(state.session.facts(), "oclgrind-timer"))
         state.warn("simulated: Oclgrind's times are of a simulation; use it for races and bounds");
     if (!timing.settled)
-        state.warn("not-settled: the warm-up of the device ended before two windows agreed within 1 %; the device or the host is busy");
+        state.warn(
+            "not-settled: the warm-up of the device ended before two windows agreed within 1 %; the device or the host "
+            "is busy");
     if (timing.stop_reason == "noise-floor")
         state.warn("noise-floor: more samples no longer narrow the interval; look for other load on the device");
 }
@@ -168,7 +190,8 @@ void fill_metrics(CellState& state, Sampling& sampling) {
 /// What the parts of an operation take, what lies between them, and the whole with an event for each.
 void fill_parts(CellState& state, const Sampling& sampling) {
     if (sampling.parts().empty()) {
-        if (state.settings.steps && !state.record.native && !state.subject->event_clock() && !state.subject->first().single_launch())
+        if (state.settings.steps && !state.record.native && !state.subject->event_clock() &&
+            !state.subject->first().single_launch())
             state.warn("no-steps: only events time the parts of an operation, and this device's cannot be trusted");
         return;
     }
@@ -193,7 +216,8 @@ void transfers(CellState& state) {
 void observe(CellState& state) {
     if (!state.setup.observe) return;
     if (!state.proved(state.subject->read_back())) return;
-    for (const auto& [name, value] : state.setup.observe(state.subject->buffers(), state.subject->buffers().operations)) {
+    for (const auto& [name, value] :
+         state.setup.observe(state.subject->buffers(), state.subject->buffers().operations)) {
         if (std::isfinite(value)) state.record.metrics.push_back({name, {value, "", Better::neither}});
     }
 }
@@ -211,9 +235,11 @@ void count_above(CellState& state) {
             const auto value = std::to_integer<unsigned>(grey[i]);
             if (value <= *level) continue;
             if (++above.pixels <= Above::most_listed)
-                above.first.push_back({static_cast<unsigned>(i % picture.width), static_cast<unsigned>(i / picture.width), value});
+                above.first.push_back(
+                    {static_cast<unsigned>(i % picture.width), static_cast<unsigned>(i / picture.width), value});
         }
-        state.record.metrics.push_back({"above_" + std::to_string(*level), {static_cast<double>(above.pixels), "", Better::neither}});
+        state.record.metrics.push_back(
+            {"above_" + std::to_string(*level), {static_cast<double>(above.pixels), "", Better::neither}});
     }
 }
 
@@ -264,11 +290,12 @@ bool is_code_wanted(const CellState& state) {
     return state.settings.measure || state.settings.dumps || !state.setup.declared.empty();
 }
 
-/// The kernel whose code is the cell's: its own, or, where an operation launches only others, the one that was seen running
-/// most; the first of them where nobody looked.
+/// The kernel whose code is the cell's: its own, or, where an operation launches only others, the one that was seen
+/// running most; the first of them where nobody looked.
 void name_entry(const CellState& state, inspect::DumpRequest& request) {
     const auto ran = [&](const std::string& entry) {
-        return state.addresses ? inspect::sampled_pocl_code(request.binary, entry, *state.addresses) : inspect::SampledObject{};
+        return state.addresses ? inspect::sampled_pocl_code(request.binary, entry, *state.addresses)
+                               : inspect::SampledObject{};
     };
     std::vector<const Launch*> others;
     for (const auto& step : state.setup.steps)
@@ -291,14 +318,16 @@ void name_entry(const CellState& state, inspect::DumpRequest& request) {
 }
 
 inspect::DumpRequest dump_request(CellState& state) {
-    inspect::DumpRequest request{{},
-                                 device::kernel_name(state.session, state.built, state.cell.experiment->entry(*state.cell.variant)),
-                                 state.source,
-                                 state.record.build.options,
-                                 state.built.log,
-                                 binary_of(state),
-                                 state.session.facts(),
-                                 state.subject ? inspect::LaunchSize{state.subject->first().local(), state.subject->first().global()} : inspect::LaunchSize{}};
+    inspect::DumpRequest request{
+        {},
+        device::kernel_name(state.session, state.built, state.cell.experiment->entry(*state.cell.variant)),
+        state.source,
+        state.record.build.options,
+        state.built.log,
+        binary_of(state),
+        state.session.facts(),
+        state.subject ? inspect::LaunchSize{state.subject->first().local(), state.subject->first().global()}
+                      : inspect::LaunchSize{}};
     request.tool_budget = std::chrono::milliseconds(static_cast<long>(1000 * state.settings.tool_seconds));
     name_entry(state, request);
     return request;
@@ -334,11 +363,13 @@ void read_code(CellState& state) {
     const auto& analysis = state.code.get();
     state.record.code = analysis.info;
     state.ran = request.ran;
-    if (state.addresses) state.record.hot = inspect::hot_code(analysis, *state.addresses);
+    if (state.addresses)
+        state.record.hot = inspect::hot_code(analysis, *state.addresses);
     else if (!state.record.hot && state.subject && (state.settings.measure || state.settings.hot_seconds > 0))
         state.record.hot = hot_by_account(state, analysis);
     if (state.record.hot) prefer_what_runs(state.record.code, *state.record.hot);
-    if (state.record.hot && state.settings.core_models) state.record.hot->models = inspect::core_models(analysis, *state.record.hot);
+    if (state.record.hot && state.settings.core_models)
+        state.record.hot->models = inspect::core_models(analysis, *state.record.hot);
     request.hot = state.record.hot;
     if (state.settings.dumps) {
         const InPhase writing(Phase::dump);
@@ -355,8 +386,8 @@ void read_code(CellState& state) {
     state.record.code.fingerprint = fingerprint_of_launches(state, request);
     cl_ulong local = 0;
     if (!state.record.code.local_bytes &&
-        clGetKernelWorkGroupInfo(state.subject->first().kernel()(), state.session.device()(), CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local,
-                                 nullptr) == CL_SUCCESS) {
+        clGetKernelWorkGroupInfo(state.subject->first().kernel()(), state.session.device()(), CL_KERNEL_LOCAL_MEM_SIZE,
+                                 sizeof local, &local, nullptr) == CL_SUCCESS) {
         state.record.code.local_bytes = static_cast<std::int64_t>(local);
         state.record.code.origin["local_bytes"] = "CL_KERNEL_LOCAL_MEM_SIZE";
     }
@@ -394,7 +425,8 @@ void finish_arrangement(CellState& state, Sampling& sampling) {
         if (!state.record.time) return;
         state.record.time->shared_memory = state.subject->shares_memory();
         // That it is a difference, of which single samples may be negative.
-        if (state.setup.slope) state.record.metrics.push_back({"step_time", {state.record.time->median, "s", Better::lower}});
+        if (state.setup.slope)
+            state.record.metrics.push_back({"step_time", {state.record.time->median, "s", Better::lower}});
     });
 }
 

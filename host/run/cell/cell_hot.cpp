@@ -11,7 +11,9 @@ namespace cllab::run {
 
 void sample_hot_code(CellState& state) {
     const double seconds = state.settings.hot_seconds;
-    if (seconds <= 0 || !state.subject || state.record.native || state.record.status != model::Status::ok || !state.session.facts().is_cpu()) return;
+    if (seconds <= 0 || !state.subject || state.record.native || state.record.status != model::Status::ok ||
+        !state.session.facts().is_cpu())
+        return;
     if (!inspect::runs_on_the_host(inspect::recognise(binary_of(state)))) return;
     state.announce("hot code");
     const InPhase phase(Phase::hot_code);
@@ -19,7 +21,8 @@ void sample_hot_code(CellState& state) {
     if (state.setup.slope) subject.set_trips(state.setup.slope->high);
     const double one = std::max(subject.timed(1), 1e-7);
     if (one > 3 * seconds) {
-        state.record.hot = model::Hot{.reason = "an operation takes " + format_seconds(one) + ", and --hot is " + format_seconds(seconds)};
+        state.record.hot = model::Hot{.reason = "an operation takes " + format_seconds(one) + ", and --hot is " +
+                                                format_seconds(seconds)};
         return;
     }
     const bool cold = state.settings.cache == Cache::cold;
@@ -48,9 +51,11 @@ void count_per_unit(CellState& state) {
     const double instructions = *times * hot->hottest()->instructions;
     state.record.work.instructions = instructions;
     if (const auto units = model::units_of(*state.cell.experiment, state.setup))
-        state.record.metrics.push_back({"hot_code", {instructions / units->number, "instr/" + units->unit, model::Better::neither}});
+        state.record.metrics.push_back(
+            {"hot_code", {instructions / units->number, "instr/" + units->unit, model::Better::neither}});
     else
-        state.record.metrics.push_back({"hot_code", {instructions / declared->moved, "instr/B", model::Better::neither}});
+        state.record.metrics.push_back(
+            {"hot_code", {instructions / declared->moved, "instr/B", model::Better::neither}});
 }
 
 }  // namespace cllab::run

@@ -7,9 +7,9 @@
 #include "device/cuda_text.hpp"
 #include "model/params.hpp"
 #include "run/cell/cell_state.hpp"
+#include "run/cell/needs.hpp"
 #include "run/executor.hpp"
 #include "run/kernel_source.hpp"
-#include "run/cell/needs.hpp"
 
 namespace cllab::run {
 namespace {
@@ -17,20 +17,23 @@ namespace {
 using namespace model;
 
 void build_reference(CellState& state) {
-    const auto from = reference_text(state.cell, state.setup, state.session.facts(), state.settings.cl_dir, state.settings.build_options);
+    const auto from = reference_text(state.cell, state.setup, state.session.facts(), state.settings.cl_dir,
+                                     state.settings.build_options);
     state.reference = state.instruments.programs().build(from.text, from.options).get();
     if (!state.reference.ok)
-        state.fail(Status::build_failed,
-                   "the reference '" + state.setup.reference->variant->name + "' does not build: " + device::error_name(state.reference.code));
+        state.fail(Status::build_failed, "the reference '" + state.setup.reference->variant->name +
+                                             "' does not build: " + device::error_name(state.reference.code));
 }
 
 /// What keeps the text from being compiled as CUDA C++ for this device and launched by its OpenCL. Throws Unsupported.
 void require_cuda_can(const CellState& state) {
-    if (state.session.facts().implementation != Implementation::nvidia) throw Unsupported("the build option -x cuda needs a device of NVIDIA's driver");
+    if (state.session.facts().implementation != Implementation::nvidia)
+        throw Unsupported("the build option -x cuda needs a device of NVIDIA's driver");
     for (const auto& argument : state.setup.args) {
         const bool image = std::holds_alternative<Image>(argument) || std::holds_alternative<Sampler>(argument);
         if (image) throw Unsupported("a texture of CUDA is no image of OpenCL (-x cuda)");
-        if (std::holds_alternative<Local>(argument)) throw Unsupported("a kernel of CUDA has no __local argument (-x cuda)");
+        if (std::holds_alternative<Local>(argument))
+            throw Unsupported("a kernel of CUDA has no __local argument (-x cuda)");
     }
     const auto displaced = [](const Extent& offset) {
         return std::any_of(offset.size.begin(), offset.size.begin() + offset.dims, [](auto n) { return n > 0; });
@@ -41,7 +44,8 @@ void require_cuda_can(const CellState& state) {
     if (any) throw Unsupported("a launch of CUDA has no offset (-x cuda)");
 }
 
-/// One text and options are built once; where the driver can, beside what this thread does next. A native loop is built already.
+/// One text and options are built once; where the driver can, beside what this thread does next. A native loop is built
+/// already.
 void begin_build(CellState& state) {
     if (state.record.native) {
         state.record.build.source = "native";
@@ -49,7 +53,8 @@ void begin_build(CellState& state) {
     }
     const InPhase phase(Phase::build);
     auto& build = state.record.build;
-    auto from = build_text(state.cell, state.setup, state.session.facts(), state.settings.cl_dir, state.settings.build_options);
+    auto from =
+        build_text(state.cell, state.setup, state.session.facts(), state.settings.cl_dir, state.settings.build_options);
     state.source = std::move(from.text);
     build.options = std::move(from.options);
     build.source = std::move(from.origin);
@@ -116,10 +121,11 @@ void begin_making(CellState& state) {
     state.device_bytes = device_bytes(state.setup);
     const auto room = static_cast<double>(facts.global_bytes);
     if (room > 0 && state.device_bytes > room)
-        throw Unsupported("it needs " + format_bytes(static_cast<std::uint64_t>(state.device_bytes)) + "; the device has " +
-                          format_bytes(facts.global_bytes));
+        throw Unsupported("it needs " + format_bytes(static_cast<std::uint64_t>(state.device_bytes)) +
+                          "; the device has " + format_bytes(facts.global_bytes));
     if (state.settings.measure) {
-        state.sets = sets_for(state.settings.cache, facts, state.setup, state.instruments.last_level().bytes, memory_budget(facts));
+        state.sets = sets_for(state.settings.cache, facts, state.setup, state.instruments.last_level().bytes,
+                              memory_budget(facts));
         state.device_bytes *= static_cast<double>(state.sets);
         if (state.settings.cache == Cache::cold) state.instruments.flush();
     }
@@ -131,7 +137,8 @@ void make(CellState& state, const CellState* beside) {
     end_build(state);
     if (state.record.status != Status::ok) return;
     state.session.keep_originals(state.device_bytes <= memory_budget(state.session.facts()));
-    state.subject = std::make_unique<Subject>(state.session, state.built, state.setup, state.cell.experiment->entry(*state.cell.variant),
+    state.subject = std::make_unique<Subject>(state.session, state.built, state.setup,
+                                              state.cell.experiment->entry(*state.cell.variant),
                                               beside ? beside->subject.get() : nullptr);
     if (state.setup.reference) state.subject->set_reference(state.reference);
 }
@@ -143,7 +150,8 @@ void prove(CellState& state) {
     if (!state.proved(subject.verify(state.setup, seed, state.setup.verify_operations, twice))) return;
     if (!state.settings.measure) {
         // A simulator takes as long for the second time as for the first.
-        if (state.session.facts().implementation != Implementation::oclgrind) state.proved(subject.verify_one_more(seed));
+        if (state.session.facts().implementation != Implementation::oclgrind)
+            state.proved(subject.verify_one_more(seed));
         return;
     }
     subject.make_sets(state.sets);
@@ -161,7 +169,8 @@ void prove(CellState& state) {
 void build_in_advance(device::Session& session, const Settings& settings, const Cell& cell, Kept& kept) {
     if (!std::exchange(kept.in_advance, true)) kept.programs.emplace(session, false);
     const auto& facts = session.facts();
-    const auto setup = model::set_up(*cell.experiment, {*cell.variant, cell.point, facts, settings.seed, settings.files, 0});
+    const auto setup =
+        model::set_up(*cell.experiment, {*cell.variant, cell.point, facts, settings.seed, settings.files, 0});
     const auto build = [&](const BuildText& from) { kept.programs->build(from.text, from.options).get(); };
     build(build_text(cell, setup, facts, settings.cl_dir, settings.build_options));
     if (setup.reference) build(reference_text(cell, setup, facts, settings.cl_dir, settings.build_options));
@@ -178,7 +187,8 @@ void build_for_later(device::Session& session, Instruments& instruments, const C
     const auto& facts = session.facts();
     if (cell.stored || missing_need(*cell.variant, facts)) return;
     try {
-        const auto setup = model::set_up(*cell.experiment, {*cell.variant, cell.point, facts, settings.seed, settings.files});
+        const auto setup =
+            model::set_up(*cell.experiment, {*cell.variant, cell.point, facts, settings.seed, settings.files});
         const auto from = build_text(cell, setup, facts, settings.cl_dir, settings.build_options);
         if (!device::asks_for_cuda(from.options)) instruments.programs().build(from.text, from.options);
     } catch (const std::exception&) {

@@ -8,7 +8,10 @@
 namespace cllab::run {
 
 Sampling::Sampling(CellState& state)
-    : state_(state), rules_(rules_for(state.session.facts(), state.settings)), stop_(rules_), drift_(rules_.first_check),
+    : state_(state),
+      rules_(rules_for(state.session.facts(), state.settings)),
+      stop_(rules_),
+      drift_(rules_.first_check),
       random_(mix64(state.settings.seed)) {}
 
 double Sampling::timed() {
@@ -50,7 +53,8 @@ bool Sampling::warm_up() {
         const double one = std::max(subject.timed(1), 1e-9);
         // One very short launch is mostly chance: what a sample needs is found from as many as last some 100 us.
         const unsigned handful = operations_per_sample(one, 0, 0, 0, rules_);
-        const double operation = handful == 1 ? one : std::max(std::min({one, subject.timed(handful), subject.timed(handful)}), 1e-9);
+        const double operation =
+            handful == 1 ? one : std::max(std::min({one, subject.timed(handful), subject.timed(handful)}), 1e-9);
         per_sample_ = operations_per_sample(operation, static_cast<double>(audit.step_ns) * 1e-9, audit.empty_seconds,
                                             subject.is_row() ? audit.event_seconds : 0, rules_);
         if (state_.settings.cache == Cache::cold) per_sample_ = 1;  // the second would find what the first brought
@@ -100,7 +104,8 @@ bool Sampling::lacks_samples() {
     if (state_.record.status != model::Status::ok) return false;
     const auto taken = drift_.kept().size() + drift_.aside().size();
     // Like the samples, the time for those set aside is at most three times what the others may take.
-    if (taken > 0 && spent_ * static_cast<double>(drift_.aside().size()) / static_cast<double>(taken) > 3 * rules_.sampling_seconds)
+    if (taken > 0 &&
+        spent_ * static_cast<double>(drift_.aside().size()) / static_cast<double>(taken) > 3 * rules_.sampling_seconds)
         drift_.give_up();
     return !stop_.enough(drift_.kept(), spent_);
 }
@@ -108,7 +113,8 @@ bool Sampling::lacks_samples() {
 void Sampling::set_batch(unsigned number, const std::string& apart) {
     batch_ = number;
     if (!apart.empty())
-        state_.warn("not-in-turns: " + apart + ", so the cells of this comparison were measured in batches, one after the other; a "
+        state_.warn("not-in-turns: " + apart +
+                    ", so the cells of this comparison were measured in batches, one after the other; a "
                     "difference between two batches may be the machine's");
 }
 

@@ -17,8 +17,8 @@ class Sampling {
 public:
     explicit Sampling(CellState& state);
 
-    /// Rules 4 and 5: warms the device up where it is not, launches the cell a few times and fixes the operations of a sample.
-    /// False: the cell is finished.
+    /// Rules 4 and 5: warms the device up where it is not, launches the cell a few times and fixes the operations of a
+    /// sample. False: the cell is finished.
     bool warm_up();
     /// Takes the sample of a round, and looks at times at what the samples so far have left. False: enough, or failed.
     bool sample(unsigned round);
@@ -27,17 +27,21 @@ public:
     /// True when the samples that count do not suffice yet.
     bool lacks_samples();
     /// Rule 14: the reference kernel took `seconds` just now; 0: there is none.
-    void reference(double seconds) { if (seconds > 0) drift_.reference(seconds); }
-    /// Counts samples that were set aside: for cells that are compared round by round, whose machine was the same in each.
+    void reference(double seconds) {
+        if (seconds > 0) drift_.reference(seconds);
+    }
+    /// Counts samples that were set aside: for cells that are compared round by round, whose machine was the same in
+    /// each.
     void keep_all() { drift_.give_up(); }
     /// Ends the sampling with the samples there are; the record says `interrupted`.
     void stop_early() { interrupted_ = true; }
     bool interrupted() const { return interrupted_; }
-    /// Cells with the same number take turns. `apart`: why others of the comparison are in another batch; empty: none is.
+    /// Cells with the same number take turns. `apart`: why others of the comparison are in another batch; empty: none
+    /// is.
     void set_batch(unsigned number, const std::string& apart);
 
     const Subject::Parts& parts() const { return parts_; }  ///< with Settings::steps, a value for each sample taken
-    unsigned operations() const { return per_sample_; }  ///< of a sample
+    unsigned operations() const { return per_sample_; }     ///< of a sample
     bool throttled() const { return drift_.throttled(); }
     double reference_spread() const { return drift_.spread(); }
     /// Ends the sampling: the samples into the record, and the time where there is a sample.
@@ -46,7 +50,7 @@ public:
 private:
     double one_sample();
     double timed();  ///< of an operation; what all of them took, and had of cores, is added to this_sample_
-    void look();  ///< at what the samples so far have left; then poisons it
+    void look();     ///< at what the samples so far have left; then poisons it
 
     CellState& state_;
     MeasureRules rules_;
@@ -55,7 +59,8 @@ private:
     Subject::Parts parts_;
     bool settled_ = false, interrupted_ = false;
     unsigned per_sample_ = 1, batch_ = 1;
-    unsigned samples_ = 0, look_at_ = 0, look_before_ = 1;  ///< taken so far; when what they left is looked at, which is before …
+    unsigned samples_ = 0, look_at_ = 0,
+             look_before_ = 1;  ///< taken so far; when what they left is looked at, which is before …
     Random random_;
     double spent_ = 0;
     std::optional<CoreClock> cores_;  ///< made at the first sample, when the driver's threads are there

@@ -20,9 +20,17 @@ CellState::CellState(device::Session& session_, Instruments& instruments_, const
     record.family = cell.experiment->family;
     record.variant = cell.variant->name;
     record.point = cell.point.values();
-    record.device = {facts.platform, facts.name, facts.vendor, facts.driver, name(facts.type), facts.selector, facts.identity,
-                     instruments.last_level().bytes, instruments.last_level().from};
-    if (const auto& native = cell.variant->native) record.native = {native->threads(facts), native->compiler, native->instruction_set};
+    record.device = {facts.platform,
+                     facts.name,
+                     facts.vendor,
+                     facts.driver,
+                     name(facts.type),
+                     facts.selector,
+                     facts.identity,
+                     instruments.last_level().bytes,
+                     instruments.last_level().from};
+    if (const auto& native = cell.variant->native)
+        record.native = {native->threads(facts), native->compiler, native->instruction_set};
     record.host = this_host();
     record.run = settings.run;
     record.run.seed = settings.seed;
@@ -77,7 +85,8 @@ void CellState::clocks(const device::Clocks& read) {
     known.core_mhz_low = std::min(known.core_mhz_low, *read.core_mhz);
     known.core_mhz_high = std::max(known.core_mhz_high, *read.core_mhz);
     for (const auto& limit : read.limits)
-        if (std::find(known.limits.begin(), known.limits.end(), limit) == known.limits.end()) known.limits.push_back(limit);
+        if (std::find(known.limits.begin(), known.limits.end(), limit) == known.limits.end())
+            known.limits.push_back(limit);
 }
 
 }  // namespace cllab::run

@@ -11,11 +11,11 @@
 
 #include "core/phases.hpp"
 #include "device/program.hpp"
-#include "inspect/tools/dump_folder.hpp"
 #include "inspect/code/hot.hpp"
+#include "inspect/tools/dump_folder.hpp"
+#include "run/cell/subject.hpp"
 #include "run/instruments.hpp"
 #include "run/request.hpp"
-#include "run/cell/subject.hpp"
 
 namespace cllab::run {
 
@@ -28,12 +28,13 @@ struct CellState {
     CellState(device::Session& session, Instruments& instruments, const model::Cell& cell, const model::Order& order,
               const Settings& settings, Announce announce);
 
-    /// Does `work` and turns what drivers throw into a status. False: the record has a final status and the cell is finished.
+    /// Does `work` and turns what drivers throw into a status. False: the record has a final status and the cell is
+    /// finished.
     bool guarded(const std::function<void()>& work);
     bool fail(model::Status status, const std::string& reason);  ///< false, for callers to return
     bool proved(const Subject::Wrong& wrong);                    ///< false: it is wrong, and the record says so
     void warn(const std::string& warning);
-    void clocks(const device::Clocks& read);                     ///< the clock as read between samples
+    void clocks(const device::Clocks& read);  ///< the clock as read between samples
 
     device::Session& session;
     Instruments& instruments;
@@ -47,22 +48,24 @@ struct CellState {
     std::shared_future<device::Built> building;
     device::Built built, reference;  ///< reference: of Setup::reference
     std::vector<std::byte> binary;
-    std::shared_future<inspect::Analysis> code;  ///< while or after it is read
+    std::shared_future<inspect::Analysis> code;        ///< while or after it is read
     std::optional<inspect::AddressSamples> addresses;  ///< while the cell ran again and again
     std::string ran;  ///< path in PoCL's container of the function that was seen running; empty: none was
     std::unique_ptr<Subject> subject;
     std::size_t sets = 1;
     double device_bytes = 0;
-    bool work_counted = false;  ///< the declared work was found in the code
+    bool work_counted = false;                  ///< the declared work was found in the code
     std::optional<inspect::DumpFolder> dumped;  ///< while it lives no other run writes where this one dumped
 };
 
 /// needs -> setup, and begins the build. For what is prepared soon: builds of several cells then go on at once.
 void begin(CellState& state);
 /// Begins only the build of a cell that may come later. What is wrong with it, it says itself when it comes.
-void build_for_later(device::Session& session, Instruments& instruments, const model::Cell& cell, const Settings& settings);
-/// begin() where it is not begun -> build -> verify. False: the cell is finished. `beside`: a prepared cell whose buffers are used where they
-/// are alike (method rule 15). `proved`: one with the same setup, whose answer this one's is held against before the host's.
+void build_for_later(device::Session& session, Instruments& instruments, const model::Cell& cell,
+                     const Settings& settings);
+/// begin() where it is not begun -> build -> verify. False: the cell is finished. `beside`: a prepared cell whose
+/// buffers are used where they are alike (method rule 15). `proved`: one with the same setup, whose answer this one's
+/// is held against before the host's.
 bool prepare(CellState& state, const CellState* beside = nullptr, const CellState* proved = nullptr);
 
 /// Of the copy that the cell can be held against; 0: none.
@@ -71,8 +74,8 @@ void set_yardstick(CellState& state, const Yardsticks::Known& known);
 
 /// The program's binary, which the driver is asked for once. Empty where it has none.
 std::span<const std::byte> binary_of(CellState& state);
-/// On a device that is this host: runs the cell while addresses are sampled, where Settings::hot_seconds asks for it. A cell
-/// of which nothing can be said has a record that says why.
+/// On a device that is this host: runs the cell while addresses are sampled, where Settings::hot_seconds asks for it. A
+/// cell of which nothing can be said has a record that says why.
 void sample_hot_code(CellState& state);
 /// What the declared work says of the code on a device where nothing is sampled; nothing on a CPU.
 std::optional<model::Hot> hot_by_account(const CellState& state, const inspect::Analysis& analysis);
@@ -82,8 +85,8 @@ void count_per_unit(CellState& state);
 void begin_reading_code(CellState& state);
 /// Reads the code, or waits until it is read, lays the sampled addresses on it, and dumps it.
 void read_code(CellState& state);
-/// Reads the code, dumps it, checks what the timed operations left and fills the record. Never throws for what a driver did.
-/// `sampling`: nothing where the cell was not to be measured.
+/// Reads the code, dumps it, checks what the timed operations left and fills the record. Never throws for what a driver
+/// did. `sampling`: nothing where the cell was not to be measured.
 void finish(CellState& state, Sampling* sampling);
 /// Of a cell of an arrangement: the samples as they are and the guards; no code is read and nothing dumped.
 void finish_arrangement(CellState& state, Sampling& sampling);

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t most_kept = 64;  // of the cells that wait for theirs, some have several kernels
 
-/// The log without what differs from build to build of one text: ptxas ends with "Compile time = 1.637 ms", and with it in the
-/// key no point of a sweep would find what the one before had read (H200, 2026-11-21: 0.45 s a point).
+/// The log without what differs from build to build of one text: ptxas ends with "Compile time = 1.637 ms", and with it
+/// in the key no point of a sweep would find what the one before had read (H200, 2026-11-21: 0.45 s a point).
 std::string lasting(const std::string& log) {
     std::string out;
     for (const auto& line : split(log, '\n'))
@@ -22,7 +22,9 @@ std::string lasting(const std::string& log) {
 
 /// Everything that read_code looks at.
 std::string key_of(const inspect::DumpRequest& request) {
-    std::string out = join({request.entry, request.launch.local.text(), inspect::code_that_ran(request), lasting(request.build_log), ""}, std::string(1, '\0'));
+    std::string out = join(
+        {request.entry, request.launch.local.text(), inspect::code_that_ran(request), lasting(request.build_log), ""},
+        std::string(1, '\0'));
     return out.append(reinterpret_cast<const char*>(request.binary.data()), request.binary.size());
 }
 
@@ -30,7 +32,8 @@ std::string key_of(const inspect::DumpRequest& request) {
 
 std::shared_future<inspect::Analysis> CodeMemo::read(const inspect::DumpRequest& request, bool beside) {
     auto key = key_of(request);
-    const auto found = std::find_if(recent_.begin(), recent_.end(), [&](const auto& entry) { return entry.first == key; });
+    const auto found =
+        std::find_if(recent_.begin(), recent_.end(), [&](const auto& entry) { return entry.first == key; });
     if (found != recent_.end()) {
         ++remembered_;
         return found->second;

@@ -17,10 +17,14 @@ using namespace model;
 
 cl::NDRange nd_range(const Extent& extent) {
     switch (extent.dims) {
-        case 1: return cl::NDRange(extent.size[0]);
-        case 2: return cl::NDRange(extent.size[0], extent.size[1]);
-        case 3: return cl::NDRange(extent.size[0], extent.size[1], extent.size[2]);
-        default: return cl::NullRange;
+        case 1:
+            return cl::NDRange(extent.size[0]);
+        case 2:
+            return cl::NDRange(extent.size[0], extent.size[1]);
+        case 3:
+            return cl::NDRange(extent.size[0], extent.size[1], extent.size[2]);
+        default:
+            return cl::NullRange;
     }
 }
 
@@ -49,7 +53,8 @@ void Operation::make_steps(const device::Built& built, const Setup& setup, const
             try {
                 kernels_.emplace_back(built.program, device::kernel_name(session_, built, name).c_str());
             } catch (const cl::Error& e) {
-                throw Error(Blame::result, "kernel '" + name + "' is not in the program: " + device::error_name(e.err()));
+                throw Error(Blame::result,
+                            "kernel '" + name + "' is not in the program: " + device::error_name(e.err()));
             }
             bound.kernel = kernels_.size() - 1;
             bound.arg_names = launch->args;
@@ -64,7 +69,9 @@ void Operation::make_steps(const device::Built& built, const Setup& setup, const
         } else if (std::holds_alternative<HostLoop>(step)) {
             native_ = true;
         }
-        std::visit(Overloaded{[](const Swap&) {}, [](const HostLoop&) {}, [&](const auto& s) { queues_ = std::max(queues_, s.queue + 1); }}, step);
+        std::visit(Overloaded{[](const Swap&) {}, [](const HostLoop&) {},
+                              [&](const auto& s) { queues_ = std::max(queues_, s.queue + 1); }},
+                   step);
         steps_.push_back(std::move(bound));
     }
 }
@@ -72,13 +79,14 @@ void Operation::make_steps(const device::Built& built, const Setup& setup, const
 void Operation::check_launch(const cl::Kernel& kernel, const Launch& launch) const {
     const auto& facts = session_.facts();
     if (launch.local.dims == 0) return;
-    // Of a kernel that promises its group (lab.h, LAB_GROUP_X) NVIDIA's driver still says 256: the launch itself decides.
+    // Of a kernel that promises its group (lab.h, LAB_GROUP_X) NVIDIA's driver still says 256: the launch itself
+    // decides.
     const bool promised = launch.local.count() > facts.max_group && launch.local.count() <= facts.max_group_promised;
     const bool asked = !promised && !device::has_quirk(facts, "rusticl-group-32");
     std::size_t most = 0;
     if (asked &&
-        clGetKernelWorkGroupInfo(kernel(), session_.device()(), CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, nullptr) ==
-            CL_SUCCESS &&
+        clGetKernelWorkGroupInfo(kernel(), session_.device()(), CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most,
+                                 nullptr) == CL_SUCCESS &&
         most > 0 && launch.local.count() > most)
         throw Unsupported("a work-group of " + launch.local.text() + " is larger than the " + std::to_string(most) +
                           " work-items this kernel can have here");
@@ -87,12 +95,12 @@ void Operation::check_launch(const cl::Kernel& kernel, const Launch& launch) con
             throw Unsupported("a work-group of " + launch.local.text() + " exceeds the device's " +
                               std::to_string(facts.max_items[d]) + " work-items in dimension " + std::to_string(d));
         if (launch.local.size[d] == 0 || launch.global.size[d] % launch.local.size[d] != 0)
-            throw Error(Blame::result, "the global size " + launch.global.text() + " is not a multiple of the local size " +
-                                           launch.local.text());
+            throw Error(Blame::result, "the global size " + launch.global.text() +
+                                           " is not a multiple of the local size " + launch.local.text());
     }
     cl_ulong local_memory = 0;
-    if (clGetKernelWorkGroupInfo(kernel(), session_.device()(), CL_KERNEL_LOCAL_MEM_SIZE, sizeof local_memory, &local_memory,
-                                 nullptr) != CL_SUCCESS)
+    if (clGetKernelWorkGroupInfo(kernel(), session_.device()(), CL_KERNEL_LOCAL_MEM_SIZE, sizeof local_memory,
+                                 &local_memory, nullptr) != CL_SUCCESS)
         local_memory = 0;
     for (const auto& argument : args_) {
         if (const auto* local = std::get_if<Local>(&argument)) local_memory += local->size_bytes;
@@ -150,30 +158,31 @@ void Operation::enqueue(std::vector<cl::Event>* events, Marked marked) {
     std::size_t number = 0;
     const auto slot = [&]() -> cl::Event* {
         const auto& command = commands_.at(number++);
-        if (!events || !(marked.every || (marked.first && command.first) || (marked.last && command.last))) return nullptr;
+        if (!events || !(marked.every || (marked.first && command.first) || (marked.last && command.last)))
+            return nullptr;
         events->emplace_back();
         return &events->back();
     };
     for (const auto& bound : steps_) {
-        std::visit(Overloaded{
-                       [&](const Launch& launch) {
-                           const auto& queue = session_.queue(launch.queue);
-                           queue.enqueueNDRangeKernel(kernels_[bound.kernel], nd_range(launch.offset), nd_range(launch.global),
-                                                      nd_range(launch.local), nullptr, slot());
-                           // It is to begin while the host copies into another buffer, or asks another queue.
-                           if (queues_ > 1) queue.flush();
-                           if (blocking_) queue.finish();
-                       },
-                       [&](const Upload& u) { up(u, slot); }, [&](const Download& d) { down(d, slot); },
-                       [&](const Swap& swap) {
-                           std::swap(alias_.at(swap.a), alias_.at(swap.b));
-                           for (const auto& other : steps_) bind(other);
-                           if (!held_.empty()) name_held();
-                       },
-                       [&](const HostLoop& loop) {
-                           hold();
-                           loop.run(host_memory_);
-                       }},
+        std::visit(Overloaded{[&](const Launch& launch) {
+                                  const auto& queue = session_.queue(launch.queue);
+                                  queue.enqueueNDRangeKernel(kernels_[bound.kernel], nd_range(launch.offset),
+                                                             nd_range(launch.global), nd_range(launch.local), nullptr,
+                                                             slot());
+                                  // It is to begin while the host copies into another buffer, or asks another queue.
+                                  if (queues_ > 1) queue.flush();
+                                  if (blocking_) queue.finish();
+                              },
+                              [&](const Upload& u) { up(u, slot); }, [&](const Download& d) { down(d, slot); },
+                              [&](const Swap& swap) {
+                                  std::swap(alias_.at(swap.a), alias_.at(swap.b));
+                                  for (const auto& other : steps_) bind(other);
+                                  if (!held_.empty()) name_held();
+                              },
+                              [&](const HostLoop& loop) {
+                                  hold();
+                                  loop.run(host_memory_);
+                              }},
                    bound.step);
     }
     // A wait for one queue begins nothing in another.
@@ -183,8 +192,8 @@ void Operation::enqueue(std::vector<cl::Event>* events, Marked marked) {
 void Operation::up(const Upload& step, const std::function<cl::Event*()>& slot) {
     auto& m = memory(step.buffer);
     const auto& queue = session_.queue(step.queue);
-    // In-order queue or not: NVIDIA's driver (580.159 on an H200) takes small host memory when the write is enqueued, and what is
-    // still on its way there is missed.
+    // In-order queue or not: NVIDIA's driver (580.159 on an H200) takes small host memory when the write is enqueued,
+    // and what is still on its way there is missed.
     if (m.arrival()) m.arrival.wait();
     if (m.host.size() != m.size_bytes && !m.data) {  // the device made its poison itself
         m.host.resize(m.size_bytes);
@@ -195,7 +204,8 @@ void Operation::up(const Upload& step, const std::function<cl::Event*()>& slot) 
     for (std::size_t at = 0; at < m.size_bytes; at += piece) {
         const auto bytes = std::min(piece, m.size_bytes - at);
         if (is_in_place(transfer_)) {
-            void* to = queue.enqueueMapBuffer(m.buffer.buffer(), CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, at, bytes, nullptr, slot());
+            void* to = queue.enqueueMapBuffer(m.buffer.buffer(), CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, at, bytes,
+                                              nullptr, slot());
             std::memcpy(to, from + at, bytes);
             queue.enqueueUnmapMemObject(m.buffer.buffer(), to, nullptr, slot());
             if (blocking_) queue.finish();
@@ -217,7 +227,8 @@ void Operation::down(const Download& step, const std::function<cl::Event*()>& sl
         return;
     }
     auto* event = slot();
-    queue.enqueueReadBuffer(m.buffer.buffer(), blocking_, 0, m.size_bytes, to.data(), nullptr, m.sent_back ? &m.arrival : event);
+    queue.enqueueReadBuffer(m.buffer.buffer(), blocking_, 0, m.size_bytes, to.data(), nullptr,
+                            m.sent_back ? &m.arrival : event);
     if (m.sent_back && event) *event = m.arrival;
 }
 
@@ -227,20 +238,25 @@ void Operation::name_commands() {
         const auto add = [&](const auto& step, const std::string& part, std::size_t count) {
             for (std::size_t i = 0; i < count; ++i) commands_.push_back({part, step.queue});
         };
-        std::visit(Overloaded{[&](const Launch& launch) {
-                                  add(launch, !launch.part.empty() ? launch.part : kernels_[bound.kernel].getInfo<CL_KERNEL_FUNCTION_NAME>(), 1);
-                              },
-                              [&](const Upload& u) {
-                                  const auto bytes = memory(u.buffer).size_bytes;
-                                  add(u, "up", each * (u.piece_bytes > 0 ? (bytes + u.piece_bytes - 1) / u.piece_bytes : 1));
-                              },
-                              [&](const Download& d) { add(d, "down", each); }, [](const Swap&) {}, [](const HostLoop&) {}},
-                   bound.step);
+        std::visit(
+            Overloaded{[&](const Launch& launch) {
+                           add(launch,
+                               !launch.part.empty() ? launch.part
+                                                    : kernels_[bound.kernel].getInfo<CL_KERNEL_FUNCTION_NAME>(),
+                               1);
+                       },
+                       [&](const Upload& u) {
+                           const auto bytes = memory(u.buffer).size_bytes;
+                           add(u, "up", each * (u.piece_bytes > 0 ? (bytes + u.piece_bytes - 1) / u.piece_bytes : 1));
+                       },
+                       [&](const Download& d) { add(d, "down", each); }, [](const Swap&) {}, [](const HostLoop&) {}},
+            bound.step);
     }
     for (const auto& bound : steps_) {
         // Which memory a name stands for changes with each Swap.
         const auto* upload = std::get_if<Upload>(&bound.step);
-        for (auto& [name, m] : memories_) m.sent_back = m.sent_back || (upload && (swaps_ || &m == &memory(upload->buffer)));
+        for (auto& [name, m] : memories_)
+            m.sent_back = m.sent_back || (upload && (swaps_ || &m == &memory(upload->buffer)));
     }
     std::vector<Command*> latest(queues_, nullptr);
     for (auto& command : commands_) {

@@ -32,8 +32,8 @@ public:
 
     /// Uploads inputs and poisons outputs of `setup` (same shape as the constructor's, other data), arms the guards.
     void load(const model::Setup& setup, std::uint64_t seed);
-    /// Which of an operation's commands get an event. Events can keep launches apart: on an H100 (580.159) 200 launches of 60.3 us took 66.1 us
-    /// each with an event each, and 60.3 with one for the first and one for the last.
+    /// Which of an operation's commands get an event. Events can keep launches apart: on an H100 (580.159) 200 launches
+    /// of 60.3 us took 66.1 us each with an event each, and 60.3 with one for the first and one for the last.
     struct Marked {
         bool first = false, last = false;  ///< of each queue
         bool every = false;
@@ -50,7 +50,8 @@ public:
     std::optional<std::string> guard_damage();
     /// Puts into the outputs what load() does: poison, and an InOut's own data. Not for operations with a Swap.
     void poison();
-    /// The same as contents, for overwrite(): what is timed after one and after other contents finds caches in the same state.
+    /// The same as contents, for overwrite(): what is timed after one and after other contents finds caches in the same
+    /// state.
     Contents poison_contents() const;
     /// Puts `contents` into the outputs. Not for operations with a Swap.
     void overwrite(const Contents& contents);
@@ -96,12 +97,13 @@ private:
     };
     struct BoundStep {
         model::Step step;
-        std::size_t kernel = 0;               ///< Launch only
+        std::size_t kernel = 0;  ///< Launch only
         std::vector<std::string> arg_names{};
     };
 
     void make_memory(const model::Setup& setup, const Operation* beside);
-    bool is_alike(const model::Setup& setup) const;  ///< its arguments are of the same sizes, and what is only read is the same
+    bool is_alike(
+        const model::Setup& setup) const;  ///< its arguments are of the same sizes, and what is only read is the same
     void make_steps(const device::Built& built, const model::Setup& setup, const std::string& entry);
     void name_commands();
     void bind(const BoundStep& step);
@@ -109,7 +111,8 @@ private:
     void fill(Memory& m);  ///< with its own data
     void fill_with_poison(Memory& m);
     void pin(Memory& m);
-    void prepare_host(Memory& m);  ///< before operations: what is to come from there, or poison where something is to arrive
+    void prepare_host(
+        Memory& m);  ///< before operations: what is to come from there, or poison where something is to arrive
     std::span<std::byte> host_side(Memory& m);
     void up(const model::Upload& step, const std::function<cl::Event*()>& slot);
     void down(const model::Download& step, const std::function<cl::Event*()>& slot);
@@ -121,9 +124,9 @@ private:
 
     device::Session& session_;
     std::vector<model::Argument> args_;
-    std::map<std::string, Memory> memories_;   ///< by argument name
+    std::map<std::string, Memory> memories_;  ///< by argument name
     std::map<std::string, cl::Sampler> samplers_;
-    std::map<std::string, std::string> alias_; ///< argument name -> memory it holds now (Swap)
+    std::map<std::string, std::string> alias_;  ///< argument name -> memory it holds now (Swap)
     std::vector<cl::Kernel> kernels_;
     std::vector<BoundStep> steps_;
     std::vector<Command> commands_;

@@ -1,5 +1,3 @@
-#include "run/cell/operation.hpp"
-
 #include <algorithm>
 
 #include "core/overloaded.hpp"
@@ -7,6 +5,7 @@
 #include "core/phases.hpp"
 #include "core/units.hpp"
 #include "model/work.hpp"
+#include "run/cell/operation.hpp"
 
 // The memory of an operation: made, filled, poisoned, guarded and read back. Its steps are in operation.cpp.
 namespace cllab::run {
@@ -16,23 +15,34 @@ using namespace model;
 
 cl::ImageFormat image_format(Image::Format format) {
     switch (format) {
-        case Image::Format::r8_unsigned: return {CL_R, CL_UNSIGNED_INT8};
-        case Image::Format::r8_normalised: return {CL_R, CL_UNORM_INT8};
-        case Image::Format::r32_float: return {CL_R, CL_FLOAT};
-        case Image::Format::rgba8_unsigned: return {CL_RGBA, CL_UNSIGNED_INT8};
-        case Image::Format::rgba8_normalised: return {CL_RGBA, CL_UNORM_INT8};
-        case Image::Format::rgba32_float: return {CL_RGBA, CL_FLOAT};
+        case Image::Format::r8_unsigned:
+            return {CL_R, CL_UNSIGNED_INT8};
+        case Image::Format::r8_normalised:
+            return {CL_R, CL_UNORM_INT8};
+        case Image::Format::r32_float:
+            return {CL_R, CL_FLOAT};
+        case Image::Format::rgba8_unsigned:
+            return {CL_RGBA, CL_UNSIGNED_INT8};
+        case Image::Format::rgba8_normalised:
+            return {CL_RGBA, CL_UNORM_INT8};
+        case Image::Format::rgba32_float:
+            return {CL_RGBA, CL_FLOAT};
     }
     return {CL_R, CL_UNSIGNED_INT8};
 }
 
 cl_addressing_mode address_mode(Sampler::Outside outside) {
     switch (outside) {
-        case Sampler::Outside::undefined: return CL_ADDRESS_NONE;
-        case Sampler::Outside::edge: return CL_ADDRESS_CLAMP_TO_EDGE;
-        case Sampler::Outside::zero: return CL_ADDRESS_CLAMP;
-        case Sampler::Outside::repeat: return CL_ADDRESS_REPEAT;
-        case Sampler::Outside::mirror: return CL_ADDRESS_MIRRORED_REPEAT;
+        case Sampler::Outside::undefined:
+            return CL_ADDRESS_NONE;
+        case Sampler::Outside::edge:
+            return CL_ADDRESS_CLAMP_TO_EDGE;
+        case Sampler::Outside::zero:
+            return CL_ADDRESS_CLAMP;
+        case Sampler::Outside::repeat:
+            return CL_ADDRESS_REPEAT;
+        case Sampler::Outside::mirror:
+            return CL_ADDRESS_MIRRORED_REPEAT;
     }
     return CL_ADDRESS_NONE;
 }
@@ -42,7 +52,8 @@ cl::Sampler make_sampler(const device::Session& session, const Sampler& a) {
     cl_int code = CL_SUCCESS;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-    const auto made = clCreateSampler(session.context()(), a.normalised, address_mode(a.outside), a.linear ? CL_FILTER_LINEAR : CL_FILTER_NEAREST, &code);
+    const auto made = clCreateSampler(session.context()(), a.normalised, address_mode(a.outside),
+                                      a.linear ? CL_FILTER_LINEAR : CL_FILTER_NEAREST, &code);
 #pragma GCC diagnostic pop
     if (code != CL_SUCCESS) throw cl::Error(code, "clCreateSampler");
     return cl::Sampler(made);
@@ -53,7 +64,8 @@ cl::Image2D make_image(const device::Session& session, const Image& a) {
     const cl_mem_flags flags = a.data ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY;
     const auto format = image_format(a.format);
     if (a.dims == 1) return cl::Image2D(cl::Image1D(session.context(), flags, format, a.width)(), true);
-    if (a.dims == 3) return cl::Image2D(cl::Image3D(session.context(), flags, format, a.width, a.height, a.depth)(), true);
+    if (a.dims == 3)
+        return cl::Image2D(cl::Image3D(session.context(), flags, format, a.width, a.height, a.depth)(), true);
     return cl::Image2D(session.context(), flags, format, a.width, a.height);
 }
 
@@ -62,8 +74,8 @@ std::size_t guard_of(std::size_t row_bytes) { return std::max(device::least_guar
 /// Bytes of one of the guards beside an argument's buffer.
 double guard_bytes(const Argument& argument) {
     const auto of = [](const auto& a) { return static_cast<double>(guard_of(a.row_bytes)); };
-    return std::visit(Overloaded{[&](const Output& a) { return of(a); }, [&](const InOut& a) { return of(a); }, [&](const Scratch& a) { return of(a); },
-                                 [](const auto&) { return 0.0; }},
+    return std::visit(Overloaded{[&](const Output& a) { return of(a); }, [&](const InOut& a) { return of(a); },
+                                 [&](const Scratch& a) { return of(a); }, [](const auto&) { return 0.0; }},
                       argument);
 }
 
@@ -95,10 +107,12 @@ bool Operation::is_alike(const Setup& setup) const {
 void Operation::make_memory(const Setup& setup, const Operation* beside) {
     std::size_t shared = 0;
     const bool all_alike = beside && beside->is_alike(setup);
-    // `input`: what no kernel may write must be the same for both; anything else is written by each. `keeps`: what an operation leaves there
-    // may be what the next one begins with, as a chase's place in its chain, and means nothing beside other data.
-    const auto buffer = [&](const std::string& name, std::size_t bytes, std::size_t guard, bool read_back, bool poisoned, bool keeps,
-                            const SharedBytes& input = nullptr, ByStep by_step = ByStep::none) {
+    // `input`: what no kernel may write must be the same for both; anything else is written by each. `keeps`: what an
+    // operation leaves there may be what the next one begins with, as a chase's place in its chain, and means nothing
+    // beside other data.
+    const auto buffer = [&](const std::string& name, std::size_t bytes, std::size_t guard, bool read_back,
+                            bool poisoned, bool keeps, const SharedBytes& input = nullptr,
+                            ByStep by_step = ByStep::none) {
         if (bytes == 0) throw Error(Blame::result, "argument '" + name + "' has size 0");
         Memory m;
         m.name = name;
@@ -107,16 +121,18 @@ void Operation::make_memory(const Setup& setup, const Operation* beside) {
         m.poisoned = poisoned;
         m.by_step = by_step;
         const auto other = beside ? beside->memories_.find(name) : memories_.end();
-        if (beside && (all_alike || !keeps) && other != beside->memories_.end() && !other->second.is_image && other->second.size_bytes == bytes &&
-            other->second.read_back == read_back && other->second.poisoned == poisoned && beside->transfer_ == transfer_ &&
+        if (beside && (all_alike || !keeps) && other != beside->memories_.end() && !other->second.is_image &&
+            other->second.size_bytes == bytes && other->second.read_back == read_back &&
+            other->second.poisoned == poisoned && beside->transfer_ == transfer_ &&
             (!input || (other->second.data && *other->second.data == *input))) {
             m.buffer = other->second.buffer;
             ++shared;
         } else {
             // A family asks for room by its data alone; what just fits may not fit between its guards.
             if (const auto most = session_.facts().max_alloc_bytes; most > 0 && guard > 0 && bytes + 2 * guard > most)
-                throw Unsupported("buffer '" + name + "' needs " + format_bytes(bytes) + " and guards of " + format_bytes(guard) +
-                                  " on both sides; the device allocates at most " + format_bytes(most) + " at once");
+                throw Unsupported("buffer '" + name + "' needs " + format_bytes(bytes) + " and guards of " +
+                                  format_bytes(guard) + " on both sides; the device allocates at most " +
+                                  format_bytes(most) + " at once");
             m.buffer = device::GuardedBuffer(session_, bytes, guard, transfer_, setup.pages);
         }
         if (by_step != ByStep::none && transfer_ == Transfer::pinned) pin(m);
@@ -124,44 +140,51 @@ void Operation::make_memory(const Setup& setup, const Operation* beside) {
         alias_[name] = name;
     };
     for (const auto& argument : setup.args) {
-        std::visit(Overloaded{
-                       [&](const Input& a) { buffer(a.name, a.data.size(), 0, false, false, false, a.data); },
-                       [&](const Output& a) { buffer(a.name, a.size_bytes, guard_of(a.row_bytes), true, true, false, nullptr, a.by_step); },
-                       [&](const InOut& a) { buffer(a.name, a.data.size(), guard_of(a.row_bytes), true, a.by_step == ByStep::up, true, nullptr, a.by_step); },
-                       [&](const Scratch& a) { buffer(a.name, a.size_bytes, guard_of(a.row_bytes), false, true, true); },
-                       [&](const Local&) {}, [&](const Value&) {},
-                       [&](const Sampler& a) { samplers_.emplace(a.name, make_sampler(session_, a)); },
-                       [&](const Image& a) {
-                           const auto& facts = session_.facts();
-                           if (a.dims == 2 && (a.width > facts.image2d_max_width || a.height > facts.image2d_max_height))
-                               throw Unsupported("an image of " + std::to_string(a.width) + "x" + std::to_string(a.height) +
-                                                 " is larger than the device's " + std::to_string(facts.image2d_max_width) +
-                                                 "x" + std::to_string(facts.image2d_max_height));
-                           Memory m;
-                           m.name = a.name;
-                           m.is_image = true;
-                           m.width = a.width;
-                           m.height = a.height;
-                           m.depth = a.depth;
-                           m.size_bytes = a.width * a.height * a.depth * pixel_bytes(a.format);
-                           m.read_back = m.poisoned = a.data == nullptr;
-                           try {
-                               m.image = make_image(session_, a);
-                           } catch (const cl::Error& e) {
-                               if (e.err() != CL_IMAGE_FORMAT_NOT_SUPPORTED && e.err() != CL_INVALID_OPERATION) throw;
-                               throw Unsupported("the device has no image of this format: " + device::error_name(e.err()));
-                           }
-                           memories_[a.name] = std::move(m);
-                           alias_[a.name] = a.name;
-                       }},
-                   argument);
+        std::visit(
+            Overloaded{
+                [&](const Input& a) { buffer(a.name, a.data.size(), 0, false, false, false, a.data); },
+                [&](const Output& a) {
+                    buffer(a.name, a.size_bytes, guard_of(a.row_bytes), true, true, false, nullptr, a.by_step);
+                },
+                [&](const InOut& a) {
+                    buffer(a.name, a.data.size(), guard_of(a.row_bytes), true, a.by_step == ByStep::up, true, nullptr,
+                           a.by_step);
+                },
+                [&](const Scratch& a) { buffer(a.name, a.size_bytes, guard_of(a.row_bytes), false, true, true); },
+                [&](const Local&) {}, [&](const Value&) {},
+                [&](const Sampler& a) { samplers_.emplace(a.name, make_sampler(session_, a)); },
+                [&](const Image& a) {
+                    const auto& facts = session_.facts();
+                    if (a.dims == 2 && (a.width > facts.image2d_max_width || a.height > facts.image2d_max_height))
+                        throw Unsupported("an image of " + std::to_string(a.width) + "x" + std::to_string(a.height) +
+                                          " is larger than the device's " + std::to_string(facts.image2d_max_width) +
+                                          "x" + std::to_string(facts.image2d_max_height));
+                    Memory m;
+                    m.name = a.name;
+                    m.is_image = true;
+                    m.width = a.width;
+                    m.height = a.height;
+                    m.depth = a.depth;
+                    m.size_bytes = a.width * a.height * a.depth * pixel_bytes(a.format);
+                    m.read_back = m.poisoned = a.data == nullptr;
+                    try {
+                        m.image = make_image(session_, a);
+                    } catch (const cl::Error& e) {
+                        if (e.err() != CL_IMAGE_FORMAT_NOT_SUPPORTED && e.err() != CL_INVALID_OPERATION) throw;
+                        throw Unsupported("the device has no image of this format: " + device::error_name(e.err()));
+                    }
+                    memories_[a.name] = std::move(m);
+                    alias_[a.name] = a.name;
+                }},
+            argument);
     }
     shares_memory_ = shared > 0 && shared == memories_.size();
 }
 
 void Operation::pin(Memory& m) {
     m.pinned = cl::Buffer(session_.context(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, m.size_bytes);
-    m.pinned_at = static_cast<std::byte*>(session_.queue().enqueueMapBuffer(m.pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, m.size_bytes));
+    m.pinned_at = static_cast<std::byte*>(
+        session_.queue().enqueueMapBuffer(m.pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, m.size_bytes));
 }
 
 std::span<std::byte> Operation::host_side(Memory& m) {
@@ -188,7 +211,8 @@ void Operation::hold() {
     if (!held_.empty()) return;
     for (const auto& [name, m] : memories_) {
         if (m.is_image) throw Error(Blame::result, "a native loop cannot have the image '" + name + "'");
-        held_[name] = session_.queue().enqueueMapBuffer(m.buffer.buffer(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, m.size_bytes);
+        held_[name] =
+            session_.queue().enqueueMapBuffer(m.buffer.buffer(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, m.size_bytes);
     }
     name_held();
 }
@@ -198,7 +222,9 @@ void Operation::name_held() {
         const auto& name = name_of(argument);
         if (auto* value = std::get_if<Value>(&argument)) host_memory_.data[name] = value->data;
         const auto alias = alias_.find(name);
-        if (alias != alias_.end()) host_memory_.data[name] = {static_cast<std::byte*>(held_.at(alias->second)), memories_.at(alias->second).size_bytes};
+        if (alias != alias_.end())
+            host_memory_.data[name] = {static_cast<std::byte*>(held_.at(alias->second)),
+                                       memories_.at(alias->second).size_bytes};
     }
 }
 
@@ -239,10 +265,12 @@ void Operation::load(const Setup& setup, std::uint64_t seed) {
         // What no kernel may write is on the device already when the same data is verified once more.
         if (std::holds_alternative<Input>(argument) && m.loaded == m.data) continue;
         if (!m.poisoned && m.data->size() != m.size_bytes)
-            throw Error(Blame::result, "argument '" + m.name + "' has " + std::to_string(m.data->size()) + " bytes, expected " +
-                                           std::to_string(m.size_bytes));
-        if (m.poisoned) fill_with_poison(m);
-        else fill(m);
+            throw Error(Blame::result, "argument '" + m.name + "' has " + std::to_string(m.data->size()) +
+                                           " bytes, expected " + std::to_string(m.size_bytes));
+        if (m.poisoned)
+            fill_with_poison(m);
+        else
+            fill(m);
         if (m.is_image) continue;
         prepare_host(m);
         m.buffer.arm(seed);
@@ -253,7 +281,8 @@ void Operation::load(const Setup& setup, std::uint64_t seed) {
 
 void Operation::fill(Memory& m, std::span<const std::byte> from) {
     if (m.is_image)
-        session_.queue().enqueueWriteImage(m.image, CL_TRUE, {0, 0, 0}, {m.width, m.height, m.depth}, 0, 0, from.data());
+        session_.queue().enqueueWriteImage(m.image, CL_TRUE, {0, 0, 0}, {m.width, m.height, m.depth}, 0, 0,
+                                           from.data());
     else if (is_in_place(transfer_))
         device::upload(session_, m.buffer.buffer(), from, transfer_);
     else
@@ -261,8 +290,10 @@ void Operation::fill(Memory& m, std::span<const std::byte> from) {
 }
 
 void Operation::fill(Memory& m) {
-    if (m.is_image || is_in_place(transfer_)) fill(m, *m.data);
-    else session_.put(m.buffer.buffer(), m.data);
+    if (m.is_image || is_in_place(transfer_))
+        fill(m, *m.data);
+    else
+        session_.put(m.buffer.buffer(), m.data);
 }
 
 void Operation::fill_with_poison(Memory& m) {
@@ -277,8 +308,10 @@ void Operation::poison() {
     release();
     for (auto& [name, m] : memories_) {
         if (!m.read_back) continue;
-        if (m.poisoned) fill_with_poison(m);
-        else fill(m);
+        if (m.poisoned)
+            fill_with_poison(m);
+        else
+            fill(m);
         prepare_host(m);
     }
     rewritten_ = false;
@@ -356,7 +389,8 @@ double Operation::time_upload(const Setup& setup) {
         const auto found = memories_.find(name_of(argument));
         if (found == memories_.end() || found->second.is_image || !found->second.data) continue;
         auto& m = found->second;
-        const auto from = m.pinned_at ? std::span<const std::byte>(m.pinned_at, m.size_bytes) : std::span<const std::byte>(*m.data);
+        const auto from =
+            m.pinned_at ? std::span<const std::byte>(m.pinned_at, m.size_bytes) : std::span<const std::byte>(*m.data);
         seconds += device::upload(session_, m.buffer.buffer(), from, transfer_);
     }
     return seconds;

@@ -26,15 +26,16 @@ std::vector<device::Stamps> stamps_of(const std::vector<cl::Event>& events) {
 
 }  // namespace
 
-Subject::Subject(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry,
-                 const Subject* beside)
+Subject::Subject(device::Session& session, const device::Built& built, const model::Setup& setup,
+                 const std::string& entry, const Subject* beside)
     : session_(session), built_(built), entry_(entry), beside_(beside), setup_(&setup) {
     make_sets(1);
 }
 
 void Subject::make_sets(std::size_t count) {
     while (sets_.size() < count) {
-        const auto* beside = beside_ && sets_.size() < beside_->sets_.size() ? beside_->sets_[sets_.size()].get() : nullptr;
+        const auto* beside =
+            beside_ && sets_.size() < beside_->sets_.size() ? beside_->sets_[sets_.size()].get() : nullptr;
         sets_.push_back(std::make_unique<Operation>(session_, built_, *setup_, entry_, beside));
     }
 }
@@ -56,7 +57,8 @@ Subject::Wrong Subject::verify(const model::Setup& setup, std::uint64_t seed, un
             if (auto wrong = check(*set)) return wrong;
             // What accumulates is never again as it was, but for the other sets.
             if (!answer_.empty() || ((forget || setup.accumulates) && sets_.size() == 1)) continue;
-            for (const auto& [name, bytes] : buffers_.data) copy_bytes(answer_.emplace(name, model::Bytes(bytes.size())).first->second, bytes);
+            for (const auto& [name, bytes] : buffers_.data)
+                copy_bytes(answer_.emplace(name, model::Bytes(bytes.size())).first->second, bytes);
             answer_trips_ = trips;
             answer_operations_ = operations;
         }
@@ -70,17 +72,20 @@ void Subject::run_reference(const model::Setup& setup, std::uint64_t seed, unsig
     operation.load(*setup.reference->setup, seed);
     for (unsigned i = 0; i < operations; ++i) operation.enqueue();
     model::Buffers left;
-    if (const auto wrong = operation.read_back(left)) throw Error(Blame::result, "the reference '" + variant.name + "' is wrong: " + *wrong);
+    if (const auto wrong = operation.read_back(left))
+        throw Error(Blame::result, "the reference '" + variant.name + "' is wrong: " + *wrong);
     expected_.clear();
     for (const auto& [name, bytes] : left.data) expected_.emplace(name, model::Bytes(bytes.begin(), bytes.end()));
 }
 
 bool Subject::is_the_answer(const model::Buffers& found) const {
-    if (answer_.empty() || found.trips != answer_trips_ || (setup_->accumulates && found.operations != answer_operations_)) return false;
+    if (answer_.empty() || found.trips != answer_trips_ ||
+        (setup_->accumulates && found.operations != answer_operations_))
+        return false;
     return found.data.size() == answer_.size() && std::all_of(answer_.begin(), answer_.end(), [&](const auto& known) {
-        const auto bytes = found.data.find(known.first);
-        return bytes != found.data.end() && equal_bytes(bytes->second, known.second);
-    });
+               const auto bytes = found.data.find(known.first);
+               return bytes != found.data.end() && equal_bytes(bytes->second, known.second);
+           });
 }
 
 Subject::Wrong Subject::check(Operation& set) {
@@ -135,7 +140,8 @@ Subject::Wrong Subject::check_haste(double seconds) {
         return look ? check(set) : std::nullopt;
     };
     const auto start = Clock::now();
-    for (std::size_t wanted = first_rounds; wanted <= most_rounds; wanted = wanted < enough_rounds ? enough_rounds : 2 * wanted) {
+    for (std::size_t wanted = first_rounds; wanted <= most_rounds;
+         wanted = wanted < enough_rounds ? enough_rounds : 2 * wanted) {
         while (poisoned.size() < wanted) {
             // ABBA, so that of the launches that are looked at one has an odd and one an even number.
             const auto n = poisoned.size();
@@ -145,7 +151,8 @@ Subject::Wrong Subject::check_haste(double seconds) {
         }
         const auto slow = summarise(poisoned), fast = summarise(answered);
         if (slow.median <= noticeable * fast.median) return std::nullopt;
-        const bool apart = slow.min > noticeable * fast.max || (wanted >= most_rounds && slow.q1 > noticeable * fast.q3);
+        const bool apart =
+            slow.min > noticeable * fast.max || (wanted >= most_rounds && slow.q1 > noticeable * fast.q3);
         if (apart && wanted >= enough_rounds)
             return "it does not do its work at every launch: it takes " + format_seconds(fast.median) +
                    " when its output holds the answer already, " + format_seconds(slow.median) + " when it does not";
@@ -173,7 +180,8 @@ void Subject::time_parts(unsigned operations, Parts& parts) {
     for (unsigned i = 0; i < operations; ++i) next().enqueue(&events, {.every = true});
     session_.wait();
     const auto& commands = first().commands();
-    if (events.size() != commands.size() * operations) throw Error(Blame::result, "the driver gave fewer events than there were steps");
+    if (events.size() != commands.size() * operations)
+        throw Error(Blame::result, "the driver gave fewer events than there were steps");
     Parts found;
     const auto add = [&](const std::string& name, double seconds) {
         auto at = std::ranges::find(found, name, &Parts::value_type::first);
@@ -194,8 +202,10 @@ void Subject::time_parts(unsigned operations, Parts& parts) {
     add("whole", whole);
     for (auto& [name, seconds] : found) {
         auto at = std::ranges::find(parts, name, &Parts::value_type::first);
-        if (at == parts.end()) parts.emplace_back(name, std::move(seconds));
-        else at->second.push_back(seconds.front());
+        if (at == parts.end())
+            parts.emplace_back(name, std::move(seconds));
+        else
+            at->second.push_back(seconds.front());
     }
 }
 
@@ -210,12 +220,14 @@ double Subject::timed(unsigned operations) {
     std::vector<cl::Event> events;
     const bool one_by_one = first().single_launch();
     const auto start = Clock::now();
-    for (unsigned i = 0; i < operations; ++i) next().enqueue(&events, {.first = i == 0, .last = i + 1 == operations, .every = one_by_one});
+    for (unsigned i = 0; i < operations; ++i)
+        next().enqueue(&events, {.first = i == 0, .last = i + 1 == operations, .every = one_by_one});
     session_.wait();
     const double host = seconds_since(start);
     double seconds = 0;
     const auto stamps = stamps_of(events);
-    // Launches one by one: the gaps between them are the queue's, not the kernel's. What lies between several of one operation is its own.
+    // Launches one by one: the gaps between them are the queue's, not the kernel's. What lies between several of one
+    // operation is its own.
     if (one_by_one) {
         for (const auto& s : stamps) seconds += device::row_seconds({&s, 1}, true);
     } else {

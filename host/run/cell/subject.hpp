@@ -1,5 +1,5 @@
-// What a cell measures, and whether what it leaves is right: the operation on as many sets of buffers as its cache state
-// asks for, the proof of each, and the clock around it.
+// What a cell measures, and whether what it leaves is right: the operation on as many sets of buffers as its cache
+// state asks for, the proof of each, and the clock around it.
 #pragma once
 
 #include <cstdint>
@@ -16,43 +16,46 @@ class Subject {
 public:
     using Wrong = std::optional<std::string>;  ///< what is wrong in one sentence, or nothing
 
-    /// One set of buffers. Throws as Operation's constructor. `beside`: another one, proved on the same data and alive as long
-    /// as this one, whose buffers are used set by set where they are alike.
+    /// One set of buffers. Throws as Operation's constructor. `beside`: another one, proved on the same data and alive
+    /// as long as this one, whose buffers are used set by set where they are alike.
     Subject(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry,
             const Subject* beside = nullptr);
     /// The program of Setup::reference; before verify().
     void set_reference(const device::Built& built) { reference_ = &built; }
-    /// What this one leaves is right where it is, byte by byte, what `other` left and its check has seen: one with the same setup and seed, whose
-    /// verify() was the last thing that it proved. A host's reference of a large cell takes longer than all the rest of an arrangement.
+    /// What this one leaves is right where it is, byte by byte, what `other` left and its check has seen: one with the
+    /// same setup and seed, whose verify() was the last thing that it proved. A host's reference of a large cell takes
+    /// longer than all the rest of an arrangement.
     void share_answer(const Subject& other) { same_answer_ = &other; }
     /// Makes more sets until there are `count`; they are loaded by the next verify().
     void make_sets(std::size_t count);
 
-    /// Loads every set with `setup`'s data and poison of `seed`, runs `operations` of each and checks what they leave; at
-    /// both trip counts where there are two. The caller keeps `setup` until the next call: its check and data stay in use.
-    /// `forget`: nothing is checked before the next verify(), so what was right is not kept for it.
+    /// Loads every set with `setup`'s data and poison of `seed`, runs `operations` of each and checks what they leave;
+    /// at both trip counts where there are two. The caller keeps `setup` until the next call: its check and data stay
+    /// in use. `forget`: nothing is checked before the next verify(), so what was right is not kept for it.
     Wrong verify(const model::Setup& setup, std::uint64_t seed, unsigned operations, bool forget = false);
-    /// The same of what the operations since then have left in every set that was in use. Of a setup that accumulates only
-    /// the guards are looked at.
+    /// The same of what the operations since then have left in every set that was in use. Of a setup that accumulates
+    /// only the guards are looked at.
     Wrong check_left();
     /// Overwrites every output with what verify() loaded, so that check_left() is about the operations from now on.
     void poison();
-    /// Whether the operation does its work at every launch: a few single ones, half of them on poisoned outputs and half on
-    /// outputs that hold the answer already, take the same time and leave the answer. Runs up to `seconds`, longer while
-    /// all launches show a difference. Nothing for a setup that accumulates.
+    /// Whether the operation does its work at every launch: a few single ones, half of them on poisoned outputs and
+    /// half on outputs that hold the answer already, take the same time and leave the answer. Runs up to `seconds`,
+    /// longer while all launches show a difference. Nothing for a setup that accumulates.
     Wrong check_haste(double seconds);
 
-    /// One more operation of the first set, or of an operation that accumulates the first ones again and one more; checked.
+    /// One more operation of the first set, or of an operation that accumulates the first ones again and one more;
+    /// checked.
     Wrong verify_one_more(std::uint64_t seed);
 
     /// One operation, which the next one in turn would be; waits for it.
     void run();
-    /// Seconds of one of `operations` in sequence, by events where the device's are trusted, else by the host. Sets take turns.
+    /// Seconds of one of `operations` in sequence, by events where the device's are trusted, else by the host. Sets
+    /// take turns.
     double timed(unsigned operations);
     /// Seconds of each part of an operation, by its name, a value for each call; in the order of the operation.
     using Parts = std::vector<std::pair<std::string, std::vector<double>>>;
-    /// Runs `operations` in sequence, an event for each command, and adds what the parts of one take. The events may keep commands further apart
-    /// than timed() has them.
+    /// Runs `operations` in sequence, an event for each command, and adds what the parts of one take. The events may
+    /// keep commands further apart than timed() has them.
     void time_parts(unsigned operations, Parts& parts);
     void set_trips(std::int32_t trips) { sets_.front()->set_trips(trips); }
 
@@ -83,11 +86,11 @@ private:
     const Subject* same_answer_ = nullptr;
     const model::Setup* setup_;
     const device::Built* reference_ = nullptr;
-    Operation::Contents expected_;    ///< what Setup::reference left
+    Operation::Contents expected_;  ///< what Setup::reference left
     std::vector<std::unique_ptr<Operation>> sets_;
     std::size_t turn_ = 0;
     model::Buffers buffers_;
-    Operation::Contents answer_;      ///< outputs of the last verification, which the check has seen
+    Operation::Contents answer_;  ///< outputs of the last verification, which the check has seen
     std::int32_t answer_trips_ = 0;
     std::uint64_t answer_operations_ = 0;
     bool events_exceeded_host_ = false;

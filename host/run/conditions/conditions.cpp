@@ -27,7 +27,9 @@ std::optional<std::string> first_line(const fs::path& path) {
 /// "madvise" of "always [madvise] never".
 std::string chosen(const std::string& text) {
     const auto open = text.find('['), close = text.find(']');
-    return open == std::string::npos || close == std::string::npos || close < open ? text : text.substr(open + 1, close - open - 1);
+    return open == std::string::npos || close == std::string::npos || close < open
+               ? text
+               : text.substr(open + 1, close - open - 1);
 }
 
 std::set<std::string> governors(const fs::path& cpus) {
@@ -47,21 +49,25 @@ std::vector<Condition> host_conditions(const fs::path& root) {
 
     if (const auto all = governors(cpus); !all.empty()) {
         const bool steady = all.size() == 1 && *all.begin() == "performance";
-        out.push_back({"governor", join({all.begin(), all.end()}, ", "), !steady, "cpupower frequency-set -g performance (root)"});
+        out.push_back({"governor", join({all.begin(), all.end()}, ", "), !steady,
+                       "cpupower frequency-set -g performance (root)"});
     }
     if (const auto boost = first_line(cpus / "cpufreq/boost"))
-        out.push_back({"boost", *boost == "0" ? "off" : "on", *boost != "0", "echo 0 > /sys/devices/system/cpu/cpufreq/boost (root)"});
+        out.push_back({"boost", *boost == "0" ? "off" : "on", *boost != "0",
+                       "echo 0 > /sys/devices/system/cpu/cpufreq/boost (root)"});
     else if (const auto no_turbo = first_line(cpus / "intel_pstate/no_turbo"))
-        out.push_back({"boost", *no_turbo == "1" ? "off" : "on", *no_turbo != "1", "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo (root)"});
+        out.push_back({"boost", *no_turbo == "1" ? "off" : "on", *no_turbo != "1",
+                       "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo (root)"});
     if (const auto pages = first_line(sys / "kernel/mm/transparent_hugepage/enabled")) {
         const auto mode = chosen(*pages);
-        out.push_back({"huge pages", mode, mode == "always", "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled (root)"});
+        out.push_back({"huge pages", mode, mode == "always",
+                       "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled (root)"});
     }
     const auto online = first_line(cpus / "online");
     if (const auto load = first_line(proc / "loadavg")) {
         const auto minute = parse_real(load->substr(0, load->find(' ')));
-        out.push_back({"load", load->substr(0, load->find(' ')) + " processes running in the last minute", minute && *minute > 0.5,
-                       "end what else runs, or wait"});
+        out.push_back({"load", load->substr(0, load->find(' ')) + " processes running in the last minute",
+                       minute && *minute > 0.5, "end what else runs, or wait"});
     }
     if (const auto siblings = first_line(cpus / "smt/active"))
         out.push_back({"siblings", *siblings == "1" ? "two threads per core" : "one thread per core", *siblings == "1",
@@ -84,12 +90,15 @@ std::vector<Condition> nvidia_conditions(const std::string& line) {
     const auto now = parse_integer(fields[0]), most = parse_integer(fields[1]);
     std::vector<Condition> out;
     if (now && most)
-        out.push_back({"GPU clock", fields[0] + " of at most " + fields[1] + " MHz", *now < *most, "nvidia-smi --lock-gpu-clocks=MHZ (root) holds one clock"});
+        out.push_back({"GPU clock", fields[0] + " of at most " + fields[1] + " MHz", *now < *most,
+                       "nvidia-smi --lock-gpu-clocks=MHZ (root) holds one clock"});
     // Bit 0 is "nothing to do", which every idle GPU says.
     const bool limited = fields[2].find_first_not_of("0x") != std::string::npos && fields[2] != "0x0000000000000001";
-    out.push_back({"GPU clock limits", fields[2], limited, "nvidia-smi -q -d PERFORMANCE names them: power, heat, a fixed clock"});
+    out.push_back({"GPU clock limits", fields[2], limited,
+                   "nvidia-smi -q -d PERFORMANCE names them: power, heat, a fixed clock"});
     out.push_back({"GPU persistence", fields[3], fields[3] == "Disabled", "nvidia-smi --persistence-mode=1 (root)"});
-    out.push_back({"GPU partitions (MIG)", fields[4], fields[4] == "Enabled", "a neighbor may use the other partitions of the GPU"});
+    out.push_back({"GPU partitions (MIG)", fields[4], fields[4] == "Enabled",
+                   "a neighbor may use the other partitions of the GPU"});
     return out;
 }
 

@@ -17,7 +17,8 @@ struct Condition {
 std::vector<Condition> host_conditions(const std::filesystem::path& root = "/");
 
 /// The same of one NVIDIA GPU from a line of
-/// `nvidia-smi --query-gpu=clocks.sm,clocks.max.sm,clocks_throttle_reasons.active,persistence_mode,mig.mode.current --format=csv,noheader,nounits`.
+/// `nvidia-smi --query-gpu=clocks.sm,clocks.max.sm,clocks_throttle_reasons.active,persistence_mode,mig.mode.current
+/// --format=csv,noheader,nounits`.
 std::vector<Condition> nvidia_conditions(const std::string& line);
 
 }  // namespace cllab::run

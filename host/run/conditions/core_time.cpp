@@ -69,8 +69,10 @@ CoreClock::CoreClock(const std::filesystem::path& tasks, const std::string& call
     for (std::filesystem::directory_iterator i(tasks, code), end; !code && i != end; i.increment(code)) {
         const int file = ::open((i->path() / "schedstat").c_str(), O_RDONLY | O_CLOEXEC);
         if (file < 0) continue;
-        if (read_thread(file)) files_.push_back({file, i->path().filename() == caller});
-        else ::close(file);
+        if (read_thread(file))
+            files_.push_back({file, i->path().filename() == caller});
+        else
+            ::close(file);
     }
 }
 

@@ -1,5 +1,6 @@
 // Method rule 14: samples taken while the device's clock was not what it is for the rest of them do not count. A fixed
-// reference kernel, timed between the samples, tells; this is the arithmetic, free of OpenCL so that it is tested alone.
+// reference kernel, timed between the samples, tells; this is the arithmetic, free of OpenCL so that it is tested
+// alone.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +8,9 @@
 
 namespace cllab::run {
 
-/// The samples of one cell in blocks between references. A block beside a reference more than 10 % off the median of all
-/// references so far is set aside. When that would cost more than three times the samples that remain, the drift is what
-/// the device does all the time: every sample counts again and throttled() says so.
+/// The samples of one cell in blocks between references. A block beside a reference more than 10 % off the median of
+/// all references so far is set aside. When that would cost more than three times the samples that remain, the drift is
+/// what the device does all the time: every sample counts again and throttled() says so.
 class DriftFilter {
 public:
     /// `wanted`: samples a cell needs at least; as many count as remaining when there are fewer yet.
@@ -24,8 +25,8 @@ public:
     /// After the last reference: as give_up() when less than a quarter of the samples is left.
     void conclude();
 
-    const std::vector<double>& kept() const { return kept_; }    ///< in the order taken
-    const std::vector<double>& aside() const { return aside_; }  ///< likewise
+    const std::vector<double>& kept() const { return kept_; }                  ///< in the order taken
+    const std::vector<double>& aside() const { return aside_; }                ///< likewise
     const std::vector<unsigned>& kept_rounds() const { return kept_rounds_; }  ///< of each of kept()
     const std::vector<unsigned>& aside_rounds() const { return aside_rounds_; }
     bool throttled() const { return throttled_; }

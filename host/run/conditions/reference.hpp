@@ -1,4 +1,5 @@
-// The reference kernel of method rule 14 on a device: a chain of about 0.2 ms, so that three of them every 50 ms cost 1 %.
+// The reference kernel of method rule 14 on a device: a chain of about 0.2 ms, so that three of them every 50 ms cost 1
+// %.
 #pragma once
 
 #include <chrono>
@@ -11,7 +12,8 @@ namespace cllab::run {
 
 class Reference {
 public:
-    /// Builds the chain and finds its length, some milliseconds. Without a chain, and on a simulator, there is no reference.
+    /// Builds the chain and finds its length, some milliseconds. Without a chain, and on a simulator, there is no
+    /// reference.
     explicit Reference(device::Session& session);
     bool exists() const { return chain_.has_value(); }
     /// Seconds of one chain; 0 when there is no reference, and from then on there is none when the driver refuses.

@@ -1,9 +1,9 @@
+#include <sys/utsname.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <fstream>
 #include <thread>
-
-#include <sys/utsname.h>
-#include <unistd.h>
 
 #include "core/text.hpp"
 #include "run/executor.hpp"

@@ -17,7 +17,8 @@ bool warm_up_device(device::Session& session, Reference& reference, const Measur
     do {
         launches.push_back(reference.once());
         steady = settled(launches, rules);
-    } while (reference.exists() && (seconds_since(start) < rules.warm_seconds || !steady) && seconds_since(start) < rules.warm_cap_seconds);
+    } while (reference.exists() && (seconds_since(start) < rules.warm_seconds || !steady) &&
+             seconds_since(start) < rules.warm_cap_seconds);
     session.set_settled(steady);
     return steady;
 }

@@ -27,21 +27,27 @@ std::uint64_t yardstick_bytes(double moved, double data) {
     return (bytes + unit / 2) / unit * unit;
 }
 
-Yardstick::Yardstick(device::Session& session, Instruments& instruments, model::Cell cell, std::uint64_t bytes, Cache cache) {
+Yardstick::Yardstick(device::Session& session, Instruments& instruments, model::Cell cell, std::uint64_t bytes,
+                     Cache cache) {
     const auto& facts = session.facts();
     cell.point.set("size", std::to_string(bytes / 2));
     setup_ = model::set_up(*cell.experiment, {*cell.variant, cell.point, facts, 1, {}});
     // The lab's own text and options whatever those of the cells are: a yardstick stays the same.
-    built_ = instruments.programs().build(kernel_source(cell.experiment->family, {}).text, build_options(cell, setup_, facts, "")).get();
+    built_ = instruments.programs()
+                 .build(kernel_source(cell.experiment->family, {}).text, build_options(cell, setup_, facts, ""))
+                 .get();
     if (!built_.ok) throw Unsupported(cell.id + " does not build here (" + device::error_name(built_.code) + ")");
     const auto sets = sets_for(cache, facts, setup_, instruments.last_level().bytes, memory_budget(facts));
     subject_ = std::make_unique<Subject>(session, built_, setup_, cell.id);
     subject_->make_sets(sets);
-    if (const auto wrong = subject_->verify(setup_, 1, 1, true)) throw Unsupported(cell.id + " is wrong here: " + *wrong);
+    if (const auto wrong = subject_->verify(setup_, 1, 1, true))
+        throw Unsupported(cell.id + " is wrong here: " + *wrong);
     if (cache == Cache::cold) flush_ = &instruments.flush();
     const double once = std::min(subject_->timed(1), subject_->timed(1));
     const auto& audit = session.timer();
-    per_sample_ = flush_ ? 1 : operations_per_sample(std::max(once, 1e-9), static_cast<double>(audit.step_ns) * 1e-9, audit.empty_seconds, 0, MeasureRules{});
+    per_sample_ = flush_ ? 1
+                         : operations_per_sample(std::max(once, 1e-9), static_cast<double>(audit.step_ns) * 1e-9,
+                                                 audit.empty_seconds, 0, MeasureRules{});
     info_.bytes = bytes;
     info_.cache = name(cache);
 }
@@ -66,8 +72,8 @@ model::YardstickInfo Yardstick::result() const {
     return out;
 }
 
-void Yardsticks::begin(device::Session& session, Instruments& instruments, const model::Cell& cell, std::uint64_t bytes, Cache cache,
-                       double room) {
+void Yardsticks::begin(device::Session& session, Instruments& instruments, const model::Cell& cell, std::uint64_t bytes,
+                       Cache cache, double room) {
     if (known_.count(bytes) || begun_.count(bytes)) return;
     const InPhase phase(Phase::yardstick, InPhase::Inner::included);
     const auto none = [&](const std::string& why) { known_[bytes] = {std::nullopt, why}; };
@@ -107,8 +113,10 @@ bool Yardsticks::sample() {
 void Yardsticks::finish() {
     for (const auto& [bytes, one] : begun_) {
         const auto info = one->result();
-        if (info.bandwidth > 0) known_[bytes].info = info;
-        else known_[bytes].why_not = "the run was interrupted before the copy was measured";
+        if (info.bandwidth > 0)
+            known_[bytes].info = info;
+        else
+            known_[bytes].why_not = "the run was interrupted before the copy was measured";
     }
     begun_.clear();
 }

@@ -1,5 +1,5 @@
-// The yardstick of `of copy`: bandwidth_copy on as many bytes as the cell's own data, in the same state of the caches and in
-// turns with it, so that like is held against like whether the data is in a cache or not.
+// The yardstick of `of copy`: bandwidth_copy on as many bytes as the cell's own data, in the same state of the caches
+// and in turns with it, so that like is held against like whether the data is in a cache or not.
 #pragma once
 
 #include <map>
@@ -11,22 +11,22 @@
 #include "model/plan.hpp"
 #include "model/result.hpp"
 #include "run/cache_state.hpp"
-#include "run/measure.hpp"
 #include "run/cell/subject.hpp"
+#include "run/measure.hpp"
 
 namespace cllab::run {
 
 class Instruments;
 
-/// Bytes of the copy for an operation that must move `moved` bytes and has `data` bytes of buffers: the lesser of the two,
-/// rounded to four significant bits so that neighbours share one, and at least 4 KiB.
+/// Bytes of the copy for an operation that must move `moved` bytes and has `data` bytes of buffers: the lesser of the
+/// two, rounded to four significant bits so that neighbours share one, and at least 4 KiB.
 std::uint64_t yardstick_bytes(double moved, double data);
 
 /// One copy, being measured.
 class Yardstick {
 public:
-    /// Builds `cell`, a copy with an axis "size" for each of its two buffers, proves it and runs it. Throws Unsupported,
-    /// Error or cl::Error when the device cannot.
+    /// Builds `cell`, a copy with an axis "size" for each of its two buffers, proves it and runs it. Throws
+    /// Unsupported, Error or cl::Error when the device cannot.
     Yardstick(device::Session& session, Instruments& instruments, model::Cell cell, std::uint64_t bytes, Cache cache);
     bool enough() const;
     void sample();
@@ -51,8 +51,8 @@ public:
         std::string why_not;  ///< where there is none
     };
     /// Begins one of `bytes` unless it is known or begun. `room`: bytes it may have on the device.
-    void begin(device::Session& session, Instruments& instruments, const model::Cell& cell, std::uint64_t bytes, Cache cache,
-               double room);
+    void begin(device::Session& session, Instruments& instruments, const model::Cell& cell, std::uint64_t bytes,
+               Cache cache, double room);
     double bytes_on_device() const;  ///< of those begun
     /// One sample of each that has not enough. False: none was taken.
     bool sample();

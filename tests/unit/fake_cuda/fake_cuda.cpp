@@ -1,5 +1,5 @@
-// A stand-in for libcuda.so.1 with one device, whose memory is the host's. fake_copy copies its first argument to its second,
-// as many bytes as the smaller one has; fake_half half of them.
+// A stand-in for libcuda.so.1 with one device, whose memory is the host's. fake_copy copies its first argument to its
+// second, as many bytes as the smaller one has; fake_half half of them.
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -24,7 +24,9 @@ int cuDeviceGetUuid(unsigned char* uuid, int) {
 int cuDevicePrimaryCtxRetain(void** context, int) { return *context = &kernel, 0; }
 int cuCtxSetCurrent(void*) { return 0; }
 int cuCtxSynchronize() { return 0; }
-int cuModuleLoadData(void** module, const void* image) { return *module = &kernel, std::strstr(static_cast<const char*>(image), "PTX") ? 0 : 218; }
+int cuModuleLoadData(void** module, const void* image) {
+    return *module = &kernel, std::strstr(static_cast<const char*>(image), "PTX") ? 0 : 218;
+}
 int cuModuleGetFunction(void** function, void*, const char* name) {
     kernel = name;
     *function = &kernel;
@@ -35,11 +37,17 @@ int cuMemAlloc_v2(std::uint64_t* address, std::size_t bytes) {
     sizes[*address] = bytes;
     return 0;
 }
-int cuMemcpyHtoD_v2(std::uint64_t to, const void* from, std::size_t bytes) { return std::memcpy(reinterpret_cast<void*>(to), from, bytes), 0; }
-int cuMemcpyDtoH_v2(void* to, std::uint64_t from, std::size_t bytes) { return std::memcpy(to, reinterpret_cast<void*>(from), bytes), 0; }
-int cuLaunchKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void** arguments, void**) {
+int cuMemcpyHtoD_v2(std::uint64_t to, const void* from, std::size_t bytes) {
+    return std::memcpy(reinterpret_cast<void*>(to), from, bytes), 0;
+}
+int cuMemcpyDtoH_v2(void* to, std::uint64_t from, std::size_t bytes) {
+    return std::memcpy(to, reinterpret_cast<void*>(from), bytes), 0;
+}
+int cuLaunchKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void** arguments,
+                   void**) {
     const auto from = *static_cast<std::uint64_t*>(arguments[0]), to = *static_cast<std::uint64_t*>(arguments[1]);
-    std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), sizes[to] / (kernel == "fake_half" ? 2 : 1));
+    std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from),
+                sizes[to] / (kernel == "fake_half" ? 2 : 1));
     return 0;
 }
 int cuEventCreate(void** event, unsigned) { return *event = &kernel, 0; }
