@@ -6,9 +6,9 @@ namespace cllab::app {
 std::string kernel_file_help() {
     return R"(Your own kernel: `cllab run my.cl`, `cllab run my.cl:kernel`, `cllab run a.cl:one b.cl:two --vs b.cl:two`
 
-The file is compiled as it is; each of its kernels is a variant. `tune`, `dump`, `isa` and `--vs` work as for cllab's own
-families. The driver tells the arguments' types. Lines in a comment of the file, lines of my.cllab beside it, and options
-set their values; the later of these win. The kernel runs in a child process.
+The file is compiled as it is; each of its kernels is a variant. `tune`, `dump`, `isa` and `--vs` work as
+for cllab's own families. The driver tells the arguments' types. Lines in a comment of the file, lines of
+my.cllab beside it, and options set their values; the later of these win. The kernel runs in a child process.
 
   /*cllab
   axis n = 256, 1024            # a run for each value; -a n=512 gives others
