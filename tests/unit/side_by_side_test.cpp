@@ -77,20 +77,25 @@ BOOST_AUTO_TEST_CASE(a_device_is_slowed_by_others_when_its_time_is_longer_beyond
 
 BOOST_AUTO_TEST_CASE(devices_measure_alone_in_turn_and_beside_each_other_only_when_all_have_done_so) {
     app::Gate gate;
-    const auto may = [&](std::size_t device, std::size_t comparison) {
-        auto asked = std::async(std::launch::async, [&] { gate.pass(device, comparison, 3, 60); });
-        return std::pair(asked.wait_for(std::chrono::milliseconds(30)) == std::future_status::ready, std::move(asked));
+    const auto ask = [&](std::size_t device, std::size_t comparison) {
+        return std::async(std::launch::async, [&gate, device, comparison] { gate.pass(device, comparison, 3, 300); });
     };
-    BOOST_TEST(may(0, app::Gate::alone).first);
-    auto last = may(2, app::Gate::alone);
-    BOOST_TEST(!last.first);
+    const auto may = [](const std::future<void>& asked) {  // however long this machine takes to say so
+        return asked.wait_for(std::chrono::seconds(60)) == std::future_status::ready;
+    };
+    const auto must_wait = [](const std::future<void>& asked) {
+        return asked.wait_for(std::chrono::milliseconds(30)) == std::future_status::timeout;
+    };
+    BOOST_TEST(may(ask(0, app::Gate::alone)));
+    const auto last = ask(2, app::Gate::alone);
+    BOOST_TEST(must_wait(last));
     gate.leave(1);  // it is lost before its turn, which makes it nobody's turn while the first one measures
-    BOOST_TEST((last.second.wait_for(std::chrono::milliseconds(30)) == std::future_status::timeout));
-    auto first = may(0, app::Gate::beside);
-    BOOST_TEST(!first.first);
-    BOOST_TEST((last.second.wait_for(std::chrono::seconds(30)) == std::future_status::ready));
-    BOOST_TEST(may(2, app::Gate::beside).first);
-    BOOST_TEST((first.second.wait_for(std::chrono::seconds(30)) == std::future_status::ready));
+    BOOST_TEST(must_wait(last));
+    const auto first = ask(0, app::Gate::beside);
+    BOOST_TEST(must_wait(first));
+    BOOST_TEST(may(last));
+    BOOST_TEST(may(ask(2, app::Gate::beside)));
+    BOOST_TEST(may(first));
     BOOST_TEST(!gate.is_late());
     app::Gate empty;
     empty.pass(1, app::Gate::alone, 2, 0.01);
