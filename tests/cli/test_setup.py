@@ -372,5 +372,32 @@ class Completion(LabTest):
                 self.assertEqual(done.stdout.split(), expected, done.stderr)
 
 
+class Sanitized(LabTest):
+    """The lane of sanitized unit tests runs again where LeakSanitizer itself failed, and for nothing else."""
+    PASSED = 'Test module "unit" has passed with:'
+    OWN = "Tracer caught signal 11: addr=0x1 pc=0x2 sp=0x3\n==7==LeakSanitizer has encountered a fatal error."
+
+    def runs(self, *outputs):
+        """How often a program is run that prints these one after the other, failing where LeakSanitizer speaks or a test fails, and the lane's status."""
+        for i, text in enumerate(outputs):
+            (self.folder / f"out{i}").write_text(text + "\n")
+        (self.folder / "count").write_text("")
+        program = self.folder / "unit"
+        program.write_text('#!/bin/sh\ncd "${0%/*}"\ntext=out$(wc -c <count | tr -d " ")\nprintf x >>count\ncat $text\n! grep -q "Sanitizer\\|failed" $text\n')
+        program.chmod(0o755)
+        done = subprocess.run([sys.executable, "-B", SOURCE / "tests/unit/sanitized.py", program, "--report_level=short"], capture_output=True, text=True, timeout=60)
+        return len((self.folder / "count").read_text()), done.returncode
+
+    def test_only_its_own_failure_behind_tests_that_passed_is_tried_again(self):
+        both = f"{self.PASSED}\n{self.OWN}"
+        leak = f"{self.PASSED}\n==7==ERROR: LeakSanitizer: detected memory leaks"
+        self.assertEqual(self.runs(self.PASSED), (1, 0))
+        self.assertEqual(self.runs(both, self.PASSED), (2, 0))
+        self.assertEqual(self.runs(both, both, both), (3, 1))
+        self.assertEqual(self.runs(both, leak), (2, 1))
+        self.assertEqual(self.runs(leak), (1, 1))
+        self.assertEqual(self.runs('Test module "unit" has failed with:\n' + self.OWN), (1, 1))
+
+
 if __name__ == "__main__":
     main()

@@ -33,7 +33,7 @@ RUSTICL_ICD = pathlib.Path("/etc/OpenCL/vendors/rusticl.icd")
 ALL_ICDS = {"OCL_ICD_VENDORS": os.environ.get("OCL_ICD_VENDORS", "/etc/OpenCL/vendors")}
 OTHERS = {"rusticl": {"OCL_ICD_VENDORS": str(RUSTICL_ICD), "RUSTICL_ENABLE": "llvmpipe"},  # intel: from the command line
           "gpu": ALL_ICDS, "gpu-opt-disable": ALL_ICDS, "cpu": ALL_ICDS}
-ONLY = os.environ.get("CLLAB_TEST_ONLY")  # a family
+ONLY = [name for name in os.environ.get("CLLAB_TEST_ONLY", "").split(",") if name]  # families
 UNOPTIMISED = "--build-options=-cl-opt-disable"
 
 
@@ -64,7 +64,7 @@ class Lane(LabTest):
         """pattern of SIZES -> its kernels' ids; None -> those without sizes"""
         kernels = {}
         for entry in json.loads(self.lab("list", "--json")[0]):
-            if ONLY and entry["family"] != ONLY:
+            if ONLY and entry["family"] not in ONLY:
                 continue
             found = next((pattern for pattern in SIZES if fits(entry["id"], [pattern])), None)
             kernels.setdefault(found, []).append(entry["id"])

@@ -13,7 +13,7 @@
 #include "compare/verdict.hpp"
 #include "core/random.hpp"
 
-BOOST_AUTO_TEST_SUITE(compare_evidence)
+BOOST_AUTO_TEST_SUITE(compare_evidence, *boost::unit_test::label("simulation"))
 
 using namespace cllab;
 using namespace cllab::compare;

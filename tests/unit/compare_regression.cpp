@@ -96,7 +96,7 @@ CellChange after_all_looks(Random& random, const std::vector<unsigned>& sizes, d
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(compare_regression)
+BOOST_AUTO_TEST_SUITE(compare_regression, *boost::unit_test::label("simulation"))
 
 BOOST_AUTO_TEST_CASE(p_values_are_those_that_counting_gives) {
     const std::vector<double> eight(8, 0.05);

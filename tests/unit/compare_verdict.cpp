@@ -10,7 +10,7 @@
 #include "compare/verdict.hpp"
 #include "core/random.hpp"
 
-BOOST_AUTO_TEST_SUITE(compare_verdict)
+BOOST_AUTO_TEST_SUITE(compare_verdict, *boost::unit_test::label("simulation"))
 
 using namespace cllab;
 using namespace cllab::compare;
