@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "core/random.hpp"
+#include "core/reading.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 
@@ -182,11 +183,10 @@ model::SharedBytes random_data(const ElementType& type, std::size_t count, std::
 }
 
 model::Bytes read_bytes(const std::filesystem::path& path, const Place& place) {
-    std::error_code ignored;
-    if (std::filesystem::is_directory(path, ignored)) refuse(place, "'" + path.string() + "' is a folder, not a file");
+    if (const auto fault = reading_fault(path); !fault.empty())
+        refuse(place, "'" + path.string() + "' cannot be read: " + fault);
     errno = 0;
     std::ifstream in(path, std::ios::binary);
-    if (!in) refuse(place, "'" + path.string() + "' cannot be read: " + std::strerror(errno));
     constexpr std::size_t most = std::size_t{4} << 30;
     model::Bytes out;
     std::vector<char> chunk(1 << 20);

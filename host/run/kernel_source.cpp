@@ -9,6 +9,7 @@
 #include <fstream>
 #include <regex>
 
+#include "core/reading.hpp"
 #include "core/text.hpp"
 #include "device/quirks.hpp"
 
@@ -20,6 +21,7 @@ std::string read_file(const std::filesystem::path& path) {
     const auto refuse = [&](const std::string& why) {
         throw Error(Blame::usage, "kernel file '" + path.string() + "' (--cl-dir) " + why);
     };
+    if (const auto fault = reading_fault(path); !fault.empty()) refuse("cannot be read: " + fault);
     errno = 0;
     std::ifstream in(path, std::ios::binary);
     std::string text;

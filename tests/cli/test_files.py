@@ -33,6 +33,41 @@ class Outputs(FilesTest):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("standard output (--json) is also read", done.stderr)
 
+    def test_what_has_no_end_or_no_writer_is_refused_and_not_waited_for(self):
+        for name in ("f.jsonl", "f.cl", "f.pgm", "base/records.jsonl", "capture/kernel.cl", "cl/muladd.cl"):
+            (self.folder / name).parent.mkdir(exist_ok=True)
+            os.mkfifo(self.folder / name)
+        pipe = "is a named pipe"
+        for args in (["report", "f.jsonl"], ["merge", "f.jsonl"]):
+            self.refused_lines(args, pipe, "no file can be read")
+            self.refused_lines([args[0], "/dev/zero"], "is a device", "no file can be read")
+        for args in (["why", "f.jsonl"], ["regress", "base"], ["regress", "--history", "f.jsonl"], ["run", "f.cl"],
+                     ["run", "--replay", "capture"], [*PICTURE, "--input", "src=f.pgm"], ["isa", "muladd_fma", "--target", "gfx900", "--cl-dir", "cl"],
+                     ["run", "f.cl", "--arg", "a=file:f.pgm"]):
+            self.refused_lines(args, pipe)
+
+    def refused_lines(self, args, *parts):
+        with self.subTest(" ".join(args)):
+            _, err = self.lab(*args, status=2, timeout=30)
+            for part in parts:
+                self.assertIn(part, err)
+
+    def test_a_pipe_that_somebody_writes_is_read(self):
+        self.put("a.jsonl", record())
+        done = subprocess.run(["bash", "-c", f"'{CLLAB}' merge <(cat a.jsonl)"], cwd=self.folder, capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (0, record()), done.stderr)
+
+    def test_a_file_at_its_limit_is_an_error_with_a_sentence(self):
+        done = subprocess.run(["bash", "-c", f"ulimit -f 1; '{CLLAB}' {' '.join(RUN)} --json r.jsonl"], cwd=self.folder, env=self.environment(),
+                              capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        self.assertIn("'r.jsonl' (--json) cannot be written any more: File too large", done.stderr)
+
+    def test_a_picture_of_no_such_buffer_is_refused_before_the_build(self):
+        self.panel()
+        self.refused([*PICTURE, "--input", "src=panel.pgm", "--output", "dts=new.pgm", "--json", "new"], "'dts'", "--output can name dst")
+        self.refused([*RUN, "--output", "dst=new.pgm"], "'muladd_fma' has no buffer 'dst'")
+
     def test_two_outputs_are_two_files(self):
         self.put("there", "")
         (self.folder / "link").symlink_to("there")

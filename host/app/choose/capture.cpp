@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "core/error.hpp"
+#include "core/reading.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "inspect/tools/tool.hpp"
@@ -17,11 +18,14 @@ using kernelfile::Place;
 using model::Parameter;
 
 std::string need_file(const fs::path& path, const fs::path& folder) {
-    const auto text = inspect::read_file(path);
-    if (!text)
-        throw Error(Blame::usage, "'" + folder.string() + "' is no capture of the OpenCL Intercept Layer: it has no " +
-                                      path.filename().string());
-    return *text;
+    const auto refuse = [&](const std::string& why) {
+        throw Error(Blame::usage, "'" + folder.string() + "' is no capture of the OpenCL Intercept Layer: " + why);
+    };
+    std::error_code trouble;
+    if (!fs::exists(path, trouble)) refuse("it has no " + path.filename().string());
+    if (const auto fault = reading_fault(path); !fault.empty())
+        refuse("its " + path.filename().string() + " cannot be read: " + fault);
+    return inspect::read_file(path).value_or("");
 }
 
 /// "24 24 " as "24,24"; zeros, which stand for nothing, as "".

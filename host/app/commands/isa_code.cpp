@@ -9,6 +9,7 @@
 #include "app/cuda/replay.hpp"
 #include "app/processes/runner.hpp"
 #include "core/parallel.hpp"
+#include "core/reading.hpp"
 #include "core/text.hpp"
 #include "device/quirks.hpp"
 #include "inspect/binary/binary.hpp"
@@ -69,6 +70,8 @@ void compile(const Invocation& invocation, const model::Cell& cell, const std::s
 }  // namespace
 
 std::vector<CellCode> code_of_binary(const std::string& path, const std::string& glob) {
+    if (const auto fault = reading_fault(path); !fault.empty())
+        throw Error(Blame::usage, "program file '" + path + "' cannot be read: " + fault);
     const auto bytes = inspect::read_file(path);
     if (!bytes) throw Error(Blame::usage, "program file '" + path + "' cannot be read");
     const auto binary = inspect::as_bytes(*bytes);

@@ -14,6 +14,7 @@
 #include "app/screen/results.hpp"
 #include "app/screen/say.hpp"
 #include "core/error.hpp"
+#include "core/reading.hpp"
 #include "report/records/csv.hpp"
 #include "report/records/device_key.hpp"
 #include "report/records/exports.hpp"
@@ -34,14 +35,17 @@ void read(report::Joined& out, const std::vector<std::string>& paths) {
     }
     out.expect(bytes);
     for (std::size_t i = 0; i < paths.size(); ++i) {
-        errno = 0;
-        std::error_code code;
-        std::ifstream in(paths[i], std::ios::binary);
-        out.read(in, paths[i], !std::filesystem::is_regular_file(paths[i], code));
-        if (!in.eof() || in.bad()) {
-            ++unread;
-            say("file '" + paths[i] + "' cannot be read: " + std::strerror(errno));
+        auto fault = reading_fault(paths[i]);
+        if (fault.empty()) {
+            errno = 0;
+            std::error_code code;
+            std::ifstream in(paths[i], std::ios::binary);
+            out.read(in, paths[i], !std::filesystem::is_regular_file(paths[i], code));
+            if (!in.eof() || in.bad()) fault = std::strerror(errno);
         }
+        if (fault.empty()) continue;
+        ++unread;
+        say("file '" + paths[i] + "' cannot be read: " + fault);
     }
     for (const auto& trouble : out.troubles()) say(trouble);
     if (const auto more = out.trouble_count() - out.troubles().size(); more > 0)

@@ -13,6 +13,7 @@
 #include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
+#include "core/reading.hpp"
 #include "core/text.hpp"
 #include "report/records/joined.hpp"
 #include "report/table/columns.hpp"
@@ -39,8 +40,10 @@ int exit_status_of(const std::vector<model::RegressionCell>& cells, bool strict)
 int command_history(const Invocation& invocation, Outputs& outputs, const report::TableStyle& style) {
     report::Joined joined;
     for (const auto& path : invocation.patterns) {
+        if (const auto fault = reading_fault(path); !fault.empty())
+            throw Error(Blame::usage, "file '" + path + "' cannot be read: " + fault);
         std::ifstream in(path, std::ios::binary);
-        if (in) joined.read(in, path);
+        joined.read(in, path);
         if (!in.eof() || in.bad()) throw Error(Blame::usage, "file '" + path + "' cannot be read");
     }
     for (const auto& trouble : joined.troubles()) say(trouble);

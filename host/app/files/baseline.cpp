@@ -9,6 +9,7 @@
 #include "app/screen/say.hpp"
 #include "core/error.hpp"
 #include "core/hash.hpp"
+#include "core/reading.hpp"
 #include "inspect/tools/tool.hpp"
 #include "report/records/joined.hpp"
 #include "report/records/json.hpp"
@@ -57,11 +58,10 @@ std::string Baseline::text_of(const model::Record& record) const {
     const auto& hash = record.build.source_sha256;
     if (!is_hash(hash)) throw Error(Blame::usage, "the baseline's record names no kernel text");
     const auto path = text_path(folder, hash);
+    if (const auto fault = reading_fault(path); !fault.empty())
+        throw Error(Blame::usage, "the baseline's text '" + path.string() + "' cannot be read: " + fault);
     std::ifstream in(path, std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(in), {}};
-    if (!in)
-        throw Error(Blame::usage,
-                    "the baseline's text '" + path.string() + "' cannot be read: " + std::strerror(errno));
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
     if (sha256_hex(text) != hash)
         throw Error(Blame::usage,
                     "the baseline's text '" + path.string() + "' is not the one that was built: its hash differs");
@@ -70,13 +70,16 @@ std::string Baseline::text_of(const model::Record& record) const {
 
 Baseline read_baseline(const fs::path& folder) {
     const auto path = records_of_baseline(folder);
+    const auto refuse = [&](const std::string& fault) {
+        throw Error(Blame::usage, "'" + folder.string() + "' is no baseline: '" + path.string() +
+                                      "' cannot be read: " + fault + "; `cllab run PATTERN --baseline DIR` makes one");
+    };
+    if (const auto fault = reading_fault(path); !fault.empty()) refuse(fault);
     errno = 0;
     std::ifstream in(path, std::ios::binary);
     report::Joined joined;
-    if (in) joined.read(in, path.string());
-    if (!in.eof() || in.bad())
-        throw Error(Blame::usage, "'" + folder.string() + "' is no baseline: '" + path.string() + "' cannot be read: " +
-                                      std::strerror(errno) + "; `cllab run PATTERN --baseline DIR` makes one");
+    joined.read(in, path.string());
+    if (!in.eof() || in.bad()) refuse(std::strerror(errno));
     for (const auto& trouble : joined.troubles()) say(trouble);
     if (joined.records().empty()) throw Error(Blame::usage, "the baseline '" + folder.string() + "' has no records");
     return {folder, joined.records()};

@@ -25,6 +25,7 @@
 
 #include "app/files/outputs.hpp"
 #include "app/files/png_file.hpp"
+#include "core/reading.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "run/executor.hpp"
@@ -57,6 +58,7 @@ bool is_image(const std::string& bytes) {
 std::string read_file(const fs::path& path) {
     std::error_code ignored;
     if (fs::is_directory(path, ignored)) refuse(path, "is a folder, not an image");
+    if (const auto fault = reading_fault(path); !fault.empty()) refuse(path, "cannot be opened: " + fault);
     errno = 0;
     std::ifstream in(path, std::ios::binary);
     if (!in) refuse(path, "cannot be opened: " + system_message());

@@ -6,6 +6,7 @@
 #include "app/files/profile_file.hpp"
 #include "app/screen/say.hpp"
 #include "core/error.hpp"
+#include "core/reading.hpp"
 #include "inspect/tools/dump_folder.hpp"
 #include "json/read.hpp"
 #include "run/executor.hpp"
@@ -21,12 +22,15 @@ std::map<std::string, model::Limits> read_profiles(const std::filesystem::path& 
     std::map<std::string, model::Limits> out;
     for (const auto& device : devices) {
         const auto path = profile_path(dumps, device);
-        std::ifstream file(path, std::ios::binary);
-        if (!file) continue;
-        std::string text(most_json_bytes + 1, '\0');  // more is refused
-        file.read(text.data(), static_cast<std::streamsize>(text.size()));
-        text.resize(static_cast<std::size_t>(file.gcount()));
+        std::error_code trouble;
+        if (!std::filesystem::exists(path, trouble)) continue;
         try {
+            if (const auto fault = reading_fault(path); !fault.empty())
+                throw Error(Blame::usage, "cannot be read: " + fault);
+            std::ifstream file(path, std::ios::binary);
+            std::string text(most_json_bytes + 1, '\0');  // more is refused
+            file.read(text.data(), static_cast<std::streamsize>(text.size()));
+            text.resize(static_cast<std::size_t>(file.gcount()));
             if (file.bad()) throw Error(Blame::usage, std::string("cannot be read: ") + std::strerror(errno));
             out[device.selector] = limits_from(text, device);
         } catch (const Error& e) {

@@ -14,6 +14,7 @@
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
+#include "core/reading.hpp"
 #include "core/text.hpp"
 #include "explain/limiter.hpp"
 #include "report/records/joined.hpp"
@@ -41,8 +42,9 @@ model::Device device_of(const model::Record& record) {
 std::vector<model::Record> read(const std::vector<std::string>& paths) {
     report::Joined joined;
     for (const auto& path : paths) {
+        if (const auto fault = reading_fault(path); !fault.empty())
+            throw Error(Blame::usage, "file '" + path + "' cannot be read: " + fault);
         std::ifstream in(path, std::ios::binary);
-        if (!in) throw Error(Blame::usage, "file '" + path + "' cannot be read: " + std::strerror(errno));
         joined.read(in, path, true);
     }
     for (const auto& trouble : joined.troubles()) say(trouble);

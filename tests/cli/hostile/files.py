@@ -102,9 +102,8 @@ def table(bad_records):
         several = ("comment", "gzip", "png", "random")  # lines that are none
         out += cases(2, none, *[[command, f"{name}.jsonl"] for name in bad_records if name not in ("empty", "blank", *several)], lines=2)
         out += cases(2, none, *[[command, f"{name}.jsonl"] for name in several], lines=0)
-        out += cases(2, none, [command, "empty.jsonl"], [command, "blank.jsonl"], [command, "/dev/null"])
-        out += cases(2, none, [command, "/dev/zero"], lines=2)
-        out += cases(2, "^cllab: no file can be read$", *[[command, f] for f in ["absent", "dir", "loop", "broken", "file/below", "/proc/self/mem", *NASTY]], lines=2)
+        out += cases(2, none, [command, "empty.jsonl"], [command, "blank.jsonl"])
+        out += cases(2, "^cllab: no file can be read$", *[[command, f] for f in ["absent", "dir", "loop", "broken", "file/below", "/proc/self/mem", "/dev/null", "/dev/zero", *NASTY]], lines=2)
         out += cases(2, "no record is in any of the 2 files", [command, "empty.jsonl", "absent"], lines=2)
     out += cases(2, r"'\./good\.jsonl'", ["merge", "good.jsonl", "--json", "./good.jsonl"])
 

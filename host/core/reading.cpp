@@ -1,0 +1,34 @@
+#include "core/reading.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#ifdef __linux__
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#endif
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "core/descriptor.hpp"
+
+namespace cllab {
+
+std::string reading_fault(const std::filesystem::path& path) {
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    struct stat found {};
+    if (!file || ::fstat(file.number(), &found) != 0) return std::strerror(errno);
+    if (S_ISDIR(found.st_mode)) return std::strerror(EISDIR);
+    if (S_ISFIFO(found.st_mode)) {
+#ifdef __linux__
+        struct statfs system {};
+        if (::fstatfs(file.number(), &system) == 0 && system.f_type == PIPEFS_MAGIC) return {};
+#endif
+        return "it is a named pipe; give what comes out of it as a file";
+    }
+    if (S_ISREG(found.st_mode) || ::isatty(file.number())) return {};
+    return "it is a device, not a file";
+}
+
+}  // namespace cllab
