@@ -51,15 +51,6 @@ int dispatch(const cllab::app::Invocation& invocation) {
     return command_isa(invocation);
 }
 
-/// As long as drivers may be called, here and in child processes.
-struct DriverSettings {
-    DriverSettings() {
-        cllab::device::use_own_cache();
-        cllab::device::pin_threads();
-    }
-    ~DriverSettings() { cllab::device::remove_own_caches(); }
-};
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -76,7 +67,8 @@ int main(int argc, char** argv) {
 #endif
         cllab::app::open_missing_streams();
         cllab::app::keep_stdout();
-        const DriverSettings caches;
+        cllab::device::use_own_cache();
+        cllab::device::pin_threads();
         const int status = dispatch(cllab::app::parse(argc, argv));
         cllab::app::require_printed();
         return status;

@@ -9,8 +9,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <random>
 #include <thread>
+
+#include "core/own_folder.hpp"
 
 namespace cllab::device {
 namespace {
@@ -18,6 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char *folder_variable = "CUDA_CACHE_PATH", *off_variable = "CUDA_CACHE_DISABLE";
+
+constexpr const char* driver_folder = "driver";
 
 constexpr const char* affinity_variable = "POCL_AFFINITY";
 
@@ -45,26 +48,12 @@ bool others_run(int (*running)()) {
     return 2 * busy > looks;
 }
 
-/// The folder of the first process, in which those of its children are; empty: none of them has one. The driver makes
-/// it.
-fs::path& own_folder() {
-    static fs::path folder;
-    return folder;
-}
-
 }  // namespace
 
 void use_own_cache() {
-    if (std::getenv(off_variable)) return;
-    auto& folder = own_folder();
-    if (folder.empty()) {
-        std::error_code trouble;
-        const auto all = fs::temp_directory_path(trouble);
-        if (trouble) return;
-        std::random_device random;  // nobody else's folder
-        folder = all / ("cllab-driver-" + std::to_string(random()) + std::to_string(random()));
-    }
-    setenv(folder_variable, (folder / std::to_string(getpid())).c_str(), 1);
+    const auto folder = own_folder();  // before a child is made, whose own it would be otherwise
+    if (std::getenv(off_variable) || folder.empty()) return;
+    setenv(folder_variable, (folder / driver_folder / std::to_string(getpid())).c_str(), 1);  // the driver makes it
 }
 
 int threads_that_run() {
@@ -81,11 +70,6 @@ void pin_threads(int (*running)()) {
         setenv(affinity_variable, "1", 1);
 }
 
-void remove_own_caches() {
-    std::error_code ignored;
-    if (!own_folder().empty()) fs::remove_all(own_folder(), ignored);
-}
-
 std::map<std::string, std::string> driver_settings() {
     std::map<std::string, std::string> out;
     for (const char* name :
@@ -93,7 +77,9 @@ std::map<std::string, std::string> driver_settings() {
           "cl_cache_dir", "MESA_SHADER_CACHE_DIR", "MESA_SHADER_CACHE_DISABLE", affinity_variable}) {
         if (const char* value = std::getenv(name)) out[name] = value;
     }
-    if (!own_folder().empty()) out[folder_variable] = "a new folder for each process";
+    if (const auto folder = out.find(folder_variable);
+        folder != out.end() && fs::path(folder->second).parent_path() == own_folder() / driver_folder)
+        folder->second = "a new folder for each process";
     return out;
 }
 

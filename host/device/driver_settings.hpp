@@ -27,9 +27,6 @@ int threads_that_run();
 /// or where this process may not use all cores: PoCL counts them from the first.
 void pin_threads(int (*running)() = threads_that_run);
 
-/// Removes the folders of this process and of its children, when none of them runs.
-void remove_own_caches();
-
 /// What the environment says to drivers, by variable: of caches, which decide what a build costs, and of threads.
 std::map<std::string, std::string> driver_settings();
 

@@ -21,7 +21,5 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "skipped: %s\n", e.what());
         return 77;
     }
-    const int status = boost::unit_test::unit_test_main([] { return true; }, argc, argv);
-    cllab::device::remove_own_caches();
-    return status;
+    return boost::unit_test::unit_test_main([] { return true; }, argc, argv);
 }

@@ -14,6 +14,7 @@
 #include <set>
 
 #include "core/error.hpp"
+#include "core/own_folder.hpp"
 #include "device/driver_settings.hpp"
 #include "device/platforms.hpp"
 #include "device/quirks.hpp"
@@ -193,7 +194,7 @@ BOOST_AUTO_TEST_CASE(each_process_has_a_folder_of_its_own_until_all_have_ended) 
     waitpid(child, &status, 0);
     BOOST_TEST(status == 0);
     BOOST_TEST(std::filesystem::exists(mine.parent_path()));
-    device::remove_own_caches();
+    remove_own_folder();
     BOOST_TEST(!std::filesystem::exists(mine.parent_path()));
 }
 

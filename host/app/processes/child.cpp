@@ -42,14 +42,15 @@ SharedMemory::SharedMemory(std::size_t bytes)
 SharedMemory::~SharedMemory() { munmap(page_, bytes_); }
 
 Child::Child(const std::function<void(int)>& work) {
-    int ends[2];
-    if (pipe(ends) != 0)
+    Pipe pipe;  // closed in the tools that the child starts: they may outlive it, and this end waits for the last one
+    if (!pipe.read)
         throw Error(Blame::environment, std::string("no pipe for a child process: ") + std::strerror(errno));
     [[maybe_unused]] const auto parent = getpid();
     pid_ = fork();
     if (pid_ < 0) throw Error(Blame::environment, std::string("no child process: ") + std::strerror(errno));
     if (pid_ == 0) {
-        close(ends[0]);
+        pipe.read.close();
+        const int parents = pipe.write.number();
 #ifdef __linux__
         prctl(PR_SET_PDEATHSIG, SIGKILL);  // a parent that was killed takes a hanging child along
         if (getppid() != parent) _exit(3);
@@ -61,23 +62,19 @@ Child::Child(const std::function<void(int)>& work) {
         drop_stdout();
         device::use_own_cache();
         try {
-            work(ends[1]);
+            work(parents);
         } catch (const run::Interrupted&) {
-            send(ends[1], Message{{"interrupted", true}});
+            send(parents, Message{{"interrupted", true}});
         } catch (const std::exception& e) {
             const auto error = as_error(e);
-            send(ends[1], Message{{"error", error.what()}, {"blame", static_cast<int>(error.blame())}});
+            send(parents, Message{{"error", error.what()}, {"blame", static_cast<int>(error.blame())}});
         }
         _exit(0);  // destructors of drivers hang now and then; everything is on its way already
     }
-    close(ends[1]);
-    fd_ = ends[0];
+    fd_ = std::move(pipe.read);
 }
 
-Child::~Child() {
-    kill_now();
-    close(fd_);
-}
+Child::~Child() { kill_now(); }
 
 Child::Event Child::next(std::string& line, double seconds, const Position& position,
                          const std::function<void()>& moved) {
@@ -100,7 +97,7 @@ Child::Event Child::next(std::string& line, double seconds, const Position& posi
             waited = 0;
             seconds = 10;
         }
-        pollfd wait{fd_, POLLIN, 0};
+        pollfd wait{fd_.number(), POLLIN, 0};
         constexpr int slice_ms = 100;
         const int ready = poll(&wait, 1, slice_ms);
         if (ready == 0) {
@@ -110,7 +107,7 @@ Child::Event Child::next(std::string& line, double seconds, const Position& posi
         }
         if (ready < 0) continue;  // a signal; looked at above
         char chunk[65536];
-        const auto n = ::read(fd_, chunk, sizeof chunk);
+        const auto n = ::read(fd_.number(), chunk, sizeof chunk);
         if (n <= 0) return Event::ended;
         buffer_.append(chunk, static_cast<std::size_t>(n));
     }

@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "core/descriptor.hpp"
+
 namespace cllab::app {
 
 using Message = nlohmann::ordered_json;  ///< keeps the order of axes and metrics
@@ -69,14 +71,14 @@ public:
     Event next(
         std::string& line, double seconds, const Position& position, const std::function<void()>& moved = [] {});
     bool has_line() const { return buffer_.find('\n') != std::string::npos; }  ///< next() has one without waiting
-    int descriptor() const { return fd_; }                                     ///< readable when there is more
+    int descriptor() const { return fd_.number(); }                            ///< readable when there is more
     void kill_now();
     /// The wait status of the child, once.
     int reap();
 
 private:
     pid_t pid_ = -1;
-    int fd_ = -1;
+    Descriptor fd_;
     std::string buffer_;
     bool told_ = false;
 };

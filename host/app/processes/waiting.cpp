@@ -87,20 +87,17 @@ Waiting::Waiting(const std::string& selector, const Rebuild& rebuild, const devi
 }
 
 void Waiting::start(const std::string& selector, const Rebuild& rebuild, const Open& open) {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    SocketPair sockets;
+    if (!sockets.ours)
         throw Error(Blame::environment, std::string("no socket for a child process: ") + std::strerror(errno));
-    job_ = ends[0];
     worker_ = std::make_unique<Worker>();
     auto& position = *worker_->position;
-    worker_->child = std::make_unique<Child>([&, ends](int out) {
-        close(ends[0]);
-        work(selector, rebuild, open, ends[1], out, position);
+    worker_->child = std::make_unique<Child>([&](int out) {
+        sockets.ours.close();
+        work(selector, rebuild, open, sockets.theirs.number(), out, position);
     });
-    close(ends[1]);
+    job_ = std::move(sockets.ours);
 }
-
-Waiting::~Waiting() { close(job_); }
 
 void Waiting::work(const std::string& selector, const Rebuild& rebuild, const Open& open, int jobs, int out,
                    Position& position) {
@@ -147,7 +144,7 @@ void Waiting::work(const std::string& selector, const Rebuild& rebuild, const Op
 bool Waiting::tell(const Message& job) {
     const auto text = job.dump(-1, ' ', false, Message::error_handler_t::replace) + "\n";
     for (std::size_t at = 0; at < text.size();) {
-        const auto n = ::send(job_, text.data() + at, text.size() - at, MSG_NOSIGNAL);
+        const auto n = ::send(job_.number(), text.data() + at, text.size() - at, MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) {
             gone_ = true;

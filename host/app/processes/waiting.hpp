@@ -30,7 +30,6 @@ public:
     /// Here::inherit.
     Waiting(const std::string& selector, const Rebuild& rebuild, const device::Standing& known,
             const run::RunRequest& builds);
-    ~Waiting();
     Waiting(const Waiting&) = delete;
     Waiting& operator=(const Waiting&) = delete;
 
@@ -66,7 +65,7 @@ private:
 
     bool compiles_, busy_ = true, gone_ = false;
     unsigned built_ = 0;
-    int job_ = -1;
+    Descriptor job_;
     std::string line_;
     std::unique_ptr<Worker> worker_;
 };

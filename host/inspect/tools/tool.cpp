@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,7 +16,10 @@
 #include <cstring>
 #include <fstream>
 
+#include "core/descriptor.hpp"
 #include "core/error.hpp"
+#include "core/own_folder.hpp"
+#include "core/reading.hpp"
 #include "core/text.hpp"
 
 namespace cllab::inspect {
@@ -37,37 +42,19 @@ std::vector<std::filesystem::path> tool_folders() {
     return folders;
 }
 
-struct Pipe {
-    int read = -1, write = -1;
-    Pipe() {
-        int ends[2];
-        if (::pipe2(ends, O_CLOEXEC) == 0) read = ends[0], write = ends[1];
-    }
-    ~Pipe() { close_read(), close_write(); }
-    void close_read() {
-        if (read >= 0) ::close(read);
-        read = -1;
-    }
-    void close_write() {
-        if (write >= 0) ::close(write);
-        write = -1;
-    }
-};
-
 using Clock = std::chrono::steady_clock;
 
 thread_local std::optional<Clock::time_point> budget_end;
 
 /// Takes what a ready stream has; closes it at its end.
-void take(Pipe& pipe, std::string& kept) {
+void take(Descriptor& stream, std::string& kept) {
     std::array<char, 65536> buffer;
-    const ssize_t got = ::read(pipe.read, buffer.data(), buffer.size());
+    const ssize_t got = ::read(stream.number(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) return;
     if (got <= 0)
-        pipe.close_read();
+        stream.close();
     else
-        kept.append(buffer.data(),
-                    std::min(static_cast<std::size_t>(got), most_output - std::min(most_output, kept.size())));
+        kept.append(buffer.data(), static_cast<std::size_t>(got));
 }
 
 bool has_ended(pid_t child) {
@@ -75,46 +62,62 @@ bool has_ended(pid_t child) {
     return ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == child;
 }
 
-/// Reads both streams until the process has ended and they are empty; false when the deadline comes before. Its
+/// Reads both streams until the process has ended and they are empty, the deadline comes, or it prints without end. Its
 /// children may hold the streams open longer than it lives.
-bool listen(pid_t child, Pipe& out, Pipe& err, ToolResult& result, Clock::time_point deadline) {
+void listen(pid_t child, Descriptor& out, Descriptor& err, ToolResult& result, Clock::time_point deadline) {
     for (;;) {
         const bool ended = has_ended(child);
         const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-        pollfd polled[2] = {{out.read, POLLIN, 0}, {err.read, POLLIN, 0}};
+        pollfd polled[2] = {{out.number(), POLLIN, 0}, {err.number(), POLLIN, 0}};
         const int ready = ::poll(polled, 2, ended ? 0 : static_cast<int>(std::clamp<long long>(left, 0, 10)));
         if (ready > 0) {
             if (polled[0].revents != 0) take(out, result.out);
             if (polled[1].revents != 0) take(err, result.err);
+            result.endless = std::max(result.out.size(), result.err.size()) > most_output;
         } else if (ended) {
-            return true;
+            return;
         }
-        if (left <= 0) return false;
+        result.timed_out = left <= 0;
+        if (result.endless || result.timed_out) return;
     }
+}
+
+/// In the process that becomes the tool, which has the memory of this one until then: calls of the system only. Ends
+/// with this process, whatever ends that.
+int become(const char* file, char* const argv[], int out, int err) {
+#ifdef __linux__
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+    ::setpgid(0, 0);
+    struct sigaction usual {};
+    usual.sa_handler = SIG_DFL;
+    for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGPIPE, SIGXFSZ}) ::sigaction(signal, &usual, nullptr);
+    const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ::dup2(nothing, 0);
+    ::dup2(out, 1);
+    ::dup2(err, 2);
+    sigset_t none;
+    sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::execve(file, argv, environ);
+    return errno;
 }
 
 /// The tool in a process group of its own, with the streams as its output; 0 and errno when it cannot be started. Not
 /// by fork: the copy would hold the locks that other threads (a CPU device's workers) have at that moment.
-pid_t spawn(const std::string& file, char* const argv[], const Pipe& out, const Pipe& err) {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, out.write, 1);
-    posix_spawn_file_actions_adddup2(&actions, err.write, 2);
-    sigset_t none, usual;
-    sigemptyset(&none);
-    sigemptyset(&usual);
-    for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGPIPE}) sigaddset(&usual, signal);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &usual);
-    pid_t child = 0;
-    const int failed = ::posix_spawn(&child, file.c_str(), &actions, &attributes, argv, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
+pid_t spawn(const char* file, char* const argv[], int out, int err) {
+    sigset_t all, before;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);  // a handler of this program would run in its memory
+    volatile int failed = 0;
+    const pid_t child = ::vfork();
+    if (child == 0) {
+        failed = become(file, argv, out, err);
+        ::_exit(127);
+    }
+    if (child < 0) failed = errno;
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (child > 0 && failed != 0) ::waitpid(child, nullptr, 0);
     errno = failed;
     return failed == 0 ? child : 0;
 }
@@ -138,6 +141,7 @@ std::vector<std::string> llvm_names(const std::string& tool) {
 
 std::string ToolResult::failure() const {
     if (timed_out) return "did not end within its time limit";
+    if (endless) return "printed more than " + std::to_string(most_output >> 20) + " MiB";
     const std::string line = one_line(err);
     if (status < 0) return "could not be started: " + line;
     return "exited with status " + std::to_string(status) + (line.empty() ? "" : ": " + line);
@@ -157,14 +161,15 @@ ToolResult run_tool(const std::filesystem::path& program, const std::vector<std:
     for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
     argv.push_back(nullptr);
     Pipe out, err;
-    const pid_t child = out.read < 0 || err.read < 0 ? 0 : spawn(file, argv.data(), out, err);
+    const pid_t child =
+        out.read && err.read ? spawn(file.c_str(), argv.data(), out.write.number(), err.write.number()) : 0;
     if (child == 0) {
         result.err = std::strerror(errno);
         return result;
     }
-    out.close_write();
-    err.close_write();
-    result.timed_out = !listen(child, out, err, result, deadline);
+    out.write.close();
+    err.write.close();
+    listen(child, out.read, err.read, result, deadline);
     // Until it is waited for, no other group can have its number.
     ::kill(-child, SIGKILL);
     int status = 0;
@@ -187,7 +192,7 @@ std::string temporary_folder_fault() {
 
 TempFolder::TempFolder() {
     if (const auto fault = temporary_folder_fault(); !fault.empty()) throw Error(Blame::environment, fault);
-    std::string pattern = (std::filesystem::temp_directory_path() / "cllab-XXXXXX").string();
+    std::string pattern = (own_folder() / "XXXXXX").string();
     if (!::mkdtemp(pattern.data()))
         throw Error(Blame::environment, "cannot make the temporary folder " + pattern + ": " + std::strerror(errno));
     path_ = pattern;
@@ -215,9 +220,9 @@ void write_file(const std::filesystem::path& path, ByteSpan content) {
 }
 
 std::optional<std::string> read_file(const std::filesystem::path& path) {
-    std::error_code ignored;
+    if (!reading_fault(path).empty()) return std::nullopt;
     std::ifstream file(path, std::ios::binary);
-    if (!file || std::filesystem::is_directory(path, ignored)) return std::nullopt;
+    if (!file) return std::nullopt;
     return std::string(std::istreambuf_iterator<char>(file), {});
 }
 

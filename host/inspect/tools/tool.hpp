@@ -22,16 +22,15 @@ std::vector<std::string> llvm_names(const std::string& tool);
 
 struct ToolResult {
     int status = -1;  ///< exit status; 128 + signal when killed by one; -1 when it could not be started: `err` says why
-    bool timed_out = false;
+    bool timed_out = false, endless = false;  ///< it was killed then; endless: a stream had more than 64 MiB
     std::string out, err;
-    bool ok() const { return status == 0 && !timed_out; }
+    bool ok() const { return status == 0 && !timed_out && !endless; }
     /// "exited with status 1: first line of its errors", for a sentence.
     std::string failure() const;
 };
 
 /// Runs `program` with `arguments` (no shell, standard input empty) and waits at most `limit`, less where a ToolBudget
-/// says so. What is left of its process group then is killed: also children of a program that ended. Each stream is
-/// kept up to 64 MiB.
+/// says so. What is left of its process group then is killed: also children of a program that ended.
 ToolResult run_tool(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                     std::chrono::milliseconds limit = std::chrono::seconds(20));
 
@@ -49,7 +48,7 @@ public:
 /// it.
 std::string temporary_folder_fault();
 
-/// A folder of its own under the system's temporary one, removed at the end of the scope.
+/// A folder of its own within own_folder(), removed at the end of the scope.
 class TempFolder {
 public:
     TempFolder();  ///< throws Error(environment) when it cannot be made
