@@ -166,8 +166,10 @@ void add_cells(Options& add, const std::string& command) {
         add("timings", "Prints on standard error where the time of the command went, by phase and by cell.");
     }
     add("timeout", number("SECONDS", 60),
-        "Ends a cell that shows no progress for SECONDS as timed_out. With --isolate the run goes on; without it the "
-        "program stops there, with everything finished on disk.");
+        few ? "Ends a cell that shows no progress for SECONDS as timed_out."
+            : "Ends a cell that shows no progress for SECONDS as timed_out. With --isolate the run goes on; without it "
+              "the "
+              "program stops there, with everything finished on disk.");
     add("seed", text("N"), "Seeds the random inputs. Default: a fresh seed each run. The record says which.");
     add("label", text("TEXT"),
         "Writes TEXT into every record, to tell runs apart later, e.g. 'before the change'. At most 200 bytes.");
@@ -294,7 +296,10 @@ void add_profile(Options& add) {
         "Runs each probe in a child process: a driver that crashes or hangs costs one cell. Default where no device is "
         "a GPU.");
     add("timings", "Prints on standard error where the time of the command went, by phase and by cell.");
-    add("timeout", number("SECONDS", 60), "In a child process, ends a cell that shows no progress for SECONDS.");
+    add("timeout", number("SECONDS", 60),
+        "Ends a cell that shows no progress for SECONDS. With --isolate the profile goes on; without it the program "
+        "stops "
+        "there.");
     add("seed", text("N"), "Seeds the random inputs. Default: a fresh one each run.");
     add("json", "Prints JSON instead of the page, every curve included.");
     add("columns", text("LIST"), about_columns_of(report::columns_of_command("profile")).c_str());
@@ -314,7 +319,8 @@ void add_ncu(Options& add) {
     add("build-options", text("TEXT"), "Appends TEXT to the build options of every kernel.");
     add("json", text("FILE"), "Writes one JSON line per cell with all counters.");
     add("timeout", number("SECONDS", 60),
-        "Ends a launch that takes longer than SECONDS; the profiler may take four times that.");
+        "Stops the program when an OpenCL driver shows no progress for SECONDS, and ends a launch through the CUDA "
+        "driver that takes longer; the profiler may take four times that.");
     add("seed", text("N"), "Seeds the random inputs. Default: a fresh one each run.");
     add("force", replaces);
     add("append", "Adds to a file of --json that exists.");

@@ -5,6 +5,7 @@
 
 #include "app/commandline/option_list.hpp"
 #include "app/commands.hpp"
+#include "app/processes/runner.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "device/platforms.hpp"
 #include "inspect/tools/offline.hpp"
@@ -33,7 +34,15 @@ Strings families() {
 
 Strings devices() {
     Strings out{"cpu", "gpu", "accelerator", "all"};
-    for (const auto& found : device::discover()) out.push_back(found.facts.selector);
+    try {  // a driver that crashes or hangs costs the words, not the shell
+        for (auto& selector : in_child(
+                 [](const HandOver& hand_over) {
+                     for (const auto& found : device::discover()) hand_over(found.facts.selector);
+                 },
+                 "while the devices were listed", 10, 10))
+            out.push_back(std::move(selector));
+    } catch (const Error&) {
+    }
     return out;
 }
 

@@ -271,7 +271,8 @@ std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::v
         return cell.variant->own != nullptr;
     });
     if (!isolate) catch_driver_crashes();
-    const auto runner = isolate ? in_child_processes(invocation.timeout_seconds) : in_this_process();
+    const auto runner =
+        isolate ? in_child_processes(invocation.timeout_seconds) : in_this_process(invocation.timeout_seconds);
     for (const auto& device : runner->devices(invocation.devices)) {
         const auto before = codes.size();
         runner->run(request, device.selector, events);

@@ -176,7 +176,8 @@ int command_ncu(const Invocation& invocation) {
     const auto cells = first_cells(choice, invocation.axes, invocation.patterns);
     // Text that is not the lab's own may write anywhere and never end.
     const bool isolated = !invocation.cl_dir.empty() || choice.own();
-    const auto runner = isolated ? in_child_processes(invocation.timeout_seconds) : in_this_process();
+    const auto runner =
+        isolated ? in_child_processes(invocation.timeout_seconds) : in_this_process(invocation.timeout_seconds);
     catch_interrupts();
     catch_driver_crashes();
     const auto devices = runner->devices(invocation.devices);

@@ -357,7 +357,7 @@ int command_profile(const Invocation& asked) {
     // process a probe: 42 s became 57 (H200, 2026-11-23).
     const bool apart = invocation.isolate || !invocation.cl_dir.empty() ||
                        std::none_of(devices.begin(), devices.end(), [](const auto& device) { return device.is_gpu(); });
-    if (!apart) runner = in_this_process();
+    if (!apart) runner = in_this_process(invocation.timeout_seconds);
     std::vector<model::Record> measured;
     for (const auto& device : devices) {
         std::ofstream file;

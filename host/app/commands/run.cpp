@@ -3,14 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <cstdio>
 #include <cstring>
 #include <iostream>
 #include <map>
-#include <mutex>
 #include <set>
 #include <thread>
 
@@ -42,55 +37,6 @@
 
 namespace cllab::app {
 namespace {
-
-/// Without --isolate a stalled driver cannot be stopped, only left: after `seconds` without a new phase this records
-/// the cell and ends the process.
-class Watchdog {
-public:
-    Watchdog(double seconds, std::function<void(const model::Record&)> give_up)
-        : seconds_(seconds), give_up_(std::move(give_up)), thread_([this] { watch(); }) {}
-    ~Watchdog() {
-        {
-            const std::lock_guard lock(mutex_);
-            stop_ = true;
-        }
-        wake_.notify_all();
-        thread_.join();
-    }
-    void enter(const model::Record& record) {
-        const std::lock_guard lock(mutex_);
-        ++beat_;
-        if (!in_cell_ || record.id != current_.id || record.point != current_.point) {
-            current_ = record;
-            current_.samples.clear();
-        }
-        in_cell_ = true;
-    }
-    void leave() {
-        const std::lock_guard lock(mutex_);
-        ++beat_;
-        in_cell_ = false;
-    }
-
-private:
-    void watch() {
-        std::unique_lock lock(mutex_);
-        while (!stop_) {
-            const auto beat = beat_;
-            if (wake_.wait_for(lock, std::chrono::duration<double>(seconds_), [&] { return stop_; })) return;
-            if (beat == beat_ && in_cell_) give_up_(current_);
-        }
-    }
-
-    double seconds_;
-    std::function<void(const model::Record&)> give_up_;
-    std::mutex mutex_;
-    std::condition_variable wake_;
-    std::uint64_t beat_ = 0;
-    bool stop_ = false, in_cell_ = false;
-    model::Record current_;
-    std::thread thread_;
-};
 
 /// Thrown while a version is compared that somebody has changed meanwhile.
 struct Superseded {};
@@ -200,9 +146,13 @@ int command_run(const Invocation& asked, Watched* watched) {
     catch_interrupts();
     catch_driver_crashes();
     std::vector<std::string> troubles;
-    const auto own_runner = watched              ? nullptr
-                            : invocation.isolate ? in_child_processes(invocation.timeout_seconds)
-                                                 : in_this_process();
+    GiveUp give_up;  // nothing is measured before it has one
+    const auto own_runner = watched ? nullptr
+                            : invocation.isolate
+                                ? in_child_processes(invocation.timeout_seconds)
+                                : in_this_process(invocation.timeout_seconds, [&](model::Record& stuck) {
+                                      if (give_up) give_up(stuck);
+                                  });
     Runner* const runner = watched ? &watched->prepared : own_runner.get();
     const auto devices = [&] {
         const InPhase phase(Phase::driver_start);
@@ -237,32 +187,19 @@ int command_run(const Invocation& asked, Watched* watched) {
     std::size_t cells = 0;
     for (const auto& group : plan) cells += group.size() * devices.size();
     Progress progress(cells);
-    std::unique_ptr<Watchdog> watchdog;
-    if (!invocation.isolate) {
-        watchdog = std::make_unique<Watchdog>(invocation.timeout_seconds, [&](const model::Record& stuck) {
-            auto record = stuck;
-            record.status = model::Status::timed_out;
-            record.reason = "no progress for " + format_significant(invocation.timeout_seconds, 3) + " s (--timeout)";
-            write_timing(record);
-            sink.take(record);
-            baseline.take(record, nullptr);
-            progress.clear();
-            print_results(sink, compared, devices, outputs.html(), invocation.columns, printed);
-            say(record.id + " on '" + record.device.name +
-                "' does not end and a driver cannot be stopped from inside; --isolate goes on "
-                "with the next cell.");
-            std::fflush(stderr);
-            _exit(1);
-        });
-    }
+    give_up = [&](model::Record& stuck) {
+        write_timing(stuck);
+        sink.take(stuck);
+        baseline.take(stuck, nullptr);
+        progress.clear();
+        print_results(sink, compared, devices, outputs.html(), invocation.columns, printed);
+    };
     const Events events{[&](std::size_t, std::size_t, const model::Record& record, const char* phase) {
-                            if (watchdog) watchdog->enter(record);
                             if (std::strcmp(phase, "sample") != 0)
                                 describe_crash_in(record);  // samples come fast, and compile nothing
                             progress.phase(record, phase);
                         },
                         [&](std::size_t group, std::size_t index, const model::Record& record) {
-                            if (watchdog) watchdog->leave();
                             progress.clear();
                             sink.take(record);
                             baseline.take(record, &plan[group][index]);
@@ -370,7 +307,6 @@ int command_run(const Invocation& asked, Watched* watched) {
                       lost);  // nothing finished is lost
         throw;
     }
-    watchdog.reset();
     progress.clear();
     print_all();
     const bool troubled = std::any_of(compared.begin(), compared.end(),

@@ -44,7 +44,11 @@ int command_why(const Invocation& asked) {
     auto request = request_of(choice, invocation);
     catch_interrupts();
     catch_driver_crashes();
-    const auto runner = invocation.isolate ? in_child_processes(invocation.timeout_seconds) : in_this_process();
+    GiveUp give_up;  // nothing is measured before it has one
+    const auto runner = invocation.isolate ? in_child_processes(invocation.timeout_seconds)
+                                           : in_this_process(invocation.timeout_seconds, [&](model::Record& stuck) {
+                                                 if (give_up) give_up(stuck);
+                                             });
     const auto devices = runner->devices(invocation.devices);
     for (const auto& device : devices) {
         outputs.reads(profile_path(invocation.dumps, device));
@@ -62,6 +66,7 @@ int command_why(const Invocation& asked) {
     choice.say_defaults();
     outputs.open();
     Sink sink(outputs.json(), nullptr);
+    give_up = [&](model::Record& stuck) { sink.take(stuck); };
     const report::TableStyle style{wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO)};
     const bool terminal = takes_escapes(STDERR_FILENO);
     const auto clear = [&] {

@@ -16,6 +16,7 @@
 #include "app/processes/runner.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "core/error.hpp"
+#include "core/units.hpp"
 #include "device/driver_settings.hpp"
 
 namespace cllab::app {
@@ -135,6 +136,10 @@ std::string death(int status) {
                strsignal(signal) + ")";
     }
     return "the driver ended the process with exit status " + std::to_string(WEXITSTATUS(status));
+}
+
+std::string no_progress(double seconds) {
+    return "no progress for " + format_significant(seconds, 3) + " s (--timeout)";
 }
 
 void rethrow(const Message& message) {

@@ -86,6 +86,9 @@ private:
 /// "the driver's process was killed by SIGSEGV (…)".
 std::string death(int status);
 
+/// "no progress for 60 s (--timeout)".
+std::string no_progress(double seconds);
+
 /// Throws what a message with "error" says.
 [[noreturn]] void rethrow(const Message& message);
 

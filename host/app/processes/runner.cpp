@@ -9,6 +9,7 @@
 #include "app/files/image_file.hpp"
 #include "app/processes/crash.hpp"
 #include "app/processes/run_here.hpp"
+#include "app/processes/watchdog.hpp"
 #include "device/platforms.hpp"
 #include "device/selectors.hpp"
 #include "inspect/tools/dump.hpp"
@@ -54,22 +55,32 @@ private:
 
 class InThisProcess : public Runner {
 public:
+    InThisProcess(double timeout_seconds, GiveUp give_up)
+        : timeout_seconds_(timeout_seconds), give_up_(std::move(give_up)) {}
+
     std::vector<model::Device> devices(const std::vector<std::string>& selectors,
                                        std::vector<std::string>* troubles) override {
+        const Watchdog watchdog("while the devices were listed (`cllab devices` names the driver)", timeout_seconds_,
+                                give_up_);
         return here_.devices(selectors, troubles);
     }
     void run(const run::RunRequest& request, const std::string& selector, const Events& events,
              const std::set<run::CellNumber>& already) override {
-        here_.run(request, selector, events, already);
+        Watchdog watchdog("outside of its cells, on device " + selector + ",", timeout_seconds_, give_up_);
+        here_.run(request, selector, watchdog.watched(events), already);
     }
 
 private:
+    double timeout_seconds_;
+    GiveUp give_up_;
     Here here_;
 };
 
 }  // namespace
 
-std::unique_ptr<Runner> in_this_process() { return std::make_unique<InThisProcess>(); }
+std::unique_ptr<Runner> in_this_process(double timeout_seconds, GiveUp give_up) {
+    return std::make_unique<InThisProcess>(timeout_seconds, std::move(give_up));
+}
 
 void write_timing(model::Record& record) {
     if (record.dump.empty()) return;

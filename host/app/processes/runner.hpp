@@ -39,7 +39,10 @@ public:
     }
 };
 
-std::unique_ptr<Runner> in_this_process();
+/// Told of a cell, as timed_out, that a driver does not come back from, in the last moment of this process.
+using GiveUp = std::function<void(model::Record&)>;
+/// After `timeout_seconds` in which a driver shows no progress the program ends; see Watchdog.
+std::unique_ptr<Runner> in_this_process(double timeout_seconds, GiveUp give_up = {});
 
 /// A child process for each attempt: a child that dies or stalls for `timeout_seconds` costs the cell it was in, and a
 /// new child goes on with the rest. run() throws Error when the child reports one; DeviceLost when the device or its

@@ -108,8 +108,7 @@ bool Supervision::watch() {
             case Child::Event::silent:
                 worker_->child->kill_now();
                 if (interrupted()) throw run::Interrupted{};
-                lost(model::Status::timed_out,
-                     "no progress for " + format_significant(timeout_seconds_, 3) + " s (--timeout)",
+                lost(model::Status::timed_out, no_progress(timeout_seconds_),
                      "an endless loop, or a write outside of a buffer");
                 return false;
             case Child::Event::ended: {
