@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <map>
@@ -18,6 +17,7 @@
 #include "app/choose/request.hpp"
 #include "app/commands.hpp"
 #include "app/files/profile_file.hpp"
+#include "app/files/whole_file.hpp"
 #include "app/processes/runner.hpp"
 #include "app/processes/share_out.hpp"
 #include "app/screen/say.hpp"
@@ -328,14 +328,6 @@ private:
     Clock::time_point shown_{};
 };
 
-void open_for_writing(const std::filesystem::path& path, std::ofstream& out) {
-    out.open(path, std::ios::binary);
-    if (!out)
-        throw Error(
-            Blame::environment,
-            "file '" + path.string() + "' cannot be written; --dumps DIR names another folder, --no-dumps writes none");
-}
-
 }  // namespace
 
 int command_profile(const Invocation& asked) {
@@ -360,13 +352,12 @@ int command_profile(const Invocation& asked) {
     if (!apart) runner = in_this_process(invocation.timeout_seconds);
     std::vector<model::Record> measured;
     for (const auto& device : devices) {
-        std::ofstream file;
-        if (!invocation.no_dumps) inspect::claim_device_folder(invocation.dumps, device, run::this_host().name);
-        const auto path = profile_path(invocation.dumps, device);
-        // Beside its final name, in a file of its own: neither a profile that is cut short nor one that another process
-        // makes meanwhile mixes with it.
-        const auto part = path.string() + "." + std::to_string(getpid()) + ".part";
-        if (!invocation.no_dumps) open_for_writing(part, file);
+        std::optional<WholeFile> file;
+        if (!invocation.no_dumps) {
+            inspect::claim_device_folder(invocation.dumps, device, run::this_host().name);
+            file.emplace(profile_path(invocation.dumps, device),
+                         "--dumps DIR names another folder, --no-dumps writes none");
+        }
         Profiler profiler(invocation, *runner, device);
         const bool finished = profiler.run();
         const auto& profile = profiler.profile();
@@ -379,22 +370,13 @@ int command_profile(const Invocation& asked) {
         results().flush();
         if (invocation.timings) measured.insert(measured.end(), profile.records.begin(), profile.records.end());
         if (!finished) {
-            std::error_code code;
-            if (!invocation.no_dumps) std::filesystem::remove(part, code);
             const auto shown =
                 "; the page shows the " + std::to_string(profile.records.size()) + " cells that were finished";
             if (!profiler.lost().empty()) throw Error(Blame::environment, profiler.lost() + shown);
             say("interrupted" + shown);
             return 130;
         }
-        if (!invocation.no_dumps) {
-            file << json << '\n';
-            file.close();
-            std::error_code code;
-            std::filesystem::rename(part, path, code);
-            if (!file || code)
-                throw Error(Blame::environment, "file '" + path.string() + "' cannot be written any more");
-        }
+        if (file) file->write(json + "\n");
         for (const auto& record : profile.records) {
             if (!model::is_failure(record.status)) continue;
             failed = failed || !run::is_below_noise(record);
