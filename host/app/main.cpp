@@ -1,4 +1,5 @@
 #include <climits>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -65,6 +66,8 @@ int main(int argc, char** argv) {
         mallopt(M_MMAP_THRESHOLD, kept);
         mallopt(M_TRIM_THRESHOLD, kept);
 #endif
+        std::signal(SIGXFSZ,
+                    SIG_IGN);  // a file at its limit (ulimit -f) is an error of the write then, with a sentence
         cllab::app::open_missing_streams();
         cllab::app::keep_stdout();
         cllab::device::use_own_cache();

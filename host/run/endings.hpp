@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <future>
 #include <memory>
@@ -49,10 +50,19 @@ public:
     void add(CellRun cell, std::function<void(CellRun&)> end) {
         count(cell, 1);
         waiting_.push_back({std::move(cell), std::move(end)});
-        while (!waiting_.empty() && (!wait_ || is_full() || is_read(*waiting_.front().cell.state))) end_first();
+        while (!waiting_.empty() && (!wait_ || is_full() || is_read(waiting_.front().cell))) end_first();
     }
+    /// All of them, also when the ending of one throws: the first such exception is thrown then.
     void end_all() {
-        while (!waiting_.empty()) end_first();
+        std::exception_ptr trouble;
+        while (!waiting_.empty()) {
+            try {
+                end_first();
+            } catch (...) {
+                if (!trouble) trouble = std::current_exception();
+            }
+        }
+        if (trouble) std::rethrow_exception(trouble);
     }
 
 private:
@@ -68,8 +78,10 @@ private:
         on_device_ += sign * cell.state->device_bytes;
     }
     bool is_full() const { return waiting_.size() > most || on_host_ > most_of_host_ || on_device_ > most_of_device_; }
-    static bool is_read(const CellState& state) {
-        return !state.code.valid() || state.code.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    static bool is_read(const CellRun& cell) {
+        if (!cell.state) return false;
+        const auto& code = cell.state->code;
+        return !code.valid() || code.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
     }
     void end_first() {
         auto first = std::move(waiting_.front());

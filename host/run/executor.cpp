@@ -183,11 +183,6 @@ private:
                 end_later(std::move(cell));
                 continue;
             }
-            for (const auto& [name, path] : settings_.pictures) {
-                if (!cell.state->setup.pictures.count(name))
-                    throw Error(Blame::usage,
-                                "'" + group_[i].id + "' has no buffer '" + name + "' that can be written as a picture");
-            }
             if (!settings_.measure) {  // there is nothing that it waits for
                 end_later(std::move(cell));
                 continue;
@@ -369,8 +364,12 @@ void execute(device::Session& session, const RunRequest& request, Observer& obse
             group = after();
         }
     } catch (...) {
-        endings.end_all();  // what was measured is kept, whatever ends the run
-        throw;
+        const auto first = std::current_exception();
+        try {
+            endings.end_all();  // what was measured is kept, whatever ends the run
+        } catch (...) {         // and that was first
+        }
+        std::rethrow_exception(first);
     }
     endings.end_all();
 }

@@ -58,6 +58,17 @@ run::Settings settings_of(const Invocation& invocation) {
     return out;
 }
 
+/// Throws Error(usage) when one that --output names is none.
+static void require_pictures(const std::string& id, const model::Setup& setup,
+                             const std::map<std::string, std::string>& asked) {
+    std::vector<std::string> known;
+    for (const auto& [name, picture] : setup.pictures) known.push_back(name);
+    for (const auto& [name, path] : asked)
+        if (!setup.pictures.count(name))
+            throw Error(Blame::usage, "'" + id + "' has no buffer '" + name + "' that can be written as a picture" +
+                                          (known.empty() ? "" : "; --output can name " + join(known, ", ")));
+}
+
 void check_points(const run::RunRequest& request, const model::Device& device) {
     const auto& settings = request.settings;
     std::set<std::string> families;
@@ -68,8 +79,12 @@ void check_points(const run::RunRequest& request, const model::Device& device) {
     }
     for (const auto& group : request.comparisons) {
         for (const auto& cell : group) {
+            const model::Request asked{*cell.variant, cell.point, device, settings.seed, settings.files};
             try {
-                model::resolve(*cell.experiment, {*cell.variant, cell.point, device, settings.seed, settings.files});
+                if (settings.pictures.empty())
+                    model::resolve(*cell.experiment, asked);
+                else
+                    require_pictures(cell.id, model::set_up(*cell.experiment, asked), settings.pictures);
             } catch (const Unsupported&) {
                 // A limit of this device: the cell says so in its record.
             }

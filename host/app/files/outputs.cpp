@@ -81,10 +81,13 @@ OutputFile::OutputFile(const fs::path& path, const std::string& option) : path_(
         return;
     }
     const auto target = link_target(path);
-    int fd = ::open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    // Each write goes to the end, wherever that is by then, and leaves nothing for the next one to write.
+    constexpr int how = O_WRONLY | O_APPEND | O_CLOEXEC;
+    int fd = ::open(target.c_str(), how | O_CREAT | O_EXCL, 0666);
     made_ = fd >= 0;
-    if (!made_ && errno == EEXIST) fd = ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
-    if (fd < 0 || !(file_ = fdopen(fd, "wb"))) cannot_write(path, option, errno);
+    if (!made_ && errno == EEXIST) fd = ::open(target.c_str(), how);
+    if (fd < 0 || !(file_ = fdopen(fd, "ab"))) cannot_write(path, option, errno);
+    std::setvbuf(file_, nullptr, _IONBF, 0);
     // A file system without locks is no reason to write nothing.
     if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
     std::fclose(file_);
@@ -113,7 +116,6 @@ void OutputFile::begin(bool append) {
         if (ftruncate(fileno(file_), 0) != 0) cannot_write(path_, option_, errno);
         return;
     }
-    std::fseek(file_, 0, SEEK_END);
     std::ifstream in(path_, std::ios::binary);
     in.seekg(-1, std::ios::end);
     if (in.get() != '\n') line("");
