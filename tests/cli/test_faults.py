@@ -385,6 +385,25 @@ class Ends(LabTest):
                 time.sleep(0.1)
             self.assertEqual(there(), ["cllab-run-mine"])
 
+    def test_a_profile_that_is_killed_leaves_no_part_of_a_file_and_those_of_others_go_after_a_day(self):
+        process = self.start("profile", "--device", "cpu", "--budget", "60")
+        self.addCleanup(process.kill)
+        for _ in range(600):
+            if any((self.folder / "dumps").rglob("device.txt")):
+                break
+            self.assertIsNone(process.poll(), "it ended before it was to be ended")
+            time.sleep(0.1)
+        time.sleep(1)
+        process.kill()
+        process.communicate(timeout=30)
+        folder = next((self.folder / "dumps").rglob("device.txt")).parent
+        self.assertEqual(list(folder.glob("profile.json*")), [])
+        for name, days in (("profile.json.1.part", 2), ("profile.json.2.part", 0.5)):
+            (folder / name).write_text("")
+            os.utime(folder / name, (time.time() - 86400 * days,) * 2)
+        self.lab("profile", "--device", "cpu", "--budget", "0.1")
+        self.assertEqual(sorted(p.name for p in folder.glob("profile.json*")), ["profile.json", "profile.json.2.part"])
+
     def test_a_program_that_leaves_a_hanging_cell_leaves_no_temporary_folder(self):
         there, env = self.temporary()
         self.lab("run", "gemm_naive", "--device", "cpu", "--axis", "m=2048", "--no-dumps", "--no-yardstick", "--timeout", "0.5", env=env, status=1)
