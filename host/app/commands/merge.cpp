@@ -36,13 +36,12 @@ void read(report::Joined& out, const std::vector<std::string>& paths) {
     out.expect(bytes);
     for (std::size_t i = 0; i < paths.size(); ++i) {
         auto fault = reading_fault(paths[i]);
-        if (fault.empty()) {
-            errno = 0;
-            std::error_code code;
-            std::ifstream in(paths[i], std::ios::binary);
-            out.read(in, paths[i], !std::filesystem::is_regular_file(paths[i], code));
-            if (!in.eof() || in.bad()) fault = std::strerror(errno);
-        }
+        std::error_code code;
+        std::ifstream in;
+        if (fault.empty()) in.open(paths[i], std::ios::binary);
+        errno = 0;
+        out.read(in, paths[i], !std::filesystem::is_regular_file(paths[i], code));  // of any: it counts the files
+        if (fault.empty() && (!in.eof() || in.bad())) fault = std::strerror(errno);
         if (fault.empty()) continue;
         ++unread;
         say("file '" + paths[i] + "' cannot be read: " + fault);

@@ -68,7 +68,7 @@ std::string read_file(const fs::path& path) {
     std::vector<char> chunk(1 << 20);
     while (in.read(chunk.data(), static_cast<std::streamsize>(chunk.size())) || in.gcount() > 0) {
         bytes.append(chunk.data(), static_cast<std::size_t>(in.gcount()));
-        // /dev/zero has no end.
+        // A pipe may have no end.
         if (!is_image(bytes)) refuse(path, "cannot be read as " + readable + ": it begins like none of them");
         if (bytes.size() > run::host_memory_bytes())
             refuse(path, "is larger than this machine's memory of " + format_bytes(run::host_memory_bytes()));
