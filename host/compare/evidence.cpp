@@ -115,7 +115,7 @@ Differences::Told Differences::told() const {
     if (logs_.empty()) return {std::numeric_limits<double>::quiet_NaN(), 0};
     auto sorted = logs_;
     std::sort(sorted.begin(), sorted.end());
-    // Of six rounds a quarter of the differences may be those of one disturbed pair: on an H200 an arrangement was off
+    // Of six rounds a quarter of the differences may be those of one disturbed pair: on a GPU an arrangement was off
     // by 6 % and said 0.06 %.
     constexpr std::size_t enough_rounds = 12;
     const auto core = rounds_ >= enough_rounds ? core_of(sorted) : std::nullopt;

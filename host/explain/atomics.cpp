@@ -20,10 +20,10 @@ namespace {
 
 /// The fastest rate that was seen with as few addresses as may be at least `addresses`, or fewer. Its high end is the
 /// fastest that was seen with `spread` times as many: how many parts of a cache share the work is a matter of where the
-/// addresses lie. 256 of them took 40 Gop/s in one buffer and 20 in another (H200, 2026-11-22). `in_place`: the memory
-/// adds, and a number of addresses between two that were tried has a rate between theirs: 1.15 Top/s of 4 words of
-/// local memory, 2.6 of 8, 5.8 of 32 (H200, 2026-11-23). Where cores add, one address alone goes from core to core, and
-/// no number of them stands for another.
+/// addresses lie. 256 of them took 40 Gop/s in one buffer and 20 in another (`cllab run atomic`). `in_place`: the
+/// memory adds, and a number of addresses between two that were tried has a rate between theirs: 1.15 Top/s of 4 words
+/// of local memory, 2.6 of 8, 5.8 of 32 (`cllab run atomic`). Where cores add, one address alone goes from core to
+/// core, and no number of them stands for another.
 std::optional<Figure> rate_of_atomics(const Limits& limits, const std::string& space, double addresses, double spread,
                                       bool in_place) {
     const auto head = "atomic." + space + ".";

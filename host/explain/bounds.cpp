@@ -182,8 +182,8 @@ void bound_arithmetic(const Record& record, const Limits& limits, Explanation& o
 
 /// The last group begins when all others have, and waits for what it loads. A GPU's first level holds nothing of the
 /// launch before: 2048 loads of which each needs the one before, through 64 KiB again and again, took 108 us, as 512 of
-/// the second level and 1536 of the first do (H200, 2026-11-22). So what is moved once comes from the second level at
-/// the nearest.
+/// the second level and 1536 of the first do (`cllab run latency` on a GPU). So what is moved once comes from the
+/// second level at the nearest.
 Bound with_last_load(Bound bound, const Record& record, const Limits& limits) {
     const auto& work = record.work;
     const auto* load = limits.find("latency.l2.latency");
@@ -200,8 +200,8 @@ void bound_launch(const Record& record, const Limits& limits, Explanation& out) 
     const auto& work = record.work;
     if (work.launches == 0) return;  // of a slope, launching cancels
     const auto *empty = limits.find("launch.empty.item"), *next = limits.find("launch.next.item");
-    // A launch on a CPU may end only when all of its threads have woken up: 26 us of 16 groups, 19 of one (16 cores,
-    // PoCL 5.0, 2026-11-23).
+    // A launch on a CPU may end only when all of its threads have woken up: 26 us of 16 groups, 19 of one, by
+    // `cllab run launch` on PoCL with 16 cores.
     const auto* on_all = is_gpu(record) || work.groups < 2 ? nullptr : limits.find("launch.empty.device");
     if (empty && on_all && on_all->value > empty->value) empty = on_all;
     if (!empty) {
@@ -220,9 +220,9 @@ void bound_launch(const Record& record, const Limits& limits, Explanation& out) 
     };
     if (work.launches > 1 && next && second) add(1, *second);
     if (const double more = static_cast<double>(work.launches) - (second ? 2 : 1); more > 0 && next) add(more, *next);
-    // What a launch takes changes with what else the host does: on a busy 2-core VM (PoCL 3.1, 2026-11-22) small
-    // kernels came to take 2.4 times less than the empty one of the profile half an hour before. An empty one of one
-    // process took 0.31 us and of another 1.4 (2026-11-23).
+    // What a launch takes changes with what else the host does: on two busy cores small kernels took 2.4 times less
+    // than the empty one of a profile made while the host had more to do. An empty one of one process took 0.31 us and
+    // of another 1.4 (`cllab run launch`, in several processes).
     bound.low = std::min(bound.low, bound.seconds / (is_gpu(record) ? 4 : 8));
     out.bounds.push_back(std::move(bound));
     if (work.groups <= 1) return;
@@ -300,7 +300,7 @@ void bound_latency(const Record& record, const Limits& limits, Held held, Explan
         bound.high += more;
     }
     bound = on_cores_had(std::move(bound), record, 1);
-    // How far away an address is makes an atomic twice as slow as another (H200, 150 to 268 ns by the buffer), and a
+    // How far away an address is makes an atomic twice as slow as another (150 to 268 ns by the buffer), and a
     // profile meets only a few. None is nearer than the level behind the first, which its loads came to. A CPU's core
     // adds in its own first level.
     if (work.chain == "atomic" && is_gpu(record)) {

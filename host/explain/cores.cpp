@@ -26,7 +26,7 @@ bool is_of_a_core(const Bound& bound, const Limits& limits) {
 
 /// Little work may take longer than its bounds say, as where its lines are still in another core's cache, and then some
 /// of the others come: 12 groups of next to nothing took 31 to 36 us, empty ones 23, and groups that all cores come to
-/// 44 (16 cores, PoCL 5.0, 2026-11-24). Between is a launch, where no other bound is near and an empty one is the
+/// 44 (PoCL with 16 cores). Between is a launch, where no other bound is near and an empty one is the
 /// larger part of the time.
 void let_some_cores_come(const Record& record, const model::Figure& spread, const Explanation& found, Bound& launch) {
     const double time = record.time->median;

@@ -20,7 +20,7 @@ double parallel_of(const model::Record& record, const model::Limits& limits);
 
 /// A CPU's other cores come to a launch some time after the first, which has done a short one by then: groups of 9.1 us
 /// took 17, 26, 44 and 80 us when there were 2, 4, 8 and 16 of them, as two cores do of which the other comes 16 us
-/// later (EPYC VM, PoCL 3.1, 2026-11-23). They may be there at once too, so the low end stays; and of a longer one what
+/// later (`launch.spread` of a profile). They may be there at once too, so the low end stays; and of a longer one what
 /// the cores lose is the launch's.
 void let_cores_come(const model::Record& record, const model::Limits& limits, model::Explanation& out);
 

@@ -17,7 +17,7 @@ std::string level_name(std::size_t level);  ///< "L1" of 0
 /// there. No time beats that, so bounds are of it. `least`: half of the least it was seen to hold, and nothing of a
 /// larger footprint: a level that replaces lines in the order of their use has none of a round through more than it
 /// holds, and one that replaces any of them next to none of four times as much (1 MiB behind a first level of 128 to
-/// 256 KiB took 0.87 times as long as 8 MiB, H200, 2026-11-22). What a time will be lies between the two.
+/// 256 KiB took 0.87 times as long as 8 MiB on a GPU, `cllab run latency`). What a time will be lies between the two.
 enum class Held { most, least };
 
 /// Bytes that one instance of each level holds, as `family` found them, 0 of a last one that was seen but not where it

@@ -127,12 +127,12 @@ std::vector<Function> parse(string_view text) {
 
 // --- Classes ---------------------------------------------------------------------------------------------------------
 
-// Why names and not Capstone: both were tried against what llvm-mca 14 says may load or store (2026-11-22).
+// Why names and not Capstone: both compared with what llvm-mca 14 says may load or store.
 // What LLVM 14 assembles, AVX512-FP16 included, makes 5446 forms of vector and mask instructions with a memory operand.
 // The classes here differ from llvm-mca for 31 of them: it forgets the access of vexpand*, vextract*32x8 and *64x2 and
 // adds one to vldmxcsr; wrong here are movdir64b, whose store has no brackets, and three instructions of hypervisors.
 // Capstone 5.0.6 does not decode 576 of the forms and differs for 2137: many EVEX operands have no access, and vmovaps
-// to memory is a load. In PoCL's code of 1,427 kernels on an AVX-512 Xeon, 473,487 instructions access memory: none
+// to memory is a load. In PoCL's code of 1,427 kernels for AVX-512, 473,487 instructions access memory: none
 // differs here, 111,539 in Capstone.
 
 /// movsd is a string move and a move of a double: only the first names es:[rdi], or stands without operands.
