@@ -54,11 +54,11 @@ public:
     /// `left` and `right` may have several cells each, which took turns.
     void add(std::span<const Turns> left, std::span<const Turns> right);
 
-    struct Told {
+    struct Centre {
         double log_ratio;  ///< the middle of their core; NaN: there is nothing usable
         double error;      ///< its standard error, as far as rounds are independent of each other
     };
-    Told told() const;
+    Centre centre() const;
 
 private:
     std::vector<double> logs_;
