@@ -146,7 +146,7 @@ constexpr RoleRule rules[]{
     {"xchg xadd", "mm"},
     {"cmpxchg", "mr", "1", 0, "rax"},
     {"cmpsd", "mr", "1", 2},        // without operands it compares strings
-    {"movss movsd", "wr", "1", 2},  // between registers the rest stays: moves_part
+    {"movss movsd", "wr", "1", 2},  // between registers the rest stays
     {"cmp test bt ucomiss ucomisd comiss comisd ptest vptest vtestps vtestpd vucomiss vucomisd vcomiss vcomisd "
      "vucomish vcomish push ktestb ktestw ktestd ktestq kortestb kortestw kortestd kortestq",
      "r"},
@@ -173,12 +173,12 @@ constexpr RoleRule rules[]{
      "mr"},
     // AVX.
     {"vfmadd* vfmsub* vfnmadd* vfnmsub* vpmadd52* vpdpb* vpdpw* vdpbf16* vpermi2* vpermt2* vpternlog* vfixupimm* "
-     "vpshldv* vpshrdv* vfmaddsub* vfmsubadd* vfcmadd* vpmacs*",
+     "vpshldv* vpshrdv* vfcmadd* vpmacs*",
      "mr"},
     {"vpcmpestr* vpcmpistr* vmovdir*", "?"},
     {"vmov* vlddqu* vadd* vsub* vmul* vdiv* vmin* vmax* vand* vor* vxor* vsqrt* vrcp* vrsqrt* vround* vrndscale* "
      "vgetexp* vgetmant* vscalef* vreduce* vrange* vunpck* vshuf* vperm* vblend* vbroadcast* vinsert* vextract* vcvt* "
-     "vcmp* vhadd* vhsub* vaddsub* vdpp* vpadd* vpsub* vpmul* vpmadd* vpand* vpor* vpxor* vpcmpeq* vpcmpgt* vpcmp* "
+     "vcmp* vhadd* vhsub* vaddsub* vdpp* vpadd* vpsub* vpmul* vpmadd* vpand* vpor* vpxor* vpcmp* "
      "vpmax* vpmin* vpavg* vpsad* vpsll* vpsrl* vpsra* vpack* vpunpck* vpsign* vphadd* vphsub* vpalignr* vpshuf* "
      "vpblend* vpbroadcast* vpabs* vpextr* vpinsr* vpmov* vptestm* vptestnm* vprol* vpror* valign* vplzcnt* vpopcnt* "
      "vpconflict* vpcompress* vpexpand* vcompress* vexpand* vdbpsadbw* vpshld* vpshrd* vmpsadbw* vfpclass* vgf2p8* "
@@ -204,6 +204,18 @@ bool needs_nothing(string_view m, const std::vector<Operand>& operands) {
         if (!operands[k].reg || !before.reg || operands[k].text != before.text) return false;
     }
     return true;
+}
+
+/// A multiplication or division of rax and rdx by its one operand: of a byte the result is in ax alone, else in both.
+void add_wide_result(Roles& out, string_view m, const Operand& by) {
+    const bool byte = by.reg ? by.reg->last < 2 && by.reg->first == by.reg->last && by.reg->kind == general_kind
+                             : by.text.starts_with("byte");
+    const bool wide = by.reg ? by.reg->last >= 2 : is_named(by.text, "*dword* *qword*");
+    for (const unsigned n : {rax, rdx}) {
+        if (n == rdx && byte) continue;
+        if (n == rax || m.ends_with("div")) add(out.reads, {general_kind, n, 0, 3}, 3);
+        add(out.writes, {general_kind, n, 0, 3}, wide ? 3 : 1);
+    }
 }
 
 }  // namespace
@@ -257,18 +269,7 @@ std::optional<Roles> x86_roles(const Instruction& i) {
         return true;
     };
     if (!each_operand(rule, operands->size(), give)) return std::nullopt;
-    if (is_named(m, "mul div idiv") || (m == "imul" && operands->size() == 1)) {
-        // Of a byte the result is in ax alone; else in both.
-        const bool byte =
-            first.reg ? first.reg->last < 2 && first.reg->first == first.reg->last && first.reg->kind == general_kind
-                      : first.text.starts_with("byte");
-        const bool wide = first.reg ? first.reg->last >= 2 : is_named(first.text, "*dword* *qword*");
-        for (const unsigned n : {rax, rdx}) {
-            if (n == rdx && byte) continue;
-            if (n == rax || m.ends_with("div")) add(out.reads, {general_kind, n, 0, 3}, 3);
-            add(out.writes, {general_kind, n, 0, 3}, wide ? 3 : 1);
-        }
-    }
+    if (is_named(m, "mul div idiv") || (m == "imul" && operands->size() == 1)) add_wide_result(out, m, first);
     if (m == "cmpxchg") out.touches.push_back({general_kind, rax, 0});
     return out;
 }
